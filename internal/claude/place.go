@@ -53,7 +53,7 @@ func (c Config) LinkTranscript(id agent.SessionID, cwd string) error {
 		return err
 	}
 	if err := os.Link(file.Path, path); !errors.Is(err, fs.ErrExist) {
-		return nil //nolint:nilerr // see above
+		return nil
 	}
 	if same, err := isSameFile(file.Path, path); err != nil || same {
 		return err

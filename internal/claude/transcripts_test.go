@@ -72,7 +72,7 @@ func TestTranscriptIsNotInAnotherUsersFolder(t *testing.T) {
 	folder := filepath.Join(c.projects(), "-private")
 	rig.Must(t, os.MkdirAll(folder, 0o700))
 	for above := c.projects(); above != filepath.Clean(os.TempDir()); above = filepath.Dir(above) {
-		rig.Must(t, os.Chmod(above, 0o755)) //nolint:gosec // nobody is to get as far as the folder
+		rig.Must(t, os.Chmod(above, 0o755)) // nobody is to get as far as the folder
 	}
 	look := func() (found bool, err error) {
 		looked := make(chan struct{})

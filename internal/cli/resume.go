@@ -72,6 +72,11 @@ An agent may resume colleagues that have no more than it has, as they were, and 
 			return runResume(cmd.Context(), f, o)
 		},
 	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *resumeOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.down, "down", false, "all agents that should run and do not")
 	flags.BoolVar(&o.all, "all", false, "all agents that do not run, including stopped ones")
@@ -86,7 +91,6 @@ An agent may resume colleagues that have no more than it has, as they were, and 
 	f.withJSON(cmd)
 	completeWith(cmd, "model", completeModels)
 	completeWith(cmd, "session-id", f.completeEarlier)
-	return cmd
 }
 
 func runResume(ctx context.Context, f *factory, o *resumeOptions) error {

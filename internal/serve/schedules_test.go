@@ -80,11 +80,11 @@ func TestSchedulesGoOnOnceTheyCan(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); due.loop(ctx, file) }()
-		time.Sleep(3 * rescan)
+		time.Sleep(3 * rescan) //nolint:forbidigo // virtual time
 		synctest.Wait()
 		rig.Equal(t, len(said), 1, "sayings")
 		storetest.Write(t, lasts, whole)
-		time.Sleep(rescan)
+		time.Sleep(rescan) //nolint:forbidigo // virtual time
 		rig.Equal(t, <-sent, "alpha Go on.", "what the agent is told")
 		end()
 		<-ended

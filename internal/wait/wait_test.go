@@ -30,7 +30,7 @@ func TestLooksAtAClaudeThatStarts(t *testing.T) {
 		for range 7 {
 			w.schedule(a)
 			pauses = append(pauses, time.Until(a.again)/time.Second)
-			time.Sleep(time.Until(a.again))
+			time.Sleep(time.Until(a.again)) //nolint:forbidigo // virtual time
 		}
 		rig.Check(t, pauses[0] == 1 && pauses[4] == 16 && pauses[5] == 30 && pauses[6] == 30, "%d", pauses)
 	})

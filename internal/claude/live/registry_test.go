@@ -119,7 +119,7 @@ func TestOpenOnReadsATornEntryAgain(t *testing.T) {
 			r.put(t, own, torn)
 			r.put(t, strconv.Itoa(os.Getppid())+".json", torn)
 			go func() {
-				time.Sleep(tornFor / 2)
+				time.Sleep(tornFor / 2) //nolint:forbidigo // virtual time
 				r.put(t, own, whole)
 			}()
 			open, err := r.OpenOn(sessionID)

@@ -56,13 +56,15 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// step is a page with a line as its only step.
+func step(line string) string {
+	return "# T\n\n- `handle`: it\n\n```sh {step=a}\n" + line + "\n```\n"
+}
+
 // What a shell would do with a line, or another reader take for something else, is refused by the
 // number of its line.
 func TestPageThatIsRefused(t *testing.T) {
 	t.Parallel()
-	step := func(line string) string {
-		return "# T\n\n- `handle`: it\n\n```sh {step=a}\n" + line + "\n```\n"
-	}
 	for text, want := range map[string]string{
 		"":                                     "line 1: the page does not begin with its title",
 		"Title\n":                              "line 1: the page does not begin with its title",
