@@ -12,6 +12,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // What is said of an agent that was killed just now: it may be dead, or not known to be, and never
@@ -106,4 +108,22 @@ func (m *team) starve(pid int) (feed func()) {
 	m.Cleanup(feed)
 	m.must(unix.SchedSetaffinity(hog.Process.Pid, &one))
 	return feed
+}
+
+// An agent that was started without a prompt has no transcript to lock: its launcher locks it at the end of the first
+// turn, so that no other project opens the conversation beside it.
+func TestTranscriptIsLockedAfterTheFirstTurn(t *testing.T) {
+	m := standIn(t)
+	m.ok("spawn", "alpha")
+	m.ok("send", "alpha", "Remember 42.", "--wait-reply")
+	lock := flock.New(m.transcriptOf(m.session("alpha").SessionID), flock.SetFlag(os.O_RDONLY))
+	defer lock.Close()
+	rig.Eventually(t, "the transcript is locked", func() bool {
+		free, err := lock.TryLock()
+		m.must(err)
+		if free {
+			m.must(lock.Unlock())
+		}
+		return !free
+	})
 }

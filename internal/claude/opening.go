@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"fmt"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
 )
@@ -35,12 +37,15 @@ func (o Opening) Conversation() string {
 // conversation that existed and whose transcript is gone is never replaced in
 // silence. Errors: NotFound.
 func (c Config) Open(record *agent.Record) (Opening, error) {
-	file, found, err := c.Transcript(record.SessionID)
+	file, found, closed, err := c.findTranscript(record.SessionID)
 	if err != nil {
 		return "", err
 	}
 	if found {
 		return openFound(record, file)
+	}
+	if closed != nil && !record.TranscriptSeen.IsZero() {
+		return "", fmt.Errorf("look for the transcript: %w", closed) // its folder may have become another user's
 	}
 	if !record.TranscriptSeen.IsZero() {
 		return "", errLost(record, "its transcript is gone from %s; it was last known on %s",

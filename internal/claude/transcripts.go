@@ -24,11 +24,18 @@ func (c Config) history() transcript.History {
 // Transcript finds the file of a conversation; found is false when there is none.
 // The folder's name is derived from the working directory, not reversibly and not
 // uniquely, so the file is looked for in all of them. While a folder cannot be looked
-// into, a file that is in no other one is not absent, but unknown: an error.
+// into, a file that is in no other one is not absent, but unknown: an error. In a closed
+// folder of another user's there is none: claude, which runs as this user, reads nothing there.
 func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, err error) {
+	t, found, _, err = c.findTranscript(id)
+	return t, found, err
+}
+
+// findTranscript is Transcript. closed is why a folder of another user's was not looked into; nil: there is none.
+func (c Config) findTranscript(id agent.SessionID) (t transcript.File, found bool, closed, err error) {
 	folders, err := c.transcriptFolders()
 	if err != nil {
-		return transcript.File{}, false, err
+		return t, false, nil, err
 	}
 	var unknown error
 	for _, folder := range folders {
@@ -36,7 +43,8 @@ func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, e
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // ENOTDIR: a file beside the folders
-		case errors.Is(err, os.ErrPermission) && isOfAnotherUser(folder): // claude, which runs as this user, has nothing in it
+		case errors.Is(err, os.ErrPermission) && isOfAnotherUser(folder):
+			closed = err
 		case err != nil:
 			unknown = err
 		case info.Mode().IsRegular() && (!found || info.ModTime().After(t.Modified)):
@@ -44,9 +52,9 @@ func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, e
 		}
 	}
 	if found {
-		return t, true, nil
+		return t, true, closed, nil
 	}
-	return t, false, unknown
+	return t, false, closed, unknown
 }
 
 // isOfAnotherUser tells whether a folder is known to belong to somebody else, as after `sudo claude`.

@@ -74,16 +74,18 @@ func TestTranscriptIsNotInAnotherUsersFolder(t *testing.T) {
 	for above := c.projects(); above != filepath.Clean(os.TempDir()); above = filepath.Dir(above) {
 		rig.Must(t, os.Chmod(above, 0o755)) // nobody is to get as far as the folder
 	}
-	look := func() (found bool, err error) {
-		looked := make(chan struct{})
-		go func() { // on a thread of its own, which then has the file rights of nobody
-			defer close(looked)
+	asNobody := func(do func()) { // on a thread of its own, which then has the file rights of nobody
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
 			runtime.LockOSThread()
-			if err = unix.Setfsuid(rig.Nobody); err == nil {
-				_, found, err = c.Transcript(sessionID)
-			}
+			rig.Must(t, unix.Setfsuid(rig.Nobody))
+			do()
 		}()
-		<-looked
+		<-done
+	}
+	look := func() (found bool, err error) {
+		asNobody(func() { _, found, err = c.Transcript(sessionID) })
 		return found, err
 	}
 	found, err := look()
@@ -91,6 +93,10 @@ func TestTranscriptIsNotInAnotherUsersFolder(t *testing.T) {
 	rig.Must(t, os.Chown(folder, rig.Nobody+1, -1))
 	found, err = look()
 	rig.Check(t, !found && err == nil, "another user's: found %t, %v", found, err)
+	asNobody(func() {
+		_, err = c.Open(&agent.Record{Spec: agent.Spec{SessionID: sessionID}, TranscriptSeen: someTime()})
+	})
+	rig.Check(t, errors.Is(err, os.ErrPermission), "one that was seen is in no closed folder by %v", err)
 }
 
 func TestHasMessages(t *testing.T) {

@@ -47,7 +47,7 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 		if _, isTurns := proc.Variable(one.PID, agent.TurnVariable); !isTurns {
 			continue
 		}
-		if isBelow(one.PID, filepath.Base(d.Program)) {
+		if !isOrphan(one.PID) || isBelow(one.PID, filepath.Base(d.Program)) {
 			continue
 		}
 		next := "the next turn of its conversation ends it"
@@ -60,8 +60,13 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 	return all
 }
 
-// isBelow tells whether a process was started by a program of ours that runs still. An orphan may have another parent
-// than the first process, such as the user's systemd.
+// isOrphan tells whether a process may have been given another parent: the first process, or the user's systemd.
+func isOrphan(pid int) bool {
+	above := proc.AncestorsOf(pid)[1:]
+	return len(above) == 0 || above[0] == 1 || proc.Name(above[0]) == "systemd"
+}
+
+// isBelow tells whether a process was started by a program of ours that runs still.
 func isBelow(pid int, program string) bool {
 	return slices.ContainsFunc(proc.AncestorsOf(pid)[1:], func(above int) bool {
 		runs := proc.Program(above)

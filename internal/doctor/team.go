@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -92,10 +91,10 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 		return "", err // its hook was faster
 	}
 	_, untold, err := observe.MoveTo(ctx, d.Store, &r, id, live.Moved, d.Now())
-	if err = cmp.Or(err, untold); err != nil {
+	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), nil
+	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), untold
 }
 
 func (d *examination) drifted(row inspect.Row) (all findings) {

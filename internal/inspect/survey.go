@@ -18,7 +18,7 @@ import (
 // waits only when an agent is suspected of doing nothing: for the time of the sample.
 //
 // The views are those of the handles, in their order. When a record cannot be read, the view's Err
-// says why, and its Record is empty.
+// says why, and its Record is empty, or Lost and as it was read before.
 func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience time.Duration) []View {
 	views := make([]View, len(handles))
 	var known []agent.Record

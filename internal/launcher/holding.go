@@ -73,7 +73,7 @@ func (h *holding) follow(ctx context.Context) {
 	}
 	letGo, locked, err := h.take(record.SessionID)
 	if err != nil {
-		h.noteDenied(ctx, &record, err)
+		h.noteDenied(ctx, &record, "follow into the conversation", err)
 		return
 	}
 	h.letGo()
@@ -89,7 +89,7 @@ func (h *holding) stay(ctx context.Context, record *agent.Record) {
 	if !h.locked {
 		release, locked, err := h.config.Hold(h.id)
 		if err != nil {
-			h.noteDenied(ctx, record, err)
+			h.noteDenied(ctx, record, "lock the transcript", err)
 			return
 		}
 		endLease := h.letGo
@@ -142,10 +142,10 @@ func (l *Launcher) verbStarts(handle agent.Handle) bool {
 	return observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
 }
 
-// noteDenied journals, once, that somebody else holds a conversation.
-func (h *holding) noteDenied(ctx context.Context, record *agent.Record, cause error) {
+// noteDenied journals, once, that somebody else holds a conversation, and what failed on it.
+func (h *holding) noteDenied(ctx context.Context, record *agent.Record, failed string, cause error) {
 	if h.denied != record.SessionID {
-		_ = h.launcher.journal(ctx, "failed", record, "follow into the conversation: "+cause.Error())
+		_ = h.launcher.journal(ctx, "failed", record, failed+": "+cause.Error())
 	}
 	h.denied = record.SessionID
 }

@@ -182,5 +182,8 @@ func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.H
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // none is written yet
 	}
+	if hook.SessionID == r.SessionID && r.TranscriptSeen.IsZero() && c.started(&r) {
+		observe.Wake(&r) // its launcher could not lock a transcript that was not there yet
+	}
 	return err
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,34 @@ func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
 		if report := opened.Report("alpha"); report.Invocation != next || report.Activity.Hook != c.want || errors.Is(err, agent.ErrSuperseded) != (c.start == first) {
 			t.Errorf("%s of %s: %+v, %v", c.hook, c.start, report.Activity, err)
 		}
+	}
+}
+
+// A level that the status line repeats is as old as when it was first told: claude may have started the call before a
+// compaction that is over when the call is heard, and then it would count as the level after it.
+func TestRepeatedLevelIsAsOldAsItsFirst(t *testing.T) {
+	t.Parallel()
+	dir := rig.MemoryDir(t)
+	opened, err := store.Create(dir)
+	rig.Must(t, err)
+	defer opened.Close()
+	opened.Use(trust.NewKeeper(trust.Home(dir + "/state")))
+	unlock, err := opened.LockVerb("alpha", "spawn", time.Now()) // which makes the folders
+	rig.Must(t, err)
+	unlock()
+	rig.Must(t, opened.Insert(t.Context(), agent.Record{
+		Spec: agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: dir}, TmuxSession: "nbs-alpha-live",
+		Process: &agent.Process{Invocation: next},
+	}))
+	const window = `"context_window":{"context_window_size":1000,"used_percentage":%d,"current_usage":{"input_tokens":%d}},"cost":{"total_cost_usd":%d}`
+	begun := time.Now().UTC().Add(-time.Minute)
+	for at, c := range []struct{ percent, cost, wantAt int }{{88, 1, 0}, {88, 1, 0}, {88, 2, 0}, {0, 2, 3}, {0, 2, 3}, {5, 3, 5}} {
+		line, err := ReadStatusLine(strings.NewReader(fmt.Sprintf("{"+window+"}", c.percent, 10*c.percent, c.cost)))
+		rig.Must(t, err)
+		rig.Must(t, line.Report(t.Context(), Caller{Handle: "alpha", Invocation: next}, opened, begun.Add(time.Duration(at)*time.Second)))
+		gauge := opened.Report("alpha").Gauge
+		want := begun.Add(time.Duration(c.wantAt) * time.Second)
+		rig.Check(t, gauge.At.Equal(want) && *gauge.UsedPercent == c.percent && int(gauge.CostUSD) == c.cost, "call %d: %+v; want it of %s", at, gauge, want)
 	}
 }
 

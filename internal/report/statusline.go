@@ -26,14 +26,27 @@ func ReadStatusLine(in io.Reader) (StatusLine, error) {
 	return StatusLine{line}, err
 }
 
-// Report records how full the conversation is, for a call of the given time.
+// Report records how full the conversation is, for a call of the given time. Numbers that are repeated are those of
+// the time when they were first told: claude may have started the call before a compaction that is over when it is
+// heard.
 func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	gauge := l.line.Gauge(at)
 	return c.report(ctx, opened, at, func(report *agent.Report) {
-		if report.Gauge == nil || !at.Before(report.Gauge.At) {
-			report.Gauge = &gauge
+		last := report.Gauge
+		if last != nil && at.Before(last.At) {
+			return
 		}
+		if last != nil && isSameLevel(last, &gauge) {
+			gauge.At = last.At
+		}
+		report.Gauge = &gauge
 	})
+}
+
+// isSameLevel tells whether two gauges show one level of the context, whatever was paid in between.
+func isSameLevel(a, b *agent.Gauge) bool {
+	return a.Tokens == b.Tokens && a.Window == b.Window &&
+		(a.UsedPercent == nil) == (b.UsedPercent == nil) && (a.UsedPercent == nil || *a.UsedPercent == *b.UsedPercent)
 }
 
 // RunUsers runs the status line that the user has configured, which ours replaces, as claude

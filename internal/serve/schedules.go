@@ -202,9 +202,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 		return err
 	}
 	note = deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Begun, At: s.Server.Engine.Now().UTC()}
-	if err := s.Notes.Put(note); err != nil {
-		return err
-	}
+	_ = s.Notes.Put(note) // on a full disk the chat is told all the same
 	text := r.Answer
 	if err := failureIn(conversations.Key(due.Entry.Key()), r); err != nil {
 		text = fmt.Sprintf("The schedule %s came to nothing: %s.", due.Entry.Name, err)
@@ -212,11 +210,12 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 	if again {
 		text = telegram.PerhapsAgain + text
 	}
-	if err := s.Server.Tell(ctx, due.Entry.DeliverTo, text); err != nil {
-		return err
+	untold := s.Server.Tell(ctx, due.Entry.DeliverTo, text)
+	if errors.Is(untold, context.Canceled) { // the next server tells it
+		return untold
 	}
 	note.State = deliveries.Over
-	return s.Notes.Put(note)
+	return errors.Join(untold, s.Notes.Put(note))
 }
 
 // Talks implements [schedule.Conversations].

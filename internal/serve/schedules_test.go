@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"nbs-worker/internal/conversation/telegram"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/schedules"
 	"nbs-worker/internal/store/storetest"
 )
@@ -89,6 +91,20 @@ func TestSchedulesGoOnOnceTheyCan(t *testing.T) {
 		end()
 		<-ended
 	})
+}
+
+// A chat that can never be told, such as one that has blocked the bot, leaves no note that stays for good.
+func TestWhatCannotBeDeliveredIsOver(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	server := New(s.engine(), s.Logf)
+	blocked := errors.New("Forbidden: bot was blocked by the user")
+	server.Tell = func(context.Context, string, string) error { return blocked }
+	notes := s.store.Deliveries()
+	due := schedule.Due{Entry: &schedule.Entry{Name: "morning", DeliverTo: "telegram:1"}, ScheduledFor: storetest.SomeTime()}
+	err := (&Schedules{Server: server, Notes: notes}).deliver(t.Context(), due, &conversations.Result{Answer: "Good morning."})
+	note, _, noteErr := notes.Get(due.ID())
+	rig.Check(t, errors.Is(err, blocked) && noteErr == nil && note.State == deliveries.Over, "%v; %+v, %v", err, note, noteErr)
 }
 
 // A chat that may have been told an answer before a crash is told so with the answer; once it is noted, no more.

@@ -43,10 +43,11 @@ func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error
 	if err := s.Store.Insert(ctx, r); err != nil {
 		return Adopted{}, err
 	}
+	adopted := Adopted{Record: r, Status: s.LookAt(ctx, r).Status, HasMessages: !r.TranscriptSeen.IsZero(), Unkept: s.Keep(ctx, &r)}
 	if err := s.Note(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
-		return Adopted{Record: r}, doneAllTheSame(err, "it was adopted, but the journal does not say so")
+		return adopted, doneAllTheSame(err, "it was adopted, but the journal does not say so")
 	}
-	return Adopted{Record: r, Status: s.LookAt(ctx, r).Status, HasMessages: !r.TranscriptSeen.IsZero(), Unkept: s.Keep(ctx, &r)}, nil
+	return adopted, nil
 }
 
 // PlanAdopt makes the record of an adoption and changes nothing.

@@ -30,7 +30,7 @@ func (a *Assessment) NeedsPerson() bool {
 func Assess(k Known) Assessment {
 	a := Assessment{Handle: k.Handle, Steps: []Step{}}
 	switch {
-	case k.Record.Handle == "":
+	case k.Record.Handle == "" || k.Lost:
 		a.is(Unknown, LevelAssess, Look)
 		a.saw("the record cannot be read: %v", k.Err)
 		return a

@@ -74,11 +74,12 @@ type ending struct {
 	err error
 }
 
-// retry is the pause before what could not be written down is written again; it is shorter than [Grace].
+// retry is the pause before what could not be written down, or an alarm that could not be set, is tried again; it is
+// shorter than [Grace].
 const retry = 10 * time.Second
 
-// Run runs what is due until the context ends, and returns its error. Other errors: the memory cannot
-// be read, or no alarm set. Runs that are not over then are handed over again by the next call.
+// Run runs what is due until the context ends, and returns its error. Another error is that the memory cannot
+// be read. Runs that are not over then are handed over again by the next call.
 func (l *Loop) Run(ctx context.Context) error {
 	if l.Now == nil {
 		l.Now, l.Alarm = time.Now, wallAlarm
@@ -156,11 +157,14 @@ func (l *Loop) wait(ctx context.Context, until time.Time) error {
 	asleep, wake := context.WithCancel(ctx)
 	defer wake()
 	rings, err := l.Alarm(asleep, until)
-	if err != nil {
-		return err
+	var again <-chan time.Time
+	if err != nil { // no reason to cut off what runs
+		l.say(Failed, "", time.Time{}, "set the alarm: "+err.Error())
+		again = time.After(retry)
 	}
 	select {
 	case <-rings:
+	case <-again:
 	case run := <-l.over:
 		l.end(run)
 	case <-ctx.Done():

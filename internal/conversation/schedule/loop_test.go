@@ -29,6 +29,7 @@ type machine struct {
 	crashes  map[string]int
 	down     context.CancelFunc
 	dead     bool
+	deaf     bool                 // no alarm can be set
 	accepted map[string]time.Time // by id
 	handed   map[string]int
 	deeds    []Deed
@@ -67,6 +68,9 @@ func (m *machine) now() time.Time { return time.Now().Add(m.ahead) }
 func (m *machine) alarm(ctx context.Context, at time.Time) (<-chan struct{}, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.deaf {
+		return nil, errors.New("too many open files")
+	}
 	if at.IsZero() {
 		return nil, nil
 	}
@@ -168,6 +172,26 @@ func (m *machine) up() (down func(), over chan struct{}) {
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
+}
+
+// An alarm that cannot be set for a while ends nothing that runs, and is set once it can.
+func TestAnAlarmThatCannotBeSetIsSetLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, err := Parse("schedules.yaml", []byte("schedules:\n  often: {every: 1h, prompt: x}\n"))
+		rig.Must(t, err)
+		m := newMachine(t, file)
+		m.deaf = true
+		down, _ := m.up()
+		pass(time.Minute)
+		m.mu.Lock()
+		m.deaf = false
+		m.mu.Unlock()
+		pass(2 * time.Hour)
+		rig.Check(t, len(m.accepted) >= 1, "nothing ran")
+		down()
+		rig.Check(t, len(m.deeds) > 0 && m.deeds[0].Word == Failed, "%+v", m.deeds)
+	})
 }
 
 // ranOnce checks that all times between two moments ran, and nothing else.

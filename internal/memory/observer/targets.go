@@ -58,10 +58,14 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 	}
 	for _, handle := range handles {
 		r, failure := w.Store.Load(handle)
-		if failure != nil && w.observes(handle) {
-			err = errors.Join(err, failure)
+		if failure != nil { // what was announced of it is kept until its record can be read
+			waiting = slices.DeleteFunc(waiting, func(a spool.Announcement) bool { return handle.Same(a.Handle) })
+			if w.observes(handle) {
+				err = errors.Join(err, failure)
+			}
+			continue
 		}
-		if failure != nil || !w.isOn(&r) {
+		if !w.isOn(&r) {
 			continue
 		}
 		for _, id := range r.Conversations() {

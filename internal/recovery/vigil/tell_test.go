@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/watching"
 )
 
 func TestEachThingIsToldOnce(t *testing.T) {
@@ -133,6 +134,19 @@ func TestWatchThatIsInterruptedWhileItTellsRepairsNobody(t *testing.T) {
 		stop := w.begin(nil)
 		w.after(time.Second)
 		stop()
+		w.mustRepair()
+	})
+}
+
+// A person who is told may pause the project: then nobody is repaired behind the notice.
+func TestAPauseCountsThatCameWhileSomebodyWasTold(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{}, func(w *world) {
+		w.agents["alpha"], w.slow = new(crashed()), 5*time.Second
+		w.sign("")
+		w.after(time.Second)
+		w.locked(func() { w.pause = &watching.Pause{Reason: "wait"} })
+		w.after(time.Minute)
 		w.mustRepair()
 	})
 }

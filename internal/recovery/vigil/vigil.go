@@ -77,7 +77,7 @@ func (v *Vigil) Run(ctx context.Context) error {
 				return err
 			}
 			told := v.tell(ctx)
-			if ctx.Err() == nil && v.repairOne(ctx) || told {
+			if ctx.Err() == nil && v.mayAct() && v.repairOne(ctx) || told {
 				continue
 			}
 		}
@@ -135,7 +135,7 @@ func (v *Vigil) look(ctx context.Context) error {
 		return err
 	}
 	for i := range patients {
-		if patients[i].View.Record.Handle == "" { // it may have been dismissed
+		if patients[i].View.Record.Handle == "" || patients[i].View.Lost { // it may have been dismissed
 			v.relist = true
 		}
 		if c := v.charges[patients[i].Handle.Key()]; c != nil {

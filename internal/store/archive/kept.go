@@ -86,7 +86,7 @@ func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := namesOf(dir, id)
+	names, err := namesOf(dir, id, mostMissing)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -109,13 +109,13 @@ func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
 	return all, nil
 }
 
-// mostMissing is how many names of a conversation in a row may be free before one that is taken: a person may have
-// moved some files away.
+// mostMissing is how many names in a row may be free before one that is taken, for a look: a person may have moved
+// some files away.
 const mostMissing = 9
 
-// namesOf looks for the files of a conversation by the names that they can have: the archive holds those of all
-// projects, and listing them takes long.
-func namesOf(dir *os.File, id agent.SessionID) (names []string, err error) {
+// namesOf looks for the files of a conversation by the names that they can have, until so many in a row are missing:
+// the archive holds those of all projects, and listing them takes long.
+func namesOf(dir *os.File, id agent.SessionID, mostMissing int) (names []string, err error) {
 	for n, missing := 0, 0; n <= asideLimit && missing <= mostMissing; n++ {
 		name := transcriptFile(id)
 		if n > 0 {
@@ -144,7 +144,7 @@ func (a *Archive) Remove(id agent.SessionID) error {
 	if err != nil {
 		return err
 	}
-	names, err := namesOf(dir, id)
+	names, err := namesOf(dir, id, asideLimit)
 	if err := errors.Join(err, dir.Close()); err != nil {
 		return err
 	}
