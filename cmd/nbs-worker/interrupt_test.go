@@ -38,6 +38,7 @@ func TestInterrupt(t *testing.T) {
 		if got := m.interrupt("interrupted"); got.Prompt != "[[delay 1m]] two\nlines" {
 			m.Errorf("given back: %+v", got)
 		}
+		m.check(strings.Contains(m.ok("events", "alpha", "--json"), "nothing was answered yet to: [[delay 1m]] two"), "the journal does not keep the prompt")
 		if got := m.reply("alpha", "after it"); !strings.HasSuffix(got, "You said: after it") {
 			m.Errorf("%q", got)
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +24,8 @@ and ends with 0 when the end of the turn was observed. It prints one of:
   idle         the agent was not at work, and nothing was pressed
 
 If the turn had no answer yet, Claude forgets its prompt and puts it back into the input
-box. interrupt prints the prompt and deletes it there, so that the next message finds an
-empty box. After an interrupted turn, the messages in the agent's outbox are typed, if the
+box. interrupt prints the prompt, writes it into the journal, and deletes it there, so that
+the next message finds an empty box. After an interrupted turn, the messages in the agent's outbox are typed, if the
 agent is ready then.
 
 interrupt leaves a dialog alone (8), because Escape would answer it. Changes that the turn
@@ -68,7 +69,7 @@ func interrupted(done message.Interruption, err error) (outcome, error) {
 func interruptionWords(done message.Interruption) string {
 	words := string(done.Outcome)
 	if done.Prompt != "" {
-		words += "; nothing was answered yet to " + agent.Quote(done.Prompt)
+		words += fmt.Sprintf("; nothing was answered yet to %q", done.Prompt) // whole: Claude has forgotten it
 	}
 	if done.Left {
 		words += ", which is in its prompt again"

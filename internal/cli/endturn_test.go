@@ -13,7 +13,12 @@ import (
 // Claude has forgotten the prompt, and it is deleted from the box: what fails afterwards must not lose it.
 func TestPromptThatWasGivenBackIsPrintedBesideAnError(t *testing.T) {
 	t.Parallel()
-	for prompt, want := range map[string]string{"Read PLAN.md.": `alpha: interrupted; nothing was answered yet to "Read PLAN.md."`, "": ""} {
+	long := strings.Repeat("Read PLAN.md. ", 100)
+	for prompt, want := range map[string]string{
+		"Read PLAN.md.": `alpha: interrupted; nothing was answered yet to "Read PLAN.md."`,
+		long:            `alpha: interrupted; nothing was answered yet to "` + long + `"`,
+		"":              "",
+	} {
 		var out strings.Builder
 		f := &factory{streams: Streams{Out: &out, OutTTY: true}}
 		err := f.each(t.Context(), "interrupt", []agent.Handle{"alpha"}, false, 1, func(handle agent.Handle) (outcome, error) {

@@ -23,7 +23,7 @@ import (
 // Starter starts the agents of one project.
 type Starter struct{ *keep.Keeper }
 
-// WrongError means that a claude runs that must not: it is not what was recorded, or not alone on
+// WrongError means that something runs that must not: it is not what was recorded, or not alone on
 // its conversation. The caller has to end it.
 type WrongError struct{ error }
 

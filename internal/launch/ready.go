@@ -163,10 +163,7 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 	if w.plan.Prompt == "" {
 		return true, w.checkLogin(ctx)
 	}
-	transcript, found, err := w.plan.config.Transcript(w.record.SessionID)
-	if err != nil {
-		return false, err
-	}
+	transcript, found, _ := w.plan.config.Transcript(w.record.SessionID) // while something else cannot be read, it may still come
 	if found {
 		hasMessages, err := transcript.HasMessagesAfter(w.plan.transcriptSize)
 		if err != nil {

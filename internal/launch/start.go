@@ -222,7 +222,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		return nil
 	})
 	if err != nil {
-		return r, err // by which the caller ends what is in the pane
+		return r, &WrongError{err}
 	}
 	return noted, nil
 }

@@ -49,11 +49,15 @@ func (h *holding) take(id agent.SessionID) (letGo func(), locked bool, err error
 		return nil, false, err
 	}
 	release, locked, err := h.config.Hold(id)
-	if err != nil {
+	switch {
+	case err == nil:
+		return func() { release(); endLease() }, locked, nil
+	case agent.KindOf(err) == agent.Conflict:
 		endLease()
 		return nil, false, err
+	default: // what lies broken beside the transcripts keeps no new conversation down; the verb has found one that was had
+		return endLease, false, nil
 	}
-	return func() { release(); endLease() }, locked, nil
 }
 
 // follow takes the conversation to which the record has moved, then lets go of the one

@@ -1,11 +1,16 @@
 package launcher
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
 
@@ -48,6 +53,25 @@ func TestHoldingTriesAgainAndTellsItOnce(t *testing.T) {
 	rig.Check(t, held && holder.Handle == "alpha", "it does not hold %s: %v", next, holder)
 	holder, held = s.LeaseHolder(alphaID)
 	rig.Check(t, !held, "it still holds %s: %v", alphaID, holder)
+}
+
+// What cannot be read beside the transcripts keeps no agent down whose conversation has none yet.
+func TestHoldingOfANewConversationBesideABrokenFolder(t *testing.T) {
+	t.Parallel()
+	s := newProject(t)
+	l := &Launcher{Store: s, Now: time.Now}
+	record := moveAlpha(t, s, alphaID)
+	config, err := claude.ConfigOf(&record.Spec, nil)
+	rig.Must(t, err)
+	path, err := config.RestorePath(alphaID, "-srv-project", "")
+	rig.Must(t, err)
+	broken := filepath.Join(filepath.Dir(filepath.Dir(path)), "-loop")
+	rig.Must(t, os.Symlink("-loop", broken))
+	_, _, err = config.Hold(alphaID)
+	rig.Check(t, errors.Is(err, unix.ELOOP), "the folder is not broken: %v", err)
+	h, err := l.hold(&record, store.Launch{Invocation: start})
+	rig.Must(t, err)
+	h.release()
 }
 
 // A first run has no transcript to lock before its first prompt, nor has what follows a /clear.

@@ -71,7 +71,11 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	if err := i.run(ctx, &done); err != nil || done.Outcome != Interrupted {
 		return done, err
 	}
-	return done, s.Note(context.WithoutCancel(ctx), "interrupted", &r, "its turn")
+	what := "its turn"
+	if done.Prompt != "" { // which is kept nowhere else
+		what += "; nothing was answered yet to: " + done.Prompt
+	}
+	return done, s.Note(context.WithoutCancel(ctx), "interrupted", &r, what)
 }
 
 // GoOn delivers what waits for an agent whose turn was interrupted, if it is at its prompt soon: Claude

@@ -74,6 +74,9 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 	if r.Process != nil {
 		observe.Wake(r)
 	}
+	if err == nil && ctx.Err() != nil {
+		err = agent.Errorf(agent.Interrupted, "interrupted; the message waits in the outbox")
+	}
 	return receipt, err
 }
 

@@ -76,7 +76,7 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 		select {
 		case <-retry.C:
 		case <-ctx.Done():
-			return nil, agent.Errorf(agent.Interrupted, "interrupted while another command was at work on this agent; nothing was changed")
+			return nil, agent.Errorf(agent.Interrupted, "interrupted while another command was at work on this agent")
 		}
 	}
 }
