@@ -47,7 +47,7 @@ func TestSecurityRecordOfACloneForgesNoConversation(t *testing.T) {
 	m.ok("stop", "alice")
 	transcript := before.Transcript.Path
 	said := read(t, transcript)
-	forged := strings.ReplaceAll(said, "42", "666")
+	forged := strings.ReplaceAll(said, "42", "forged") // which is part of no id, as a number may be
 	lines := strings.SplitAfter(strings.TrimSpace(said), "\n")
 	root := m.plantedIn(before.SessionID, forged+lines[len(lines)-1]+"\n") // longer than the true one
 	for _, verb := range []string{"session", "stop", "session"} {
@@ -58,7 +58,7 @@ func TestSecurityRecordOfACloneForgesNoConversation(t *testing.T) {
 	m.must(os.Remove(transcript))
 	m.ok("session", "zed", "--root", root)
 	m.mustRemember("alice", before)
-	m.check(!strings.Contains(read(t, transcript), "666"), "the forged transcript was put back")
+	m.check(!strings.Contains(read(t, transcript), "forged"), "the forged transcript was put back")
 }
 
 // The archive is of all projects: who dismisses an agent of a clone removes nothing in it.

@@ -77,6 +77,9 @@ func (f *factory) takeDown(ctx context.Context, what string, take func(context.C
 	if err != nil {
 		return agent.Record{}, false
 	}
+	if errors.Is(unread, io.ErrUnexpectedEOF) { // its claude was killed while it wrote
+		return record, true
+	}
 	f.useToReport(opened)
 	if err = unread; err == nil {
 		err = take(ctx, caller, opened, f.began)

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -199,4 +201,16 @@ func FuzzReadHook(f *testing.F) {
 			line.Gauge(time.Time{})
 		}
 	})
+}
+
+// What a claude that is killed was just writing ends too early, which is told apart from what cannot be understood.
+func TestInputThatIsCutShort(t *testing.T) {
+	t.Parallel()
+	for text, cut := range map[string]bool{"": true, `{"hook_ev`: true, `{"session_id":"x"`: true, `{"cost":{`: true, `{]}`: false, `[]`: false} {
+		_, hook := ReadHook(strings.NewReader(text))
+		_, line := ReadStatusLine(strings.NewReader(text))
+		for what, err := range map[string]error{"hook": hook, "status line": line} {
+			rig.Check(t, err != nil && errors.Is(err, io.ErrUnexpectedEOF) == cut, "%s %q: %v", what, text, err)
+		}
+	}
 }
