@@ -15,24 +15,29 @@ import (
 
 const first, next = agent.Invocation("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"), agent.Invocation("5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
 
-// A call that comes to its turn when the next start runs does not write over what that one has
-// said. What is said after the clock was put back is not older than what was said before.
-func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
-	t.Parallel()
+// withAlpha makes a project whose agent alpha is in its next start.
+func withAlpha(t *testing.T) *store.Store {
+	t.Helper()
 	dir := rig.MemoryDir(t)
 	opened, err := store.Create(dir)
 	rig.Must(t, err)
-	defer opened.Close()
+	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(dir + "/state")))
 	unlock, err := opened.LockVerb("alpha", "spawn", time.Now()) // which makes the folders
 	rig.Must(t, err)
 	unlock()
-	if err := opened.Insert(t.Context(), agent.Record{
+	rig.Must(t, opened.Insert(t.Context(), agent.Record{
 		Spec: agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: dir}, TmuxSession: "nbs-alpha-live",
 		Process: &agent.Process{Invocation: next},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
+	return opened
+}
+
+// A call that comes to its turn when the next start runs does not write over what that one has
+// said. What is said after the clock was put back is not older than what was said before.
+func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
+	t.Parallel()
+	opened := withAlpha(t)
 	says := func(start agent.Invocation, at time.Time, hook string) error {
 		return Caller{Handle: "alpha", Invocation: start}.report(t.Context(), opened, at, func(r *agent.Report) {
 			if r.Activity == nil || !at.Before(r.Activity.At) { // as hooks that overtake each other
@@ -58,18 +63,7 @@ func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
 // compaction that is over when the call is heard, and then it would count as the level after it.
 func TestRepeatedLevelIsAsOldAsItsFirst(t *testing.T) {
 	t.Parallel()
-	dir := rig.MemoryDir(t)
-	opened, err := store.Create(dir)
-	rig.Must(t, err)
-	defer opened.Close()
-	opened.Use(trust.NewKeeper(trust.Home(dir + "/state")))
-	unlock, err := opened.LockVerb("alpha", "spawn", time.Now()) // which makes the folders
-	rig.Must(t, err)
-	unlock()
-	rig.Must(t, opened.Insert(t.Context(), agent.Record{
-		Spec: agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: dir}, TmuxSession: "nbs-alpha-live",
-		Process: &agent.Process{Invocation: next},
-	}))
+	opened := withAlpha(t)
 	const window = `"context_window":{"context_window_size":1000,"used_percentage":%d,"current_usage":{"input_tokens":%d}},"cost":{"total_cost_usd":%d}`
 	begun := time.Now().UTC().Add(-time.Minute)
 	for at, c := range []struct{ percent, cost, wantAt int }{{88, 1, 0}, {88, 1, 0}, {88, 2, 0}, {0, 2, 3}, {0, 2, 3}, {5, 3, 5}} {
