@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
 )
 
@@ -14,33 +17,57 @@ func TestBackgroundOfClaudeIsNobodysLeftover(t *testing.T) {
 	eachVersion(t, func(t *testing.T, m *team) {
 		m.ok("spawn", "alpha", "--model", "sonnet")
 		m.asAgent("alpha", m.variable("NBS_CLAUDE")+" --bg 'Remember 7.'")
-		mark := m.environ(m.session("alpha").RecordedPID)["NBS_INVOCATION_ID"]
+		mark := m.environ(m.session("alpha").RecordedPID)[agent.InvocationVariable]
 		var background []int
-		m.waitFor("the daemon holds a terminal with a session", func() (bool, string) {
-			background = m.background(mark)
-			return len(background) > 2, fmt.Sprint(background)
+		m.waitFor("a session in the background shows its screen", func() (ready bool, roster string) {
+			background, roster = m.background()
+			return len(background) > 2, roster
 		})
+		for _, pid := range background {
+			if m.environ(pid)[agent.InvocationVariable] != mark {
+				t.Errorf("process %d has not the mark of the agent: this proves nothing", pid)
+			}
+		}
 		for _, args := range [][]string{{"stop", "alpha"}, {"resume", "alpha"}, {"resume", "alpha", "--force"}, {"dismiss", "alpha"}} {
 			m.ok(args...)
 			for _, pid := range background {
 				if dead(pid) {
-					t.Fatalf("%q ended process %d", args, pid)
+					t.Fatalf("%q ended process %d of %v", args, pid, background)
 				}
 			}
 		}
 	})
 }
 
-// background are the processes of Claude's daemon that bear a mark.
-func (m *team) background(mark string) []int {
+// background are Claude's daemon, the terminal of the one session that it holds, and what runs in it: nothing
+// before the session shows its screen. The daemon's spare terminals are not among them: it replaces
+// them, and terminals that do not come up, as it likes.
+func (m *team) background() (pids []int, roster string) {
 	m.Helper()
-	found, err := proc.Carrying("NBS_INVOCATION_ID", mark)
-	m.must(err)
-	var pids []int
-	for _, id := range found {
-		if cmdline, err := proc.Cmdline(id.PID); err == nil && claude.IsBackground(cmdline) {
+	text, err := os.ReadFile(filepath.Join(m.world.ConfigDir, "daemon", "roster.json"))
+	if err != nil {
+		return nil, err.Error()
+	}
+	var daemon struct {
+		PID     int `json:"supervisorPid"`
+		Workers map[string]struct {
+			PID   int   `json:"pid"`
+			Modes []int `json:"decModes"` // which the program in the terminal has set
+		} `json:"workers"`
+	}
+	if err := json.Unmarshal(text, &daemon); err != nil {
+		return nil, fmt.Sprintf("%v: %s", err, text)
+	}
+	for _, session := range daemon.Workers {
+		if len(session.Modes) == 0 {
+			return nil, string(text)
+		}
+		pids = append(pids, daemon.PID, session.PID)
+		below, err := proc.Descendants(session.PID)
+		m.must(err)
+		for _, id := range below {
 			pids = append(pids, id.PID)
 		}
 	}
-	return pids
+	return pids, string(text)
 }
