@@ -24,9 +24,10 @@ and ends with 0 when the end of the turn was observed. It prints one of:
   idle         the agent was not at work, and nothing was pressed
 
 If the turn had no answer yet, Claude forgets its prompt and puts it back into the input
-box. interrupt prints the prompt, writes it into the journal, and deletes it there, so that
-the next message finds an empty box. After an interrupted turn, the messages in the agent's outbox are typed, if the
-agent is ready then.
+box. interrupt prints the prompt, writes it into the journal, and deletes it from the box, so
+that the next message finds an empty one. What a person may have typed stays in the box.
+After an interrupted turn, the messages in the agent's outbox are typed, if the agent is
+ready then.
 
 interrupt leaves a dialog alone (8), because Escape would answer it. Changes that the turn
 made on disk stay. An agent cannot interrupt itself.`,

@@ -67,15 +67,15 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 			}
 			return now.TurnEnd(file.Size)
 		},
+		note: func(forgotten string) error {
+			what := "its turn"
+			if forgotten != "" {
+				what += "; nothing was answered yet to: " + forgotten
+			}
+			return s.Note(context.WithoutCancel(ctx), "interrupted", &r, what)
+		},
 	}
-	if err := i.run(ctx, &done); err != nil || done.Outcome != Interrupted {
-		return done, err
-	}
-	what := "its turn"
-	if done.Prompt != "" { // which is kept nowhere else
-		what += "; nothing was answered yet to: " + done.Prompt
-	}
-	return done, s.Note(context.WithoutCancel(ctx), "interrupted", &r, what)
+	return done, i.run(ctx, &done)
 }
 
 // GoOn delivers what waits for an agent whose turn was interrupted, if it is at its prompt soon: Claude
@@ -111,9 +111,11 @@ type interruption struct {
 	Terminal
 	working func() (bool, error)               // an error: it does not run, or waits for a person
 	ended   func() (transcript.TurnEnd, error) // how the turn ended
+	note    func(forgotten string) error       // writes down that it was interrupted, and the prompt that nothing else has
 }
 
-// run presses Escape once: at an idle prompt a second one would open a menu.
+// run presses Escape once: at an idle prompt a second one would open a menu. The prompt of the turn is erased from the
+// box only when it is written down.
 func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	before, silent, err := i.press(ctx, done)
 	if err != nil || done.Outcome == WasIdle {
@@ -122,11 +124,18 @@ func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	if err := i.awaitEnd(ctx, done, hasDraft(before)); err != nil {
 		return errors.Join(err, silent)
 	}
-	if done.Prompt == "" {
+	if done.Outcome != Interrupted {
 		return nil
 	}
 	// A prompt that was not shown as submitted may be what a person has just begun to type.
-	done.Left = !strings.Contains(dense(screen.Plain(before.Text)), "❯"+dense(done.Prompt)) || erase(context.WithoutCancel(ctx), i, done.Prompt, true) != nil
+	done.Left = done.Prompt != ""
+	if !done.Left || !strings.Contains(dense(screen.Plain(before.Text)), "❯"+dense(done.Prompt)) {
+		return i.note("")
+	}
+	if err := i.note(done.Prompt); err != nil {
+		return err
+	}
+	done.Left = erase(context.WithoutCancel(ctx), i, done.Prompt, true) != nil
 	return nil
 }
 

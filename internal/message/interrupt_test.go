@@ -26,6 +26,8 @@ var interruptions = map[string]struct {
 	pressed int
 	prompt  string
 	left    bool
+	noted   string // of the prompt
+	noting  error
 }{
 	"at work":   {outcome: Interrupted, pressed: 1},
 	"idle":      {change: func(a *atWork) { a.working = false }, outcome: WasIdle},
@@ -39,7 +41,11 @@ var interruptions = map[string]struct {
 	},
 	"a prompt that is given back": {
 		change:  func(a *atWork) { a.above = "❯ do it"; a.onEscape = func() { a.working, a.box = false, "do it" } },
-		outcome: Interrupted, pressed: 2, prompt: "do it",
+		outcome: Interrupted, pressed: 2, prompt: "do it", noted: "do it",
+	},
+	"a prompt that cannot be written down": {
+		change: func(a *atWork) { a.above = "❯ do it"; a.onEscape = func() { a.working, a.box = false, "do it" } },
+		noting: agent.Errorf(agent.Failed, "no space"), kind: agent.Failed, says: "no space", pressed: 1, prompt: "do it", left: true, noted: "do it",
 	},
 	"a prompt that was not shown": {
 		change: func(a *atWork) { a.onEscape = func() { a.working, a.box = false, "mine" } }, outcome: Interrupted, pressed: 1, prompt: "mine", left: true,
@@ -78,15 +84,21 @@ func TestInterruption(t *testing.T) {
 			if c.change != nil {
 				c.change(a)
 			}
+			var noted []string
 			i := interruption{
 				Terminal: a,
 				working:  func() (bool, error) { return a.working, a.err },
 				ended:    func() (transcript.TurnEnd, error) { return a.end, nil },
+				note:     func(forgotten string) error { noted = append(noted, forgotten); return c.noting },
 			}
 			var done Interruption
 			err := i.run(t.Context(), &done)
 			if len(a.got) != c.pressed || done.Prompt != c.prompt || done.Left != c.left {
 				t.Errorf("%s: typed %q, %+v", what, a.got, done)
+			}
+			wasNoted := done.Outcome == Interrupted
+			if wasNoted != (len(noted) == 1) || wasNoted && noted[0] != c.noted {
+				t.Errorf("%s: written down: %q; want %q", what, noted, c.noted)
 			}
 			switch {
 			case c.kind == 0 && (err != nil || done.Outcome != c.outcome):

@@ -10,7 +10,7 @@
 //   - A line that was cut short stays, and does no harm to what follows it.
 //   - The lock file is also the sign that this .nbs had a journal: a .nbs that was made anew in the
 //     place of another begins its journal with an event that says so.
-//   - No secret and no prompt is written.
+//   - No secret is written, and no prompt but one that Claude has forgotten: it is kept nowhere else.
 //
 // Anybody who keeps records may append; nobody reads the journal to decide what to do, but for
 // the session id of an agent whose record is damaged.
@@ -26,7 +26,7 @@ import (
 const (
 	fileName   = "journal.jsonl"
 	lockName   = "journal"
-	eventLimit = 1 << 16 // bytes of a line; ours hold a few words
+	eventLimit = 1 << 16 // bytes of a line
 )
 
 // Journal is that of one .nbs.
@@ -46,7 +46,7 @@ func In(nbs *private.Folder, heads private.Tree, name string) *Journal {
 func (j *Journal) Path() string { return j.nbs.Path(fileName) }
 
 // Event is one line of the journal: what was done to whom, on what evidence. It
-// holds no secret and no prompt.
+// holds no secret.
 type Event struct {
 	At         time.Time        `json:"at"`
 	Event      string           `json:"event"` // "spawn", "start", "exit", "resume", "stop", "dismiss", "moved", "failed" ...
