@@ -1,7 +1,9 @@
 package claude
 
 import (
-	"fmt"
+	"errors"
+	"os"
+	"path/filepath"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
@@ -16,6 +18,9 @@ const (
 	OpenNew    Opening = "--session-id" // nothing was ever said
 	OpenResume Opening = "--resume"     // there is a transcript with messages
 )
+
+// ErrClosed is the error for a transcript that was seen and may be in a closed folder of another user's.
+var ErrClosed = errors.New("look for the transcript")
 
 // Word is the opening as reports name it.
 func (o Opening) Word() string {
@@ -35,7 +40,7 @@ func (o Opening) Conversation() string {
 
 // Open chooses between --resume and --session-id for the record's conversation. A
 // conversation that existed and whose transcript is gone is never replaced in
-// silence. Errors: NotFound.
+// silence. Errors: NotFound; ErrClosed.
 func (c Config) Open(record *agent.Record) (Opening, error) {
 	file, found, closed, err := c.findTranscript(record.SessionID)
 	if err != nil {
@@ -45,7 +50,8 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 		return openFound(record, file)
 	}
 	if closed != nil && !record.TranscriptSeen.IsZero() {
-		return "", fmt.Errorf("look for the transcript: %w", closed) // its folder may have become another user's
+		return "", agent.Errorf(agent.Failed, "%w: %w", ErrClosed, closed).
+			Hint("if that folder is yours, have it given back: sudo chown -R %d %s", os.Getuid(), agent.ShellWord(filepath.Join(c.dir, "projects")))
 	}
 	if !record.TranscriptSeen.IsZero() {
 		return "", errLost(record, "its transcript is gone from %s; it was last known on %s",

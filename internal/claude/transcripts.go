@@ -31,6 +31,16 @@ func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, e
 	return t, found, err
 }
 
+// TranscriptOf is Transcript for the conversation of a record. One that was seen on disk may be in a folder that has
+// become another user's since: while such a folder is closed, it is not absent, but unknown.
+func (c Config) TranscriptOf(r *agent.Record) (t transcript.File, found bool, err error) {
+	t, found, closed, err := c.findTranscript(r.SessionID)
+	if !found && err == nil && !r.TranscriptSeen.IsZero() {
+		err = closed
+	}
+	return t, found, err
+}
+
 // findTranscript is Transcript. closed is why a folder of another user's was not looked into; nil: there is none.
 func (c Config) findTranscript(id agent.SessionID) (t transcript.File, found bool, closed, err error) {
 	folders, err := c.transcriptFolders()

@@ -93,10 +93,15 @@ func TestTranscriptIsNotInAnotherUsersFolder(t *testing.T) {
 	rig.Must(t, os.Chown(folder, rig.Nobody+1, -1))
 	found, err = look()
 	rig.Check(t, !found && err == nil, "another user's: found %t, %v", found, err)
+	seen := agent.Record{Spec: agent.Spec{SessionID: sessionID}, TranscriptSeen: someTime()}
 	asNobody(func() {
-		_, err = c.Open(&agent.Record{Spec: agent.Spec{SessionID: sessionID}, TranscriptSeen: someTime()})
+		_, err = c.Open(&seen)
 	})
-	rig.Check(t, errors.Is(err, os.ErrPermission), "one that was seen is in no closed folder by %v", err)
+	rig.Check(t, errors.Is(err, ErrClosed) && errors.Is(err, os.ErrPermission), "one that was seen is opened with %v", err)
+	asNobody(func() {
+		_, found, err = c.TranscriptOf(&seen)
+	})
+	rig.Check(t, !found && errors.Is(err, os.ErrPermission), "one that was seen is looked for with %v", err)
 }
 
 func TestHasMessages(t *testing.T) {

@@ -82,6 +82,13 @@ func (i *Inspector) gone(view *View) (Gone, error) {
 	if view.Transcript != nil || r.TranscriptSeen.IsZero() {
 		return gone, nil
 	}
+	config, err := i.ConfigOf(r)
+	if err != nil {
+		return gone, err
+	}
+	if _, found, err := config.TranscriptOf(r); found || err != nil {
+		return gone, err
+	}
 	kept, err := i.KeptOf(r.SessionID)
 	if err != nil {
 		return gone, fmt.Errorf("look for a kept transcript: %w", err)
@@ -105,7 +112,7 @@ type Sample struct {
 }
 
 // growthOf returns the latest of what changes while claude works: the conversation on disk, its
-// subagents' too, the report of the status line, the activity that the hooks report, and the start.
+// subagents' too, the level that the status line tells, the activity that the hooks report, and the start.
 func growthOf(view *View) *Growth {
 	growth := &Growth{At: view.Record.Started, Of: "its start"}
 	grew := func(at time.Time, of string) {
@@ -122,7 +129,7 @@ func growthOf(view *View) *Growth {
 		grew(at, of)
 	}
 	if gauge := view.Record.GaugeOf(view.Report); gauge != nil {
-		grew(gauge.At, "its status line")
+		grew(gauge.Since, "its status line")
 	}
 	if activity := view.Report.Activity; activity != nil {
 		grew(activity.At, "its hooks")

@@ -12,6 +12,7 @@ package keep
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -57,7 +58,7 @@ func (k *Keeper) Keep(ctx context.Context, r *agent.Record) error {
 
 // KeptOf is what the archive keeps of a conversation; nil when it keeps no message of it.
 func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
-	all, err := k.Store.Archive().Kept(id)
+	all, err := k.Store.Archive().KeptAnywhere(id)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +86,16 @@ func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cl
 		whole, err := k.CheckWhole(r, config)
 		return opening, whole, err
 	}
-	if err != nil && agent.KindOf(err) != agent.NotFound {
+	closed := errors.Is(err, claude.ErrClosed)
+	if err != nil && !closed && agent.KindOf(err) != agent.NotFound {
 		return opening, nil, err
 	}
 	kept, keptErr := k.KeptOf(r.SessionID)
 	if keptErr != nil {
 		return "", nil, keptErr // a kept transcript that cannot be read must not lead to a new conversation
+	}
+	if closed && (kept == nil || !kept.HasLeft()) {
+		return opening, nil, err
 	}
 	if kept == nil || err != nil && kept.InPlace() { // InPlace: in another configuration folder than this
 		return opening, nil, err

@@ -25,7 +25,7 @@ func (k *Keeper) RetentionOf(r *agent.Record) (Retention, error) {
 	}
 	days, source := config.CleanupDays(r.LaunchCwd())
 	found := Retention{Settings: cmp.Or(source, config.SettingsFile())}
-	file, there, err := config.Transcript(r.SessionID)
+	file, there, err := config.TranscriptOf(r)
 	if err != nil {
 		return Retention{}, err
 	}

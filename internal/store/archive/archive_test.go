@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +27,9 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	}
 	storetest.WantNames(t, keptAt(s), originFile(aliceID), transcriptFile(aliceID))
 	rig.Must(t, os.Remove(original(s)))
+	kept, err := s.Kept(aliceID)
+	rig.Must(t, err)
+	rig.Check(t, len(kept) == 1 && kept[0].HasLeft(), "%+v", kept)
 	f := freshness(t, s)
 	rig.Check(t, f == OnlyCopy && !s.HasLink(aliceID), "kept: %s", f)
 }
@@ -71,6 +75,11 @@ func TestWhatIsKeptBehindAGapIsSeen(t *testing.T) {
 	first := s.kept.Path(asideFile(aliceID, 1))
 	rig.Must(t, os.Rename(first, first+".other"))
 	mustHold(t, s, "eins\nzwei\n", "uno\n")
+	far := s.kept.Path(asideFile(aliceID, asideLimit))
+	rig.Must(t, os.Link(first+".other", far))
+	all, err := s.KeptAnywhere(aliceID)
+	rig.Must(t, err)
+	rig.Check(t, slices.ContainsFunc(all, func(k Kept) bool { return k.Path == far }), "%+v", all)
 	rig.Must(t, s.Remove(aliceID))
 	storetest.WantNames(t, keptAt(s), filepath.Base(first)+".other")
 }

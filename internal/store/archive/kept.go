@@ -41,6 +41,12 @@ func (k Kept) InPlace() bool {
 	return there && sameFile(&original, &k.stat)
 }
 
+// HasLeft tells whether the original is known to be no longer where it was.
+func (k Kept) HasLeft() bool {
+	_, err := os.Stat(k.Original)
+	return k.Original != "" && errors.Is(err, fs.ErrNotExist)
+}
+
 // GoesOn tells whether the kept transcript has all of the file at path, from its beginning,
 // and more behind it.
 func (k Kept) GoesOn(path string) (bool, error) {
@@ -77,7 +83,14 @@ func isElement(name string) bool {
 
 // Kept lists what there is of a conversation: first what has its name, then what was set
 // aside, largest first. Errors: BadInput for what somebody else put there.
-func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
+func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) { return a.keptWithin(id, mostMissing) }
+
+// KeptAnywhere is Kept for who decides that nothing is kept: it tries all names, however many of them are free.
+func (a *Archive) KeptAnywhere(id agent.SessionID) ([]Kept, error) {
+	return a.keptWithin(id, asideLimit)
+}
+
+func (a *Archive) keptWithin(id agent.SessionID, missing int) ([]Kept, error) {
 	dir, err := a.kept.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -86,7 +99,7 @@ func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := namesOf(dir, id, mostMissing)
+	names, err := namesOf(dir, id, missing)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -115,8 +128,8 @@ const mostMissing = 9
 
 // namesOf looks for the files of a conversation by the names that they can have, until so many in a row are missing:
 // the archive holds those of all projects, and listing them takes long.
-func namesOf(dir *os.File, id agent.SessionID, mostMissing int) (names []string, err error) {
-	for n, missing := 0, 0; n <= asideLimit && missing <= mostMissing; n++ {
+func namesOf(dir *os.File, id agent.SessionID, most int) (names []string, err error) {
+	for n, missing := 0, 0; n <= asideLimit && missing <= most; n++ {
 		name := transcriptFile(id)
 		if n > 0 {
 			name = asideFile(id, n)
