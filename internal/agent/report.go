@@ -84,5 +84,6 @@ type Gauge struct {
 	Window      int       `json:"window"`       // size of the window, in tokens; 0: not said
 	UsedPercent *int      `json:"used_percent"` // of the window; nil: no reply yet
 	CostUSD     float64   `json:"cost_usd"`     // of the conversation, as Claude counts it
-	At          time.Time `json:"at"`
+	At          time.Time `json:"at"`           // of the call that told it
+	Since       time.Time `json:"since"`        // of the first call that told this level
 }

@@ -6,12 +6,21 @@ import (
 )
 
 // contextOf returns how full a conversation is. The status line is exact, but out of date
-// when the transcript has a later reply or compaction.
+// when the transcript has a later reply or compaction. What it repeats after a compaction is the level from before:
+// claude may have started the call before.
 func contextOf(gauge *agent.Gauge, level transcript.Level) *agent.ContextUse {
-	if use := gauge.Context(); use != nil && !use.At.Before(level.At) {
-		return use
+	use := gauge.Context()
+	if use == nil {
+		return level.Use()
 	}
-	return level.Use()
+	told := gauge.At
+	if level.Tokens == 0 {
+		told = gauge.Since
+	}
+	if told.Before(level.At) {
+		return level.Use()
+	}
+	return use
 }
 
 // costOf returns what a conversation cost. Both sources only grow: the larger is the newer.

@@ -15,7 +15,7 @@ func TestContextIsThatOfTheNewerWitness(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return time.Date(2026, 2, 20, 11, 44, s, 0, time.UTC) }
 	gauge := func(used, s int) *agent.Gauge {
-		return &agent.Gauge{Tokens: used * 10_000, Window: 1_000_000, UsedPercent: &used, At: at(s)}
+		return &agent.Gauge{Tokens: used * 10_000, Window: 1_000_000, UsedPercent: &used, At: at(s), Since: at(s)}
 	}
 	reply := func(used, s int) transcript.Level {
 		return transcript.Level{Tokens: used * 10_000, Window: 1_000_000, At: at(s)}
@@ -35,6 +35,8 @@ func TestContextIsThatOfTheNewerWitness(t *testing.T) {
 		"a reply since":                {gauge(16, 1), reply(17, 2), 17, agent.SaysTranscript},
 		"a compaction since":           {gauge(92, 1), transcript.Level{At: at(2)}, unknown, ""},
 		"a status line after that":     {gauge(0, 3), transcript.Level{At: at(2)}, 0, agent.SaysStatusLine},
+		"one that repeats the level":   {repeated(gauge(16, 1), at(3)), reply(15, 2), 16, agent.SaysStatusLine},
+		"and is from before it":        {repeated(gauge(92, 1), at(3)), transcript.Level{At: at(2)}, unknown, ""},
 		"a start without a reply":      {&agent.Gauge{Window: 1_000_000, At: at(2)}, reply(15, 1), 15, agent.SaysTranscript},
 		"a transcript without a clock": {gauge(16, 1), transcript.Level{Tokens: 1, Window: 2}, 16, agent.SaysStatusLine},
 	} {
@@ -43,6 +45,11 @@ func TestContextIsThatOfTheNewerWitness(t *testing.T) {
 			t.Errorf("%s: %+v; want %d %s", what, got, c.want, c.source)
 		}
 	}
+}
+
+func repeated(gauge *agent.Gauge, at time.Time) *agent.Gauge {
+	gauge.At = at
+	return gauge
 }
 
 func TestCostIsTheLargerSum(t *testing.T) {

@@ -59,20 +59,20 @@ func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
 	}
 }
 
-// A level that the status line repeats is as old as when it was first told: claude may have started the call before a
-// compaction that is over when the call is heard, and then it would count as the level after it.
+// A level that the status line repeats is told to be as old as its first call: claude may have started this one before a
+// compaction that is over when it is heard, and then it would count as the level after it.
 func TestRepeatedLevelIsAsOldAsItsFirst(t *testing.T) {
 	t.Parallel()
 	opened := withAlpha(t)
 	const window = `"context_window":{"context_window_size":1000,"used_percentage":%d,"current_usage":{"input_tokens":%d}},"cost":{"total_cost_usd":%d}`
 	begun := time.Now().UTC().Add(-time.Minute)
-	for at, c := range []struct{ percent, cost, wantAt int }{{88, 1, 0}, {88, 1, 0}, {88, 2, 0}, {0, 2, 3}, {0, 2, 3}, {5, 3, 5}} {
+	for at, c := range []struct{ percent, cost, since int }{{88, 1, 0}, {88, 1, 0}, {88, 2, 0}, {0, 2, 3}, {0, 2, 3}, {5, 3, 5}} {
 		line, err := ReadStatusLine(strings.NewReader(fmt.Sprintf("{"+window+"}", c.percent, 10*c.percent, c.cost)))
 		rig.Must(t, err)
 		rig.Must(t, line.Report(t.Context(), Caller{Handle: "alpha", Invocation: next}, opened, begun.Add(time.Duration(at)*time.Second)))
 		gauge := opened.Report("alpha").Gauge
-		want := begun.Add(time.Duration(c.wantAt) * time.Second)
-		rig.Check(t, gauge.At.Equal(want) && *gauge.UsedPercent == c.percent && int(gauge.CostUSD) == c.cost, "call %d: %+v; want it of %s", at, gauge, want)
+		want := begun.Add(time.Duration(c.since) * time.Second)
+		rig.Check(t, gauge.Since.Equal(want) && gauge.At.Equal(begun.Add(time.Duration(at)*time.Second)) && *gauge.UsedPercent == c.percent && int(gauge.CostUSD) == c.cost, "call %d: %+v; want it since %s", at, gauge, want)
 	}
 }
 

@@ -26,9 +26,7 @@ func ReadStatusLine(in io.Reader) (StatusLine, error) {
 	return StatusLine{line}, err
 }
 
-// Report records how full the conversation is, for a call of the given time. Numbers that are repeated are those of
-// the time when they were first told: claude may have started the call before a compaction that is over when it is
-// heard.
+// Report records how full the conversation is, for a call of the given time.
 func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	gauge := l.line.Gauge(at)
 	return c.report(ctx, opened, at, func(report *agent.Report) {
@@ -37,7 +35,7 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 			return
 		}
 		if last != nil && isSameLevel(last, &gauge) {
-			gauge.At = last.At
+			gauge.Since = last.Since
 		}
 		report.Gauge = &gauge
 	})

@@ -50,7 +50,7 @@ func (l StatusLine) plausible() bool {
 
 // Gauge is how full the conversation is.
 func (l StatusLine) Gauge(at time.Time) agent.Gauge {
-	gauge := agent.Gauge{Window: max(0, l.ContextWindow.Size), CostUSD: max(0, l.Cost.TotalUSD), At: at}
+	gauge := agent.Gauge{Window: max(0, l.ContextWindow.Size), CostUSD: max(0, l.Cost.TotalUSD), At: at, Since: at}
 	if usage := l.ContextWindow.CurrentUsage; usage != nil {
 		gauge.Tokens = max(0, usage.Input) + max(0, usage.CacheCreation) + max(0, usage.CacheRead)
 	}
