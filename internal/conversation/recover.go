@@ -76,11 +76,12 @@ func (j *job) confirm(ctx context.Context, id agent.SessionID) error {
 // when tools were used, which could act twice; otherwise claude is asked for the answer. It is asked, too, when the
 // failure is known or a person has decided.
 func (j *job) onUnknown(said *turn.Mark) string {
-	decided := j.turn.Held != nil || j.turn.Tries == 0
+	failed := j.turn.Held != nil && j.turn.Held.Class != string(turn.SessionInUse) // which says nothing of the text
+	decided := failed || j.turn.Tries == 0
 	switch {
 	case decided && j.ask.OnUnknown != UnknownRerun:
 		return UnknownContinue
-	case j.turn.Held != nil, said.Class != "": // after a known failure the text is not sent again
+	case failed, said.Class != "": // after a known failure the text is not sent again
 		return UnknownContinue
 	case j.ask.OnUnknown != "":
 		return j.ask.OnUnknown

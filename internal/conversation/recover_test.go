@@ -94,6 +94,16 @@ func TestAPersonDecidesOnAnUnknownTurn(t *testing.T) {
 	s.mustHear("hello", turn.Continue)
 }
 
+// That the conversation was open elsewhere says nothing of a text: the wish to send it again still counts.
+func TestRerunAfterAConversationThatWasInUse(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.answer(failing(turn.Killed), failing(turn.SessionInUse))
+	_, err := s.ask("hello", func(r *conversations.Request) { r.OnUnknown = UnknownRerun })
+	rig.Must(t, err)
+	s.mustHear("hello", "hello", "hello")
+}
+
 // A runner who was just killed may have the lease for a moment longer than the right to run turns.
 func TestADyingRunnerIsWaitedFor(t *testing.T) {
 	t.Parallel()
