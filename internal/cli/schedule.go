@@ -22,7 +22,7 @@ func newScheduleCmd(f *factory) *cobra.Command {
 		Short: "Show the schedules, or run one now",
 		Long: withCodes(`The file .nbs/schedules.yaml sets the times of turns of Claude, messages to agents and
 resets of conversations. It counts as you have allowed it: nbs-worker allow --schedules.
-An entry needs cron or every. All else in it may be left out:
+An entry needs cron or every, and prompt, prompt_file or send. All else may be left out:
 
   zone: Europe/Berlin            # of all entries (default: UTC)
   reset_at: "04:00"              # conversations are reset then; the next answer says so

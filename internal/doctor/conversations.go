@@ -47,7 +47,7 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 		if _, isTurns := proc.Variable(one.PID, agent.TurnVariable); !isTurns {
 			continue
 		}
-		if !isOrphan(one.PID) || isBelow(one.PID, filepath.Base(d.Program)) {
+		if !isOrphan(proc.AncestorsOf(one.PID), proc.Name) || isBelow(one.PID, filepath.Base(d.Program)) {
 			continue
 		}
 		next := "the next turn of its conversation ends it"
@@ -61,9 +61,9 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 }
 
 // isOrphan tells whether a process may have been given another parent: the first process, or the user's systemd.
-func isOrphan(pid int) bool {
-	above := proc.AncestorsOf(pid)[1:]
-	return len(above) == 0 || above[0] == 1 || proc.Name(above[0]) == "systemd"
+// chain is the process and its ancestors; it is alone in it when it has just ended.
+func isOrphan(chain []int, name func(pid int) string) bool {
+	return len(chain) > 1 && (chain[1] == 1 || name(chain[1]) == "systemd")
 }
 
 // isBelow tells whether a process was started by a program of ours that runs still.

@@ -15,6 +15,13 @@ func TestWhoRunsATurn(t *testing.T) {
 	this, err := os.Executable()
 	rig.Must(t, err)
 	child := rig.StartChild(t, exec.Command("cat")).Process.Pid
+	name := func(pid int) string { return map[int]string{1: "init", 7: "systemd", 8: "sh"}[pid] }
+	for _, chain := range [][]int{{9, 1}, {9, 7, 1}} {
+		rig.Check(t, isOrphan(chain, name), "%v", chain)
+	}
+	for _, chain := range [][]int{{9, 8, 1}, {9, 8, 7, 1}, {9}} {
+		rig.Check(t, !isOrphan(chain, name), "%v", chain)
+	}
 	rig.Check(t, isBelow(child, filepath.Base(this)), "its parent is this program")
 	rig.Check(t, !isBelow(child, "nbs-worker"), "no program of ours is above it")
 	rig.Check(t, !isBelow(os.Getpid(), filepath.Base(this)), "a process does not run itself")

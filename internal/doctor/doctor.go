@@ -147,10 +147,12 @@ func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 		if !f.ByItself() {
 			continue
 		}
-		if did, err := f.repair(ctx); err != nil {
-			failed = append(failed, err)
-		} else if did != "" {
+		did, err := f.repair(ctx)
+		if did != "" {
 			done = append(done, did)
+		}
+		if err != nil {
+			failed = append(failed, err)
 		}
 	}
 	after := before

@@ -42,6 +42,7 @@ type starting struct {
 	lastScreen time.Time
 	lastBelow  time.Time // when the children of what was started were last searched for claude
 	waiting    time.Time // when it was first seen to wait for a person, its prompt not on disk; zero: it does not
+	unread     error     // why its transcript could not be looked for the last time; nil: it could
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet
 	told       string    // the last progress message
 }
@@ -163,7 +164,8 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 	if w.plan.Prompt == "" {
 		return true, w.checkLogin(ctx)
 	}
-	transcript, found, _ := w.plan.config.Transcript(w.record.SessionID) // while something else cannot be read, it may still come
+	transcript, found, err := w.plan.config.Transcript(w.record.SessionID)
+	w.unread = err // while something else cannot be read, it may still come
 	if found {
 		hasMessages, err := transcript.HasMessagesAfter(w.plan.transcriptSize)
 		if err != nil {
@@ -280,6 +282,9 @@ func (w *starting) timedOut() error {
 	case w.wait == 0:
 		return agent.Errorf(agent.TimedOut, "tmux did not start claude within %s", startLimit).
 			Hint("nbs-worker session %s", handle)
+	case w.ready && w.unread != nil:
+		return agent.Errorf(agent.TimedOut, "claude is ready, and whether it has the prompt cannot be read after %s: %w", w.wait, w.unread).
+			Hint("look at it: nbs-worker attach %s", handle)
 	case w.ready:
 		return agent.Errorf(agent.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
 			Hint("look at it: nbs-worker attach %s; claude passes over a slash command that it does not know", handle)

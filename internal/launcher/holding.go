@@ -37,12 +37,13 @@ func (l *Launcher) hold(record *agent.Record, launch store.Launch) (*holding, er
 		return nil, err
 	}
 	h := &holding{launcher: l, config: config, handle: record.Handle, start: launch.Invocation, id: record.SessionID}
-	h.letGo, h.locked, err = h.take(record.SessionID)
+	h.letGo, h.locked, err = h.take(record)
 	return h, err
 }
 
 // take takes the lease of a conversation and locks its transcript, if there is one yet.
-func (h *holding) take(id agent.SessionID) (letGo func(), locked bool, err error) {
+func (h *holding) take(record *agent.Record) (letGo func(), locked bool, err error) {
+	id := record.SessionID
 	self := store.Holder{PID: os.Getpid(), Verb: "run", Handle: h.handle, Since: stamp(h.launcher.Now())}
 	endLease, err := h.launcher.Store.AcquireLease(id, self)
 	if err != nil {
@@ -52,11 +53,11 @@ func (h *holding) take(id agent.SessionID) (letGo func(), locked bool, err error
 	switch {
 	case err == nil:
 		return func() { release(); endLease() }, locked, nil
-	case agent.KindOf(err) == agent.Conflict:
+	case record.TranscriptSeen.IsZero() && agent.KindOf(err) != agent.Conflict:
+		return endLease, false, nil // what lies broken beside the transcripts keeps no new conversation down
+	default:
 		endLease()
 		return nil, false, err
-	default: // what lies broken beside the transcripts keeps no new conversation down; the verb has found one that was had
-		return endLease, false, nil
 	}
 }
 
@@ -75,7 +76,7 @@ func (h *holding) follow(ctx context.Context) {
 		h.stay(ctx, &record)
 		return
 	}
-	letGo, locked, err := h.take(record.SessionID)
+	letGo, locked, err := h.take(&record)
 	if err != nil {
 		h.noteDenied(ctx, &record, "follow into the conversation", err)
 		return

@@ -22,7 +22,7 @@ func (s *Store) Use(keeper *trust.Keeper) {
 }
 
 // CheckSeal checks that the user vouches for what a record makes run.
-// Errors: Held when nobody does; Unfit when the key cannot be used; Failed when it cannot be read now.
+// Errors: Held when nobody does; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (s *Store) CheckSeal(r *agent.Record) error {
 	err := s.checkFields(r.LaunchFields(), r.Seal)
 	if !errors.Is(err, trust.ErrSeal) {

@@ -41,7 +41,7 @@ func NewKeeper(home Home) *Keeper { return &Keeper{home: home} }
 func (k *Keeper) Home() Home { return k.home }
 
 // Seal makes the seal of a content of a kind; it is not valid for the same content of another kind.
-// The key is made where there is none. Errors: Unfit when the key cannot be used; Failed when it cannot be read now.
+// The key is made where there is none. Errors: Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (k *Keeper) Seal(kind string, content []byte) (string, error) {
 	key, err := k.made()
 	if err != nil {
@@ -50,7 +50,7 @@ func (k *Keeper) Seal(kind string, content []byte) (string, error) {
 	return encode(sum(key, kind, content)), nil
 }
 
-// Check checks the seal of a content. Errors: [ErrSeal]; Unfit when the key cannot be used; Failed when it cannot be read now.
+// Check checks the seal of a content. Errors: [ErrSeal]; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (k *Keeper) Check(kind string, content []byte, seal string) error {
 	key, err := k.read()
 	if err != nil {

@@ -63,6 +63,7 @@ type Loop struct {
 	Now   func() time.Time
 	Alarm func(ctx context.Context, at time.Time) (<-chan struct{}, error)
 
+	deaf  bool // the last alarm could not be set, which has been told
 	lasts map[string]Last
 	over  chan ending
 	runs  sync.WaitGroup
@@ -159,9 +160,12 @@ func (l *Loop) wait(ctx context.Context, until time.Time) error {
 	rings, err := l.Alarm(asleep, until)
 	var again <-chan time.Time
 	if err != nil { // no reason to cut off what runs
-		l.say(Failed, "", time.Time{}, "set the alarm: "+err.Error())
+		if !l.deaf {
+			l.say(Failed, "", time.Time{}, "set the alarm: "+err.Error())
+		}
 		again = time.After(retry)
 	}
+	l.deaf = err != nil
 	select {
 	case <-rings:
 	case <-again:

@@ -47,7 +47,7 @@ type fileSeal struct {
 }
 
 // Seal has the user vouch for the content of a file of the project, by its name there.
-// Errors: Unfit when the key cannot be used; Failed when it cannot be read now.
+// Errors: Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (f *Files) Seal(kind, name string, content []byte) error {
 	if f.keeper == nil {
 		return private.ErrNoTree
@@ -63,7 +63,7 @@ func (f *Files) Seal(kind, name string, content []byte) error {
 }
 
 // Check checks that the user vouches for the content of a file of the project.
-// Errors: Held when nobody does; Unfit when the key cannot be used; Failed when it cannot be read now.
+// Errors: Held when nobody does; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (f *Files) Check(kind, name string, content []byte) error {
 	if f.keeper == nil {
 		return private.ErrNoTree

@@ -70,7 +70,7 @@ func (d *Drawer) write(sub, name string, value any) error {
 }
 
 // read reads a sealed file; the remedy is for one that is not as it was written. Errors: [fs.ErrNotExist];
-// Held when nobody vouches for it; Failed when it is damaged; Unfit when the key cannot be used; Failed when it cannot be read now.
+// Held when nobody vouches for it; Failed when it is damaged; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (d *Drawer) read(sub, name string, value any, remedy string) error {
 	text, err := d.nbs.Read(sub, name, fileLimit)
 	if err != nil {

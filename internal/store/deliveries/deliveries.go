@@ -113,7 +113,7 @@ func (d *Drawer) make() error {
 }
 
 // Get is the note of an id; there is false when there is none. Errors: Held when nobody vouches for it; Failed when
-// it is damaged; Unfit when the key cannot be used; Failed when it cannot be read now.
+// it is damaged; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (d *Drawer) Get(id string) (n Note, there bool, err error) {
 	n, err = d.read(fileOf(id))
 	if errors.Is(err, fs.ErrNotExist) {
