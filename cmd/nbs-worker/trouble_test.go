@@ -112,7 +112,7 @@ var claudeTroubles = map[string]claudeTrouble{
 		hint: "is it Claude Code at all? ",
 	},
 	"writes no transcript": {
-		whims: "no-transcript", args: []string{"--prompt", "Remember 42.", "--timeout", "5s"}, code: 3, runs: true,
+		whims: "no-transcript", args: []string{"--prompt", "Remember 42.", "--timeout", "2s"}, code: 3, runs: true,
 		line: "nbs-worker: spawn alpha: claude is ready, but the prompt was not in its transcript after 2s",
 		hint: "look at it: nbs-worker attach alpha",
 	},
