@@ -1,11 +1,30 @@
 package conversation
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
 )
+
+// The files of a turn are gone before its answer is written down: nobody looks for those of a turn that is over.
+func TestTheContextOfAnAnsweredTurnIsGoneBeforeClaudeIs(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	closed := false
+	s.onClose = func(f *fake) {
+		_, err := os.Stat(f.context)
+		rig.Check(t, f.context != "" && errors.Is(err, fs.ErrNotExist), "%q: %v", f.context, err)
+		closed = true
+	}
+	_, err := s.ask("hello", func(r *conversations.Request) { r.ContextCmd = "/bin/true" })
+	rig.Must(t, err)
+	rig.Check(t, closed, "claude was not asked to exit")
+}
 
 // Of a long context the beginning is kept, whatever it is written in, and nothing after the gap.
 func TestTheBeginningOfALongContextIsKept(t *testing.T) {

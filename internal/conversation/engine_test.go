@@ -40,6 +40,7 @@ type stage struct {
 	at      atomic.Int32                          // texts that are being answered
 	closing chan struct{}                         // no claude exits before it is closed; nil: each does at once
 	ids     atomic.Int32
+	onClose func(*fake) // nil: nothing is done
 }
 
 func newStage(t *testing.T) *stage {
@@ -81,6 +82,9 @@ func (s *stage) startFake(l turn.Launch) (Process, error) {
 func (f *fake) PID() int               { return os.Getpid() }
 func (f *fake) Ended() <-chan struct{} { return f.ended }
 func (f *fake) Close(context.Context) error {
+	if f.s.onClose != nil {
+		f.s.onClose(f)
+	}
 	if f.s.closing != nil {
 		<-f.s.closing
 	}

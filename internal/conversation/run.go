@@ -79,6 +79,7 @@ func (j *job) speak(ctx context.Context) error {
 	case j.staysWarm():
 		defer j.Warm.put(ctx, j.state.Meta.Key, w) // once the answer is written down: another process may have to end for it
 	default:
+		w.dropFiles(j.Store) // while the turn is open: who is killed later leaves them to nobody
 		w.leave(ctx)
 	}
 	return j.settle(ctx, w, outcome, begun)
