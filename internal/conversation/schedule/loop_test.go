@@ -145,18 +145,31 @@ func (m *machine) accept(due Due) error {
 	return nil
 }
 
-func (m *machine) Talks() ([]Talk, error) { return m.talks, nil }
+func (m *machine) Talks() ([]Talk, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.talks, nil
+}
 
 func (m *machine) Reset(_ context.Context, reset Reset) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.resets = append(m.resets, reset)
 	m.talks = nil
 	return true, nil
 }
 
+// with changes the machine while a loop may run in it.
+func (m *machine) with(change func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change()
+}
+
 // up starts the loop; over is closed at its end.
 func (m *machine) up() (down func(), over chan struct{}) {
 	ctx, cancel := context.WithCancel(m.t.Context())
-	m.down, m.dead = cancel, false
+	m.with(func() { m.down, m.dead = cancel, false })
 	loop := &Loop{File: m.file, Memory: m, Runner: m, Conversations: m, Say: func(d Deed) { m.deeds = append(m.deeds, d) }, Now: m.Now, Alarm: m.alarm}
 	over = make(chan struct{})
 	go func() {
@@ -319,10 +332,10 @@ func TestFullDisk(t *testing.T) {
 		m := newMachine(t, mustParse(t, "schedules: {a: {every: 1h, prompt: x}}"))
 		down, _ := m.up()
 		pass(59 * time.Minute)
-		m.full = true
+		m.with(func() { m.full = true })
 		pass(time.Minute + 25*time.Second)
 		rig.Check(t, len(m.handed) == 0 && m.words() == " failed,  failed,  failed, ", "%v, %s", m.handed, m.words())
-		m.full = false
+		m.with(func() { m.full = false })
 		pass(time.Minute)
 		down()
 		m.ranOnce(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Now())
@@ -336,11 +349,11 @@ func TestConversationsAreReset(t *testing.T) {
 		m := newMachine(t, mustParse(t, "reset_at: \"04:00\"\nidle_reset: 12h\n"))
 		down, _ := m.up()
 		pass(3 * time.Hour)
-		m.talks = []Talk{{"telegram:1", time.Now()}}
+		m.with(func() { m.talks = []Talk{{"telegram:1", time.Now()}} })
 		pass(time.Hour)
 		rig.Check(t, len(m.resets) == 1 && m.words() == "telegram:1 reset, ", "%v, %s", m.resets, m.words())
 		pass(time.Hour)
-		m.talks = []Talk{{"telegram:1", time.Now()}} // at 05:00
+		m.with(func() { m.talks = []Talk{{"telegram:1", time.Now()}} }) // at 05:00
 		pass(12*time.Hour - time.Second)
 		rig.Check(t, len(m.resets) == 1, "a moment before: %v", m.resets)
 		pass(2 * time.Second)
