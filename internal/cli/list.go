@@ -63,7 +63,9 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	if err != nil {
 		return failed(err, "list")
 	}
-	debug.SetGCPercent(400) // a thousand agents leave 14 MB: to collect them takes an eighth of the time, and the process ends
+	debug.SetGCPercent(400)  // a thousand agents leave 14 MB: to collect them takes an eighth of the time, and the process ends
+	const enough = 128 << 20 // bytes; records as large as a clone may bring are to be collected as they are looked at
+	debug.SetMemoryLimit(enough)
 	rows, err := s.List(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return exitError(agent.Interrupted)

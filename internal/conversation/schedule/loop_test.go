@@ -159,6 +159,12 @@ func (m *machine) Reset(_ context.Context, reset Reset) (bool, error) {
 	return true, nil
 }
 
+func (m *machine) say(d Deed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deeds = append(m.deeds, d)
+}
+
 // with changes the machine while a loop may run in it.
 func (m *machine) with(change func()) {
 	m.mu.Lock()
@@ -170,7 +176,7 @@ func (m *machine) with(change func()) {
 func (m *machine) up() (down func(), over chan struct{}) {
 	ctx, cancel := context.WithCancel(m.t.Context())
 	m.with(func() { m.down, m.dead = cancel, false })
-	loop := &Loop{File: m.file, Memory: m, Runner: m, Conversations: m, Say: func(d Deed) { m.deeds = append(m.deeds, d) }, Now: m.Now, Alarm: m.alarm}
+	loop := &Loop{File: m.file, Memory: m, Runner: m, Conversations: m, Say: m.say, Now: m.Now, Alarm: m.alarm}
 	over = make(chan struct{})
 	go func() {
 		defer close(over)
@@ -181,10 +187,13 @@ func (m *machine) up() (down func(), over chan struct{}) {
 	return func() { cancel(); <-over }, over
 }
 
-// pass lets time pass, of the bubble.
-func pass(d time.Duration) {
+// pass lets time pass, of the bubble. What the test has read was before that, and what the loop does is
+// before what the test reads next.
+func (m *machine) pass(d time.Duration) {
+	m.with(func() {})
 	<-time.After(d)
 	synctest.Wait()
+	m.with(func() {})
 }
 
 // An alarm that cannot be set for a while ends nothing that runs, and is set once it can.
@@ -196,11 +205,11 @@ func TestAnAlarmThatCannotBeSetIsSetLater(t *testing.T) {
 		m := newMachine(t, file)
 		m.deaf = true
 		down, _ := m.up()
-		pass(time.Minute)
+		m.pass(time.Minute)
 		m.mu.Lock()
 		m.deaf = false
 		m.mu.Unlock()
-		pass(2 * time.Hour)
+		m.pass(2 * time.Hour)
 		rig.Check(t, len(m.accepted) >= 1, "nothing ran")
 		down()
 		rig.Check(t, len(m.deeds) > 0 && m.deeds[0].Word == Failed, "%+v", m.deeds)
@@ -252,11 +261,11 @@ func TestYearOfCrashes(t *testing.T) {
 				case <-time.After(time.Duration(rests.Int64N(int64(48 * time.Hour)))):
 				}
 				down()
-				pass(time.Duration(rests.Int64N(int64(5 * time.Second))))
+				m.pass(time.Duration(rests.Int64N(int64(5 * time.Second))))
 			}
 			m.random = nil
 			down, _ := m.up()
-			pass(Grace / 2)
+			m.pass(Grace / 2)
 			down()
 			m.ranOnce(from, time.Now())
 			rig.Check(t, len(m.crashes) == 4, "crashes: %v", m.crashes)
@@ -276,7 +285,7 @@ func TestMonthOfClocksThatAreSet(t *testing.T) {
 		down, _ := m.up()
 		latest := from
 		for m.Now().Before(from.AddDate(0, 1, 0)) {
-			pass(time.Duration(random.Int64N(int64(10 * time.Hour))))
+			m.pass(time.Duration(random.Int64N(int64(10 * time.Hour))))
 			if latest = later(latest, m.Now()); random.IntN(2) == 0 {
 				m.setClock(-time.Duration(random.Int64N(int64(6 * time.Hour))))
 			} else {
@@ -313,12 +322,12 @@ func TestRunThatWasCutShort(t *testing.T) {
 		m := newMachine(t, mustParse(t, "schedules: {a: {every: 1h, prompt: x, overlap: queue}}"))
 		m.takes = 90 * time.Minute
 		down, _ := m.up()
-		pass(2*time.Hour + 10*time.Minute)
+		m.pass(2*time.Hour + 10*time.Minute)
 		down()
 		rig.Equal(t, m.words(), "a began, a waits, ", "until it was stopped")
 		m.deeds = nil
 		down, _ = m.up()
-		pass(91 * time.Minute)
+		m.pass(91 * time.Minute)
 		down()
 		rig.Equal(t, m.words(), "a began, a skipped, a over, a began, ", "from then on")
 		rig.Check(t, m.handed["cron:a:2000-01-01T01:00:00Z"] == 2 && m.handed["cron:a:2000-01-01T02:00:00Z"] == 1 && len(m.handed) == 2, "%v", m.handed)
@@ -331,12 +340,12 @@ func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t, mustParse(t, "schedules: {a: {every: 1h, prompt: x}}"))
 		down, _ := m.up()
-		pass(59 * time.Minute)
+		m.pass(59 * time.Minute)
 		m.with(func() { m.full = true })
-		pass(time.Minute + 25*time.Second)
+		m.pass(time.Minute + 25*time.Second)
 		rig.Check(t, len(m.handed) == 0 && m.words() == " failed,  failed,  failed, ", "%v, %s", m.handed, m.words())
 		m.with(func() { m.full = false })
-		pass(time.Minute)
+		m.pass(time.Minute)
 		down()
 		m.ranOnce(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Now())
 	})
@@ -348,15 +357,15 @@ func TestConversationsAreReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t, mustParse(t, "reset_at: \"04:00\"\nidle_reset: 12h\n"))
 		down, _ := m.up()
-		pass(3 * time.Hour)
+		m.pass(3 * time.Hour)
 		m.with(func() { m.talks = []Talk{{"telegram:1", time.Now()}} })
-		pass(time.Hour)
+		m.pass(time.Hour)
 		rig.Check(t, len(m.resets) == 1 && m.words() == "telegram:1 reset, ", "%v, %s", m.resets, m.words())
-		pass(time.Hour)
+		m.pass(time.Hour)
 		m.with(func() { m.talks = []Talk{{"telegram:1", time.Now()}} }) // at 05:00
-		pass(12*time.Hour - time.Second)
+		m.pass(12*time.Hour - time.Second)
 		rig.Check(t, len(m.resets) == 1, "a moment before: %v", m.resets)
-		pass(2 * time.Second)
+		m.pass(2 * time.Second)
 		down()
 		rig.Check(t, len(m.resets) == 2 && m.resets[1].Reason == "nothing was said for 12h0m0s", "%v", m.resets)
 	})
