@@ -4,12 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -67,40 +64,21 @@ func TestTranscriptThatMayBeInAnUnreadableFolderIsNotAbsent(t *testing.T) {
 
 // A folder that another user has made, as claude does when it is run with sudo, hides no transcript of this user's.
 func TestTranscriptIsNotInAnotherUsersFolder(t *testing.T) {
-	rig.NeedsRoot(t)
 	c := newConfig(t)
 	folder := filepath.Join(c.projects(), "-private")
 	rig.Must(t, os.MkdirAll(folder, 0o700))
-	for above := c.projects(); above != filepath.Clean(os.TempDir()); above = filepath.Dir(above) {
-		rig.Must(t, os.Chmod(above, 0o755)) // nobody is to get as far as the folder
-	}
-	asNobody := func(do func()) { // on a thread of its own, which then has the file rights of nobody
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			runtime.LockOSThread()
-			rig.Must(t, unix.Setfsuid(rig.Nobody))
-			do()
-		}()
-		<-done
-	}
-	look := func() (found bool, err error) {
-		asNobody(func() { _, found, err = c.Transcript(sessionID) })
-		return found, err
-	}
-	found, err := look()
+	rig.Must(t, os.Chmod(folder, 0))
+	var found bool
+	var err error
+	rig.AsPlainUser(t, func() { _, found, err = c.Transcript(sessionID) })
 	rig.Check(t, !found && errors.Is(err, os.ErrPermission), "this user's: found %t, %v; want that it is closed", found, err)
-	rig.Must(t, os.Chown(folder, rig.Nobody+1, -1))
-	found, err = look()
+	rig.GiveAway(t, folder)
+	rig.AsPlainUser(t, func() { _, found, err = c.Transcript(sessionID) })
 	rig.Check(t, !found && err == nil, "another user's: found %t, %v", found, err)
 	seen := agent.Record{Spec: agent.Spec{SessionID: sessionID}, TranscriptSeen: someTime()}
-	asNobody(func() {
-		_, err = c.Open(&seen)
-	})
+	rig.AsPlainUser(t, func() { _, err = c.Open(&seen) })
 	rig.Check(t, errors.Is(err, ErrClosed) && errors.Is(err, os.ErrPermission), "one that was seen is opened with %v", err)
-	asNobody(func() {
-		_, found, err = c.TranscriptOf(&seen)
-	})
+	rig.AsPlainUser(t, func() { _, found, err = c.TranscriptOf(&seen) })
 	rig.Check(t, !found && errors.Is(err, os.ErrPermission), "one that was seen is looked for with %v", err)
 }
 

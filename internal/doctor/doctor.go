@@ -141,9 +141,20 @@ func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 	if err != nil || !how.Fix {
 		return before, err
 	}
-	var done []string
-	var failed []error
-	for _, f := range before.Findings {
+	done, failed := repair(ctx, before.Findings)
+	after := before
+	if len(done) > 0 {
+		if after, err = examine(ctx, s, how); err != nil {
+			return before, err
+		}
+	}
+	after.Done, after.Failed = done, failed
+	return after, nil
+}
+
+// repair repairs what can be. A repair may have been done and still have failed: it was not journaled.
+func repair(ctx context.Context, all findings) (done []string, failed []error) {
+	for _, f := range all {
 		if !f.ByItself() {
 			continue
 		}
@@ -155,14 +166,7 @@ func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 			failed = append(failed, err)
 		}
 	}
-	after := before
-	if len(done) > 0 {
-		if after, err = examine(ctx, s, how); err != nil {
-			return before, err
-		}
-	}
-	after.Done, after.Failed = done, failed
-	return after, nil
+	return done, failed
 }
 
 // examine carries out all checks, and once more the volatile ones that found something: it may only

@@ -1,6 +1,9 @@
 package doctor
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -57,4 +60,16 @@ func TestEachCheckHasANameOfItsOwn(t *testing.T) {
 		rig.Check(t, !seen[c.id] && strings.Contains(c.id, ".") && c.run != nil, "%+v", c.id)
 		seen[c.id] = true
 	}
+}
+
+// What was mended, and could not be journaled, is both told and a failure.
+func TestRepairThatIsDoneAndFails(t *testing.T) {
+	t.Parallel()
+	full := errors.New("the disk is full")
+	done, failed := repair(t.Context(), findings{
+		{repair: func(context.Context) (string, error) { return "moved it aside", full }},
+		{What: "not by itself"},
+		{repair: func(context.Context) (string, error) { return "", nil }},
+	})
+	rig.Equal(t, fmt.Sprint(done, failed), "[moved it aside] [the disk is full]", "what is told")
 }

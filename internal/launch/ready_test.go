@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,6 +47,26 @@ func TestPromptOfAClaudeThatWaitsAtOnce(t *testing.T) {
 		w.plan.transcriptSize = 0
 		looks("waiting", true, false)
 	})
+}
+
+// A start that could not look for its transcript does not say that the prompt is not in it.
+func TestStartThatCannotReadTranscripts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := startingIn(t, dir)
+	rig.Must(t, os.Mkdir(filepath.Join(dir, "projects"), 0o700))
+	loop := filepath.Join(dir, "projects", "-loop")
+	rig.Must(t, os.Symlink("-loop", loop))
+	w.ready, w.wait = true, time.Second
+	timedOut := func(want string) {
+		t.Helper()
+		_, err := w.prompted(t.Context(), live.Entry{Status: "idle"})
+		rig.Must(t, err)
+		rig.Check(t, strings.Contains(w.timedOut().Error(), want), "%v; want %q", w.timedOut(), want)
+	}
+	timedOut("whether it has the prompt cannot be read after 1s: ")
+	rig.Must(t, os.Remove(loop))
+	timedOut("the prompt was not in its transcript after 1s")
 }
 
 // startingIn is a start with a prompt, of a claude that has its configuration in dir.

@@ -72,6 +72,10 @@ func TestHoldingOfANewConversationBesideABrokenFolder(t *testing.T) {
 	h, err := l.hold(&record, store.Launch{Invocation: start})
 	rig.Must(t, err)
 	h.release()
+	record.TranscriptSeen = time.Now()
+	_, err = l.hold(&record, store.Launch{Invocation: start})
+	_, held := s.LeaseHolder(alphaID)
+	rig.Check(t, errors.Is(err, unix.ELOOP) && !held, "an old conversation is held without its transcript: %v, %v", err, held)
 }
 
 // A first run has no transcript to lock before its first prompt, nor has what follows a /clear.
