@@ -10,14 +10,14 @@ import (
 
 // statLine is a line of /proc/<pid>/stat with the command in place.
 func statLine(comm string) string {
-	return "4711 (" + comm + ") S 12 4711 4711 34816 4711 4194304 1 0 0 0 1 2 3 4 20 0 9 0 353737 1 2 3 4 5 6 7 8 256 0\n"
+	return "4711 (" + comm + ") S 12 4711 4711 34816 4711 4194304 1 0 0 0 1 2 3 4 20 0 9 0 353737 1 2 3 4 5 6 7 8 256 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 9\n"
 }
 
 func TestParseStatReadsBehindTheCommand(t *testing.T) {
 	t.Parallel()
 	for _, comm := range []string{"claude", "tmux: server", ") (", ") Z 1 1", "a) S 1 2 3 (b", "", "()", "\n", "\xff"} {
 		got, err := parseStat([]byte(statLine(comm)))
-		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 10, pending: 256})
+		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 10, pending: 256, exitCode: 9})
 		rig.Check(t, err == nil && got == want, "command %q: %+v, %v; want %+v", comm, got, err, want)
 	}
 }
@@ -55,6 +55,17 @@ func TestZombieAndDeadAreGone(t *testing.T) {
 	}
 }
 
+// A process that takes up SIGKILL has it pending no longer, and its flags do not say so yet.
+func TestKilledIsEnding(t *testing.T) {
+	t.Parallel()
+	for _, killed := range []stat{{pending: 1 << 8}, {flags: 0x400}, {flags: 0x4}, {exitCode: 9}} {
+		killed.state = 'R'
+		rig.Check(t, killed.ending(), "%+v is not ending", killed)
+	}
+	stopped := stat{state: 'T', exitCode: 19}
+	rig.Check(t, !stopped.ending(), "%+v is ending", stopped)
+}
+
 // A process names itself, and none by a name hides what it is.
 func FuzzParseStatOfAnyName(f *testing.F) {
 	for _, comm := range []string{"claude", ") (", ") Z 1 1", "\n", "\xff"} {
@@ -62,7 +73,7 @@ func FuzzParseStatOfAnyName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, comm string) {
 		got, err := parseStat([]byte(statLine(comm)))
-		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 10, pending: 256})
+		want := (stat{state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 10, pending: 256, exitCode: 9})
 		rig.Check(t, err == nil && got == want, "command %q: %+v, %v", comm, got, err)
 	})
 }
