@@ -62,9 +62,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	}
 	view.Strangers = around.strangers
 	if view.Status.SamePID {
-		view.Usage = around.usage
-		// A process that ends during the comparison has no drift; its end shows next time.
-		view.Drift, _ = i.DriftOf(r)
+		view.Usage, view.Drift = around.usage, around.drift
 	}
 	view.setTranscript(around.transcript, around.level)
 	if around.transcriptErr == nil {
@@ -79,6 +77,7 @@ type surroundings struct {
 	strangers     []observe.Stranger
 	strangersErr  error
 	usage         *proc.Usage // nil: it does not run
+	drift         []observe.Drift
 	transcript    *transcript.File
 	level         transcript.Level
 	transcriptErr error
@@ -86,7 +85,9 @@ type surroundings struct {
 
 func (i *Inspector) surroundingsOf(r *agent.Record) (s surroundings) {
 	s.strangers, s.strangersErr = i.VisibleStrangers(r)
-	s.usage = usageOf(r.Process)
+	if s.usage = usageOf(r.Process); s.usage != nil {
+		s.drift, _ = i.DriftOf(r) // a process that ends during the comparison has none; its end shows next time
+	}
 	s.transcript, s.level, s.transcriptErr = i.transcriptOf(r)
 	return s
 }

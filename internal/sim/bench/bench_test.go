@@ -39,7 +39,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 	rig.Must(t, err)
 	for name, times := range map[string]int{
 		"`session <handle>`": 2, "`list`": 2, "`spawn` until claude's first byte": 2, "`spawn` until Claude Code is ready": 1, "`resume --down` after `kill-server`": 1,
-		"`ask`": 1, "`ask` of a warm conversation, without the API's own time": 1,
+		"`ask`": 1, "`ask`, without the time for which claude runs": 1, "`ask` of a warm conversation, without the API's own time": 1,
 		"start-up: `version`": 1, "start-up: the launcher": 1, "`hook`": 1, "`hook`, memory on": 1, "`statusline`": 1,
 	} {
 		var found []Pair

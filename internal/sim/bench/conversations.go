@@ -5,18 +5,50 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // compareAsk compares a turn of a conversation with one of Claude Code alone.
 func (w *world) compareAsk(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
-	pair = Pair{Name: "`ask`", Beside: "`claude -p --resume`", Budget: Budget{Plus: 15}}
+	pair = Pair{Name: "`ask`", Beside: "`claude -p --resume`"}
 	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainTurns(opts.Claude), w.askedTurns("cold"))
 	if err != nil {
 		err = fmt.Errorf("measure a turn: %w", err)
 	}
 	return pair, err
+}
+
+// compareAround compares the same without the time for which claude itself runs, which is fifty times as long as what
+// ask adds to it, and varies by more than that from one turn to the next.
+func (w *world) compareAround(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
+	pair = Pair{Name: "`ask`, without the time for which claude runs", Beside: "`claude -p --resume`", Budget: Budget{Plus: 15}}
+	ran, stopwatch := filepath.Join(w.Root, "ran"), filepath.Join(opts.Tools, "stopwatch")
+	timed := *w
+	timed.env = append(slices.Clone(w.env), "NBS_CLAUDE="+stopwatch, "BENCH_CLAUDE="+opts.Claude, "BENCH_RAN="+ran)
+	pair.Floor, pair.Ours, err = interleave(ctx, effort, without(ran, timed.plainTurns(stopwatch)), without(ran, timed.askedTurns("timed")))
+	if err != nil {
+		err = fmt.Errorf("measure what is around a turn: %w", err)
+	}
+	return pair, err
+}
+
+// without subtracts the time that the stopwatch has written down.
+func without(ran string, turn sampler) sampler {
+	return func(ctx context.Context) (time.Duration, error) {
+		took, err := turn(ctx)
+		if err != nil {
+			return took, err
+		}
+		text, err := os.ReadFile(ran)
+		if err != nil {
+			return took, err
+		}
+		nanoseconds, err := strconv.ParseInt(string(text), 10, 64)
+		return took - time.Duration(nanoseconds), err
+	}
 }
 
 // compareWarm does so for a turn of a claude that a server has already started. The API's own time is the same on both

@@ -32,7 +32,10 @@ func compareReal(ctx context.Context, effort Effort, opts Options) (pairs []Pair
 	for _, one := range []struct {
 		compare func(context.Context, Effort, Options) (Pair, error)
 		effort  Effort
-	}{{w.compareReady, effort.few()}, {w.compareRecovery, effort.few()}, {w.compareAsk, effort.many()}, {w.compareWarm, effort.many()}} {
+	}{
+		{w.compareReady, effort.few()}, {w.compareRecovery, effort.few()},
+		{w.compareAsk, effort.many()}, {w.compareAround, effort}, {w.compareWarm, effort.many()},
+	} {
 		pair, err := one.compare(ctx, one.effort, opts)
 		if err != nil {
 			return nil, err
