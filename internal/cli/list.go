@@ -64,7 +64,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 		return failed(err, "list")
 	}
 	debug.SetGCPercent(400)  // a thousand agents leave 14 MB: to collect them takes an eighth of the time, and the process ends
-	const enough = 128 << 20 // bytes; records as large as a clone may bring are to be collected as they are looked at
+	const enough = 128 << 20 // bytes; beyond it what was parsed is collected at once, however large the records are that a clone brings
 	debug.SetMemoryLimit(enough)
 	rows, err := s.List(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) {

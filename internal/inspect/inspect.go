@@ -85,8 +85,9 @@ type surroundings struct {
 
 func (i *Inspector) surroundingsOf(r *agent.Record) (s surroundings) {
 	s.strangers, s.strangersErr = i.VisibleStrangers(r)
-	if s.usage = usageOf(r.Process); s.usage != nil {
-		s.drift, _ = i.DriftOf(r) // a process that ends during the comparison has none; its end shows next time
+	s.usage = usageOf(r.Process)
+	if r.Process != nil {
+		s.drift, _ = i.DriftOf(r) // a process that ends during the comparison has none
 	}
 	s.transcript, s.level, s.transcriptErr = i.transcriptOf(r)
 	return s

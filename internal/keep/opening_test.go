@@ -20,6 +20,7 @@ import (
 // it may be in that folder: then nothing is put in its place.
 func TestOpeningBesideAClosedFolder(t *testing.T) {
 	t.Parallel()
+	rig.NeedsRoot(t)
 	opened, err := store.Create(t.TempDir())
 	rig.Must(t, err)
 	defer opened.Close()

@@ -88,7 +88,8 @@ func checkStart(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	stat, err := readStat(id.PID)
 	if err == nil && stat.state != 'S' && !stat.ending() {
 		// The kernel prints a line's flags before its pending signals: a process that takes up SIGKILL
-		// in between shows neither, and an older kernel no exit code yet. Only one that does not sleep can do so.
+		// in between shows neither. Only one that does not sleep can do so. Before Linux 6.0 the exit
+		// code does not tell it either.
 		stat, err = readStat(id.PID)
 	}
 	if errors.Is(err, os.ErrNotExist) {

@@ -20,7 +20,7 @@ type stat struct {
 	flags      uint64 // of the kernel: PF_EXITING and others
 	usedTicks  uint64 // clock ticks of a processor, user and system, all threads, and children that were waited for
 	pending    uint64 // signals that wait for the first thread; bit 0 is signal 1
-	exitCode   uint64 // as for wait(2); from Linux 6.0 on set as soon as all threads are to end
+	exitCode   int    // signal, or status << 8; 0 where it may not be known. From Linux 6.0 on set when all threads are to end
 }
 
 // gone tells whether the process has ended and waits only to be reaped.
@@ -31,7 +31,7 @@ func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
 // for a processor, and for its memory to be freed.
 func (s stat) ending() bool {
 	const exiting, signaled = 0x4, 0x400 // PF_EXITING, PF_SIGNALED
-	return s.gone() || s.flags&(exiting|signaled) != 0 || s.pending&(1<<(syscall.SIGKILL-1)) != 0 || s.exitCode == uint64(syscall.SIGKILL)
+	return s.gone() || s.flags&(exiting|signaled) != 0 || s.pending&(1<<(syscall.SIGKILL-1)) != 0 || s.exitCode == int(syscall.SIGKILL)
 }
 
 func readStat(pid int) (read stat, err error) {
@@ -85,9 +85,9 @@ func parseStat(data []byte) (stat, error) {
 	system, err7 := strconv.ParseUint(string(fields[stimeField]), 10, 64)
 	childUser, err8 := strconv.ParseUint(string(fields[cutimeField]), 10, 64)
 	childSystem, err9 := strconv.ParseUint(string(fields[cstimeField]), 10, 64)
-	code, err10 := strconv.ParseUint(string(fields[exitField]), 10, 64)
+	code, _ := strconv.Atoi(string(fields[exitField])) // without, there are the older signs of an end
 	state := fields[stateField]
-	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10) != nil || len(state) != 1 || !isLetter(state[0]) {
+	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9) != nil || len(state) != 1 || !isLetter(state[0]) {
 		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
 	}
 	return stat{

@@ -8,20 +8,12 @@ import (
 // paneFields are the six fields of a pane that a list needs.
 const paneFields = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{@nbs_invocation}|#{session_name}"
 
-// ofTeam is the budget of a verb that is about one agent, in milliseconds: it is set for teams that people run. A larger
-// one shows how the verb grows.
-func ofTeam(agents int, plus float64) Budget {
-	const usual = 100
-	if agents > usual {
-		return Budget{}
-	}
-	return Budget{Plus: plus}
-}
-
 // compareLooks compares session and list with one tmux command each, at a size of the team.
 func (w *world) compareLooks(ctx context.Context, effort Effort, agents int) ([]Pair, error) {
 	last := handle(agents - 1)
-	session := Pair{Name: "`session <handle>`", Beside: "`tmux display-message -p`", Agents: agents, Budget: ofTeam(agents, 5)}
+	session := Pair{
+		Name: "`session <handle>`", Beside: "`tmux display-message -p`", Agents: agents, Budget: Budget{Plus: 5},
+	}
 	var err error
 	session.Floor, session.Ours, err = interleave(ctx, effort,
 		w.timed("nbs-"+last, w.tmux("display-message", "-p", "-t", "=nbs-"+last+"-live:", "#{session_name}")...),
