@@ -50,9 +50,12 @@ func failedWith(class, text string) func(*inspect.View) {
 	}
 }
 
-// readyAfter is an agent whose start was proved so long after its last error.
-func readyAfter(d time.Duration) func(*inspect.View) {
-	return func(v *inspect.View) { v.Record.Process = &agent.Process{Ready: v.LastError.At.Add(d)} }
+// startedAfter is an agent that was started so long after its last error, and seen to be ready that much later.
+func startedAfter(d, ready time.Duration) func(*inspect.View) {
+	return func(v *inspect.View) {
+		v.Record.Started = v.LastError.At.Add(d)
+		v.Record.Process = &agent.Process{Ready: v.Record.Started.Add(ready)}
+	}
 }
 
 var (
@@ -106,8 +109,9 @@ func TestAssessTheLiving(t *testing.T) {
 		"process stopped": {with(with(in(busy), quietFor(0, 0)), func(v *inspect.View) { v.Growth.Halted = true }), Zombie, 3, false, "stopped by a signal at two looks 2s apart", []Step{ResumeForce}},
 
 		"not known":   {with(in(failed), failedWith("authentication_failed", "Please run /login")), Held, 0, false, "authentication_failed", []Step{LogIn}},
-		"known again": {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), readyAfter(time.Minute)), Idle, 0, false, "idle", nil},
-		"not proved":  {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), readyAfter(-time.Minute)), Held, 0, false, "authentication_failed", []Step{LogIn}},
+		"known again": {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(time.Minute, time.Second)), Idle, 0, false, "idle", nil},
+		"not proved":  {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(-time.Minute, time.Second)), Held, 0, false, "authentication_failed", []Step{LogIn}},
+		"its prompt":  {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(-time.Second, time.Minute)), Held, 0, false, "authentication_failed", []Step{LogIn}},
 		"usage limit": {with(in(failed), failedWith("rate_limit", "You've hit your session limit · resets 3am")), Held, 0, false, "resets 3am", []Step{AwaitReset, Prompt}},
 		"API error":   {with(in(failed), failedWith("server_error", "API Error: 529")), Held, 0, false, "server_error: \"API Error: 529\"", []Step{Prompt}},
 		"failed":      {in(failed), Held, 0, false, "came to nothing", []Step{Prompt}},

@@ -60,7 +60,7 @@ func (k *Known) needsLogin() bool {
 	if last == nil || last.Class != inspect.ClassAuthentication {
 		return false
 	}
-	return start == nil || start.Ready.IsZero() || last.At.IsZero() || !last.At.Before(start.Ready)
+	return start == nil || start.Ready.IsZero() || last.At.IsZero() || !last.At.Before(k.Record.Started)
 }
 
 // Steps are what to do next, in order; none for an agent that is as it should be.
