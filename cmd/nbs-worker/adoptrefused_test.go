@@ -86,7 +86,10 @@ func TestAdoptRefusesOneWithoutMemory(t *testing.T) {
 func TestAdoptRefusesAHeadlessOne(t *testing.T) {
 	m := real(t)
 	pid := m.byHand("print", "-p", "--model", "sonnet", "--", "[[slow 20s]] one two three four five six")
-	m.waitFor("it is in the registry", func() (bool, string) { return exists(m.registryEntry(pid)), "" })
+	m.waitFor("it is in the registry, written to its end", func() (bool, string) {
+		entry, _ := os.ReadFile(m.registryEntry(pid))
+		return json.Valid(entry), string(entry)
+	})
 	m.mustStayOut(4, `entry point "sdk-cli"`, pidFlag(pid))
 }
 
