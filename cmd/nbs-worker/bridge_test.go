@@ -92,6 +92,13 @@ func (p *phone) end(signal syscall.Signal) {
 	}
 }
 
+// has checks that a transcript has what was just told: it would be lost with a claude that is killed now.
+func (p *phone) has(words string) {
+	p.Helper()
+	text := read(p.T, p.transcriptOf("*"))
+	p.check(strings.Contains(text, strconv.Quote(words)), "%q is not in the transcript:\n%s", words, text)
+}
+
 // The seeds' conversation through the bridge, word for word, with all that may happen in the middle: claude is killed
 // while it answers, the server is killed, and the number is remembered.
 func TestTheSeedsConversationInAChat(t *testing.T) {
@@ -99,7 +106,9 @@ func TestTheSeedsConversationInAChat(t *testing.T) {
 		m.chats()
 		p := m.bridged()
 		p.writes("Remember 42.", "OK.")
+		p.has("OK.")
 		p.writes("What number?", "42.")
+		p.has("42.")
 
 		p.writes("[[delay 3s]] And now?")
 		p.killAnswering()

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,6 +119,7 @@ func (f *fake) Turn(ctx context.Context, textID, text string, _ func(turn.Event)
 	if o.Class == takesNone {
 		return turn.Outcome{}, agent.Errorf(agent.Conflict, "it takes none")
 	}
+	f.id = cmp.Or(o.SessionID, f.id)
 	if o.Class != turn.UnknownSession && o.Class != neverHeard {
 		s.write(f, textID, text, &o)
 	}
@@ -252,7 +254,6 @@ func TestTheAnswersIDIsTheNextOnes(t *testing.T) {
 	chain := agent.NewSessionID()
 	s.answer(turn.Outcome{Answer: "yes", SessionID: chain})
 	s.mustAsk("one")
-	s.write(&fake{id: chain}, "u", "one", &turn.Outcome{Answer: "yes"})
 	if got := s.mustAsk("two"); got.SessionID != chain || got.Continuity != conversations.Resumed {
 		t.Errorf("%+v; want it in %s", got, chain)
 	}

@@ -82,6 +82,9 @@ func (j *job) speak(ctx context.Context) error {
 		w.dropFiles(j.Store) // while the turn is open: who is killed later leaves them to nobody
 		w.leave(ctx)
 	}
+	if outcome.Class == turn.Answered {
+		j.awaitWritten(ctx, w, outcome)
+	}
 	return j.settle(ctx, w, outcome, begun)
 }
 

@@ -100,7 +100,7 @@ func (f *fake) Close(context.Context) error {
 	return nil
 }
 
-func (f *fake) Turn(ctx context.Context, _, text string, heard func(turn.Event)) (turn.Outcome, error) {
+func (f *fake) Turn(ctx context.Context, textID, text string, heard func(turn.Event)) (turn.Outcome, error) {
 	if text == "wait" {
 		f.s.begun <- struct{}{}
 		select {
@@ -120,7 +120,9 @@ func (f *fake) Turn(ctx context.Context, _, text string, heard func(turn.Event))
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	rig.Must(f.s.T, err)
 	defer file.Close()
-	_, err = fmt.Fprintf(file, `{"type":"user","uuid":"u","parentUuid":null,"sessionId":%q,"message":{"role":"user","content":"x"}}`+"\n", f.id)
+	_, err = fmt.Fprintf(file, `{"type":"user","uuid":%q,"parentUuid":null,"sessionId":%q,"message":{"role":"user","content":"x"}}
+{"type":"assistant","uuid":%q,"parentUuid":%[1]q,"sessionId":%[2]q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"end_turn","content":[{"type":"text","text":"y"}]}}
+`, textID, f.id, "after-"+textID)
 	return turn.Outcome{Answer: "re: " + text, SessionID: f.id}, err
 }
 
