@@ -12,7 +12,7 @@ import (
 // the answer to a command of its own, is told after writtenWithin.
 const (
 	writtenWithin = time.Second
-	writtenPoll   = 2 * time.Millisecond
+	writtenPoll   = time.Millisecond
 )
 
 // awaitWritten waits until the transcript has the answer of the attempt.
