@@ -5,7 +5,8 @@
 //     asked for it; so a caller that dies loses nothing, and the order does not depend on the fairness of a lock.
 //   - An attempt is on disk before claude is started. If it has no recorded end, the turn's mark is looked up in
 //     the transcript before anything is sent again: a text is in the transcript once.
-//   - An answer is told once it is in the transcript: what was told is not lost with a claude that is killed.
+//   - An answer is told when it is in the transcript, or was waited for there: a claude that is killed then takes
+//     nothing along.
 //   - A failed turn does not mean a lost conversation. Only a conversation that is gone and cannot be restored
 //     may be replaced, once, if that was asked for, and the answer says so.
 //   - The process that runs a claude holds the lease on its conversation for as long as that claude lives.

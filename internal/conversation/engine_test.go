@@ -120,11 +120,20 @@ func (f *fake) Turn(ctx context.Context, textID, text string, _ func(turn.Event)
 		return turn.Outcome{}, agent.Errorf(agent.Conflict, "it takes none")
 	}
 	f.id = cmp.Or(o.SessionID, f.id)
-	if o.Class != turn.UnknownSession && o.Class != neverHeard {
-		s.write(f, textID, text, &o)
-	}
-	if o.Class == neverHeard {
+	switch o.Class {
+	case turn.UnknownSession:
+	case neverHeard:
 		o.Class = turn.Killed
+	case neverWrote:
+		o.Class = turn.Failed
+	case killedAnswering:
+		o.Class = turn.Answered
+		close(f.ended)
+	case writesLate:
+		o.Class = turn.Answered
+		time.AfterFunc(20*time.Millisecond, func() { s.write(f, textID, text, &o) })
+	default:
+		s.write(f, textID, text, &o)
 	}
 	if o.SessionID == "" && o.Class != turn.UnknownSession {
 		o.SessionID = f.id
@@ -132,12 +141,14 @@ func (f *fake) Turn(ctx context.Context, textID, text string, _ func(turn.Event)
 	return o, nil
 }
 
-// Classes of this fake's own: one that never answers, one that was killed before it wrote anything down, and one that
-// takes no text.
+// Classes of this fake's own.
 const (
-	forever    turn.Class = "forever"
-	neverHeard turn.Class = "never heard"
-	takesNone  turn.Class = "takes none"
+	forever         turn.Class = "forever"          // never answers
+	neverHeard      turn.Class = "never heard"      // was killed before it wrote anything down
+	neverWrote      turn.Class = "never wrote"      // failed before it wrote anything down
+	killedAnswering turn.Class = "killed answering" // answers, and is killed before it wrote that down
+	writesLate      turn.Class = "writes late"      // answers, and writes that down later
+	takesNone       turn.Class = "takes none"
 )
 
 // usedTool is the answer of a turn that came as far as to use a tool.
@@ -245,6 +256,38 @@ func TestAConversationGoesOn(t *testing.T) {
 			rig.Check(t, word != "one" && word != "two", "a text is in what others can read")
 		}
 	}
+}
+
+// What is told is in the transcript, which may be written later than the answer comes.
+func TestAnAnswerIsOnDiskWhenItIsTold(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	s.answer(turn.Outcome{Class: writesLate, Answer: "yes"})
+	got := s.mustAsk("one")
+	rig.Check(t, got.Answer == "yes" && strings.Contains(storetest.Read(t, s.transcript(got.SessionID)), `"yes"`), "%+v", got)
+}
+
+// A claude that stays for the next turn answers, and is killed before it has written anything down: with the answer told,
+// the conversation would be gone.
+func TestAnAnswerThatWasNeverWrittenIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	s.answer(turn.Outcome{Class: killedAnswering, Answer: "lost"})
+	got := s.mustAsk("one")
+	rig.Check(t, got.Answer == "re: one" && got.Continuity == conversations.New && got.Attempts == 2, "%+v", got)
+	next := s.mustAsk("two")
+	rig.Check(t, next.SessionID == got.SessionID && next.Continuity == conversations.Resumed, "%+v", next)
+}
+
+// A session of which Claude wrote nothing is no conversation that could be lost.
+func TestAFailureBeforeAnythingWasWrittenLosesNoConversation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.answer(turn.Outcome{Class: neverWrote, Detail: "its wrapper was killed"})
+	failed := s.mustAsk("one")
+	rig.Check(t, failed.Class == string(turn.Failed) && !s.state().Session.Confirmed, "%+v", failed)
+	got := s.mustAsk("two")
+	rig.Check(t, got.Answer == "re: two" && got.Continuity == conversations.New, "%+v", got)
 }
 
 // Whatever id Claude answers with is the one that is gone on with.

@@ -73,6 +73,7 @@ func TestAnAnswerDoesNotWaitForAnothersProcess(t *testing.T) {
 	t.Parallel()
 	s := warm(t, 1)
 	s.mustAsk("one")
+	s.now = s.now.Add(time.Minute) // so that the first process is the one used least recently
 	s.closing = make(chan struct{})
 	answered := make(chan conversations.Result, 1)
 	s.Over = func(r conversations.Result) { answered <- r }

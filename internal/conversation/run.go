@@ -82,14 +82,17 @@ func (j *job) speak(ctx context.Context) error {
 		w.dropFiles(j.Store) // while the turn is open: who is killed later leaves them to nobody
 		w.leave(ctx)
 	}
-	if outcome.Class == turn.Answered {
-		j.awaitWritten(ctx, w, outcome)
+	if outcome.Class == turn.Answered && j.awaitWritten(ctx, w, outcome) {
+		return nil // the next attempt says it again
 	}
 	return j.settle(ctx, w, outcome, begun)
 }
 
 // settle writes down what came of an attempt that ended by itself.
 func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
+	if o.Class != turn.Answered && !j.isThere(o.SessionID) {
+		o.SessionID = "" // claude was ended before it wrote anything: the next one begins the session
+	}
 	switch o.Class {
 	case turn.Killed, turn.Interrupted: // the next attempt tells how far it came
 		return nil

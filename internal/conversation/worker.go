@@ -143,7 +143,7 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 func (j *job) environ(w *worker) []string {
 	caller := slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
 	return claude.Env(&j.record(w.session, true).Spec, caller, map[string]string{
-		agent.TurnVariable: string(w.invocation), turn.ContextVariable: w.context, "PWD": j.state.Meta.Cwd,
+		agent.TurnVariable: string(w.invocation), turn.ContextVariable: w.context, turn.EagerFlush: "1", "PWD": j.state.Meta.Cwd,
 	})
 }
 

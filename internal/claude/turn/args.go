@@ -51,6 +51,10 @@ func Args(spec Spec) []string {
 // ContextVariable names the private file with the context of the next turn.
 const ContextVariable = "NBS_TURN_CONTEXT"
 
+// EagerFlush makes claude write its transcript before it asks the API and before it answers, instead of up to 0.1 s
+// later. It is not documented; 2.1.197 and 2.1.329 know it.
+const EagerFlush = "CLAUDE_CODE_EAGER_FLUSH"
+
 const hookTimeout = 10 // seconds; claude goes on without
 
 // Settings is the value of --settings: one hook, whose output brings a turn's context to the model beside the
