@@ -35,8 +35,9 @@ test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
 quick: ## run what needs neither tmux nor claude, for the inner loop
 	go test $$(go list ./... | grep -v -e /cmd/ -e /internal/sim/ -e /internal/tmux -e /internal/launcher)
 
+# The detector sleeps for a second at each exit unless told not to, and kills at random moments would find workers asleep.
 race: bootstrap ## run all tests under the race detector
-	NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race
+	GORACE=atexit_sleep_ms=0 NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race
 
 memory-kills: bootstrap ## kill the memory's worker 200 times around turns of the real Claude, and as often around played ones; NBS_MEMORY_KILLS, NBS_MEMORY_SEED
 	NBS_MEMORY_KILLS="$${NBS_MEMORY_KILLS:-200}" go test ./internal/memory/observer -run '^TestKilledWorker' -count=1 -timeout 60m -v
