@@ -111,6 +111,11 @@ func TestTheSeedsConversationInAChat(t *testing.T) {
 		p.has("42.")
 
 		p.writes("[[delay 3s]] And now?")
+		p.waitFor("the API is asked", func() (bool, string) {
+			asked := p.api.Requests()
+			return strings.Contains(asked[len(asked)-1].Last(), "And now?"), ""
+		})
+		p.has("[[delay 3s]] And now?")
 		p.killAnswering()
 		p.hears("...")
 
