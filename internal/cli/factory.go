@@ -28,7 +28,6 @@ type factory struct {
 	json     bool      // --json
 
 	opened   *store.Store
-	servers  *tmux.Servers
 	began    time.Time
 	launches atomic.Bool // this process is a launcher
 }
@@ -36,9 +35,6 @@ type factory struct {
 func (f *factory) close() {
 	if f.opened != nil {
 		_ = f.opened.Close()
-	}
-	if f.servers != nil {
-		f.servers.Close()
 	}
 }
 
@@ -139,13 +135,12 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 		return nil, err
 	}
 	f.use(opened)
-	f.servers = tmux.NewServers()
 	program, err := f.worker()
 	if err != nil {
 		return nil, err
 	}
 	return supervisor.New(observe.Observer{
-		Store: opened, Tmux: f.servers.Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Store: opened, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
 	}), nil
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
@@ -49,10 +48,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 		return View{}, err
 	}
 	var around surroundings
-	var reading sync.WaitGroup
-	reading.Go(func() { around = i.surroundingsOf(&before) }) // while tmux is asked
-	view := View{Sight: i.LookAt(ctx, before)}
-	reading.Wait()
+	view := View{Sight: i.LookAtWhile(ctx, before, func() { around = i.surroundingsOf(&before) })}
 	if agent.KindOf(view.Err) == agent.NotFound {
 		return View{}, view.Err // it was dismissed meanwhile
 	}

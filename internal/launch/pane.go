@@ -20,9 +20,9 @@ type Sessions interface {
 
 // openPane makes the pane of a start, and removes what is left of the last one in a server that
 // keeps dead panes.
-func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *tmux.Client, panes []tmux.Pane) (name string, err error) {
+func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on server) (name string, err error) {
 	id := r.Process.Invocation
-	name, err = place(ctx, client, s.sessionNames(r), panes, p.Record.Process, tmux.Spec{
+	name, err = place(ctx, on, s.sessionNames(r), on.panes, p.Record.Process, tmux.Spec{
 		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.InView,
 		Command: []string{s.Program, "run", string(r.Handle)},
 		Env: map[string]string{
@@ -32,16 +32,16 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, client *
 			trust.HomeVariable:       string(s.Store.Home()),
 			trust.RuntimeVariable:    s.Store.Runtime(),
 		},
-		StartLimit: p.wait,
+		Listening: on.listening, StartLimit: p.wait,
 	})
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-		err = cmp.Or(endedByHook(ctx, client), err)
+		err = cmp.Or(endedByHook(ctx, on.Client), err)
 	}
 	if err != nil {
-		return name, health.Diagnose(client, r.Handle, err)
+		return name, health.Diagnose(on.Client, r.Handle, err)
 	}
-	if left, there := observe.PaneOf(panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
-		err = client.KillPane(ctx, left)
+	if left, there := observe.PaneOf(on.panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
+		err = on.KillPane(ctx, left)
 	}
 	return name, err
 }

@@ -13,13 +13,16 @@ import (
 // while it is connected, and a server that runs out of them answers nobody.
 func spare(limit int) int { return min(max(limit/8, 16), 128) }
 
-// checkRoom refuses a server that one more session would bring near its limit of open
+// server is the tmux server of a start.
+type server struct {
+	*tmux.Client
+	panes     []tmux.Pane // where an earlier start may have left something to end
+	listening bool        // one listens; else the start brings it up
+}
+
+// checkRoom refuses a server, by its pid, that one more session would bring near its limit of open
 // files: at the limit none of its agents can be reached.
-func checkRoom(client *tmux.Client) error {
-	pid, err := client.ServerPID()
-	if err != nil {
-		return nil //nolint:nilerr // none runs yet: it will have room
-	}
+func checkRoom(pid int) error {
 	files, err := proc.FilesOf(pid)
 	if err != nil || files.Open+spare(files.Soft) < files.Soft {
 		return nil //nolint:nilerr // another user's server, perhaps; tmux itself decides
@@ -31,23 +34,25 @@ func checkRoom(client *tmux.Client) error {
 // CheckTarget checks that the tmux server of an agent's next start answers in time and has
 // room, before the agent is ended for that start. Errors: TimedOut, Unfit.
 func (s Starter) CheckTarget(ctx context.Context, r *agent.Record) error {
-	_, _, err := s.target(ctx, r)
+	_, err := s.target(ctx, r)
 	return err
 }
 
-// target returns the tmux server of an agent's next start, which has room, and its panes. They are
-// listed, which proves that the server answers, only where an earlier start may have left something
-// to end. Errors: TimedOut, Unfit.
-func (s Starter) target(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
-	client, err := s.Tmux(s.SocketFor(r.Process))
-	if err != nil {
-		return nil, nil, err
+// target returns the tmux server of an agent's next start, which has room. Its panes are listed, which
+// proves that it answers, only where an earlier start may have left something to end.
+// Errors: TimedOut, Unfit.
+func (s Starter) target(ctx context.Context, r *agent.Record) (on server, err error) {
+	if on.Client, err = s.Tmux(s.SocketFor(r.Process)); err != nil {
+		return on, err
 	}
-	var panes []tmux.Pane
 	if r.Process != nil { // else it was never started, and there is nothing to end
-		if panes, err = client.Panes(ctx); err != nil {
-			return nil, nil, health.Diagnose(client, r.Handle, err)
+		if on.panes, err = on.Panes(ctx); err != nil {
+			return on, health.Diagnose(on.Client, r.Handle, err)
 		}
 	}
-	return client, panes, checkRoom(client)
+	pid, err := on.ServerPID()
+	if on.listening = err == nil; !on.listening {
+		return on, nil // the one that will come up has room
+	}
+	return on, checkRoom(pid)
 }

@@ -189,7 +189,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		return r, err
 	}
 	before := p.Record.Process
-	client, panes, err := s.target(ctx, &p.Record)
+	on, err := s.target(ctx, &p.Record)
 	if err != nil {
 		return r, err // and the record does not name a start that never began
 	}
@@ -199,7 +199,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		}
 	}
 	launch := s.LaunchOf(p, &r)
-	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), client.OpenFiles()
+	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), on.OpenFiles(ctx)
 	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
@@ -207,7 +207,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		slow := time.AfterFunc(unremarked, func() { p.progress("waiting for tmux, which reads its configuration") })
 		defer slow.Stop()
 	}
-	name, err := s.openPane(ctx, &r, p, client, panes)
+	name, err := s.openPane(ctx, &r, p, on)
 	if err != nil {
 		return r, errors.Join(err, s.Store.DropLaunch(r.Handle))
 	}

@@ -42,6 +42,10 @@ const endPatience = time.Second
 // Look looks at agents, with one call to each tmux server, and one more where only a screen
 // can tell. The records were just read.
 func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
+	return o.look(ctx, records, func() {})
+}
+
+func (o *Observer) look(ctx context.Context, records []agent.Record, meanwhile func()) []Sight {
 	l := &round{Observer: o, reports: o.Store.Reports(), deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
 	defer l.reports.Close()
 	for i, r := range records {
@@ -49,6 +53,7 @@ func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
 	}
 	answers := l.ask(ctx, l.all()) // while processes are looked at
 	l.all().each(func(a *subject) { l.lookAt(ctx, a) })
+	meanwhile()
 	answers().tell(l.all())
 	// An agent that started or ended between the two is looked for again.
 	unlike := l.all().where(func(a *subject) bool { return !a.isOfOneMoment() })
@@ -65,7 +70,13 @@ func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
 
 // LookAt is [Observer.Look] at one agent.
 func (o *Observer) LookAt(ctx context.Context, r agent.Record) Sight {
-	return o.Look(ctx, []agent.Record{r})[0]
+	return o.LookAtWhile(ctx, r, func() {})
+}
+
+// LookAtWhile is [Observer.LookAt] that calls meanwhile when it only waits for tmux. What is read
+// before that keeps a processor on which tmux would start.
+func (o *Observer) LookAtWhile(ctx context.Context, r agent.Record, meanwhile func()) Sight {
+	return o.look(ctx, []agent.Record{r}, meanwhile)[0]
 }
 
 // round is one call of [Observer.Look].

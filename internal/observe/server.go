@@ -22,30 +22,40 @@ func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
 // Panes lists the panes of that server, at least those that may be the agent's. With an
 // [UnreachedError] they are those of the server that answered in its place.
 func (o *Observer) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
-	return o.panes(ctx, r, r.Process == nil || r.Process.Adopted != nil)
+	client, wait := o.askPanes(ctx, r, r.Process == nil || r.Process.Adopted != nil)
+	panes, err := wait()
+	return client, panes, err
 }
 
-func (o *Observer) panes(ctx context.Context, r *agent.Record, all bool) (*tmux.Client, []tmux.Pane, error) {
+// askPanes starts the call of Panes, for every pane or the agent's, and returns what waits for the answer.
+func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (client *tmux.Client, wait func() ([]tmux.Pane, error)) {
+	unasked := func(err error) func() ([]tmux.Pane, error) {
+		return func() ([]tmux.Pane, error) { return nil, err }
+	}
+	var answer func() ([]tmux.Pane, error)
 	client, err := o.Client(r)
-	if agent.KindOf(err) == agent.Unfit && (r.Process == nil || r.Process.Tmux == nil) {
-		return nil, nil, nil // an agent may run where there is no tmux
+	switch {
+	case agent.KindOf(err) == agent.Unfit && (r.Process == nil || r.Process.Tmux == nil):
+		return nil, unasked(nil) // an agent may run where there is no tmux
+	case err != nil:
+		return nil, unasked(err)
+	case ServerGone(r):
+		return client, unasked(nil)
+	case all:
+		answer = client.AskPanes(ctx)
+	default:
+		answer = client.AskPanesOf(ctx, r.TmuxSession, r.Process.Invocation)
 	}
-	if err != nil {
-		return nil, nil, err
+	return client, func() ([]tmux.Pane, error) {
+		panes, err := answer()
+		if err != nil {
+			return nil, health.Diagnose(client, r.Handle, err)
+		}
+		if _, there := PaneOf(panes, r.Process); there {
+			return panes, nil // and the server need not be woken by one more connection
+		}
+		return panes, checkListening(ctx, client, r)
 	}
-	if ServerGone(r) {
-		return client, nil, nil
-	}
-	var panes []tmux.Pane
-	if all {
-		panes, err = client.Panes(ctx)
-	} else {
-		panes, err = client.PanesOf(ctx, r.Process.Invocation)
-	}
-	if err != nil {
-		return client, nil, health.Diagnose(client, r.Handle, err)
-	}
-	return client, panes, checkListening(ctx, client, r)
 }
 
 // ServerGone tells whether the tmux server of a start has ended. Its panes ended with it, and

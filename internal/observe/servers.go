@@ -3,7 +3,6 @@ package observe
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -28,10 +27,9 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	for key, in := range byServer(some) {
 		asked, said := *in.representative(), new(answer)
 		all[key] = said
-		everyPane := len(in) > 1 || asked.Process.Adopted != nil
-		asking.Go(func() { _, said.panes, said.err = l.panes(ctx, &asked, everyPane) })
+		_, wait := l.askPanes(ctx, &asked, len(in) > 1 || asked.Process.Adopted != nil)
+		asking.Go(func() { said.panes, said.err = wait() })
 	}
-	runtime.Gosched() // tmux takes longest, so it begins first
 	return func() answers {
 		asking.Wait()
 		return all

@@ -81,25 +81,47 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) (string, e
 
 // runWithin is run with another limit, for what may take longer than an answer.
 func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string, args ...string) (string, error) {
-	if err := cmp.Or(c.check(), c.server.wasSilent()); err != nil {
-		return "", err
-	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if ctx.Err() != nil {
-		return "", c.notWaitedFor(ctx, 0)
-	}
+	return c.begin(ctx, dir, args...)()
+}
+
+// begin starts one tmux command line, and returns what waits for its output until ctx is done.
+func (c *Client) begin(ctx context.Context, dir string, args ...string) (wait func() (string, error)) {
 	begun := time.Now()
-	process, err := c.start(dir, args...)
-	if err != nil {
-		return "", err
+	process, err := c.start(ctx, dir, args...)
+	return func() (string, error) {
+		if err != nil {
+			return "", err
+		}
+		exit := process.wait(ctx)
+		if exit != nil && !errors.Is(exit, errFlood) && ctx.Err() != nil {
+			return "", c.notWaitedFor(ctx, time.Since(begun))
+		}
+		return c.said(process, exit)
 	}
-	exit := process.wait(ctx)
-	switch {
-	case errors.Is(exit, errFlood):
+}
+
+// start starts a client, of a server that is not known to be silent.
+func (c *Client) start(ctx context.Context, dir string, args ...string) (*process, error) {
+	if err := cmp.Or(c.check(), c.server.wasSilent()); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, c.notWaitedFor(ctx, 0)
+	}
+	started, err := startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv(), c.stdin)
+	if err != nil {
+		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
+	}
+	c.shared.learnFrom(started.cmd.Process.Pid)
+	return started, nil
+}
+
+// said is what a client has printed that ended so.
+func (c *Client) said(process *process, exit error) (string, error) {
+	if errors.Is(exit, errFlood) {
 		return "", agent.Errorf(agent.Unfit, "tmux printed without end and was ended").Hint("is it tmux at all? %s -V", c.binary)
-	case exit != nil && ctx.Err() != nil:
-		return "", c.notWaitedFor(ctx, time.Since(begun))
 	}
 	complaint := string(process.stderr.text)
 	if exit != nil && complaint == "" {
@@ -110,16 +132,6 @@ func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string,
 		return "", failure
 	}
 	return string(process.stdout.text), nil
-}
-
-// start starts a client.
-func (c *Client) start(dir string, args ...string) (*process, error) {
-	started, err := startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv(), c.stdin)
-	if err != nil {
-		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
-	}
-	c.shared.learnFrom(started.cmd.Process.Pid)
-	return started, nil
 }
 
 // notWaitedFor is the error of a call whose time was over, or that the caller has cancelled.

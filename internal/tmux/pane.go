@@ -33,22 +33,36 @@ const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attach
 	paneOption + "}|#{" + invocationOption + "}|#{" + ownerOption + "}|#{session_name}"
 
 // Panes lists all panes of the server in one call; none when no server runs.
-func (c *Client) Panes(ctx context.Context) ([]Pane, error) { return c.panes(ctx) }
+func (c *Client) Panes(ctx context.Context) ([]Pane, error) { return c.AskPanes(ctx)() }
 
-// PanesOf lists the panes that bear the mark of a start, a UUID: among a thousand it costs tmux half as much as Panes.
-func (c *Client) PanesOf(ctx context.Context, id agent.Invocation) ([]Pane, error) {
-	return c.panes(ctx, "-f", "#{==:#{"+paneOption+"},"+string(id)+"}")
+// AskPanes starts the call of Panes and returns what waits for its answer: a caller with something
+// else to do meanwhile would keep tmux from starting.
+func (c *Client) AskPanes(ctx context.Context) (wait func() ([]Pane, error)) {
+	return c.askPanes(ctx, "list-panes", "-a", "-F", paneFormat)
 }
 
-func (c *Client) panes(ctx context.Context, which ...string) ([]Pane, error) {
-	out, err := c.run(ctx, "/", append([]string{"list-panes", "-a", "-F", paneFormat}, which...)...)
-	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
-		return nil, nil
+// AskPanesOf asks for the panes that bear the mark of a start, a UUID, as AskPanes does. tmux looks
+// through all of its panes only when the one that the session shows does not bear it.
+func (c *Client) AskPanesOf(ctx context.Context, session string, id agent.Invocation) (wait func() ([]Pane, error)) {
+	shown, marked := "="+session+":", "#{==:#{"+paneOption+"},"+string(id)+"}"
+	list := "list-panes -F '" + paneFormat + "' -f '" + marked + "' "
+	return c.askPanes(ctx, "if-shell", "-F", "-t", shown, marked, list+"-t "+shown, list+"-a")
+}
+
+func (c *Client) askPanes(ctx context.Context, command ...string) (wait func() ([]Pane, error)) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	answer := c.begin(ctx, "/", command...)
+	return func() ([]Pane, error) {
+		defer cancel()
+		out, err := answer()
+		if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return parsePanes(out), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return parsePanes(out), nil
 }
 
 // parsePanes skips what it cannot read: such a line is not of our making.

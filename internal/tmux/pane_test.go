@@ -54,10 +54,10 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 	for _, pane := range panes {
 		rig.Check(t, pane == ours || pane.Invocation != ours.Invocation, "a stranger passes for ours: %+v", pane)
 	}
-	alone, err := s.PanesOf(t.Context(), ours.Invocation)
-	rig.Check(t, err == nil && slices.Equal(alone, []Pane{ours}), "PanesOf() = %+v, %v; want %+v", alone, err, ours)
-	none, err := s.PanesOf(t.Context(), agent.NewInvocation())
-	rig.Check(t, err == nil && none == nil, "PanesOf() of no start = %+v, %v", none, err)
+	alone, err := s.AskPanesOf(t.Context(), ours.Session, ours.Invocation)()
+	rig.Check(t, err == nil && slices.Equal(alone, []Pane{ours}), "AskPanesOf() = %+v, %v; want %+v", alone, err, ours)
+	none, err := s.AskPanesOf(t.Context(), ours.Session, agent.NewInvocation())()
+	rig.Check(t, err == nil && none == nil, "AskPanesOf() of no start = %+v, %v", none, err)
 }
 
 // What a person opens in the session of an agent is seen, and is not the agent's; it stays when
@@ -67,6 +67,14 @@ func TestPanesOfAPersonBearNoMark(t *testing.T) {
 	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	s.raw("split-window", "-d", "-t", pane.ID, "cat")
 	s.raw("new-window", "-d", "-t", pane.SessionID+":", "cat")
+	for _, session := range []string{pane.Session, "gone", ""} {
+		alone, err := s.AskPanesOf(t.Context(), session, pane.Invocation)()
+		rig.Check(t, err == nil && len(alone) == 1 && alone[0].ID == pane.ID, "of session %q, which shows it: %+v, %v", session, alone, err)
+	}
+	s.raw("select-window", "-t", pane.SessionID+":1")
+	alone, err := s.AskPanesOf(t.Context(), pane.Session, pane.Invocation)()
+	rig.Check(t, err == nil && len(alone) == 1 && alone[0].ID == pane.ID, "of the session that shows a person's window: %+v, %v", alone, err)
+	s.raw("select-window", "-t", pane.SessionID+":0")
 	panes := s.panes()
 	for _, p := range panes {
 		rig.Check(t, p.SessionID == pane.SessionID && p.SessionInvocation == pane.Invocation && (p.Invocation != "") == (p.ID == pane.ID), "%+v, the agent's is %+v", p, pane)

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"context"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -13,28 +14,10 @@ type Servers struct {
 	mu        sync.Mutex
 	bySocket  map[string]*health
 	openFiles uint64
-	leaving   []func() // each ends or waits for a client whose output nobody wants
 }
 
 // NewServers returns the Servers of a command that has just begun.
 func NewServers() *Servers { return &Servers{bySocket: map[string]*health{}} }
-
-func (s *Servers) leave(wait func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leaving = append(s.leaving, wait)
-}
-
-// Close waits until all clients have ended.
-func (s *Servers) Close() {
-	s.mu.Lock()
-	leaving := s.leaving
-	s.leaving = nil
-	s.mu.Unlock()
-	for _, wait := range leaving {
-		wait()
-	}
-}
 
 // at returns what the clients of one socket share.
 func (s *Servers) at(path string) *health {
@@ -56,12 +39,12 @@ func (s *Servers) filesLimit() uint64 {
 
 // OpenFiles is the soft limit of open files with which this program was started; 0 when it
 // cannot be read. Go raises its own limit and restores it in its children, so it is read of the
-// first child: any tmux, or, when there was none yet, one that asks no server and is started
-// for nothing else.
-func (c *Client) OpenFiles() uint64 {
+// first child: any tmux, or, when there was none yet, one that is started for nothing else, and ended
+// at once, before it takes the processor from those that are.
+func (c *Client) OpenFiles(ctx context.Context) uint64 {
 	if c.shared.filesLimit() == 0 {
-		if process, err := c.start("/", "-V"); err == nil {
-			c.shared.leave(process.drop)
+		if process, err := c.start(ctx, "/", "-V"); err == nil {
+			process.drop()
 		}
 	}
 	return c.shared.filesLimit()

@@ -31,6 +31,8 @@ type Spec struct {
 
 	InView bool // of a window in an existing session: it becomes the one that is shown
 
+	Listening bool // the server was just seen to listen, and is not looked for again
+
 	// StartLimit is how long a server that has to be started first may take: it reads the
 	// user's configuration before it answers.
 	StartLimit time.Duration
@@ -40,7 +42,8 @@ type Spec struct {
 func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	target := "=" + spec.Name + ":" // exact; set-option takes a pane, hence the colon
 	args := []string{
-		"set-option", "-s", "exit-unattached", "off", // else the server would end at once
+		// Else the server would end at once. To set an option makes tmux go through all of its windows.
+		"if-shell", "-F", "#{exit-unattached}", "set-option -s exit-unattached off",
 		";", "new-session", "-d", "-s", spec.Name, "-n", spec.Window, "-x", "120", "-y", "40",
 	}
 	args = append(args, spec.command()...)
@@ -51,18 +54,17 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	args = append(args, spec.marks(target, target)...)
 	args = append(args, ";", "set-option", "-t", target, "destroy-unattached", "off")
 	startLimit := cmp.Or(spec.StartLimit, answerLimit)
-	limit := answerLimit
-	_, absent := c.ServerPID()
-	if absent != nil {
+	limit, absent := answerLimit, !spec.Listening && !c.listens()
+	if absent {
 		limit = startLimit
 	}
 	_, err := c.runWithin(ctx, limit, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
 		// A server that is just ending refuses its next client; one more call starts a new server.
-		absent = err
+		absent = true
 		_, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
 	}
-	if absent != nil && err == nil {
+	if absent && err == nil {
 		c.giveFiles()
 	}
 	return err
