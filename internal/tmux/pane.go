@@ -45,8 +45,10 @@ func (c *Client) AskPanes(ctx context.Context) (wait func() ([]Pane, error)) {
 // through all of its panes only when the one that the session shows does not bear it.
 func (c *Client) AskPanesOf(ctx context.Context, session string, id agent.Invocation) (wait func() ([]Pane, error)) {
 	shown, marked := "="+session+":", "#{==:#{"+paneOption+"},"+string(id)+"}"
+	// In place of a session that is gone tmux takes the one that a client shows.
+	there := "#{&&:#{==:#{session_name}," + session + "}," + marked + "}"
 	list := "list-panes -F '" + paneFormat + "' -f '" + marked + "' "
-	return c.askPanes(ctx, "if-shell", "-F", "-t", shown, marked, list+"-t "+shown, list+"-a")
+	return c.askPanes(ctx, "if-shell", "-F", "-t", shown, there, list+"-t "+shown, list+"-a")
 }
 
 func (c *Client) askPanes(ctx context.Context, command ...string) (wait func() ([]Pane, error)) {
