@@ -20,7 +20,7 @@ type Sessions interface {
 
 // openPane makes the pane of a start, and removes what is left of the last one in a server that
 // keeps dead panes.
-func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on server) (name string, err error) {
+func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on destination) (name string, err error) {
 	id := r.Process.Invocation
 	name, err = place(ctx, on, s.sessionNames(r), on.panes, p.Record.Process, tmux.Spec{
 		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.InView,
@@ -32,7 +32,7 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on serve
 			trust.HomeVariable:       string(s.Store.Home()),
 			trust.RuntimeVariable:    s.Store.Runtime(),
 		},
-		Listening: on.listening, StartLimit: p.wait,
+		Server: on.pid, StartLimit: p.wait,
 	})
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
 		err = cmp.Or(endedByHook(ctx, on.Client), err)
@@ -53,6 +53,7 @@ func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pa
 		err := tmux.ErrNoSession
 		if session := ownSession(panes, spec, before); session != "" {
 			err = server.NewWindow(ctx, session, spec)
+			spec.Server = 0 // without the session it may have ended too
 		}
 		if errors.Is(err, tmux.ErrNoSession) {
 			err = server.NewSession(ctx, spec)

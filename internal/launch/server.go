@@ -13,11 +13,11 @@ import (
 // while it is connected, and a server that runs out of them answers nobody.
 func spare(limit int) int { return min(max(limit/8, 16), 128) }
 
-// server is the tmux server of a start.
-type server struct {
+// destination is the tmux server of a start.
+type destination struct {
 	*tmux.Client
-	panes     []tmux.Pane // where an earlier start may have left something to end
-	listening bool        // one listens; else the start brings it up
+	panes []tmux.Pane // where an earlier start may have left something to end
+	pid   int         // of the server that listens; 0: the start brings it up
 }
 
 // checkRoom refuses a server, by its pid, that one more session would bring near its limit of open
@@ -41,7 +41,7 @@ func (s Starter) CheckTarget(ctx context.Context, r *agent.Record) error {
 // target returns the tmux server of an agent's next start, which has room. Its panes are listed, which
 // proves that it answers, only where an earlier start may have left something to end.
 // Errors: TimedOut, Unfit.
-func (s Starter) target(ctx context.Context, r *agent.Record) (on server, err error) {
+func (s Starter) target(ctx context.Context, r *agent.Record) (on destination, err error) {
 	if on.Client, err = s.Tmux(s.SocketFor(r.Process)); err != nil {
 		return on, err
 	}
@@ -50,9 +50,8 @@ func (s Starter) target(ctx context.Context, r *agent.Record) (on server, err er
 			return on, health.Diagnose(on.Client, r.Handle, err)
 		}
 	}
-	pid, err := on.ServerPID()
-	if on.listening = err == nil; !on.listening {
-		return on, nil // the one that will come up has room
+	if on.pid, err = on.ServerPID(); err != nil {
+		return on, nil //nolint:nilerr // the one that will come up has room
 	}
-	return on, checkRoom(pid)
+	return on, checkRoom(on.pid)
 }

@@ -73,8 +73,8 @@ func (o *Observer) LookAt(ctx context.Context, r agent.Record) Sight {
 	return o.LookAtWhile(ctx, r, func() {})
 }
 
-// LookAtWhile is [Observer.LookAt] that calls meanwhile when it only waits for tmux. What is read
-// before that keeps a processor on which tmux would start.
+// LookAtWhile is [Observer.LookAt] that calls meanwhile when it only waits for tmux: beside the start of
+// tmux it would keep that from a processor.
 func (o *Observer) LookAtWhile(ctx context.Context, r agent.Record, meanwhile func()) Sight {
 	return o.look(ctx, []agent.Record{r}, meanwhile)[0]
 }

@@ -44,7 +44,7 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (cli
 	case all:
 		answer = client.AskPanes(ctx)
 	default:
-		answer = client.AskPanesOf(ctx, r.TmuxSession, r.Process.Invocation)
+		answer = client.AskPanesOf(ctx, r.Process.Invocation, r.TmuxSession, r.Process.Launcher.PID)
 	}
 	return client, func() ([]tmux.Pane, error) {
 		panes, err := answer()

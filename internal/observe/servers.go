@@ -27,8 +27,8 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	for key, in := range byServer(some) {
 		asked, said := *in.representative(), new(answer)
 		all[key] = said
-		_, wait := l.askPanes(ctx, &asked, len(in) > 1 || asked.Process.Adopted != nil)
-		asking.Go(func() { said.panes, said.err = wait() })
+		_, answered := l.askPanes(ctx, &asked, len(in) > 1 || asked.Process.Adopted != nil)
+		asking.Go(func() { said.panes, said.err = answered() })
 	}
 	return func() answers {
 		asking.Wait()

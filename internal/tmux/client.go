@@ -86,7 +86,8 @@ func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string,
 	return c.begin(ctx, dir, args...)()
 }
 
-// begin starts one tmux command line, and returns what waits for its output until ctx is done.
+// begin starts one tmux command line, and returns what waits for its output until ctx is done. It is to be
+// called once, and soon: an answer that came before ctx was done does not count after that.
 func (c *Client) begin(ctx context.Context, dir string, args ...string) (wait func() (string, error)) {
 	begun := time.Now()
 	process, err := c.start(ctx, dir, args...)

@@ -35,18 +35,18 @@ const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attach
 // Panes lists all panes of the server in one call; none when no server runs.
 func (c *Client) Panes(ctx context.Context) ([]Pane, error) { return c.AskPanes(ctx)() }
 
-// AskPanes starts the call of Panes and returns what waits for its answer: a caller with something
-// else to do meanwhile would keep tmux from starting.
+// AskPanes starts the call of Panes, and returns what waits for its answer, to be called once and soon.
+// tmux has begun when it returns; begun by a goroutine, it would queue for a processor with the caller.
 func (c *Client) AskPanes(ctx context.Context) (wait func() ([]Pane, error)) {
 	return c.askPanes(ctx, "list-panes", "-a", "-F", paneFormat)
 }
 
-// AskPanesOf asks for the panes that bear the mark of a start, a UUID, as AskPanes does. tmux looks
-// through all of its panes only when the one that the session shows does not bear it.
-func (c *Client) AskPanesOf(ctx context.Context, session string, id agent.Invocation) (wait func() ([]Pane, error)) {
+// AskPanesOf asks for the panes that bear the mark of a start, a UUID, as AskPanes does. When the named
+// session shows one that is led by the process, of a pid that is not 0, tmux does not look through all.
+func (c *Client) AskPanesOf(ctx context.Context, id agent.Invocation, session string, leader int) (wait func() ([]Pane, error)) {
 	shown, marked := "="+session+":", "#{==:#{"+paneOption+"},"+string(id)+"}"
 	// In place of a session that is gone tmux takes the one that a client shows.
-	there := "#{&&:#{==:#{session_name}," + session + "}," + marked + "}"
+	there := "#{&&:#{==:#{session_name}," + session + "},#{&&:#{==:#{pane_pid}," + strconv.Itoa(leader) + "}," + marked + "}}"
 	list := "list-panes -F '" + paneFormat + "' -f '" + marked + "' "
 	return c.askPanes(ctx, "if-shell", "-F", "-t", shown, there, list+"-t "+shown, list+"-a")
 }

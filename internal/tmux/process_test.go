@@ -83,6 +83,12 @@ func TestLimitIsKnownBeforeTheClientEnds(t *testing.T) {
 	c := clientOf(t, `read -r _ <"$0.never"`)
 	rig.Must(t, unix.Mkfifo(c.binary+".never", 0o600))
 	rig.Check(t, c.OpenFiles(t.Context()) != 0, "no limit")
+	threads, err := filepath.Glob("/proc/self/task/*/children")
+	rig.Must(t, err)
+	for _, thread := range threads {
+		children, _ := os.ReadFile(thread) // none, of a thread that has just ended
+		rig.Check(t, len(children) == 0, "it is still there: %s", children)
+	}
 }
 
 // A program that is not tmux may print for ever: that takes neither the time nor the

@@ -39,8 +39,8 @@ func (s *Servers) filesLimit() uint64 {
 
 // OpenFiles is the soft limit of open files with which this program was started; 0 when it
 // cannot be read. Go raises its own limit and restores it in its children, so it is read of the
-// first child: any tmux, or, when there was none yet, one that is started for nothing else, and ended
-// at once, before it takes the processor from those that are.
+// first child: any tmux, or, when there was none yet, one that is started for nothing else and ended
+// at once.
 func (c *Client) OpenFiles(ctx context.Context) uint64 {
 	if c.shared.filesLimit() == 0 {
 		if process, err := c.start(ctx, "/", "-V"); err == nil {

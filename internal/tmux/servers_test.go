@@ -1,6 +1,8 @@
 package tmux
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
@@ -31,4 +33,19 @@ func TestServerThatWasStartedHereHasRoom(t *testing.T) {
 	s.open(Spec{Name: "beta", Command: shell(stay)})
 	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, nil, &limit))
 	rig.Check(t, limit == low, "%+v", limit)
+}
+
+// The server that a start has seen may be gone when it opens its session.
+func TestServerThatCameUpInPlaceOfAnotherHasRoom(t *testing.T) {
+	s := newServer(t)
+	gone := s.open(Spec{Name: "alpha", Command: shell(stay)})
+	s.raw("kill-server")
+	rig.Eventually(t, "no panes", func() bool { return len(s.panes()) == 0 })
+	low := filepath.Join(s.dir, "low")
+	rig.Must(t, os.WriteFile(low, []byte("#!/bin/sh\nulimit -Sn 200; exec tmux \"$@\"\n"), 0o700))
+	s.binary = low
+	pane := s.open(Spec{Name: "beta", Command: shell(stay), Server: gone.ServerPID})
+	var limit unix.Rlimit
+	rig.Must(t, unix.Prlimit(pane.ServerPID, unix.RLIMIT_NOFILE, nil, &limit))
+	rig.Check(t, limit.Cur == min(limit.Max, enough) && limit.Cur > 200, "%+v", limit)
 }

@@ -31,7 +31,7 @@ type Spec struct {
 
 	InView bool // of a window in an existing session: it becomes the one that is shown
 
-	Listening bool // the server was just seen to listen, and is not looked for again
+	Server int // pid of the server that was just seen to listen; 0: it is looked for
 
 	// StartLimit is how long a server that has to be started first may take: it reads the
 	// user's configuration before it answers.
@@ -44,7 +44,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	args := []string{
 		// Else the server would end at once. To set an option makes tmux go through all of its windows.
 		"if-shell", "-F", "#{exit-unattached}", "set-option -s exit-unattached off",
-		";", "new-session", "-d", "-s", spec.Name, "-n", spec.Window, "-x", "120", "-y", "40",
+		";", "new-session", "-d", "-s", spec.Name, "-n", spec.Window, "-x", "120", "-y", "40", "-P", "-F", "#{pid}",
 	}
 	args = append(args, spec.command()...)
 	for name := range spec.Env {
@@ -54,17 +54,19 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	args = append(args, spec.marks(target, target)...)
 	args = append(args, ";", "set-option", "-t", target, "destroy-unattached", "off")
 	startLimit := cmp.Or(spec.StartLimit, answerLimit)
-	limit, absent := answerLimit, !spec.Listening && !c.listens()
-	if absent {
+	limit, before := answerLimit, spec.Server
+	if before == 0 {
+		before, _ = c.ServerPID()
+	}
+	if before == 0 {
 		limit = startLimit
 	}
-	_, err := c.runWithin(ctx, limit, spec.Dir, args...)
+	server, err := c.runWithin(ctx, limit, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
 		// A server that is just ending refuses its next client; one more call starts a new server.
-		absent = true
-		_, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
+		server, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
 	}
-	if absent && err == nil {
+	if err == nil && strings.TrimSpace(server) != strconv.Itoa(before) {
 		c.giveFiles()
 	}
 	return err

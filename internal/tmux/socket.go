@@ -50,9 +50,3 @@ func (c *Client) ServerPID() (int, error) {
 	}
 	return int(peer.Pid), nil
 }
-
-// listens tells whether a server listens at the socket.
-func (c *Client) listens() bool {
-	_, err := c.ServerPID()
-	return err == nil
-}
