@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/companion"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
@@ -200,6 +201,7 @@ func (f *factory) use(opened *store.Store) {
 // the user's that are in no project.
 func (f *factory) useToReport(opened *store.Store) trust.Home {
 	f.opened = opened
+	opened.AskWhoEnds(proc.IsEnding)
 	home, _ := trust.HomeOf(os.Environ()) // without a home, whatever is kept there reports it
 	opened.UseHome(home)
 	opened.RunIn(trust.RuntimeOf(os.Environ(), home))

@@ -49,6 +49,13 @@ func IsGone(id agent.Identity) bool {
 	return liveness == Gone
 }
 
+// IsEnding tells whether the process of a pid has ended, waited for or not, or is about to because
+// SIGKILL was sent to it.
+func IsEnding(pid int) bool {
+	stat, err := readKilled(pid)
+	return errors.Is(err, os.ErrNotExist) || err == nil && stat.ending()
+}
+
 // checkPlace compares boot, namespace and host. Alive means that the process may live.
 func checkPlace(id agent.Identity) (Liveness, error) {
 	where, err := place()
@@ -85,13 +92,7 @@ func checkInode(id agent.Identity) (liveness Liveness, known bool) {
 
 // checkStart compares when the process started.
 func checkStart(id agent.Identity) (liveness Liveness, ending bool, err error) {
-	stat, err := readStat(id.PID)
-	if err == nil && stat.state != 'S' && !stat.ending() {
-		// The kernel prints a line's flags before its pending signals: a process that takes up SIGKILL
-		// in between shows neither. Only one that does not sleep can do so. Before Linux 6.0 the exit
-		// code does not tell it either.
-		stat, err = readStat(id.PID)
-	}
+	stat, err := readKilled(id.PID)
 	if errors.Is(err, os.ErrNotExist) {
 		return Gone, false, nil
 	}

@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"syscall"
 	"testing"
 
@@ -128,4 +129,15 @@ func TestWhatIsReadOnceIsReadAgainAfterAnError(t *testing.T) {
 		got, err := read()
 		rig.Check(t, got == want && (err == nil) == (want != 0), "%d, %v; want %d", got, err, want)
 	}
+}
+
+// A process that was killed is as good as gone before its parent has waited for it.
+func TestWhoIsEnding(t *testing.T) {
+	t.Parallel()
+	child := rig.StartChild(t, exec.Command("cat"))
+	rig.Check(t, !IsEnding(child.Process.Pid) && !IsEnding(os.Getpid()), "one that lives is said to end")
+	rig.Must(t, child.Process.Kill())
+	rig.Check(t, IsEnding(child.Process.Pid), "one that was killed is said to live on")
+	_ = child.Wait()
+	rig.Check(t, IsEnding(child.Process.Pid), "one that is no more is said to live on")
 }

@@ -45,6 +45,17 @@ func readStat(pid int) (read stat, err error) {
 	return read, err
 }
 
+// readKilled is readStat that shows of a process whether SIGKILL was sent to it. The kernel prints a line's
+// flags before its pending signals: a process that takes up the signal in between shows neither. Only one
+// that does not sleep can do so. Before Linux 6.0 the exit code does not tell it either.
+func readKilled(pid int) (stat, error) {
+	read, err := readStat(pid)
+	if err == nil && read.state != 'S' && !read.ending() {
+		return readStat(pid)
+	}
+	return read, err
+}
+
 // statLimit is more than a stat line can have: 52 numbers and a name of 64 bytes.
 const statLimit = 2 << 10 // bytes
 

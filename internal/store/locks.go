@@ -187,8 +187,8 @@ func (s *Store) lockAlone(name, otherwise string, now time.Time) (release func()
 
 // tryLock takes a lock, or returns an error that names its holder. A holder signs right after it
 // has locked and wipes the signature right before it lets go: a lock without one may be at either
-// point. When a holder was killed, a child that it was just starting has the lock until its exec.
-// So tryLock tries again for a moment.
+// point. A holder that was killed has it until it has ended, and a child that it was just starting
+// until its exec. So tryLock tries again for a moment.
 func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
 	retry := time.NewTicker(signatureRetry)
 	defer retry.Stop()
@@ -202,7 +202,7 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 		}
 		late := time.Now().After(deadline)
 		by, err := s.readHolder(name)
-		if err == nil && (late || !errors.Is(syscall.Kill(by.PID, 0), syscall.ESRCH)) {
+		if err == nil && (late || !s.isEnding(by.PID)) {
 			return nil, taken(by.String())
 		}
 		if late {
@@ -210,6 +210,10 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 		}
 	}
 }
+
+// AskWhoEnds sets who tells whether a process has ended or, because it was killed, is about to. Else only
+// one that its parent has waited for has ended.
+func (s *Store) AskWhoEnds(isEnding func(pid int) bool) { s.isEnding = isEnding }
 
 // locked signs a lock that was taken, and returns what lets go of it.
 func (s *Store) locked(lock *flock.Flock, name string, holder Holder) (unlock func()) {

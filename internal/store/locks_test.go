@@ -128,6 +128,22 @@ func TestLockOfAKilledHolderIsWaitedFor(t *testing.T) {
 	release()
 }
 
+// A launcher that was killed may need a while for its end, and its tmux server to wait for it.
+func TestLockOfAnEndingHolderIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	lock, err := s.nbs.TryLock("alice.verb")
+	rig.Must(t, err)
+	rig.Must(t, s.sign("alice.verb", &Holder{PID: os.Getpid(), Verb: "restart", Handle: "alice", Since: storetest.SomeTime()}))
+	s.AskWhoEnds(func(pid int) bool {
+		_ = lock.Close() // the holder has ended
+		return pid == os.Getpid()
+	})
+	unlock, err := s.LockVerb("alice", "resume", storetest.SomeTime())
+	rig.Must(t, err)
+	unlock()
+}
+
 // Who finds a lock of the whole project taken is told by whom.
 func TestLocksOfTheProjectNameTheirHolder(t *testing.T) {
 	t.Parallel()

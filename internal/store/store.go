@@ -30,6 +30,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/allowed"
@@ -62,6 +63,8 @@ type Store struct {
 
 	journal *journal.Journal
 	archive *archive.Archive
+
+	isEnding func(pid int) bool // see AskWhoEnds
 }
 
 // Project is the absolute path of the project root.
@@ -78,6 +81,7 @@ func Absent(project string) *Store {
 
 func in(project string, nbs *private.Folder) *Store {
 	s := &Store{project: project, nbs: nbs}
+	s.AskWhoEnds(func(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 	s.UseHome("")
 	return s
 }
