@@ -67,11 +67,12 @@ func (s *Servers) learnFrom(pid int) {
 const enough = 1 << 16
 
 // giveFiles raises the soft limit of open files of a server that was just started: at that limit a
-// server of tmux 3.3a spins and answers nobody, at the usual 1024 with some 1,000 sessions.
-func (c *Client) giveFiles() {
+// server of tmux 3.3a spins and answers nobody, at the usual 1024 with some 1,000 sessions. The server that
+// was there before, by its pid in this namespace, keeps its own.
+func (c *Client) giveFiles(before int) {
 	pid, err := c.ServerPID()
 	var limit unix.Rlimit
-	if err != nil || unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit) != nil {
+	if err != nil || pid == before || unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit) != nil {
 		return // with fewer it works too
 	}
 	limit.Cur = max(limit.Cur, min(limit.Max, enough))

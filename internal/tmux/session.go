@@ -67,7 +67,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 		server, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
 	}
 	if err == nil && strings.TrimSpace(server) != strconv.Itoa(before) {
-		c.giveFiles()
+		c.giveFiles(before)
 	}
 	return err
 }
