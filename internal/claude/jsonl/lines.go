@@ -21,7 +21,7 @@ type Span struct{ Start, End int64 }
 // Len is its length in bytes.
 func (s Span) Len() int64 { return s.End - s.Start }
 
-const pieceSize = 1 << 18 // bytes that are looked through for line breaks at a time
+const pieceSize = 1 << 16 // bytes that are looked through for line breaks at a time
 
 // EndOfLines is the size of a file up to its last line break.
 func EndOfLines(f *os.File) (int64, error) {

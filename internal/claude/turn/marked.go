@@ -37,10 +37,34 @@ func Marked(file transcript.File, invocation string, seq int) (Mark, error) {
 		return Mark{}, err
 	}
 	defer f.Close()
-	uuid, from, err := findMarker(f, Marker(invocation, seq), TextID(invocation, seq))
+	end, err := jsonl.EndOfLines(f)
+	if err != nil {
+		return Mark{}, err
+	}
+	lines := jsonl.BackwardFrom(f, end)
+	uuid, from, err := findMarker(f, lines, Marker(invocation, seq), TextID(invocation, seq))
 	if err != nil || uuid == "" {
 		return Mark{}, err
 	}
+	mark, err := markFrom(f, from, uuid)
+	if err != nil || mark.Answered { // most often nothing of the turn stands before it
+		return mark, err
+	}
+	for range disorder {
+		span, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return Mark{}, err
+		}
+		from = span.Start
+	}
+	return markFrom(f, from, uuid)
+}
+
+// markFrom evaluates what stands of a turn from an offset on.
+func markFrom(f *os.File, from int64, uuid string) (Mark, error) {
 	records, err := recordsFrom(f, from)
 	if err != nil {
 		return Mark{}, err
@@ -75,26 +99,16 @@ type record struct {
 // before their questions.
 const disorder = 100
 
-// findMarker finds the newest record with a turn's marker or the id of its text, and the offset from which to
-// read all that belongs to the turn. uuid is "" when there is none.
-func findMarker(f *os.File, marker, text string) (uuid string, from int64, err error) {
-	end, err := jsonl.EndOfLines(f)
-	if err != nil {
-		return "", 0, err
-	}
-	lines := jsonl.BackwardFrom(f, end)
-	for before := 0; before < disorder; {
+// findMarker finds the newest record with a turn's marker or the id of its text, and its offset. uuid is "" when there
+// is none.
+func findMarker(f *os.File, lines *jsonl.Backward, marker, text string) (uuid string, at int64, err error) {
+	for {
 		span, err := lines.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return "", 0, nil
 		}
 		if err != nil {
 			return "", 0, err
-		}
-		from = span.Start
-		if uuid != "" {
-			before++
-			continue
 		}
 		line, err := read(f, span)
 		if err != nil {
@@ -105,10 +119,9 @@ func findMarker(f *os.File, marker, text string) (uuid string, from int64, err e
 			continue
 		}
 		if decode(line, &r) && (r.hasMarker(marker) || r.Type == "user" && r.UUID == text) {
-			uuid = r.UUID
+			return r.UUID, span.Start, nil
 		}
 	}
-	return uuid, from, nil
 }
 
 // hasMarker tells whether a record is the output of the hook of a turn.
