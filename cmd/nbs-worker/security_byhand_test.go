@@ -44,6 +44,15 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 	})
 }
 
+// One that was adopted bears no mark: it is its agent by its record.
+func TestSecurityAdoptedAgentIsItsRecords(t *testing.T) {
+	m := real(t)
+	m.ok("spawn", "wide")
+	pid := m.idleByHand("hand", "--model", "sonnet", "--permission-mode", "default", "--allowedTools=Bash")
+	m.ok("adopt", "alpha", pidFlag(pid))
+	m.mustDenyIn(session{TmuxSession: "hand"}, "agent alpha", map[string]string{"nbs-worker dismiss wide": "to dismiss another agent needs"})
+}
+
 // What it leaves behind is no person either, though nothing tells any more what it had.
 func TestSecurityOrphanOfAClaudeByHandIsNoPerson(t *testing.T) {
 	m := real(t)

@@ -46,7 +46,8 @@ func (a ancestor) claude() (cmdline []string, isClaude bool) {
 	if claude.IsClaude(cmdline) || claude.IsBackground(cmdline) {
 		return cmdline, true
 	}
-	config, err := claude.ConfigUsedBy(a.variable)
+	cwd, _ := proc.Cwd(a.pid)
+	config, err := claude.ConfigUsedBy(cwd, a.variable)
 	return cmdline, err == nil && observe.IsRegistered(config, a.pid)
 }
 

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/sim/rig"
@@ -18,8 +20,14 @@ import (
 // claudeLike runs what looks like a claude with the arguments, in a folder.
 func claudeLike(t *testing.T, dir string, args ...string) ancestor {
 	t.Helper()
+	return named(t, "claude", dir, args...)
+}
+
+// named runs a program of that name with the arguments, in a folder.
+func named(t *testing.T, name, dir string, args ...string) ancestor {
+	t.Helper()
 	cmd := exec.Command("/bin/sh")
-	cmd.Args, cmd.Dir = append([]string{"claude", "-c", "read line", "sh"}, args...), dir
+	cmd.Args, cmd.Dir = append([]string{name, "-c", "read line", "sh"}, args...), dir
 	stdin, err := cmd.StdinPipe()
 	rig.Must(t, err)
 	rig.Must(t, cmd.Start())
@@ -78,6 +86,23 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	elsewhere.env = []string{"HOME=/elsewhere"}
 	found := f.byHand([]ancestor{command, elsewhere}, ancestor{})
 	rig.Check(t, found != nil && found.doubt != nil, "a command with another folder for the user's state than its claude is believed")
+}
+
+// A claude of another name is known by its registry, which it may call by a path from its own folder.
+func TestClaudeOfAnotherNameIsNoPerson(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	node := named(t, "node", dir)
+	node.env = append(node.env, claude.ConfigDirVariable+"=conf")
+	_, isClaude := node.claude()
+	rig.Check(t, !isClaude, "a node that no registry has")
+	id, err := proc.Identify(node.pid)
+	rig.Must(t, err)
+	rig.Must(t, os.MkdirAll(filepath.Join(dir, "conf", "sessions"), 0o700))
+	entry := fmt.Sprintf(`{"pid":%d,"sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11","cwd":%q,"procStart":"%d"}`, id.PID, dir, id.StartTicks)
+	rig.Must(t, os.WriteFile(filepath.Join(dir, "conf", "sessions", fmt.Sprint(id.PID, ".json")), []byte(entry), 0o600))
+	_, isClaude = node.claude()
+	rig.Check(t, isClaude && mayBeNamed([]ancestor{node}, ""), "its registry has it")
 }
 
 // What a claude's tools have left behind bears a variable of Claude's, unless whoever started the

@@ -95,10 +95,12 @@ func lineage() (line []ancestor, server ancestor) {
 func (f finder) find() (*Caller, error) {
 	line, server := lineage()
 	seen := search{line: line, handed: server.mark, at: len(line)}
-	if err := f.eachRecord(line, seen.look); err != nil {
-		return nil, err
-	}
 	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.pid) }) + 1 // the command itself may be about to become one
+	if launcher > 0 || mayBeNamed(line, seen.handed) {
+		if err := f.eachRecord(line, seen.look); err != nil {
+			return nil, err
+		}
+	}
 	if launcher > 0 && (seen.identified == nil || seen.at > launcher) {
 		return unrecorded(line, launcher), nil
 	}
@@ -109,6 +111,15 @@ func (f finder) find() (*Caller, error) {
 	found.env = proc.EnvironOf(found.record.Process.Identity)
 	found.doubt = f.doubt(found)
 	return found, nil
+}
+
+// mayBeNamed tells whether [search] may find a record of a process in a line without a launcher: it bears a mark, or is
+// a claude, as every adopted one is to the registry. A thousand records are not read for anybody else.
+func mayBeNamed(line []ancestor, handed agent.Invocation) bool {
+	return slices.ContainsFunc(line, func(a ancestor) bool {
+		_, isClaude := a.claude()
+		return isClaude || a.mark != "" && a.mark != handed
+	})
 }
 
 // search is what was found in the records that were looked at.

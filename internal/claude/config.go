@@ -48,12 +48,12 @@ func ConfigDirIn(cwd, dir string) string {
 	return filepath.Join(cwd, dir)
 }
 
-// ConfigUsedBy returns the configuration of a claude with the given variables.
-func ConfigUsedBy(variable func(name string) string) (Config, error) {
+// ConfigUsedBy returns the configuration of a claude in cwd with the given variables.
+func ConfigUsedBy(cwd string, variable func(name string) string) (Config, error) {
 	if home := variable("HOME"); home != "" && variable(ConfigDirVariable) == "" {
 		return configBelow(home), nil
 	}
-	return ConfigAt(variable(ConfigDirVariable))
+	return ConfigAt(ConfigDirIn(cwd, variable(ConfigDirVariable)))
 }
 
 // ConfigOf returns the configuration that an agent's claude uses. A spec of the

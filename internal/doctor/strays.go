@@ -40,7 +40,7 @@ func runningClaudes() ([]runningClaude, error) {
 		variable := lookup(env)
 		cwd, _ := proc.Cwd(id.PID)
 		all = append(all, runningClaude{
-			Identity: id, session: sessionOf(id, variable), cwd: cwd, root: variable(agent.RootVariable),
+			Identity: id, session: sessionOf(id, cwd, variable), cwd: cwd, root: variable(agent.RootVariable),
 			handle: agent.Handle(variable(agent.HandleVariable)), invocation: agent.Invocation(variable(agent.InvocationVariable)),
 		})
 	}
@@ -48,8 +48,8 @@ func runningClaudes() ([]runningClaude, error) {
 }
 
 // sessionOf returns the conversation of a claude: from Claude's registry, else from its command line.
-func sessionOf(id agent.Identity, variable func(string) string) agent.SessionID {
-	if config, err := claude.ConfigUsedBy(variable); err == nil {
+func sessionOf(id agent.Identity, cwd string, variable func(string) string) agent.SessionID {
+	if config, err := claude.ConfigUsedBy(cwd, variable); err == nil {
 		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
 			return live.SessionID
 		}

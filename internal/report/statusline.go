@@ -52,7 +52,7 @@ func isSameLevel(a, b *agent.Gauge) bool {
 // agent's shell can make a call too.
 func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer) {
 	env := proc.EnvironOf(r.Process.Identity)
-	config, err := claude.ConfigUsedBy(func(name string) string { return agent.Variable(env, name) })
+	config, err := claude.ConfigUsedBy(r.LaunchCwd(), func(name string) string { return agent.Variable(env, name) })
 	if env == nil { // its pid is not recorded yet
 		config, err = claude.ConfigOf(&r.Spec, os.Environ())
 	}
