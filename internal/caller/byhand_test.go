@@ -105,6 +105,26 @@ func TestClaudeOfAnotherNameIsNoPerson(t *testing.T) {
 	rig.Check(t, isClaude && mayBeNamed([]ancestor{node}, ""), "its registry has it")
 }
 
+// The records are read only when one may name a process of the line.
+func TestWhoMayBeNamed(t *testing.T) {
+	t.Parallel()
+	const mark = "00000000-0000-4000-8000-000000000001"
+	for _, c := range []struct {
+		what  string
+		above ancestor
+		want  bool
+	}{
+		{"a person", ancestor{}, false},
+		{"a mark", ancestor{mark: mark + "2"}, true},
+		{"a mark that each pane of the server has", ancestor{mark: mark}, false},
+		{"what a claude's tools have left behind", ancestor{env: []string{"CLAUDECODE=1"}}, true},
+		{"a claude", claudeLike(t, t.TempDir()), true},
+	} {
+		got := mayBeNamed([]ancestor{{}, c.above}, mark)
+		rig.Check(t, got == c.want, "%s: %t", c.what, got)
+	}
+}
+
 // What a claude's tools have left behind bears a variable of Claude's, unless whoever started the
 // tmux server has given it to every pane.
 func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {

@@ -114,11 +114,12 @@ func (f finder) find() (*Caller, error) {
 }
 
 // mayBeNamed tells whether [search] may find a record of a process in a line without a launcher: it bears a mark, or is
-// a claude, as every adopted one is to the registry. A thousand records are not read for anybody else.
+// a claude, which an adopted one is by its name, its registry or what it tells its tools. A thousand records are not
+// read for anybody else.
 func mayBeNamed(line []ancestor, handed agent.Invocation) bool {
 	return slices.ContainsFunc(line, func(a ancestor) bool {
 		_, isClaude := a.claude()
-		return isClaude || a.mark != "" && a.mark != handed
+		return isClaude || claude.IsOfTools(a.variable) || a.mark != "" && a.mark != handed
 	})
 }
 

@@ -143,11 +143,11 @@ func TestWhenTheLevelWasSo(t *testing.T) {
 	rig.Check(t, err == nil && level.At.IsZero(), "%+v, %v", level, err)
 }
 
-// The reader goes backward in pieces of 256 KiB; a record may lie across their border.
+// The reader goes backward in pieces of 64 KiB; a record may lie across their border.
 func TestContextAcrossPieces(t *testing.T) {
 	t.Parallel()
 	reply := replyLine("2.1.329", "claude-opus-5-5", 50)
-	const piece = 1 << 18
+	const piece = 1 << 16
 	for _, behind := range []int{piece - len(reply) - 1, piece - len(reply), piece - len(reply)/2, piece - 2, piece - 1, piece, piece + 1, 2 * piece, 3*piece + 7} {
 		for _, before := range []string{"", userLine, strings.Repeat("x", piece) + "\n"} {
 			transcript := put(t, before, reply, `{"type":"`+strings.Repeat("x", behind-12)+`"}`+"\n")

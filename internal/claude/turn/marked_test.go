@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/claude/transcript"
@@ -71,7 +72,8 @@ func TestMarkedInDamage(t *testing.T) {
 		}
 	}
 	// 2.1.197 writes some answers before their questions.
-	rig.Must(t, os.WriteFile(path, []byte(`{"type":"assistant","uuid":"c","parentUuid":"b","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"early"}]}}
+	older := strings.Repeat(`{"type":"user","uuid":"o","message":{"content":"older"}}`+"\n", 2*disorder)
+	rig.Must(t, os.WriteFile(path, []byte(older+`{"type":"assistant","uuid":"c","parentUuid":"b","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"early"}]}}
 {"type":"user","uuid":"a","message":{"content":"q"}}
 {"type":"attachment","uuid":"x","parentUuid":"a","attachment":{"type":"hook_success","content":[{"a":1}]},"apiErrorStatus":"of another form"}
 {"type":"attachment","uuid":"b","parentUuid":"x","attachment":{"type":"hook_success","content":"`+`<nbs-turn id=\"00000000-0000-4000-8000-000000000002\" seq=\"2\"/>`+`"}}
