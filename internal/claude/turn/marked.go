@@ -47,7 +47,7 @@ func Marked(file transcript.File, invocation string, seq int) (Mark, error) {
 		return Mark{}, err
 	}
 	mark, err := markFrom(f, from, uuid)
-	if err != nil || mark.Answered && mark.Answer != "" { // most often nothing of the turn stands before it
+	if err != nil || mark.Answered && mark.Answer != "" { // most often nothing of the turn stands before the marker
 		return mark, err
 	}
 	for range disorder {

@@ -81,4 +81,9 @@ func TestMarkedInDamage(t *testing.T) {
 {"type":"assistant","uuid":"e","parentUuid":"d","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"of the next"}]}}
 `), 0o600))
 	check("out of order, and with forms that are not known", Mark{Found: true, Answered: true, Answer: "early"})
+	rig.Must(t, os.WriteFile(path, []byte(older+`{"type":"assistant","uuid":"d","parentUuid":"c","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"early"}]}}
+{"type":"attachment","uuid":"b","parentUuid":"a","attachment":{"type":"hook_success","content":"`+`<nbs-turn id=\"00000000-0000-4000-8000-000000000002\" seq=\"2\"/>`+`"}}
+{"type":"assistant","uuid":"c","parentUuid":"b","message":{"model":"m","stop_reason":"end_turn","content":[{"type":"thinking","thinking":"x"}]}}
+`), 0o600))
+	check("what was said stands before the question, what was thought behind it", Mark{Found: true, Answered: true, Answer: "early"})
 }
