@@ -36,23 +36,6 @@ func TestForgetful(t *testing.T) {
 	rig.Equal(t, claude.Forgetful(func(name string) string { return forced[name] }), "", "forced to keep")
 }
 
-func TestMissingFlags(t *testing.T) {
-	t.Parallel()
-	const help = "  --model <model>  ...\n  -r, --resume [value]\n  --session-id <uuid>\n  --settings <file-or-json>\n"
-	if got := claude.MissingFlags(help + "  --permission-modes <m>\n"); !slices.Equal(got, []string{"--permission-mode"}) {
-		t.Errorf("%q", got)
-	}
-	got := claude.MissingFlags(help + "  --permission-mode <m>\n")
-	rig.Check(t, len(got) == 0, "%q", got)
-}
-
-func TestReadVersion(t *testing.T) {
-	t.Parallel()
-	for printed, want := range map[string]string{"2.1.329 (Claude Code)\n": "2.1.329", "2.1.329\n": "", "I am a poet": "", "2.1 (Claude Code)": "", "": ""} {
-		rig.Equal(t, claude.ReadVersion(printed), want, "%q", printed)
-	}
-}
-
 // A claude that only shows what it is can reach nothing of the user's, and nobody.
 func TestScratchEnvHasNoAccount(t *testing.T) {
 	t.Parallel()

@@ -3,49 +3,7 @@ package claude
 import (
 	"slices"
 	"strings"
-
-	"nbs-worker/internal/agent"
 )
-
-// HelpArgs and VersionArgs make claude print its options or its version, and exit. It then
-// reads no conversation and connects to nothing.
-var (
-	HelpArgs    = []string{"--help"}
-	VersionArgs = []string{"--version"}
-)
-
-// ReliedFlags are the options that every start uses.
-func ReliedFlags() []string {
-	sample := &agent.Spec{SessionID: "id", Model: "model"}
-	var flags []string
-	for _, opening := range []Opening{OpenNew, OpenResume} {
-		for _, arg := range Args(sample, opening, "", "{}") {
-			if strings.HasPrefix(arg, "--") && !slices.Contains(flags, arg) {
-				flags = append(flags, arg)
-			}
-		}
-	}
-	return flags
-}
-
-// MissingFlags are those of ReliedFlags that a claude's own help does not name.
-func MissingFlags(help string) []string {
-	named := map[string]bool{}
-	for _, word := range strings.FieldsFunc(help, func(r rune) bool { return strings.ContainsRune(" \t\n,=[]<>()|\"'`", r) }) {
-		named[word] = true
-	}
-	return slices.DeleteFunc(ReliedFlags(), func(flag string) bool { return named[flag] })
-}
-
-// ReadVersion returns the version in the output of claude --version, such as
-// "2.1.329 (Claude Code)"; "" for anything else.
-func ReadVersion(printed string) string {
-	version, rest, _ := strings.Cut(strings.TrimSpace(printed), " ")
-	if !strings.Contains(rest, "Claude Code") || strings.Trim(version, "0123456789.") != "" || strings.Count(version, ".") != 2 {
-		return ""
-	}
-	return version
-}
 
 // ScratchEnv returns the environment of a claude that is started only to be examined: the
 // caller's, with the configuration and all files that claude may leave behind in a folder that

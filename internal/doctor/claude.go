@@ -33,8 +33,8 @@ func (d *examination) askClaude(ctx context.Context) saidClaude {
 	env := claude.ScratchEnv(d.Env, d.scratch)
 	var versionErr, helpErr error
 	var both sync.WaitGroup
-	both.Go(func() { said.version, versionErr = launcher.Ask(ctx, said.program, claude.VersionArgs, env, d.scratch) })
-	both.Go(func() { said.help, helpErr = launcher.Ask(ctx, said.program, claude.HelpArgs, env, d.scratch) })
+	both.Go(func() { said.version, versionErr = launcher.Ask(ctx, said.program, versionArgs, env, d.scratch) })
+	both.Go(func() { said.help, helpErr = launcher.Ask(ctx, said.program, helpArgs, env, d.scratch) })
 	both.Wait()
 	said.startErr = cmp.Or(versionErr, helpErr)
 	return said
@@ -50,7 +50,7 @@ func (d *examination) claudeFound(_ context.Context) findings {
 
 func (d *examination) claudeVersion(_ context.Context) findings {
 	said := d.claude()
-	version := claude.ReadVersion(said.version)
+	version := readVersion(said.version)
 	switch {
 	case said.findErr != nil:
 		return found(Note, "claude's version is not known: there is no claude", "")
@@ -75,7 +75,7 @@ func (d *examination) claudeFlags(_ context.Context) findings {
 	if said.findErr != nil || said.help == "" {
 		return found(Note, "claude's options are not known: it did not print its help", "")
 	}
-	missing := claude.MissingFlags(said.help)
+	missing := missingFlags(said.help)
 	if len(missing) == 0 {
 		return nil
 	}

@@ -158,6 +158,14 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 	}
 }
 
+// Whereabouts says where an agent runs that has no pane of ours.
+func (i *Inspector) Whereabouts(r *agent.Record) string {
+	if terminal := proc.Terminal(r.Process.PID); terminal != "" {
+		return "it runs in the terminal " + terminal
+	}
+	return fmt.Sprintf("it runs as pid %d, without a terminal", r.Process.PID)
+}
+
 // errNoTerminal is the error for an agent that may run and of which no terminal was found.
 func errNoTerminal(handle agent.Handle, status agent.Status) error {
 	err := agent.Errorf(agent.Conflict, "the agent is just being started")

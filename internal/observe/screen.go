@@ -2,11 +2,9 @@ package observe
 
 import (
 	"context"
-	"fmt"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/observe/health"
-	"nbs-worker/internal/proc"
 	"nbs-worker/internal/tmux"
 )
 
@@ -29,12 +27,4 @@ func (o *Observer) Screen(ctx context.Context, r *agent.Record) (tmux.Screen, er
 		return tmux.Screen{}, tmux.ErrNoSession // the pane ended meanwhile
 	}
 	return screen, nil
-}
-
-// Whereabouts says where an agent runs that has no pane of ours.
-func (o *Observer) Whereabouts(r *agent.Record) string {
-	if terminal := proc.Terminal(r.Process.PID); terminal != "" {
-		return "it runs in the terminal " + terminal
-	}
-	return fmt.Sprintf("it runs as pid %d, without a terminal", r.Process.PID)
 }
