@@ -103,7 +103,7 @@ func (n *night) mustComeBack(fallen ...session) {
 func (n *night) mustBeTold() {
 	n.Helper()
 	told := map[string]string{}
-	rig.WaitFor(n, 90*time.Second, "a person is told", func() (bool, string) {
+	rig.WaitFor(n, "a person is told", func() (bool, string) {
 		for handle := range n.told {
 			told[handle] = n.watcher.told(handle)
 		}
@@ -251,7 +251,7 @@ func playNight(t *testing.T, chance *rand.Rand) {
 	n.ok("send", "login", "[[error 403]] hello") // who was resumed may be logged in, until its next turn
 	n.told["login"] += " held"
 	n.mustBeTold()
-	rig.WaitFor(t, 2*time.Minute, "the limit is lifted", func() (bool, string) { s := n.session("limit"); return s.Running, fmt.Sprintf("%+v", s) })
+	rig.WaitFor(t, "the limit is lifted", func() (bool, string) { s := n.session("limit"); return s.Running, fmt.Sprintf("%+v", s) })
 	n.mustKeep("idle", "full", "hangs", "crash", "asks", "limit", "self", "a", "b")
 	n.mustKeep("held", "login", "loop")
 	n.mustBeTold()

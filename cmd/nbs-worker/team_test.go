@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(rig.Main(m, 24*time.Minute)) }
 
 // versions are the pinned Claude Codes: the one that is built for, and the oldest.
 var versions = []string{"2.1.329", "2.1.197"}
@@ -238,7 +238,7 @@ func (m *team) run(cmd *exec.Cmd) string {
 
 func (m *team) waitFor(what string, check func() (bool, string)) {
 	m.Helper()
-	rig.WaitFor(m, time.Minute, what, check)
+	rig.WaitFor(m, what, check)
 }
 
 // waitSession waits until session says of an agent what is waited for.

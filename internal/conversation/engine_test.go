@@ -301,7 +301,7 @@ func TestAnInterruptedTurnStaysOpen(t *testing.T) {
 	rig.Must(t, second(s.Accept(ctx, "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
 	done := make(chan error)
 	go func() { _, err := s.Await(ctx, "review", "a"); done <- err }()
-	rig.WaitFor(t, time.Minute, "claude hears it", func() (bool, string) {
+	rig.WaitFor(t, "claude hears it", func() (bool, string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.heard) == 1, ""

@@ -44,7 +44,7 @@ func TestAgentThatWasKilledRightBefore(t *testing.T) {
 		r, _ := s.Settled(t.Context(), "alpha")
 		settled <- r
 	}()
-	rig.WaitFor(t, time.Minute, "it is waited for", func() (bool, string) { return len(settled) > 0 || pidfds(t, claude.Process.Pid) > own, "" })
+	rig.WaitFor(t, "it is waited for", func() (bool, string) { return len(settled) > 0 || pidfds(t, claude.Process.Pid) > own, "" })
 	if len(settled) > 0 {
 		t.Fatal("it was not waited for")
 	}

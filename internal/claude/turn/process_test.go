@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -18,12 +17,6 @@ import (
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
 )
-
-// versions are the real programs that the package is held to.
-var versions = []string{"2.1.197", "2.1.329"}
-
-// patience is for a machine with much else to do.
-const patience = 2 * time.Minute
 
 // stage is a world with an API, in which one version of claude is started.
 type stage struct {
@@ -35,7 +28,7 @@ type stage struct {
 }
 
 func onEach(t *testing.T, test func(*testing.T, *stage)) {
-	for _, version := range versions {
+	for _, version := range []string{rig.Oldest, rig.Newest} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			test(t, newStage(t, rig.ClaudeBinary(t, version), "CLAUDE_CODE_MAX_RETRIES=1"))
@@ -75,10 +68,8 @@ func (s *stage) startOnce(spec Spec) *Process {
 
 func (s *stage) turn(p *Process, text string) (Outcome, []Event) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
-	defer cancel()
 	var events []Event
-	o, err := p.Turn(ctx, uuid.NewString(), text, func(e Event) { events = append(events, e) })
+	o, err := p.Turn(rig.Patient(s.t), uuid.NewString(), text, func(e Event) { events = append(events, e) })
 	if err != nil {
 		s.t.Fatalf("%q: %v, %+v, stderr %q", text, err, o, p.stderr.String())
 	}
@@ -87,9 +78,7 @@ func (s *stage) turn(p *Process, text string) (Outcome, []Event) {
 
 func (s *stage) close(p *Process) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
-	defer cancel()
-	rig.Must(s.t, p.Close(ctx))
+	rig.Must(s.t, p.Close(rig.Patient(s.t)))
 }
 
 func newID() agent.SessionID { return agent.SessionID(uuid.NewString()) }
@@ -202,7 +191,7 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 			o, _ := p.Turn(t.Context(), uuid.NewString(), "Remember 42. [[delay 1h]]", nil)
 			ended <- o
 		}()
-		rig.WaitFor(t, patience, "the text is in the transcript", func() (bool, string) { return s.marked(spec.SessionID, 1).Found, p.stderr.String() })
+		rig.WaitFor(t, "the text is in the transcript", func() (bool, string) { return s.marked(spec.SessionID, 1).Found, p.stderr.String() })
 		rig.Must(t, p.cmd.Process.Kill())
 		o := <-ended
 		rig.Check(t, o.Class == Killed && o.SessionID == spec.SessionID && o.Exit != "", "killed: %+v", o)

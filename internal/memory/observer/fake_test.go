@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		playRole(role)
 		return
 	}
-	os.Exit(rig.Main(m))
+	os.Exit(rig.Main(m, 10*time.Minute))
 }
 
 // others are what observers do not use of a memory.

@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(rig.Main(m, 10*time.Minute)) }
 
 // tiny is the least of everything, in a temporary folder that must be empty at the end.
 func tiny(t *testing.T) Options {

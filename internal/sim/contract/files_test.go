@@ -35,7 +35,7 @@ func (p *pane) status(want string) entry {
 	p.t.Helper()
 	pid := p.pid()
 	var e entry
-	rig.WaitFor(p.t, patience, "registry says "+want, func() (bool, string) {
+	rig.WaitFor(p.t, "registry says "+want, func() (bool, string) {
 		data, err := os.ReadFile(p.s.registryFile(pid))
 		e = entry{}
 		_ = json.Unmarshal(data, &e) // half written: the next look decides
@@ -88,7 +88,7 @@ type turn struct {
 func (s *stage) answered(t *testing.T, id string) []turn {
 	t.Helper()
 	var turns []turn
-	rig.WaitFor(t, patience, "the answer is in the transcript", func() (bool, string) {
+	rig.WaitFor(t, "the answer is in the transcript", func() (bool, string) {
 		files := s.transcripts(t, id)
 		if len(files) != 1 {
 			return false, fmt.Sprintf("transcripts: %v", files)

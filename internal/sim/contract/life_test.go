@@ -52,7 +52,7 @@ func startTicks(t *testing.T, pid int) string {
 
 func checkHistory(t *testing.T, s *stage, id, prompt string) {
 	t.Helper()
-	rig.WaitFor(t, patience, "prompt is in history.jsonl", func() (bool, string) {
+	rig.WaitFor(t, "prompt is in history.jsonl", func() (bool, string) {
 		data, err := os.ReadFile(filepath.Join(s.world.ConfigDir, "history.jsonl"))
 		var line struct{ Display, Project, SessionID string }
 		_ = json.Unmarshal(data, &line) // one line is expected
@@ -71,7 +71,7 @@ func transcriptComesWithFirstPrompt(t *testing.T, s *stage) {
 	p.shows("OK, I will remember 7.")
 	p.status("idle")
 
-	rig.WaitFor(t, time.Minute, "there is one transcript, in "+s.slug(), func() (bool, string) { // it may be written after the answer is shown
+	rig.WaitFor(t, "there is one transcript, in "+s.slug(), func() (bool, string) { // it may be written after the answer is shown
 		found := s.transcripts(t, id)
 		return len(found) == 1 && filepath.Base(filepath.Dir(found[0])) == s.slug(), fmt.Sprint(found)
 	})
@@ -146,7 +146,7 @@ func checkClear(t *testing.T, s *stage, p *pane, id string) {
 	t.Helper()
 	p.says("/clear")
 	var e entry
-	rig.WaitFor(t, patience, "a new session id", func() (bool, string) {
+	rig.WaitFor(t, "a new session id", func() (bool, string) {
 		e = p.status("idle")
 		return e.SessionID != id, e.SessionID
 	})

@@ -14,8 +14,6 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-const patience = 30 * time.Second
-
 // pane is a running subject in a tmux session on a private socket. A shell leads it and writes down the exit code,
 // because tmux 3.3a loses exit statuses.
 type pane struct {
@@ -70,7 +68,7 @@ func (p *pane) screen() string {
 // shows waits until every text is on the screen.
 func (p *pane) shows(texts ...string) {
 	p.t.Helper()
-	rig.WaitFor(p.t, patience, fmt.Sprintf("screen shows %q", texts), func() (bool, string) {
+	rig.WaitFor(p.t, fmt.Sprintf("screen shows %q", texts), func() (bool, string) {
 		screen := p.screen()
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
@@ -98,7 +96,7 @@ func (p *pane) says(text string) {
 func (p *pane) takes(key, what string, check func() bool) {
 	p.t.Helper()
 	var pressed time.Time
-	rig.WaitFor(p.t, patience, what, func() (bool, string) {
+	rig.WaitFor(p.t, what, func() (bool, string) {
 		if check() {
 			return true, ""
 		}
@@ -119,7 +117,7 @@ func (p *pane) exited() bool {
 func (p *pane) exits() int {
 	p.t.Helper()
 	var text []byte
-	rig.WaitFor(p.t, patience, "the program ends", func() (bool, string) {
+	rig.WaitFor(p.t, "the program ends", func() (bool, string) {
 		var err error
 		text, err = os.ReadFile(p.codes)
 		return err == nil, p.screen()
@@ -134,7 +132,7 @@ func (p *pane) pid() int {
 	p.t.Helper()
 	lead := strings.TrimSpace(p.tmux("display-message", "-p", "-t", p.name, "#{pane_pid}"))
 	var pid int
-	rig.WaitFor(p.t, patience, "the program runs", func() (bool, string) {
+	rig.WaitFor(p.t, "the program runs", func() (bool, string) {
 		children, err := os.ReadFile("/proc/" + lead + "/task/" + lead + "/children")
 		pid, _ = strconv.Atoi(strings.TrimSpace(string(children)))
 		return pid != 0, fmt.Sprint(err)

@@ -60,7 +60,7 @@ func (s *stage) stream(t *testing.T, args ...string) *streaming {
 // says writes a turn, when the one before is over: a text, or a content in JSON. 2.1.329 makes one turn of all that waits.
 func (r *streaming) says(t *testing.T, content any) {
 	t.Helper()
-	rig.WaitFor(t, patience, "the turn before is over", func() (bool, string) {
+	rig.WaitFor(t, "the turn before is over", func() (bool, string) {
 		text := r.stdout.String()
 		return strings.Count(text, `"type":"result"`) == len(r.uuids), text
 	})
@@ -269,7 +269,7 @@ func streamEnded(t *testing.T, s *stage) {
 	}
 	r = s.stream(t, "--session-id", newID())
 	r.says(t, "[[delay 1h]]")
-	rig.WaitFor(t, patience, "the turn is asked", func() (bool, string) {
+	rig.WaitFor(t, "the turn is asked", func() (bool, string) {
 		return slices.ContainsFunc(s.api.Requests(), func(q api.Request) bool { return q.Method == "POST" }), ""
 	})
 	rig.Must(t, r.cmd.Process.Signal(syscall.SIGTERM))

@@ -3,12 +3,13 @@ package contract
 import (
 	"os"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(rig.Main(m, 10*time.Minute)) }
 
 // subject is a program that claims to be Claude Code.
 type subject struct {
@@ -24,10 +25,10 @@ func subjects() []subject {
 		return func(t testing.TB) string { return rig.ClaudeBinary(t, version) }
 	}
 	return []subject{
-		{name: "real-2.1.329", version: "2.1.329", binary: real("2.1.329")},
-		{name: "real-2.1.197", version: "2.1.197", binary: real("2.1.197"), old: true},
-		{name: "stand-in", version: "2.1.329", binary: rig.StandIn},
-		{name: "stand-in-2.1.197", version: "2.1.197", binary: rig.StandIn, env: []string{"NBS_SIM_CLAUDE=version=2.1.197"}, old: true},
+		{name: "real-newest", version: rig.Newest, binary: real(rig.Newest)},
+		{name: "real-oldest", version: rig.Oldest, binary: real(rig.Oldest), old: true},
+		{name: "stand-in", version: rig.Newest, binary: rig.StandIn},
+		{name: "stand-in-oldest", version: rig.Oldest, binary: rig.StandIn, env: []string{"NBS_SIM_CLAUDE=version=" + rig.Oldest}, old: true},
 	}
 }
 

@@ -14,6 +14,12 @@ import (
 	"nbs-worker/internal/sim/isolate"
 )
 
+// The pinned Claude Codes: the one that is built for, and the oldest that is supported.
+const (
+	Newest = "2.1.329"
+	Oldest = "2.1.197"
+)
+
 // binaries are the programs that this test process has built, each once. Main removes their folder.
 var binaries struct {
 	mu   sync.Mutex

@@ -147,7 +147,7 @@ func (w *Writer) Step() {
 
 func (w *Writer) waitSaid(number int) {
 	w.t.Helper()
-	WaitFor(w.t, time.Minute, "the writer counts", func() (bool, string) { return w.Said() >= number, strconv.Itoa(w.Said()) })
+	WaitFor(w.t, "the writer counts", func() (bool, string) { return w.Said() >= number, strconv.Itoa(w.Said()) })
 }
 
 // stop suspends the writer.

@@ -8,19 +8,30 @@
 package rig
 
 import (
+	"flag"
 	"os"
+	"time"
 
 	"nbs-worker/internal/sim/isolate"
 )
 
-// Main is for TestMain: it runs the tests in isolation and then removes the binaries that they built.
+// Main is for TestMain: it runs the tests in isolation and then removes the binaries that they built. The tests may take
+// as long as limit on the usual machine, see [Scaled], and never longer than the -timeout of the command line.
 //
-//	func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
-func Main(m interface{ Run() int }) int { return isolate.Main(tidy{m}) }
+//	func TestMain(m *testing.M) { os.Exit(rig.Main(m, 8*time.Minute)) }
+func Main(m interface{ Run() int }, limit time.Duration) int { return isolate.Main(tidy{m, limit}) }
 
-type tidy struct{ m interface{ Run() int } }
+type tidy struct {
+	m     interface{ Run() int }
+	limit time.Duration
+}
 
 func (t tidy) Run() int {
+	flag.Parse()
+	timeout := flag.Lookup("test.timeout").Value
+	if given := timeout.(flag.Getter).Get().(time.Duration); given == 0 || given > Scaled(t.limit) {
+		_ = timeout.Set(Scaled(t.limit).String()) // well formed
+	}
 	defer func() {
 		if binaries.dir != "" {
 			_ = os.RemoveAll(binaries.dir) // a temporary folder

@@ -3,7 +3,6 @@ package rig
 import (
 	"strconv"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/sim/private"
 )
@@ -11,7 +10,7 @@ import (
 // endLeftovers kills what a test left running, so that nothing writes into its folders any more.
 func endLeftovers(t testing.TB, world private.World) {
 	t.Helper()
-	ok, detail := poll(10*time.Second, func() (bool, string) {
+	ok, detail := poll(patience, func() (bool, string) {
 		left := world.Kill()
 		return left == 0, strconv.Itoa(left)
 	})

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestMain(m *testing.M) { os.Exit(Main(m)) }
+func TestMain(m *testing.M) { os.Exit(Main(m, 5*time.Minute)) }
 
 func TestEnvIsScrubbed(t *testing.T) {
 	t.Setenv("CLAUDE_CODE_CHILD_SESSION", "1")

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 )
 
 // Tight is for TestMain: it runs the tests, and fails when they leave goroutines or open descriptors in this process.
@@ -19,7 +18,7 @@ func Tight(m interface{ Run() int }) int {
 		return code
 	}
 	var left []string
-	if ok, _ := poll(5*time.Second, func() (bool, string) {
+	if ok, _ := poll(patience, func() (bool, string) {
 		left = append(goroutines(), opened(before)...)
 		return len(left) == 0, ""
 	}); ok {

@@ -1,23 +1,33 @@
 package rig
 
 import (
+	"context"
 	"testing"
 	"time"
 )
 
-// WaitFor polls until ok, and fails the test with the newest detail when the time is up.
-func WaitFor(t testing.TB, timeout time.Duration, what string, check func() (ok bool, detail string)) {
+// WaitFor polls until ok, and fails the test with the newest detail when its patience is over: a minute of the usual
+// machine, see [Scaled].
+func WaitFor(t testing.TB, what string, check func() (ok bool, detail string)) {
 	t.Helper()
-	ok, detail := poll(timeout, check)
+	begun := time.Now()
+	ok, detail := poll(patience, check)
 	if !ok {
-		t.Fatalf("%s: not within %v\n%s", what, timeout, detail)
+		t.Fatalf("%s: not within %v\n%s", what, time.Since(begun).Round(time.Second), detail)
 	}
 }
 
-// Eventually polls until the condition holds, and fails the test after ten seconds.
+// Eventually polls until the condition holds.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	WaitFor(t, 10*time.Second, what, func() (bool, string) { return holds(), "" })
+	WaitFor(t, what, func() (bool, string) { return holds(), "" })
+}
+
+// Patient returns a context for what is to end by itself. It is done when a test's patience is over.
+func Patient(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), Scaled(patience))
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // poll rests between two checks, longer after a check that took long: many tests wait side by side, and checks that
@@ -28,18 +38,20 @@ const (
 	restShare = 4 // a rest is that many times as long as the check before it
 )
 
-func poll(timeout time.Duration, check func() (bool, string)) (ok bool, detail string) {
-	deadline := time.After(timeout)
-	for {
-		begun := time.Now()
+// poll asks until ok, for at most so long on the usual machine. It gives up only after it has measured this one, which
+// may have become slower meanwhile.
+func poll(usual time.Duration, check func() (bool, string)) (ok bool, detail string) {
+	begun := time.Now()
+	for limit := usual; ; {
+		asked := time.Now()
 		if ok, detail = check(); ok {
 			return true, detail
 		}
-		rest := min(max(restShare*time.Since(begun), shortRest), longRest)
-		select {
-		case <-time.After(rest):
-		case <-deadline:
-			return check()
+		if time.Since(begun) >= limit {
+			if limit = Scaled(usual); time.Since(begun) >= limit {
+				return false, detail
+			}
 		}
+		time.Sleep(min(max(restShare*time.Since(asked), shortRest), longRest))
 	}
 }

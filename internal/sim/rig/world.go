@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/sim/private"
 )
@@ -55,10 +54,10 @@ func MemoryDir(t testing.TB) string {
 	return dir
 }
 
-// removeAll tries for ten seconds: a program that was just killed may still write its last file.
+// removeAll tries again: a program that was just killed may still write its last file.
 func removeAll(t testing.TB, dir string) {
 	var err error
-	if ok, _ := poll(10*time.Second, func() (bool, string) { err = os.RemoveAll(dir); return err == nil, "" }); !ok {
+	if ok, _ := poll(patience, func() (bool, string) { err = os.RemoveAll(dir); return err == nil, "" }); !ok {
 		t.Logf("remove %s: %v", dir, err)
 	}
 }

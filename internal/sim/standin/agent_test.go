@@ -20,9 +20,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-const patience = 20 * time.Second
-
-func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(rig.Main(m, 5*time.Minute)) }
 
 // agent is a stand-in on a terminal of its own.
 type agent struct {
@@ -109,7 +107,7 @@ func (a *agent) output() string {
 
 func (a *agent) shows(text string) {
 	a.t.Helper()
-	rig.WaitFor(a.t, patience, fmt.Sprintf("shows %q", text), func() (bool, string) {
+	rig.WaitFor(a.t, fmt.Sprintf("shows %q", text), func() (bool, string) {
 		return strings.Contains(a.output(), text), a.output()
 	})
 }
@@ -129,7 +127,7 @@ func (a *agent) registry() (string, bool) {
 func (a *agent) idle() string {
 	a.t.Helper()
 	var entry string
-	rig.WaitFor(a.t, patience, "is idle", func() (bool, string) {
+	rig.WaitFor(a.t, "is idle", func() (bool, string) {
 		entry, _ = a.registry()
 		return strings.Contains(entry, `"status":"idle"`), entry + a.output()
 	})
@@ -145,7 +143,7 @@ func (a *agent) exits() int {
 	a.t.Helper()
 	select {
 	case <-a.ended: //nolint:errcheck // how it ended is in its ProcessState
-	case <-time.After(patience):
+	case <-rig.Patient(a.t).Done():
 		a.t.Fatalf("does not end\n%s", a.output())
 	}
 	if ws := a.cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signaled() {

@@ -104,7 +104,7 @@ func TestLateTranscript(t *testing.T) {
 	t.Parallel()
 	a := start(t, "late-transcript=1ms", "--", `[[tool Bash {"command":"true"}]]`)
 	a.shows("Do you want to proceed?")
-	rig.WaitFor(t, patience, "the transcript is there", func() (bool, string) {
+	rig.WaitFor(t, "the transcript is there", func() (bool, string) {
 		return len(a.transcripts()) == 1, a.output()
 	})
 	a = start(t, "late-transcript=1ms", "--", "Remember 5.") // which asks for nothing

@@ -80,7 +80,7 @@ func TestConcurrentAskersLineUp(t *testing.T) {
 	next := make([]int, askers)
 	for seq := 1; seq <= askers*turns; seq++ {
 		var request Request
-		rig.WaitFor(t, time.Minute, "a turn is accepted", func() (bool, string) {
+		rig.WaitFor(t, "a turn is accepted", func() (bool, string) {
 			var err error
 			request, err = c.Request(seq)
 			return err == nil, fmt.Sprint(seq, err)
