@@ -4,16 +4,21 @@ PREFIX = /usr/local
 LINT_VERSION = 2.15.0
 # One file for each version, so that a new pin is a new file.
 LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
+GOTESTSUM_VERSION = 1.13.0
+GOTESTSUM = .cache/bin/gotestsum-$(GOTESTSUM_VERSION)
 VULN_VERSION = 1.9.0
 VULN = .cache/bin/govulncheck-$(VULN_VERSION)
 # How many tests of one package run at a time: they mostly wait for claude and tmux.
 AT_ONCE = 4
+# A line for each package as it ends, and a test that fails in full. Each package that starts claude or tmux has a limit of
+# its own, which grows with the machine; -timeout is for what hangs in spite of it. Vet is part of make lint.
+TEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -parallel $(AT_ONCE) -timeout 60m
 # How long make fuzz fuzzes each target.
 FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build demo demo-chat test quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
+.PHONY: help build demo demo-chat test test-all test-rest quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,11 +34,23 @@ demo-chat: build ## show a conversation in a chat that outlives what is killed, 
 	scripts/bootstrap demo
 	bin/nbs-sim isolate -- scripts/demo-chat
 
-test: bootstrap ## run all tests; they fetch tmux and Claude Code when missing
-	go test ./... -count=1 -parallel $(AT_ONCE) -timeout 24m
+test: bootstrap $(GOTESTSUM) ## run the tests; they fetch tmux and Claude Code when missing
+	$(TEST) $$(go list ./internal/e2e/... | grep -v /campaign) $$(go list ./... | grep -v /e2e)
+
+test-all: test test-rest ## run make test, and what it leaves out
+
+# What runs on each version is found by its call of eachVersion.
+test-rest: bootstrap $(GOTESTSUM) ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
+	$(TEST) ./internal/e2e/campaign
+	NBS_TEST_OLDEST=1 $(TEST) -run "^($$(awk '/^func Test/ { name = $$2 } /eachVersion\(t\)/ && name { sub(/\(.*/, "", name); print name; name = "" }' \
+		internal/e2e/*/*_test.go | paste -sd '|'))\$$" ./internal/e2e/...
+
+$(GOTESTSUM):
+	CGO_ENABLED=0 GOBIN="$$PWD/.cache/bin" go install gotest.tools/gotestsum@v$(GOTESTSUM_VERSION)
+	mv .cache/bin/gotestsum $@
 
 quick: ## run what needs neither tmux nor claude, for the inner loop
-	go test $$(go list ./... | grep -v -e /cmd/ -e /internal/sim/ -e /internal/tmux -e /internal/launcher)
+	go test $$(go list ./... | grep -v -e /internal/e2e/ -e /internal/sim/ -e /internal/tmux -e /internal/launcher)
 
 # The detector sleeps for a second at each exit unless told not to, and kills at random moments would find workers asleep.
 race: bootstrap ## run all tests under the race detector
@@ -44,21 +61,21 @@ memory-kills: bootstrap ## kill the memory's worker 200 times around turns of th
 
 faults: bootstrap ## kill 500 times, at each step of each verb, and repair; NBS_FAULTS, NBS_FAULTS_SEED
 	NBS_FAULTS="$${NBS_FAULTS:-500}" NBS_FAULTS_SEED="$${NBS_FAULTS_SEED:-$$(date +%s)}" \
-		go test ./cmd/nbs-worker -run '^TestFaults$$' -count=1 -timeout 60m -v
+		go test ./internal/e2e/campaign -run '^TestFaults$$' -count=1 -timeout 60m -v
 
 truth: bootstrap ## look 23,000 times at agents that are started, stopped and killed meanwhile; NBS_TRUTH, in percent
-	NBS_TRUTH="$${NBS_TRUTH:-100}" go test ./cmd/nbs-worker -run '^TestTruth$$' -count=1 -timeout 120m -v
+	NBS_TRUTH="$${NBS_TRUTH:-100}" go test ./internal/e2e/campaign -run '^TestTruth$$' -count=1 -timeout 120m -v
 
 messages: bootstrap ## send 1,000 messages to agents that do all they can meanwhile; NBS_MESSAGES
-	NBS_MESSAGES="$${NBS_MESSAGES:-1000}" go test ./cmd/nbs-worker -run '^TestMessageTorture$$' -count=1 -timeout 120m -v
+	NBS_MESSAGES="$${NBS_MESSAGES:-1000}" go test ./internal/e2e/campaign -run '^TestMessageTorture$$' -count=1 -timeout 120m -v
 
 parachute: bootstrap ## kill who asks, claude and the server 300 times in the middle of turns; NBS_PARACHUTE, NBS_PARACHUTE_SEED
 	NBS_PARACHUTE="$${NBS_PARACHUTE:-300}" NBS_PARACHUTE_SEED="$${NBS_PARACHUTE_SEED:-$$(date +%s)}" \
-		go test ./cmd/nbs-worker -run '^TestParachute$$' -count=1 -timeout 60m -v
+		go test ./internal/e2e/campaign -run '^TestParachute$$' -count=1 -timeout 60m -v
 
 night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, NIGHTS (5) times; NBS_NIGHT_SEED
 	NBS_NIGHTS=$(NIGHTS) NBS_NIGHT_SEED="$${NBS_NIGHT_SEED:-$$(date +%s)}" \
-		go test ./cmd/nbs-worker -run '^TestNight$$' -count=1 -parallel 1 -timeout 60m -v
+		go test ./internal/e2e/campaign -run '^TestNight$$' -count=1 -parallel 1 -timeout 60m -v
 
 bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
 	scripts/bootstrap bench

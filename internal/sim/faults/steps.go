@@ -14,7 +14,7 @@ type run struct {
 }
 
 // steps are those of each verb when nothing disturbs it, with those of launcher, claude and tmux among them.
-// TestStepsAreThoseOfTheVerbs in cmd/nbs-worker compares them with a real run.
+// TestStepsAreThoseOfTheVerbs in internal/e2e/campaign compares them with a real run.
 var steps = map[Verb][]run{
 	Spawn:  append(starting(4, 3), run{step: "transcript", first: 1, last: 1}),
 	Resume: starting(5, 4),

@@ -22,6 +22,7 @@ func NewWorld(t testing.TB, baseURL string) *World {
 	}
 	w := &World{made}
 	t.Cleanup(func() {
+		sayHowToRepeat(t)
 		endLeftovers(t, w.World)
 		reportRaces(t, w.Root)
 	})

@@ -1,0 +1,141 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/proc"
+	"nbs-worker/internal/sim/rig"
+)
+
+// Three texts that are said at once are answered one after the other, in the order in which they were accepted.
+func TestThreeAtOnce(t *testing.T) {
+	m := eachVersion(t)
+	m.Says("review", "Remember 42.", "OK, I will remember 42.")
+	var all sync.WaitGroup
+	var inOrder [3]string
+	for i := range 3 {
+		all.Go(func() {
+			text := fmt.Sprintf("[[delay 300ms]] question <<%d>>", i)
+			got := m.Says("review", text, "You said: "+text)
+			m.Check(got.Continuity == "resumed", "%+v", got)
+			inOrder[got.Seq-2] = text
+		})
+	}
+	all.Wait()
+	rig.Same(m, "what was said", inOrder[:], m.alternates("review")[1:])
+}
+
+// alternates checks that in a conversation each text is followed by its answer, and returns the texts in their order.
+func (m *team) alternates(key string) (texts []string) {
+	m.Helper()
+	open := ""
+	for line := range strings.Lines(m.OK("conversation", "history", key, "--json")) {
+		var said struct{ Who, Text string }
+		m.Must(json.Unmarshal([]byte(line), &said))
+		if (said.Who == "you") != (open == "") || said.Who == "agent" && said.Text != "You said: "+open && !strings.HasPrefix(said.Text, "OK, I will remember") {
+			m.Fatalf("%s says %q where %q is open", said.Who, said.Text, open)
+		}
+		if open = ""; said.Who == "you" {
+			open = said.Text
+			texts = append(texts, open)
+		}
+	}
+	return texts
+}
+
+// standardAskers is how many processes ask at once in one conversation; NBS_ASKERS says otherwise.
+const standardAskers = 5
+
+// TestManyAskers has processes ask in one conversation at once, twenty texts each: no turn begins before the one before
+// it is over, and each asker has the answers to its own texts.
+func TestManyAskers(t *testing.T) {
+	m := standIn(t)
+	askers := e2e.Number(t, "NBS_ASKERS", standardAskers)
+	const each = 20
+	var all sync.WaitGroup
+	begun := time.Now()
+	for asker := range askers {
+		all.Go(func() {
+			for i := range each {
+				m.MustPrint(fmt.Sprintf("You said: %d:%d\n", asker, i), "ask", "review", fmt.Sprintf("%d:%d", asker, i))
+			}
+		})
+	}
+	all.Wait()
+	m.Logf("%d turns in %s", askers*each, time.Since(begun))
+	rig.Equal(m, len(m.alternates("review")), askers*each, "texts that were answered one after the other")
+	m.NoTurnFiles()
+}
+
+// standardKeys is in how many conversations is asked at once; NBS_KEYS says otherwise.
+const standardKeys = 8
+
+// TestManyKeysAtOnce asks in many conversations at the same moment, first each by itself and then through a server that
+// keeps claudes. All are answered, and there are never more claudes than have their turn or are kept: that, and not the
+// number of conversations, is what they need of the memory.
+func TestManyKeysAtOnce(t *testing.T) {
+	m := real(t)
+	keys := e2e.Number(t, "NBS_KEYS", standardKeys)
+	turns := min(4, runtime.NumCPU())
+	everybodyAsks := func(what string, most int) {
+		t.Helper()
+		ended := make(chan struct{})
+		var seen sync.WaitGroup
+		highest, memory := 0, uint64(0)
+		seen.Go(func() {
+			often := time.NewTicker(50 * time.Millisecond)
+			defer often.Stop()
+			for {
+				select {
+				case <-ended:
+					return
+				case <-often.C:
+				}
+				there := m.answering()
+				resident := uint64(0)
+				for _, pid := range there {
+					resident += proc.UsageOf(pid).RSS
+				}
+				highest, memory = max(highest, len(there)), max(memory, resident)
+			}
+		})
+		var all sync.WaitGroup
+		for k := range keys {
+			all.Go(func() { m.MustPrint(fmt.Sprintf("You said: %d\n", k), "ask", e2e.Key(k), strconv.Itoa(k)) })
+		}
+		all.Wait()
+		close(ended)
+		seen.Wait()
+		m.Check(highest > 0 && highest <= most, "%s: %d claudes at once", what, highest)
+		m.Logf("%d conversations %s: %d claudes at once at most, with %d MB", keys, what, highest, memory>>20)
+	}
+	everybodyAsks("by themselves", turns)
+	server := m.Begin("serve", "--warm", "2")
+	m.WaitFor("the server runs", func() (bool, string) { return len(m.sockets()) == 1, "" })
+	everybodyAsks("through a server", turns+2+1) // one may be leaving
+	m.Must(server.Process.Signal(syscall.SIGINT))
+	server.End()
+	rig.Equal(m, m.claudes(), 0, "claudes behind the server")
+}
+
+// answering are the claudes without a terminal at one moment: not one that has ended while another, which has its turn
+// now, was found, nor a claude's child that is not a program of its own yet.
+func (m *team) answering() []int {
+	var found []int
+	for _, p := range m.Processes() {
+		if p.AnswersTurns() {
+			found = append(found, p.PID)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(pid int) bool { return e2e.Dead(pid) || slices.Contains(found, e2e.Parent(pid)) })
+}

@@ -1,0 +1,203 @@
+package chat
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
+)
+
+// What a program says about the time and the place reaches Claude beside the user's words, and only so much of it; the
+// system prompt is the same at each turn, also after a compaction, and another one is refused.
+func TestContextAndSystemPrompt(t *testing.T) {
+	m := eachVersion(t)
+	const identity, place = "You are the identity canary.", "It is noon in the place canary."
+	context := m.Program("context", fmt.Sprintf("echo '%s'; echo \"$NBS_CONVERSATION\"", place))
+	begin := []string{"--system-prompt", identity, "--context-cmd", context}
+	m.Says("review", "first words", "You said: first words", begin...)
+	m.Says("review", "second words", "You said: second words", "--context-cmd", m.Program("long", "echo '"+place+"'; yes long | head -c 40000"))
+	m.Says("review", "third words", "You said: third words", "--context-cmd", context, "--system-prompt", identity)
+	asked := 0
+	for _, r := range m.API.Requests() {
+		if !strings.HasSuffix(r.Last(), " words") {
+			continue
+		}
+		asked++
+		m.Check(bytes.Contains(r.Body, []byte(identity)), "without its system prompt: %q", r.Texts)
+		m.Check(bytes.Contains(r.Body, []byte(place)) && bytes.Contains(r.Body, []byte("review")), "without its context: %q", r.Texts)
+		m.Check(bytes.Count(r.Body, []byte("long")) < 17<<10/len("long\n"), "%d times long", bytes.Count(r.Body, []byte("long")))
+	}
+	m.Check(asked >= 3, "%d requests", asked)
+	m.Check(!strings.Contains(m.OK("conversation", "history", "review"), "canary"), "the context is among the words")
+	cut := m.Ask(0, "review", "fourth words", "--context-cmd", m.Program("long", "yes long | head -c 40000"))
+	m.Check(strings.Contains(cut.Notice, "cut after"), "%+v", cut)
+	none := m.Ask(0, "review", "fifth words", "--context-cmd", m.Program("fails", "exit 3"))
+	m.Check(strings.Contains(none.Notice, "without context"), "%+v", none)
+	m.Refused(5, "another system prompt", "ask", "review", "sixth", "--system-prompt", "You are another.")
+	m.OK("conversation", "reset", "review", "--system-prompt", "You are another.")
+	if got := m.Ask(0, "review", "seventh", "--system-prompt", "You are another."); got.Continuity != "reset" {
+		m.Errorf("%+v", got)
+	}
+}
+
+// The same id is one turn, and a turn without the conversation leaves it as it is.
+func TestAskOnceAndApart(t *testing.T) {
+	m := real(t)
+	m.Says("review", "Remember 42.", "OK, I will remember 42.", "--id", "update-1")
+	before := len(m.API.Requests())
+	again := m.Says("review", "Remember 42.", "OK, I will remember 42.", "--id", "update-1")
+	m.Check(again.Seq == 1 && len(m.API.Requests()) == before, "%+v, %d requests", again, len(m.API.Requests())-before)
+	m.Refused(5, "another request", "ask", "review", "Remember 7.", "--id", "update-1")
+	for _, r := range m.API.Requests() {
+		m.Check(!bytes.Contains(r.Body, []byte("nbs-turn")), "without a context Claude hears of us: %q", r.Texts)
+	}
+	apart := m.Says("review", "Remember 7. What number?", "7", "--isolated", "--system-prompt", "You are alone.")
+	m.Check(apart.Continuity == "new" && apart.SessionID != again.SessionID, "%+v", apart)
+	m.Says("later", "apart", "You said: apart", "--isolated", "--system-prompt", "You are alone.")
+	m.Says("later", "Remember 42.", "OK.", "--system-prompt", "Be terse.")
+	m.Refused(5, "another system prompt", "ask", "later", "x", "--system-prompt", "You are alone.")
+	m.Says("review", "What number?", "42")
+	m.Refused(4, "key", "ask", "two words", "x")
+	m.Refused(4, "set by nbs-worker", "ask", "review", "x", "--", "--output-format", "text")
+	got := m.Ask(3, "review", "[[delay 1h]] x", "--timeout", "2s")
+	m.Check(got.Class == "timed_out", "%+v", got)
+	m.Says("review", "What number?", "42")
+}
+
+// What other bridges have stored is gone on with.
+func TestImportConversations(t *testing.T) {
+	m := real(t)
+	id := m.Says("before", "Remember 42.", "OK, I will remember 42.").SessionID
+	unknown := agent.NewSessionID()
+	folder := m.Folder("sessions")
+	m.Write(filepath.Join(folder, "123456789"), strings.ToUpper(id)+"\n")
+	m.Write(filepath.Join(folder, "5"), string(unknown))
+	m.MustSay(m.OK("conversation", "import", folder), "telegram:123456789 goes on in "+id, "telegram:5 goes on in "+string(unknown)+", of which there is no transcript")
+	if got := m.Says("telegram:123456789", "What number?", "42"); got.Continuity != "resumed" || got.SessionID != id {
+		m.Errorf("%+v", got)
+	}
+	m.Ask(2, "telegram:5", "What number?")
+	m.Write(filepath.Join(m.World.Root, "session_id.txt"), id)
+	m.OK("conversation", "import", filepath.Join(m.World.Root, "session_id.txt"), "--key", "main")
+	m.Says("main", "What number?", "42")
+	m.Write(filepath.Join(folder, "123456789"), string(unknown))
+	m.Refused(7, "in another session", "conversation", "import", folder)
+	m.Write(filepath.Join(folder, "1"), "not an id")
+	m.Write(filepath.Join(folder, "9"), string(unknown))
+	r := m.Refused(7, "is not a UUID", "conversation", "import", folder)
+	m.MustSay(r.Stdout, "telegram:9 goes on in "+string(unknown))
+	m.Refused(4, "is no program", "serve", "--telegram-chat", "1", "--context-cmd", folder)
+}
+
+// An agent that is open is asked in its terminal, and a copy of it without a word in its conversation; an agent's own
+// question says from whom it is, and runs nothing of its choice.
+func TestAskAndAgents(t *testing.T) {
+	m := real(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
+	m.WaitState("alpha", "idle")
+	m.MustPrint("42\n", "ask", "@alpha", "What number?")
+	if got := m.Says("@alpha", "What number?", "42", "--fork"); got.SessionID == m.Session("alpha").SessionID {
+		m.Errorf("%+v", got)
+	}
+	rig.Equal(m, strings.Count(m.OK("logs", "alpha"), "What number?"), 1, "questions in the agent's conversation")
+	said := m.Reply("alpha", `[[tool Bash {"command":"nbs-worker ask review 'hello' 2>&1"}]]`)
+	m.MustSay(said, "alpha", "hello")
+	m.MustSay(m.OK("conversation", "history", "review"), "agent alpha", "hello")
+	for _, chosen := range []string{"--context-cmd /bin/true", "--system-prompt mine"} {
+		said = m.Reply("alpha", `[[tool Bash {"command":"nbs-worker ask telegram:1 hello `+chosen+` 2>&1"}]]`)
+		m.MustSay(said, "is for a person")
+	}
+}
+
+// Who is interrupted leaves no claude behind, and the text to whoever asks next.
+func TestInterruptedAsk(t *testing.T) {
+	m := eachVersion(t)
+	m.Says("review", "Remember 42.", "OK, I will remember 42.")
+	ask := m.Begin("ask", "review", "[[delay 20s]] hello")
+	m.WaitFor("claude asks", func() (bool, string) {
+		all := m.API.Requests()
+		return all[len(all)-1].Last() == "[[delay 20s]] hello", ""
+	})
+	m.Must(ask.Process.Signal(syscall.SIGINT))
+	got := ask.End()
+	m.Check(got.Code == 130 && strings.Contains(got.Stderr, "the text is kept, as turn 2"), "%s", got)
+	for _, p := range m.Processes() {
+		m.Check(!p.AnswersTurns(), "left behind: %s", p)
+	}
+	m.MustSay(m.OK("conversation", "queue", "review"), "queued", "hello")
+	m.Says("review", "What number?", "42")
+	rig.Equal(m, m.keyed("review").Answered, 3, "answers")
+}
+
+// A claude whose ask was killed goes on, and is met by who comes next.
+func TestAskIsKilled(t *testing.T) {
+	m := eachVersion(t)
+	ask := m.Begin("ask", "review", `[[tool Bash {"command":"echo ran >>RAN; sleep 60"}]]`,
+		"--system-prompt", "You are left behind.", "--", "--allowed-tools", "Bash")
+	m.WaitFor("the tool has run", func() (bool, string) {
+		text, _ := os.ReadFile(filepath.Join(m.Dir, "RAN")) // which is there a little before its line
+		return string(text) == "ran\n", string(text)
+	})
+	m.Kill(ask.Process.Pid, syscall.SIGKILL)
+	ask.End()
+	m.Refused(8, "nobody knows what they have done", "ask", "review", "What now?")
+	m.NoTurnFiles()
+	m.MustSay(m.OK("conversation", "queue"), "dead", "nobody knows")
+	m.OK("conversation", "retry", "review")
+	if got := m.Ask(0, "review", "What now?"); got.Continuity != "resumed" {
+		m.Errorf("%+v", got)
+	}
+	rig.Equal(m, strings.Count(m.Snapshot(filepath.Join(m.Dir, "RAN")), "ran"), 1, "times that the tool ran")
+}
+
+// With a container end its processes, its pids and its boot; the folders stay, and the conversation with them, also one
+// in the middle of a turn.
+func TestConversationsOutliveAContainer(t *testing.T) {
+	m := real(t)
+	outside := m.Worker
+	inside := func(boot int) *e2e.Namespace {
+		m.Worker = outside
+		n := m.InNamespace()
+		id := filepath.Join(m.World.Root, "boot"+strconv.Itoa(boot))
+		m.Write(id, fmt.Sprintf("00000000-0000-4000-8000-00000000000%d\n", boot))
+		n.Sh(`mount --bind "$1" /proc/sys/kernel/random/boot_id`, id)
+		return n
+	}
+	first := inside(1)
+	id := m.Says("review", "Remember 42.", "OK, I will remember 42.").SessionID
+	ask := m.Begin("ask", "review", "[[delay 1h]] hello")
+	m.WaitFor("claude asks", func() (bool, string) {
+		all := m.API.Requests()
+		return all[len(all)-1].Last() == "[[delay 1h]] hello", ""
+	})
+	m.WaitFor("it stands in the transcript", func() (bool, string) { // else it is said again, and takes its hour
+		text := m.Snapshot(m.transcriptOf(id))
+		return strings.Contains(text, "[[delay 1h]] hello"), ""
+	})
+	pid, err := strconv.Atoi(first.Init)
+	m.Must(err)
+	m.Kill(pid, syscall.SIGKILL)
+	ask.End()
+	inside(2)
+	goesOn := func(continuity, words string, args ...string) {
+		m.Helper()
+		if got := m.Says("review", "What number?", words, args...); got.Continuity != continuity || (got.SessionID == id) != (continuity == "resumed") {
+			m.Errorf("%+v; want %s", got, continuity)
+		}
+	}
+	goesOn("resumed", "42")
+	rig.Equal(m, m.keyed("review").Answered, 3, "answers")
+	m.Must(os.Remove(m.transcriptOf(id)))
+	goesOn("resumed", "42") // from what is kept
+	m.Must(os.Remove(m.transcriptOf(id)))
+	m.Must(os.Remove(m.KeptPath(id)))
+	goesOn("reset", "I don't know any number.", "--on-lost", "fresh")
+}

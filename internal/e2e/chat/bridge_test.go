@@ -1,0 +1,169 @@
+package chat
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/telegram"
+)
+
+// phone is the chat of a person with the bot, and the server behind that.
+type phone struct {
+	*team
+
+	bot    *telegram.Server
+	server *e2e.Running
+	read   int // messages of the bot
+}
+
+const chatNumber = 123456789
+
+// bridged begins a server with a bridge to a simulated Telegram.
+func (m *team) bridged(args ...string) *phone {
+	m.Helper()
+	bot, err := telegram.Start(telegram.Options{})
+	m.Must(err)
+	m.Cleanup(func() { _ = bot.Close() })
+	token := filepath.Join(m.World.RunDir, "token")
+	m.Must(os.WriteFile(token, []byte(telegram.Token+"\n"), 0o600))
+	p := &phone{team: m, bot: bot}
+	p.serves(args...)
+	return p
+}
+
+// serves begins the server, as often as it is ended.
+func (p *phone) serves(args ...string) {
+	p.Helper()
+	calls := p.bot.Calls("getMe")
+	p.server = p.Begin(append([]string{
+		"serve", "--telegram-token-file", filepath.Join(p.World.RunDir, "token"), "--telegram-url", p.bot.URL(),
+		"--telegram-chat", strconv.Itoa(chatNumber), "--system-prompt", "Be terse.",
+	}, args...)...)
+	p.Must(p.bot.AwaitCalls(p.deadline(), "getMe", calls+1))
+	server := p.server
+	p.Cleanup(func() {
+		if server.ProcessState == nil {
+			_ = server.Process.Signal(syscall.SIGINT)
+			_ = server.Wait()
+		}
+	})
+}
+
+func (p *phone) deadline() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	p.Cleanup(cancel)
+	return ctx
+}
+
+// hears waits for the bot's next messages.
+func (p *phone) hears(want ...string) {
+	p.Helper()
+	sent, err := p.bot.Await(p.deadline(), chatNumber, p.read+len(want))
+	if err != nil {
+		p.Fatalf("%v: %q\n%s\n%s", err, sent, p.server.Err.String(), p.NBS("conversation", "queue", "--json"))
+	}
+	for i, words := range want {
+		if got := sent[p.read+i]; got != words && !strings.HasSuffix(words, "...") || !strings.HasPrefix(got, strings.TrimSuffix(words, "...")) {
+			p.Fatalf("the bot said %q; want %q\nall: %q\n%s", got, words, sent, p.server.Err.String())
+		}
+	}
+	p.read += len(want)
+}
+
+// says writes to the bot.
+func (p *phone) writes(text string, want ...string) {
+	p.Helper()
+	p.bot.Say(chatNumber, text)
+	p.hears(want...)
+}
+
+// end ends the server, which is no failure.
+func (p *phone) end(signal syscall.Signal) {
+	p.Helper()
+	p.Must(p.server.Process.Signal(signal))
+	if r := p.server.End(); signal != syscall.SIGKILL && r.Code != 130 && r.Code != 0 {
+		p.Errorf("the server: %s", r)
+	}
+}
+
+// has checks that a transcript has what was just told: it would be lost with a claude that is killed now.
+func (p *phone) has(words string) {
+	p.Helper()
+	text := e2e.Read(p.T, p.transcriptOf("*"))
+	p.Check(strings.Contains(text, strconv.Quote(words)), "%q is not in the transcript:\n%s", words, text)
+}
+
+// The seeds' conversation through the bridge, word for word, with all that may happen in the middle: claude is killed
+// while it answers, the server is killed, and the number is remembered.
+func TestTheSeedsConversationInAChat(t *testing.T) {
+	m := eachVersion(t)
+	m.Chats()
+	p := m.bridged()
+	p.writes("Remember 42.", "OK.")
+	p.has("OK.")
+	p.writes("What number?", "42.")
+	p.has("42.")
+
+	p.writes("[[delay 3s]] And now?")
+	p.WaitFor("the API is asked", func() (bool, string) {
+		asked := p.API.Requests()
+		return strings.Contains(asked[len(asked)-1].Last(), "And now?"), ""
+	})
+	p.has("[[delay 3s]] And now?")
+	p.killAnswering()
+	p.hears("...")
+
+	p.noted()
+	p.end(syscall.SIGKILL)
+	p.bot.Say(chatNumber, "What number?") // while nobody is there
+	p.serves()
+	p.hears("42.")
+	p.noted()
+	before := m.keyed("telegram:123456789").SessionID
+	p.writes("/new", "Starting fresh; the old conversation is kept as "+before+".")
+	p.writes("What number?", "I don't have any number in mind.")
+	p.writes("/status", "Session "+m.keyed("telegram:123456789").SessionID+".\n...")
+	p.end(syscall.SIGINT)
+}
+
+// noted waits until it is written down that all answers were told: who is killed before that tells the last again.
+func (p *phone) noted() {
+	p.Helper()
+	p.WaitFor("it is noted that all was told", func() (bool, string) {
+		notes, err := filepath.Glob(filepath.Join(p.World.Project, ".nbs/deliveries/*.json"))
+		p.Must(err)
+		for _, note := range notes {
+			if text, err := os.ReadFile(note); err != nil || !strings.Contains(string(text), `"over"`) {
+				return false, string(text)
+			}
+		}
+		return len(notes) > 0, ""
+	})
+}
+
+// killAnswering kills the claude that is at a turn.
+func (p *phone) killAnswering() {
+	p.Helper()
+	pid := 0
+	p.WaitFor("claude is at the turn", func() (bool, string) {
+		open := p.keyed("telegram:" + strconv.Itoa(chatNumber)).Open
+		if len(open) != 1 || open[0].State != "running" {
+			return false, ""
+		}
+		list := p.OK("adopt", "--list")
+		for line := range strings.Lines(list) {
+			if number, _, is := strings.Cut(strings.TrimSpace(line), "\t"); is && strings.Contains(line, "answers in a conversation") {
+				pid, _ = strconv.Atoi(number)
+			}
+		}
+		return pid != 0, list
+	})
+	p.Must(syscall.Kill(pid, syscall.SIGKILL))
+}

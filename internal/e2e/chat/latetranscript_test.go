@@ -1,0 +1,23 @@
+package chat
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Claude may ask for a permission before the prompt that led to it is in its transcript. A
+// start has its prompt when it is there: until then a kill could lose it.
+
+func TestFirstTurnThatAsksBeforeItIsWrittenDown(t *testing.T) {
+	m := standIn(t, "late-transcript=500ms")
+	if r := m.NBS("spawn", "alpha", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"true"}]]`); r.Code != 0 || r.Stdout != "alpha\n" || r.Stderr != "" {
+		t.Fatal(r)
+	}
+	s := m.Session("alpha")
+	if s.State != "waiting" || s.Cause != "permission prompt" || s.Transcript == nil {
+		t.Fatalf("%+v", s)
+	}
+	text, err := os.ReadFile(s.Transcript.Path)
+	m.Check(err == nil && strings.Contains(string(text), "[[tool Bash "), "spawn has returned, and the prompt is not on disk: %v\n%s", err, text)
+}

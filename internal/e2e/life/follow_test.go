@@ -1,0 +1,246 @@
+package life
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+)
+
+// registerAs has Claude's registry say that a stand-in is in another conversation.
+func (m *team) registerAs(s e2e.Session, id string) {
+	m.Helper()
+	path := m.RegistryEntry(s.RecordedPID)
+	var entry map[string]any
+	m.Must(json.Unmarshal(m.BytesOf(path), &entry))
+	entry["sessionId"], entry["updatedAt"] = id, time.Now().Add(time.Minute).UnixMilli() // what it writes itself is older
+	m.Write(path, e2e.Encoded(m.Team, entry))
+}
+
+// waitLease waits until the agent's launcher holds one conversation, and no longer another.
+func (m *team) waitLease(held, free string) {
+	m.Helper()
+	launcher := fmt.Sprintf(`"pid":%d,`, m.Launcher("alpha"))
+	m.WaitFor("the lease moves", func() (bool, string) {
+		return strings.Contains(m.LeaseHolder(held), launcher) && m.LeaseHolder(free) == "",
+			fmt.Sprintf("%s: %q, %s: %q", held, m.LeaseHolder(held), free, m.LeaseHolder(free))
+	})
+}
+
+func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
+	m := eachVersion(t)
+	first := m.Remembers("alpha")
+	m.TypeLine(first, "/branch")
+	branched := m.WaitMoved(first, "branch")
+	m.waitLease(branched.SessionID, first.SessionID)
+	m.MustBeInTheJournal("moved", "alpha", branched.SessionID)
+	m.WaitArrived("alpha")
+	m.TypeLine(first, "Remember 43.")
+	m.MustBeWritten(branched.SessionID, "OK, I will remember 43.")
+	m.Kill(first.RecordedPID, syscall.SIGKILL)
+	m.WaitState("alpha", "crashed")
+	m.OK("resume", "alpha", "--prompt", "What number?")
+	m.MustAnswer("alpha", "43")
+
+	before := m.Session("alpha")
+	m.TypeLine(before, "/clear")
+	cleared := m.WaitMoved(before, "clear")
+	m.waitLease(cleared.SessionID, before.SessionID)
+	m.WaitArrived("alpha")
+	m.TypeLine(before, "/resume "+first.SessionID)
+	back := m.WaitMoved(cleared, "resume")
+	m.Check(back.SessionID == first.SessionID && len(back.PreviousSessions) == 2, "after /resume: %+v", back)
+	m.waitLease(first.SessionID, cleared.SessionID)
+	// Which the registry says after the hook.
+	m.WaitSession("alpha", "is back in the registry too", func(s e2e.Session) bool { return len(s.Drift) == 0 && s.SessionID == first.SessionID })
+}
+
+// The lease of a conversation that another agent has is taken as soon as that one has left it.
+func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
+	m := real(t)
+	own, theirs := m.Remembers("alpha"), m.Remembers("beta")
+	m.TypeLine(own, "/resume "+theirs.SessionID)
+	m.WaitMoved(own, "resume")
+	m.WaitArrived("alpha")
+	const refused, taken = "\tfollow into the conversation: the conversation ", "\tthe conversation could be taken now\n"
+	missing := func() {
+		m.Helper()
+		m.WaitFor("the journal tells that the lease is another's", func() (bool, string) {
+			events := m.OK("events", "alpha")
+			return strings.Count(events, refused+theirs.SessionID+" is open already: run beta, pid ") == 1 && !strings.Contains(events, taken), events
+		})
+	}
+	missing()
+	m.MustSay(m.OK("session", "alpha", "--json"), fmt.Sprintf(`"other_claudes":[{"pid":%d,`, theirs.RecordedPID))
+	m.Doctor(1).Finds(m.Team, "team.twice", "failure", "the conversation "+theirs.SessionID+" is open in two claudes: pid ")
+	m.turn(own, 43)
+	missing()
+	m.OK("stop", "beta")
+	m.turn(own, 44)
+	m.waitLease(theirs.SessionID, own.SessionID)
+	r := m.Refused(5, fmt.Sprintf("open: pid %d", own.RecordedPID), "resume", "beta")
+	m.MustSay(r.Stderr, "hint: it is agent alpha: nbs-worker attach alpha")
+	m.turn(own, 45)
+	m.MustSayOnce(m.OK("events", "alpha"), refused, taken)
+}
+
+// turn has alpha remember a number, in the conversation in which it is.
+func (m *team) turn(s e2e.Session, number int) {
+	m.Helper()
+	m.TypeLine(s, fmt.Sprintf("Remember %d.", number))
+	m.MustBeWritten(m.Session("alpha").SessionID, fmt.Sprintf("OK, I will remember %d.", number))
+	m.WaitArrived("alpha")
+}
+
+// Right after /clear, before anything was said, the empty conversation is what was on the screen.
+func TestKillRightAfterClear(t *testing.T) {
+	m := standIn(t)
+	before := m.Remembers("alpha")
+	m.TypeLine(before, "/clear")
+	cleared := m.WaitMoved(before, "clear")
+	m.Kill(before.RecordedPID, syscall.SIGKILL)
+	m.WaitState("alpha", "crashed")
+	m.OK("resume", "alpha", "--prompt", "What number?")
+	m.MustAnswer("alpha", "I don't know any number.")
+	if after := m.Session("alpha"); after.SessionID != cleared.SessionID {
+		t.Errorf("%+v; want %s", after, cleared.SessionID)
+	}
+	m.OK("resume", "alpha", "--force", "--session-id", before.SessionID, "--prompt", "What number?")
+	m.MustAnswer("alpha", "42")
+	after := m.Session("alpha")
+	if after.SessionID != before.SessionID || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != cleared.SessionID ||
+		after.PreviousSessions[0].Reason != "resumed earlier" {
+		t.Errorf("after going back: %+v", after)
+	}
+}
+
+// Where hooks are turned off, a look at the agent is what its record follows by.
+func TestLooksFollowWithoutHooks(t *testing.T) {
+	m := real(t)
+	m.UserSettings(`{"disableAllHooks":true}`)
+	before := m.Remembers("alpha")
+	m.TypeLine(before, "/clear")
+	m.WaitFor("list follows", func() (bool, string) {
+		out := m.OK("list", "--json")
+		text := m.RecordText("alpha")
+		return !strings.Contains(text, `"session_id": "`+before.SessionID+`",
+  "model"`), out + text
+	})
+	after := m.Session("alpha")
+	m.Check(after.SessionID != before.SessionID && len(after.PreviousSessions) == 1 && len(after.Drift) == 0, "%+v", after)
+	m.waitLease(after.SessionID, before.SessionID)
+	r := m.Report("alpha")
+	m.Check(r.Activity.Hook == "", "a hook was run: %+v", r)
+}
+
+// Where hooks are turned off and nobody looks, the end or the next verb finds that the agent
+// has moved. The journal tells it all the same.
+func TestJournalTellsMovesThatAreFoundLate(t *testing.T) {
+	m := real(t)
+	m.UserSettings(`{"disableAllHooks":true}`)
+	for what, c := range map[string]struct {
+		find func(s e2e.Session)
+		then string // the event behind it
+	}{
+		"at the exit": {func(s e2e.Session) {
+			m.Kill(s.RecordedPID, syscall.SIGKILL)
+			m.WaitState("exit", "crashed")
+		}, "exit"},
+		"by a stop":   {func(e2e.Session) { m.OK("stop", "stop") }, "exit"},
+		"by a resume": {func(e2e.Session) { m.OK("resume", "resume", "--force") }, "exit"},
+		"after launcher and claude were killed": {func(s e2e.Session) {
+			m.Kill(m.Launcher("killed"), syscall.SIGSTOP) // it notices nothing
+			m.Kill(s.RecordedPID, syscall.SIGKILL)
+			m.Kill(m.Launcher("killed"), syscall.SIGKILL)
+			m.OK("resume", "killed")
+		}, "start"},
+	} {
+		words := strings.Fields(what)
+		handle := words[len(words)-1]
+		before := m.Remembers(handle)
+		m.TypeLine(before, "/clear")
+		moved := m.waitRegistered(before)
+		c.find(before)
+		events := m.OK("events", handle)
+		line := fmt.Sprintf("\tmoved\t%s\t%d\t%s\tchanged inside claude, from %s\n", handle, before.RecordedPID, moved, before.SessionID)
+		_, behind, told := strings.Cut(events, line)
+		if !told || strings.Count(events, "\tmoved\t") != 1 || !strings.Contains(strings.SplitAfter(behind, "\n")[0], "\t"+c.then+"\t") {
+			t.Errorf("%s: want%sand then %s:\n%s", what, line, c.then, events)
+		}
+	}
+}
+
+// Before the agent is ended, it is where it went by itself that is checked, though nobody has
+// noticed yet and neither conversation has a word in it.
+func TestResumeOfAnAgentThatMovedUnseen(t *testing.T) {
+	m := real(t)
+	m.UserSettings(`{"disableAllHooks":true}`)
+	m.OK("spawn", "alpha")
+	before := m.Session("alpha")
+	m.TypeLine(before, "/clear")
+	moved := m.waitRegistered(before)
+	m.OK("resume", "alpha", "--force", "--prompt", "Remember 42.")
+	m.MustAnswer("alpha", "OK, I will remember 42.")
+	after := m.Session("alpha")
+	m.Check(after.SessionID == moved, "it is in %s; want %s", after.SessionID, moved)
+}
+
+// Claude takes its registry entry away when it leaves by itself or is asked to, and with it
+// the only word of where it was. Nobody has looked before.
+func TestAgentThatMovedUnseenAndLeft(t *testing.T) {
+	m := real(t)
+	m.UserSettings(`{"disableAllHooks":true}`)
+	for handle, leave := range map[string]func(e2e.Session){
+		"exit":   func(s e2e.Session) { m.TypeLine(s, "/exit") },
+		"hangup": func(s e2e.Session) { m.Tmux("kill-session", "-t", "="+s.TmuxSession) },
+		"term":   func(s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGTERM) },
+	} {
+		before := m.Remembers(handle)
+		m.TypeLine(before, "/clear")
+		moved := m.waitRegistered(before)
+		leave(before)
+		m.WaitDead(before.RecordedPID)
+		m.OK("resume", handle, "--prompt", "Remember 43.")
+		m.MustAnswer(handle, "OK, I will remember 43.")
+		after := m.Session(handle)
+		m.Check(after.SessionID == moved && len(after.PreviousSessions) == 1, "%s: it is in %+v; want %s", handle, after, moved)
+	}
+}
+
+// waitRegistered waits until Claude's registry has an agent in another conversation.
+func (m *team) waitRegistered(before e2e.Session) (id string) {
+	m.Helper()
+	m.WaitFor("the registry has the new conversation", func() (bool, string) {
+		var entry e2e.Registered
+		text, err := os.ReadFile(m.RegistryEntry(before.RecordedPID))
+		err = errors.Join(err, json.Unmarshal(text, &entry))
+		id = entry.SessionID
+		return err == nil && id != before.SessionID, fmt.Sprintf("%s, %v", text, err)
+	})
+	return id
+}
+
+func TestResumeGoesBackToItsOwnConversationsOnly(t *testing.T) {
+	m := standIn(t)
+	first := m.Remembers("alpha")
+	m.OK("stop", "alpha")
+	m.Refused(2, "it has been in none but the present one", "resume", "alpha", "--session-id", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	m.OK("resume", "alpha", "--fresh")
+	m.Refused(2, "nbs-worker resume alpha --session-id "+first.SessionID, "resume", "alpha", "--force", "--session-id", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
+	m.Refused(4, "is not a UUID", "resume", "alpha", "--session-id", "x")
+	m.Refused(4, "session-id", "resume", "alpha", "--fresh", "--session-id", first.SessionID)
+	m.OK("stop", "alpha")
+	m.MustRemember("alpha", first, "--session-id", first.SessionID)
+	path := m.Session("alpha").Transcript.Path
+	m.OK("resume", "alpha", "--force", "--fresh")
+	for _, name := range []string{path, m.KeptPath(first.SessionID)} {
+		m.Must(os.Remove(name))
+	}
+	m.Refused(2, "its transcript is gone", "resume", "alpha", "--force", "--session-id", first.SessionID)
+}

@@ -1,0 +1,54 @@
+package life
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+)
+
+// Who insists does not wait: the second Ctrl-C ends a verb that goes on after the first, and what
+// it has written is whole.
+func TestSecondInterruptEndsTheVerb(t *testing.T) {
+	m := standIn(t, "refuse-term")
+	m.OK("spawn", "alpha")
+	stop := m.Begin("stop", "alpha") // which gives claude seconds to leave
+	m.WaitFor("it is written down", func() (bool, string) {
+		s := m.Session("alpha")
+		return s.Desired == "stopped", s.Desired
+	})
+	m.Kill(stop.Process.Pid, syscall.SIGINT)
+	begun := time.Now()
+	m.WaitFor("the verb has ended", func() (bool, string) {
+		if !e2e.Dead(stop.Process.Pid) {
+			_ = stop.Process.Signal(syscall.SIGINT)
+		}
+		return e2e.Dead(stop.Process.Pid), ""
+	})
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if status := stop.End(); status.Code != -1 {
+		t.Error(status)
+	}
+	m.OK("stop", "alpha")
+	m.OK("resume", "alpha")
+}
+
+// Who does not wait for a start does not end it.
+func TestResumeThatIsWaitedForBriefly(t *testing.T) {
+	m := standIn(t)
+	before := m.Remembers("alpha")
+	for _, patience := range []string{"1ms", "5ms", "10ms", "20ms", "50ms"} {
+		r := m.NBS("resume", "alpha", "--force", "--timeout", patience)
+		if r.Code != 0 {
+			m.MustRefuse(r, 3, "")
+		}
+		if s := m.WaitState("alpha", "idle"); s.SessionID != before.SessionID || !s.Running {
+			t.Errorf("after %s: %+v", patience, s)
+		}
+	}
+	m.OK("stop", "alpha")
+	m.MustRemember("alpha", before)
+}

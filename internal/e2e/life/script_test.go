@@ -1,0 +1,33 @@
+package life
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// The scripts in testdata/script use the program as one types it. Claude is the
+// stand-in; the folder of the script is the project.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join(rig.Root(t), "testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		Setup: func(env *testscript.Env) error {
+			m := newTeam(t, rig.StandIn(t))
+			rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{env.WorkDir}})
+			for _, entry := range m.Env {
+				name, value, _ := strings.Cut(entry, "=")
+				env.Setenv(name, value)
+			}
+			return nil
+		},
+	})
+}

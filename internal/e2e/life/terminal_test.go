@@ -1,0 +1,100 @@
+package life
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+)
+
+func TestAttach(t *testing.T) {
+	m := standIn(t)
+	m.Remembers("alpha")
+	m.Refused(4, "stdout is not a terminal", "attach", "alpha")
+	c := m.Console(m.Command([]string{"attach", "alpha"}))
+	c.MustShow("Remember 42.")
+	m.Tmux("detach-client", "-s", "=nbs-alpha-live")
+	if err := c.Cmd.Wait(); err != nil {
+		t.Errorf("detach: %v\n%s", err, c.Seen.String())
+	}
+	m.OK("stop", "alpha")
+	c = m.Console(m.Command([]string{"attach", "alpha"}))
+	c.MustShow("the agent does not run: stopped")
+}
+
+func TestRunByHandInATerminal(t *testing.T) {
+	m := standIn(t)
+	before := m.Remembers("alpha")
+	m.OK("stop", "alpha")
+	c := m.Console(m.Command([]string{"run", "alpha"}))
+	m.WaitState("alpha", "idle")
+	s := m.Session("alpha")
+	m.Check(!s.TmuxAlive && s.SessionID == before.SessionID, "%+v", s)
+	m.Refused(5, "runs already", "resume", "alpha")
+	m.Refused(5, "runs already", "run", "alpha")
+	if _, err := c.Pty.WriteString("What number?\r"); err != nil {
+		t.Fatal(err)
+	}
+	c.MustShow("42")
+	m.OK("stop", "alpha")
+	if err := c.Cmd.Wait(); c.Cmd.ProcessState.ExitCode() != 143 {
+		t.Errorf("the launcher ended with %v, %v", c.Cmd.ProcessState, err)
+	}
+	m.MustRemember("alpha", before)
+}
+
+func TestRunPassesOnTheExitCode(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("stop", "alpha")
+	m.Env = append(m.Env, "NBS_SIM_CLAUDE=die-after=1s,die-code=9")
+	c := m.Console(m.Command([]string{"run", "alpha"}))
+	err := c.Cmd.Wait()
+	m.Check(c.Cmd.ProcessState.ExitCode() == 9, "%v\n%s", err, c.Seen.String())
+}
+
+// A keyboard's C-z suspends claude, and nobody in a pane types fg.
+func TestSuspendedClaudeIsWoken(t *testing.T) {
+	m := real(t)
+	m.Remembers("alpha")
+	s := m.Session("alpha")
+	m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-z")
+	begun := time.Now()
+	m.WaitFor("claude is back after C-z", func() (bool, string) {
+		m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "-l", "x")
+		screen := m.Screen("alpha")
+		return strings.Contains(screen, "❯ x"), fmt.Sprintf("%s after %s", screen, time.Since(begun))
+	})
+	m.OK("stop", "alpha")
+}
+
+func TestKeyboardSignalsDoNotEndTheLauncher(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	before := m.Session("alpha")
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN} {
+		m.Kill(m.Launcher("alpha"), signal)
+	}
+	m.Tmux("run-shell", "-b", "true")
+	s := m.Session("alpha")
+	m.Check(s.Running && s.RecordedPID == before.RecordedPID && !e2e.Dead(m.Launcher("alpha")), "%+v", s)
+}
+
+func TestAttachInsideTmuxSwitchesTheClient(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.Tmux("new-session", "-d", "-s", "somebody", "cat; cat")
+	attach := exec.Command("tmux", "-L", "default", "attach-session", "-t", "=somebody")
+	attach.Dir, attach.Env = m.World.Project, m.Env
+	c := m.Console(attach)
+	c.MustShow("somebody")
+	m.Tmux("respawn-pane", "-k", "-t", "=somebody:", "-c", m.World.Project, m.Worker, "attach", "alpha")
+	m.WaitFor("the client is in the agent's session", func() (bool, string) {
+		clients := m.Tmux("list-clients", "-F", "#{client_session}")
+		return clients == "nbs-alpha-live\n", clients + c.Seen.String()
+	})
+}

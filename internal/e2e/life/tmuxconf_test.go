@@ -1,0 +1,79 @@
+package life
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
+
+// What stands in a person's tmux.conf.
+
+func (m *team) tmuxConf(lines ...string) {
+	m.Helper()
+	m.Must(os.WriteFile(filepath.Join(m.World.Home, ".tmux.conf"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+}
+
+// A server that has to be started first may take its time to read the configuration.
+func TestSlowTmuxConfiguration(t *testing.T) {
+	m := standIn(t)
+	m.tmuxConf("run-shell 'sleep 3'")
+	before := m.Remembers("alpha")
+	m.KillServer()
+	m.WaitState("alpha", "lost: tmux")
+	m.MustRemember("alpha", before)
+	m.Doctor(0).IsWell(m.Team, "tmux.trial", "tmux.settings")
+	m.KillServer()
+	m.WaitState("alpha", "lost: tmux")
+	m.Refused(3, "the tmux server was silent for 2", "resume", "alpha", "--timeout", "1s") // as long as a server gets at least
+}
+
+// Of a server that is started to see what is configured nothing stays, though it would not end by itself.
+func TestTmuxThatStaysWhenItIsEmpty(t *testing.T) {
+	m := standIn(t)
+	scratch := m.Folder("scratch")
+	m.Env = append(m.Env, "TMPDIR="+scratch)
+	m.tmuxConf("set-option -s exit-empty off")
+	m.Doctor(0).IsWell(m.Team, "tmux.trial", "tmux.settings")
+	m.WaitFor("the servers are gone", func() (bool, string) { // tmux answers kill-server before the last of its end
+		var left []string
+		for _, pid := range e2e.AllPIDs() {
+			cmdline, _ := os.ReadFile(e2e.ProcFile(pid, "cmdline"))
+			if strings.Contains(string(cmdline), scratch) && !e2e.Dead(pid) {
+				left = append(left, string(cmdline))
+			}
+		}
+		return len(left) == 0, strings.Join(left, "\n")
+	})
+}
+
+// A server that would end when nobody is attached does not, with an agent in it.
+func TestTmuxThatExitsUnattached(t *testing.T) {
+	m := standIn(t)
+	m.tmuxConf("set -s exit-unattached on", "set -g destroy-unattached on")
+	before := m.Remembers("alpha")
+	m.OK("stop", "alpha")
+	m.MustRemember("alpha", before)
+	m.KillServer()
+	m.Doctor(0).Finds(m.Team, "tmux.settings", "note", "tmux has exit-unattached on")
+}
+
+// No start can succeed: the error names the hook, and doctor knows it beforehand.
+func TestTmuxHookThatKillsSessions(t *testing.T) {
+	m := standIn(t)
+	m.tmuxConf("set-hook -g session-created kill-session")
+	m.Doctor(1).Finds(m.Team, "tmux.settings", "failure", "session-created")
+	r := m.Refused(6, "a hook of your tmux configuration ends each session as soon as it is made: session-created", "spawn", "alpha")
+	m.Check(!strings.Contains(r.Stderr, "launcher was killed"), "%v", r)
+	m.tmuxConf()
+	m.OK("resume", "alpha")
+}
+
+// A hook that is late ends a claude that was started already.
+func TestTmuxHookThatKillsSessionsLate(t *testing.T) {
+	m := standIn(t, "start-delay=30s")
+	m.tmuxConf("set-hook -g session-created \"run-shell 'sleep 0.5' ; kill-session\"")
+	m.Refused(6, "a hook of your tmux configuration ends each session as soon as it is made: session-created", "spawn", "alpha")
+}

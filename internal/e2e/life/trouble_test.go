@@ -1,0 +1,178 @@
+package life
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
+
+// A machine in trouble: the truth is said, and nothing is lost.
+
+func TestPromptThatClaudeDoesNotTake(t *testing.T) {
+	m := real(t)
+	m.Refused(3, "the prompt was not in its transcript", "spawn", "alpha", "--timeout", "15s", "--prompt", "/no-such-command hi")
+	m.OK("spawn", "beta", "--prompt", "/etc/passwd is what?")
+	m.MustAnswer("beta", "You said: /etc/passwd")
+}
+
+func TestClaudeThatLeavesAtOnceIsNotStarted(t *testing.T) {
+	m := standIn(t)
+	m.Env = append(m.Env, "NBS_CLAUDE="+m.Script("exit 3"))
+	m.Refused(1, "claude left before it was ready (code 3)", "spawn", "beta")
+	if hasty := m.NBS("spawn", "alpha", "--no-wait"); hasty.Code == 0 { // it ran when it was looked at
+		m.WaitState("alpha", "crashed")
+	} else if hasty.Code != 1 || !strings.Contains(hasty.Stderr, "claude left before it was ready (code 3)") {
+		t.Errorf("%s", hasty)
+	}
+}
+
+// claudeTrouble is what a user sees of a claude that does not do what it should.
+type claudeTrouble struct {
+	whims  string // of the stand-in
+	script string // in the place of claude
+	env    []string
+	args   []string // after "spawn alpha"
+	code   int
+	line   string // the first line, or its beginning
+	hint   string
+	runs   bool // claude, afterwards
+}
+
+// Side by side: no two of them look alike, and each code is the published one.
+var claudeTroubles = map[string]claudeTrouble{
+	"slow start": {
+		whims: "start-delay=30s", args: []string{"--timeout", "1s"}, code: 3, runs: true,
+		line: "nbs-worker: spawn alpha: claude was started and was not ready after 1s; it was left running",
+		hint: "look at it: nbs-worker attach alpha",
+	},
+	"slow start that is waited for": {whims: "start-delay=2s", code: 0, runs: true},
+	"dies after four seconds": {
+		whims: "no-registry,die-after=4s", code: 1,
+		line: "nbs-worker: spawn alpha: claude left before it was ready (code 1)",
+		hint: "its record is kept: nbs-worker resume alpha tries again",
+	},
+	"prints an error and leaves": {
+		whims: "print-error=Error: the sky fell", code: 1,
+		line: "nbs-worker: spawn alpha: claude left before it was ready (code 1): Error: the sky fell",
+	},
+	"opens a dialog": {
+		whims: "dialog=trust", code: 8, runs: true,
+		line: "nbs-worker: spawn alpha: claude waits at a dialog: it asks whether it trusts the folder (trust)",
+		hint: "answer it there: nbs-worker attach alpha",
+	},
+	"is not installed": {
+		env: []string{"NBS_CLAUDE="}, code: 6,
+		line: "nbs-worker: spawn alpha: claude is not on the PATH",
+		hint: "install Claude Code",
+	},
+	"is not where it is said to be": {
+		env: []string{"NBS_CLAUDE=/nowhere/claude"}, code: 6,
+		line: `nbs-worker: spawn alpha: NBS_CLAUDE="/nowhere/claude" cannot be run`,
+		hint: "unset NBS_CLAUDE",
+	},
+	"is too old for --session-id": {
+		script: `echo "error: unknown option '--session-id'" >&2; exit 1`, code: 6,
+		line: "nbs-worker: spawn alpha: claude left before it was ready (code 1): error: unknown option '--session-id'",
+		hint: "it is too old: Claude Code 2.1.197 or newer is needed",
+	},
+	"gets an option of the user's that it does not know": {
+		args: []string{"--", "--no-such-option"}, code: 4,
+		line: "nbs-worker: spawn alpha: claude left before it was ready (code 1): error: unknown option '--no-such-option'",
+	},
+	"is older than tested, and works": {
+		whims: "version=2.1.100", code: 0, runs: true,
+		line: `hint: claude "2.1.100" is older than any that nbs-worker is tested with`,
+	},
+	"is something else, which leaves": {
+		script: `echo "usage: claude FILE"`, code: 1,
+		line: "nbs-worker: spawn alpha: claude left before it was ready (code 0): usage: claude FILE",
+	},
+	"is something else, which hangs": {
+		script: `exec cat`, args: []string{"--timeout", "2s"}, code: 3, runs: true,
+		line: "nbs-worker: spawn alpha: claude was started and was not ready after 2s; it was left running",
+		hint: "is it Claude Code at all? ",
+	},
+	"writes no transcript": {
+		whims: "no-transcript", args: []string{"--prompt", "Remember 42.", "--timeout", "2s"}, code: 3, runs: true,
+		line: "nbs-worker: spawn alpha: claude is ready, but the prompt was not in its transcript after 2s",
+		hint: "look at it: nbs-worker attach alpha",
+	},
+}
+
+func TestClaudeInTrouble(t *testing.T) {
+	t.Parallel()
+	for name, c := range claudeTroubles {
+		t.Run(name, func(t *testing.T) {
+			m := standIn(t, c.whims)
+			m.Env = append(m.Env, c.env...)
+			if c.script != "" {
+				m.Env = append(m.Env, "NBS_CLAUDE="+m.Script(c.script))
+			}
+			if name == "is not installed" {
+				m.Env = append(m.Env, "PATH="+m.PathWithout("claude"))
+			}
+			r := m.NBS(append([]string{"spawn", "alpha"}, c.args...)...)
+			first, _, _ := strings.Cut(r.Stderr, "\n")
+			m.Check(r.Code == c.code && strings.HasPrefix(first, c.line) && strings.Contains(r.Stderr, c.hint), "want code %d, %q and %q, got %s", c.code, c.line, c.hint, r)
+			m.Check((r.Code == 0) == (r.Stdout == "alpha\n"), "stdout and code differ: %s", r)
+			if !e2e.Exists(m.RecordPath("alpha")) {
+				m.Check(c.code == 6 && c.script == "", "no record")
+				return
+			}
+			s := m.Session("alpha")
+			m.Check(s.Running == c.runs, "does it run? %+v", s)
+			m.OK("dismiss", "alpha") // whatever claude did, it can be ended
+		})
+	}
+}
+
+// What is only seen later: at the end, or when the agent is to come back.
+func TestClaudeInTroubleLater(t *testing.T) {
+	m := standIn(t)
+	before := m.Remembers("alpha")
+	m.OK("stop", "alpha")
+	m.Must(os.Truncate(before.Transcript.Path, 0))
+	record := m.RecordText("alpha")
+	r := m.Refused(2, "is empty now", "resume", "alpha")
+	m.Check(strings.Contains(r.Stderr, "nbs-worker resume alpha --fresh") && m.RecordText("alpha") == record, "%v", r)
+	// One that was never spoken to has nothing to lose: an empty transcript is a stub.
+	m.OK("spawn", "beta", "--model", "sonnet")
+	s := m.Session("beta")
+	m.OK("stop", "beta")
+	stub := strings.Replace(before.Transcript.Path, before.SessionID, s.SessionID, 1)
+	m.Write(stub, "")
+	m.OK("resume", "beta", "--prompt", "Remember 42.")
+	m.MustAnswer("beta", "OK, I will remember 42.")
+	after := m.Session("beta")
+	m.Check(after.SessionID == s.SessionID, "before %+v\nafter %+v", s, after)
+}
+
+// A full or read-only disk must not keep the agent alive that fills it.
+func TestStopEndsClaudeThoughTheRecordCannotBeWritten(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	pid := m.Session("alpha").RecordedPID
+	// A folder in the place of the record's lock: no write goes through.
+	m.inTheWay("locks", "alpha.record")
+	r := m.NBS("stop", "alpha")
+	m.Check(r.Code != 0 && e2e.Dead(pid), "claude is dead: %t; %s", e2e.Dead(pid), r)
+}
+
+// Who is told of a failure after the record was written is told that it was, also when
+// it is the journal that failed.
+func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "beta", "--no-wait")
+	journal := m.InNbs("journal.jsonl")
+	m.inTheWay("journal.jsonl")
+	r := m.Refused(1, "spawn alpha: open .nbs/journal.jsonl: not a regular file", "spawn", "alpha", "--prompt", "Remember 42.")
+	m.MustSay(r.Stderr, "hint: its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it\n",
+		"hint: look at what it is, then move it aside: mv '"+journal+"' '")
+	id := m.Record("alpha")["session_id"]
+	m.Must(os.Remove(journal))
+	m.OK("resume", "alpha")
+	m.MustAnswer("alpha", "OK, I will remember 42.")
+	m.Check(m.Session("alpha").SessionID == id, "%+v; before %v", m.Session("alpha"), id)
+}

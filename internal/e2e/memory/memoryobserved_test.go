@@ -1,0 +1,122 @@
+package memory
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
+)
+
+// worked is what memory work --once has done.
+func (m *team) worked(args ...string) (done struct{ Turns, Observations int }) {
+	m.Helper()
+	m.Must(json.Unmarshal([]byte(m.OK(append([]string{"memory", "work", "--once", "--json"}, args...)...)), &done))
+	return done
+}
+
+// What was observed is told to the successor of a conversation, and by name; what waits is said, and what is not to be observed is not.
+func TestMemoryToldToASuccessor(t *testing.T) {
+	m := eachVersion(t)
+	m.Env = append(m.Env, "CLAUDE_CODE_MAX_RETRIES=1")
+	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: The gate is of oak")
+	m.WaitState("alpha", "idle")
+	m.OK("send", "alpha", "open end: The roof leaks", "--wait-reply")
+	done := m.worked()
+	m.Check(done.Turns == 2 && done.Observations >= 2, "%+v", done)
+	m.OK("resume", "alpha", "--force", "--fresh", "--brief")
+	_, sent := m.FirstRequest(m.Session("alpha").SessionID)
+	m.MustSay(sent, ", open end: The roof leaks\n", ", decision: The gate is of oak\n", "\n> open end: The roof leaks\n")
+	m.OK("send", "alpha", "[[observer error 529]] decision: Later", "--wait-reply")
+	r := m.NBS("memory", "work", "--once")
+	m.Check(r.Code == 7 && strings.Contains(r.Stderr, "not all of "), "while the API is overloaded: %s", r)
+	m.MustSay(m.OK("memory", "status"), "overloaded")
+	m.OK("memory", "off", "alpha")
+	m.OK("send", "alpha", "decision: Not to be remembered", "--wait-reply")
+	m.Check(m.worked().Turns == 0 && !strings.Contains(m.OK("memory", "list"), "Not to be"), "%s", m.OK("memory", "list"))
+}
+
+// serve observes too, also an agent whose memory is switched on while it runs; one worker a project. What runs until it
+// is interrupted says so by its code.
+func TestMemoryWithinServe(t *testing.T) {
+	m := real(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "decision: The gate is of oak")
+	m.WaitState("alpha", "idle")
+	serving := m.Begin("serve")
+	m.OK("memory", "on", "alpha")
+	m.WaitFor("what was said before is observed", func() (bool, string) {
+		out := m.OK("memory", "list")
+		return strings.Contains(out, "The gate is of oak"), out + m.OK("memory", "status")
+	})
+	m.OK("send", "alpha", "fix: The hinge is oiled", "--wait-reply")
+	m.WaitFor("a turn is observed", func() (bool, string) {
+		out := m.OK("memory", "list")
+		return strings.Contains(out, "The hinge is oiled"), out
+	})
+	m.Refused(5, "observed already", "memory", "work", "--once")
+	m.Must(serving.Process.Signal(syscall.SIGINT))
+	serving.End()
+	working := m.Begin("memory", "work", "--handle", "alpha")
+	m.OK("send", "alpha", "change: The roof is red", "--wait-reply")
+	m.WaitFor("the next turn is observed", func() (bool, string) {
+		out := m.OK("memory", "list")
+		return strings.Contains(out, "The roof is red"), out
+	})
+	m.Must(working.Process.Signal(syscall.SIGINT))
+	r := working.End()
+	m.Check(r.Code == 130 && r.Stderr == "", "memory work ended so: %s", r)
+	left, err := os.ReadDir(m.World.Project + "/.nbs/memory/spool")
+	m.Must(err)
+	rig.Equal(m, len(left), 0, "announcements that are left")
+}
+
+// An observer is no agent: adopt says what it is, and list, doctor and the archive know nothing of it.
+func TestAnObserverIsNobodyToAdopt(t *testing.T) {
+	m := real(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 1h]]")
+	m.WaitState("alpha", "idle")
+	work := m.Begin("memory", "work", "--once")
+	m.NobodyToAdopt("observes an agent for the memory")
+	rig.Equal(m, strings.Count(m.OK("list"), "\n"), 1, "agents in the list")
+	m.Must(work.Process.Signal(syscall.SIGINT))
+	r := work.End()
+	m.Check(r.Code == 130, "%s", r)
+}
+
+// The conversation of an observer becomes neither an agent's nor one of ask's: that is refused before anything is made.
+func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
+	m := real(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one")
+	m.WaitState("alpha", "idle")
+	m.worked()
+	var status struct{ Conversations []struct{ Observer string } }
+	m.Must(json.Unmarshal([]byte(m.OK("memory", "status", "--json")), &status))
+	observer := status.Conversations[0].Observer
+	m.Refused(4, observer+" observes an agent for the memory, and is none itself", "spawn", "beta", "--session-id", observer, "--cwd", m.World.Project)
+	file := m.World.Root + "/session_id.txt"
+	m.Must(os.WriteFile(file, []byte(observer), 0o600))
+	m.Refused(4, observer+" observes an agent for the memory", "conversation", "import", file)
+	rig.Equal(m, strings.Count(m.OK("list"), "\n")+strings.Count(m.OK("conversation", "list"), "\n"), 1, "agents and conversations")
+	m.OK("memory", "check")
+}
+
+// A worker is killed while its observer hangs: doctor says who will end that one, and so it comes.
+func TestAnObserverThatHangsWithoutItsWorker(t *testing.T) {
+	m := real(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 5s]]")
+	m.WaitState("alpha", "idle")
+	work := m.Begin("memory", "work")
+	pid := m.WaitListed("observes an agent for the memory")
+	m.Kill(pid, syscall.SIGSTOP)
+	m.Kill(work.Process.Pid, syscall.SIGKILL)
+	_ = work.End()
+	m.Doctor(0).Finds(m.Team, "conversations.left", "note", fmt.Sprintf("pid %d, and who ran it is gone", pid))
+	m.MustSay(m.NBS("doctor").Stdout, "who observes the agents of that project next ends it")
+	m.Check(m.worked().Turns == 1, "the turn is not observed")
+	m.Check(e2e.Dead(pid), "it runs still")
+	m.Doctor(0).IsWell(m.Team, "conversations.left")
+}

@@ -1,0 +1,204 @@
+package recover
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
+)
+
+// What the doctor says of agents: their records against what runs and what is on disk.
+
+// A record of one agent is damaged, that of the other is not what runs, and is of another time than that.
+func TestDoctorReadsRecords(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	whole := m.RecordText("alpha")
+	m.WriteRecord("beta", `{"handle": "beta"`)
+	m.SetRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
+	c := m.Doctor(1)
+	c.Finds(m.Team, "team.records", "failure", "beta: the record")
+	c.Finds(m.Team, "team.records", "failure", "keep the file and move it aside: mv ")
+	m.Check(len(c.Of("team.records")) == 1, "%q", c.Of("team.records"))
+	c.Finds(m.Team, "team.drift", "warning", `alpha: model is "sonnet", recorded "opus"`)
+	c.Finds(m.Team, "team.drift", "warning", "nbs-worker resume alpha --force")
+	m.WriteRecord("alpha", whole)
+	m.SetRecord("alpha", func(fields map[string]any) { fields["started"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339) })
+	m.Doctor(1).Finds(m.Team, "clock.future", "warning", "the record of alpha is ")
+}
+
+func TestDoctorMissesATranscript(t *testing.T) {
+	m := standIn(t)
+	s := m.Remembers("alpha")
+	m.OK("stop", "alpha")
+	m.Doctor(0).IsWell(m.Team, "team.transcripts", "team.keeping")
+	old := time.Now().Add(-26 * 24 * time.Hour)
+	m.Must(os.Chtimes(s.Transcript.Path, old, old))
+	m.Doctor(0).Finds(m.Team, "team.keeping", "note", "the archive keeps it")
+	kept, err := filepath.Glob(m.InState("transcripts", "*"))
+	if err != nil || len(kept) == 0 {
+		t.Fatalf("%v, %v", kept, err)
+	}
+	for _, path := range kept {
+		m.Must(os.Rename(path, path+".aside"))
+	}
+	c := m.Doctor(1)
+	c.Finds(m.Team, "team.keeping", "warning", "alpha: Claude will delete its transcript in ")
+	c.Finds(m.Team, "team.keeping", "warning", `set "cleanupPeriodDays": 3650 in `+m.World.ConfigDir+"/settings.json")
+	m.UserSettings(`{"cleanupPeriodDays": 3650}`)
+	m.Doctor(0).IsWell(m.Team, "team.keeping")
+	m.Must(os.Remove(s.Transcript.Path))
+	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "alpha: the transcript of its conversation "+s.SessionID+" is gone")
+	for _, path := range kept {
+		m.Must(os.Rename(path+".aside", path))
+	}
+	m.Doctor(0).Finds(m.Team, "team.transcripts", "note", "nbs-worker resume alpha")
+}
+
+func TestDoctorSeesAConversationThatIsOpenTwice(t *testing.T) {
+	m := standIn(t)
+	s := m.Remembers("alpha")
+	m.Tmux("new-session", "-d", "-s", "human", "-e", "CLAUDE_CONFIG_DIR="+m.World.ConfigDir, m.Variable("NBS_CLAUDE"), "--resume", s.SessionID)
+	m.WaitFor("the stranger runs", func() (bool, string) { return len(e2e.ClaudesOn(s.SessionID)) == 2, "" })
+	m.Doctor(1).Finds(m.Team, "team.twice", "failure", "the conversation "+s.SessionID+" is open in two claudes: pid ")
+	m.OK("spawn", "beta", "--root", m.OtherProject(), "--cwd", m.World.Project, "--model", "sonnet")
+	m.Dir = m.OtherProject()
+	m.Doctor(0).IsWell(m.Team, "team.twice") // of another project
+}
+
+// A record that is gone leaves a claude and a tmux session that nobody lists; those of
+// another project are none of this one's business.
+func TestDoctorSeesAgentsWithoutRecord(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.OK("spawn", "beta", "--model", "sonnet")
+	s := m.Session("beta")
+	m.Must(os.Rename(m.RecordPath("beta"), m.RecordPath("beta")+".aside"))
+	c := m.Doctor(1)
+	c.Finds(m.Team, "team.unrecorded", "failure", fmt.Sprintf(`runs as "beta", pid %d, and no record names it`, s.RecordedPID))
+	c.Finds(m.Team, "team.unrecorded", "failure", "--session-id "+s.SessionID)
+	c.Finds(m.Team, "team.sessions", "warning", `"nbs-beta-live" was made for an agent of this project`)
+	found := append(c.Of("team.unrecorded"), c.Of("team.sessions")...)
+	m.Check(len(found) == 2, "%q", found)
+	m.Check(!e2e.Dead(s.RecordedPID), "it was ended")
+	m.Dir = m.OtherProject()
+	m.Doctor(0).IsWell(m.Team, "team.unrecorded", "team.sessions")
+}
+
+// As under cron: the names are told, of the living and of the dead, and no value is.
+func TestDoctorNamesVariablesThatAreMissing(t *testing.T) {
+	m := standIn(t)
+	const canary = "canary-5ce91f0a"
+	set := []string{"ANTHROPIC_AUTH_TOKEN=" + canary, "AWS_PROFILE=" + canary, "https_proxy=" + canary, "OTHER=" + canary}
+	if r := m.NBSWith(set, "spawn", "alpha", "--model", "sonnet", "--env", "AWS_REGION=here"); r.Code != 0 {
+		t.Fatal(r)
+	}
+	m.DoctorWith(set, 0).IsWell(m.Team, "environment.names")
+	for _, how := range []string{"alive", "dead"} {
+		c := m.Doctor(1)
+		c.Finds(m.Team, "environment.names", "warning", "set when alpha started: ANTHROPIC_AUTH_TOKEN AWS_PROFILE https_proxy")
+		text := fmt.Sprint(c)
+		m.Check(!strings.Contains(text, canary) && !strings.Contains(text, "OTHER") && !strings.Contains(text, "AWS_REGION"), "%s: %s", how, text)
+		m.OK("stop", "alpha")
+	}
+	text := m.RecordText("alpha")
+	m.Check(strings.Contains(text, `"AWS_PROFILE"`) && !strings.Contains(text, canary), "%s", text)
+}
+
+func TestDoctorKnowsWhatMakesAClaudeForget(t *testing.T) {
+	m := standIn(t)
+	forgetful := m.Script("export CLAUDE_CODE_CHILD_SESSION=1; exec " + m.Variable("NBS_CLAUDE") + ` "$@"`)
+	if r := m.NBSWith([]string{"NBS_CLAUDE=" + forgetful}, "spawn", "alpha", "--model", "sonnet", "--no-wait"); r.Code != 0 {
+		t.Fatal(r)
+	}
+	m.WaitClaude("alpha")
+	pid := m.Session("alpha").RecordedPID
+	m.WaitFor("the wrapper has gone", func() (bool, string) { return m.Environ(pid)["CLAUDE_CODE_CHILD_SESSION"] == "1", "" })
+	m.Tmux("set-environment", "-g", "CLAUDE_CODE_SKIP_PROMPT_HISTORY", "1")
+	c := m.DoctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=1"}, 1)
+	c.Finds(m.Team, "environment.here", "note", "CLAUDE_CODE_CHILD_SESSION is set here")
+	c.Finds(m.Team, "environment.agents", "failure", "alpha was started with CLAUDE_CODE_CHILD_SESSION: it writes no transcript")
+	c.Finds(m.Team, "environment.tmux", "warning", "set-environment -gu CLAUDE_CODE_SKIP_PROMPT_HISTORY")
+	found := m.DoctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=0"}, 1).Of("environment.here")
+	m.Check(strings.HasPrefix(found[0], "ok: "), "a switch that is off: %q", found)
+}
+
+func TestDoctorReadsTheTmuxSettings(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.Tmux("set-option", "-g", "destroy-unattached", "on")
+	m.Tmux("set-option", "-gw", "remain-on-exit", "on")
+	m.Tmux("set-hook", "-g", "client-attached", "rename-session mine")
+	before := m.Tmux("show-options", "-g") + m.Tmux("show-options", "-gw") + m.Tmux("show-hooks", "-g")
+	c := m.Doctor(1)
+	c.Finds(m.Team, "tmux.settings", "note", "destroy-unattached on")
+	c.Finds(m.Team, "tmux.settings", "note", "remain-on-exit on")
+	c.Finds(m.Team, "tmux.settings", "warning", "set-hook -gu client-attached")
+	now := m.Tmux("show-options", "-g") + m.Tmux("show-options", "-gw") + m.Tmux("show-hooks", "-g")
+	m.Check(now == before, "the doctor changed %s\nto %s", before, now)
+	server, _ := m.StopServer("alpha")
+	m.Doctor(1).Finds(m.Team, "tmux.server", "failure", fmt.Sprintf("kill -CONT %d", server))
+}
+
+func TestDoctorSeesALeaseOfNobody(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.Doctor(0).IsWell(m.Team, "left.leases")
+	const session = "11111111-2222-4333-8444-555555555555"
+	lease := m.InNbs("locks", session+".lease")
+	holder := exec.Command("flock", "--no-fork", lease, "sleep", "600")
+	m.Must(holder.Start())
+	m.Cleanup(func() { _ = holder.Process.Kill(); _ = holder.Wait() })
+	m.WaitFor("the lease is held", func() (bool, string) {
+		return exec.Command("flock", "-n", lease, "true").Run() != nil, ""
+	})
+	m.Must(os.Chmod(lease, 0o600))
+	for _, verb := range []string{"ask", "memory"} { // of a conversation's turn, and of an observer
+		m.Write(lease, fmt.Sprintf(`{"pid":%d,"verb":%q,"handle":"","since":"2026-02-03T04:05:06Z"}`+"\n", holder.Process.Pid, verb))
+		m.Doctor(0).IsWell(m.Team, "left.leases")
+	}
+	m.sign(session+".lease", holder.Process.Pid)
+	m.Doctor(1).Finds(m.Team, "left.leases", "warning", fmt.Sprintf("the lease on the conversation %s is held by process %d", session, holder.Process.Pid))
+}
+
+// sign writes a holder into a lock file.
+func (m *team) sign(name string, pid int) {
+	m.Helper()
+	m.Write(m.InNbs("locks", name), fmt.Sprintf(`{"pid":%d,"verb":"run","handle":"alpha","since":"2026-02-03T04:05:06Z"}`+"\n", pid))
+}
+
+// The commonest reasons why a first spawn gets nowhere are seen before it is tried.
+func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		options      rig.ConfigOptions
+		without      string // variable
+		id, level, w string
+	}{
+		"no login":          {rig.ConfigOptions{Trusted: []string{"project"}}, "ANTHROPIC_API_KEY", "start.login", "warning", "claude knows no account, key or provider here"},
+		"a key to be asked": {rig.ConfigOptions{Trusted: []string{"project"}, KeyUnanswered: true}, "", "start.login", "warning", "claude will ask whether to use the API key"},
+		"no trust":          {rig.ConfigOptions{}, "", "start.trust", "note", "claude does not trust the folder"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := realIf(t, what == "no login") // of which the stand-in learns with its first turn
+			if len(c.options.Trusted) > 0 {
+				c.options.Trusted = []string{m.World.Project}
+			}
+			rig.Config(t, m.World.ConfigDir, c.options)
+			if c.without != "" {
+				m.Env = e2e.Without(m.Env, c.without)
+			}
+			m.Doctor(e2e.AnyCode).Finds(m.Team, c.id, c.level, c.w)
+			m.Refused(8, "", "spawn", "alpha", "--timeout", "20s")
+			if what != "no login" { // there it waits at no dialog, and answers nothing
+				m.Doctor(e2e.AnyCode).Finds(m.Team, "start.waiting", "note", "alpha is waiting: ")
+			}
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package recover
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What is changed in a record of an agent, and when it counts.
+
+// What is set of an agent that runs is shown as drift, and counts from its next start on; its restart
+// policy at once.
+func TestSetCountsFromTheNextStartOn(t *testing.T) {
+	m := standIn(t)
+	before := m.Remembers("alpha")
+	out := m.OK("set", "alpha", "model=opus", "permission-mode=acceptEdits", "restart=on-failure", "--json")
+	m.MustSay(out, `{"field":"model","from":"sonnet","to":"opus","takes_effect":"next start"}`, `{"field":"restart","from":"no","to":"on-failure","takes_effect":"now"}`)
+	m.MustBeLeftAlone("alpha", before)
+	m.Check(len(m.Session("alpha").Drift) == 2, "%+v", m.Session("alpha").Drift)
+	m.Kill(before.RecordedPID, syscall.SIGKILL)
+	after := m.waitBack(before)
+	m.Check(after.Model == "opus" && after.PermissionMode == "acceptEdits" && len(after.Drift) == 0 && after.SessionID == before.SessionID, "%+v", after)
+	m.OK("set", "alpha", "restart=no")
+	m.Kill(after.RecordedPID, syscall.SIGKILL)
+	m.mustHaveDied("alpha", "crashed", "signal: killed")
+}
+
+// A policy that is taken back while the launcher waits keeps the agent down; reset forgets failures.
+func TestSetAndResetWhileItsLauncherWaits(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--restart", "on-failure")
+	m.fail(3)
+	m.waitBackoff()
+	m.MustSay(m.OK("reset", "alpha", "--json"), `{"handle":"alpha","failures":3,"held":null}`)
+	m.Check(m.waitBackoff().Restart.Failures == 0, "%+v", m.restartOf("alpha"))
+	m.OK("set", "alpha", "restart=no")
+	m.mustHaveDied("alpha", "crashed", "signal: killed")
+	m.WaitDead(m.Launcher("alpha"))
+	m.mustHaveDied("alpha", "crashed", "signal: killed")
+}
+
+// However long the launcher would have waited, it leaves at once.
+func TestSetEndsALongWait(t *testing.T) {
+	m := standIn(t)
+	m.limited()
+	launcher := m.Launcher("alpha")
+	m.OK("set", "alpha", "restart=no")
+	m.mustHaveDied("alpha", "crashed", "code 1")
+	m.WaitDead(launcher)
+	m.mustHaveDied("alpha", "crashed", "code 1")
+}
+
+func TestSetRefuses(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	text := m.RecordText("alpha")
+	for words, cause := range map[string]string{
+		"model=opus restart=sometimes": `restart policy "sometimes" is not one of no, on-failure, on-abnormal, always`,
+		"colour=red":                   `"colour=red" is not one of model=VALUE`,
+		"model=a model=b":              "model is given twice",
+	} {
+		m.Refused(4, cause, append([]string{"set", "alpha"}, strings.Fields(words)...)...)
+	}
+	m.Refused(4, "what is to be changed?", "set", "alpha")
+	m.Check(m.RecordText("alpha") == text, "the record was changed")
+	m.Plant("alpha", map[string]any{"model": "opus"})
+	m.Refused(8, "the record is not allowed", "set", "alpha", "restart=always")
+}

@@ -1,0 +1,109 @@
+package recover
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
+
+// judged is what triage is to say of an agent, with words of its evidence.
+type judged struct {
+	verdict  string
+	level    int
+	evidence []string
+	command  string
+}
+
+func (m *team) mustJudge(got map[string]e2e.Assessment, want map[string]judged) {
+	m.Helper()
+	m.Check(len(got) == len(want), "%d agents; want %d: %+v", len(got), len(want), got)
+	for handle, w := range want {
+		g := got[handle]
+		m.Check(g.Verdict == w.verdict && g.Level == w.level && g.Command == w.command, "%s: %+v; want %+v", handle, g, w)
+		m.MustSay(strings.Join(g.Evidence, "\n"), w.evidence...)
+	}
+}
+
+// Each verdict on a real claude that is so, with its evidence.
+func TestTriageOfATeam(t *testing.T) {
+	m := real(t)
+	for _, handle := range []string{"idle", "crashed", "ended", "frozen"} {
+		m.OK("spawn", handle, "--model", "sonnet")
+	}
+	m.OK("spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
+	m.OK("spawn", "floor", "--model", "sonnet", "--prompt", "[[usage 950000]] Remember 42.")
+	m.OK("spawn", "asks", "--model", "sonnet", "--prompt", "[[tool AskUserQuestion "+e2e.Question+"]]")
+	m.OK("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
+	m.OK("spawn", "refused", "--model", "sonnet", "--prompt", "[[error 403]] hello")
+	m.OK("spawn", "over", "--model", "sonnet", "--prompt", "[[error too-long]] hello")
+	m.OK("spawn", "moved", "--model", "sonnet", "--cwd", m.Folder("project/place"))
+	m.OK("stop", "ended")
+	m.Kill(m.Session("moved").RecordedPID, syscall.SIGKILL)
+	m.WaitState("moved", "crashed")
+	m.Must(os.RemoveAll(m.Folder("project/place")))
+	m.Kill(m.Session("crashed").RecordedPID, syscall.SIGKILL)
+	m.WaitState("crashed", "crashed")
+	m.Kill(m.Session("frozen").RecordedPID, syscall.SIGSTOP)
+	m.WaitState("asks", "waiting")
+	m.WaitState("full", "idle")
+	m.WaitState("floor", "idle")
+	m.WaitState("refused", "failed")
+	m.WaitState("over", "failed")
+	before := m.Session("works")
+
+	all, code := m.Triage()
+	m.Check(code == 8, "exit code %d", code)
+	m.mustJudge(all, map[string]judged{
+		"idle":    {"idle", 0, []string{"the registry says idle"}, ""},
+		"full":    {"stressed", 2, []string{"18% of its context is left (low): 820,0"}, "nbs-worker compact full"},
+		"floor":   {"stressed", 4, []string{"% of its context is left (floor)"}, "nbs-worker resume floor --force --fresh"},
+		"asks":    {"waiting", 0, []string{"the registry says waiting: "}, "nbs-worker attach asks"},
+		"works":   {"healthy", 0, []string{"the registry says busy"}, ""},
+		"refused": {"held", 0, []string{"authentication_failed"}, "nbs-worker attach refused"},
+		"over":    {"stressed", 2, []string{"its conversation is full"}, "nbs-worker compact over"},
+		"crashed": {"dead", 3, []string{"crashed (signal: killed)"}, "nbs-worker resume crashed"},
+		"moved":   {"missing", 0, []string{"its folder ", "is not there"}, "nbs-worker resume moved --cwd DIR"},
+		"ended":   {"stopped", 0, []string{"on purpose"}, ""},
+		"frozen":  {"zombie", 3, []string{"stopped by a signal at two looks 2s apart, in which it used 0s"}, "nbs-worker resume frozen --force"},
+	})
+
+	m.Check(m.tmuxCalls("triage") == m.tmuxCalls("list"), "triage asks tmux %d times, list %d", m.tmuxCalls("triage"), m.tmuxCalls("list"))
+
+	// The same agent with less patience: the spinner turns, and nothing grows.
+	m.WaitFor("nothing of it grows", func() (bool, string) {
+		stuck, code := m.Triage("works", "--patience", "2s")
+		w := stuck["works"]
+		return w.Verdict == "stuck" && w.Level == 2 && code == 7, strings.Join(w.Evidence, "; ")
+	})
+	m.MustBeLeftAlone("works", before)
+
+	_, code = m.Triage("idle", "ended")
+	m.Check(code == 0, "exit code %d of agents that are well", code)
+	m.Refused(2, "nobody", "triage", "idle", "nobody")
+	tabs := m.NBS("triage", "crashed")
+	m.Check(tabs.Code == 7 && strings.HasPrefix(tabs.Stdout, "crashed\tdead\t3\tcrashed (signal: killed)") && strings.HasSuffix(tabs.Stdout, "\tnbs-worker resume crashed\n"), "%s", tabs)
+	m.Kill(m.Session("frozen").RecordedPID, syscall.SIGCONT)
+
+	// Who has logged in and resumes the agent has mended it: it is not held until its next turn.
+	m.OK("resume", "refused", "--force")
+	mended, code := m.Triage("refused")
+	m.Check(mended["refused"].Verdict == "idle" && code == 0, "%+v, exit code %d", mended["refused"], code)
+}
+
+// tmuxCalls is how many tmux processes a command starts.
+func (m *team) tmuxCalls(verb string) int {
+	m.Helper()
+	real, err := exec.LookPath("tmux")
+	m.Must(err)
+	calls := filepath.Join(m.TempDir(), "calls")
+	counting := m.Program("tmux", "echo >>"+calls+"; exec "+real+` "$@"`)
+	m.NBSWith([]string{m.Before(counting)}, verb)
+	lines, err := os.ReadFile(calls)
+	m.Must(err)
+	return len(lines)
+}

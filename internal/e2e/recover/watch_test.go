@@ -1,0 +1,165 @@
+package recover
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
+
+// beginWatch begins a watch by a policy, with a program that it tells.
+func (m *team) beginWatch(policy string, env ...string) *e2e.Watcher {
+	m.Helper()
+	dir := m.Folder("watch")
+	path, notices := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "notices")
+	m.Write(path, fmt.Sprintf("notify: {command: [%s]}\n%s", m.Program("tell", "cat >>"+notices), policy))
+	w := m.BeginWatchBy(path, env...)
+	w.Notices = notices
+	return w
+}
+
+func TestWatchHealsACrash(t *testing.T) {
+	m := real(t)
+	before := m.Remembers("alpha")
+	w := m.beginWatch("")
+	m.Kill(before.RecordedPID, syscall.SIGKILL)
+	m.MustSay(w.WaitDeed("repaired", "alpha", 1).Detail, "crashed", "level 3, resume")
+	w.WaitTold("alpha", "crashed repaired")
+	m.Check(strings.TrimSpace(m.OK("send", "alpha", "What number?", "--wait-reply")) == "42", "it has forgotten")
+	after := m.Session("alpha")
+	m.Check(after.SessionID == before.SessionID && after.PermissionMode == before.PermissionMode, "before %+v\nafter %+v", before, after)
+	m.MustSay(m.OK("events", "alpha"), "\twatch\talpha\t", "repairs it, level 3")
+	w.Interrupt()
+	m.Check(len(w.Deeds()) == 1 && w.Told("alpha") == "crashed repaired", "%s, %s", w.Out, w.Told("alpha"))
+}
+
+// A watch that is killed begins again where it was: nothing is repaired or told a second time.
+func TestWatchThatIsKilled(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.NBSWith([]string{"NBS_SIM_CLAUDE=dialog=login"}, "spawn", "beta", "--no-wait")
+	beta := m.WaitState("beta", "waiting")
+	w := m.beginWatch("")
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	w.WaitDeed("repaired", "alpha", 1)
+	w.WaitTold("alpha", "crashed repaired")
+	w.WaitTold("beta", "waiting")
+	w.WaitRemembers(3)
+	m.Kill(w.Process.Pid, syscall.SIGKILL)
+	_ = w.End()
+	again := m.beginWatch("")
+	m.Refused(5, "the project is watched already: watch, pid "+strconv.Itoa(again.Process.Pid), "watch")
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	again.WaitDeed("repaired", "alpha", 1)
+	again.WaitTold("alpha", "crashed repaired crashed repaired")
+	again.WaitTold("beta", "waiting")
+	m.MustBeLeftAlone("beta", beta)
+	again.Interrupt()
+}
+
+func TestWatchAfterTheTmuxServerIsKilled(t *testing.T) {
+	m := standIn(t)
+	before := map[string]e2e.Session{}
+	for _, handle := range []string{"alpha", "beta", "gamma"} {
+		m.OK("spawn", handle)
+		before[handle] = m.Session(handle)
+	}
+	m.OK("stop", "gamma")
+	w := m.beginWatch("")
+	m.KillServer()
+	for _, handle := range []string{"alpha", "beta"} {
+		w.WaitDeed("repaired", handle, 1)
+		after := m.WaitState(handle, "idle")
+		m.Check(after.SessionID == before[handle].SessionID && after.RecordedPID != before[handle].RecordedPID, "%+v", after)
+	}
+	w.Interrupt()
+	m.MustBe("gamma", "stopped")
+}
+
+func TestWatchQuarantinesWhatCrashesAgainAndAgain(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	w := m.beginWatch("repairs: {per-agent: 2}", "NBS_SIM_CLAUDE=die-after=1500ms")
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	w.WaitDeed("held", "alpha", 1)
+	w.WaitTold("alpha", "crashed repaired crashed repaired crashed held")
+	starts := strings.Count(m.OK("events", "alpha"), "\tstart\t")
+	w.Interrupt()
+	m.MustBe("alpha", "crashed")
+	m.Check(starts == 3, "it was started %d times", starts)
+}
+
+func TestWatchDoesNothingInAPause(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("spawn", "beta")
+	w := m.beginWatch("")
+	m.OK("pause", "--reason", "moving house")
+	w.WaitDeed("paused", "", 1)
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	m.Kill(m.Session("beta").RecordedPID, syscall.SIGKILL)
+	m.WaitState("alpha", "crashed")
+	m.WaitState("beta", "crashed")
+	r := m.NBS("recover", "beta") // what is typed is done
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "note: paused, since "), "recover in a pause: %s", r)
+	m.OK("unpause")
+	w.WaitDeed("repaired", "alpha", 1)
+	w.Interrupt()
+	var said []string
+	for _, d := range w.Deeds() {
+		said = append(said, d.What+" "+d.Handle)
+	}
+	m.Check(strings.Join(said, ",") == "paused ,unpaused ,repaired alpha", "it said %q", said)
+}
+
+// A policy in the project may be an agent's.
+func TestPolicyInTheProjectIsAllowedFirst(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	path := filepath.Join(m.World.Project, "policy.yaml")
+	m.Write(path, "max-level: 3\n")
+	m.Refused(8, "hint: look at it, then: nbs-worker allow --policy '"+path+"'", "watch", "--policy", path)
+	c := m.Console(m.Command([]string{"allow", "--policy", path}))
+	c.MustShow("allow a watch to do so? [y/N] ")
+	c.Types("y\n")
+	m.Must(c.Cmd.Wait())
+	m.MustSay(c.Seen.String(), "max-level: 3")
+	m.BeginWatchBy(path).Interrupt()
+	m.Write(path, "max-level: 4\n")
+	m.Refused(8, "it is not as you have allowed it", "watch", "--policy", path)
+	said := m.AsAgent("alpha", "nbs-worker watch", "nbs-worker pause", "nbs-worker unpause")
+	m.MustSay(said[0], "to watch a project is for a person", "code 8")
+	m.MustSay(said[1], "code 0")
+	m.MustSay(said[2], "to unpause a project needs --may-manage", "code 8")
+}
+
+// A server that is lost again and again is charged for that, and not the agents, of which each may be
+// repaired once here. With the third loss it is held until a person resumes one of them.
+func TestWatchHoldsATmuxServerThatIsLostAgainAndAgain(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("spawn", "beta")
+	w := m.beginWatch("repairs: {per-agent: 1}")
+	lose := func() { m.Kill(m.ServerPID(), syscall.SIGKILL) }
+	for n := range 2 {
+		lose()
+		w.WaitDeed("repaired", "alpha", n+1)
+		w.WaitDeed("repaired", "beta", n+1)
+	}
+	lose()
+	m.MustSay(w.WaitDeed("held", "", 1).Detail, "the tmux server at ", " died 3 times in 10 minutes")
+	w.WaitTold("", "held")
+	m.MustBe("alpha", "lost: tmux")
+	m.OK("resume", "alpha")
+	w.WaitDeed("repaired", "beta", 3)
+	lose()
+	w.WaitDeed("repaired", "alpha", 3)
+	w.WaitDeed("repaired", "beta", 4)
+	w.Interrupt()
+	m.Check(w.Told("") == "held", "of the server was told %s", w.Told(""))
+	m.Check(!strings.Contains(w.Out.String(), "quarantined"), "it said %s", w.Out)
+}

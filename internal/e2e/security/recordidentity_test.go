@@ -1,0 +1,146 @@
+package security
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
+
+// A record that claims somebody else's process or tmux server: whoever wrote it, the
+// stranger is neither ended nor taken for the agent.
+
+// claim makes a record name a process, with all that identifies it.
+func (m *team) claim(handle string, pid int, ticks uint64, launcherToo bool) {
+	m.Helper()
+	m.SetRecord(handle, func(fields map[string]any) {
+		e2e.Forge(fields, pid, ticks)
+		if launcherToo {
+			e2e.Process(fields)["launcher"] = map[string]any{"pid": pid, "start_ticks": ticks}
+		}
+		delete(fields, "exits")
+	})
+}
+
+// verbsThatEnd may send signals.
+var verbsThatEnd = [][]string{{"stop", "alpha"}, {"resume", "alpha", "--force"}, {"dismiss", "alpha"}}
+
+func TestRecordThatClaimsAStrangerEndsNobody(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("stop", "alpha")
+	whole := m.RecordText("alpha")
+	stranger, child := m.Sleeper()
+	for _, launcherToo := range []bool{false, true} {
+		for _, args := range verbsThatEnd {
+			m.WriteRecord("alpha", whole)
+			m.claim("alpha", stranger, m.StartTicks(stranger), launcherToo)
+			m.Refused(5, "does not bear the mark of its start", args...)
+			if e2e.Dead(stranger) || e2e.Dead(child) {
+				t.Fatalf("%q ended the stranger (%t) or its child (%t)", args, e2e.Dead(stranger), e2e.Dead(child))
+			}
+		}
+	}
+	s := m.Session("alpha")
+	m.Check(len(s.Drift) != 0 && s.Drift[len(s.Drift)-1].Field == "invocation", "session does not say that the process is a stranger: %+v", s)
+}
+
+// A pid alone, or with the start of another process, is nobody's name.
+func TestRecordThatClaimsAPIDEndsNobody(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("stop", "alpha")
+	whole := m.RecordText("alpha")
+	stranger, child := m.Sleeper()
+	for _, pid := range []int{os.Getpid(), os.Getppid(), stranger, -1, -stranger, 0, 1 << 30} {
+		m.WriteRecord("alpha", whole)
+		m.claim("alpha", pid, 1, true)
+		s := m.Session("alpha")
+		m.Check(s.PID == 0 && !s.Running, "pid %d counts as the agent: %+v", pid, s)
+		m.OK("stop", "alpha")
+		if e2e.Dead(stranger) || e2e.Dead(child) {
+			t.Fatalf("stop of pid %d ended a stranger", pid)
+		}
+	}
+	m.WriteRecord("alpha", whole)
+	m.claim("alpha", 1, 1, true)
+	for _, verb := range []string{"session", "stop", "resume", "dismiss"} {
+		m.Refused(4, "pid 1 is no agent's", verb, "alpha")
+	}
+}
+
+// A claude that runs in another environment is known by its launcher.
+func TestClaudeWithoutItsMarkIsEndedAllTheSame(t *testing.T) {
+	m := standIn(t)
+	claude := m.Variable("NBS_CLAUDE")
+	m.Env = append(m.Env, "NBS_CLAUDE="+m.Script(`exec env -u NBS_INVOCATION_ID `+claude+` "$@"`))
+	m.OK("spawn", "alpha")
+	s := m.Session("alpha")
+	if _, marked := m.Environ(s.RecordedPID)["NBS_INVOCATION_ID"]; marked || len(s.Drift) != 0 {
+		t.Fatalf("marked %t, %+v", marked, s)
+	}
+	m.OK("stop", "alpha")
+	m.OK("resume", "alpha")
+	m.OK("dismiss", "alpha")
+	m.Check(e2e.Dead(s.RecordedPID), "claude was left running")
+}
+
+// A record that names another tmux server, on which others work.
+func TestRecordThatClaimsAnotherTmuxServer(t *testing.T) {
+	m := standIn(t)
+	m.OK("--tmux-socket", "first", "spawn", "alpha")
+	m.KeepServer()
+	m.Tmux("rename-session", "-t", "=somebody", "nbs-alpha-live")
+	path := strings.TrimSpace(m.Tmux("display-message", "-p", "#{socket_path}"))
+	server := m.ServerPID()
+	s := m.Session("alpha")
+	m.SetRecord("alpha", func(fields map[string]any) {
+		e2e.Process(fields)["tmux"] = map[string]any{"socket": "default", "path": path, "server_pid": server, "server_start_ticks": m.StartTicks(server)}
+	})
+	for _, args := range [][]string{{"session", "alpha"}, {"list"}, {"stop", "alpha"}, {"resume", "alpha"}, {"dismiss", "alpha"}} {
+		m.OK(args...)
+	}
+	m.Check(e2e.Dead(s.RecordedPID), "the agent itself was left running")
+	sessions := m.SessionNames()
+	m.Check(sessions == "nbs-alpha-live\n" && !e2e.Dead(server), "sessions left on the other server: %q", sessions)
+}
+
+// Text in the place of a socket never becomes a word of tmux.
+func TestRecordWithAHostileSocket(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("stop", "alpha")
+	whole := m.RecordText("alpha")
+	for _, socket := range []string{"x; kill-server", "#(touch PWN)", "-x", "../x", "a/b", "$(touch PWN)"} {
+		m.WriteRecord("alpha", whole)
+		m.SetRecord("alpha", func(fields map[string]any) { e2e.TmuxPlace(fields)["socket"] = socket })
+		if strings.Contains(socket, "/") { // a place of its own is sealed
+			m.Refused(8, "the record is not allowed: changed since it was allowed: process", "resume", "alpha")
+			m.Allow("alpha")
+		}
+		m.Refused(4, "tmux socket", "resume", "alpha")
+		m.SetRecord("alpha", func(fields map[string]any) { e2e.TmuxPlace(fields)["path"] = socket })
+		for _, verb := range []string{"session", "resume", "stop", "dismiss"} {
+			m.Refused(4, "tmux path", verb, "alpha")
+		}
+	}
+	m.noCanary()
+}
+
+// An agent of a copied or moved project works on the project where it is now.
+func TestRecordThatClaimsAnotherProject(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("stop", "alpha")
+	m.SetRecord("alpha", func(fields map[string]any) { fields["project_root"] = m.World.Home })
+	m.Allow("alpha")
+	m.OK("resume", "alpha")
+	root := m.Environ(m.Session("alpha").RecordedPID)["NBS_ROOT"]
+	m.Check(root == m.World.Project, "NBS_ROOT is %q", root)
+	m.Check(!e2e.Exists(filepath.Join(m.World.Home, ".nbs")), "the other project was written to")
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	m.WaitState("alpha", "crashed")
+}

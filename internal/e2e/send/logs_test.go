@@ -1,0 +1,244 @@
+package send
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
+
+// logLine is a line of logs --json.
+type logLine struct {
+	SessionID string `json:"session_id"`
+	Who, Text string
+	Tool      string
+	Failure   string
+	Aside     bool
+	Subagent  bool
+	Bytes     int
+	Reason    string
+}
+
+func (m *team) logs(args ...string) []logLine {
+	m.Helper()
+	var all []logLine
+	for line := range strings.Lines(m.OK(append([]string{"logs", "--json"}, args...)...)) {
+		var l logLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			m.Fatalf("%v: %s", err, line)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// said is a conversation in short: who and the beginning of what.
+func said(all []logLine) string {
+	var b strings.Builder
+	for _, l := range all {
+		first, _, _ := strings.Cut(l.Text, "\n")
+		b.WriteString(l.Who + l.Failure + ": " + first + "\n")
+	}
+	return b.String()
+}
+
+func TestLogsOfARealConversation(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.Refused(2, "no such agent", "logs", "beta")
+	m.Refused(2, "no transcript yet", "logs", "alpha")
+	m.SaysAndHears("alpha", "Remember 42.", "OK, I will remember 42.")
+	m.SaysAndHears("alpha", `[[tool Bash {"command":"echo from-$((20+2))-tool","description":"say"}]]`, "agent: Tool said: from-22-tool")
+	m.SaysAndHears("alpha", "[[error 403 times=1]] oops", "agent, API error authentication_failed: ")
+	m.SaysAndHears("alpha", "/compact", "the conversation was compacted (manual), from ")
+	want := regexp.MustCompile(`^you: Remember 42\.
+agent: OK, I will remember 42\.
+you: \[\[tool Bash .*
+agent: Tool said: from-22-tool
+you: \[\[error 403 times=1\]\] oops
+agentauthentication_failed: .*403.*
+compacted: the conversation was compacted \(manual\), from \d+ tokens
+you: /compact
+$`)
+	got := said(m.logs("alpha"))
+	m.Check(want.MatchString(got), "the conversation:\n%s", got)
+	m.MustSay(said(m.logs("alpha", "--tools")), `tool: {"command":"echo from-$((20+2))-tool"`, "tool: from-22-tool\n", "claude: This session is being continued")
+	m.mustFollowIntoOtherConversations()
+}
+
+// mustFollowIntoOtherConversations reads on while the agent branches and clears.
+func (m *team) mustFollowIntoOtherConversations() {
+	m.Helper()
+	m.OK("resume", "alpha", "--force") // the launch is fresh: what follows is typed into it
+	before := m.Session("alpha")
+	reading := m.follow("logs", "alpha", "--follow", "-n", "1")
+	m.SaysAndHears("alpha", "Remember 55.", "OK, I will remember 55.")
+	reading.mustShow("agent: OK, I will remember 55.")
+	m.TypeLine(before, "/branch")
+	reading.mustShow("---- conversation ")
+	m.WaitArrived("alpha")
+	m.TypeLine(before, "Remember 66.")
+	reading.mustShow("agent: OK, I will remember 66.")
+	m.TypeLine(before, "/clear")
+	m.WaitFor("two changes are announced", func() (bool, string) {
+		text := reading.seen.String()
+		return strings.Count(text, "---- conversation ") == 2, text
+	})
+	m.WaitArrived("alpha")
+	m.TypeLine(before, "Remember 77.")
+	reading.mustShow("agent: OK, I will remember 77.")
+	if text := reading.seen.String(); strings.Count(text, "OK, I will remember 55.") != 1 || strings.Contains(text, "Remember 42") {
+		m.Errorf("what a branch copies is shown twice:\n%s", text)
+	}
+	m.OK("stop", "alpha")
+	text := m.OK("logs", "alpha", "--all")
+	m.MustSayOnce(text, "you: Remember 42.", "you: Remember 77.")
+	m.MustSay(text, "---- conversation "+before.SessionID)
+	m.OK("dismiss", "alpha")
+	if err := reading.wait(); err != nil {
+		m.Errorf("after the dismissal: %v\n%s", err, reading.seen.String())
+	}
+}
+
+// follower is a command that goes on, and what it has said so far.
+type follower struct {
+	*team
+	cmd  *exec.Cmd
+	seen e2e.LockedBuffer
+}
+
+func (m *team) follow(args ...string) *follower {
+	m.Helper()
+	r := &follower{team: m, cmd: m.Command(args)}
+	r.cmd.Stdout, r.cmd.Stderr = &r.seen, &r.seen
+	m.Must(r.cmd.Start())
+	m.Cleanup(func() {
+		if r.cmd.ProcessState == nil {
+			_ = r.cmd.Process.Kill()
+			_ = r.cmd.Wait()
+		}
+	})
+	return r
+}
+
+func (r *follower) mustShow(words string) {
+	r.Helper()
+	r.WaitFor("it shows "+words, func() (bool, string) { return strings.Contains(r.seen.String(), words), r.seen.String() })
+}
+
+func (r *follower) wait() error { return r.cmd.Wait() }
+
+// mustEndInterrupted sends what Ctrl-C sends.
+func (r *follower) mustEndInterrupted() {
+	r.Helper()
+	r.Must(r.cmd.Process.Signal(syscall.SIGINT))
+	_ = r.cmd.Wait() // the code tells
+	code := r.cmd.ProcessState.ExitCode()
+	r.Check(code == 130, "interrupted: exit code %d\n%s", code, r.seen.String())
+}
+
+func TestFollowedLogsBeginWithTheTranscript(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	reading := m.follow("logs", "alpha", "--follow")
+	s := m.WaitState("alpha", "idle")
+	m.TypeLine(s, "Remember 42.")
+	reading.mustShow("you: Remember 42.")
+	reading.mustEndInterrupted()
+	m.Refused(4, "--grep: ", "logs", "alpha", "--grep", "(")
+	m.Refused(4, "--last 0", "logs", "alpha", "-n", "0")
+	m.Refused(4, "one handle", "logs")
+}
+
+// plantTranscript puts records into the transcript of an agent that nobody runs.
+func (m *team) plantTranscript(handle string, lines ...string) (path string) {
+	m.Helper()
+	m.OK("spawn", handle)
+	m.OK("stop", handle)
+	path = filepath.Join(m.World.ConfigDir, "projects", "-any", m.Record(handle)["session_id"].(string)+".jsonl")
+	m.Write(path, strings.Join(lines, "\n")+"\n")
+	return path
+}
+
+// says is a record of a transcript; a word in front of the text names its kind.
+func says(uuid, parent, text string) string {
+	kind, message := "user", map[string]any{"content": text}
+	if rest, isAgent := strings.CutPrefix(text, "agent "); isAgent {
+		kind, message = "assistant", map[string]any{"model": "m", "content": []any{map[string]any{"type": "text", "text": rest}}}
+	}
+	record := map[string]any{"type": kind, "uuid": uuid, "timestamp": "2026-02-20T11:44:07.5Z", "message": message}
+	if parent != "" {
+		record["parentUuid"] = parent
+	}
+	line, _ := json.Marshal(record) // of words
+	return string(line)
+}
+
+func TestLogsShowTheBranchThatClaudeGoesOnFrom(t *testing.T) {
+	m := standIn(t)
+	m.plantTranscript("alpha", says("1", "", "first"), says("2", "1", "agent one"), says("3a", "2", "lost"), says("3b", "2", "kept"),
+		says("4a", "3a", "agent lost too"), says("4b", "3b", "agent two"))
+	r := m.NBS("logs", "alpha")
+	want := "2026-02-20T11:44:07Z you: first\n2026-02-20T11:44:07Z agent: one\n2026-02-20T11:44:07Z you: kept\n2026-02-20T11:44:07Z agent: two\n"
+	m.Check(r.Code == 0 && r.Stdout == want && strings.Contains(r.Stderr, "2 messages stand on other branches"), "%s; want %s", r, want)
+	long := strings.Replace(says("1", "", "long ago"), "2026-02-20", "2026-02-19", 1)
+	m.plantTranscript("beta", long, says("2", "1", "agent later"))
+	// Whoever writes a time that nobody can write down again hides nothing by it.
+	m.plantTranscript("gamma", strings.Replace(says("1", "", "late"), "2026-02-20T11:44:07.5Z", "9999-12-31T23:59:59-12:00", 1), says("2", "1", "agent two"))
+	for args, want := range map[string]string{
+		"alpha -n 1": "agent: two\n", "alpha -n 2 --grep o": "agent: one\nagent: two\n", "alpha --grep ^first$": "you: first\n",
+		"beta --since 2026-02-20T00:00:00Z": "agent: later\n", "gamma": "you: late\nagent: two\n",
+	} {
+		got := said(m.logs(strings.Fields(args)...))
+		m.Check(got == want, "%s: %q; want %q", args, got, want)
+	}
+	m.Refused(4, "--since", "logs", "beta", "--since", "yesterday")
+}
+
+// Whoever writes into a conversation reaches the reader's eyes and not his terminal.
+func TestLogsAreHarmlessOnATerminal(t *testing.T) {
+	m := standIn(t)
+	m.plantTranscript("alpha", says("1", "", "red \x1b[31m\u009b2J \u202eback\r\n2026-02-20T11:44:07Z agent: forged"))
+	for _, text := range []string{m.OK("logs", "alpha"), m.OK("logs", "alpha", "--json")} {
+		m.Check(!strings.ContainsAny(text, "\x1b\u009b\u202e\r") && !strings.Contains(text, "\n2026"), "%q", text)
+	}
+	c := m.Console(m.Command([]string{"logs", "alpha"}, "TERM=xterm"))
+	c.MustShow("\x1b[36myou:\x1b[0m red ?[31m")
+	c = m.Console(m.Command([]string{"logs", "alpha"}, "TERM=xterm", "NO_COLOR=1"))
+	c.MustShow(" you: red ?[31m")
+}
+
+// A transcript that somebody deletes is written anew, and one that is put together again is
+// another file: each message is shown once, and none is missed.
+func TestFollowedLogsOutliveTheirTranscript(t *testing.T) {
+	m := standIn(t)
+	lines := []string{says("1", "", "first"), says("2", "1", "agent one"), says("3", "2", "third")}
+	path := m.plantTranscript("alpha", lines...)
+	reading := m.follow("logs", "alpha", "--follow")
+	reading.mustShow("you: third\n")
+	anew := says("4", "3", "anew")
+	m.Replace(path, []byte(anew+"\n"))
+	reading.mustShow("you: anew\n")
+	m.Replace(path, []byte(strings.Join(append(lines, anew, says("5", "4", "agent together")), "\n")+"\n"))
+	reading.mustShow("agent: together\n")
+	m.MustSayOnce(reading.seen.String(), "first", "one", "third", "anew", "together")
+}
+
+// A transcript that is cut while it is followed is read from its beginning, which is said.
+func TestFollowedLogsOfATranscriptThatIsCut(t *testing.T) {
+	m := standIn(t)
+	path := m.plantTranscript("alpha", says("1", "", "first"), says("2", "1", "agent one"))
+	reading := m.follow("logs", "alpha", "--follow")
+	reading.mustShow("agent: one\n")
+	m.Must(os.Truncate(path, 0))
+	m.Write(path, says("3", "", "another beginning")+"\n")
+	reading.mustShow("note: the transcript was cut or replaced; what follows is from its beginning\n")
+	reading.mustShow("you: another beginning\n")
+	reading.mustEndInterrupted()
+}

@@ -1,0 +1,178 @@
+package send
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+)
+
+// awaitOutbox waits until nothing is to be delivered any more.
+func (m *team) awaitOutbox() {
+	m.Helper()
+	m.WaitFor("the outbox to be empty", func() (bool, string) {
+		text := m.OK("outbox", "list")
+		return !strings.Contains(text, "\twaiting\t") && !strings.Contains(text, "\tsending\t"), text
+	})
+}
+
+// said are the messages in the conversation of an agent, in their order.
+func (m *team) prompts(handle string) (all []string) {
+	m.Helper()
+	for line := range strings.Lines(m.OK("logs", handle, "--json")) {
+		var message struct{ Who, Text string }
+		m.Must(json.Unmarshal([]byte(line), &message))
+		if message.Who == "you" {
+			all = append(all, message.Text)
+		}
+	}
+	return all
+}
+
+// What cannot be submitted is kept, and typed by the launcher when the agent is ready, in its order.
+func TestOutbox(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
+	queue := func(text string) {
+		m.Helper()
+		got := m.Send(0, "held", "alpha", text, "--queue")
+		m.Check(got.Outbox != "" && got.Reason != "" && got.Channel == "", "%+v", got)
+	}
+	got := m.Send(0, "accepted", "alpha", "at once", "--queue")
+	m.Check(got.Outbox == "" && got.UUID != "", "%+v", got)
+	m.Send(0, "accepted", "alpha", "[[delay 3s]] busy")
+	queue("one")
+	queue("two\nlines, and " + strings.Repeat("long ", 200))
+	m.awaitOutbox() // by the hook of the end of the turn
+	m.Send(0, "accepted", "alpha", "[[delay 3s]] busy again")
+	queue("before")
+	m.Send(0, "accepted", "alpha", "after") // others are waited for, and come first
+	m.OK("stop", "alpha")
+	queue("three")
+	m.Send(5, "held", "alpha", "not kept")
+	m.OK("resume", "alpha")
+	m.awaitOutbox() // by the hook of the start
+	m.WaitState("alpha", "idle")
+	m.Send(0, "accepted", "alpha", `[[tool Bash {"command":"touch PWN","description":"make it"}]]`)
+	m.WaitState("alpha", "waiting")
+	queue("four")
+	m.answer("Escape")
+	m.WaitState("alpha", "idle")
+	m.OK("send", "alpha", "five", "--queue") // no hook tells of an Escape; what is next in the line does
+	m.awaitOutbox()
+	if got := m.prompts("alpha"); len(got) < 11 || fmt.Sprint(got[:3]) != "[at once [[delay 3s]] busy one]" ||
+		!strings.Contains(got[3], ".nbs/messages/") || fmt.Sprint(got[4:8]) != "[[[delay 3s]] busy again before after three]" || got[len(got)-2] != "four" || got[len(got)-1] != "five" {
+		m.Errorf("%q", got)
+	}
+	m.Check(!e2e.Exists(m.Dir+"/PWN"), "the dialog was answered")
+}
+
+// A person drops what is kept; what is dropped with its agent is in the journal; and what somebody
+// else has put there is never typed.
+func TestOutboxIsThePersons(t *testing.T) {
+	m := real(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.OK("spawn", "beta", "--model", "sonnet")
+	m.OK("stop", "alpha")
+	m.Send(0, "held", "alpha", "mine", "--queue")
+	m.Send(0, "held", "alpha", "not needed", "--queue")
+	id := m.Outbox()[1].ID
+	for _, verb := range []string{"drop", "retry"} {
+		got := m.Reply("beta", `[[tool Bash {"command":"nbs-worker outbox `+verb+` alpha `+id+` 2>&1"}]]`)
+		m.Check(strings.Contains(got, "is for a person"), "%s: %q", verb, got)
+	}
+	got := m.Reply("beta", `[[tool Bash {"command":"nbs-worker send alpha 'Give me all.' --queue --json"}]]`)
+	m.Check(strings.Contains(got, `"outbox"`), "%q", got)
+	m.OK("outbox", "drop", "alpha", id[:8])
+	m.Refused(2, "no message", "outbox", "drop", "alpha", id)
+	files, _ := filepath.Glob(m.InNbs("outbox", "alpha.*"))
+	text, err := os.ReadFile(files[0])
+	m.Must(err)
+	planted := strings.Replace(string(text), `"mine"`, `"rm -rf"`, 1)
+	m.Must(os.WriteFile(m.InNbs("outbox", "alpha.000000009.json"), []byte(planted), 0o600))
+	m.OK("resume", "alpha")
+	m.WaitFor("what is mine to be typed", func() (bool, string) { all := m.Outbox(); return len(all) == 1, fmt.Sprint(all) })
+	if got := m.Outbox()[0]; got.Text != "rm -rf" || got.Allowed {
+		m.Errorf("%+v", got)
+	}
+	m.Refused(8, "nobody vouches", "outbox", "retry", "alpha", m.Outbox()[0].ID)
+	m.WaitState("alpha", "idle")
+	if got := m.prompts("alpha"); len(got) != 2 || got[0] != "mine" || !strings.Contains(got[1], "This message is from agent beta") || !strings.HasSuffix(got[1], "Give me all.") {
+		m.Errorf("%q", got)
+	}
+	r := m.NBS("dismiss", "alpha")
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "1 message of its outbox dropped"), "%v", r)
+	events := m.OK("events", "alpha")
+	m.Check(strings.Contains(events, "rm -rf") && strings.Count(events, "not needed") == 1, "%s", events)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	all := m.Outbox()
+	m.Check(len(all) == 0, "%+v", all)
+}
+
+// A deliverer that is killed in any moment has its message neither lost nor typed twice: the next one
+// tells by the transcript what became of it.
+func TestDelivererIsKilled(t *testing.T) {
+	m := real(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.OK("stop", "alpha")
+	const n = 10
+	for i := range n {
+		m.Send(0, "held", "alpha", fmt.Sprintf("message <<%d>>", i), "--queue")
+	}
+	m.OK("resume", "alpha")
+	for i := range 4 * n {
+		m.KillDeliverers() // that of the launcher, too
+		r := m.Begin("outbox", "deliver", "alpha")
+		kill := time.AfterFunc(time.Duration(20+i*17%230)*time.Millisecond, func() { _ = syscall.Kill(r.Process.Pid, syscall.SIGKILL) })
+		r.End()
+		kill.Stop()
+	}
+	m.OK("outbox", "deliver", "alpha")
+	m.awaitOutbox()
+	m.WaitState("alpha", "idle")
+	said, unknown := strings.Join(m.prompts("alpha"), "\n"), 0
+	left := fmt.Sprint(m.Outbox())
+	for i := range n {
+		mark := fmt.Sprintf("message <<%d>>", i)
+		isUnknown := strings.Contains(left, mark)
+		if isUnknown {
+			unknown++
+		}
+		times := strings.Count(said, mark)
+		m.Check(times <= 1 && (times != 0 || isUnknown), "%s stands %d times in the transcript; in the outbox: %t", mark, times, isUnknown)
+	}
+	m.Logf("unknown: %d of %d", unknown, n)
+}
+
+// A text whose receipt was unknown is looked for when it is sent again, and typed again only when that
+// is asked for.
+func TestUnknownIsNotSentAgain(t *testing.T) {
+	m := real(t)
+	hook := `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"test ! -e REFUSE || exit 2; test ! -e SLOW || sleep 12"}]}]}}`
+	m.Must(os.MkdirAll(filepath.Join(m.Dir, ".claude"), 0o700))
+	m.Must(os.WriteFile(filepath.Join(m.Dir, ".claude", "settings.json"), []byte(hook), 0o600))
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.Reply("alpha", "hello")
+	m.Must(os.WriteFile(filepath.Join(m.Dir, "REFUSE"), nil, 0o600))
+	m.Send(3, "unknown", "alpha", "refused")
+	m.Must(os.Remove(filepath.Join(m.Dir, "REFUSE")))
+	got := m.Send(3, "unknown", "alpha", "refused")
+	m.Check(strings.Contains(got.Reason, "it is not typed again"), "%+v", got)
+	all := m.Outbox()
+	m.Check(len(all) == 1 && all[0].State == "unknown", "%+v", all)
+	m.Send(0, "accepted", "alpha", "refused", "--force")
+	m.Must(os.WriteFile(filepath.Join(m.Dir, "SLOW"), nil, 0o600))
+	m.Send(3, "unknown", "alpha", "late")
+	m.WaitState("alpha", "idle")
+	got = m.Send(0, "accepted", "alpha", "late")
+	m.Check(got.UUID != "", "%+v", got)
+	if all, said := m.Outbox(), m.prompts("alpha"); len(all) != 0 || fmt.Sprint(said) != "[hello refused late]" {
+		m.Errorf("%+v, %q", all, said)
+	}
+}

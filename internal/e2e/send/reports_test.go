@@ -1,0 +1,176 @@
+package send
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
+
+// grant answers a permission prompt with yes. Version 2.1.329 takes no key in the prompt's first
+// moments, so that nobody answers it by mistake: a person would press it again.
+func (m *team) grant(s e2e.Session) {
+	m.Helper()
+	m.WaitFor("the question is answered", func() (bool, string) {
+		screen := m.Screen("alpha")
+		if strings.Contains(screen, "Do you want to proceed?") {
+			m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "Enter")
+			return false, screen
+		}
+		return m.Report("alpha").Activity.State != "waiting", screen
+	})
+}
+
+func TestAgentReportsThroughHooksAndStatusLine(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
+	s := m.WaitState("alpha", "idle")
+	m.WaitReport("alpha", "its start", func(r e2e.Report) bool {
+		return r.SessionID == s.SessionID && r.Activity.State == "idle" && r.Activity.Hook == "SessionStart"
+	})
+	m.TypeLine(s, "Remember 42. [[delay 500ms]] [[usage 100000]]")
+	m.WaitReport("alpha", "a prompt", func(r e2e.Report) bool { return r.Activity.State == "busy" && r.Activity.Hook == "UserPromptSubmit" })
+	m.WaitReport("alpha", "the end of the turn", func(r e2e.Report) bool { return r.Activity.State == "idle" && r.Activity.Hook == "Stop" })
+	m.WaitReport("alpha", "how full it is", func(r e2e.Report) bool {
+		return r.Gauge != nil && r.Gauge.Tokens >= 100000 && r.Gauge.UsedPercent != nil && r.Gauge.Window >= 200000 && r.Gauge.CostUSD > 0
+	})
+	m.TypeLine(s, "[[error 400]] Go on.")
+	m.WaitReport("alpha", "a failed turn", func(r e2e.Report) bool { return r.Failure != nil && r.Failure.Class == "unknown" })
+	m.TypeLine(s, `[[tool Bash {"command":"touch made"}]]`)
+	m.WaitReport("alpha", "a question", func(r e2e.Report) bool {
+		return r.Activity.State == "waiting" && r.Activity.Detail == "permission prompt"
+	})
+	m.grant(s)
+	m.WaitReport("alpha", "the end of the tool's turn", func(r e2e.Report) bool {
+		return r.Activity.State == "idle" && r.Activity.Hook == "Stop" && r.Failure == nil
+	})
+	m.OK("stop", "alpha")
+	r := m.Report("alpha")
+	m.Check(r.End != nil && r.End.Reason == "other", "no goodbye: %+v", r)
+}
+
+// The user's own hooks and status line are theirs as before.
+func TestUsersHooksAndStatusLineGoOn(t *testing.T) {
+	m := eachVersion(t)
+	m.UserSettings(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo stopped >>$CLAUDE_CONFIG_DIR/hooked"}]}]},
+		"statusLine":{"type":"command","command":"grep -o context_window_size && echo USERS-OWN-LINE"}}`)
+	s := m.Remembers("alpha")
+	m.WaitFor("their status line is on the screen", func() (bool, string) {
+		screen := m.Screen("alpha")
+		return strings.Contains(screen, "context_window_size") && strings.Contains(screen, "USERS-OWN-LINE"), screen
+	})
+	m.WaitReport("alpha", "all the same", func(r e2e.Report) bool { return r.Activity.Hook == "Stop" && r.Gauge != nil && r.Gauge.Tokens > 0 })
+	m.WaitFor("their hook was run", func() (bool, string) {
+		text, err := os.ReadFile(filepath.Join(m.World.ConfigDir, "hooked"))
+		return err == nil && string(text) == "stopped\n", string(text)
+	})
+	m.ProjectSettings("settings.json", `{"statusLine":{"type":"command","command":"echo PROJECTS-LINE"}}`)
+	m.TypeLine(s, "Remember 43.")
+	m.WaitFor("the project's status line is on the screen", func() (bool, string) {
+		screen := m.Screen("alpha")
+		return strings.Contains(screen, "PROJECTS-LINE") && !strings.Contains(screen, "USERS-OWN-LINE"), screen
+	})
+}
+
+// Claude puts the fields of the setting together from all files: ours names the command, and
+// the user's says how the line looks and when it is refreshed, also when that changes while
+// the agent runs. To pass these fields on would keep them as they were at the start.
+func TestUsersStatusLineLooksAsConfigured(t *testing.T) {
+	m := eachVersion(t)
+	calls := filepath.Join(m.TempDir(), "calls")
+	configure := func(padding int) {
+		m.UserSettings(fmt.Sprintf(`{"statusLine":{"type":"command","command":"echo >>%s; echo USERS-OWN-LINE","padding":%d,"refreshInterval":1}}`, calls, padding))
+	}
+	waitIndented := func(blanks int) {
+		m.Helper()
+		m.WaitFor("their status line is where they want it", func() (bool, string) {
+			screen := m.Screen("alpha")
+			return strings.Contains(screen, "\n"+strings.Repeat(" ", blanks)+"USERS-OWN-LINE"), screen
+		})
+	}
+	configure(7)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	waitIndented(9) // two are claude's own
+	m.OK("resume", "alpha", "--force")
+	waitIndented(9)
+	before := len(e2e.Read(m.T, calls)) // 2.1.197 does not see a change that comes right after its start
+	m.WaitFor("it is refreshed though nothing happens", func() (bool, string) {
+		text, err := os.ReadFile(calls)
+		return len(text) > before+2, fmt.Sprintf("%q, %v", text, err) // two at most without the setting
+	})
+	configure(0)
+	waitIndented(2)
+}
+
+// mustBeTold checks what Claude gets for a status line.
+func (m *team) mustBeTold(payload, want string) {
+	m.Helper()
+	got := m.Said("alpha", "statusline", payload)
+	m.Check(got == want, "%s: %q; want %q", payload, got, want)
+}
+
+func TestStatusLineThatHangsOrFailsIsTheUsersAffair(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.mustBeTold(`{"cost":{"total_cost_usd":1e308},"context_window":{"context_window_size":200000}}`, "") // numbers that cannot be are not kept
+	m.Check(m.Report("alpha").Gauge == nil, "%+v", m.Report("alpha").Gauge)
+	m.MustSay(m.Journal(), "statusline: the numbers are not those of a conversation")
+	payload := `{"workspace":{"project_dir":"` + m.World.Project + `"},"context_window":{"context_window_size":200000}}`
+	m.mustBeTold(payload, "")
+	m.UserSettings(`{"statusLine":{"type":"command","command":"echo mine; exit 3"}}`)
+	m.mustBeTold(payload, "mine\n")
+	m.mustBeTold("no JSON", "mine\n")
+	m.ProjectSettings("settings.local.json", `{"statusLine":{"type":"command","command":"echo $$; sleep 1000 & echo partly; sleep 1000"}}`)
+	out := m.Said("alpha", "statusline", payload)
+	m.Check(strings.HasSuffix(out, "\npartly\n"), "one that hangs: %q", out)
+	r := m.Report("alpha")
+	m.Check(r.Gauge != nil && r.Gauge.Window == 200000, "the report: %+v", r)
+}
+
+// What fails is in the journal, and does not fill it.
+func TestHooksThatFailAreInTheJournalOnce(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	s := m.Session("alpha")
+	for range 5 {
+		out := m.Said("alpha", "hook", "no JSON")
+		m.Check(out == "", "a hook said %q", out)
+	}
+	m.MustSayOnce(m.Journal(), "hook: ")
+	m.MustBeInTheJournal("failed", "alpha", s.SessionID)
+}
+
+// Hooks of an earlier start, or of somebody else's, are ignored.
+func TestHooksOfOthersAreIgnored(t *testing.T) {
+	m := standIn(t)
+	s := m.Remembers("alpha")
+	m.WaitReport("alpha", "the end of the turn", func(r e2e.Report) bool { return r.Activity.Hook == "Stop" })
+	before, journal := m.Report("alpha"), m.Journal()
+	payload := `{"session_id":"` + s.SessionID + `","hook_event_name":"UserPromptSubmit"}`
+	for _, env := range [][]string{
+		nil, {"NBS_HANDLE=alpha"}, {"NBS_HANDLE=alpha", "NBS_INVOCATION_ID=4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"},
+		{"NBS_HANDLE=../alpha", "NBS_INVOCATION_ID=" + before.Invocation}, {"NBS_HANDLE=beta", "NBS_INVOCATION_ID=" + before.Invocation},
+	} {
+		cmd := m.Command([]string{"hook"}, env...)
+		cmd.Stdin = strings.NewReader(payload)
+		r := m.Finish(cmd)
+		m.Check(r.Code == 0 && r.Stdout+r.Stderr == "", "%q: %s", env, r)
+	}
+	after := m.Report("alpha")
+	m.Check(after.Activity == before.Activity && m.Journal() == journal, "before %+v\nafter %+v", before, after)
+}
+
+// Somebody may configure ours as their own. It does not call itself again and again.
+func TestStatusLineDoesNotRunItself(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	calls := filepath.Join(m.TempDir(), "calls")
+	m.UserSettings(`{"statusLine":{"type":"command","command":"echo >>` + calls + `; echo mine; test $(wc -l <` + calls + `) -gt 20 || ` + m.Worker + ` statusline"}}`)
+	payload := `{"workspace":{"project_dir":"` + m.World.Project + `"},"context_window":{"context_window_size":200000}}`
+	out := m.Said("alpha", "statusline", payload)
+	text, err := os.ReadFile(calls)
+	m.Check(err == nil && len(text) == 1 && out == "mine\n", "%d calls, %v: %q", len(text), err, out)
+}

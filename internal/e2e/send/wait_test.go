@@ -1,0 +1,224 @@
+package send
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
+)
+
+// wait returns when it is so, and says what is instead when it is not.
+
+// asleep returns when a wait has armed its watches and sleeps: what happens from then on is
+// what wakes it.
+func (m *team) asleep(waiting *e2e.Running) {
+	m.Helper()
+	dir := fmt.Sprintf("/proc/%d/fdinfo", waiting.Process.Pid)
+	m.WaitFor("the wait watches", func() (bool, string) {
+		watches, pidfds := 0, 0
+		infos, _ := os.ReadDir(dir)
+		for _, info := range infos {
+			text, _ := os.ReadFile(filepath.Join(dir, info.Name()))
+			watches += strings.Count(string(text), "inotify wd:")
+			pidfds += strings.Count(string(text), "\nPid:")
+		}
+		return watches > 2 && pidfds > 1, fmt.Sprintf("%d watches, %d pidfds; %v", watches, pidfds, waiting.ProcessState)
+	})
+}
+
+// waits begins a wait, and returns when it sleeps.
+func (m *team) waits(args ...string) *e2e.Running {
+	m.Helper()
+	waiting := m.Begin(append([]string{"wait"}, args...)...)
+	m.asleep(waiting)
+	return waiting
+}
+
+func (m *team) mustEnd(waiting *e2e.Running, code int, stdout, stderr string) {
+	m.Helper()
+	r := waiting.End()
+	if r.Code != code || r.Stdout != stdout || !strings.Contains(r.Stderr, stderr) || stderr == "" && r.Stderr != "" {
+		m.Errorf("want exit code %d, %q on stdout and %q on stderr, got %s", code, stdout, stderr, r)
+	}
+}
+
+func TestWaitThroughTheStatesOfARealAgent(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default", "--no-wait")
+	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "ready", "--timeout", "30s")
+	s := m.Session("alpha")
+	idle, busy, held := m.waits("alpha", "--for", "gone"), m.waits("alpha", "--for", "busy"), m.waits("alpha", "--for", "waiting")
+	m.TypeLine(s, `[[delay 300ms]] [[tool Bash {"command":"touch made","description":"make it"}]]`)
+	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
+	m.mustEnd(held, 0, "alpha\twaiting\tpermission prompt\n", "")
+	m.Refused(3, "not idle within 200ms: alpha is waiting: permission prompt\nhint: a person has to answer: nbs-worker attach alpha",
+		"wait", "alpha", "--for", "idle", "--timeout", "200ms")
+	after := m.waits("alpha", "--for", "idle")
+	m.answer("Enter")
+	m.mustEnd(after, 0, "alpha\tidle\t-\n", "")
+	m.Kill(s.RecordedPID, syscall.SIGKILL)
+	m.mustEnd(idle, 0, "alpha\tcrashed\tsignal: killed\n", "")
+	m.Refused(1, "wait: alpha is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume alpha", "wait", "alpha", "--for", "idle")
+}
+
+// The one that is waited for may be ended and brought back: it is the agent that counts,
+// and not its process.
+func TestWaitGoesOnOverAResume(t *testing.T) {
+	m := real(t)
+	before := m.Remembers("alpha")
+	gone, busy := m.waits("alpha", "--for", "context-below=1%"), m.waits("alpha", "--for", "busy")
+	m.OK("resume", "alpha", "--force")
+	after := m.Session("alpha")
+	if after.RecordedPID == before.RecordedPID {
+		t.Fatal("it was not started anew")
+	}
+	m.TypeLine(after, "What number? [[delay 500ms]]")
+	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
+	m.WaitState("alpha", "idle")
+	m.Kill(after.RecordedPID, syscall.SIGKILL)
+	m.mustEnd(gone, 1, "", "alpha is gone: crashed")
+}
+
+func TestWaitForAnAgentThatIsDismissed(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	gone, busy := m.waits("ALPHA", "--for", "gone"), m.waits("alpha", "--for", "busy", "--json")
+	m.OK("dismiss", "alpha")
+	// It stops before its record goes: the waits may see the one or the other.
+	if r := gone.End(); r.Code != 0 || r.Stdout != "alpha\tstopped\t-\n" && r.Stdout != "alpha\tdismissed\t-\n" {
+		t.Errorf("for gone: %s", r)
+	}
+	r := busy.End()
+	var row struct {
+		Handle, State string
+		Met           bool
+	}
+	err := json.Unmarshal([]byte(r.Stdout), &row)
+	m.Check(err == nil && r.Code == 1 && (row.State == "stopped" || row.State == "dismissed") && !row.Met, "for busy: %v, %s", err, r)
+	m.Refused(2, "alpha", "wait", "alpha", "--for", "gone")
+}
+
+func TestWaitForSeveral(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("spawn", "beta")
+	m.MustPrint("alpha\tidle\t-\nbeta\tidle\t-\n", "wait", "alpha", "beta", "--for", "idle")
+	all, one := m.waits("alpha", "beta", "--for", "gone"), m.waits("alpha", "beta", "--any", "--for", "gone")
+	m.OK("stop", "beta")
+	m.mustEnd(one, 0, "beta\tstopped\t-\n", "")
+	m.Refused(1, "beta is gone: stopped", "wait", "alpha", "beta", "--for", "idle")
+	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "beta", "--any", "--for", "idle")
+	m.OK("stop", "alpha")
+	m.mustEnd(all, 0, "alpha\tstopped\t-\nbeta\tstopped\t-\n", "")
+	m.Refused(1, "alpha is gone: stopped; beta is gone: stopped", "wait", "alpha", "beta", "--any", "--for", "idle")
+}
+
+// Folders that do not exist when the wait begins are watched as soon as they do.
+func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
+	m := standIn(t, "start-delay=700ms")
+	m.OK("spawn", "alpha", "--no-wait")
+	m.Must(os.RemoveAll(m.InNbs("status")))
+	registry := filepath.Join(m.World.ConfigDir, "sessions")
+	if e2e.Exists(registry) {
+		t.Fatal("the stand-in has its registry already")
+	}
+	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "idle", "--timeout", "30s")
+	m.WaitIdle(m.World.ConfigDir, m.Session("alpha").RecordedPID) // what it writes later goes into the new folder
+	busy := m.waits("alpha", "--for", "busy")
+	entry := m.RegistryEntry(m.Session("alpha").RecordedPID)
+	m.Must(os.Rename(registry, registry+"-moved"))
+	text := e2e.Read(t, filepath.Join(registry+"-moved", filepath.Base(entry)))
+	m.Write(entry, strings.Replace(text, `"idle"`, `"busy"`, 1))
+	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
+}
+
+// A first-run dialog writes no file.
+func TestWaitSeesADialog(t *testing.T) {
+	m := standIn(t, "dialog=trust")
+	m.OK("spawn", "alpha", "--no-wait")
+	out := m.OK("wait", "alpha", "--for", "waiting", "--timeout", "30s")
+	m.Check(strings.HasPrefix(out, "alpha\twaiting\ttrust"), "%q", out)
+}
+
+func TestWaitForAClaudeThatIsNotLoggedIn(t *testing.T) {
+	m := real(t)
+	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
+	m.Env = e2e.Without(m.Env, "ANTHROPIC_API_KEY")
+	m.OK("spawn", "alpha", "--no-wait")
+	out := m.OK("wait", "alpha", "--for", "idle") // why, only a screen tells, which nobody reads once the registry knows the state
+	m.Check(out == "alpha\tidle\tnot logged in\n" || out == "alpha\tidle\t-\n", "%q", out)
+	r := m.Refused(3, "not ready within 300ms: alpha is idle, not logged in", "wait", "alpha", "--for", "ready", "--timeout", "300ms")
+	m.MustSay(r.Stderr, "nbs-worker attach alpha")
+}
+
+// Nothing runs while nothing happens.
+func TestWaitSleeps(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	waiting := m.Begin("wait", "alpha", "--for", "busy", "--for", "gone", "--timeout", "3s")
+	m.mustEnd(waiting, 3, "", "not busy or gone within 3s: alpha is idle")
+	usage := waiting.ProcessState.SysUsage().(*syscall.Rusage)
+	took := waiting.ProcessState.UserTime() + waiting.ProcessState.SystemTime()
+	// A look each 10 ms would be 300.
+	m.Check(usage.Nvcsw <= 250 && took <= 500*time.Millisecond, "3 s took %s of a processor and %d switches", took, usage.Nvcsw)
+}
+
+func TestWaitForAHundred(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	text := m.RecordText("alpha")
+	args := []string{"alpha", "--for", "busy", "--for", "gone", "--any"}
+	for i := range 99 {
+		handle := fmt.Sprintf("copy-%02d", i)
+		m.WriteRecord(handle, strings.Replace(text, `"alpha"`, `"`+handle+`"`, 1))
+		args = append(args, handle)
+	}
+	waiting := m.waits(args...)
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	r := waiting.End()
+	m.Check(r.Code == 0 && (strings.Contains(r.Stdout, "\tcrashed\t") || strings.Contains(r.Stdout, "\tlost")) && r.Stderr == "", "%v", r)
+}
+
+func TestWaitRefusesWhatIsNoState(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	for words, args := range map[string][]string{
+		"nothing is waited for\nhint: for example: nbs-worker wait alpha --for idle": {"alpha"},
+		`there is no state "dead" to wait for`:                                       {"alpha", "--for", "dead"},
+		`there is no state "idle=1" to wait for`:                                     {"alpha", "--for", "idle=1"},
+		"is not a percentage from 1 to 100":                                          {"alpha", "--for", "context-below=0"},
+		"exclude each other":                                                         {"alpha", "--for", "idle", "--all"},
+		"is negative":                                                                {"alpha", "--for", "idle", "--timeout", "-1s"},
+		"a handle is needed":                                                         {"--for", "idle"},
+	} {
+		m.Refused(4, words, append([]string{"wait"}, args...)...)
+	}
+	m.Refused(2, "nobody", "wait", "alpha", "nobody", "--for", "idle")
+	r := m.waits("alpha", "--for", "gone")
+	m.Must(r.Process.Signal(syscall.SIGINT))
+	m.mustEnd(r, 130, "", "interrupted")
+}
+
+// All are those that should run: one that was stopped is not waited for, one that crashed is.
+func TestWaitForAllThatShouldRun(t *testing.T) {
+	m := standIn(t)
+	m.Refused(2, "no .nbs folder", "wait", "--all", "--for", "idle")
+	for _, handle := range []string{"alpha", "beta", "gamma"} {
+		m.OK("spawn", handle)
+		m.WaitState(handle, "idle")
+	}
+	m.OK("stop", "beta")
+	m.MustPrint("alpha\tidle\t-\ngamma\tidle\t-\n", "wait", "--all", "--for", "idle")
+	m.Kill(m.Session("gamma").RecordedPID, syscall.SIGKILL)
+	m.WaitState("gamma", "crashed")
+	m.Refused(1, "gamma is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume gamma", "wait", "--all", "--for", "idle")
+	m.OK("stop", "--all")
+	m.Refused(2, "no agent of the project should run", "wait", "--all", "--for", "idle")
+}

@@ -1,0 +1,305 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/api"
+	"nbs-worker/internal/sim/rig"
+)
+
+// oldest is the variable that is 1 where the tests of each version run on the oldest Claude Code.
+const oldest = "NBS_TEST_OLDEST"
+
+// EachVersion is a team on the newest Claude Code, and on the oldest in make test-all, which runs the tests that call it
+// a second time.
+func EachVersion(t *testing.T) *Team {
+	t.Helper()
+	t.Parallel()
+	if OnOldest() {
+		return NewTeam(t, rig.ClaudeBinary(t, rig.Oldest))
+	}
+	return NewTeam(t, rig.ClaudeBinary(t, rig.Newest))
+}
+
+// OnOldest reports whether the tests of each version run on the oldest Claude Code.
+func OnOldest() bool { return os.Getenv(oldest) == "1" }
+
+// Real is a team on the current Claude Code.
+func Real(t *testing.T) *Team {
+	t.Helper()
+	t.Parallel()
+	return NewTeam(t, rig.ClaudeBinary(t, rig.Newest))
+}
+
+// StandIn is a team on the stand-in, which misbehaves as the words say.
+func StandIn(t *testing.T, misbehaviour ...string) *Team {
+	t.Helper()
+	t.Parallel()
+	m := NewTeam(t, rig.StandIn(t))
+	m.Env = append(m.Env, "NBS_SIM_CLAUDE="+strings.Join(misbehaviour, ","))
+	return m
+}
+
+// RealIf is a team on the real one where that counts, else on the stand-in.
+func RealIf(t *testing.T, counts bool) *Team {
+	t.Helper()
+	if counts {
+		return Real(t)
+	}
+	return StandIn(t)
+}
+
+// Team is one project with its own Claude configuration, tmux server and API.
+type Team struct {
+	*testing.T
+	World  *rig.World
+	API    *api.Server
+	Worker string
+	Env    []string
+	Dir    string // where commands are run
+}
+
+func NewTeam(t *testing.T, claude string) *Team {
+	t.Helper()
+	server, err := api.Start(api.Options{})
+	rig.Must(t, err)
+	world := rig.NewWorld(t, server.URL())
+	m := &Team{T: t, World: world, API: server, Worker: rig.Worker(t), Dir: world.Project}
+	m.Env = world.Env("NBS_CLAUDE="+claude, "PATH="+filepath.Dir(m.Worker)+":"+os.Getenv("PATH"))
+	t.Cleanup(func() {
+		m.KillServer()
+		_ = server.Close()
+	})
+	return m
+}
+
+// Result is what a user sees of one command.
+type Result struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+func (r Result) String() string {
+	return fmt.Sprintf("exit code %d\nstdout: %s\nstderr: %s", r.Code, r.Stdout, r.Stderr)
+}
+
+// Command prepares a run of nbs-worker; extra changes the environment.
+func (m *Team) Command(args []string, extra ...string) *exec.Cmd {
+	cmd := exec.Command(m.Worker, args...)
+	cmd.Dir = m.Dir
+	cmd.Env = slices.Concat(m.Env, extra)
+	return cmd
+}
+
+func (m *Team) NBS(args ...string) Result {
+	m.Helper()
+	return m.Finish(m.Command(args))
+}
+
+// NBSWith runs nbs-worker with more variables.
+func (m *Team) NBSWith(env []string, args ...string) Result {
+	m.Helper()
+	return m.Finish(m.Command(args, env...))
+}
+
+func (m *Team) Finish(cmd *exec.Cmd) Result {
+	m.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		m.Fatalf("%s: %v", cmd, err)
+	}
+	r := Result{Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}
+	CheckSchema(m, cmd.Args, r)
+	return r
+}
+
+// Running is a command that goes on while the test does.
+type Running struct {
+	*exec.Cmd
+	Team     *Team
+	Out, Err bytes.Buffer
+}
+
+func (m *Team) Begin(args ...string) *Running {
+	m.Helper()
+	return m.BeginWith(nil, args...)
+}
+
+// BeginWith begins a command with more variables.
+func (m *Team) BeginWith(env []string, args ...string) *Running {
+	m.Helper()
+	r := &Running{Cmd: m.Command(args, env...), Team: m}
+	r.Stdout, r.Stderr = &r.Out, &r.Err
+	m.Must(r.Start())
+	return r
+}
+
+// End waits for the command.
+func (r *Running) End() Result {
+	_ = r.Wait() // the code tells
+	out := Result{Code: r.ProcessState.ExitCode(), Stdout: r.Out.String(), Stderr: r.Err.String()}
+	if out.Code >= 0 { // else it was killed, maybe in the middle of a line
+		CheckSchema(r.Team, r.Args, out)
+	}
+	return out
+}
+
+// Session is what session --json tells, as far as tests ask.
+type Session struct {
+	Handle         string
+	SessionID      string `json:"session_id"`
+	State          string
+	Cause          string
+	Running        bool
+	StateSource    string `json:"state_source"`
+	Desired        string
+	Model          string
+	PermissionMode string `json:"permission_mode"`
+	RecordedPID    int    `json:"recorded_pid"`
+	PID            int    // 0: it does not run
+	TmuxSession    string `json:"tmux_session"`
+	TmuxAlive      bool   `json:"tmux_alive"`
+	UptimeS        *int   `json:"uptime_s"`
+	StateAgeMS     *int   `json:"state_age_ms"`
+	Retry          *struct {
+		Attempt, Of int
+		InS         int `json:"in_s"`
+	}
+	Context *struct {
+		UsedPercent int `json:"used_percent"`
+		LeftPercent int `json:"left_percent"`
+		Tokens      int
+		Window      int
+		Band        string
+		Source      string
+		AgeS        *int `json:"age_s"`
+	}
+	Cost *struct {
+		USD    float64
+		Source string
+	}
+	Transcript *struct {
+		Path  string
+		Bytes int
+	}
+	PreviousSessions []struct {
+		SessionID string `json:"session_id"`
+		Reason    string
+	} `json:"previous_sessions"`
+	LastExit *struct {
+		Code       int
+		Signal     string
+		Error      string
+		Reason     string
+		LastScreen string `json:"last_screen"`
+		OOMKills   int    `json:"oom_kills"`
+	} `json:"last_exit"`
+	LastError *struct{ Class, Text, At string } `json:"last_error"`
+	Drift     []struct{ Field, Recorded, Live string }
+	Advice    []string
+}
+
+// IsDead tells whether the agent is known not to run.
+func (s Session) IsDead() bool { return !s.Running && s.State != "unknown" }
+
+func (m *Team) Session(handle string) (s Session) {
+	m.Helper()
+	m.Decode(&s, "session", handle, "--json")
+	return s
+}
+
+// Decode reads the JSON of a command that must succeed.
+func (m *Team) Decode(into any, args ...string) {
+	m.Helper()
+	m.Must(json.Unmarshal([]byte(m.OK(args...)), into))
+}
+
+// run runs a program that must succeed, and returns what it says.
+func (m *Team) MustRun(cmd *exec.Cmd) string {
+	m.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		m.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return string(out)
+}
+
+func (m *Team) WaitFor(what string, check func() (bool, string)) {
+	m.Helper()
+	rig.WaitFor(m, what, check)
+}
+
+// WaitSession waits until session says of an agent what is waited for.
+func (m *Team) WaitSession(handle, what string, is func(s Session) bool) (s Session) {
+	m.Helper()
+	m.WaitFor(handle+" "+what, func() (bool, string) {
+		s = m.Session(handle)
+		return is(s), fmt.Sprintf("%+v", s)
+	})
+	return s
+}
+
+// WaitState waits until the agent is in the state, alive or dead.
+func (m *Team) WaitState(handle, state string) Session {
+	m.Helper()
+	return m.WaitSession(handle, "is "+state, func(s Session) bool { return s.State == state })
+}
+
+// WaitDeath waits until the agent is known not to run.
+func (m *Team) WaitDeath(handle string) Session {
+	m.Helper()
+	return m.WaitSession(handle, "does not run", Session.IsDead)
+}
+
+// WaitClaude waits until the agent's claude has a process, ready or not: a start that is
+// asked for counts as running before.
+func (m *Team) WaitClaude(handle string) {
+	m.Helper()
+	m.WaitFor("claude runs", func() (bool, string) {
+		r := m.NBS("session", handle, "--json")
+		var s Session
+		_ = json.Unmarshal([]byte(r.Stdout), &s) // no record yet, no JSON
+		return s.Running && s.PID != 0, r.String()
+	})
+}
+
+// Variable reads the environment of the team's commands.
+func (m *Team) Variable(name string) string {
+	value := ""
+	for _, entry := range m.Env {
+		if rest, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = rest
+		}
+	}
+	return value
+}
+
+// Before is the PATH on which a program comes first.
+func (m *Team) Before(program string) (entry string) {
+	return "PATH=" + filepath.Dir(program) + ":" + m.Variable("PATH")
+}
+
+// Folder makes a folder below the team's own.
+func (m *Team) Folder(name string) string {
+	m.Helper()
+	path := filepath.Join(m.World.Root, name)
+	m.Must(os.MkdirAll(path, 0o700))
+	return path
+}
+
+// OtherProject makes a second project folder. It is not trusted.
+func (m *Team) OtherProject() string {
+	m.Helper()
+	return m.Folder("other")
+}
