@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"strings"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -19,6 +20,15 @@ func (m *Team) Check(holds bool, format string, args ...any) {
 	m.Helper()
 	rig.Check(m, holds, format, args...)
 }
+
+// InTime checks that something took at most as long as it may on the usual machine.
+func (m *Team) InTime(took, limit time.Duration) {
+	m.Helper()
+	m.Check(took <= rig.Scaled(limit), "it took %s, and may take %s on a machine of slowness %.1f", took, limit, rig.Slowness())
+}
+
+// Patience is a --timeout for what is to succeed.
+func Patience() string { return rig.Scaled(time.Minute).String() }
 
 // OK runs a command that must succeed and returns its stdout.
 func (m *Team) OK(args ...string) string {

@@ -30,7 +30,7 @@ func (m *Team) Send(code int, want string, args ...string) Receipt {
 // Reply is what an agent answers to a message.
 func (m *Team) Reply(args ...string) string {
 	m.Helper()
-	if got := m.Send(0, "accepted", append([]string{"--wait-reply", "--timeout", "1m"}, args...)...); got.Reply != nil {
+	if got := m.Send(0, "accepted", append([]string{"--wait-reply", "--timeout", Patience()}, args...)...); got.Reply != nil {
 		return *got.Reply
 	}
 	m.Errorf("%q: no reply", args)

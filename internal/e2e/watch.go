@@ -31,7 +31,7 @@ func (m *Team) BeginWatchBy(path string, env ...string) *Watcher {
 	w.Running = &Running{Cmd: m.Command([]string{"watch", "--json", "--policy", path}, append(env, "NOTIFY_SOCKET="+manager.LocalAddr().String())...), Team: m}
 	w.Stdout, w.Stderr = w.Out, &w.Err
 	m.Must(w.Start())
-	m.Must(manager.SetReadDeadline(time.Now().Add(time.Minute)))
+	m.Must(manager.SetReadDeadline(time.Now().Add(rig.Scaled(time.Minute))))
 	ready := make([]byte, 100)
 	n, err := manager.Read(ready)
 	if err != nil || string(ready[:n]) != "READY=1" {

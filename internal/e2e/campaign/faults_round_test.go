@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/faults"
+	"nbs-worker/internal/sim/rig"
 )
 
 const (
@@ -206,7 +207,7 @@ func (r *round) strike() {
 	r.Must(cmd.Start())
 	verb.Store(int64(cmd.Process.Pid))
 	begun := time.Now()
-	hung := time.AfterFunc(verbLimit, func() { _ = cmd.Process.Kill() })
+	hung := time.AfterFunc(rig.Scaled(verbLimit), func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait() // the code tells
 	if !hung.Stop() {
 		r.Errorf("the verb was still there after %s", time.Since(begun))

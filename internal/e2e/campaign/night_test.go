@@ -21,6 +21,7 @@ type night struct {
 	chance  *rand.Rand
 	watcher *e2e.Watcher
 	before  map[string]e2e.Session
+	limited time.Time         // until when the usage limit of one lasts
 	told    map[string]string // what a person is to be told of each, by the end of a fault
 	done    []e2e.Deed        // of watches that were ended
 }
@@ -140,6 +141,7 @@ func (n *night) crashLoop() {
 
 func (n *night) usageLimit() {
 	until := time.Now().Add(90 * time.Second).Truncate(time.Minute) // claude says it to the minute
+	n.limited = until
 	words := "You've hit your session limit · resets " + until.UTC().Format("3:04pm (UTC)")
 	n.Write(n.trouble("limit"), fmt.Sprintf("until=%d\nwords=%q\n", until.Add(-10*time.Second).Unix(), words))
 	n.killAgent("limit")
@@ -252,6 +254,7 @@ func playNight(t *testing.T, chance *rand.Rand) {
 	n.OK("send", "login", "[[error 403]] hello") // who was resumed may be logged in, until its next turn
 	n.told["login"] += " held"
 	n.mustBeTold()
+	<-time.After(time.Until(n.limited))
 	rig.WaitFor(t, "the limit is lifted", func() (bool, string) { s := n.Session("limit"); return s.Running, fmt.Sprintf("%+v", s) })
 	n.mustKeep("idle", "full", "hangs", "crash", "asks", "limit", "self", "a", "b")
 	n.mustKeep("held", "login", "loop")

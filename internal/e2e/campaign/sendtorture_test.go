@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // standardMessages is how many messages the torture sends to an agent of each version; NBS_MESSAGES says otherwise.
@@ -61,7 +62,7 @@ func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
 		askers.Go(func() {
 			for i := range next {
 				question := fmt.Sprintf("question <<%d>>", i)
-				got := m.NBS("send", "alpha", question, "--wait-reply", "--timeout", "1m")
+				got := m.NBS("send", "alpha", question, "--wait-reply", "--timeout", e2e.Patience())
 				m.Check(got.Code == 0 && got.Stdout == "You said: "+question+"\n", "%s: %s", question, got)
 			}
 		})
@@ -85,7 +86,7 @@ func message(i int) string {
 
 // sendAny sends a message in the way that it takes, and does not judge yet.
 func (m *team) sendAny(text string, i int) (got e2e.Receipt) {
-	args := []string{"send", "--json", "--timeout", "20s"}
+	args := []string{"send", "--json", "--timeout", rig.Scaled(20 * time.Second).String()}
 	switch {
 	case strings.HasPrefix(text, "/"):
 		args = append(args, "--raw")
@@ -105,7 +106,7 @@ func (m *team) sendAny(text string, i int) (got e2e.Receipt) {
 		case got.Receipt != "held" || got.Outbox != "": // what was held is sent again; had it arrived, it would be there twice
 			return got
 		case strings.Contains(got.Reason, "does not run"):
-			m.NBS("resume", "alpha", "--timeout", "30s") // another sender may be quicker
+			m.NBS("resume", "alpha", "--timeout", e2e.Patience()) // another sender may be quicker
 		}
 	}
 }
@@ -122,7 +123,7 @@ func (m *team) flush() {
 	m.Helper()
 	pane := "=" + m.Session("alpha").TmuxSession + ":"
 	m.WaitFor("what is kept to be delivered", func() (bool, string) {
-		m.NBS("resume", "alpha", "--timeout", "30s") // it may run
+		m.NBS("resume", "alpha", "--timeout", e2e.Patience()) // it may run
 		m.Tmux("send-keys", "-t", pane, "-X", "cancel")
 		if m.Entry().Status == "waiting" {
 			m.Tmux("send-keys", "-t", pane, "Escape")

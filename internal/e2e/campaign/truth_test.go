@@ -121,7 +121,7 @@ func (w *truth) change(handle string, h *history) {
 		h.begin(map[string]phase{"stop": stopped, "dismiss": absent}[verb], 0, 0)
 	default:
 		h.begin(starting, 0, 0)
-		w.must(verb, handle, "--timeout", "2m")
+		w.must(verb, handle, "--timeout", e2e.Patience())
 		pid, launcher := w.pidsOf(handle)
 		h.started(pid, launcher)
 	}

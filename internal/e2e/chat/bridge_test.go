@@ -8,9 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/sim/telegram"
 )
 
@@ -57,9 +57,7 @@ func (p *phone) serves(args ...string) {
 }
 
 func (p *phone) deadline() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	p.Cleanup(cancel)
-	return ctx
+	return rig.Patient(p)
 }
 
 // hears waits for the bot's next messages.

@@ -30,7 +30,7 @@ func TestOriginalSlowShutdownNeverMeansTwoClaudes(t *testing.T) {
 	m := standIn(t, "stop-delay=4s")
 	m.OK("spawn", "alpha", "--prompt", "Remember 42.")
 	s := m.Session("alpha")
-	m.OK("resume", "alpha", "--force", "--timeout", "60s")
+	m.OK("resume", "alpha", "--force", "--timeout", e2e.Patience())
 	on := e2e.ClaudesOn(s.SessionID)
 	m.Check(len(on) == 1 && on[0] != s.RecordedPID && e2e.Dead(s.RecordedPID), "claudes on the conversation: %v, before: %d", on, s.RecordedPID)
 }

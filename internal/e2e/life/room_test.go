@@ -143,7 +143,7 @@ func TestServerThatRanFullIsMended(t *testing.T) {
 	t.Cleanup(func() { m.limitFiles(server, 4096) }) // else it could not be ended in peace
 	before := m.Remembers("alpha")
 	m.WaitFor("the server answers nobody", func() (bool, string) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), rig.Scaled(time.Second))
 		defer cancel()
 		// Without a pipe: the server would hold it.
 		cmd := exec.CommandContext(ctx, "tmux", "-L", "default", "new-session", "-d", "cat")

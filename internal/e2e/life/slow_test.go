@@ -17,7 +17,8 @@ func (m *team) inTime(code int, args ...string) e2e.Result {
 	r := m.NBS(args...)
 	took := time.Since(begun)
 	m.Logf("%v: %s, code %d", args, took.Round(10*time.Millisecond), r.Code)
-	m.Check(r.Code == code && took <= stuckLimit, "%v took %s; want code %d: %s", args, took, code, r)
+	m.Check(r.Code == code, "%v: want code %d: %s", args, code, r)
+	m.InTime(took, stuckLimit)
 	return r
 }
 

@@ -4,15 +4,17 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // A machine in trouble: the truth is said, and nothing is lost.
 
 func TestPromptThatClaudeDoesNotTake(t *testing.T) {
 	m := real(t)
-	m.Refused(3, "the prompt was not in its transcript", "spawn", "alpha", "--timeout", "15s", "--prompt", "/no-such-command hi")
+	m.Refused(3, "the prompt was not in its transcript", "spawn", "alpha", "--timeout", rig.Scaled(15*time.Second).String(), "--prompt", "/no-such-command hi")
 	m.OK("spawn", "beta", "--prompt", "/etc/passwd is what?")
 	m.MustAnswer("beta", "You said: /etc/passwd")
 }

@@ -21,7 +21,7 @@ func TestWrapperThatDoesNotExec(t *testing.T) {
 	begun := time.Now()
 	before := m.Remembers("alpha")
 	took := time.Since(begun)
-	m.Check(took <= 20*time.Second, "the start took %s", took)
+	m.InTime(took, 20*time.Second)
 	m.Check(before.StateSource == "registry", "%+v", before)
 	m.TypeLine(before, "/clear")
 	m.WaitFor("the record follows", func() (bool, string) { s := m.Session("alpha"); return s.SessionID != before.SessionID, s.SessionID })

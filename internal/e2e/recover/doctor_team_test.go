@@ -195,7 +195,7 @@ func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
 				m.Env = e2e.Without(m.Env, c.without)
 			}
 			m.Doctor(e2e.AnyCode).Finds(m.Team, c.id, c.level, c.w)
-			m.Refused(8, "", "spawn", "alpha", "--timeout", "20s")
+			m.Refused(8, "", "spawn", "alpha", "--timeout", e2e.Patience())
 			if what != "no login" { // there it waits at no dialog, and answers nothing
 				m.Doctor(e2e.AnyCode).Finds(m.Team, "start.waiting", "note", "alpha is waiting: ")
 			}

@@ -142,9 +142,9 @@ func TestFailedTurnsAreTold(t *testing.T) {
 func TestFailedTurnIsNotWhatWasWaitedFor(t *testing.T) {
 	m := real(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "done", "--timeout", "30s")
+	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "done", "--timeout", e2e.Patience())
 	m.say("[[error 400]] a")
-	m.MustPrint("alpha\tfailed\tunknown\n", "wait", "alpha", "--for", "failed", "--timeout", "30s")
+	m.MustPrint("alpha\tfailed\tunknown\n", "wait", "alpha", "--for", "failed", "--timeout", e2e.Patience())
 	m.Refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
 	m.Refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
 	m.MustSay("\n"+m.OK("list"), "\nalpha\tfailed\tunknown\trunning\t")

@@ -52,7 +52,7 @@ func (m *team) mustEnd(waiting *e2e.Running, code int, stdout, stderr string) {
 func TestWaitThroughTheStatesOfARealAgent(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default", "--no-wait")
-	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "ready", "--timeout", "30s")
+	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "ready", "--timeout", e2e.Patience())
 	s := m.Session("alpha")
 	idle, busy, held := m.waits("alpha", "--for", "gone"), m.waits("alpha", "--for", "busy"), m.waits("alpha", "--for", "waiting")
 	m.TypeLine(s, `[[delay 300ms]] [[tool Bash {"command":"touch made","description":"make it"}]]`)
@@ -129,7 +129,7 @@ func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
 	if e2e.Exists(registry) {
 		t.Fatal("the stand-in has its registry already")
 	}
-	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "idle", "--timeout", "30s")
+	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "idle", "--timeout", e2e.Patience())
 	m.WaitIdle(m.World.ConfigDir, m.Session("alpha").RecordedPID) // what it writes later goes into the new folder
 	busy := m.waits("alpha", "--for", "busy")
 	entry := m.RegistryEntry(m.Session("alpha").RecordedPID)
@@ -143,7 +143,7 @@ func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
 func TestWaitSeesADialog(t *testing.T) {
 	m := standIn(t, "dialog=trust")
 	m.OK("spawn", "alpha", "--no-wait")
-	out := m.OK("wait", "alpha", "--for", "waiting", "--timeout", "30s")
+	out := m.OK("wait", "alpha", "--for", "waiting", "--timeout", e2e.Patience())
 	m.Check(strings.HasPrefix(out, "alpha\twaiting\ttrust"), "%q", out)
 }
 
@@ -167,7 +167,7 @@ func TestWaitSleeps(t *testing.T) {
 	usage := waiting.ProcessState.SysUsage().(*syscall.Rusage)
 	took := waiting.ProcessState.UserTime() + waiting.ProcessState.SystemTime()
 	// A look each 10 ms would be 300.
-	m.Check(usage.Nvcsw <= 250 && took <= 500*time.Millisecond, "3 s took %s of a processor and %d switches", took, usage.Nvcsw)
+	m.Check(usage.Nvcsw <= 250 && took <= rig.Scaled(500*time.Millisecond), "3 s took %s of a processor and %d switches", took, usage.Nvcsw)
 }
 
 func TestWaitForAHundred(t *testing.T) {
