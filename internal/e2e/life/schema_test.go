@@ -10,7 +10,7 @@ import (
 // The published schema is what the program prints, and is a schema.
 func TestSchemaIsPublished(t *testing.T) {
 	m := standIn(t)
-	text, err := os.ReadFile("../../internal/wire/schema.json")
+	text, err := os.ReadFile("../../wire/schema.json")
 	m.Must(err)
 	out := m.OK("schema")
 	m.Check(out == string(text), "nbs-worker schema prints another one than was made from the types")
