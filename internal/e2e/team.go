@@ -225,7 +225,7 @@ func (m *Team) Decode(into any, args ...string) {
 	m.Must(json.Unmarshal([]byte(m.OK(args...)), into))
 }
 
-// run runs a program that must succeed, and returns what it says.
+// MustRun runs a program that must succeed, and returns what it says.
 func (m *Team) MustRun(cmd *exec.Cmd) string {
 	m.Helper()
 	out, err := cmd.CombinedOutput()
