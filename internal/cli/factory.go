@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/companion"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/observe/health"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/supervisor"
@@ -141,7 +142,7 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 		return nil, err
 	}
 	return supervisor.New(observe.Observer{
-		Store: opened, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Store: opened, Tmux: tmux.NewServers(health.Stuck).Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
 	}), nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/proc"
+	"nbs-worker/internal/observe/health"
 	"nbs-worker/internal/restart"
 	"nbs-worker/internal/tmux"
 )
@@ -145,7 +145,11 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, screenTimeout)
 	defer cancel()
 	client, err := tmux.New(socket)
-	if err != nil || stuck(client) {
+	if err != nil {
+		return ""
+	}
+	// A server that is stuck is not asked: the command that ends the agent waits for this launcher.
+	if server, err := client.ServerPID(); err == nil && health.Stuck(server) {
 		return ""
 	}
 	screen, err := client.Screen(ctx, l.Pane["TMUX_PANE"])
@@ -153,17 +157,6 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 		return ""
 	}
 	return tail(screen, screenLimit)
-}
-
-// stuck tells, without asking the server, whether it answers nobody: a command that ends the agent
-// is waiting for this launcher.
-func stuck(client *tmux.Client) bool {
-	server, err := client.ServerPID()
-	if err != nil {
-		return false
-	}
-	files, err := proc.FilesOf(server)
-	return proc.Halted(server) || err == nil && files.Full()
 }
 
 // tail returns the end of a screen: whole lines, without blank ones at either end,

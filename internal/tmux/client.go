@@ -5,8 +5,9 @@
 // pattern. So nothing that a user wrote goes into a tmux command. Names are made by
 // us, targets are exact ('=name') or ids, and a pane's command is a few fixed words.
 //
-// Every call has a deadline: a server that is wedged or stopped answers nobody. One that was silent
-// is not asked again for a while. A call that failed is no statement about an agent.
+// Every call has a deadline: a server that is wedged or stopped answers nobody. One that is known to be
+// stuck is given up early, and any other gets the time that a busy machine needs. One that was silent is
+// not asked again for a while. A call that failed is no statement about an agent.
 // The package knows neither processes nor .nbs.
 package tmux
 
@@ -46,7 +47,7 @@ type Client struct {
 
 // New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
 // the user's default server. Errors: Unfit when tmux is not installed; BadInput.
-func New(socket string) (*Client, error) { return NewServers().Client(socket) }
+func New(socket string) (*Client, error) { return NewServers(noneIsStuck).Client(socket) }
 
 // Client returns a client as [New] does, which shares with the other clients of its
 // server whether that was silent.
@@ -95,9 +96,9 @@ func (c *Client) begin(ctx context.Context, dir string, args ...string) (wait fu
 		if err != nil {
 			return "", err
 		}
-		exit := process.wait(ctx)
-		if exit != nil && !errors.Is(exit, errFlood) && ctx.Err() != nil {
-			return "", c.notWaitedFor(ctx, time.Since(begun))
+		exit := process.wait(ctx, c.isStuck)
+		if errors.Is(exit, errStuck) || exit != nil && !errors.Is(exit, errFlood) && ctx.Err() != nil {
+			return "", c.notWaitedFor(ctx, time.Since(begun), process.printed())
 		}
 		return c.said(process, exit)
 	}
@@ -109,7 +110,7 @@ func (c *Client) start(ctx context.Context, dir string, args ...string) (*proces
 		return nil, err
 	}
 	if ctx.Err() != nil {
-		return nil, c.notWaitedFor(ctx, 0)
+		return nil, c.notWaitedFor(ctx, 0, 0)
 	}
 	started, err := startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv(), c.stdin)
 	if err != nil {
@@ -135,12 +136,19 @@ func (c *Client) said(process *process, exit error) (string, error) {
 	return string(process.stdout.text), nil
 }
 
-// notWaitedFor is the error of a call whose time was over, or that the caller has cancelled.
-func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration) error {
+// isStuck reports whether the server that listens cannot answer.
+func (c *Client) isStuck() bool {
+	pid, err := c.ServerPID()
+	return err == nil && c.shared.isStuck(pid)
+}
+
+// notWaitedFor is the error of a call whose time was over, or that the caller has cancelled, after the client had
+// printed so many bytes.
+func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration, printed int) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", ctx.Err())
 	}
-	return c.server.silentFor(waited)
+	return c.server.silentFor(waited, printed)
 }
 
 // check checks a socket that was chosen by path, which tmux itself does not check.

@@ -9,8 +9,11 @@ import (
 
 const (
 	// answerLimit is how long a server is waited for, at each question. An answer takes some
-	// milliseconds, and under the load of many starts at once some hundred.
-	answerLimit = 2 * time.Second
+	// milliseconds; on a machine that is short of processors, and with many starts at once, seconds.
+	answerLimit = 10 * time.Second
+	// stuckEvery is how often the process of a server that owes an answer is looked at. One that is stuck
+	// then is not waited for any longer.
+	stuckEvery = 2 * time.Second
 	// silence is how long a server that was silent is not asked again. It outlasts every verb that
 	// does not wait for claude; a verb that does asks again.
 	silence = 10 * time.Second
@@ -23,14 +26,18 @@ type health struct {
 	err   error
 }
 
-// silentFor notes that a server gave no answer, and returns the error for that.
-func (h *health) silentFor(waited time.Duration) error {
+// silentFor notes that a server gave no answer, or only the beginning of one, and returns the error for that.
+func (h *health) silentFor(waited time.Duration, printed int) error {
 	const readable = 10 * time.Millisecond
+	waited = waited.Round(readable)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.since = time.Now()
-	h.err = agent.Errorf(agent.TimedOut, "the tmux server was silent for %s", waited.Round(readable)).
-		Hint("it may still do what it was asked when it goes on")
+	err := agent.Errorf(agent.TimedOut, "the tmux server was silent for %s", waited)
+	if printed > 0 {
+		err = agent.Errorf(agent.TimedOut, "tmux printed %d bytes in %s and did not end", printed, waited)
+	}
+	h.err = err.Hint("it may still do what it was asked when it goes on")
 	return h.err
 }
 

@@ -11,13 +11,21 @@ import (
 // makes several calls through several clients; what one of them found out holds for
 // the others.
 type Servers struct {
+	isStuck func(pid int) bool
+
 	mu        sync.Mutex
 	bySocket  map[string]*health
 	openFiles uint64
 }
 
-// NewServers returns the Servers of a command that has just begun.
-func NewServers() *Servers { return &Servers{bySocket: map[string]*health{}} }
+// NewServers returns the Servers of a command that has just begun. isStuck reports whether the process of a
+// server shows that it cannot answer.
+func NewServers(isStuck func(pid int) bool) *Servers {
+	return &Servers{isStuck: isStuck, bySocket: map[string]*health{}}
+}
+
+// noneIsStuck is for callers that do not look at processes.
+func noneIsStuck(int) bool { return false }
 
 // at returns what the clients of one socket share.
 func (s *Servers) at(path string) *health {

@@ -40,7 +40,7 @@ func Scratch(dir string) (*Client, error) {
 // Configured is [Scratch] for a server that reads the user's configuration, as the first
 // server of an agent does.
 func Configured(dir string) (*Client, error) {
-	return NewServers().Client(filepath.Join(dir, "tmux"))
+	return NewServers(noneIsStuck).Client(filepath.Join(dir, "tmux"))
 }
 
 // Version is that of the tmux program, such as "3.3a". No server is asked.

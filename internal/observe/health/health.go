@@ -26,6 +26,12 @@ func InVain(err error) error {
 	return nil
 }
 
+// Stuck reports whether a tmux server cannot answer: it is stopped, or it spins at its limit of open files.
+func Stuck(pid int) bool {
+	files, err := proc.FilesOf(pid)
+	return proc.Halted(pid) || err == nil && files.Full()
+}
+
 // Diagnose adds to the error of a server that gave no answer what the server's process shows.
 func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
 	if err == nil || agent.KindOf(err) != agent.TimedOut {
