@@ -3,6 +3,7 @@ package private
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -24,8 +25,12 @@ import (
 // Locks is where a Folder has its lock files.
 const Locks = "locks"
 
-// lockWait is how long to wait for a lock that its holders keep for milliseconds.
-const lockWait = 5 * time.Second
+// A lock that its holders keep for milliseconds is stuck when so many looks in a row, one a second, find the same
+// holder.
+const (
+	looks     = 5
+	lookEvery = time.Second
+)
 
 // TryLock takes a lock, or returns nil when somebody else has the lock.
 func (f *Folder) TryLock(name string) (*flock.Flock, error) {
@@ -43,47 +48,81 @@ func (f *Folder) TryLock(name string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// Lock waits for a lock whose holders keep it for milliseconds. Errors: Conflict after five
-// seconds.
+// Lock waits for a lock whose holders keep it for milliseconds. Errors: Conflict when the same holder has
+// had it for five seconds.
 func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	unlock, err = f.Await(ctx, name)
-	if err != nil {
+	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
+	if err := awaitShort(ctx, lock); err != nil {
 		return nil, f.LockFailed(name, err)
 	}
-	return unlock, nil
+	return func() { _ = lock.Close() }, nil
 }
 
 // Await waits for a lock until the context ends. Errors: that of the context.
 func (f *Folder) Await(ctx context.Context, name string) (unlock func(), err error) {
 	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
-	if err := await(ctx, lock); err != nil {
+	if err := await(ctx, lock, nil); err != nil {
 		return nil, err
 	}
 	return func() { _ = lock.Close() }, nil
 }
 
-// await waits in the kernel, which grants the lock in the order of arrival: two hundred that asked
-// again and again instead would keep the holder from its work, and find the lock free by chance
-// only. A caller that gives up leaves a goroutine and a descriptor until the lock is granted; it is
-// then let go at once.
-func await(ctx context.Context, lock *flock.Flock) error {
+// awaitShort waits for a lock whose holders keep it for milliseconds. Each of them leaves on the lock file the
+// time at which it got the lock. The kernel grants the lock in the order of arrival, so a queue that moves comes
+// to its end, however long it is; only a holder that stays is stuck. Errors: [ErrStayedLocked].
+func awaitShort(ctx context.Context, lock *flock.Flock) error {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	if err := await(ctx, lock, look.C); err != nil {
+		return err
+	}
+	_ = os.Chtimes(lock.Path(), time.Time{}, time.Now())
+	return nil
+}
+
+// await waits in the kernel: two hundred that asked again and again instead would keep the holder from
+// its work, and find the lock free by chance only. A caller that gives up leaves a goroutine and a
+// descriptor until the lock is granted; it is then let go at once. Errors: those of [awaitGrant].
+func await(ctx context.Context, lock *flock.Flock, look <-chan time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	granted := make(chan error, 1)
 	go func() { granted <- lock.Lock() }()
-	select {
-	case err := <-granted:
-		return err
-	case <-ctx.Done():
+	given, err := awaitGrant(ctx, granted, look, func() (taken time.Time) {
+		if info, err := os.Lstat(lock.Path()); err == nil {
+			taken = info.ModTime()
+		}
+		return taken
+	})
+	if !given {
 		go func() {
 			if <-granted == nil {
 				_ = lock.Close()
 			}
 		}()
-		return ctx.Err()
+	}
+	return err
+}
+
+// awaitGrant waits until a lock is granted, and looks now and then at when its holder got it. Errors: that of
+// the context; [ErrStayedLocked] when that was always the same holder.
+func awaitGrant(ctx context.Context, granted <-chan error, look <-chan time.Time, taken func() time.Time) (given bool, err error) {
+	var holder time.Time
+	for seen := 0; ; {
+		select {
+		case err := <-granted:
+			return true, err
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-look:
+		}
+		if now := taken(); !now.Equal(holder) {
+			holder, seen = now, 0
+		}
+		if seen++; seen == looks {
+			return false, fmt.Errorf("%w for %s", ErrStayedLocked, looks*lookEvery)
+		}
 	}
 }
 
@@ -105,8 +144,11 @@ func (f *Folder) LockFailed(name string, err error) error {
 var ErrStayedLocked = errors.New("stayed locked")
 
 func lockFailed(label, path string, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return agent.Errorf(agent.Conflict, "%s %w for %s", label, ErrStayedLocked, lockWait).
+	if errors.Is(err, context.DeadlineExceeded) { // of a caller that has less time
+		err = ErrStayedLocked
+	}
+	if errors.Is(err, ErrStayedLocked) {
+		return agent.Errorf(agent.Conflict, "%s %w", label, err).
 			Hint("another command hangs with it; which one: lslocks --output PID,COMMAND,PATH")
 	}
 	failure := agent.Errorf(agent.Failed, "lock %s: %w", label, err)

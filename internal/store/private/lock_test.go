@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -43,7 +44,7 @@ func TestLockExcludes(t *testing.T) {
 		defer cancel()
 		_, err = lock(ctx)
 		storetest.WantKind(t, what, err, agent.Conflict)
-		if len(agent.HintsOf(err)) != 1 || !strings.Contains(err.Error(), " stayed locked for ") || !errors.Is(err, ErrStayedLocked) {
+		if len(agent.HintsOf(err)) != 1 || !strings.Contains(err.Error(), " stayed locked") || !errors.Is(err, ErrStayedLocked) {
 			t.Errorf("%s: %v, hints %q", what, err, agent.HintsOf(err))
 		}
 		unlock()
@@ -51,6 +52,63 @@ func TestLockExcludes(t *testing.T) {
 			t.Errorf("%s, let go of: %v", what, err)
 		} else {
 			unlock()
+		}
+	}
+}
+
+// A queue that moves is waited for to its end, and a holder that stays is named in time; in virtual time.
+func TestOnlyAHolderThatStaysIsStuck(t *testing.T) {
+	t.Parallel()
+	const keeps = 3 * time.Second // on a disk that is very slow
+	for what, c := range map[string]struct {
+		before int  // how many are to have the lock first
+		hangs  bool // the last of them
+		most   time.Duration
+	}{
+		"a free lock":                    {},
+		"two hundred, each of them slow": {before: 200, most: 200 * keeps},
+		"one who hangs":                  {before: 1, hangs: true, most: looks * lookEvery},
+		"one who hangs behind others":    {before: 20, hangs: true, most: 19*keeps + (looks+1)*lookEvery},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begun, granted := time.Now(), make(chan error, 1)
+			var got atomic.Int64 // when the holder got it
+			go func() {
+				for n := range c.before {
+					got.Store(time.Now().UnixNano())
+					if c.hangs && n == c.before-1 {
+						return
+					}
+					time.Sleep(keeps)
+				}
+				granted <- nil
+			}()
+			look := time.NewTicker(lookEvery)
+			defer look.Stop()
+			given, err := awaitGrant(t.Context(), granted, look.C, func() time.Time { return time.Unix(0, got.Load()) })
+			waited := time.Since(begun)
+			rig.Check(t, given != c.hangs && errors.Is(err, ErrStayedLocked) == c.hangs && waited <= c.most, "%s: %t, %v after %s", what, given, err, waited)
+		})
+	}
+}
+
+// Whoever gets a lock leaves on its file when that was, for those who wait.
+func TestHolderIsSeenByThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	f, tree := withLocks(t), Tree(t.TempDir()+"/tree")
+	long := time.Unix(1, 0)
+	for path, lock := range map[string]func(context.Context) (func(), error){
+		f.LockPath("x"):        func(ctx context.Context) (func(), error) { return f.Lock(ctx, "x") },
+		string(tree) + ".lock": tree.Lock,
+	} {
+		for range 2 {
+			unlock, err := lock(t.Context())
+			rig.Must(t, err)
+			unlock()
+			info, err := os.Stat(path)
+			rig.Must(t, err)
+			rig.Check(t, info.ModTime().After(long), "%s: taken at %s", path, info.ModTime())
+			rig.Must(t, os.Chtimes(path, long, long))
 		}
 	}
 }

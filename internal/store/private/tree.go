@@ -206,9 +206,7 @@ func (t Tree) Lock(ctx context.Context) (unlock func(), err error) {
 	defer dir.Close()
 	path := string(t) + ".lock"
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	if err := await(ctx, lock); err != nil {
+	if err := awaitShort(ctx, lock); err != nil {
 		return nil, lockFailed(path, path, t.Remedied(err))
 	}
 	return func() { _ = lock.Close() }, nil
