@@ -3,6 +3,7 @@ package message
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -22,11 +23,14 @@ type Terminal interface {
 }
 
 // How long a delivery waits, and how often it looks: claude draws what is typed within some
-// milliseconds, and writes a prompt down when its hooks have run.
+// milliseconds, on a machine that is short of processors within seconds; it writes a prompt down when
+// its hooks have run.
 const (
-	drawLimit  = 3 * time.Second
-	proofLimit = 10 * time.Second
-	glance     = 15 * time.Millisecond
+	drawLimit   = 10 * time.Second
+	proofLimit  = 10 * time.Second
+	proofRounds = 3 // for which a claude at work is waited for, each of that length
+	eraseLimit  = 3 * time.Second
+	glance      = 15 * time.Millisecond
 )
 
 const enter = "\r"
@@ -38,6 +42,7 @@ type delivery struct {
 	text   string                          // as it is typed
 	sent   func() (transcript.Sent, error) // whether the transcript has it
 	alive  func() bool                     // claude runs
+	atWork func() bool                     // claude is in a turn
 }
 
 // run types the text and proves that it arrived. An error beside Held is why nothing was
@@ -61,6 +66,7 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	if err != nil {
 		return Held, transcript.Sent{}, d.takenBack(typing, err)
 	}
+	begun := time.Now()
 	word, sent, noProof := d.awaitProof(ctx) // also when tmux did not say whether it has pressed Enter
 	if word != Unknown {
 		return word, sent, nil
@@ -69,7 +75,7 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
 	// that hangs has yet to read the Enter.
 	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil && d.isIn(shown) {
-		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and stood in the prompt after %s: a hook of the agent's may have refused it", proofLimit))
+		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and stood in the prompt after %s: a hook of the agent's may have refused it", inSeconds(begun)))
 	}
 	return Unknown, sent, err
 }
@@ -195,23 +201,25 @@ func (d *delivery) changed(shown tmux.Styled) error {
 func (d *delivery) checkSuggestion(ctx context.Context) error {
 	word, _, _ := strings.Cut(d.text, " ")
 	var offered string
+	begun := time.Now()
 	err := until(ctx, offerLimit, func() (bool, error) {
 		shown, err := d.Screen(ctx)
 		offered = screen.Suggestion(screen.Plain(shown.Text))
-		return err != nil || offered == word, err
+		nothing := offered == "" && word != d.text && time.Since(begun) >= offerTime // as for a command with arguments
+		return offered == word || nothing, err
 	})
 	if agent.KindOf(err) != agent.TimedOut {
 		return err
-	}
-	if offered == "" && word != d.text {
-		return nil // for a command with arguments nothing is offered
 	}
 	return agent.Errorf(agent.BadInput, "Claude has no command %s; it offers %s", agent.Quote(word), agent.Quote(offered)).
 		Hint("to see what it has, type / in its terminal: nbs-worker attach %s", d.handle)
 }
 
-// offerLimit is how long Claude takes to offer commands.
-const offerLimit = 500 * time.Millisecond
+// offerTime is how long Claude usually takes at most to offer commands, and offerLimit how long it may take.
+const (
+	offerTime  = 500 * time.Millisecond
+	offerLimit = 3 * time.Second
+)
 
 // isIn tells whether the box has the text and nothing else.
 func (d *delivery) isIn(shown tmux.Styled) bool {
@@ -235,7 +243,7 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 // erase deletes a text, or what is left of it, from the box. It leaves a draft with anything else in it,
 // which is somebody's. An empty box counts as erased when the text was drawn there before.
 func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
-	return until(ctx, drawLimit, func() (bool, error) {
+	return until(ctx, eraseLimit, func() (bool, error) {
 		shown, err := t.Screen(ctx)
 		if err != nil {
 			return false, err
@@ -263,15 +271,20 @@ func isPart(text, whole string) bool {
 	return text == ""
 }
 
-// awaitProof waits until the transcript has the text.
+// awaitProof waits until the transcript has the text. A claude at work has taken it, or another one, and may still
+// run the hooks of the prompt: it is waited for longer.
 func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error) {
 	var sent transcript.Sent
-	ended := false
-	err := until(ctx, proofLimit, func() (over bool, err error) {
-		ended = !d.alive() // before the look: what it wrote last counts
-		sent, err = d.sent()
-		return sent.Found || ended, err
-	})
+	var err error
+	ended, working, begun := false, true, time.Now()
+	for n := 0; n < proofRounds && working; n++ {
+		err = until(ctx, proofLimit, func() (over bool, err error) {
+			ended = !d.alive() // before the look: what it wrote last counts
+			sent, err = d.sent()
+			return sent.Found || ended, err
+		})
+		working = agent.KindOf(err) == agent.TimedOut && d.atWork()
+	}
 	switch {
 	case sent.UUID != "":
 		return Accepted, sent, nil
@@ -280,10 +293,15 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 	case err == nil:
 		err = agent.Errorf(agent.TimedOut, "it was submitted, claude ended, and the transcript does not have it")
 	case agent.KindOf(err) == agent.TimedOut:
-		err = agent.Errorf(agent.TimedOut, "it was submitted, and after %s the transcript does not have it", proofLimit)
+		err = agent.Errorf(agent.TimedOut, "it was submitted, and after %s the transcript does not have it", inSeconds(begun))
+		if working {
+			err = fmt.Errorf("%w; claude is at work", err)
+		}
 	}
 	return Unknown, sent, err
 }
+
+func inSeconds(begun time.Time) time.Duration { return time.Since(begun).Round(time.Second) }
 
 // until asks again and again for at most so long. Errors: TimedOut, Interrupted, those of ask.
 func until(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {

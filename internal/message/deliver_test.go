@@ -33,13 +33,24 @@ type scripted struct {
 	above    string // the box
 	silent   error  // of tmux
 	silentAt string // which key; "": Enter
+
+	typed, entered        time.Time     // when the last text and the last Enter reached it
+	draws, offers, proves time.Duration // how long after that it shows the text, offers a command, and writes the prompt down
+	working               bool          // its registry says so
 }
 
 const rule = "────────────────────"
 
 func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
-	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(s.box)}, InMode: s.inMode}
-	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(s.box, "\n", "\n  ") + "\n" + rule + "\n  " + s.offered + "\n"
+	box, offered := s.box, s.offered
+	if time.Since(s.typed) < s.draws {
+		box = ""
+	}
+	if time.Since(s.typed) < s.offers {
+		offered = ""
+	}
+	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(box)}, InMode: s.inMode}
+	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n  " + offered + "\n"
 	if s.dialog {
 		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	}
@@ -60,12 +71,14 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 	s.got = append(s.got, text)
 	switch text {
 	case enter:
+		s.entered = time.Now()
 		s.onEnter()
 		return true, nil
 	case eraser:
 		s.box = s.left
 		return true, nil
 	}
+	s.typed = time.Now()
 	if !s.dialog {
 		s.box += text
 	}
@@ -119,6 +132,17 @@ var deliveries = map[string]struct {
 	"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead = "", true } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "claude ended"},
 	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.dead, s.sent = true, accepted } }, word: Accepted, typed: 2},
 	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
+	"a proof that takes long, of a claude at work": {
+		change: func(s *scripted) { s.proves, s.working, s.onEnter = 25*time.Second, true, func() { s.box = "" } }, word: Accepted, typed: 2,
+	},
+	"a proof that takes long, of a claude that does nothing": {
+		change: func(s *scripted) { s.proves, s.onEnter = 25*time.Second, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "after 10s the transcript does not have it",
+	},
+	"no proof, of a claude at work": {
+		change: func(s *scripted) { s.working, s.onEnter = true, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2,
+		says: "after 30s the transcript does not have it; claude is at work",
+	},
+	"a claude that draws late": {change: func(s *scripted) { s.draws = 8 * time.Second }, word: Accepted, typed: 2},
 	"a hook that refuses": {
 		change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 3, says: "may have refused it",
 	},
@@ -127,6 +151,9 @@ var deliveries = map[string]struct {
 		change: func(s *scripted) { s.silent, s.onEnter = errSilent, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 1, says: "tmux was silent",
 	},
 	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 2},
+	"a command that is offered late": {
+		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 2,
+	},
 	"a command that resembles another": {
 		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: agent.BadInput, typed: 2, says: `offers "/clear"`,
 	},
@@ -146,7 +173,13 @@ func TestDelivery(t *testing.T) {
 			if text == "" {
 				text = "hello"
 			}
-			d := delivery{Terminal: s, text: text, sent: func() (transcript.Sent, error) { return s.sent, nil }, alive: func() bool { return !s.dead }}
+			d := delivery{Terminal: s, text: text, alive: func() bool { return !s.dead }, atWork: func() bool { return s.working }}
+			d.sent = func() (transcript.Sent, error) {
+				if s.proves != 0 && !s.entered.IsZero() && time.Since(s.entered) >= s.proves {
+					return accepted, nil
+				}
+				return s.sent, nil
+			}
 			word, _, err := d.run(t.Context())
 			switch {
 			case word != c.word || c.typed >= 0 && len(s.got) != c.typed:
@@ -181,7 +214,7 @@ func TestDeliveryIsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := &scripted{onText: cancel}
 		s.onEnter = func() { s.box = "" }
-		d := delivery{Terminal: s, text: "hello", sent: func() (transcript.Sent, error) { return transcript.Sent{}, nil }, alive: func() bool { return true }}
+		d := delivery{Terminal: s, text: "hello", sent: func() (transcript.Sent, error) { return transcript.Sent{}, nil }, alive: func() bool { return true }, atWork: func() bool { return false }}
 		word, _, err := d.run(ctx)
 		rig.Check(t, word == Unknown && agent.KindOf(err) == agent.Interrupted && len(s.got) == 2, "%s, %v, typed %q", word, err, s.got)
 		word, _, err = d.run(ctx)

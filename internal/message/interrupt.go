@@ -81,7 +81,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 // GoOn delivers what waits for an agent whose turn was interrupted, if it is at its prompt soon: Claude
 // runs no hook at the end of such a turn, so that the launcher does not do it.
 func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
-	err := s.Deliver(ctx, handle, time.Now().Add(pressLimit), func(Delivered) {})
+	err := s.Deliver(ctx, handle, time.Now().Add(goOnLimit), func(Delivered) {})
 	if err != nil {
 		return agent.Errorf(agent.KindOf(err), "its turn was interrupted, and what waits in its outbox not delivered: %w", err)
 	}
@@ -98,10 +98,10 @@ func isWorking(sight *observe.Sight) (bool, error) {
 	return admits(sight)
 }
 
-// How long a claude at work takes to show its prompt, and to end its turn.
+// How long a claude at work takes to end its turn, and after that to show its prompt.
 const (
-	pressLimit     = 3 * time.Second
 	interruptLimit = 10 * time.Second
+	goOnLimit      = 3 * time.Second
 )
 
 const escape = "\x1b"
@@ -148,7 +148,7 @@ func hasDraft(shown tmux.Styled) bool {
 // silent is why tmux did not say whether it has. A dialog that comes up meanwhile has its cursor
 // elsewhere, and gets no key.
 func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmux.Styled, silent, err error) {
-	err = until(ctx, pressLimit, func() (bool, error) {
+	err = until(ctx, drawLimit, func() (bool, error) {
 		working, err := i.working()
 		if err != nil || !working {
 			done.Outcome = WasIdle

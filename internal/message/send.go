@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
@@ -146,6 +147,10 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 			return s.sent(began, typed)
 		},
 		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
+		atWork: func() bool {
+			entry, err := s.Registered(&began.record)
+			return err == nil && entry.Status == live.StatusBusy
+		},
 	}
 	var sent transcript.Sent
 	receipt.Word, sent, err = d.run(ctx)

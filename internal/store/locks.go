@@ -19,7 +19,7 @@ import (
 
 const (
 	verbWait  = 5 * time.Second  // how long a verb that ends an agent waits for another
-	proofWait = 20 * time.Second // the same, when that one types into its terminal or starts it again, and waits for the proof
+	proofWait = 40 * time.Second // the same, when that one types into its terminal or starts it again, and waits for the proof
 	verbRetry = 5 * time.Millisecond
 )
 
