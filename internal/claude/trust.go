@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	configLockWait  = 5 * time.Second
+	configLockWait  = 15 * time.Second // until what a killed claude left is stale, and for others that wait
 	configLockRetry = 20 * time.Millisecond
 	configLockStale = 10 * time.Second // Claude refreshes a lock that it still holds
 )

@@ -177,7 +177,21 @@ func TestTrustGivesUp(t *testing.T) {
 	t.Parallel()
 	c, folder := newConfig(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		c.held(t, time.Second)
+		lock := c.held(t, time.Second)
+		holder := time.NewTicker(configLockStale / 2)
+		defer holder.Stop()
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			for {
+				select {
+				case now := <-holder.C:
+					rig.Check(t, os.Chtimes(lock, now, now) == nil, "the lock is gone")
+				case <-over:
+					return
+				}
+			}
+		}()
 		begun := time.Now()
 		wantKind(t, "a lock that stays", c.Trust(t.Context(), folder), agent.Conflict)
 		waited := time.Since(begun)
@@ -189,6 +203,16 @@ func TestTrustGivesUp(t *testing.T) {
 	})
 	_, err := os.Stat(c.file)
 	rig.Check(t, errors.Is(err, fs.ErrNotExist), "written without the lock: %v", err)
+}
+
+// A claude that was killed just now leaves a lock that is not stale yet.
+func TestTrustOutlastsAKilledHolder(t *testing.T) {
+	t.Parallel()
+	c, folder := newConfig(t), t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c.held(t, 0)
+		trust(t, c, folder)
+	})
 }
 
 // A stale lock is taken over, and one that cannot be removed is given up.
