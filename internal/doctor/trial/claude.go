@@ -16,7 +16,7 @@ import (
 
 const (
 	wait  = 20 * time.Second // an agent is ready within a second; a machine may be busy
-	grace = 2 * time.Second  // for what comes after that, or with the end
+	grace = 2 * time.Second  // the least time for what comes after that, or with the end
 	every = 50 * time.Millisecond
 )
 
@@ -34,7 +34,7 @@ func Claude(ctx context.Context, dir, program string) (Seen, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return Seen{}, err
 	}
-	p := probing{Probe: claude.Probe{Dir: dir, Session: agent.NewSessionID()}}
+	p := probing{grace: grace, Probe: claude.Probe{Dir: dir, Session: agent.NewSessionID()}}
 	var err error
 	if p.tmux, err = tmux.Scratch(dir); err != nil {
 		return Seen{}, err
@@ -59,6 +59,7 @@ type probing struct {
 	pane  tmux.Pane
 	first agent.Identity // of the pane
 	seen  Seen
+	grace time.Duration
 }
 
 func (p *probing) start(ctx context.Context, program string) error {
@@ -71,8 +72,10 @@ func (p *probing) start(ctx context.Context, program string) error {
 	return err
 }
 
-// watch waits until all that is expected was seen, the time is over, or claude has ended.
+// watch waits until all that is expected was seen, the time is over, or claude has ended. For the rest a claude gets
+// as long as it took to be ready: the machine may be busy.
 func (p *probing) watch(ctx context.Context) {
+	begun := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	tick := time.Tick(every)
@@ -84,8 +87,9 @@ func (p *probing) watch(ctx context.Context) {
 		heard := p.Heard()
 		if p.seen.Entry.Status == "idle" && heard.Started && ready.IsZero() {
 			ready = time.Now()
+			p.grace = max(p.grace, ready.Sub(begun))
 		}
-		if !ready.IsZero() && (heard.StatusLine || time.Since(ready) > grace) {
+		if !ready.IsZero() && (heard.StatusLine || time.Since(ready) > p.grace) {
 			return
 		}
 		select {
@@ -110,6 +114,6 @@ func (p *probing) end(ctx context.Context) {
 		started = append(started, below...)
 	}
 	_ = p.tmux.KillServer(ctx)
-	proc.WaitGone(ctx, p.first, grace)
-	_ = proc.StopAll(ctx, slices.DeleteFunc(started, func(id agent.Identity) bool { return !proc.IsAlive(id) }), grace)
+	proc.WaitGone(ctx, p.first, p.grace)
+	_ = proc.StopAll(ctx, slices.DeleteFunc(started, func(id agent.Identity) bool { return !proc.IsAlive(id) }), p.grace)
 }

@@ -1,0 +1,34 @@
+package trial
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/sim/rig"
+)
+
+// A claude that is late with all that it does, as on a busy machine, does all of it; in virtual time.
+func TestClaudeThatIsLate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rig.Must(t, os.Mkdir(filepath.Join(dir, "sessions"), 0o700))
+	synctest.Test(t, func(t *testing.T) {
+		p := probing{grace: grace, Probe: claude.Probe{Dir: dir, Session: agent.NewSessionID()}}
+		p.pane.PID = os.Getpid()
+		writes := func(after time.Duration, name, text string) {
+			time.AfterFunc(after, func() { rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)) })
+		}
+		writes(5*time.Second, fmt.Sprintf("sessions/%d.json", os.Getpid()), fmt.Sprintf(`{"pid":%d,"sessionId":%q,"status":"idle"}`, os.Getpid(), p.Session))
+		writes(5*time.Second, "said.hook.1", fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart"}`, p.Session))
+		writes(9*time.Second, "said.statusline.1", fmt.Sprintf(`{"session_id":%q}`, p.Session))
+		p.watch(t.Context())
+		heard := p.Heard()
+		rig.Check(t, p.seen.Registered && heard.Started && heard.StatusLine, "%+v, heard %+v", p.seen, heard)
+	})
+}
