@@ -20,7 +20,7 @@ type Launch struct {
 	Args    []string // of [Args]
 	Dir     string   // working directory
 	Env     []string // whole environment
-	OneTurn bool     // claude's input ends with the first turn, so that it exits sooner
+	OneTurn bool     // claude's input ends with the result of the first turn, so that it exits at once
 }
 
 // Process is a running claude. One turn at a time; a process whose turn was given up, or that is for one,
@@ -148,12 +148,13 @@ func (p *Process) listen(t *listener) error {
 func (p *Process) say(id, text string) {
 	data, _ := json.Marshal(said{Type: "user", UUID: id, Message: saidMessage{Role: "user", Content: blocks(text)}}) // of strings: it cannot fail
 	_, _ = p.stdin.Write(append(data, '\n'))
-	if p.once {
-		_ = p.stdin.Close()
-	}
 }
 
 // hear is called with each line of claude's output. Lines between turns are ignored.
+//
+// The input of a claude for one turn ends here, and no sooner: both versions exit without waiting until their output is
+// read. A claude whose input has ended with the text loses the result when the text, which it repeats, or the answer is
+// longer than a pipe holds and the reader is late.
 func (p *Process) hear(data []byte) {
 	var l line
 	if !decode(data, &l) {
@@ -164,6 +165,9 @@ func (p *Process) hear(data []byte) {
 	var e *Event
 	if t != nil {
 		e = t.line(l)
+		if p.once && t.end.result != nil {
+			_ = p.stdin.Close() // it fails when claude has ended
+		}
 	}
 	p.mu.Unlock()
 	if e != nil && t.heard != nil { // without the lock: heard may take long, and a turn be given up meanwhile
