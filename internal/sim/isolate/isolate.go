@@ -9,8 +9,8 @@
 //   - What cannot be isolated fails with a reason; nothing runs un-isolated instead.
 //   - Process ids are those of the outside (no pid namespace), so that /proc shows the same pids inside.
 //   - Nothing inside is a descendant of the calling process: see outside.go.
-//   - When the first process inside ends, everything that is still in its namespace is killed: by the outside, or by
-//     the relay if the outside was killed.
+//   - When the first process inside ends, everything that is still in its namespace is killed: by the relay, or by the
+//     outside if the relay was killed.
 //
 // As root the namespace needs only CAP_SYS_ADMIN. Other users get a user namespace around it in which they keep
 // their own ids. The package must not import anything of the product.

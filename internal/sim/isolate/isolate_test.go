@@ -1,9 +1,11 @@
-package isolate
+package isolate_test
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -12,13 +14,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"nbs-worker/internal/sim/isolate"
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestMain(m *testing.M) {
 	// The test binary plays `nbs-sim isolate` for the tests of Exec.
 	if len(os.Args) > 2 && os.Args[1] == "exec-inside" {
-		os.Exit(Exec(os.Args, os.Args[2:]))
+		os.Exit(isolate.Exec(os.Args, os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "is-isolated" {
 		os.Exit(sayIsolated())
@@ -27,8 +31,9 @@ func TestMain(m *testing.M) {
 }
 
 func sayIsolated() int {
-	if err := Isolated(); err != nil {
-		return failed(err)
+	if err := isolate.Isolated(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	return 0
 }
@@ -55,7 +60,7 @@ func TestJudge(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := judge(c.ifaces)
+			err := isolate.Judge(c.ifaces)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("judge = %v, want %q", err, c.want)
 			}
@@ -104,8 +109,8 @@ func TestWhatRunsInsideHasNoCaller(t *testing.T) {
 func TestUnknownCommandIsAFault(t *testing.T) {
 	err := self(t, "exec-inside", "no-such-command-anywhere").Run()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != codeFailed {
-		t.Errorf("err = %v, want exit code %d", err, codeFailed)
+	if !errors.As(err, &exit) || exit.ExitCode() != isolate.CodeFailed {
+		t.Errorf("err = %v, want exit code %d", err, isolate.CodeFailed)
 	}
 }
 
@@ -133,24 +138,37 @@ func TestSignalIsForwarded(t *testing.T) {
 	}
 }
 
-// leaving starts a program that ends, or never does, after it has left a process in a session of its own, as tmux and
-// Claude's tools are. gone returns when that process has ended.
+// leave is a command that ends with another one, when it has left a process in a session of its own, as tmux and
+// Claude's tools are. That process writes a line.
+func leave(t *testing.T, then string) []string {
+	t.Helper()
+	const left = `setsid sh -c 'echo $$ >"$0"; echo left; sleep 3600' "$1" & until [ -s "$1" ]; do :; done; `
+	return []string{"sh", "-c", left + then, "sh", filepath.Join(t.TempDir(), "pid")}
+}
+
+// leaving starts such a command in a namespace. gone returns when the process that it left has ended.
 func leaving(t *testing.T, then string) (cmd *exec.Cmd, gone func()) {
 	t.Helper()
-	const leave = `setsid sh -c 'echo $$ >"$0"; echo left; sleep 600' "$1" & until [ -s "$1" ]; do :; done; `
-	cmd = self(t, "exec-inside", "sh", "-c", leave+then, "sh", filepath.Join(t.TempDir(), "pid"))
+	cmd = self(t, append([]string{"exec-inside"}, leave(t, then)...)...)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	rig.Must(t, err)
+	rig.Must(t, cmd.Start())
+	ended := endsWithTheNamespace(t, out)
+	return cmd, func() {
+		t.Helper()
+		ended()
+		_ = cmd.Wait()
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// endsWithTheNamespace waits for the line of the process that was left, and returns what waits for that process's end.
+func endsWithTheNamespace(t *testing.T, out io.Reader) (gone func()) {
+	t.Helper()
 	reader := bufio.NewReader(out)
 	if line, err := reader.ReadString('\n'); line != "left\n" {
 		t.Fatalf("nothing was left: %q, %v", line, err)
 	}
-	return cmd, func() {
+	return func() {
 		t.Helper()
 		ended := make(chan struct{})
 		go func() {
@@ -159,10 +177,9 @@ func leaving(t *testing.T, then string) (cmd *exec.Cmd, gone func()) {
 		}()
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-rig.Patient(t).Done():
 			t.Error("a process in a session of its own survived the namespace")
 		}
-		_ = cmd.Wait()
 	}
 }
 
@@ -172,9 +189,34 @@ func TestLeftoversAreSwept(t *testing.T) {
 }
 
 func TestLeftoversAreSweptWhenTheOutsideIsKilled(t *testing.T) {
-	cmd, gone := leaving(t, "sleep 600")
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, gone := leaving(t, "sleep 3600")
+	rig.Must(t, cmd.Process.Kill())
 	gone()
+}
+
+// The kernel closes the descriptors of a killed process one after the other. Here the outside has closed the pipe by
+// which it holds the namespace, and not yet the one from which it would read the exit code.
+func TestLeftoversAreSweptWhileTheKilledOutsideStillEnds(t *testing.T) {
+	out, stdout, err := os.Pipe()
+	rig.Must(t, err)
+	defer out.Close()
+	said, hold := startInside(t, stdout, leave(t, "sleep 3600"))
+	defer said.Close()
+	rig.Must(t, stdout.Close())
+	_, err = hold.Write(isolate.Begin)
+	rig.Must(t, err)
+	gone := endsWithTheNamespace(t, out)
+	rig.Must(t, hold.Close())
+	gone()
+}
+
+// startInside is the outside's part of a start, with another standard output.
+func startInside(t *testing.T, stdout *os.File, command []string) (said, hold *os.File) {
+	t.Helper()
+	was := os.Stdout
+	os.Stdout = stdout
+	defer func() { os.Stdout = was }()
+	said, hold, err := isolate.StartOrphan(append([]string{os.Args[0], "exec-inside"}, command...))
+	rig.Must(t, err)
+	return said, hold
 }

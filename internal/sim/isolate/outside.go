@@ -28,24 +28,11 @@ import (
 
 // outside runs this program again, as args, in a new namespace and returns its exit code.
 func outside(args []string) int {
-	said, saying, err1 := os.Pipe()
-	held, hold, err2 := os.Pipe()
-	if err := errors.Join(err1, err2); err != nil {
+	said, hold, err := startOrphan(args)
+	if err != nil {
 		return failed(err)
 	}
 	defer hold.Close()
-	cmd := again(args, stageOrphan)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	if os.Geteuid() != 0 {
-		ownUserNamespace(cmd.SysProcAttr)
-	}
-	cmd.ExtraFiles = []*os.File{saying, held}
-	if err := cmd.Start(); err != nil {
-		return failed(fmt.Errorf("start in a new network namespace: %w (root, or unprivileged user namespaces, is needed)", err))
-	}
-	if err := errors.Join(saying.Close(), held.Close(), cmd.Wait()); err != nil {
-		return failed(fmt.Errorf("start inside: %w", err))
-	}
 	reader := bufio.NewReader(said)
 	pid, err := number(reader)
 	if err != nil {
@@ -58,6 +45,28 @@ func outside(args []string) int {
 	code := listen(reader, pid, hold)
 	sweep(netns)
 	return code
+}
+
+// startOrphan starts the relay and returns the outside's ends of the two pipes.
+func startOrphan(args []string) (said, hold *os.File, err error) {
+	said, saying, err1 := os.Pipe()
+	held, hold, err2 := os.Pipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, nil, err
+	}
+	cmd := again(args, stageOrphan)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Geteuid() != 0 {
+		ownUserNamespace(cmd.SysProcAttr)
+	}
+	cmd.ExtraFiles = []*os.File{saying, held}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, fmt.Errorf("start in a new network namespace: %w (root, or unprivileged user namespaces, is needed)", err)
+	}
+	if err := errors.Join(saying.Close(), held.Close(), cmd.Wait()); err != nil {
+		return nil, nil, fmt.Errorf("start inside: %w", err)
+	}
+	return said, hold, nil
 }
 
 // theirNamespace reads the relay's network namespace. The relay writes it itself, because a process that is looked up
@@ -133,7 +142,9 @@ func withoutClaude(env []string) []string {
 	return rest
 }
 
-// relay runs the program and writes its exit code.
+// relay runs the program, kills what the program has left in the namespace, and writes the exit code. It does not leave
+// that to the outside: when the outside is killed, the kernel may close its end of the second pipe some time before
+// that of the first, so that the exit code is written and nobody reads it.
 func relay(args []string) int {
 	say, hold := os.NewFile(sayFD, "say"), os.NewFile(holdFD, "hold")
 	unix.CloseOnExec(sayFD)
@@ -159,8 +170,9 @@ func relay(args []string) int {
 		_, _ = hold.Read(make([]byte, 1)) // no byte follows: Read returns when the outside has ended
 		_ = cmd.Process.Kill()
 	}()
-	if _, err := fmt.Fprintln(say, exitCode(cmd.Wait())); err != nil {
-		sweep(netns) // the outside was killed, and can no longer do it
+	code := exitCode(cmd.Wait())
+	sweep(netns)
+	if _, err := fmt.Fprintln(say, code); err != nil {
 		return failed(err)
 	}
 	return 0

@@ -11,16 +11,17 @@ import (
 func ownNamespace() (string, error) { return os.Readlink("/proc/self/ns/net") }
 
 // sweep kills what is still inside a namespace whose first process has ended: tmux servers, tools in sessions of
-// their own. The namespace was made for this run, so everything in it was started there. sweep repeats, up to ten
-// times, until a pass finds nothing, because a process may fork while the list is read.
+// their own. The namespace was made for this run, so everything in it was started there. A process may fork while the
+// list is read, so sweep looks again until it finds only processes that it has killed: a killed process cannot fork.
 func sweep(netns string) {
-	for range 10 {
-		found := false
+	killed := map[int]bool{}
+	for found := true; found; {
+		found = false
 		for _, pid := range members(netns) {
-			found = syscall.Kill(pid, syscall.SIGKILL) == nil || found
-		}
-		if !found {
-			return
+			if !killed[pid] {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+				killed[pid], found = true, true
+			}
 		}
 	}
 }
