@@ -23,7 +23,7 @@ func runBench(args []string) int {
 	flags.IntVar(&opts.Effort.Min, "min", 30, "samples a side at least")
 	flags.IntVar(&opts.Effort.Max, "max", 200, "samples a side at most")
 	flags.DurationVar(&opts.Effort.Limit, "limit", 5*time.Second, "time for one comparison, once it has its least samples")
-	flags.DurationVar(&opts.Idle, "idle", 5*time.Second, "how long idle launchers settle, and are watched at least")
+	flags.DurationVar(&opts.Idle, "idle", 5*time.Second, "how long idle launchers and watch settle, and are watched at least")
 	agents := flags.String("agents", "1,10,100,1000", "sizes of the team")
 	out := flags.String("out", "build/bench.json", "where the result is kept")
 	readme := flags.String("readme", "", "measure nothing: put the table of the kept result into this file")

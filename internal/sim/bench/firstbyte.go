@@ -52,7 +52,7 @@ func (w *world) rung(bell *net.UnixConn, start, undo []string) sampler {
 		if _, _, err := measure(cmd); err != nil {
 			return 0, err
 		}
-		at, err := heard(bell)
+		at, err := heard(ctx, bell)
 		if err != nil {
 			return 0, err
 		}
@@ -74,15 +74,13 @@ func (w *world) hangBell() (*net.UnixConn, error) {
 }
 
 // heard waits for the next ring and says at what time of the monotonic clock it was rung.
-func heard(bell *net.UnixConn) (time.Duration, error) {
-	const patience = 10 * time.Second
+func heard(ctx context.Context, bell *net.UnixConn) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = bell.SetReadDeadline(time.Now()) })() // Read then returns
 	var message [8]byte
-	err := bell.SetReadDeadline(time.Now().Add(patience))
-	if err == nil {
-		_, err = bell.Read(message[:])
-	}
-	if err != nil {
-		return 0, fmt.Errorf("wait for claude's first byte: %w", err)
+	if _, err := bell.Read(message[:]); err != nil {
+		return 0, fmt.Errorf("wait for claude's first byte: %w", errors.Join(ctx.Err(), err))
 	}
 	return time.Duration(binary.NativeEndian.Uint64(message[:])), nil
 }

@@ -33,38 +33,43 @@ func countProcesses(ctx context.Context, opts Options) (verbs []Verb, err error)
 	if err := w.grow(ctx, 0, agents); err != nil {
 		return nil, err
 	}
+	quiet := leastQuiet
+	before, err := settledFile(ctx, server, quiet)
+	if err != nil {
+		return nil, err
+	}
 	for _, args := range [][]string{
 		{"spawn", probe}, {"list"}, {"session", probe}, {"stop", probe}, {"resume", probe}, {"dismiss", probe},
 	} {
-		verb, err := w.countOne(ctx, server, filepath.Join(traces, args[0]), args)
+		own := filepath.Join(traces, args[0])
+		took, _, err := measure(w.command(ctx, slices.Concat(tracing(own), w.nbs(args...))...))
 		if err != nil {
 			return nil, err
 		}
-		verbs = append(verbs, verb)
+		quiet = max(quiet, 2*took) // of a slow machine
+		after, err := settledFile(ctx, server, quiet)
+		if err != nil {
+			return nil, err
+		}
+		verb, err := countOne(args[0], own, after[len(before):])
+		if err != nil {
+			return nil, err
+		}
+		verbs, before = append(verbs, verb), after
 	}
 	return verbs, nil
 }
 
-// countOne traces one verb. What the tmux server starts for the verb is not the verb's child: it is in the server's trace.
-func (w *world) countOne(ctx context.Context, server, own string, args []string) (Verb, error) {
-	before, err := settledFile(ctx, server)
-	if err != nil {
-		return Verb{}, err
-	}
-	if _, err := w.run(ctx, slices.Concat(tracing(own), w.nbs(args...))...); err != nil {
-		return Verb{}, err
-	}
-	byServer, err := settledFile(ctx, server)
-	if err != nil {
-		return Verb{}, err
-	}
+// countOne counts what is in a verb's trace. What the tmux server starts for the verb is not the verb's child: it is in
+// the server's trace.
+func countOne(name, own, byServer string) (Verb, error) {
 	byVerb, err := os.ReadFile(own)
 	if err != nil {
 		return Verb{}, err
 	}
 	verb := readTrace(string(byVerb))
-	verb.add(readTrace(byServer[len(before):]))
-	verb.Name = args[0]
+	verb.add(readTrace(byServer))
+	verb.Name = name
 	return verb, nil
 }
 
@@ -78,9 +83,11 @@ func canTrace() bool {
 	return err == nil
 }
 
-// settledFile reads a file once nothing is added to it any more.
-func settledFile(ctx context.Context, path string) (string, error) {
-	const quiet = 300 * time.Millisecond
+// leastQuiet is how long nothing must be started until all that belongs to a verb has been.
+const leastQuiet = 300 * time.Millisecond
+
+// settledFile reads a file once nothing was added to it for a while.
+func settledFile(ctx context.Context, path string, quiet time.Duration) (string, error) {
 	var last string
 	since := time.Now()
 	err := eventually(ctx, "nothing is started any more", func() bool {

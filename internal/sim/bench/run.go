@@ -18,7 +18,7 @@ type Options struct {
 	Tools  string        // folder with the programs that BuildTools made
 	Agents []int         // sizes of the team, growing
 	Effort Effort        // for the verbs that look; those that start something are sampled less
-	Idle   time.Duration // how long idle launchers settle, and then are watched at least
+	Idle   time.Duration // how long idle launchers and watch settle, and then are watched at least
 	Log    io.Writer     // progress
 
 	Recovered int // real agents that are brought back after their tmux server was lost

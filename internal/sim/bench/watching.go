@@ -11,12 +11,10 @@ import (
 	"time"
 )
 
-const (
-	watchedAgents = 100
-	watchSettles  = 4 * time.Second // watch looks at all agents, and once more when it has begun to follow them
-)
+const watchedAgents = 100
 
-// checkWatch measures `watch` while its agents are idle, for several times as long as launchers are watched.
+// checkWatch measures `watch` while its agents are idle, for several times as long as launchers are watched. It lets it
+// settle for as long as a launcher: watch looks at all agents, and once more when it has begun to follow them.
 func (w *world) checkWatch(ctx context.Context, agents int, idle time.Duration) (checks []Check, err error) {
 	cmd := w.command(ctx, w.nbs("watch")...)
 	if err := cmd.Start(); err != nil {
@@ -39,7 +37,7 @@ func (w *world) checkWatch(ctx context.Context, agents int, idle time.Duration) 
 	}
 	const times = 6
 	during := max(times*idle, time.Second)
-	before := wait(watchSettles)
+	before := wait(idle)
 	after := wait(during)
 	share := 100 * (after.cpu - before.cpu).Seconds() / during.Seconds()
 	children := "no process started"

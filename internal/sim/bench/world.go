@@ -92,7 +92,7 @@ func (w *world) nbs(args ...string) []string { return append([]string{w.worker},
 func (w *world) command(ctx context.Context, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = w.Project, w.env
-	cmd.WaitDelay = time.Second // a tmux server that hangs keeps the pipe of its client
+	cmd.WaitDelay = 10 * time.Second // a tmux server that hangs keeps the pipe of its client
 	return cmd
 }
 
@@ -134,9 +134,11 @@ func (w *world) end(ctx context.Context) error {
 	return errors.Join(err, eventually(ctx, "its folder is removed", func() bool { return os.RemoveAll(w.Root) == nil }))
 }
 
+// patience is for what takes most of a second, and on a slow machine many.
+const patience = 5 * time.Minute
+
 // eventually polls until a condition holds.
 func eventually(ctx context.Context, what string, holds func() bool) error {
-	const patience = 30 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
