@@ -316,12 +316,7 @@ func TestCloseDoesNotWaitForADelay(t *testing.T) {
 			_ = resp.Body.Close()
 		}
 	}()
-	deadline := time.Now().Add(10 * time.Second)
-	for len(s.Requests()) == 0 {
-		if time.Now().After(deadline) {
-			t.Fatal("the request did not arrive")
-		}
-	}
+	rig.Eventually(t, "the request arrives", func() bool { return len(s.Requests()) > 0 })
 	err = s.Close()
 	rig.Check(t, err == nil, "%v", err)
 	<-answered

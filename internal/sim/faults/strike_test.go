@@ -118,7 +118,8 @@ func TestStepsInANewFolder(t *testing.T) {
 	rig.Must(t, os.Mkdir(place.Config+"/projects/-home", 0o700))
 	next := func(want string) {
 		t.Helper()
-		steps, err := w.read(time.Now().Add(10 * time.Second))
+		deadline, _ := rig.Patient(t).Deadline()
+		steps, err := w.read(deadline)
 		rig.Check(t, err == nil && steps[0] == want, "%v, %v; want %s", steps, err, want)
 	}
 	next("transcript folder")

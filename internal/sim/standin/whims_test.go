@@ -27,7 +27,7 @@ func TestStartDelay(t *testing.T) {
 
 func TestDieAfter(t *testing.T) {
 	t.Parallel()
-	a := start(t, "die-after=2s,die-code=3")
+	a := start(t, fmt.Sprintf("die-after=%s,die-code=3", rig.Scaled(time.Second))) // it must be idle by then
 	a.idle()
 	code := a.exits()
 	rig.Check(t, code == 3, "code = %d", code)
@@ -51,11 +51,11 @@ func TestRefuseTerm(t *testing.T) {
 
 func TestStopDelay(t *testing.T) {
 	t.Parallel()
-	a := start(t, "stop-delay=700ms")
+	a := start(t, "stop-delay=200ms")
 	a.idle()
 	begin := time.Now()
 	a.signal(syscall.SIGTERM)
-	if code := a.exits(); code != 143 || time.Since(begin) < 700*time.Millisecond {
+	if code := a.exits(); code != 143 || time.Since(begin) < 200*time.Millisecond {
 		t.Errorf("code %d after %v", code, time.Since(begin))
 	}
 	_, found := a.registry()
