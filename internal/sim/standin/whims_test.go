@@ -162,7 +162,7 @@ func TestHangup(t *testing.T) {
 
 func TestMessagesQueueWhileBusy(t *testing.T) {
 	t.Parallel()
-	a := start(t, "", "--", "Remember 5. [[delay 700ms]]")
+	a := start(t, "", "--", fmt.Sprintf("Remember 5. [[delay %s]]", rig.Scaled(700*time.Millisecond)))
 	a.shows("Coalescing…")
 	a.types("one\r")
 	a.types("What number?\r")
