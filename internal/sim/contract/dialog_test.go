@@ -69,9 +69,16 @@ func bypassWarning(t *testing.T, s *stage) {
 	p.takes("Enter", "Enter leaves", p.exited)
 	code := p.exits()
 	rig.Check(t, code == 1, "Enter: exit code = %d", code)
-	p = s.start(t, "--session-id", newID(), "--permission-mode", "bypassPermissions", "--settings", `{"skipDangerousModePermissionPrompt":true}`)
+	// Without the warning, and with a first prompt that is an unknown command.
+	p = s.start(t, "--session-id", newID(), "--permission-mode", "bypassPermissions", "--settings", `{"skipDangerousModePermissionPrompt":true}`,
+		"--", "/nosuch x")
+	p.shows("Unknown command: /nosuch", "bypass permissions on")
 	p.status("idle")
-	p.shows("bypass permissions on")
+	for _, r := range s.api.Requests() {
+		rig.Check(t, r.Method != "POST", "a command was said to the model: %q", r.Texts)
+	}
+	p.signal("HUP")
+	checkGraceful(t, p, 129)
 }
 
 // Typed text is ignored in a permission dialog, but Enter approves: why nothing may be sent while a program waits.

@@ -39,7 +39,7 @@ func (p *pane) status(want string) entry {
 		data, err := os.ReadFile(p.s.registryFile(pid))
 		e = entry{}
 		_ = json.Unmarshal(data, &e) // half written: the next look decides
-		return e.Status == want, fmt.Sprintf("%s %v\n%s", data, err, p.screen())
+		return e.Status == want, fmt.Sprintf("%s %v", data, err)
 	})
 	return e
 }

@@ -77,6 +77,8 @@ func transcriptComesWithFirstPrompt(t *testing.T, s *stage) {
 	})
 	checkTurns(t, s, id)
 	checkClear(t, s, p, id)
+	p.signal("INT")
+	checkGraceful(t, p, 0)
 }
 
 func checkTurns(t *testing.T, s *stage, id string) {
@@ -93,7 +95,10 @@ func checkTurns(t *testing.T, s *stage, id string) {
 	rig.Check(t, last.ParentUUID != nil && last.Message.Usage.InputTokens != 0 && last.Message.Model != "", "last record = %+v", last)
 }
 
+// killAndResume has the mark of an agent's child in the environment of the tmux server: a mark that everything in the
+// server has makes nothing a child.
 func killAndResume(t *testing.T, s *stage) {
+	s.env = append(s.env, "CLAUDE_CODE_CHILD_SESSION=1")
 	id := newID()
 	p := s.start(t, "--session-id", id, "--model", "sonnet", "--permission-mode", "default", "--", "Remember 42.")
 	p.shows("OK, I will remember 42.")
@@ -111,15 +116,6 @@ func killAndResume(t *testing.T, s *stage) {
 	rig.Check(t, e.SessionID == id, "resumed as %s, want %s", e.SessionID, id)
 	files := s.transcripts(t, "*")
 	rig.Check(t, len(files) == 1, "transcripts = %v", files)
-}
-
-func exitBy(signal string, want int) func(*testing.T, *stage) {
-	return func(t *testing.T, s *stage) {
-		p := s.start(t, "--session-id", newID(), "--permission-mode", "default")
-		p.status("idle")
-		p.signal(signal)
-		checkGraceful(t, p, want)
-	}
 }
 
 func checkGraceful(t *testing.T, p *pane, want int) {
@@ -165,14 +161,4 @@ func childSessionForgets(t *testing.T, s *stage) {
 	p.exits()
 	left := append(s.registered(t), s.transcripts(t, "*")...)
 	rig.Check(t, len(left) == 0, "a child of an agent wrote %v", left)
-}
-
-// A mark that everybody in the tmux server has does not make anybody a child.
-func childMarkOfTheServer(t *testing.T, s *stage) {
-	s.env = append(s.env, "CLAUDE_CODE_CHILD_SESSION=1")
-	id := newID()
-	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--", "Remember 42.")
-	p.shows("OK, I will remember 42.")
-	p.status("idle")
-	s.answered(t, id)
 }

@@ -41,7 +41,12 @@ func (s *stage) startIn(t *testing.T, dir string, args ...string) *pane {
 	}
 	command = append(command, "--", "sh", "-c", leader, p.codes, s.path)
 	p.tmux(append(command, args...)...)
-	t.Cleanup(func() { _ = p.command("kill-server").Run() })
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the screen at the end:\n%s", p.screen())
+		}
+		_ = p.command("kill-server").Run()
+	})
 	return p
 }
 
@@ -104,7 +109,7 @@ func (p *pane) takes(key, what string, check func() bool) {
 			p.key(key)
 			pressed = time.Now()
 		}
-		return false, p.screen()
+		return false, ""
 	})
 }
 
@@ -120,7 +125,7 @@ func (p *pane) exits() int {
 	rig.WaitFor(p.t, "the program ends", func() (bool, string) {
 		var err error
 		text, err = os.ReadFile(p.codes)
-		return err == nil, p.screen()
+		return err == nil, fmt.Sprint(err)
 	})
 	code, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	rig.Must(p.t, err)

@@ -10,11 +10,9 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-func sessionIDTwice(t *testing.T, s *stage) {
-	id := newID()
-	if out, stderr, code := s.run(t, "-p", "--session-id", id, "--", "Remember 42."); code != 0 {
-		t.Fatalf("first: %q %q %d", out, stderr, code)
-	}
+// checkSessionIDTwice asserts that the id of a conversation cannot begin another one.
+func checkSessionIDTwice(t *testing.T, s *stage, id string) {
+	t.Helper()
 	want := "Error: Session ID " + id + " is already in use."
 	out, stderr, code := s.run(t, "-p", "--output-format", "json", "--session-id", id, "--", "Remember 43.")
 	rig.Check(t, strings.TrimSpace(stderr) == want && out == "" && code == 1, "-p: %q %q %d", out, stderr, code)
@@ -42,13 +40,19 @@ func resumeUnknown(t *testing.T, s *stage) {
 func fileWithoutConversation(t *testing.T, s *stage) {
 	for name, text := range map[string]string{"empty": "", "no prompt yet": `{"type":"mode","mode":"normal"}` + "\n"} {
 		id := newID()
-		dir := filepath.Join(s.world.ConfigDir, "projects", s.slug())
-		rig.Must(t, errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600)))
+		s.put(t, id, text)
 		_, stderr, code := s.run(t, "-p", "--resume", id, "--", "What number?")
 		rig.Check(t, code == 1 && strings.Contains(stderr, "No conversation found with session ID: "+id), "%s: resume: %q %d", name, stderr, code)
 		_, stderr, code = s.run(t, "-p", "--session-id", id, "--", "Remember 42.")
 		rig.Check(t, code == 1 && strings.Contains(stderr, "is already in use."), "%s: session id: %q %d", name, stderr, code)
 	}
+}
+
+// put writes the transcript of a conversation.
+func (s *stage) put(t *testing.T, id, text string) {
+	t.Helper()
+	dir := filepath.Join(s.world.ConfigDir, "projects", s.slug())
+	rig.Must(t, errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600)))
 }
 
 func badArguments(t *testing.T, s *stage) {
@@ -79,14 +83,5 @@ func rootMayNotBypass(t *testing.T, s *stage) {
 		}
 		want := "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"
 		rig.Check(t, strings.TrimSpace(stderr) == want && out == "" && code == 1, "%q: %q %q %d", flags, out, stderr, code)
-	}
-}
-
-func unknownCommand(t *testing.T, s *stage) {
-	p := s.start(t, "--session-id", newID(), "--permission-mode", "default", "--", "/nosuch x")
-	p.shows("Unknown command: /nosuch")
-	p.status("idle")
-	for _, r := range s.api.Requests() {
-		rig.Check(t, r.Method != "POST", "a command was said to the model: %q", r.Texts)
 	}
 }

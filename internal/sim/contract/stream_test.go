@@ -197,39 +197,50 @@ func checkContext(t *testing.T, s *stage, id string, uuids []string) {
 	}
 }
 
-// A text that begins with a slash is a command, unless the slash has a block of its own.
+// A conversation that began with a failed turn is resumed, goes on after more of them, and is copied. A text that begins
+// with a slash is a command, unless the slash has a block of its own.
 func streamResumed(t *testing.T, s *stage) {
+	s.env = append(s.env, "CLAUDE_CODE_MAX_RETRIES=0")
 	id := newID()
-	r := s.stream(t, "--session-id", id, "--model", "sonnet")
-	r.says(t, "Remember 42.")
-	r.ends(t)
-	r = s.stream(t, "--resume", id, "--model", "sonnet")
+	printFailed(t, s, id)
+	r := s.stream(t, "--resume", id, "--model", "sonnet")
 	r.says(t, "/exit")
 	r.says(t, []map[string]string{{"type": "text", "text": "/"}, {"type": "text", "text": "clear"}})
+	r.says(t, "[[error 429]]")
+	r.says(t, "[[error 500]]")
 	r.says(t, "What number?")
 	lines, code := r.ends(t)
 	got := results(lines)
-	if code != 0 || len(got) != 3 {
+	if code != 0 || len(got) != 5 {
 		t.Fatalf("code %d, %+v", code, lines)
 	}
-	if got[0].Result != "/exit isn't available in this environment." || got[0].NumTurns != 0 || got[1].Result != "You said: /clear" || got[2].Result != "42" || got[2].SessionID != id {
-		t.Errorf("results = %+v", got)
-	}
+	rig.Check(t, got[0].Result == "/exit isn't available in this environment." && got[0].NumTurns == 0, "a command: %+v", got[0])
+	rig.Check(t, got[1].Result == "You said: /clear", "no command: %+v", got[1])
+	rig.Check(t, got[2].Subtype == "success" && got[2].IsError && got[2].Status == 429 && got[2].SessionID == id, "429: %+v", got[2])
+	i := slices.IndexFunc(lines, func(l streamLine) bool { return l.Type == "assistant" && l.Error != "" })
+	rig.Check(t, i >= 0 && lines[i].Error == "rate_limit", "429: %+v", lines)
+	rig.Check(t, got[3].IsError && got[3].Status == 500, "500: %+v", got[3])
+	rig.Check(t, !got[4].IsError && got[4].Result == "42" && got[4].SessionID == id, "after them: %+v", got[4])
+	checkCopy(t, s, id)
+}
+
+func checkCopy(t *testing.T, s *stage, id string) {
+	t.Helper()
 	copied := newID()
-	r = s.stream(t, "--resume", id, "--fork-session", "--session-id", copied, "--model", "sonnet")
+	r := s.stream(t, "--resume", id, "--fork-session", "--session-id", copied, "--model", "sonnet")
 	r.says(t, "What number?")
 	r.says(t, "/clear")
-	lines, _ = r.ends(t)
-	if got := results(lines); len(got) != 2 || got[0].Result != "42" || got[0].SessionID != copied || got[1].SessionID == copied {
-		t.Errorf("a copy: %+v", got)
+	r.says(t, "[[error 429]]")
+	lines, code := r.ends(t)
+	if got := results(lines); len(got) != 3 || got[0].Result != "42" || got[0].SessionID != copied || got[1].SessionID == copied || code != 1 {
+		t.Errorf("a copy, and a failed turn at the end: code %d, %+v", code, got)
 	}
 	if len(s.transcripts(t, copied)) != 1 || len(s.transcripts(t, id)) != 1 {
 		t.Error("a copy has a transcript of its own")
 	}
 }
 
-func streamFails(t *testing.T, s *stage) {
-	s.env = append(s.env, "CLAUDE_CODE_MAX_RETRIES=0")
+func streamRefused(t *testing.T, s *stage) {
 	id := newID()
 	r := s.stream(t, "--resume", id)
 	r.says(t, "hello")
@@ -238,27 +249,12 @@ func streamFails(t *testing.T, s *stage) {
 	if code != 1 || strings.TrimSpace(r.stderr.String()) != want || len(lines) != 1 || lines[0].Subtype != "error_during_execution" || !lines[0].IsError || !slices.Equal(lines[0].Errors, []string{want}) {
 		t.Errorf("unknown: code %d, %+v, %q", code, lines, r.stderr.String())
 	}
-	r = s.stream(t, "--session-id", id)
-	r.says(t, "Remember 42. [[error 429]]")
-	lines, code = r.ends(t)
-	if got := results(lines); code != 1 || len(got) != 1 || got[0].Subtype != "success" || !got[0].IsError || got[0].Status != 429 || got[0].SessionID != id {
-		t.Errorf("429: code %d, %+v", code, lines)
-	}
-	if i := slices.IndexFunc(lines, func(l streamLine) bool { return l.Type == "assistant" }); i < 0 || lines[i].Error != "rate_limit" {
-		t.Errorf("429: %+v", lines)
-	}
+	s.put(t, id, `{"type":"mode","mode":"normal"}`+"\n")
 	r = s.stream(t, "--session-id", id)
 	r.says(t, "hello")
 	lines, code = r.ends(t)
 	if code != 1 || len(lines) != 0 || strings.TrimSpace(r.stderr.String()) != "Error: Session ID "+id+" is already in use." {
 		t.Errorf("in use: code %d, %+v, %q", code, lines, r.stderr.String())
-	}
-	r = s.stream(t, "--resume", id)
-	r.says(t, "[[error 500]]")
-	r.says(t, "What number?")
-	lines, code = r.ends(t)
-	if got := results(lines); code != 0 || len(got) != 2 || !got[0].IsError || got[1].IsError || got[1].Result != "42" {
-		t.Errorf("a failed turn and a good one: code %d, %+v", code, lines)
 	}
 }
 
