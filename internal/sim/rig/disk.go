@@ -60,7 +60,7 @@ func (d *Disk) Cut(w *Writer, look func(project string, said int) (lost string))
 }
 
 // powerCuts is how many cuts [CutAtRandom] makes at least.
-const powerCuts = 30
+const powerCuts = 10
 
 // CutAtRandom cuts the power again and again while a role counts up, at random moments, and logs their seed. Nothing
 // may be lost: see [Disk.Cut].
