@@ -47,6 +47,8 @@ func mustBeUsable(t *testing.T, s *Store) {
 	}
 }
 
+func newProject(t *testing.T) string { return storetest.MemoryProject(t) }
+
 func withAlice(t *testing.T) (project string) {
 	t.Helper()
 	return newStoreWith(t, "alice").Project()
@@ -69,7 +71,7 @@ func TestKilledUpdateLeavesTheOldOrTheNewRecord(t *testing.T) {
 
 func TestKilledInsertLeavesAWholeRecordOrNone(t *testing.T) {
 	t.Parallel()
-	for role, begin := range map[string]func(t *testing.T) (project string){"insert": withAlice, "first-spawn": (*testing.T).TempDir} {
+	for role, begin := range map[string]func(t *testing.T) (project string){"insert": withAlice, "first-spawn": newProject} {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
 			eachKill(t, role, begin, func(s *Store, killed bool) {

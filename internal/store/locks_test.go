@@ -162,13 +162,16 @@ func TestLocksOfTheProjectNameTheirHolder(t *testing.T) {
 
 func TestUnsignedLockIsStillALock(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
 	for what, text := range map[string]string{"empty": "", "torn": `{"pid":`, "hostile": "\x1b]0;x\x07"} {
-		storetest.Write(t, path(s, "locks", "alice.verb"), text)
-		_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
-		storetest.WantKind(t, what, err, agent.Conflict)
-		rig.Check(t, err == nil || strings.Contains(err.Error(), "did not sign") && !strings.Contains(err.Error(), "\x1b"), "%s: %q", what, err)
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t)
+			defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
+			storetest.Write(t, path(s, "locks", "alice.verb"), text)
+			_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
+			storetest.WantKind(t, what, err, agent.Conflict)
+			rig.Check(t, err == nil || strings.Contains(err.Error(), "did not sign") && !strings.Contains(err.Error(), "\x1b"), "%q", err)
+		})
 	}
 }
 

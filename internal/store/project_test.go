@@ -24,7 +24,7 @@ const (
 // newStore makes a project without agents. The first verb makes what is in .nbs.
 func newStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := own(Create(t.TempDir()))
+	s, err := own(Create(storetest.MemoryProject(t))) // what a sync costs is not tested
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	locked(t, s, "nobody", "spawn", storetest.SomeTime())()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -151,10 +152,10 @@ func count(ctx context.Context, s *Store, n int) error {
 func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
-	const goroutines, processes, each = 8, 4, 50
+	const goroutines, processes, each = 4, 4, 20
 	others := make([]*rig.Child, processes)
 	for i := range others {
-		others[i] = rig.StartChild(t, rig.Command("count", s.Project(), "50"))
+		others[i] = rig.StartChild(t, rig.Command("count", s.Project(), strconv.Itoa(each)))
 	}
 	var wait sync.WaitGroup
 	for range goroutines {

@@ -58,7 +58,7 @@ const homeSuffix = ".home"
 
 func newArchive(t *testing.T) *Archive {
 	t.Helper()
-	return openAt(t.TempDir())
+	return openAt(storetest.MemoryProject(t))
 }
 
 // projectOf is the folder that the archive is beside.

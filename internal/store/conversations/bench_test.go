@@ -9,7 +9,7 @@ import (
 
 // BenchmarkTurn is what a turn costs besides its running: accepted, begun and finished.
 func BenchmarkTurn(b *testing.B) {
-	d, _ := inProject(b)
+	d, _ := in(b, b.TempDir()) // on a disk
 	c := d.Of(chat)
 	for seq := 1; b.Loop(); seq++ {
 		mustEnqueue(b, c, asked("", "What number?"))
@@ -21,7 +21,7 @@ func BenchmarkTurn(b *testing.B) {
 // BenchmarkState is a look at a conversation with 5,000 finished turns, at the moment before its journal
 // is compacted.
 func BenchmarkState(b *testing.B) {
-	d, _ := inProject(b)
+	d, _ := in(b, b.TempDir()) // on a disk
 	c := d.Of(chat)
 	for seq := 1; seq <= 5000; seq++ {
 		mustEnqueue(b, c, asked(strconv.Itoa(seq), "What number?"))

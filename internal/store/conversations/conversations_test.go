@@ -55,12 +55,12 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
-// Fifty who ask at once, twenty times each: each one's turns are in its order, and no number is given twice.
+// Twenty ask at once, ten times each. Turns of each are in the order in which it asked, and no number is given twice.
 func TestConcurrentAskersLineUp(t *testing.T) {
 	t.Parallel()
-	const askers, turns = 50, 20
+	const askers, turns = 20, 10
 	d, project := inProject(t)
-	d.compactAbove = 20 << 10 // as if it went on for days
+	d.compactAbove = 8 << 10 // as if it went on for days
 	c := d.Of(chat)
 	ctx := context.WithoutCancel(t.Context())
 	room := make(chan struct{}, mostOpen)
@@ -68,6 +68,7 @@ func TestConcurrentAskersLineUp(t *testing.T) {
 	for asker := range askers {
 		all.Go(func() {
 			own := open(project)
+			own.compactAbove = d.compactAbove
 			defer func() { storetest.Must(own.nbs.Close()) }()
 			for i := range turns {
 				id := fmt.Sprintf("%d:%d", asker, i)

@@ -21,7 +21,12 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m, playRole)) }
 // inProject is the conversations of a new project, and its folder.
 func inProject(t testing.TB) (*Drawer, string) {
 	t.Helper()
-	project := t.TempDir()
+	return in(t, storetest.MemoryProject(t))
+}
+
+// in makes the conversations of a project.
+func in(t testing.TB, project string) (*Drawer, string) {
+	t.Helper()
 	rig.Must(t, os.Mkdir(project+"/.nbs", 0o700))
 	rig.Must(t, os.Mkdir(project+"/.nbs/"+private.Locks, 0o700))
 	d := open(project)

@@ -57,7 +57,7 @@ func openAt(project string) (*Journal, error) {
 
 func newJournal(t testing.TB) *Journal {
 	t.Helper()
-	return openIn(t, t.TempDir())
+	return openIn(t, storetest.MemoryProject(t))
 }
 
 func openIn(t testing.TB, project string) *Journal {
