@@ -46,8 +46,13 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	}
 	child := exec.CommandContext(ctx, program, args...)
 	child.Stdin, child.Stdout, child.Stderr = in, out, errs
+	return run(child, tidyTime)
+}
+
+// run runs a child to its end. When its context ends, the child gets TERM, and KILL if it has not ended after grace.
+func run(child *exec.Cmd, grace time.Duration) (code int, err error) {
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
-	child.WaitDelay = tidyTime
+	child.WaitDelay = grace
 	err = child.Run()
 	if left, is := errors.AsType[*exec.ExitError](err); is && left.Exited() {
 		return left.ExitCode(), nil

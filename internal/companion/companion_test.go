@@ -3,10 +3,9 @@ package companion
 import (
 	"context"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
+	"os/exec"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -14,14 +13,12 @@ import (
 // A child that does not end when it is told to does not keep its caller, which may have just ended an agent.
 func TestAChildThatHangs(t *testing.T) {
 	t.Parallel()
-	this, err := os.Executable()
-	rig.Must(t, err)
-	script := "#!/bin/sh\ntrap '' TERM\necho begun\nwhile :; do sleep 1; done\n"
-	rig.Must(t, os.WriteFile(filepath.Join(filepath.Dir(this), services), []byte(script), 0o700))
 	ctx, end := context.WithCancel(t.Context())
+	child := exec.CommandContext(ctx, "sh", "-c", "trap '' TERM; echo begun; while :; do sleep 1; done")
 	begun, out := io.Pipe()
+	child.Stdout = out
 	go func() { _, _ = begun.Read(make([]byte, 1)); end(); _, _ = io.Copy(io.Discard, begun) }()
-	_, err = Run(ctx, nil, strings.NewReader(""), out, io.Discard)
+	_, err := run(child, time.Millisecond)
 	rig.Check(t, err != nil, "a child that was killed has ended by itself")
 	rig.Must(t, out.Close())
 }
