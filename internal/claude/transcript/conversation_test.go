@@ -88,7 +88,7 @@ func TestConversationIsTheNewestBranch(t *testing.T) {
 	}
 }
 
-// A transcript of 300 MB with a line of 120 MB is read in little memory, the end of it
+// A transcript of 100 MB with a line of 40 MB is read in little memory, the end of it
 // without reading the rest.
 func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -101,7 +101,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const records, filling = 3000, 60_000
+	const records, filling = 1000, 60_000
 	parent := ""
 	for i := range records {
 		uuid := strconv.Itoa(i)
@@ -109,7 +109,8 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 		parent = uuid
 	}
 	write(`{"parentUuid":"` + parent + `","isSidechain":false,"message":{"content":[{"type":"text","text":"huge é\"`)
-	for range 120 {
+	const huge = 40 // MiB
+	for range huge {
 		write(strings.Repeat("x", 1<<20))
 	}
 	write(`"}]},"type":"assistant","uuid":"huge","timestamp":"2026-02-20T11:44:07Z"}` + "\n" + told("last", "huge", "user", "z") + "\n")
@@ -120,7 +121,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	rig.Must(t, c.Each(func(m Message) error { all = append(all, m); return nil }))
 	runtime.ReadMemStats(&after)
 	if len(all) != 3 || !strings.HasPrefix(all[0].Text, fmt.Sprint("number ", records-1)) || !strings.HasPrefix(all[1].Text, `huge é"xxx`) ||
-		all[1].Speaker != Agent || all[1].Bytes < 120<<20 || len(all[1].Text) > cutTextKept || all[1].At.IsZero() || all[2].Text != "z" {
+		all[1].Speaker != Agent || all[1].Bytes < huge<<20 || len(all[1].Text) > cutTextKept || all[1].At.IsZero() || all[2].Text != "z" {
 		t.Errorf("%d messages: %+.200v", len(all), all)
 	}
 	used := after.TotalAlloc - before.TotalAlloc
@@ -129,7 +130,7 @@ func TestLongTranscriptIsReadInLittleMemory(t *testing.T) {
 	var peak uint64
 	n := 0
 	if err := whole.Each(func(Message) error {
-		if n++; n%500 == 0 {
+		if n++; n%100 == 0 {
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			peak = max(peak, after.HeapAlloc)
