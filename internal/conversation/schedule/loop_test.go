@@ -235,7 +235,7 @@ zone: Europe/Berlin
 schedules:
   gap: {cron: "30 2 * * *", prompt: x}
   twice: {cron: "30 1 * * *", zone: America/Los_Angeles, prompt: x}
-  quarter: {cron: "*/15 * * * *", zone: America/New_York, prompt: x}
+  quarter: {cron: "*/15 0-3 * * *", zone: America/New_York, prompt: x}
   midnight: {cron: "0 0 * * *", zone: America/Sao_Paulo, prompt: x}
   leap: {cron: "0 12 29 2 *", prompt: x}
   odd: {every: 7h, prompt: x, overlap: queue}
