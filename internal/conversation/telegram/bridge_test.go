@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	sim "nbs-worker/internal/sim/telegram"
 )
 
@@ -87,9 +88,7 @@ func runUntil(t *testing.T, server *sim.Server, h *house) (*Bridge, *logged, fun
 // told waits for so many messages to a chat.
 func told(t *testing.T, server *sim.Server, chat int64, count int) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	sent, err := server.Await(ctx, chat, count)
+	sent, err := server.Await(rig.Patient(t), chat, count)
 	if err != nil {
 		t.Fatalf("%v; sent %q", err, sent)
 	}
@@ -143,9 +142,7 @@ func TestTheDialogueOfTheSeeds(t *testing.T) {
 	}
 	run(t, server, h)
 	sent := toldAnswers(t, server, 7, 4)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if err := server.AwaitAcknowledged(ctx); err != nil {
+	if err := server.AwaitAcknowledged(rig.Patient(t)); err != nil {
 		t.Error(err)
 	}
 	want(t, sent, "OK.", "42.", "Starting fresh; the old conversation is kept as old-1.", "I don't have any number in mind.")
@@ -284,7 +281,7 @@ func TestAnEmptyListServesNobodyAndSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithCancel(rig.Patient(t))
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
 	sim "nbs-worker/internal/sim/telegram"
 )
 
@@ -143,12 +144,13 @@ func TestTheTokenIsInNoError(t *testing.T) {
 		t.Errorf("a wrong token: %v", err)
 	}
 	url := server.URL()
-	nowhere, err := New(Options{Token: Token{wrong}, Allowed: []int64{7}, URL: strings.Replace(url, "127.0.0.1", "127.0.0.1:1", 1)[:18], Log: log.add, Pause: time.Millisecond})
+	ctx, cancel := context.WithCancel(rig.Patient(t))
+	defer cancel()
+	told := func(line string) { log.add(line); cancel() }
+	nowhere, err := New(Options{Token: Token{wrong}, Allowed: []int64{7}, URL: strings.Replace(url, "127.0.0.1", "127.0.0.1:1", 1)[:18], Log: told, Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
 	if err := nowhere.Run(ctx); err != nil {
 		t.Errorf("a bridge that was stopped: %v", err)
 	}
