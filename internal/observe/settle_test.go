@@ -21,6 +21,7 @@ func TestManyAgentsSettleTogether(t *testing.T) {
 	t.Parallel()
 	s := &Observer{Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
 	const agents = 20
+	var first time.Time // when the first agent was settled
 	for i := range agents {
 		if r, err := s.Settled(t.Context(), "alpha"); err != nil || !proc.IsAlive(r.Process.Identity) {
 			t.Fatalf("%+v, %v", r, err)
@@ -28,9 +29,12 @@ func TestManyAgentsSettleTogether(t *testing.T) {
 		if i == 0 && time.Since(s.Began) < KillNotice {
 			t.Errorf("it was said to live %s after the command was given", time.Since(s.Began))
 		}
+		if i == 0 {
+			first = time.Now()
+		}
 	}
-	took := time.Since(s.Began)
-	rig.Check(t, took <= agents*KillNotice/2, "%d live agents took %s", agents, took)
+	others := time.Since(first)
+	rig.Check(t, others < (agents-1)*KillNotice, "after the first, each of %d live agents was waited for: %s", agents-1, others)
 }
 
 // One that counts as alive at the first look is not said to live when it ends meanwhile.

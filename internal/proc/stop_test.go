@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	longGrace  = 20 * time.Second // not to be used up
+	longGrace  = 5 * time.Minute // not to be used up, on any machine
 	shortGrace = 50 * time.Millisecond
 )
 

@@ -8,10 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/agent"
-
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -37,14 +35,14 @@ func TestWatchOfAFolderThatIsMade(t *testing.T) {
 	seen := func(what string) {
 		t.Helper()
 		rig.Must(t, w.File(file))
-		late := time.After(10 * time.Second)
+		late := rig.Patient(t)
 		for {
 			select {
 			case event := <-w.files.Events:
 				if event.Name == file && what == "file" || what == "folder" && w.Rebuilds(event) {
 					return
 				}
-			case <-late:
+			case <-late.Done():
 				t.Fatalf("no event of the %s", what)
 			}
 		}

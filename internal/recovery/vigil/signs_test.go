@@ -85,14 +85,14 @@ func (w *signs) follow() {
 // changes more than once.
 func (w *signs) next(handle agent.Handle) {
 	w.Helper()
-	late := time.After(10 * time.Second)
+	late := rig.Patient(w)
 	for {
 		select {
 		case got := <-w.C():
 			if got == handle {
 				return
 			}
-		case <-late:
+		case <-late.Done():
 			w.Fatalf("no sign of %q", handle)
 		}
 	}
