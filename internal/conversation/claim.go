@@ -19,7 +19,7 @@ func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Open
 	if j.ask.Isolated { // minted for this attempt, and opened by nobody else: a lease would leave a file each time
 		return func() {}, nil
 	}
-	endLease, err := patiently(ctx, func() (func(), error) {
+	endLease, err := patiently(ctx, j.dying, func() (func(), error) {
 		return j.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "ask", Since: j.Seconds()})
 	})
 	if err != nil {
@@ -33,7 +33,7 @@ func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Open
 		endLease()
 		return nil, err
 	}
-	letGo, err := patiently(ctx, func() (func(), error) {
+	letGo, err := patiently(ctx, j.dying, func() (func(), error) {
 		letGo, _, err := config.Hold(id)
 		return letGo, err
 	})
@@ -56,14 +56,14 @@ const (
 	dyingRetry = 20 * time.Millisecond
 )
 
-// patiently retries take while it returns Conflict, for as long as a dying runner may hold what it takes.
+// patiently retries take while it returns Conflict, for as long as a dying runner may hold what it takes: for grace.
 // Errors: those of take, and of the context.
-func patiently[T any](ctx context.Context, take func() (T, error)) (got T, err error) {
+func patiently[T any](ctx context.Context, grace time.Duration, take func() (T, error)) (got T, err error) {
 	retry := time.NewTicker(dyingRetry)
 	defer retry.Stop()
 	for begun := time.Now(); ; {
 		got, err = take()
-		if agent.KindOf(err) != agent.Conflict || time.Since(begun) > dyingGrace {
+		if agent.KindOf(err) != agent.Conflict || time.Since(begun) > grace {
 			return got, err
 		}
 		select {
@@ -79,7 +79,7 @@ func patiently[T any](ctx context.Context, take func() (T, error)) (got T, err e
 func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
 	r := j.record(id, true)
 	var strangers []observe.Stranger
-	_, err := patiently(ctx, func() (_ struct{}, err error) {
+	_, err := patiently(ctx, j.dying, func() (_ struct{}, err error) {
 		if strangers, err = j.Strangers(r); err == nil && slices.ContainsFunc(strangers, isOfATurn) {
 			err = j.ErrStranger(r, strangers)
 		}

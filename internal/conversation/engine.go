@@ -47,6 +47,7 @@ type Engine struct {
 	Start func(turn.Launch) (Process, error) // a real claude, except in tests
 
 	rights rights
+	dying  time.Duration // how long a runner that was killed may hold what it had
 }
 
 // TurnTimeout is the default time limit of a turn: a claude that hangs would block its key for good.
@@ -62,7 +63,7 @@ type Process interface {
 
 // New makes the engine of a project.
 func New(o observe.Observer) *Engine {
-	return &Engine{Observer: o, Start: func(l turn.Launch) (Process, error) { return turn.Start(l) }}
+	return &Engine{Observer: o, Start: func(l turn.Launch) (Process, error) { return turn.Start(l) }, dying: dyingGrace}
 }
 
 // Say is a text for a conversation, and how it is to be answered.

@@ -54,9 +54,10 @@ func TestTurnsOfAKeyAreOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	var all sync.WaitGroup
-	for asker := range 10 {
+	const askers, turns = 6, 5
+	for asker := range askers {
 		all.Go(func() {
-			for i := range 10 {
+			for i := range turns {
 				text := fmt.Sprintf("%d:%d", asker, i)
 				if got, err := s.ask(text); err != nil || got.Answer != "re: "+text {
 					t.Errorf("%s: %+v, %v", text, got, err)
@@ -75,7 +76,7 @@ func TestTurnsOfAKeyAreOneAfterTheOther(t *testing.T) {
 			}
 		}
 	}
-	rig.Check(t, next == 100, "%d turns were begun; want 100", next)
+	rig.Check(t, next == askers*turns, "%d turns were begun; want %d", next, askers*turns)
 }
 
 // The same id is one turn, however often and by whomever it is asked.

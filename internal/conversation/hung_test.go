@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/proc"
@@ -16,6 +17,9 @@ import (
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
 )
+
+// brief is a grace that is to be used up.
+const brief = 50 * time.Millisecond
 
 // claudeOf starts a claude of a turn that does not leave, on a session.
 func (s *stage) claudeOf(invocation agent.Invocation, id agent.SessionID) (ended chan struct{}) {
@@ -47,6 +51,7 @@ func (s *stage) claudeOf(invocation agent.Invocation, id agent.SessionID) (ended
 func TestAHungClaudeOfATurnIsEnded(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
+	s.dying = brief
 	first := s.mustAsk("one")
 	lines, err := s.Store.Conversations().Of("review").Journal()
 	rig.Must(t, err)
@@ -66,6 +71,7 @@ func TestAHungClaudeOfATurnIsEnded(t *testing.T) {
 func TestAnothersClaudeIsNotEnded(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
+	s.dying = brief
 	first := s.mustAsk("one")
 	ended := s.claudeOf(agent.NewInvocation(), first.SessionID)
 	_, err := s.ask("two")
@@ -89,7 +95,7 @@ func TestAClaudeIsEndedBeforeItsTool(t *testing.T) {
 		both, err := proc.Carrying(agent.TurnVariable, string(invocation))
 		return err == nil && len(both) == 2 && slices.ContainsFunc(both, func(id agent.Identity) bool { return proc.Name(id.PID) == "sleep" })
 	})
-	rig.Must(t, endProcesses(t.Context(), invocation))
+	rig.Must(t, endProcesses(t.Context(), invocation, brief))
 	_ = cmd.Wait() // it was killed
 	storetest.WantNames(t, filepath.Dir(wentOn))
 }

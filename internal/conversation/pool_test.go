@@ -56,13 +56,14 @@ func TestAWarmProcessHasTheLease(t *testing.T) {
 	s := warm(t, 4)
 	id := s.mustAsk("one").SessionID
 	cold := New(s.Observer)
-	cold.Start = s.startFake
+	cold.Start, cold.dying = s.startFake, brief
 	say := Say{Request: conversations.Request{ID: "cold", Text: "two", At: s.now}, Meta: s.meta()}
 	rig.Must(t, second(cold.Accept(t.Context(), "review", say)))
 	if _, err := cold.Await(t.Context(), "review", "cold"); agent.KindOf(err) != agent.Conflict {
 		t.Errorf("a cold turn beside a warm process on %s: %v", id, err)
 	}
 	s.Warm.Close(t.Context())
+	cold.dying = dyingGrace
 	if got, err := cold.Await(t.Context(), "review", "cold"); err != nil || got.SessionID != id {
 		t.Errorf("after its end: %+v, %v", got, err)
 	}

@@ -97,7 +97,7 @@ func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conv
 	if e.Warm != nil {
 		e.Warm.drop(ctx, key)
 	}
-	err := endProcesses(ctx, s.Invocation)
+	err := endProcesses(ctx, s.Invocation, endGrace)
 	if err == nil {
 		_ = e.Store.TurnFiles(s.Invocation).Drop() // a later turn looks again
 	}
@@ -105,8 +105,8 @@ func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conv
 }
 
 // endProcesses ends a claude, and only then what it has started: a claude whose tool is ended first reports that to the
-// model, and goes on.
-func endProcesses(ctx context.Context, invocation agent.Invocation) error {
+// model, and goes on. Each has grace to exit.
+func endProcesses(ctx context.Context, invocation agent.Invocation, grace time.Duration) error {
 	for {
 		left, err := proc.Carrying(agent.TurnVariable, string(invocation))
 		if err != nil || len(left) == 0 {
@@ -117,7 +117,7 @@ func endProcesses(ctx context.Context, invocation agent.Invocation) error {
 			return slices.ContainsFunc(left, func(other agent.Identity) bool { return other.PID != id.PID && slices.Contains(above, other.PID) })
 		}
 		highest := slices.DeleteFunc(slices.Clone(left), isBelow)
-		if err := proc.StopAll(ctx, highest, endGrace); err != nil {
+		if err := proc.StopAll(ctx, highest, grace); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	project, home := t.TempDir(), t.TempDir()
+	project, home := storetest.MemoryProject(t), rig.MemoryDir(t)
 	opened, err := store.Create(project)
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })

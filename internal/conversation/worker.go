@@ -192,7 +192,7 @@ func (w *worker) awaitLeft() { w.leaving.Wait() }
 // kill ends the claude and what it has started, again where that fails: for want of descriptors it is not found.
 func (w *worker) kill(ctx context.Context) {
 	for ended := false; !ended; ended = w.exits(ctx) {
-		_ = endProcesses(context.WithoutCancel(ctx), w.invocation)
+		_ = endProcesses(context.WithoutCancel(ctx), w.invocation, endGrace)
 	}
 	w.letGo()
 }

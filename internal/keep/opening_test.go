@@ -21,7 +21,7 @@ import (
 func TestOpeningBesideAClosedFolder(t *testing.T) {
 	t.Parallel()
 	rig.NeedsRoot(t)
-	opened, err := store.Create(t.TempDir())
+	opened, err := store.Create(rig.MemoryDir(t))
 	rig.Must(t, err)
 	defer opened.Close()
 	opened.Use(trust.NewKeeper(trust.Home(t.TempDir())))

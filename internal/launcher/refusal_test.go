@@ -24,7 +24,7 @@ const (
 // newProject has an agent whose start is on its way.
 func newProject(t *testing.T) *store.Store {
 	t.Helper()
-	s, err := store.Create(t.TempDir())
+	s, err := store.Create(rig.MemoryDir(t))
 	rig.Must(t, err)
 	s.Use(trust.NewKeeper(trust.Home(filepath.Join(t.TempDir(), "state"))))
 	t.Cleanup(func() { _ = s.Close() })

@@ -16,7 +16,7 @@ import (
 // the exit down and leave. Whoever looks then must not take it for killed.
 func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	t.Parallel()
-	opened, err := store.Create(t.TempDir())
+	opened, err := store.Create(rig.MemoryDir(t))
 	rig.Must(t, err)
 	use(t, opened)
 	defer opened.Close()

@@ -73,7 +73,7 @@ func pidfds(t *testing.T, pid int) (n int) {
 // storeWithLive has the record of an agent whose claude and launcher are one live process.
 func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
 	t.Helper()
-	opened, err := store.Create(t.TempDir())
+	opened, err := store.Create(rig.MemoryDir(t))
 	rig.Must(t, err)
 	use(t, opened)
 	t.Cleanup(func() { _ = opened.Close() })

@@ -43,7 +43,7 @@ func TestChildrenThatBecomeProgramsAreNoStrangers(t *testing.T) {
 	r.Process.Identity = id
 	config, err := claude.ConfigAt(t.TempDir())
 	rig.Must(t, err)
-	for range 1500 {
+	for range 500 {
 		found, err := unregisteredStrangers(r, config)
 		rig.Must(t, err)
 		if len(found) > 0 {

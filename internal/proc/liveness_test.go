@@ -97,7 +97,7 @@ func TestAReapedProcessIsGone(t *testing.T) {
 // however long the kernel needs to end it.
 func TestAKilledProcessIsEnding(t *testing.T) {
 	t.Parallel()
-	const tries = 50 // the kernel may be quick
+	const tries = 20 // the kernel may be quick
 	for range tries {
 		c := startReady(t, "stay")
 		if liveness, ending, err := CheckEnding(c.id); liveness != Alive || ending || err != nil {

@@ -15,7 +15,7 @@ import (
 // The notes are said to be from what they are from, and what was left out is said, whichever program made them.
 func TestSourceOfNotes(t *testing.T) {
 	t.Parallel()
-	in, err := store.Create(t.TempDir())
+	in, err := store.Create(rig.MemoryDir(t))
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, in.Close()) })
 	rig.Must(t, os.WriteFile(in.MemoryFile(), nil, 0o600))

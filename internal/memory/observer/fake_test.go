@@ -122,7 +122,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	project, home := t.TempDir(), t.TempDir()
+	project, home := storetest.MemoryProject(t), rig.MemoryDir(t)
 	opened, err := own(project, home)
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
 // serving is a project whose server gives an answer to each request, and then hangs up; "" is a server that is silent.
 func serving(t *testing.T, answer string) (s *store.Store, asked chan struct{}) {
 	t.Helper()
-	s, err := store.Create(t.TempDir())
+	s, err := store.Create(rig.MemoryDir(t))
 	rig.Must(t, err)
 	s.RunIn(filepath.Join(rig.ShortDir(t), "run"))
 	path := SocketPath(s)

@@ -39,7 +39,7 @@ func TestEventOfARecord(t *testing.T) {
 func TestConcurrentEventsStayWhole(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t)
-	const writers, each = 8, 25
+	const writers, each = 8, 10
 	var wait sync.WaitGroup
 	for w := range writers {
 		wait.Go(func() {
