@@ -17,6 +17,7 @@ type end struct {
 	what          string
 	by            func(m *team, alpha e2e.Session)
 	cause, detail string // "": it is brought back at once
+	or            string // another detail that may be true
 	advice        []string
 	look          func(m *team, e endedAs) // at what else is told
 	resume        []string                 // flags
@@ -67,6 +68,7 @@ var ends = []end{
 	{
 		what: "kill-session", by: func(m *team, alpha e2e.Session) { m.Tmux("kill-session", "-t", "="+alpha.TmuxSession) },
 		cause: "crashed", detail: "its terminal was closed, code 129", advice: []string{bringBack},
+		or: "its terminal was closed, code 0", // a claude that sees the end of its input before the signal leaves in peace
 	},
 	{
 		what: "stop", by: func(m *team, alpha e2e.Session) {
@@ -111,6 +113,9 @@ func TestWhateverEndsAnAgentItComesBack(t *testing.T) {
 		end.by(m, was)
 		if end.cause != "" {
 			m.WaitDead(was.RecordedPID)
+			if end.or != "" && m.WaitState("alpha", end.cause).Cause == end.or {
+				end.detail = end.or
+			}
 			e := m.mustHaveDied("alpha", end.cause, end.detail)
 			if end.advice != nil {
 				e.mustAdvise(m, end.advice...)
