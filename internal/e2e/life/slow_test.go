@@ -42,7 +42,7 @@ func TestAgentsOnThreeStoppedServers(t *testing.T) {
 	mustSayAll := func(r e2e.Result) { t.Helper(); m.MustSay(r.Stderr, slices.Concat(words, remedies)...) }
 	mustSayAll(m.inTime(7, "list"))
 	m.inTime(5, append([]string{"resume"}, handles...)...)
-	m.MustSay(m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "of-beta").Stderr, words[1], "the tmux server was silent for 2")
+	m.MustSay(m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "of-beta").Stderr, words[1], "the tmux server was silent for ")
 	mustSayAll(m.inTime(3, append([]string{"resume", "--force"}, handles...)...))
 	r := m.inTime(7, "resume", "--force", "alpha", "delta")
 	m.Check(r.Stdout == "delta\n", "delta, whose server is well, did not have its turn: %s", r)

@@ -154,7 +154,7 @@ func TestDelivererIsKilled(t *testing.T) {
 // is asked for.
 func TestUnknownIsNotSentAgain(t *testing.T) {
 	m := real(t)
-	hook := `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"test ! -e REFUSE || exit 2; test ! -e SLOW || sleep 12"}]}]}}`
+	hook := `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"test ! -e REFUSE || exit 2; while test -e SLOW; do touch RUNS; sleep 0.1; done"}]}]}}`
 	m.Must(os.MkdirAll(filepath.Join(m.Dir, ".claude"), 0o700))
 	m.Must(os.WriteFile(filepath.Join(m.Dir, ".claude", "settings.json"), []byte(hook), 0o600))
 	m.OK("spawn", "alpha", "--model", "sonnet")
@@ -168,7 +168,13 @@ func TestUnknownIsNotSentAgain(t *testing.T) {
 	m.Check(len(all) == 1 && all[0].State == "unknown", "%+v", all)
 	m.Send(0, "accepted", "alpha", "refused", "--force")
 	m.Must(os.WriteFile(filepath.Join(m.Dir, "SLOW"), nil, 0o600))
-	m.Send(3, "unknown", "alpha", "late")
+	late := m.Begin("send", "alpha", "late")
+	m.WaitFor("the hook runs", func() (bool, string) { return e2e.Exists(filepath.Join(m.Dir, "RUNS")), "" })
+	m.Kill(late.Process.Pid, syscall.SIGINT)
+	r := late.End()
+	m.Check(r.Code == 130 && r.Stdout == "alpha\n", "%s", r)
+	m.Must(os.Remove(filepath.Join(m.Dir, "SLOW")))
+	m.MustBeWritten(m.Session("alpha").SessionID, "You said: late")
 	m.WaitState("alpha", "idle")
 	got = m.Send(0, "accepted", "alpha", "late")
 	m.Check(got.UUID != "", "%+v", got)
