@@ -121,7 +121,7 @@ func TestTopics(t *testing.T) {
 		out := run("help", "environment").out
 		rig.Check(t, strings.Contains(out, name+" "), "help environment does not name %s", name)
 	}
-	r := run()
+	r := run([]string{}...) // of nil cobra makes the arguments of this process
 	rig.Check(t, r.code == 0 && strings.Contains(r.out, "Available Commands:") && r.err == "", "without arguments: %+v", r)
 	r = run("version")
 	rig.Check(t, r.code == 0 && strings.HasPrefix(r.out, "nbs-worker ") && strings.Count(r.out, "\n") == 1, "version: %+v", r)

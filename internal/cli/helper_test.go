@@ -79,7 +79,7 @@ func (r ran) want(t *testing.T, code agent.Kind, texts ...string) ran {
 // newProject makes a project with the records.
 func newProject(t *testing.T, records ...agent.Record) string {
 	t.Helper()
-	s, err := store.Create(t.TempDir())
+	s, err := store.Create(rig.MemoryDir(t))
 	rig.Must(t, err)
 	defer s.Close()
 	home, err := trust.HomeOf(os.Environ())
