@@ -42,6 +42,7 @@ test-all: test test-rest ## run make test, and what it leaves out
 # What runs on each version is found by its call of eachVersion.
 test-rest: bootstrap $(GOTESTSUM) ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
 	$(TEST) ./internal/e2e/campaign
+	NBS_MEMORY_KILLS=20 $(TEST) -run '^TestKilledWorker' ./internal/memory/observer
 	NBS_TEST_OLDEST=1 $(TEST) -run "^($$(awk '/^func Test/ { name = $$2 } /eachVersion\(t\)/ && name { sub(/\(.*/, "", name); print name; name = "" }' \
 		internal/e2e/*/*_test.go | paste -sd '|'))\$$" ./internal/e2e/...
 
