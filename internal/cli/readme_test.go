@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// The README is kept true: its tables are the program's own. That its commands run is a test of internal/e2e/recover.
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(rig.Root(t), "README.md"))
+	rig.Must(t, err)
+	return string(text)
+}
+
+func TestReadmeKnowsEveryVerb(t *testing.T) {
+	t.Parallel()
+	text := readme(t)
+	verbs := regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(run("--help").out, -1)
+	rig.Check(t, len(verbs) > 20, "%d verbs in the help", len(verbs))
+	for _, match := range verbs {
+		rig.Check(t, match[1] == "help" || strings.Contains(text, "`"+match[1]), "the README does not name %s", match[1])
+	}
+}
+
+func TestReadmeHasThePublishedExitCodes(t *testing.T) {
+	t.Parallel()
+	text := readme(t)
+	rows := regexp.MustCompile(`(?m)^ +(\d+)  (.+)$`).FindAllStringSubmatch(run("help", "exit-codes").out, -1)
+	rig.Check(t, len(rows) >= 10, "%d exit codes", len(rows))
+	for _, row := range rows {
+		want := "| " + row[1] + " | " + row[2] + " |"
+		rig.Check(t, strings.Contains(text, want), "the README has no row %s", want)
+	}
+}
+
+func TestReadmeLinksLead(t *testing.T) {
+	t.Parallel()
+	text := readme(t)
+	for _, match := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
+		_, err := os.Stat(filepath.Join(rig.Root(t), match[1]))
+		rig.Check(t, err == nil, "a link leads nowhere: %v", err)
+	}
+	makefile, err := os.ReadFile(filepath.Join(rig.Root(t), "Makefile"))
+	rig.Must(t, err)
+	for _, match := range regexp.MustCompile("(?m)(?:^|`)make ([a-z-]+)").FindAllStringSubmatch(text, -1) {
+		rig.Check(t, regexp.MustCompile(`(?m)^`+match[1]+`:`).Match(makefile), "make %s is no target", match[1])
+	}
+}
