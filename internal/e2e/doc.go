@@ -3,5 +3,6 @@
 // send, recover, chat, memory, security; campaign has the long runs, of which CI runs a tenth.
 //
 // A package below adds the helpers that only its own tests need. A test asserts what a user would see: the output and the
-// exit code of a command, an agent's screen, what the API was asked.
+// exit code of a command, an agent's screen, what the API was asked. What needs neither an agent nor tmux, as refusals and
+// exact output do not, is a script in testdata/script.
 package e2e

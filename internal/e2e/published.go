@@ -14,16 +14,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/wire"
 )
 
 // Published are the schemas of what each verb prints, by verb, so strict that a field which is
 // not in them is an error: a field in the JSON is a promise.
 var Published = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
-	text, err := os.ReadFile("../../wire/schema.json")
-	if err != nil {
-		return nil, err
-	}
-	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(wire.Schema))
 	if err != nil {
 		return nil, err
 	}

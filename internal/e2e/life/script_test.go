@@ -11,12 +11,12 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// The scripts in testdata/script use the program as one types it. Claude is the
-// stand-in; the folder of the script is the project.
+// The scripts in testdata/script/live use the program as one types it, with agents. Claude is the
+// stand-in; the folder of the script is the project. What needs no agent is a script of cmd/nbs-worker.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join(rig.Root(t), "testdata", "script"),
+		Dir:                 filepath.Join(rig.Root(t), "testdata", "script", "live"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
