@@ -70,17 +70,6 @@ func (c *Console) Types(text string) {
 	}
 }
 
-// Plant writes a record as it could come with a clone: in all but some fields that of an agent
-// that was spawned here, and with its seal.
-func (m *Team) Plant(handle string, fields map[string]any) {
-	m.Helper()
-	r := m.Record(handle)
-	for name, value := range fields {
-		r[name] = value
-	}
-	m.WriteRecord(handle, Encoded(m, r))
-}
-
 func Encoded(m *Team, value any) string {
 	m.Helper()
 	text, err := json.Marshal(value)

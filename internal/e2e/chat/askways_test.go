@@ -65,8 +65,6 @@ func TestAskOnceAndApart(t *testing.T) {
 	m.Says("later", "Remember 42.", "OK.", "--system-prompt", "Be terse.")
 	m.Refused(5, "another system prompt", "ask", "later", "x", "--system-prompt", "You are alone.")
 	m.Says("review", "What number?", "42")
-	m.Refused(4, "key", "ask", "two words", "x")
-	m.Refused(4, "set by nbs-worker", "ask", "review", "x", "--", "--output-format", "text")
 	got := m.Ask(3, "review", "[[delay 1h]] x", "--timeout", "2s")
 	m.Check(got.Class == "timed_out", "%+v", got)
 	m.Says("review", "What number?", "42")
@@ -88,13 +86,6 @@ func TestImportConversations(t *testing.T) {
 	m.Write(filepath.Join(m.World.Root, "session_id.txt"), id)
 	m.OK("conversation", "import", filepath.Join(m.World.Root, "session_id.txt"), "--key", "main")
 	m.Says("main", "What number?", "42")
-	m.Write(filepath.Join(folder, "123456789"), string(unknown))
-	m.Refused(7, "in another session", "conversation", "import", folder)
-	m.Write(filepath.Join(folder, "1"), "not an id")
-	m.Write(filepath.Join(folder, "9"), string(unknown))
-	r := m.Refused(7, "is not a UUID", "conversation", "import", folder)
-	m.MustSay(r.Stdout, "telegram:9 goes on in "+string(unknown))
-	m.Refused(4, "is no program", "serve", "--telegram-chat", "1", "--context-cmd", folder)
 }
 
 // An agent that is open is asked in its terminal, and a copy of it without a word in its conversation; an agent's own

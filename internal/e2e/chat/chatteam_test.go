@@ -32,7 +32,6 @@ func TestTheTeamInAChat(t *testing.T) {
 		t.Errorf("tell --notice: %s", r)
 	}
 	p.hears("alpha: crashed: killed by SIGKILL")
-	m.Refused(4, "is no chat", "tell", "alpha", "hello")
 
 	m.Write(filepath.Join(m.World.Project, ".nbs/schedules.yaml"), `schedules:
   morning: {every: 24h, prompt: "hello from the schedule", deliver_to: "telegram:123456789"}

@@ -225,22 +225,3 @@ func (m *team) waitRegistered(before e2e.Session) (id string) {
 	})
 	return id
 }
-
-func TestResumeGoesBackToItsOwnConversationsOnly(t *testing.T) {
-	m := standIn(t)
-	first := m.Remembers("alpha")
-	m.OK("stop", "alpha")
-	m.Refused(2, "it has been in none but the present one", "resume", "alpha", "--session-id", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
-	m.OK("resume", "alpha", "--fresh")
-	m.Refused(2, "nbs-worker resume alpha --session-id "+first.SessionID, "resume", "alpha", "--force", "--session-id", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
-	m.Refused(4, "is not a UUID", "resume", "alpha", "--session-id", "x")
-	m.Refused(4, "session-id", "resume", "alpha", "--fresh", "--session-id", first.SessionID)
-	m.OK("stop", "alpha")
-	m.MustRemember("alpha", first, "--session-id", first.SessionID)
-	path := m.Session("alpha").Transcript.Path
-	m.OK("resume", "alpha", "--force", "--fresh")
-	for _, name := range []string{path, m.KeptPath(first.SessionID)} {
-		m.Must(os.Remove(name))
-	}
-	m.Refused(2, "its transcript is gone", "resume", "alpha", "--force", "--session-id", first.SessionID)
-}

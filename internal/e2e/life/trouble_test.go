@@ -32,9 +32,8 @@ func TestClaudeThatLeavesAtOnceIsNotStarted(t *testing.T) {
 
 // claudeTrouble is what a user sees of a claude that does not do what it should.
 type claudeTrouble struct {
-	whims  string // of the stand-in
-	script string // in the place of claude
-	env    []string
+	whims  string   // of the stand-in
+	script string   // in the place of claude
 	args   []string // after "spawn alpha"
 	code   int
 	line   string // the first line, or its beginning
@@ -63,16 +62,6 @@ var claudeTroubles = map[string]claudeTrouble{
 		whims: "dialog=trust", code: 8, runs: true,
 		line: "nbs-worker: spawn alpha: claude waits at a dialog: it asks whether it trusts the folder (trust)",
 		hint: "answer it there: nbs-worker attach alpha",
-	},
-	"is not installed": {
-		env: []string{"NBS_CLAUDE="}, code: 6,
-		line: "nbs-worker: spawn alpha: claude is not on the PATH",
-		hint: "install Claude Code",
-	},
-	"is not where it is said to be": {
-		env: []string{"NBS_CLAUDE=/nowhere/claude"}, code: 6,
-		line: `nbs-worker: spawn alpha: NBS_CLAUDE="/nowhere/claude" cannot be run`,
-		hint: "unset NBS_CLAUDE",
 	},
 	"is too old for --session-id": {
 		script: `echo "error: unknown option '--session-id'" >&2; exit 1`, code: 6,
@@ -108,21 +97,13 @@ func TestClaudeInTrouble(t *testing.T) {
 	for name, c := range claudeTroubles {
 		t.Run(name, func(t *testing.T) {
 			m := standIn(t, c.whims)
-			m.Env = append(m.Env, c.env...)
 			if c.script != "" {
 				m.Env = append(m.Env, "NBS_CLAUDE="+m.Script(c.script))
-			}
-			if name == "is not installed" {
-				m.Env = append(m.Env, "PATH="+m.PathWithout("claude"))
 			}
 			r := m.NBS(append([]string{"spawn", "alpha"}, c.args...)...)
 			first, _, _ := strings.Cut(r.Stderr, "\n")
 			m.Check(r.Code == c.code && strings.HasPrefix(first, c.line) && strings.Contains(r.Stderr, c.hint), "want code %d, %q and %q, got %s", c.code, c.line, c.hint, r)
 			m.Check((r.Code == 0) == (r.Stdout == "alpha\n"), "stdout and code differ: %s", r)
-			if !e2e.Exists(m.RecordPath("alpha")) {
-				m.Check(c.code == 6 && c.script == "", "no record")
-				return
-			}
 			s := m.Session("alpha")
 			m.Check(s.Running == c.runs, "does it run? %+v", s)
 			m.OK("dismiss", "alpha") // whatever claude did, it can be ended
@@ -130,16 +111,10 @@ func TestClaudeInTrouble(t *testing.T) {
 	}
 }
 
-// What is only seen later: at the end, or when the agent is to come back.
-func TestClaudeInTroubleLater(t *testing.T) {
+// One that was never spoken to has nothing to lose: an empty transcript is a stub.
+func TestEmptyTranscriptOfAnAgentThatWasNotSpokenTo(t *testing.T) {
 	m := standIn(t)
 	before := m.Remembers("alpha")
-	m.OK("stop", "alpha")
-	m.Must(os.Truncate(before.Transcript.Path, 0))
-	record := m.RecordText("alpha")
-	r := m.Refused(2, "is empty now", "resume", "alpha")
-	m.Check(strings.Contains(r.Stderr, "nbs-worker resume alpha --fresh") && m.RecordText("alpha") == record, "%v", r)
-	// One that was never spoken to has nothing to lose: an empty transcript is a stub.
 	m.OK("spawn", "beta", "--model", "sonnet")
 	s := m.Session("beta")
 	m.OK("stop", "beta")

@@ -140,16 +140,3 @@ func TestBothConversationsAreKeptAfterClear(t *testing.T) {
 	m.OK("spawn", "beta", "--model", "sonnet", "--session-id", before.SessionID, "--prompt", "What number?")
 	m.MustAnswer("beta", "42")
 }
-
-// What lies in the project, from a clone, is put back by nobody.
-func TestTranscriptInTheProjectIsNotPutBack(t *testing.T) {
-	m := standIn(t)
-	s := m.Remembers("alpha")
-	m.OK("stop", "alpha")
-	planted := m.InNbs("transcripts", s.SessionID+".jsonl")
-	m.Must(os.Mkdir(filepath.Dir(planted), 0o700))
-	m.Must(os.WriteFile(planted, []byte(strings.ReplaceAll(e2e.Read(t, s.Transcript.Path), "42", "66")), 0o600))
-	m.Lose(s)
-	r := m.Refused(2, s.SessionID, "resume", "alpha")
-	m.Check(!e2e.Exists(s.Transcript.Path) && e2e.Exists(planted), "%v", r)
-}

@@ -103,26 +103,6 @@ while :; do sleep 0.2; done`)
 	}
 }
 
-func TestDoctorWithoutAProject(t *testing.T) {
-	m := standIn(t)
-	m.Dir = m.OtherProject()
-	before := m.everything(m.Dir)
-	c := m.Doctor(0)
-	c.Finds(m.Team, "folder.project", "note", "there is no project here")
-	c.IsWell(m.Team, "claude.found", "tmux.trial", "team.unrecorded")
-	m.Check(c.Of("left.files") == nil, "what there is not was looked at: %q", c.Of("left.files"))
-	m.mustBeAsBefore(m.Dir, before)
-}
-
-func TestDoctorWithoutTmux(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	c := m.DoctorWith([]string{"PATH=" + m.PathWithout("tmux")}, 6)
-	c.Finds(m.Team, "tmux.version", "failure", "apt-get install tmux")
-	c.IsWell(m.Team, "claude.found", "team.records", "folder.locks")
-	m.NBS("stop", "alpha")
-}
-
 // A tmux that is too old, forgets the mark of a session, or finds it by a part of its name.
 func TestDoctorKnowsAnUnfitTmux(t *testing.T) {
 	m := standIn(t)
@@ -165,19 +145,6 @@ func TestDoctorKnowsRootWithoutSandbox(t *testing.T) {
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet", "--permission-mode", "plan")
 	m.DoctorWith([]string{"IS_SANDBOX=0"}, 1).Finds(m.Team, "claude.root", "failure", "refuse to start alpha: they bypass")
-}
-
-// What it prints for people: the finding, why it matters, and a command that can be pasted.
-func TestDoctorSpeaksToPeople(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	m.WriteRecord("beta", "{")
-	m.Dir = m.OtherProject()
-	r := m.NBS("doctor", "--root", m.World.Project)
-	m.MustSay(r.Stdout, "Agents\n  failure  beta: the record ", "\n           the agent can be neither resumed nor ended\n",
-		"\n           fix: keep the file and move it aside: mv '", "1 failure\n")
-	m.Check(r.Code == 1 && !strings.Contains(r.Stdout, "  ok "), "%s", r)
-	m.MustSay(m.NBS("doctor", "--root", m.World.Project, "--all").Stdout, "  ok       claude is "+m.Variable("NBS_CLAUDE"))
 }
 
 // What doctor says beside other verbs. The moments are made, not hoped for.

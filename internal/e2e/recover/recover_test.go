@@ -372,17 +372,3 @@ func TestRecoverCompactsWhatClaudeCallsFull(t *testing.T) {
 	m.Check(m.Session("alpha").SessionID == before.SessionID, "another conversation")
 	m.MustSay(m.OK("logs", "alpha"), "compacted")
 }
-
-// What keeps an agent down stands in the report, also in a pipe; so does a name that has no turn.
-func TestRecoverSaysWhatKeepsAnAgentDown(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
-	m.WaitState("alpha", "crashed")
-	m.Env = append(m.Env, "NBS_CLAUDE=/nowhere/claude")
-	r := m.NBS("recover", "--all", "--order", "beta,alpha")
-	m.MustSay(r.Stdout, "resume did not help, and nothing else would: ", "/nowhere/claude")
-	m.Check(r.Code == 1, "exit code %d", r.Code)
-	m.MustSay(r.Stderr, "--order: beta has no turn")
-	m.Check(!strings.Contains(r.Stderr, "alpha has no turn"), "%s", r.Stderr)
-}

@@ -1,7 +1,6 @@
 package recover
 
 import (
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -48,21 +47,4 @@ func TestSetEndsALongWait(t *testing.T) {
 	m.mustHaveDied("alpha", "crashed", "code 1")
 	m.WaitDead(launcher)
 	m.mustHaveDied("alpha", "crashed", "code 1")
-}
-
-func TestSetRefuses(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	text := m.RecordText("alpha")
-	for words, cause := range map[string]string{
-		"model=opus restart=sometimes": `restart policy "sometimes" is not one of no, on-failure, on-abnormal, always`,
-		"colour=red":                   `"colour=red" is not one of model=VALUE`,
-		"model=a model=b":              "model is given twice",
-	} {
-		m.Refused(4, cause, append([]string{"set", "alpha"}, strings.Fields(words)...)...)
-	}
-	m.Refused(4, "what is to be changed?", "set", "alpha")
-	m.Check(m.RecordText("alpha") == text, "the record was changed")
-	m.Plant("alpha", map[string]any{"model": "opus"})
-	m.Refused(8, "the record is not allowed", "set", "alpha", "restart=always")
 }

@@ -3,7 +3,6 @@ package security
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -90,16 +89,6 @@ func (m *team) watchAsNobody(text string) (look func() []sighting) {
 	}
 }
 
-// The help says it where somebody who gives a prompt will look.
-func TestHelpSaysWhoCanReadAPrompt(t *testing.T) {
-	m := standIn(t)
-	for _, verb := range []string{"spawn", "resume"} {
-		if help := strings.Join(strings.Fields(m.OK(verb, "--help")), " "); !strings.Contains(help, "on claude's command line") || !strings.Contains(help, "other users") {
-			t.Errorf("%s --help does not say that other users can read the prompt:\n%s", verb, help)
-		}
-	}
-}
-
 // A word that ends in ';' ends a tmux command, and the next words are one more.
 func TestExtraArgumentsArriveAsGiven(t *testing.T) {
 	m := standIn(t)
@@ -129,14 +118,6 @@ func TestHostileListOfExtraArguments(t *testing.T) {
 	at := slices.Index(line, "--add-dir")
 	m.Check(at >= 0 && slices.Equal(line[at:], append(args, "--", "Remember 42.")), "claude got %q", line)
 	m.noCanary()
-}
-
-func TestBlankPromptsAreRefused(t *testing.T) {
-	m := standIn(t)
-	for _, prompt := range []string{"", " ", "\n\t \r\n", "\u00a0\u2003"} {
-		m.Refused(4, "blank", "spawn", "alpha", "--prompt", prompt)
-	}
-	m.Check(!e2e.Exists(m.RecordPath("alpha")), "a refused spawn left a record")
 }
 
 // optionPattern reads a line of claude's help: names, and what stands for a value.
@@ -186,15 +167,4 @@ func takesWords(option string) int {
 		err = claude.CheckExtraArgs(words)
 	}
 	return taken
-}
-
-// A program of that name in the working directory is not the one on the PATH.
-func TestClaudeInTheWorkingDirectoryIsNotRun(t *testing.T) {
-	m := standIn(t)
-	for _, name := range []string{"claude", "tmux", "nbs-worker"} {
-		m.Must(os.WriteFile(filepath.Join(m.World.Project, name), []byte("#!/bin/sh\ntouch "+m.World.Root+"/PWN\n"), 0o700))
-	}
-	m.Env = append(m.Env, "NBS_CLAUDE=", "PATH=:."+":"+m.PathWithout("claude"))
-	m.Refused(6, "claude", "spawn", "alpha")
-	m.noCanary()
 }

@@ -97,14 +97,3 @@ func (m *team) mustRunIn(handle, cwd string) {
 	at, err := os.Readlink(e2e.ProcFile(s.RecordedPID, "cwd"))
 	m.Check(err == nil && at == cwd && s.Running && s.TmuxAlive, "claude runs in %q, want %q: %v, %+v", at, cwd, err, s)
 }
-
-// A record is lines to many a tool, and no path of ours holds a line break.
-func TestFolderWithALineBreakIsRefused(t *testing.T) {
-	m := standIn(t)
-	folder := m.Folder("a\nhint: rm -rf ~")
-	r := m.Refused(4, "line break", "spawn", "alpha", "--cwd", folder)
-	m.Check(strings.Count(r.Stderr, "\n") == 1, "the name stands on lines of its own: %q", r.Stderr)
-	m.Dir = folder
-	m.Refused(4, "line break", "spawn", "alpha")
-	m.Check(!e2e.Exists(filepath.Join(folder, ".nbs")), "a refused project got a .nbs")
-}

@@ -108,28 +108,6 @@ func TestRecordThatClaimsAnotherTmuxServer(t *testing.T) {
 	m.Check(sessions == "nbs-alpha-live\n" && !e2e.Dead(server), "sessions left on the other server: %q", sessions)
 }
 
-// Text in the place of a socket never becomes a word of tmux.
-func TestRecordWithAHostileSocket(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	m.OK("stop", "alpha")
-	whole := m.RecordText("alpha")
-	for _, socket := range []string{"x; kill-server", "#(touch PWN)", "-x", "../x", "a/b", "$(touch PWN)"} {
-		m.WriteRecord("alpha", whole)
-		m.SetRecord("alpha", func(fields map[string]any) { e2e.TmuxPlace(fields)["socket"] = socket })
-		if strings.Contains(socket, "/") { // a place of its own is sealed
-			m.Refused(8, "the record is not allowed: changed since it was allowed: process", "resume", "alpha")
-			m.Allow("alpha")
-		}
-		m.Refused(4, "tmux socket", "resume", "alpha")
-		m.SetRecord("alpha", func(fields map[string]any) { e2e.TmuxPlace(fields)["path"] = socket })
-		for _, verb := range []string{"session", "resume", "stop", "dismiss"} {
-			m.Refused(4, "tmux path", verb, "alpha")
-		}
-	}
-	m.noCanary()
-}
-
 // An agent of a copied or moved project works on the project where it is now.
 func TestRecordThatClaimsAnotherProject(t *testing.T) {
 	m := standIn(t)

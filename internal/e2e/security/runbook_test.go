@@ -5,30 +5,6 @@ import (
 	"testing"
 )
 
-// A page of the project runs as a person has allowed it, and not otherwise.
-func TestRunbookOfTheProject(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	page := "# Round up\n\n```sh {step=end}\nnbs-worker stop --all\n```\n"
-	m.WritePage("round-up", page)
-	m.WritePage("restart", page)
-	m.Refused(8, "hint: look at what it would run, and allow it on a terminal: nbs-worker allow --runbook round-up", "runbook", "run", "round-up")
-	m.MustBeWell("alpha")
-	r := m.NBS("runbook", "run", "restart")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "this is the page of the program"), "%v", r)
-	m.MustBeWell("alpha")
-
-	c := m.AllowPage("round-up")
-	m.Check(strings.Contains(c.Seen.String(), "end           nbs-worker stop --all"), "%s", c.Seen.String())
-	m.MustBeInTheJournal("allow", "", "")
-	m.WritePage("round-up", strings.Replace(page, "Round", "Wind", 1))
-	m.Refused(8, "is not as you have allowed it", "runbook", "run", "round-up")
-	m.MustBeWell("alpha")
-	m.WritePage("round-up", page)
-	m.OK("runbook", "run", "round-up")
-	m.WaitState("alpha", "stopped")
-}
-
 // An agent runs a page with its own powers, and allows none.
 func TestSecurityRunbookOfAnAgent(t *testing.T) {
 	m := real(t)

@@ -140,46 +140,6 @@ func TestSecurityWrappedProcessOfAnother(t *testing.T) {
 	m.Check(s.Running && s.SessionID == other.SessionID, "%+v", s)
 }
 
-// tmux makes a socket in the place of whatever file it is told: a record cannot tell it one.
-func TestSecuritySocketOfARecordIsNoFileOfTheUsers(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	m.OK("stop", "alpha")
-	thesis := filepath.Join(m.Variable("HOME"), "thesis.txt")
-	m.Must(os.WriteFile(thesis, []byte("years of work"), 0o600))
-	m.SetRecord("alpha", func(fields map[string]any) {
-		e2e.TmuxPlace(fields)["socket"], e2e.TmuxPlace(fields)["path"] = thesis, thesis
-	})
-	m.Refused(8, "the record is not allowed: changed since it was allowed: process", "resume", "alpha")
-	c := m.Console(m.Command([]string{"allow", "alpha"}))
-	c.MustShow("Tmux socket:     \"" + thesis)
-	c.Types("y\n")
-	_ = c.Cmd.Wait()
-	m.Refused(4, "is not a socket", "resume", "alpha")
-	m.Refused(4, "is not a socket", "spawn", "beta", "--tmux-socket", thesis)
-	text := e2e.Read(t, thesis)
-	m.Check(text == "years of work", "the file holds %q", text)
-}
-
-// What a later start would send is shown, though this one would not; and of what there may be
-// thousands, only so much that the rest stays on the screen.
-func TestAllowShowsWhatMatters(t *testing.T) {
-	m := standIn(t)
-	m.Remembers("alpha")
-	m.OK("stop", "alpha")
-	var previous []map[string]any
-	for range 500 {
-		previous = append(previous, map[string]any{"session_id": "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11", "until": "2026-02-20T11:44:07Z", "reason": "clear"})
-	}
-	m.Plant("alpha", map[string]any{"previous_sessions": previous, "initial_prompt": "curl evil"})
-	c := m.Console(m.Command([]string{"allow", "alpha"}))
-	c.MustShow("[y/N] ")
-	shown := c.Seen.String()
-	if !strings.Contains(shown, `Prompt:          "curl evil"`) || !strings.Contains(shown, "and 495 earlier conversations") || strings.Count(shown, "\n") > 40 {
-		t.Error(shown)
-	}
-}
-
 // sparseIndex is an index with one folder of which only the name is there, so that git has to
 // fetch the rest.
 func sparseIndex() string {

@@ -51,8 +51,6 @@ func said(all []logLine) string {
 func TestLogsOfARealConversation(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
-	m.Refused(2, "no such agent", "logs", "beta")
-	m.Refused(2, "no transcript yet", "logs", "alpha")
 	m.SaysAndHears("alpha", "Remember 42.", "OK, I will remember 42.")
 	m.SaysAndHears("alpha", `[[tool Bash {"command":"echo from-$((20+2))-tool","description":"say"}]]`, "agent: Tool said: from-22-tool")
 	m.SaysAndHears("alpha", "[[error 403 times=1]] oops", "agent, API error authentication_failed: ")
@@ -151,9 +149,6 @@ func TestFollowedLogsBeginWithTheTranscript(t *testing.T) {
 	m.TypeLine(s, "Remember 42.")
 	reading.mustShow("you: Remember 42.")
 	reading.mustEndInterrupted()
-	m.Refused(4, "--grep: ", "logs", "alpha", "--grep", "(")
-	m.Refused(4, "--last 0", "logs", "alpha", "-n", "0")
-	m.Refused(4, "one handle", "logs")
 }
 
 // plantTranscript puts records into the transcript of an agent that nobody runs.
@@ -178,40 +173,6 @@ func says(uuid, parent, text string) string {
 	}
 	line, _ := json.Marshal(record) // of words
 	return string(line)
-}
-
-func TestLogsShowTheBranchThatClaudeGoesOnFrom(t *testing.T) {
-	m := standIn(t)
-	m.plantTranscript("alpha", says("1", "", "first"), says("2", "1", "agent one"), says("3a", "2", "lost"), says("3b", "2", "kept"),
-		says("4a", "3a", "agent lost too"), says("4b", "3b", "agent two"))
-	r := m.NBS("logs", "alpha")
-	want := "2026-02-20T11:44:07Z you: first\n2026-02-20T11:44:07Z agent: one\n2026-02-20T11:44:07Z you: kept\n2026-02-20T11:44:07Z agent: two\n"
-	m.Check(r.Code == 0 && r.Stdout == want && strings.Contains(r.Stderr, "2 messages stand on other branches"), "%s; want %s", r, want)
-	long := strings.Replace(says("1", "", "long ago"), "2026-02-20", "2026-02-19", 1)
-	m.plantTranscript("beta", long, says("2", "1", "agent later"))
-	// Whoever writes a time that nobody can write down again hides nothing by it.
-	m.plantTranscript("gamma", strings.Replace(says("1", "", "late"), "2026-02-20T11:44:07.5Z", "9999-12-31T23:59:59-12:00", 1), says("2", "1", "agent two"))
-	for args, want := range map[string]string{
-		"alpha -n 1": "agent: two\n", "alpha -n 2 --grep o": "agent: one\nagent: two\n", "alpha --grep ^first$": "you: first\n",
-		"beta --since 2026-02-20T00:00:00Z": "agent: later\n", "gamma": "you: late\nagent: two\n",
-	} {
-		got := said(m.logs(strings.Fields(args)...))
-		m.Check(got == want, "%s: %q; want %q", args, got, want)
-	}
-	m.Refused(4, "--since", "logs", "beta", "--since", "yesterday")
-}
-
-// Whoever writes into a conversation reaches the reader's eyes and not his terminal.
-func TestLogsAreHarmlessOnATerminal(t *testing.T) {
-	m := standIn(t)
-	m.plantTranscript("alpha", says("1", "", "red \x1b[31m\u009b2J \u202eback\r\n2026-02-20T11:44:07Z agent: forged"))
-	for _, text := range []string{m.OK("logs", "alpha"), m.OK("logs", "alpha", "--json")} {
-		m.Check(!strings.ContainsAny(text, "\x1b\u009b\u202e\r") && !strings.Contains(text, "\n2026"), "%q", text)
-	}
-	c := m.Console(m.Command([]string{"logs", "alpha"}, "TERM=xterm"))
-	c.MustShow("\x1b[36myou:\x1b[0m red ?[31m")
-	c = m.Console(m.Command([]string{"logs", "alpha"}, "TERM=xterm", "NO_COLOR=1"))
-	c.MustShow(" you: red ?[31m")
 }
 
 // A transcript that somebody deletes is written anew, and one that is put together again is
