@@ -209,7 +209,7 @@ func TestTwoProjectsWithOneHandleAtOnce(t *testing.T) {
 // liveThrough spawns, stops and resumes an agent in a project and checks after each verb
 // that it is its own, and only its own.
 func (m *team) liveThrough(root string) {
-	own, world := *m, *m.World
+	own, world := *m.Team, *m.World
 	world.Project = root
 	own.Dir, own.World = root, &world
 	verb := func(args ...string) bool {
