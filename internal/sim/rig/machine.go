@@ -23,16 +23,21 @@ var slowest struct {
 }
 
 // Slowness is how many times longer this machine takes than the one for which the times of the tests are written: 1 or
-// more. It is measured at the first call, and again at each call of [Scaled] or end of a wait, since other work may have
-// begun beside the tests. It never falls.
+// more. Each call measures, since other work may have begun beside the tests. It never falls.
 func Slowness() float64 {
 	slowest.mu.Lock()
 	defer slowest.mu.Unlock()
-	slowest.factor = max(slowest.factor, float64(emptyStart())/float64(usualStart), 1)
-	if Race {
-		return raceCost * slowest.factor
-	}
+	slowest.factor = max(slowest.factor, slownessNow())
 	return slowest.factor
+}
+
+// slownessNow falls, too.
+func slownessNow() float64 {
+	factor := max(float64(emptyStart())/float64(usualStart), 1)
+	if Race {
+		return raceCost * factor
+	}
+	return factor
 }
 
 // Scaled is a time of the usual machine, in the time of this one.

@@ -39,7 +39,7 @@ const (
 )
 
 // poll asks until ok, for at most so long on the usual machine. It gives up only after it has measured this one, which
-// may have become slower meanwhile.
+// may have become slower meanwhile, and quick again.
 func poll(usual time.Duration, check func() (bool, string)) (ok bool, detail string) {
 	begun := time.Now()
 	for limit := usual; ; {
@@ -48,7 +48,7 @@ func poll(usual time.Duration, check func() (bool, string)) (ok bool, detail str
 			return true, detail
 		}
 		if time.Since(begun) >= limit {
-			if limit = Scaled(usual); time.Since(begun) >= limit {
+			if limit = time.Duration(slownessNow() * float64(usual)); time.Since(begun) >= limit {
 				return false, detail
 			}
 		}
