@@ -37,6 +37,7 @@ func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duratio
 		return claimedOf(p), err
 	}
 	defer release()
+	p.unawaited = wait == 0
 	r, err := s.begin(ctx, p)
 	if err != nil {
 		return r, err
@@ -76,13 +77,22 @@ func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, w
 	if err := s.verify(ctx, r, p.new && !p.takesUp); err != nil {
 		return r, err
 	}
-	return s.noteStart(ctx, p, r)
+	if r, err = s.noteStart(ctx, p, r); err != nil || wait == 0 || p.again {
+		return r, err
+	}
+	if exit := r.ExitOf(r.Process.Invocation); exit != nil { // its launcher has left it to this verb to say so
+		return r, s.left(ctx, &r, exit)
+	}
+	return r, nil
 }
 
 // noteStart completes the record of an agent that runs.
 func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
 	noted, err := s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
 		observe.NoteTranscript(now, p.config, s.Seconds())
+		if !p.again { // with the record locked: its launcher decides what follows an end that is not in it yet
+			s.Store.LeaveToLauncher(now.Handle)
+		}
 		if live, err := s.Registered(now); err == nil {
 			now.ClaudeVersion = live.Version
 		}

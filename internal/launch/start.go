@@ -40,21 +40,22 @@ type Start struct {
 
 // Plan is what a start will do, known before anything is done.
 type Plan struct {
-	Record   agent.Record
-	Opening  claude.Opening
-	Program  string        // path of claude
-	Args     []string      // claude's arguments
-	Claimed  *agent.Record // already written down, of a spawn
-	Prompt   string
-	Brief    string // given to claude by our hook, beside the prompt
-	trust    bool
-	trustDir string
-	new      bool // of a spawn
-	takesUp  bool // of a spawn: the conversation exists
-	inPlace  bool // in the caller's own terminal, without tmux
-	again    bool // by the agent's launcher, as its restart policy has it
-	InView   bool // a window that is added to an existing session becomes the one that is shown
-	config   claude.Config
+	Record    agent.Record
+	Opening   claude.Opening
+	Program   string        // path of claude
+	Args      []string      // claude's arguments
+	Claimed   *agent.Record // already written down, of a spawn
+	Prompt    string
+	Brief     string // given to claude by our hook, beside the prompt
+	trust     bool
+	trustDir  string
+	new       bool // of a spawn
+	takesUp   bool // of a spawn: the conversation exists
+	inPlace   bool // in the caller's own terminal, without tmux
+	again     bool // by the agent's launcher, as its restart policy has it
+	unawaited bool // nobody waits until claude is ready
+	InView    bool // a window that is added to an existing session becomes the one that is shown
+	config    claude.Config
 
 	transcriptSize int64         // in bytes, before the start
 	wait           time.Duration // how long a tmux server may read its configuration
@@ -197,6 +198,9 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		if r, err = s.Claim(ctx, p); err != nil {
 			return agent.Record{}, err
 		}
+	}
+	if p.unawaited {
+		s.Store.LeaveToLauncher(r.Handle)
 	}
 	launch := s.LaunchOf(p, &r)
 	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), on.OpenFiles(ctx)

@@ -142,9 +142,10 @@ func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 	}
 }
 
-// verbStarts tells whether a command is about to start the agent, or to start it anew.
+// verbStarts tells whether a command is about to start the agent, or to start it anew, and waits for what comes of it.
 func (l *Launcher) verbStarts(handle agent.Handle) bool {
-	return observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
+	holder, signed := l.Store.VerbHolder(handle)
+	return !(signed && holder.Left) && observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
 }
 
 // noteDenied journals, once, that somebody else holds a conversation, and what failed on it.

@@ -29,6 +29,7 @@ type Holder struct {
 	Verb   string       `json:"verb"`
 	Handle agent.Handle `json:"handle"` // "" for what is no agent's
 	Since  time.Time    `json:"since"`
+	Left   bool         `json:"left,omitempty"` // see [Store.LeaveToLauncher]
 }
 
 func (h Holder) String() string {
@@ -109,6 +110,15 @@ func verbLock(handle agent.Handle) string { return handle.Key() + ".verb" }
 func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
 	holder, err := s.readHolder(verbLock(handle))
 	return holder, err == nil
+}
+
+// LeaveToLauncher says in the verb lock, which the caller holds, that the verb waits no longer for what it has started: what
+// follows the end of that is for its launcher to decide. The signature becomes longer, so that nobody reads a part of it.
+func (s *Store) LeaveToLauncher(handle agent.Handle) {
+	if holder, signed := s.VerbHolder(handle); signed && holder.PID == os.Getpid() && !holder.Left {
+		holder.Left = true
+		_ = s.signOver(verbLock(handle), &holder, 0) // on a full disk the verb is believed to wait
+	}
 }
 
 // VerbLock is the file of an agent's verb lock.
@@ -238,7 +248,9 @@ func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), er
 func recordLockName(handle agent.Handle) string { return handle.Key() + ".record" }
 
 // sign writes the holder into its lock file, or empties the file for nil.
-func (s *Store) sign(name string, holder *Holder) error {
+func (s *Store) sign(name string, holder *Holder) error { return s.signOver(name, holder, os.O_TRUNC) }
+
+func (s *Store) signOver(name string, holder *Holder, truncate int) error {
 	var text []byte
 	if holder != nil {
 		line, err := json.Marshal(holder)
@@ -248,7 +260,7 @@ func (s *Store) sign(name string, holder *Holder) error {
 		line = append(line, '\n')
 		text = line
 	}
-	f, err := s.nbs.OpenFile(private.Locks+"/"+name, os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := s.nbs.OpenFile(private.Locks+"/"+name, os.O_WRONLY|truncate, 0o600)
 	if err != nil {
 		return err
 	}

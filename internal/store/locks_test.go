@@ -66,6 +66,26 @@ func TestReleasedLockNamesNobody(t *testing.T) {
 	storetest.WantText(t, path(s, "locks", "alice.verb"), "")
 }
 
+// A verb that waits no longer for what it has started says so, and only in its own lock.
+func TestVerbLeavesToTheLauncher(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	unlock := locked(t, s, "alice", "spawn", storetest.SomeTime())
+	holder, _ := s.VerbHolder("alice")
+	rig.Check(t, !holder.Left, "%+v", holder)
+	s.LeaveToLauncher("Alice")
+	holder.Left = true
+	left, signed := s.VerbHolder("alice")
+	rig.Check(t, signed && left == holder, "%+v; want %+v", left, holder)
+	unlock()
+	s.LeaveToLauncher("alice")
+	storetest.WantText(t, path(s, "locks", "alice.verb"), "")
+	rig.Must(t, os.WriteFile(path(s, "locks", "alice.verb"), []byte(`{"pid":1,"verb":"spawn","handle":"alice","since":"2026-02-20T11:44:07Z"}`), 0o600))
+	s.LeaveToLauncher("alice")
+	left, _ = s.VerbHolder("alice")
+	rig.Check(t, !left.Left, "another's: %+v", left)
+}
+
 func TestLeaseExcludes(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -39,6 +39,17 @@ func (m *team) waitBack(before e2e.Session) e2e.Session {
 	return m.WaitSession("alpha", "is back", func(s e2e.Session) bool { return s.State == "idle" && s.RecordedPID != before.RecordedPID })
 }
 
+// waitHeld waits until the journal says that the agent is held.
+func (m *team) waitHeld() restart {
+	m.Helper()
+	m.WaitFor("it is held", func() (bool, string) { return strings.Contains(m.Journal(), `"event":"held"`), m.Journal() })
+	r := m.restartOf("alpha")
+	if r.Restart.Held == nil {
+		m.Fatalf("not held: %+v", r)
+	}
+	return r
+}
+
 // waitBackoff waits until the launcher waits to start the agent again.
 func (m *team) waitBackoff() restart {
 	m.Helper()
@@ -49,7 +60,7 @@ func (m *team) waitBackoff() restart {
 // A claude that was killed comes back in a second: the same conversation, model and permissions, in
 // the same pane, by a start of its own that the journal explains. Nothing of the last one is left.
 func TestKilledAgentComesBackByItself(t *testing.T) {
-	m := eachVersion(t)
+	m := real(t)
 	before := m.Remembers("alpha", "--restart", "on-failure")
 	first, launcher := e2e.Process(m.Record("alpha"))["invocation"], m.Launcher("alpha")
 	for round := range 2 {
@@ -142,7 +153,7 @@ func TestKilledLauncherLeavesItsMemory(t *testing.T) {
 
 // Who leaves claude at its prompt wants it down, and so does who stops it.
 func TestPersonWhoLeavesIsNoFailure(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.Remembers("alpha", "--restart", "on-failure")
 	m.TypeLine(m.Session("alpha"), "/exit")
 	m.mustHaveDied("alpha", "exited", "somebody ended it at its prompt")
@@ -174,10 +185,8 @@ func TestForcedResumeIsNoFailure(t *testing.T) {
 // What falls again and again is quarantined, with the reason, and stays down until somebody looks.
 func TestCrashLoopIsHeld(t *testing.T) {
 	m := standIn(t, "die-after=300ms,die-code=7")
-	m.OK("spawn", "alpha", "--restart", "on-failure", "--no-wait")
-	m.WaitState("alpha", "crashed")
-	m.WaitSession("alpha", "is held", func(e2e.Session) bool { return m.restartOf("alpha").Restart.Held != nil })
-	r := m.restartOf("alpha")
+	_ = m.NBS("spawn", "alpha", "--restart", "on-failure", "--no-wait") // on a slow machine it sees the first end
+	r := m.waitHeld()
 	m.Check(r.State == "crashed" && r.Restart.Held.Class == "crash" && strings.HasSuffix(r.Cause, "held, it failed 5 times in 10 minutes, the last time by code 7"), "%+v", r)
 	starts := 0
 	for _, e := range m.Journaled("alpha") {
@@ -187,6 +196,19 @@ func TestCrashLoopIsHeld(t *testing.T) {
 	}
 	m.Check(starts == 5, "%d starts: %s", starts, m.Journal())
 	m.MustSay(m.OK("session", "alpha"), "Restart:         on-failure; it failed 5 of 5 times", "(crash): it failed 5 times")
+}
+
+// A command that waits no longer for what it has started decides nothing about it, however long it takes to end.
+func TestCrashBeforeItsCommandHasEnded(t *testing.T) {
+	m := standIn(t, "die-after=300ms")
+	spawn := m.Begin("spawn", "alpha", "--restart", "on-failure", "--no-wait")
+	m.WaitFor("claude was started", func() (bool, string) { return e2e.Exists(m.RecordPath("alpha")) && m.pidOf("alpha") > 0, "" })
+	m.Kill(spawn.Process.Pid, syscall.SIGSTOP) // which it may have come before
+	m.WaitFor("its launcher is to start it again", func() (bool, string) { return strings.Contains(m.Journal(), `"event":"backoff"`), m.Journal() })
+	m.Kill(spawn.Process.Pid, syscall.SIGCONT)
+	spawn.End()
+	m.WaitFor("it was started again", func() (bool, string) { return strings.Count(m.Journal(), `"event":"start"`) > 1, m.Journal() })
+	m.OK("stop", "alpha")
 }
 
 // Without a login, and where claude refuses, another start would end like the last.
@@ -199,8 +221,7 @@ func TestEndsThatAreHeldAtOnce(t *testing.T) {
 			before := m.Remembers("alpha", "--restart", "always")
 			m.Must(os.WriteFile(marker, nil, 0o600))
 			m.Kill(before.RecordedPID, syscall.SIGKILL)
-			m.WaitSession("alpha", "is held", func(e2e.Session) bool { return m.restartOf("alpha").Restart.Held != nil })
-			r := m.restartOf("alpha")
+			r := m.waitHeld()
 			m.Check(r.Restart.Held.Class == class && r.State == "crashed", "%+v", r)
 			m.Must(os.Remove(marker))
 			m.MustRemember("alpha", before)
@@ -243,8 +264,7 @@ func TestStrangerInTheConversationHolds(t *testing.T) {
 	stranger := m.ByHand("stranger", "--resume", before.SessionID)
 	m.WaitIdle(m.World.ConfigDir, stranger)
 	m.Kill(launcher, syscall.SIGCONT)
-	m.WaitSession("alpha", "is held", func(e2e.Session) bool { return m.restartOf("alpha").Restart.Held != nil })
-	r := m.restartOf("alpha")
+	r := m.waitHeld()
 	m.Check(r.Restart.Held.Class == "conflict" && strings.Contains(r.Restart.Held.Reason, fmt.Sprint("pid ", stranger)), "%+v", r)
 	m.MustLive(stranger)
 }
