@@ -3,6 +3,7 @@ package message
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ const (
 	proofLimit  = 10 * time.Second
 	proofRounds = 3 // for which a claude at work is waited for, each of that length
 	eraseLimit  = 3 * time.Second
+	settleLimit = 2 * time.Second
 	glance      = 15 * time.Millisecond
 )
 
@@ -114,6 +116,20 @@ func (d *delivery) keys() string {
 
 func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
 
+// awaitPrompt waits until a screen shows what Claude's registry says already, that claude is at its prompt: of a dialog
+// that was just answered, something may be left. Errors: those of checkPrompt.
+func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error) {
+	late := until(ctx, settleLimit, func() (bool, error) {
+		if shown, err = t.Screen(ctx); err != nil {
+			return true, nil
+		}
+		err = checkPrompt(shown)
+		_, found := screen.Draft(shown.Text)
+		return shown.InMode || found && checkDialog(shown) == nil, nil
+	})
+	return shown, cmp.Or(err, late)
+}
+
 // checkPrompt refuses to type where the text would not reach the prompt, or not alone.
 // Errors: Held.
 func checkPrompt(shown tmux.Styled) error {
@@ -193,8 +209,11 @@ func (d *delivery) changed(shown tmux.Styled) error {
 	if d.isIn(shown) {
 		return unreached()
 	}
-	return agent.Errorf(agent.Held, "its prompt does not show what was typed")
+	return agent.Errorf(agent.Held, "%w", errUndrawn)
 }
+
+// errUndrawn says that claude has not drawn a text in time: another try may succeed, on a machine that is less busy then.
+var errUndrawn = errors.New("its prompt does not show what was typed")
 
 // checkSuggestion refuses a command in place of which Claude would run another: Enter takes the first
 // one that is offered below the box, and that may merely resemble the word.

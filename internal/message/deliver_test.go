@@ -239,6 +239,36 @@ func TestPromptThatIsReady(t *testing.T) {
 	rig.Check(t, agent.KindOf(err) == agent.Held, "a shell: %v", err)
 }
 
+// Of a dialog that was just answered something may be left on the screen; one that stays is a person's.
+func TestPromptBehindADialog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{dialog: true}
+		looks := 0
+		s.onLook = func() { looks++; s.dialog = looks < 10 }
+		shown, err := awaitPrompt(t.Context(), s)
+		rig.Check(t, err == nil && strings.Contains(shown.Text, "❯"), "after the answer: %v, %q", err, shown.Text)
+		s.onLook, s.dialog = nil, true
+		begun := time.Now()
+		_, err = awaitPrompt(t.Context(), s)
+		rig.Check(t, agent.KindOf(err) == agent.Held && strings.Contains(err.Error(), "permission prompt") && time.Since(begun) <= settleLimit+glance, "after %s: %v", time.Since(begun), err)
+		s.dialog, s.box, begun = false, "somebody's", time.Now()
+		_, err = awaitPrompt(t.Context(), s)
+		rig.Check(t, agent.KindOf(err) == agent.Held && time.Now().Equal(begun), "a draft, after %s: %v", time.Since(begun), err)
+	})
+}
+
+// A text that is not drawn in time is told from one that a person or a dialog keeps out.
+func TestTextThatIsNotDrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := delivery{Terminal: &scripted{onText: func() {}, draws: time.Hour}, text: "hello"}
+		word, _, err := d.run(t.Context())
+		rig.Check(t, word == Held && errors.Is(err, errUndrawn), "%s, %v", word, err)
+		d.Terminal = &scripted{onText: func() {}, dialog: true}
+		word, _, err = d.run(t.Context())
+		rig.Check(t, word == Held && !errors.Is(err, errUndrawn), "%s, %v", word, err)
+	})
+}
+
 // What tmux did not answer may have been typed all the same, and may stand in the prompt.
 func TestUnansweredTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (s *Sender) drain(ctx context.Context, q *queue.Queue, handle agent.Handle,
 		if e.State == queue.Sending {
 			err = s.settleLeft(ctx, &receipt, e, late)
 		} else {
-			err = s.deliver(ctx, &receipt, e, late)
+			err = s.deliverPatiently(ctx, &receipt, e, late)
 		}
 		told(Delivered{Entry: e.Entry, Receipt: receipt, Err: err})
 		if e.Pending() {
@@ -130,6 +130,25 @@ func next(q *queue.Queue) (*entry, error) {
 		}
 	}
 	return nil, nil //nolint:nilnil // nothing waits
+}
+
+// undrawnPause is how long a deliverer rests before it types again what claude has not drawn. Each rest is twice as long.
+const undrawnPause = time.Second
+
+// deliverPatiently is deliver, again and again until late where claude does not draw what is typed: no end of a turn would
+// tell anybody that it does now.
+func (s *Sender) deliverPatiently(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
+	for pause := undrawnPause; ; pause *= 2 {
+		err := s.deliver(ctx, receipt, e, late)
+		if !errors.Is(err, errUndrawn) || !e.Pending() || time.Now().Add(pause).After(late) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // deliver types an entry when the agent is ready, and writes down what became of it.

@@ -114,10 +114,7 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	if err != nil {
 		return "", err
 	}
-	shown, err := terminal.Screen(ctx)
-	if err == nil {
-		err = checkPrompt(shown)
-	}
+	shown, err := awaitPrompt(ctx, terminal)
 	if err != nil {
 		return "", err
 	}
