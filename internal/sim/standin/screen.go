@@ -59,10 +59,15 @@ func (u *tui) screen(cols int) []string {
 	}
 	chip := "◐ medium · /effort"
 	lines = append(lines, strings.Repeat(" ", max(0, cols-len([]rune(chip))-2))+chip, rule)
-	for i, line := range strings.Split(string(u.input), "\n") {
+	return append(append(lines, box(string(u.input), cols)...), rule, u.footer())
+}
+
+// box is what is typed, as it stands between the rules.
+func box(input string, cols int) (lines []string) {
+	for i, line := range wrap(input, cols-3) {
 		lines = append(lines, []string{"❯ ", "  "}[min(i, 1)]+line)
 	}
-	return append(lines, rule, u.footer())
+	return lines
 }
 
 func (u *tui) header() []string {

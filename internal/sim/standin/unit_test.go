@@ -26,6 +26,12 @@ func TestParseWhims(t *testing.T) {
 	rig.Check(t, err == nil && !w.old() && w.version == DefaultVersion, "default = %+v, %v", w, err)
 }
 
+// Each line of a prompt but the first is indented, also where a long one goes on.
+func TestBoxOfALongPrompt(t *testing.T) {
+	rig.Same(t, "the box", box("one\ntwo three", 8), []string{"❯ one", "  two t", "  hree"})
+	rig.Same(t, "an empty box", box("", 8), []string{"❯ "})
+}
+
 func TestParseOptions(t *testing.T) {
 	o, err := parseOptions([]string{"--session-id=6d3f2b1a-0000-4000-8000-000000000000", "--model", "opus", "-p", "--", "--not", "a flag"}, whims{version: DefaultVersion})
 	rig.Check(t, err == nil && o.model == "opus" && o.print && o.prompt == "--not a flag" && o.sessionID != "", "%+v, %v", o, err)
