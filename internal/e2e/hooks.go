@@ -37,10 +37,15 @@ func (m *Team) Report(handle string) (r Report) {
 // WaitReport waits until the agent's claude has said something.
 func (m *Team) WaitReport(handle, what string, is func(r Report) bool) (r Report) {
 	m.Helper()
+	defer func() {
+		if m.Failed() {
+			m.Log(m.Screen(handle))
+		}
+	}()
 	m.WaitFor(handle+" reports "+what, func() (bool, string) {
 		r = m.Report(handle)
 		text, _ := json.Marshal(r)
-		return is(r), string(text) + "\n" + m.Screen(handle)
+		return is(r), string(text)
 	})
 	return r
 }

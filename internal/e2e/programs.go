@@ -74,9 +74,12 @@ func (m *Team) AsClaude(s Session, commands ...string) []string {
 	script := filepath.Join(dir, "task")
 	m.Must(os.WriteFile(script, []byte(body.String()+"touch "+dir+"/done\n"), 0o700))
 	m.TypeLine(s, `[[tool Bash {"command":"sh `+script+`"}]]`)
-	m.WaitFor("the commands were run in "+s.TmuxSession, func() (bool, string) {
-		return Exists(filepath.Join(dir, "done")), m.Tmux("capture-pane", "-p", "-t", "="+s.TmuxSession+":")
-	})
+	defer func() {
+		if m.Failed() {
+			m.Log(m.Tmux("capture-pane", "-p", "-t", "="+s.TmuxSession+":"))
+		}
+	}()
+	m.WaitFor("the commands were run in "+s.TmuxSession, func() (bool, string) { return Exists(filepath.Join(dir, "done")), "" })
 	said := make([]string, len(commands))
 	for i := range commands {
 		text, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(i)))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
@@ -240,10 +241,59 @@ func (m *Team) WaitFor(what string, check func() (bool, string)) {
 	rig.WaitFor(m, what, check)
 }
 
+// WaitNews is WaitFor for a check that starts a program: it is made when the news, which cost less, have changed, and else
+// once a second, for what they do not tell.
+func (m *Team) WaitNews(what string, news func() string, check func() (bool, string)) {
+	m.Helper()
+	var last, detail string
+	var checked time.Time
+	m.WaitFor(what, func() (ok bool, _ string) {
+		now := news()
+		if !checked.IsZero() && now == last && time.Since(checked) < time.Second {
+			return false, detail
+		}
+		last, checked = now, time.Now()
+		ok, detail = check()
+		return ok, detail
+	})
+}
+
+// News is what is on disk of an agent, and the states of its processes: what a command says of it hardly changes before.
+func (m *Team) News(handle string) string {
+	var r struct {
+		SessionID string `json:"session_id"`
+		PID       int
+		Process   *struct{ Launcher struct{ PID int } }
+	}
+	text, _ := os.ReadFile(m.RecordPath(handle)) // not there: news as well
+	_ = json.Unmarshal(text, &r)
+	found, _ := filepath.Glob(filepath.Join(m.World.ConfigDir, "sessions", "*.json"))
+	if r.SessionID != "" {
+		written, _ := filepath.Glob(filepath.Join(m.World.ConfigDir, "projects", "*", r.SessionID+".jsonl"))
+		found = append(found, written...)
+	}
+	var all strings.Builder
+	for _, path := range append(found, m.RecordPath(handle), m.InNbs("status", handle+".json"), m.InNbs("journal.jsonl")) {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintln(&all, path, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	pids := []int{r.PID}
+	if r.Process != nil {
+		pids = append(pids, r.Process.Launcher.PID)
+	}
+	for _, pid := range pids {
+		if stat := StatFields(pid); len(stat) > StatState {
+			fmt.Fprintln(&all, pid, Ended(stat), stat[StatState] == "T")
+		}
+	}
+	return all.String()
+}
+
 // WaitSession waits until session says of an agent what is waited for.
 func (m *Team) WaitSession(handle, what string, is func(s Session) bool) (s Session) {
 	m.Helper()
-	m.WaitFor(handle+" "+what, func() (bool, string) {
+	m.WaitNews(handle+" "+what, func() string { return m.News(handle) }, func() (bool, string) {
 		s = m.Session(handle)
 		return is(s), fmt.Sprintf("%+v", s)
 	})
@@ -266,7 +316,7 @@ func (m *Team) WaitDeath(handle string) Session {
 // asked for counts as running before.
 func (m *Team) WaitClaude(handle string) {
 	m.Helper()
-	m.WaitFor("claude runs", func() (bool, string) {
+	m.WaitNews("claude runs", func() string { return m.News(handle) }, func() (bool, string) {
 		r := m.NBS("session", handle, "--json")
 		var s Session
 		_ = json.Unmarshal([]byte(r.Stdout), &s) // no record yet, no JSON

@@ -16,7 +16,7 @@ import (
 // MustAnswer waits until the agent has said the words on its screen.
 func (m *Team) MustAnswer(handle, words string) {
 	m.Helper()
-	m.WaitFor(handle+" says "+words, func() (bool, string) {
+	m.WaitNews(handle+" says "+words, func() string { return m.News(handle) }, func() (bool, string) {
 		screen := m.Screen(handle)
 		return strings.Contains(screen, "● "+words), screen
 	})

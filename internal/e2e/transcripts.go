@@ -13,7 +13,7 @@ import (
 func (m *Team) SaysAndHears(handle, line, answer string) {
 	m.Helper()
 	m.TypeLine(m.Session(handle), line)
-	m.WaitFor("the log has "+answer, func() (bool, string) {
+	m.WaitNews("the log has "+answer, func() string { return m.News(handle) }, func() (bool, string) {
 		r := m.NBS("logs", handle, "--tools") // there is no transcript before the first prompt
 		return strings.Contains(r.Stdout, answer), r.String()
 	})
