@@ -66,7 +66,7 @@ func TestTheSeedsConversation(t *testing.T) {
 
 // What became of a transcript decides how the conversation goes on, and it is told in one word.
 func TestWhatBecameOfATranscript(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.Chats()
 	begin := func(key string) string {
 		m.Helper()
@@ -98,12 +98,17 @@ func TestWhatBecameOfATranscript(t *testing.T) {
 	m.Must(os.WriteFile(m.transcriptOf(empty), nil, 0o600))
 	m.Ask(2, "empty", "What number?")
 	goesOn("empty", empty, "reset", "I don't know any number.", "--on-lost", "fresh")
+}
 
-	torn := begin("torn")
+// Of a transcript that was cut in the middle of a line, the rest is gone on with.
+func TestTornTranscript(t *testing.T) {
+	m := eachVersion(t)
+	torn := m.Says("torn", "Remember 42.", "OK, I will remember 42.").SessionID
 	m.Says("torn", "Something more.", "You said: Something more.")
 	path := m.transcriptOf(torn)
-	text, err := os.ReadFile(path)
-	m.Must(err)
+	text := m.BytesOf(path)
 	m.Must(os.WriteFile(path, text[:len(text)-20], 0o600))
-	goesOn("torn", torn, "resumed", "42")
+	if got := m.Says("torn", "What number?", "42"); got.Continuity != "resumed" || got.SessionID != torn {
+		m.Errorf("%+v", got)
+	}
 }

@@ -19,20 +19,29 @@ type failure struct {
 // turn is answered later, or given up, and the next one knows what was said.
 func TestAConversationSurvivesErrors(t *testing.T) {
 	m := eachVersion(t)
+	m.meets([]failure{{"error 529 midstream", 0, "", ""}, {"drop midstream", 0, "", ""}},
+		[]failure{{"error 429", 8, "limit", "held"}, {"error 401 midstream", 8, "authentication", "dead"}, {"error 400", 1, "bad_request", ""}})
+}
+
+// The same for more of them. The stand-in hears of an error when an answer has begun as of one before.
+func TestAConversationSurvivesMoreErrors(t *testing.T) {
+	m := standIn(t)
+	m.meets([]failure{{"error 529", 0, "", ""}, {"error 500", 0, "", ""}, {"error 500 midstream", 0, "", ""}},
+		[]failure{{"error 429 midstream", 8, "limit", "held"}, {"error 401", 8, "authentication", "dead"}, {"error 400 midstream", 1, "bad_request", ""}})
+}
+
+// meets has one conversation meet failures that pass, and another one such as last.
+func (m *team) meets(passing, lasting []failure) {
+	m.Helper()
 	m.Chats()
 	var both sync.WaitGroup
-	both.Go(func() { // most of the time these wait
-		m.survives("passing", failure{"error 529", 0, "", ""}, failure{"error 529 midstream", 0, "", ""},
-			failure{"error 500", 0, "", ""}, failure{"error 500 midstream", 0, "", ""}, failure{"drop midstream", 0, "", ""})
-	})
-	m.survives("lasting", failure{"error 429", 8, "limit", "held"}, failure{"error 429 midstream", 8, "limit", "held"},
-		failure{"error 401", 8, "authentication", "dead"}, failure{"error 401 midstream", 8, "authentication", "dead"},
-		failure{"error 400", 1, "bad_request", ""}, failure{"error 400 midstream", 1, "bad_request", ""})
+	both.Go(func() { m.survives("passing", passing) }) // most of the time these wait
+	m.survives("lasting", lasting)
 	both.Wait()
 }
 
 // survives has a conversation meet failures of the API, one after the other, and asks what it remembers.
-func (m *team) survives(key string, failures ...failure) {
+func (m *team) survives(key string, failures []failure) {
 	id := m.Says(key, "Remember 42.", "OK, I will remember 42.").SessionID
 	for _, f := range failures {
 		text := "[[" + f.fails + "]] hello"

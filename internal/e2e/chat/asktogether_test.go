@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,7 +18,7 @@ import (
 
 // Three texts that are said at once are answered one after the other, in the order in which they were accepted.
 func TestThreeAtOnce(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.Says("review", "Remember 42.", "OK, I will remember 42.")
 	var all sync.WaitGroup
 	var inOrder [3]string
@@ -84,7 +83,7 @@ const standardKeys = 8
 // keeps claudes. All are answered, and there are never more claudes than have their turn or are kept: that, and not the
 // number of conversations, is what they need of the memory.
 func TestManyKeysAtOnce(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	keys := e2e.Number(t, "NBS_KEYS", standardKeys)
 	turns := min(4, runtime.NumCPU())
 	everybodyAsks := func(what string, most int) {
@@ -111,7 +110,10 @@ func TestManyKeysAtOnce(t *testing.T) {
 		})
 		var all sync.WaitGroup
 		for k := range keys {
-			all.Go(func() { m.MustPrint(fmt.Sprintf("You said: %d\n", k), "ask", e2e.Key(k), strconv.Itoa(k)) })
+			all.Go(func() {
+				text := fmt.Sprintf("[[delay 200ms]] %d", k) // in which it is seen
+				m.MustPrint("You said: "+text+"\n", "ask", e2e.Key(k), text)
+			})
 		}
 		all.Wait()
 		close(ended)

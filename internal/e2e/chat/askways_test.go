@@ -16,7 +16,7 @@ import (
 )
 
 // What a program says about the time and the place reaches Claude beside the user's words, and only so much of it; the
-// system prompt is the same at each turn, also after a compaction, and another one is refused.
+// system prompt is the same at each turn.
 func TestContextAndSystemPrompt(t *testing.T) {
 	m := eachVersion(t)
 	const identity, place = "You are the identity canary.", "It is noon in the place canary."
@@ -37,6 +37,12 @@ func TestContextAndSystemPrompt(t *testing.T) {
 	}
 	m.Check(asked >= 3, "%d requests", asked)
 	m.Check(!strings.Contains(m.OK("conversation", "history", "review"), "canary"), "the context is among the words")
+}
+
+// What is cut of a context, or is missing, is told; a conversation begins anew with another system prompt.
+func TestContextThatIsCutOrFails(t *testing.T) {
+	m := standIn(t)
+	m.Says("review", "first words", "You said: first words", "--system-prompt", "You are one.")
 	cut := m.Ask(0, "review", "fourth words", "--context-cmd", m.Program("long", "yes long | head -c 40000"))
 	m.Check(strings.Contains(cut.Notice, "cut after"), "%+v", cut)
 	none := m.Ask(0, "review", "fifth words", "--context-cmd", m.Program("fails", "exit 3"))
@@ -50,7 +56,7 @@ func TestContextAndSystemPrompt(t *testing.T) {
 
 // The same id is one turn, and a turn without the conversation leaves it as it is.
 func TestAskOnceAndApart(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.Says("review", "Remember 42.", "OK, I will remember 42.", "--id", "update-1")
 	before := len(m.API.Requests())
 	again := m.Says("review", "Remember 42.", "OK, I will remember 42.", "--id", "update-1")
@@ -72,7 +78,7 @@ func TestAskOnceAndApart(t *testing.T) {
 
 // What other bridges have stored is gone on with.
 func TestImportConversations(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	id := m.Says("before", "Remember 42.", "OK, I will remember 42.").SessionID
 	unknown := agent.NewSessionID()
 	folder := m.Folder("sessions")
@@ -91,7 +97,7 @@ func TestImportConversations(t *testing.T) {
 // An agent that is open is asked in its terminal, and a copy of it without a word in its conversation; an agent's own
 // question says from whom it is, and runs nothing of its choice.
 func TestAskAndAgents(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
 	m.WaitState("alpha", "idle")
 	m.MustPrint("42\n", "ask", "@alpha", "What number?")
@@ -110,7 +116,7 @@ func TestAskAndAgents(t *testing.T) {
 
 // Who is interrupted leaves no claude behind, and the text to whoever asks next.
 func TestInterruptedAsk(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.Says("review", "Remember 42.", "OK, I will remember 42.")
 	ask := m.Begin("ask", "review", "[[delay 20s]] hello")
 	m.WaitFor("claude asks", func() (bool, string) {
@@ -130,7 +136,7 @@ func TestInterruptedAsk(t *testing.T) {
 
 // A claude whose ask was killed goes on, and is met by who comes next.
 func TestAskIsKilled(t *testing.T) {
-	m := eachVersion(t)
+	m := real(t)
 	ask := m.Begin("ask", "review", `[[tool Bash {"command":"echo ran >>RAN; sleep 60"}]]`,
 		"--system-prompt", "You are left behind.", "--", "--allowed-tools", "Bash")
 	m.WaitFor("the tool has run", func() (bool, string) {
@@ -152,7 +158,7 @@ func TestAskIsKilled(t *testing.T) {
 // With a container end its processes, its pids and its boot; the folders stay, and the conversation with them, also one
 // in the middle of a turn.
 func TestConversationsOutliveAContainer(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	outside := m.Worker
 	inside := func(boot int) *e2e.Namespace {
 		m.Worker = outside

@@ -10,7 +10,7 @@ import (
 // Who is in an allowed chat commands the team, and is told what others write to the chat: a person, what a watch
 // tells, a schedule that is run by hand.
 func TestTheTeamInAChat(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	p := m.bridged()
 	p.writes("/agents", "alpha: idle")
