@@ -55,18 +55,12 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 		return Held, transcript.Sent{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was typed")
 	}
 	typing := context.WithoutCancel(ctx)
-	silent, err := d.enterText(typing)
+	silent, again, err := d.typeAndSubmit(typing)
+	if again {
+		silent, _, err = d.typeAndSubmit(typing)
+	}
 	if err != nil {
 		return Held, transcript.Sent{}, err
-	}
-	if err = silent; err == nil {
-		err = d.awaitText(typing)
-	}
-	if err == nil {
-		silent, err = d.submit(typing)
-	}
-	if err != nil {
-		return Held, transcript.Sent{}, d.takenBack(typing, err)
 	}
 	begun := time.Now()
 	word, sent, noProof := d.awaitProof(ctx) // also when tmux did not say whether it has pressed Enter
@@ -80,6 +74,29 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and stood in the prompt after %s: a hook of the agent's may have refused it", inSeconds(begun)))
 	}
 	return Unknown, sent, err
+}
+
+// typeAndSubmit types the text and presses Enter. silent is why tmux did not say whether it has; held is why nothing was
+// submitted. again: the box showed something else than the text, such as one whose first keys a dialog took that was about
+// to go, and is empty now.
+func (d *delivery) typeAndSubmit(ctx context.Context) (silent error, again bool, held error) {
+	silent, err := d.enterText(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if err = silent; err == nil {
+		err = d.awaitText(ctx)
+	}
+	if err == nil {
+		silent, err = d.submit(ctx)
+	}
+	if err == nil {
+		return silent, false, nil
+	}
+	if erase(ctx, d, d.text, false) == nil {
+		return nil, errors.Is(err, errUndrawn), err
+	}
+	return nil, false, d.leftBehind(err)
 }
 
 // enterText types the text if the prompt is still ready: since the caller looked, a person may have begun
@@ -255,6 +272,11 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 	if erase(ctx, d, d.text, false) == nil {
 		return why
 	}
+	return d.leftBehind(why)
+}
+
+// leftBehind adds to an error that a text could not be deleted from the box.
+func (d *delivery) leftBehind(why error) error {
 	return agent.Errorf(agent.KindOf(why), "%w; what was typed may still be in its prompt", why).
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }

@@ -120,8 +120,11 @@ var deliveries = map[string]struct {
 	"a person who types too": {
 		change: func(s *scripted) { s.onText = func() { s.box += " me too" } }, word: Held, kind: agent.Held, typed: 1, says: "does not show what was typed; what was typed may still",
 	},
-	"a prompt that loses a part of it": {
-		change: func(s *scripted) { s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: 2, says: "does not show what was typed",
+	"a dialog that is about to go takes its first keys": {
+		change: func(s *scripted) { s.onText = func() { s.box, s.onText = "llo", func() {} } }, word: Accepted, typed: 4,
+	},
+	"a prompt that loses a part of it each time": {
+		change: func(s *scripted) { s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: 4, says: "does not show what was typed",
 	},
 	"what cannot be deleted": {
 		change: func(s *scripted) { s.left = "h"; s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
