@@ -47,7 +47,7 @@ const bringBack = "nbs-worker resume alpha"
 
 // A power cut leaves no exit.
 func TestDiedByReboot(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	launcher := m.Launcher("alpha")
 	m.Kill(launcher, syscall.SIGSTOP)
@@ -64,7 +64,7 @@ func TestDiedByReboot(t *testing.T) {
 
 // The error with which the last turn ended is told, of the living and of the dead.
 func TestLastErrorOfTheAPI(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	for code, class := range map[string]string{"403": "authentication_failed", "400": "unknown"} {
 		m.TypeLine(m.Session("alpha"), fmt.Sprintf("Hello. [[error %s]]", code))

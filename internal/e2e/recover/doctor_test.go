@@ -15,19 +15,25 @@ import (
 )
 
 func TestDoctorFindsNothingWhenAllIsWell(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.Remembers("alpha")
 	scratch := m.Folder("scratch")
 	m.Env = append(m.Env, "TMPDIR="+scratch)
 	before := m.everything(m.InNbs())
-	for _, found := range m.Doctor(0).Checks {
-		m.Check(found.Level == "ok" || strings.HasPrefix(found.ID, "logout.") || strings.HasPrefix(found.ID, "machine.") || found.ID == "folder.disk", "%+v", found)
-	}
+	m.doctorFindsNothing()
 	m.mustBeAsBefore(m.InNbs(), before, agentsOwn...)
 	left := m.everything(scratch)
 	m.Check(len(left) == 1, "left in the scratch folder: %v", left)
 	text := m.OK("doctor")
 	m.Check(strings.Contains(text, " checks: ") && !strings.Contains(text, "warning"), "%s", text)
+}
+
+// doctorFindsNothing checks that the doctor finds nothing but what the machine is.
+func (m *team) doctorFindsNothing() {
+	m.Helper()
+	for _, found := range m.Doctor(0).Checks {
+		m.Check(found.Level == "ok" || strings.HasPrefix(found.ID, "logout.") || strings.HasPrefix(found.ID, "machine.") || found.ID == "folder.disk", "%+v", found)
+	}
 }
 
 // The probe is a real start with the settings of an agent, and leaves nothing.

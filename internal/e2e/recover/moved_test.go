@@ -18,7 +18,7 @@ func (m *team) moveProject() (from, to string) {
 }
 
 func TestMovedProjectComesBack(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.Must(os.Mkdir(filepath.Join(m.World.Project, "sub"), 0o700))
 	alpha := m.Remembers("alpha")
 	m.OK("spawn", "beta", "--model", "sonnet", "--cwd", "sub", "--trust", "--prompt", "Remember 43.")

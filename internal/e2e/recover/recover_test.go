@@ -58,7 +58,7 @@ func (c recovered) steps() string {
 // After a reboot, or the loss of the tmux server, one command brings back what should run: the same
 // conversations, proven by what is remembered in them. Before it, a dry run says so and changes nothing.
 func TestRecoverAfterTheServerWasLost(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	alpha := m.Remembers("alpha", "--permission-mode", "acceptEdits")
 	m.OK("spawn", "beta", "--model", "sonnet")
 	m.OK("spawn", "ended", "--model", "sonnet")
@@ -133,7 +133,7 @@ func TestRecoverAfterAReboot(t *testing.T) {
 
 // What works, what asks a person and what was ended are left alone, whatever the flags, and are reported.
 func TestRecoverLeavesAloneWhatMustNotBeTouched(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
 	m.OK("spawn", "asks", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"touch `+m.Dir+`/ran","description":"w"}]]`)
 	m.OK("spawn", "fell", "--model", "sonnet")
@@ -158,7 +158,7 @@ func TestRecoverLeavesAloneWhatMustNotBeTouched(t *testing.T) {
 
 // A process that executes nothing is pinged, which is a look, then ended and brought back.
 func TestRecoverOfAZombie(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	alpha := m.Remembers("alpha")
 	m.Kill(alpha.RecordedPID, syscall.SIGSTOP)
 	m.WaitFor("the signal takes", func() (bool, string) {
@@ -171,10 +171,12 @@ func TestRecoverOfAZombie(t *testing.T) {
 	m.Check(after.SessionID == alpha.SessionID && e2e.Dead(alpha.RecordedPID), "%+v", after)
 }
 
-// Where little context is left the conversation is compacted, and a turn that does not get on is interrupted.
+// Where little context is left the conversation is compacted, as is one that Claude calls full, whatever its gauge says:
+// it is not given up for what was said of it before. A turn that does not get on is interrupted.
 func TestRecoverInterruptsAndCompacts(t *testing.T) {
-	m := real(t)
-	m.OK("spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
+	m := standIn(t) // which compacts nothing
+	r := m.NBSWith([]string{"NBS_CLAUDE=" + rig.ClaudeBinary(t, rig.Newest)}, "spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
+	m.Check(r.Code == 0, "%s", r)
 	m.OK("spawn", "hangs", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
 	m.WaitState("full", "idle")
 	full, hangs := m.Session("full"), m.Session("hangs")
@@ -196,12 +198,23 @@ func TestRecoverInterruptsAndCompacts(t *testing.T) {
 	m.MustBeLeftAlone("full", full) // in its process, and its conversation
 	m.MustBeLeftAlone("hangs", hangs)
 	m.Check(strings.Contains(m.OK("logs", "full"), "compacted"), "%s", m.OK("logs", "full"))
+
+	for range 2 { // else there is too little to compact
+		m.OK("send", "full", "Remember 77.", "--wait-reply")
+	}
+	_ = m.NBS("send", "full", "[[error too-long]] hello", "--wait-reply")
+	m.WaitState("full", "failed")
+	all, code = m.recover("full", "--yes")
+	m.Check(code == 0 && all["full"].After.Verdict == "idle", "exit code %d, %+v", code, all)
+	m.Check(len(all["full"].Steps) == 1 && all["full"].Steps[0].Level == 2, "%+v", all["full"])
+	m.MustBeLeftAlone("full", full)
+	m.Check(strings.Count(m.OK("logs", "full"), "was compacted (manual)") == 2, "%s", m.OK("logs", "full"))
 	m.Check(m.Session("full").SessionID == full.SessionID && m.Session("hangs").SessionID == hangs.SessionID, "another conversation")
 }
 
 // A conversation that is full is given up only where that is permitted; its agent is told where it is.
 func TestRecoverInANewConversation(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.Remembers("alpha")
 	m.OK("send", "alpha", "[[usage 950000]] Remember 77.", "--wait-reply")
 	before := m.WaitState("alpha", "idle")
@@ -258,12 +271,13 @@ func TestRecoverGoesOnWithANewConversation(t *testing.T) {
 
 // Where nobody is logged in, the first start ends the run: the others would only take up what cannot answer.
 func TestRecoverEndsWhereNobodyIsLoggedIn(t *testing.T) {
-	m := real(t)
+	m := standIn(t) // which does not say it at its start
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet")
 	m.KillServer()
 	m.WaitState("alpha", "lost: tmux")
 	m.WaitState("beta", "lost: tmux")
+	m.Env = append(m.Env, "NBS_CLAUDE="+rig.ClaudeBinary(t, rig.Newest))
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
 	m.Env = e2e.Without(m.Env, "ANTHROPIC_API_KEY")
 	r := m.NBS("recover", "--all", "--stagger", "0s")
@@ -288,11 +302,11 @@ func TestRecoverKilledAtEachStepAndRunAgain(t *testing.T) {
 			m.WaitState(handle, "lost: tmux")
 			starts[handle] = len(m.Noted(handle, "start"))
 		}
-		noted := strings.Count(m.OK("events"), "\trecover\t")
+		noted := strings.Count(m.Journal(), `"event":"recover"`)
 		run := m.Begin("recover", "--all", "--stagger", "0s")
 		m.WaitFor("the run notes a step", func() (bool, string) {
-			events := m.OK("events")
-			return strings.Count(events, "\trecover\t") >= noted+kill, events
+			journal := m.Journal()
+			return strings.Count(journal, `"event":"recover"`) >= noted+kill, journal
 		})
 		_ = run.Process.Kill() // it may just have ended
 		run.End()
@@ -314,9 +328,10 @@ func TestRecoverKilledAtEachStepAndRunAgain(t *testing.T) {
 
 // An agent may repair colleagues as far as it may start them; what is more is for a person.
 func TestRecoverByAnAgentThatMayLess(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "wide", "--model", "sonnet")
 	m.OK("spawn", "alike", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
+	m.Env = append(m.Env, "NBS_CLAUDE="+rig.ClaudeBinary(t, rig.Newest)) // the stand-in knows no tools that are allowed
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
 	for _, handle := range []string{"wide", "alike"} {
 		m.Kill(m.Session(handle).RecordedPID, syscall.SIGKILL)
@@ -352,23 +367,4 @@ func TestRecoverMeetsALockAndGoesOn(t *testing.T) {
 	m.Must(unix.Flock(int(lock.Fd()), unix.LOCK_UN))
 	all, code = m.recover("--all")
 	m.Check(code == 0 && all["alpha"].steps() == "3+", "exit code %d, %+v", code, all)
-}
-
-// A conversation that Claude calls full is compacted, whatever its gauge says. It is not given up for what
-// was said of it before.
-func TestRecoverCompactsWhatClaudeCallsFull(t *testing.T) {
-	m := real(t)
-	m.Remembers("alpha")
-	for range 2 {
-		m.OK("send", "alpha", "Remember 77.", "--wait-reply")
-	}
-	before := m.Session("alpha")
-	_ = m.NBS("send", "alpha", "[[error too-long]] hello", "--wait-reply")
-	m.WaitState("alpha", "failed")
-	all, code := m.recover("alpha", "--yes")
-	m.Check(code == 0 && all["alpha"].After.Verdict == "idle", "exit code %d, %+v", code, all)
-	m.Check(len(all["alpha"].Steps) == 1 && all["alpha"].Steps[0].Level == 2, "%+v", all["alpha"])
-	m.MustBeLeftAlone("alpha", before)
-	m.Check(m.Session("alpha").SessionID == before.SessionID, "another conversation")
-	m.MustSay(m.OK("logs", "alpha"), "compacted")
 }

@@ -21,12 +21,13 @@ type end struct {
 	advice        []string
 	look          func(m *team, e endedAs) // at what else is told
 	resume        []string                 // flags
+	real          bool                     // is tried on the real claude too
 }
 
 // ends follow one another in one conversation.
 var ends = []end{
 	{
-		what: "a kill of claude", by: func(m *team, alpha e2e.Session) { m.Kill(alpha.RecordedPID, syscall.SIGKILL) },
+		what: "a kill of claude", real: true, by: func(m *team, alpha e2e.Session) { m.Kill(alpha.RecordedPID, syscall.SIGKILL) },
 		cause: "crashed", detail: "signal: killed", advice: []string{bringBack},
 		look: func(m *team, e endedAs) {
 			m.Check(e.LastExit.OOMKills == 0 && e.LastExit.Signal == "killed" && strings.Contains(e.LastExit.LastScreen, "OK, I will remember 42."), "%+v", e.LastExit)
@@ -42,7 +43,7 @@ var ends = []end{
 		},
 	},
 	{
-		what: "/exit", by: func(m *team, alpha e2e.Session) { m.TypeLine(alpha, "/exit") },
+		what: "/exit", real: true, by: func(m *team, alpha e2e.Session) { m.TypeLine(alpha, "/exit") },
 		cause: "exited", detail: "somebody ended it at its prompt", advice: []string{bringBack, "nbs-worker dismiss alpha"},
 		look: func(m *team, e endedAs) {
 			if e.LastExit.Code != 0 || e.LastExit.Reason != "prompt_input_exit" || !strings.Contains(e.LastExit.LastScreen, "Resume this session with") {
@@ -90,7 +91,7 @@ var ends = []end{
 		cause: "lost: tmux", advice: []string{bringBack},
 	},
 	{
-		what: "--force", by: func(m *team, alpha e2e.Session) {
+		what: "--force", real: true, by: func(m *team, alpha e2e.Session) {
 			m.Refused(5, "runs already: idle", "resume", "alpha")
 			if e2e.Dead(alpha.RecordedPID) {
 				m.Fatal("a refused resume ended the agent")
@@ -104,35 +105,68 @@ const launcherKilled = "its launcher was killed, or could not write"
 
 // The cause is told, and what to do next; what comes back is what the record says.
 func TestWhateverEndsAnAgentItComesBack(t *testing.T) {
+	m := standIn(t)
+	before := m.Remembers("alpha", "--permission-mode", "acceptEdits")
+	for round, end := range ends {
+		m.mustOutlive(&end, before, round)
+	}
+}
+
+// The same with the real claude, of which the doctor finds nothing wrong then. Its project is moved at the end. A resume without a prompt sends nothing.
+func TestRealClaudeComesBack(t *testing.T) {
 	m := eachVersion(t)
 	before := m.Remembers("alpha", "--permission-mode", "acceptEdits")
 	for round, end := range ends {
-		t.Log(end.what)
-		m.KeepServer()
-		was := m.Session("alpha")
-		end.by(m, was)
-		if end.cause != "" {
-			m.WaitDead(was.RecordedPID)
-			if end.or != "" && m.WaitState("alpha", end.cause).Cause == end.or {
-				end.detail = end.or
-			}
-			e := m.mustHaveDied("alpha", end.cause, end.detail)
-			if end.advice != nil {
-				e.mustAdvise(m, end.advice...)
-			} else if len(e.Advice) != 0 {
-				t.Errorf("advice for what was wanted: %q", e.Advice)
-			}
-			if end.look != nil {
-				end.look(m, e)
-			}
+		if end.real {
+			m.mustOutlive(&end, before, round)
 		}
-		id := m.Record("alpha")["session_id"]
-		m.Check(id == before.SessionID, "after %s the record names %v", end.what, id)
-		m.mustComeBack(before, fmt.Sprintf("What number? Round %d.", round), end.resume...)
-		m.Check(e2e.Dead(was.RecordedPID), "after %s the old claude lives", end.what)
-		if t.Failed() {
-			t.Fatalf("that was after %s", end.what)
+	}
+	m.Tmux("kill-session", "-t", "=somebody")
+	m.doctorFindsNothing()
+	m.OK("stop", "alpha")
+	m.moveProject()
+	sent := len(m.API.Requests())
+	m.OK("resume", "alpha", "--trust")
+	m.WaitState("alpha", "idle")
+	for _, request := range m.API.Requests()[sent:] {
+		if request.SessionID == before.SessionID && len(request.Texts) > 0 {
+			t.Errorf("a resume without --prompt sent %q", request.Last())
 		}
+	}
+	m.Check(m.Reply("alpha", "What number? In its new place.") == "42", "it has forgotten")
+	after := m.Session("alpha")
+	m.Check(after.SessionID == before.SessionID && len(after.Drift) == 0, "before %+v\nafter %+v", before, after)
+}
+
+// mustOutlive ends an agent in one way and brings it back.
+func (m *team) mustOutlive(end *end, before e2e.Session, round int) {
+	m.Helper()
+	m.Log(end.what)
+	m.KeepServer()
+	was := m.Session("alpha")
+	end.by(m, was)
+	if end.cause != "" {
+		m.WaitDead(was.RecordedPID)
+		detail := end.detail
+		if end.or != "" && m.WaitState("alpha", end.cause).Cause == end.or {
+			detail = end.or
+		}
+		e := m.mustHaveDied("alpha", end.cause, detail)
+		if end.advice != nil {
+			e.mustAdvise(m, end.advice...)
+		} else if len(e.Advice) != 0 {
+			m.Errorf("advice for what was wanted: %q", e.Advice)
+		}
+		if end.look != nil {
+			end.look(m, e)
+		}
+	}
+	id := m.Record("alpha")["session_id"]
+	m.Check(id == before.SessionID, "after %s the record names %v", end.what, id)
+	m.mustComeBack(before, fmt.Sprintf("What number? Round %d.", round), end.resume...)
+	m.Check(e2e.Dead(was.RecordedPID), "after %s the old claude lives", end.what)
+	if m.Failed() {
+		m.Fatalf("that was after %s", end.what)
 	}
 }
 
@@ -140,7 +174,7 @@ func TestWhateverEndsAnAgentItComesBack(t *testing.T) {
 func (m *team) mustComeBack(before e2e.Session, question string, flags ...string) {
 	m.Helper()
 	m.OK(append([]string{"resume", "alpha", "--prompt", question}, flags...)...)
-	m.WaitFor("the number is said", func() (bool, string) {
+	m.WaitNews("the number is said", func() string { return m.News("alpha") }, func() (bool, string) {
 		screen := m.Screen("alpha")
 		at := strings.LastIndex(screen, question)
 		return at >= 0 && strings.Contains(screen[at:], "● 42"), screen
@@ -159,7 +193,7 @@ func (m *team) mustComeBack(before e2e.Session, question string, flags ...string
 }
 
 func TestResumeOfAnAgentThatNeverGotAPrompt(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	before := m.Session("alpha")
 	if before.Transcript != nil {
@@ -176,7 +210,7 @@ func TestResumeOfAnAgentThatNeverGotAPrompt(t *testing.T) {
 // What is on the screen is what comes back, though its id changed inside claude and
 // claude had no time to say goodbye.
 func TestKillAfterClearKeepsTheConversationOnTheScreen(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	m.TypeLine(before, "/clear")
 	cleared := m.WaitMoved(before, "clear").SessionID
@@ -200,19 +234,4 @@ func TestResumeInTheMiddleOfATurn(t *testing.T) {
 	m.Kill(before.RecordedPID, syscall.SIGKILL) // the first message is on disk, its answer is not
 	m.WaitState("alpha", "crashed")
 	m.MustRemember("alpha", before)
-}
-
-func TestResumeSendsNothingUnlessAsked(t *testing.T) {
-	m := real(t)
-	before := m.Remembers("alpha")
-	m.OK("stop", "alpha")
-	sent := len(m.API.Requests())
-	m.OK("resume", "alpha")
-	m.WaitState("alpha", "idle")
-	m.OK("stop", "alpha")
-	for _, request := range m.API.Requests()[sent:] {
-		if request.SessionID == before.SessionID && len(request.Texts) > 0 {
-			t.Errorf("a resume without --prompt sent %q", request.Last())
-		}
-	}
 }

@@ -48,7 +48,7 @@ func (m *team) mustStillKnow(before e2e.Session, handle string) {
 }
 
 func TestRunbookRestart(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("theologian")
 	m.OK("spawn", "gatekeeper", "--model", "sonnet")
 	m.OK("spawn", "scribe", "--model", "sonnet")
@@ -123,7 +123,7 @@ func TestRunbookShutdown(t *testing.T) {
 
 // The fresh one knows what the old one has written down, and the old conversation is not lost.
 func TestRunbookHandover(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("theologian")
 	handover := []string{
 		"runbook", "run", "handover", "--set", "handle=theologian",
@@ -187,7 +187,7 @@ func TestRunbookThatIsKilled(t *testing.T) {
 	m.AllowPage("watch")
 	run := m.Begin("runbook", "run", "watch")
 	m.WaitFor("the step is at work", func() (bool, string) {
-		journal := m.OK("events")
+		journal := m.Journal()
 		return strings.Contains(journal, "watch, step wait: at work"), journal
 	})
 	m.Refused(5, "it is being run already: runbook watch, pid ", "runbook", "run", "watch")
@@ -215,7 +215,7 @@ func TestRunbookKilledInEachStep(t *testing.T) {
 	for _, step := range []string{"look", "recover"} {
 		run := m.Begin(args...)
 		m.WaitFor("step "+step+" is at work", func() (bool, string) {
-			journal := m.OK("events")
+			journal := m.Journal()
 			return strings.Contains(journal, "restart, step "+step+": at work"), journal
 		})
 		m.Kill(run.Process.Pid, syscall.SIGKILL)

@@ -284,7 +284,7 @@ func TestPauseKeepsAnAgentDown(t *testing.T) {
 func TestKilledAgentComesBackInItsTerminal(t *testing.T) {
 	m := standIn(t)
 	c := m.Console(m.Command([]string{"spawn", "alpha", "Remember 42.", "--foreground", "--restart", "on-failure"}))
-	m.WaitFor("it is recorded", func() (bool, string) { r := m.NBS("session", "alpha"); return r.Code == 0, r.String() })
+	m.WaitFor("it is recorded", func() (bool, string) { return e2e.Exists(m.RecordPath("alpha")), "" })
 	m.MustBeWritten(m.Session("alpha").SessionID, "OK, I will remember 42.") // else nothing would be left to come back to
 	before := m.WaitState("alpha", "idle")
 	m.Kill(before.RecordedPID, syscall.SIGKILL)

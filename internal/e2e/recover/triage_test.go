@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // judged is what triage is to say of an agent, with words of its evidence.
@@ -29,19 +30,25 @@ func (m *team) mustJudge(got map[string]e2e.Assessment, want map[string]judged) 
 	}
 }
 
-// Each verdict on a real claude that is so, with its evidence.
+// Each verdict on a claude that is so, with its evidence. The real one has the dialogs and spinners.
 func TestTriageOfATeam(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	for _, handle := range []string{"idle", "crashed", "ended", "frozen"} {
 		m.OK("spawn", handle, "--model", "sonnet")
 	}
 	m.OK("spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
 	m.OK("spawn", "floor", "--model", "sonnet", "--prompt", "[[usage 950000]] Remember 42.")
-	m.OK("spawn", "asks", "--model", "sonnet", "--prompt", "[[tool AskUserQuestion "+e2e.Question+"]]")
-	m.OK("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
 	m.OK("spawn", "refused", "--model", "sonnet", "--prompt", "[[error 403]] hello")
-	m.OK("spawn", "over", "--model", "sonnet", "--prompt", "[[error too-long]] hello")
 	m.OK("spawn", "moved", "--model", "sonnet", "--cwd", m.Folder("project/place"))
+	claude := []string{"NBS_CLAUDE=" + rig.ClaudeBinary(t, rig.Newest)}
+	for handle, prompt := range map[string]string{
+		"asks":  "[[tool AskUserQuestion " + e2e.Question + "]]",
+		"works": "[[delay 10m]] hello",
+		"over":  "[[error too-long]] hello",
+	} {
+		r := m.NBSWith(claude, "spawn", handle, "--model", "sonnet", "--prompt", prompt)
+		m.Check(r.Code == 0, "%s", r)
+	}
 	m.OK("stop", "ended")
 	m.Kill(m.Session("moved").RecordedPID, syscall.SIGKILL)
 	m.WaitState("moved", "crashed")

@@ -23,7 +23,7 @@ func (m *team) beginWatch(policy string, env ...string) *e2e.Watcher {
 }
 
 func TestWatchHealsACrash(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	w := m.beginWatch("")
 	m.Kill(before.RecordedPID, syscall.SIGKILL)
