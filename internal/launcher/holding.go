@@ -144,8 +144,10 @@ func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 
 // verbStarts tells whether a command is about to start the agent, or to start it anew, and waits for what comes of it.
 func (l *Launcher) verbStarts(handle agent.Handle) bool {
-	holder, signed := l.Store.VerbHolder(handle)
-	return !(signed && holder.Left) && observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
+	if holder, signed := l.Store.VerbHolder(handle); signed && holder.Left {
+		return false
+	}
+	return observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
 }
 
 // noteDenied journals, once, that somebody else holds a conversation, and what failed on it.

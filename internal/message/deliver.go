@@ -136,15 +136,17 @@ func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
 // awaitPrompt waits until a screen shows what Claude's registry says already, that claude is at its prompt: of a dialog
 // that was just answered, something may be left. Errors: those of checkPrompt.
 func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error) {
-	late := until(ctx, settleLimit, func() (bool, error) {
+	var held error
+	late := until(ctx, settleLimit, func() (over bool, err error) {
+		held = nil
 		if shown, err = t.Screen(ctx); err != nil {
-			return true, nil
+			return false, err
 		}
-		err = checkPrompt(shown)
+		held = checkPrompt(shown)
 		_, found := screen.Draft(shown.Text)
 		return shown.InMode || found && checkDialog(shown) == nil, nil
 	})
-	return shown, cmp.Or(err, late)
+	return shown, cmp.Or(held, late)
 }
 
 // checkPrompt refuses to type where the text would not reach the prompt, or not alone.

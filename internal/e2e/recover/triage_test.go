@@ -30,9 +30,9 @@ func (m *team) mustJudge(got map[string]e2e.Assessment, want map[string]judged) 
 	}
 }
 
-// Each verdict on a claude that is so, with its evidence. The real one has the dialogs and spinners.
-func TestTriageOfATeam(t *testing.T) {
-	m := standIn(t)
+// spawnTroubled spawns a team in all states of health. The real claude has the dialogs and spinners.
+func (m *team) spawnTroubled() {
+	m.Helper()
 	for _, handle := range []string{"idle", "crashed", "ended", "frozen"} {
 		m.OK("spawn", handle, "--model", "sonnet")
 	}
@@ -40,7 +40,7 @@ func TestTriageOfATeam(t *testing.T) {
 	m.OK("spawn", "floor", "--model", "sonnet", "--prompt", "[[usage 950000]] Remember 42.")
 	m.OK("spawn", "refused", "--model", "sonnet", "--prompt", "[[error 403]] hello")
 	m.OK("spawn", "moved", "--model", "sonnet", "--cwd", m.Folder("project/place"))
-	claude := []string{"NBS_CLAUDE=" + rig.ClaudeBinary(t, rig.Newest)}
+	claude := []string{"NBS_CLAUDE=" + rig.ClaudeBinary(m, rig.Newest)}
 	for handle, prompt := range map[string]string{
 		"asks":  "[[tool AskUserQuestion " + e2e.Question + "]]",
 		"works": "[[delay 10m]] hello",
@@ -49,6 +49,12 @@ func TestTriageOfATeam(t *testing.T) {
 		r := m.NBSWith(claude, "spawn", handle, "--model", "sonnet", "--prompt", prompt)
 		m.Check(r.Code == 0, "%s", r)
 	}
+}
+
+// Each verdict on a claude that is so, with its evidence.
+func TestTriageOfATeam(t *testing.T) {
+	m := standIn(t)
+	m.spawnTroubled()
 	m.OK("stop", "ended")
 	m.Kill(m.Session("moved").RecordedPID, syscall.SIGKILL)
 	m.WaitState("moved", "crashed")
