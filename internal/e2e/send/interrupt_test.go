@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/e2e"
 )
 
 // interruption is what interrupt --json tells.
@@ -28,7 +30,7 @@ func TestInterrupt(t *testing.T) {
 	m.interrupt("idle")
 	m.Send(0, "accepted", "alpha", "[[slow 1s]] one two three four five six seven")
 	m.WaitFor("an answer that streams", func() (bool, string) {
-		screen := m.OK("screen", "alpha")
+		screen := m.pane("=" + m.Record("alpha")["tmux_session"].(string) + ":")
 		return strings.Contains(screen, "\n●"), screen
 	})
 	m.interrupt("interrupted")
@@ -99,7 +101,7 @@ func TestCompact(t *testing.T) {
 		m.Errorf("%+v", got)
 	}
 	going := m.Begin("compact", "alpha", "[[delay 1m]]")
-	m.WaitState("alpha", "busy")
+	m.WaitSession("alpha", "is compacting", func(s e2e.Session) bool { return s.State == "busy" && s.Cause == "compacting" })
 	m.interrupt("interrupted")
 	m.mustEnd(going, 1, "", "somebody interrupted it")
 	m.OK("stop", "alpha")

@@ -13,10 +13,22 @@ import (
 	"nbs-worker/internal/e2e"
 )
 
+// kept are the files of outboxes, and when they were written.
+func (m *team) kept() string {
+	files, _ := os.ReadDir(m.InNbs("outbox")) // not there: nothing is kept
+	var all strings.Builder
+	for _, file := range files {
+		if info, err := file.Info(); err == nil {
+			fmt.Fprintln(&all, file.Name(), info.ModTime().UnixNano())
+		}
+	}
+	return all.String()
+}
+
 // awaitOutbox waits until nothing is to be delivered any more.
 func (m *team) awaitOutbox() {
 	m.Helper()
-	m.WaitFor("the outbox to be empty", func() (bool, string) {
+	m.WaitNews("the outbox to be empty", m.kept, func() (bool, string) {
 		text := m.OK("outbox", "list")
 		return !strings.Contains(text, "\twaiting\t") && !strings.Contains(text, "\tsending\t"), text
 	})
@@ -37,7 +49,7 @@ func (m *team) prompts(handle string) (all []string) {
 
 // What cannot be submitted is kept, and typed by the launcher when the agent is ready, in its order.
 func TestOutbox(t *testing.T) {
-	m := eachVersion(t)
+	m := real(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
 	queue := func(text string) {
 		m.Helper()
@@ -76,7 +88,7 @@ func TestOutbox(t *testing.T) {
 // A person drops what is kept; what is dropped with its agent is in the journal; and what somebody
 // else has put there is never typed.
 func TestOutboxIsThePersons(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet")
 	m.OK("stop", "alpha")
@@ -97,7 +109,7 @@ func TestOutboxIsThePersons(t *testing.T) {
 	planted := strings.Replace(string(text), `"mine"`, `"rm -rf"`, 1)
 	m.Must(os.WriteFile(m.InNbs("outbox", "alpha.000000009.json"), []byte(planted), 0o600))
 	m.OK("resume", "alpha")
-	m.WaitFor("what is mine to be typed", func() (bool, string) { all := m.Outbox(); return len(all) == 1, fmt.Sprint(all) })
+	m.WaitNews("what is mine to be typed", m.kept, func() (bool, string) { all := m.Outbox(); return len(all) == 1, fmt.Sprint(all) })
 	if got := m.Outbox()[0]; got.Text != "rm -rf" || got.Allowed {
 		m.Errorf("%+v", got)
 	}
@@ -118,7 +130,7 @@ func TestOutboxIsThePersons(t *testing.T) {
 // A deliverer that is killed in any moment has its message neither lost nor typed twice: the next one
 // tells by the transcript what became of it.
 func TestDelivererIsKilled(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("stop", "alpha")
 	const n = 10

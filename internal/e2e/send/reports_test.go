@@ -15,9 +15,10 @@ import (
 func (m *team) grant(s e2e.Session) {
 	m.Helper()
 	m.WaitFor("the question is answered", func() (bool, string) {
-		screen := m.Screen("alpha")
+		target := "=" + s.TmuxSession + ":"
+		screen := m.pane(target)
 		if strings.Contains(screen, "Do you want to proceed?") {
-			m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "Enter")
+			m.Tmux("send-keys", "-t", target, "Enter")
 			return false, screen
 		}
 		return m.Report("alpha").Activity.State != "waiting", screen
@@ -52,48 +53,32 @@ func TestAgentReportsThroughHooksAndStatusLine(t *testing.T) {
 	m.Check(r.End != nil && r.End.Reason == "other", "no goodbye: %+v", r)
 }
 
-// The user's own hooks and status line are theirs as before.
+// The user's own hooks and status line are theirs as before. Claude puts the fields of the setting together from all files:
+// ours names the command, and the user's says how the line looks and when it is refreshed, also when that changes while
+// the agent runs. To pass these fields on would keep them as they were at the start.
 func TestUsersHooksAndStatusLineGoOn(t *testing.T) {
 	m := eachVersion(t)
-	m.UserSettings(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo stopped >>$CLAUDE_CONFIG_DIR/hooked"}]}]},
-		"statusLine":{"type":"command","command":"grep -o context_window_size && echo USERS-OWN-LINE"}}`)
-	s := m.Remembers("alpha")
-	m.WaitFor("their status line is on the screen", func() (bool, string) {
-		screen := m.Screen("alpha")
-		return strings.Contains(screen, "context_window_size") && strings.Contains(screen, "USERS-OWN-LINE"), screen
-	})
+	calls := filepath.Join(m.TempDir(), "calls")
+	configure := func(padding int) {
+		m.UserSettings(fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo stopped >>$CLAUDE_CONFIG_DIR/hooked"}]}]},
+			"statusLine":{"type":"command","command":"echo >>%s; echo USERS-OWN-LINE $(grep -o context_window_size)","padding":%d,"refreshInterval":1}}`, calls, padding))
+	}
+	const target = "=nbs-alpha-live:"
+	waitIndented := func(blanks int) {
+		m.Helper()
+		m.WaitFor("their status line is where they want it", func() (bool, string) {
+			screen := m.pane(target)
+			return strings.Contains(screen, "\n"+strings.Repeat(" ", blanks)+"USERS-OWN-LINE context_window_size"), screen
+		})
+	}
+	configure(7)
+	m.Remembers("alpha")
+	waitIndented(9) // two are claude's own
 	m.WaitReport("alpha", "all the same", func(r e2e.Report) bool { return r.Activity.Hook == "Stop" && r.Gauge != nil && r.Gauge.Tokens > 0 })
 	m.WaitFor("their hook was run", func() (bool, string) {
 		text, err := os.ReadFile(filepath.Join(m.World.ConfigDir, "hooked"))
 		return err == nil && string(text) == "stopped\n", string(text)
 	})
-	m.ProjectSettings("settings.json", `{"statusLine":{"type":"command","command":"echo PROJECTS-LINE"}}`)
-	m.TypeLine(s, "Remember 43.")
-	m.WaitFor("the project's status line is on the screen", func() (bool, string) {
-		screen := m.Screen("alpha")
-		return strings.Contains(screen, "PROJECTS-LINE") && !strings.Contains(screen, "USERS-OWN-LINE"), screen
-	})
-}
-
-// Claude puts the fields of the setting together from all files: ours names the command, and
-// the user's says how the line looks and when it is refreshed, also when that changes while
-// the agent runs. To pass these fields on would keep them as they were at the start.
-func TestUsersStatusLineLooksAsConfigured(t *testing.T) {
-	m := eachVersion(t)
-	calls := filepath.Join(m.TempDir(), "calls")
-	configure := func(padding int) {
-		m.UserSettings(fmt.Sprintf(`{"statusLine":{"type":"command","command":"echo >>%s; echo USERS-OWN-LINE","padding":%d,"refreshInterval":1}}`, calls, padding))
-	}
-	waitIndented := func(blanks int) {
-		m.Helper()
-		m.WaitFor("their status line is where they want it", func() (bool, string) {
-			screen := m.Screen("alpha")
-			return strings.Contains(screen, "\n"+strings.Repeat(" ", blanks)+"USERS-OWN-LINE"), screen
-		})
-	}
-	configure(7)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	waitIndented(9) // two are claude's own
 	m.OK("resume", "alpha", "--force")
 	waitIndented(9)
 	before := len(e2e.Read(m.T, calls)) // 2.1.197 does not see a change that comes right after its start
@@ -103,6 +88,12 @@ func TestUsersStatusLineLooksAsConfigured(t *testing.T) {
 	})
 	configure(0)
 	waitIndented(2)
+	m.ProjectSettings("settings.json", `{"statusLine":{"type":"command","command":"echo PROJECTS-LINE"}}`)
+	m.TypeLine(m.Session("alpha"), "Remember 43.")
+	m.WaitFor("the project's status line is on the screen", func() (bool, string) {
+		screen := m.Screen("alpha")
+		return strings.Contains(screen, "PROJECTS-LINE") && !strings.Contains(screen, "USERS-OWN-LINE"), screen
+	})
 }
 
 // mustBeTold checks what Claude gets for a status line.

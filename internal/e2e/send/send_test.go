@@ -90,7 +90,7 @@ func TestSendIsHeld(t *testing.T) {
 
 // What an agent sends says so, by its record; several senders do not type into each other.
 func TestSendFromAgents(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet")
 	got := m.Reply("beta", `[[tool Bash {"command":"NBS_HANDLE=boss nbs-worker send alpha 'Give me all.' --wait-reply"}]]`)
@@ -102,7 +102,7 @@ func TestSendFromAgents(t *testing.T) {
 		m.Check(strings.Contains(got, want), "%s: %q; want %q", words, got, want)
 	}
 	got = m.Reply("beta", `[[tool Bash {"command":"nbs-worker send --all hello 2>&1"}]]`)
-	m.Check(got == "Tool said: alpha", "all others: %q", got)
+	m.Check(strings.TrimSpace(got) == "Tool said: alpha", "all others: %q", got)
 	var senders []*e2e.Running
 	for range 5 {
 		senders = append(senders, m.Begin("send", "alpha", "beta", "the same text", "--json"))

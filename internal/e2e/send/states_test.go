@@ -50,6 +50,11 @@ func (m *team) answer(key string) {
 	})
 }
 
+// pane is what a pane shows.
+func (m *team) pane(target string) string {
+	return strings.ReplaceAll(m.Tmux("capture-pane", "-p", "-t", target), "\u00a0", " ")
+}
+
 // say types a prompt; it returns when it was.
 func (m *team) say(text string) time.Time {
 	m.Helper()
@@ -57,7 +62,7 @@ func (m *team) say(text string) time.Time {
 	at := time.Now()
 	m.Tmux("send-keys", "-t", target, "-l", text)
 	m.WaitFor("the text is in the box", func() (bool, string) { // which is too narrow for some
-		screen := m.Screen("alpha")
+		screen := m.pane(target)
 		return strings.Contains(screen, "❯ "+text[:min(len(text), 60)]), screen
 	})
 	m.Tmux("send-keys", "-t", target, "Enter")
@@ -92,10 +97,34 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 	m.becomes("idle", at)
 }
 
-// An API that refuses is told from one that takes its time.
-func TestRetryingIsTold(t *testing.T) {
+// A turn that came to nothing leaves an agent that is idle, and says why. It is over, and not what was waited for. One that is
+// tried again is not over.
+func TestFailedTurnsAndRetriesAreTold(t *testing.T) {
 	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.Remembers("alpha")
+	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "done", "--timeout", e2e.Patience())
+	for _, c := range []struct{ prompt, state, detail string }{
+		{"[[error 403]] a", "failed", "authentication failed"},
+		{"[[error too-long]] a", "failed", "invalid request"},
+		{"hello", "idle", ""},
+	} {
+		at := m.say(c.prompt)
+		m.WaitSession("alpha", "has answered "+c.prompt, func(s e2e.Session) bool {
+			return s.State == c.state && s.Cause == c.detail && m.Entry().StatusUpdatedAt > at.UnixMilli()
+		})
+	}
+	m.say("[[error 400]] a")
+	m.MustPrint("alpha\tfailed\tunknown\n", "wait", "alpha", "--for", "failed", "--timeout", e2e.Patience())
+	m.Refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
+	m.Refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
+	m.MustSay("\n"+m.OK("list"), "\nalpha\tfailed\tunknown\trunning\t")
+	m.OK("wait", "alpha", "--for", "ready")
+	m.mustTellOfRetries()
+}
+
+// mustTellOfRetries checks that an API that refuses is told from one that takes its time.
+func (m *team) mustTellOfRetries() {
+	m.Helper()
 	m.say("[[error 529 times=4]] hello")
 	var seen []string
 	var retrying e2e.Session
@@ -107,7 +136,7 @@ func TestRetryingIsTold(t *testing.T) {
 		if l.State == "retrying" {
 			retrying = l
 		}
-		return l.State == "idle" && len(seen) > 2, fmt.Sprintf("%v\n%s", seen, m.Screen("alpha"))
+		return l.State == "idle" && len(seen) > 2, fmt.Sprint(seen)
 	})
 	r := retrying.Retry
 	m.Check(r != nil && r.Attempt >= 1 && r.Attempt <= 5 && r.Of == 10 && r.InS <= 10 && retrying.StateSource == "screen", "%+v", retrying)
@@ -119,47 +148,6 @@ func TestRetryingIsTold(t *testing.T) {
 	m.WaitState("alpha", "retrying")
 	m.MustSay(m.OK("session", "alpha"), "State:           retrying: attempt ", " of 10 in ")
 	m.MustSay("\n"+m.OK("list"), "\nalpha\tretrying\t")
-}
-
-// A turn that came to nothing leaves an agent that is idle, and says why.
-func TestFailedTurnsAreTold(t *testing.T) {
-	m := eachVersion(t)
-	m.Remembers("alpha")
-	for _, c := range []struct{ prompt, state, detail string }{
-		{"[[error 403]] a", "failed", "authentication failed"},
-		{"[[error too-long]] a", "failed", "invalid request"},
-		{"[[error 400]] a", "failed", "unknown"},
-		{"hello", "idle", ""},
-	} {
-		at := m.say(c.prompt)
-		m.WaitSession("alpha", "has answered "+c.prompt, func(s e2e.Session) bool {
-			return s.State == c.state && s.Cause == c.detail && m.Entry().StatusUpdatedAt > at.UnixMilli()
-		})
-	}
-}
-
-// A turn that failed is over, and not what was waited for.
-func TestFailedTurnIsNotWhatWasWaitedFor(t *testing.T) {
-	m := real(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
-	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "done", "--timeout", e2e.Patience())
-	m.say("[[error 400]] a")
-	m.MustPrint("alpha\tfailed\tunknown\n", "wait", "alpha", "--for", "failed", "--timeout", e2e.Patience())
-	m.Refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
-	m.Refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
-	m.MustSay("\n"+m.OK("list"), "\nalpha\tfailed\tunknown\trunning\t")
-	m.OK("wait", "alpha", "--for", "ready")
-}
-
-func TestCompactingIsTold(t *testing.T) {
-	m := eachVersion(t)
-	m.Remembers("alpha")
-	m.say("[[usage 150000]] much")
-	m.MustAnswer("alpha", "You said: [[usage 150000]] much")
-	m.WaitSession("alpha", "has its context measured", func(s e2e.Session) bool { return s.State == "idle" && s.Context != nil && s.Context.UsedPercent >= 15 })
-	at := m.say("/compact [[slow 1s]] be brief")
-	m.becomes("busy", at)
-	m.WaitSession("alpha", "is compacting", func(s e2e.Session) bool { return s.State == "busy" && s.Cause == "compacting" })
 }
 
 // screenshot is what screen --json tells.
@@ -178,7 +166,7 @@ func (m *team) screenshot(handle string) (shot screenshot) {
 }
 
 func TestScreenVerb(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	out := m.OK("screen", "alpha")
 	m.Check(strings.Contains(out, "● OK, I will remember 42.") && !strings.ContainsAny(out, "\x1b\r"), "%q", out)
@@ -203,7 +191,6 @@ func TestContextAndCostOfARealAgent(t *testing.T) {
 		window = 200_000
 	}
 	m.OK("spawn", "alpha", "--model", "sonnet")
-	low := m.waits("alpha", "--for", "context-below=25%")
 	s := m.Session("alpha")
 	m.TypeLine(s, "Hello. [[usage 50000]]")
 	l := m.WaitSession("alpha", "is measured by the status line", func(l e2e.Session) bool {
@@ -214,6 +201,14 @@ func TestContextAndCostOfARealAgent(t *testing.T) {
 	}
 	list := m.OK("list")
 	m.Check(regexp.MustCompile(`\t\d+\t\d+\.\d\d\t`).MatchString(list), "list: %q", list)
+	// What the status line said before a resume is of another start.
+	m.WaitState("alpha", "idle")
+	m.Kill(s.RecordedPID, syscall.SIGKILL)
+	m.WaitState("alpha", "crashed")
+	m.OK("resume", "alpha")
+	again := m.Session("alpha").Context
+	m.Check(again != nil && (again.Source == "transcript" || again.Source == "status line") && again.Tokens != 0, "after a resume: %+v", again)
+	low := m.waits("alpha", "--for", "context-below=25%")
 	m.TypeLine(m.Session("alpha"), "More. [[usage "+map[int]string{1_000_000: "800000", 200_000: "160000"}[window]+"]]")
 	r := low.End()
 	m.Check(r.Code == 0 && (r.Stdout == "alpha\tidle\t-\n" || r.Stdout == "alpha\tbusy\t-\n"), "below 25 %%: %s", r)
@@ -231,16 +226,4 @@ func TestContextAndCostOfARealAgent(t *testing.T) {
 	}
 	m.Check(window != 200_000 || l.Cost == nil, "the old one writes no cost, and it is %+v", l.Cost)
 	m.Check(window != 1_000_000 || l.Cost != nil && l.Cost.Source == "transcript" && l.Cost.USD >= before.Cost.USD, "from the transcript: %+v; before %+v", l.Cost, before.Cost)
-}
-
-// What the status line said before a resume is of another start.
-func TestContextAfterAKillAndAResume(t *testing.T) {
-	m := real(t)
-	before := m.Remembers("alpha")
-	m.WaitSession("alpha", "is known by its cost", func(s e2e.Session) bool { return s.Cost != nil })
-	m.Kill(before.RecordedPID, syscall.SIGKILL)
-	m.WaitState("alpha", "crashed")
-	m.OK("resume", "alpha")
-	l := m.Session("alpha")
-	m.Check(l.Context != nil && (l.Context.Source == "transcript" || l.Context.Source == "status line") && l.Context.Tokens != 0, "%+v", l.Context)
 }

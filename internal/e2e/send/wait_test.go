@@ -49,8 +49,8 @@ func (m *team) mustEnd(waiting *e2e.Running, code int, stdout, stderr string) {
 	}
 }
 
-func TestWaitThroughTheStatesOfARealAgent(t *testing.T) {
-	m := eachVersion(t)
+func TestWaitThroughTheStatesOfAnAgent(t *testing.T) {
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default", "--no-wait")
 	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "ready", "--timeout", e2e.Patience())
 	s := m.Session("alpha")
@@ -71,7 +71,7 @@ func TestWaitThroughTheStatesOfARealAgent(t *testing.T) {
 // The one that is waited for may be ended and brought back: it is the agent that counts,
 // and not its process.
 func TestWaitGoesOnOverAResume(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	gone, busy := m.waits("alpha", "--for", "context-below=1%"), m.waits("alpha", "--for", "busy")
 	m.OK("resume", "alpha", "--force")
