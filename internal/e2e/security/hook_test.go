@@ -54,7 +54,7 @@ func (m *team) forgeHooks(attacker, victim e2e.Session, invocation string) {
 }
 
 func TestForgedHookTakesNoColleaguesLease(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	victim, attacker := m.Remembers("alpha"), m.Remembers("beta")
 	invocation, _ := e2e.Process(m.Record("alpha"))["invocation"].(string)
 	m.WaitReport("alpha", "the end of the turn", func(r e2e.Report) bool { return r.Activity.Hook == "Stop" })

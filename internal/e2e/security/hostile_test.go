@@ -69,7 +69,7 @@ func (m *team) noCanary() {
 // An agent that another agent starts has Claude's own variables in its caller's environment.
 // CLAUDECODE is not among them here: by it, who calls would count as a claude's leftover.
 func TestSpawnFromAnAgentsShellKeepsATranscript(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.Env = append(m.Env,
 		"CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_SESSION_ID=11111111-2222-4333-8444-555555555555",
 		"CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_EXECPATH=/bin/true", "AI_AGENT=claude-code_2-1-329_agent",

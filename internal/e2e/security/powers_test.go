@@ -93,7 +93,7 @@ func TestSecurityPromptOfAnAgentIsForTheModel(t *testing.T) {
 }
 
 func TestSecurityAgentThatMayManage(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "other")
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default", "--may-manage", "--", "--allowedTools", "Bash")
 	said := m.AsAgent("alpha",
@@ -131,7 +131,7 @@ func TestSecurityLimitsOfATeam(t *testing.T) {
 
 // Of many at one time no more come up than one after the other.
 func TestSecurityLimitHoldsForManyAtOnce(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.Must(os.WriteFile(filepath.Join(m.World.Home, ".local/state/nbs-worker/limits.json"), []byte(`{"agents": 3}`), 0o600))
 	m.AsAgent("alpha", "for i in 1 2 3 4 5 6; do nbs-worker spawn c$i --no-wait & done; wait")
@@ -142,7 +142,7 @@ func TestSecurityLimitHoldsForManyAtOnce(t *testing.T) {
 
 // What an agent leaves behind is nobody's terminal: it is still the agent.
 func TestSecurityOrphanOfAnAgentIsNoPerson(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "beta")
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
 	s := m.Session("alpha")
@@ -163,7 +163,7 @@ mv %s.part %s`, s.RecordedPID, m.Launcher("alpha"), out, out, out))
 // A name is not who one is: an agent of another project has no claim on its namesake here, and
 // a record that was changed makes nobody a person.
 func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	other := m.OtherProject()
 	m.OK("--root", other, "spawn", "alpha", "--trust="+other)
 	m.OK("spawn", "boss", "--may-manage")

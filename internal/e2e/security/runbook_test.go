@@ -7,7 +7,7 @@ import (
 
 // An agent runs a page with its own powers, and allows none.
 func TestSecurityRunbookOfAnAgent(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "boss", "--model", "sonnet")
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
 	page := "# End the boss\n\n```sh {step=end}\nnbs-worker stop boss\n```\n"

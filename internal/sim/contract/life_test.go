@@ -62,7 +62,7 @@ func checkHistory(t *testing.T, s *stage, id, prompt string) {
 
 func transcriptComesWithFirstPrompt(t *testing.T, s *stage) {
 	id := newID()
-	p := s.start(t, "--session-id", id, "--permission-mode", "default")
+	p := s.start(t, "--session-id", id, "--permission-mode", "default", "--allowedTools", "Bash")
 	p.status("idle")
 	if found := s.transcripts(t, id); len(found) != 0 {
 		t.Fatalf("transcript before the first prompt: %v", found)
@@ -77,6 +77,13 @@ func transcriptComesWithFirstPrompt(t *testing.T, s *stage) {
 	})
 	checkTurns(t, s, id)
 	checkClear(t, s, p, id)
+	file := filepath.Join(s.world.Project, "made")
+	p.status("idle")
+	p.says(fmt.Sprintf(`[[tool Bash {"command":"touch %s"}]]`, file))
+	p.shows("Tool said:") // for nobody was asked
+	_, err := os.Stat(file)
+	rig.Check(t, err == nil, "%v", err)
+	p.status("idle")
 	p.signal("INT")
 	checkGraceful(t, p, 0)
 }

@@ -18,6 +18,7 @@
 //	stop-delay=4s      take that long to shut down after a signal
 //	dialog=NAME        show this dialog although nothing asks for it: trust, api-key, bypass, onboarding, login
 //	no-registry        write no sessions/<pid>.json
+//	no-hooks           run no hooks, as where the user has switched them off
 //	no-transcript      write no transcript
 //	late-transcript=1s write it only that long after the registry says that a permission is asked for
 //	wrong-session-id   run under another, random session id than the one asked for

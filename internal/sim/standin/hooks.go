@@ -16,7 +16,7 @@ import (
 // SessionEnd.
 func (s *session) hook(ctx context.Context, event string, extra map[string]any) (printed string) {
 	groups := s.settings.Hooks[event]
-	if len(groups) == 0 {
+	if len(groups) == 0 || s.whims.noHooks {
 		return ""
 	}
 	payload := map[string]any{

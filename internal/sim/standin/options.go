@@ -16,6 +16,7 @@ type options struct {
 	resume         string
 	model          string
 	permissionMode string
+	allowedTools   string
 	settings       string
 	bypass         bool // --dangerously-skip-permissions
 	print          bool
@@ -47,7 +48,7 @@ func (o *options) valued() map[string]*string {
 		"--name": &o.name, "-n": &o.name, "--input-format": &o.inputFormat,
 		"--system-prompt": &o.systemPrompt, "--system-prompt-file": &o.promptFile,
 		"--append-system-prompt": ignored, "--fallback-model": ignored, "--mcp-config": ignored,
-		"--add-dir": ignored, "--allowedTools": ignored, "--disallowedTools": ignored, "--max-turns": ignored,
+		"--add-dir": ignored, "--allowedTools": &o.allowedTools, "--disallowedTools": ignored, "--max-turns": ignored,
 		"--effort": ignored,
 	}
 }

@@ -160,7 +160,7 @@ func (s *session) useTools(ctx context.Context, r reply, f front) error {
 
 // bash runs a command as the real tool does: in a session of its own, with the marks of a child in its environment.
 func (s *session) bash(ctx context.Context, command string, f front) (output string, isError bool) {
-	if s.mode() != "bypassPermissions" && !f.permit(ctx, "Bash", command) {
+	if s.mode() != "bypassPermissions" && s.opts.allowedTools != "Bash" && !f.permit(ctx, "Bash", command) {
 		return "The user doesn't want to proceed with this tool use.", true
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)

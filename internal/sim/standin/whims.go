@@ -20,6 +20,7 @@ type whims struct {
 	refuseTerm                      bool
 	dialog                          string
 	noRegistry, noTranscript        bool
+	noHooks                         bool
 	wrongSessionID                  bool
 	printError                      string
 	spawnChild                      bool
@@ -81,6 +82,7 @@ func (w *whims) setSwitch(name string) error {
 		"refuse-term":      &w.refuseTerm,
 		"no-registry":      &w.noRegistry,
 		"no-transcript":    &w.noTranscript,
+		"no-hooks":         &w.noHooks,
 		"wrong-session-id": &w.wrongSessionID,
 		"spawn-child":      &w.spawnChild,
 		"new-ids":          &w.newIDs,
