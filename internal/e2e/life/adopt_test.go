@@ -65,7 +65,7 @@ func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 
 // The id on its command line is another one, and there may be none there at all.
 func TestAdoptedAfterClearComesBackToWhatIsOnTheScreen(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.KeepServer()
 	pid, first := m.told("hand", "7", handArgs...)
 	second := m.clearsByHand(pid, first)
@@ -95,7 +95,7 @@ func (m *team) clearsByHand(pid int, first string) (second string) {
 
 // A /clear after the adoption is followed by its end at our hands.
 func TestAdoptedAndClearedThenForced(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.KeepServer()
 	pid, first := m.told("hand", "7", handArgs...)
 	m.OK("adopt", "alpha", pidFlag(pid))
@@ -108,7 +108,7 @@ func TestAdoptedAndClearedThenForced(t *testing.T) {
 
 // In a shell, in a server of its own, without an id: as people start it.
 func TestAdoptedFromAnotherServer(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	pid := m.ByHandOn("work", "desk", nil, append(handArgs, "--verbose", "--append-system-prompt", "Be brief.", "--", "Remember 42.")...)
 	m.waitSaidOn("work", "desk", "● OK, I will remember 42.")
 	live := m.WaitIdle(m.World.ConfigDir, pid)

@@ -78,14 +78,14 @@ func TestAdoptRefusesAnAgent(t *testing.T) {
 }
 
 func TestAdoptRefusesOneWithoutMemory(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	pid := m.ByHandOn("default", "child", []string{"CLAUDE_CODE_CHILD_SESSION=1"}, handArgs...)
 	m.waitSaid("child", "❯")
 	m.mustStayOut(4, "writes no transcript", pidFlag(pid))
 }
 
 func TestAdoptRefusesAHeadlessOne(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	pid := m.ByHand("print", "-p", "--model", "sonnet", "--", "[[slow 20s]] one two three four five six")
 	m.WaitFor("it is in the registry, written to its end", func() (bool, string) {
 		entry, _ := os.ReadFile(m.RegistryEntry(pid))
@@ -95,7 +95,7 @@ func TestAdoptRefusesAHeadlessOne(t *testing.T) {
 }
 
 func TestAdoptRefusesAtADialog(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.Dir = m.OtherProject() // which is not trusted
 	pid := m.ByHand("hand", handArgs...)
 	m.waitSaid("hand", "trust")
@@ -128,7 +128,7 @@ func TestAdoptRefusesAForkedConversation(t *testing.T) {
 }
 
 func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	settings := filepath.Join(m.World.Root, "s.json")
 	m.Write(settings, "{}")
 	pid, id := m.told("hand", "42", "--settings", settings)

@@ -28,7 +28,7 @@ func TestStopEndsWhatToolsLeftBehind(t *testing.T) {
 
 // An agent that stops itself would end the command half done.
 func TestAgentDoesNotStopItself(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", `[[tool Bash {"command":"nbs-worker stop alpha; echo code $?"}]]`)
 	m.MustAnswer("alpha", "Tool said:")
 	s := m.Session("alpha")
@@ -39,7 +39,7 @@ func TestAgentDoesNotStopItself(t *testing.T) {
 
 // An agent may start colleagues: they outlive it, and so does the tmux server.
 func TestAgentSpawnsAColleague(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "boss", "--model", "sonnet", "--prompt", `[[tool Bash {"command":"nbs-worker spawn colleague --model sonnet --prompt 'Remember 42.'"}]]`)
 	m.MustAnswer("boss", "Tool said: colleague")
 	m.MustAnswer("colleague", "OK, I will remember 42.")

@@ -12,7 +12,7 @@ import (
 
 // Where there is no tmux, a first start is possible in this terminal, and is no dead end.
 func TestSpawnWithoutTmux(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.Env = append(m.Env, "PATH="+m.PathWithout("tmux"))
 	r := m.Refused(6, "spawn alpha: tmux is not installed", "spawn", "alpha")
 	const way = "or run the agent in this terminal: nbs-worker spawn alpha --foreground"

@@ -28,7 +28,7 @@ func (m *team) makeLegacy(handle string) e2e.Session {
 }
 
 func TestLegacyRecordIsResumedAndRewritten(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.makeLegacy("theologian")
 	s := m.Session("theologian")
 	m.Check(!s.Running && s.PID == 0 && s.PermissionMode == "bypassPermissions", "%+v", s)

@@ -49,7 +49,7 @@ func listRightAfter(t *testing.T, m *team, kills int) {
 // The same while the kernel does not get to the end of the process: another one has its
 // processor.
 func TestListWhileTheKilledIsStarved(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.Remembers("alpha")
 	m.KeepServer()
 	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {

@@ -8,7 +8,7 @@ import (
 
 // One that was adopted bears no mark: it is its agent by its record.
 func TestSecurityAdoptedAgentIsItsRecords(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "wide")
 	pid := m.idleByHand("hand", "--model", "sonnet", "--permission-mode", "default", "--allowedTools=Bash")
 	m.OK("adopt", "alpha", pidFlag(pid))

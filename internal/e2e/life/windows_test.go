@@ -61,7 +61,7 @@ func TestWindowsOfAPersonSurvive(t *testing.T) {
 // Who is attached to an agent's session stays there when the agent is started anew, and looks
 // at it again.
 func TestAttachedPersonKeepsTheSession(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	c := m.Console(m.Command([]string{"attach", "alpha"}))
 	c.MustShow("Remember 42.")

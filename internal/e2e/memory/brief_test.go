@@ -40,7 +40,7 @@ func TestFreshWithABriefing(t *testing.T) {
 
 // A claude that died before its first hook has told nobody the briefing: the next one, which its launcher starts, is told it.
 func TestBriefingOutlivesAClaudeThatDidNotAsk(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	before := m.Remembers("alpha", "--restart", "on-failure")
 	waits, wrapper := filepath.Join(m.Dir, "waits"), filepath.Join(m.Folder("bin"), "claude")
 	m.Write(waits, "before its first hook")
@@ -80,7 +80,7 @@ func (m *team) notesSent(id, asked string) int {
 
 // A claude whose user has switched hooks off is not told the briefing: that is said, and nothing of it is left behind.
 func TestBriefingThatNobodyAsksFor(t *testing.T) {
-	m := real(t)
+	m := standIn(t, "no-hooks")
 	m.Remembers("alpha")
 	m.Write(filepath.Join(m.World.ConfigDir, "settings.json"), `{"disableAllHooks": true}`)
 	r := m.NBS("resume", "alpha", "--force", "--fresh", "--brief")

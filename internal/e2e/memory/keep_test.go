@@ -59,7 +59,7 @@ func (m *team) mustRestore(handle string, before e2e.Session) {
 }
 
 func TestDeletedTranscriptComesBack(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	m.mustBeKept(before.SessionID, before.Transcript.Path)
 	m.OK("stop", "alpha")
@@ -119,7 +119,7 @@ func TestTranscriptThatIsDeletedInTheMiddle(t *testing.T) {
 
 // After a /clear both conversations are kept, and each can be taken up again.
 func TestBothConversationsAreKeptAfterClear(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	m.TypeLine(before, "/clear")
 	cleared := m.WaitMoved(before, "clear")

@@ -21,7 +21,7 @@ func (m *team) worked(args ...string) (done struct{ Turns, Observations int }) {
 
 // What was observed is told to the successor of a conversation, and by name; what waits is said, and what is not to be observed is not.
 func TestMemoryToldToASuccessor(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.Env = append(m.Env, "CLAUDE_CODE_MAX_RETRIES=1")
 	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: The gate is of oak")
 	m.WaitState("alpha", "idle")
@@ -43,7 +43,7 @@ func TestMemoryToldToASuccessor(t *testing.T) {
 // serve observes too, also an agent whose memory is switched on while it runs; one worker a project. What runs until it
 // is interrupted says so by its code.
 func TestMemoryWithinServe(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "decision: The gate is of oak")
 	m.WaitState("alpha", "idle")
 	serving := m.Begin("serve")
@@ -76,7 +76,7 @@ func TestMemoryWithinServe(t *testing.T) {
 
 // An observer is no agent: adopt says what it is, and list, doctor and the archive know nothing of it.
 func TestAnObserverIsNobodyToAdopt(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 1h]]")
 	m.WaitState("alpha", "idle")
 	work := m.Begin("memory", "work", "--once")
@@ -89,7 +89,7 @@ func TestAnObserverIsNobodyToAdopt(t *testing.T) {
 
 // The conversation of an observer becomes neither an agent's nor one of ask's: that is refused before anything is made.
 func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one")
 	m.WaitState("alpha", "idle")
 	m.worked()
@@ -106,7 +106,7 @@ func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
 
 // A worker is killed while its observer hangs: doctor says who will end that one, and so it comes.
 func TestAnObserverThatHangsWithoutItsWorker(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 5s]]")
 	m.WaitState("alpha", "idle")
 	work := m.Begin("memory", "work")

@@ -157,7 +157,7 @@ func TestMemoryFollowsTheAgent(t *testing.T) {
 
 // Ten agents in one folder, two of which say the same, are observed at once, each for itself.
 func TestMemoryOfTenAgents(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	var handles []string
 	for i := range 10 {
 		handle := fmt.Sprintf("agent-%d", i)
@@ -197,7 +197,7 @@ func TestMemoryOfASubagent(t *testing.T) {
 
 // What the API refuses is told, and shown again by the next run; nonsense is passed over, and told.
 func TestMemoryThatCannotBeMade(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer error 403 times=1]]")
 	m.MustAnswer("alpha", "You said: decision: one")
 	m.announced(1)
@@ -217,7 +217,7 @@ func TestMemoryThatCannotBeMade(t *testing.T) {
 // A worker that is killed with its observer is followed by one that observes what is missing, and nothing twice; the
 // server of the project observes by itself.
 func TestMemoryOutlivesItsWorker(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 2s]]")
 	m.MustAnswer("alpha", "You said: decision: one")
 	m.announced(1)

@@ -52,7 +52,7 @@ func (m *team) mustBePutBack(before e2e.Session, whole []byte) {
 
 // Somebody has cut the end off a copy and put it in the place of the transcript.
 func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	before := m.threeTurns()
 	path := before.Transcript.Path
 	whole := m.BytesOf(path)
@@ -65,7 +65,7 @@ func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 
 // What is cut off in place is cut off the second name too: that is said, once.
 func TestTranscriptThatWasCutInPlace(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.threeTurns()
 	path := before.Transcript.Path
 	whole := m.BytesOf(path)
