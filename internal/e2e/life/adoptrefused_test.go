@@ -85,7 +85,7 @@ func TestAdoptRefusesOneWithoutMemory(t *testing.T) {
 }
 
 func TestAdoptRefusesAHeadlessOne(t *testing.T) {
-	m := standIn(t)
+	m := real(t)
 	pid := m.ByHand("print", "-p", "--model", "sonnet", "--", "[[slow 20s]] one two three four five six")
 	m.WaitFor("it is in the registry, written to its end", func() (bool, string) {
 		entry, _ := os.ReadFile(m.RegistryEntry(pid))

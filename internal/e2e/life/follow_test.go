@@ -139,78 +139,75 @@ func TestLooksFollowWithoutHooks(t *testing.T) {
 	m.Check(r.Activity.Hook == "", "a hook was run: %+v", r)
 }
 
-// Where hooks are turned off and nobody looks, the end or the next verb finds that the agent
-// has moved. The journal tells it all the same.
-func TestJournalTellsMovesThatAreFoundLate(t *testing.T) {
-	m := real(t)
-	m.UserSettings(`{"disableAllHooks":true}`)
+// Where hooks are turned off and nobody looks, the end or the next verb finds that the agent has moved: it comes back to
+// where it went by itself, and the journal tells the move all the same. Claude takes its registry entry away when it
+// leaves by itself or is asked to, and with it the only word of where it was.
+func TestAgentThatMovedUnseen(t *testing.T) {
+	t.Parallel()
+	noVerb := func(*team, e2e.Session) {}
+	killed := func(m *team, s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGKILL) }
 	for what, c := range map[string]struct {
-		find func(s e2e.Session)
-		then string // the event behind it
+		leave func(m *team, s e2e.Session) // what ends the agent; nil: the resume does
+		find  func(m *team, s e2e.Session) // a verb after that, or a look
+		then  string                       // the event behind it
 	}{
-		"at the exit": {func(s e2e.Session) {
-			m.Kill(s.RecordedPID, syscall.SIGKILL)
-			m.WaitState("exit", "crashed")
-		}, "exit"},
-		"by a stop":   {func(e2e.Session) { m.OK("stop", "stop") }, "exit"},
-		"by a resume": {func(e2e.Session) { m.OK("resume", "resume", "--force") }, "exit"},
-		"after launcher and claude were killed": {func(s e2e.Session) {
-			m.Kill(m.Launcher("killed"), syscall.SIGSTOP) // it notices nothing
-			m.Kill(s.RecordedPID, syscall.SIGKILL)
-			m.Kill(m.Launcher("killed"), syscall.SIGKILL)
-			m.OK("resume", "killed")
-		}, "start"},
+		"exit":   {func(m *team, s e2e.Session) { m.TypeLine(s, "/exit") }, noVerb, "exit"},
+		"hangup": {func(m *team, s e2e.Session) { m.Tmux("kill-session", "-t", "="+s.TmuxSession) }, noVerb, "exit"},
+		"term":   {func(m *team, s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGTERM) }, noVerb, "exit"},
+		"kill":   {killed, func(m *team, _ e2e.Session) { m.WaitState("alpha", "crashed") }, "exit"},
+		"stop":   {func(m *team, _ e2e.Session) { m.OK("stop", "alpha") }, noVerb, "exit"},
+		"force":  {nil, noVerb, "exit"},
+		"kill of launcher and claude": {func(m *team, s e2e.Session) {
+			launcher := m.Launcher("alpha")
+			m.Kill(launcher, syscall.SIGSTOP) // it notices nothing
+			killed(m, s)
+			m.Kill(launcher, syscall.SIGKILL)
+		}, noVerb, "start"},
 	} {
-		words := strings.Fields(what)
-		handle := words[len(words)-1]
-		before := m.Remembers(handle)
-		m.TypeLine(before, "/clear")
-		moved := m.waitRegistered(before)
-		c.find(before)
-		events := m.OK("events", handle)
-		line := fmt.Sprintf("\tmoved\t%s\t%d\t%s\tchanged inside claude, from %s\n", handle, before.RecordedPID, moved, before.SessionID)
-		_, behind, told := strings.Cut(events, line)
-		if !told || strings.Count(events, "\tmoved\t") != 1 || !strings.Contains(strings.SplitAfter(behind, "\n")[0], "\t"+c.then+"\t") {
-			t.Errorf("%s: want%sand then %s:\n%s", what, line, c.then, events)
-		}
+		t.Run(what, func(t *testing.T) {
+			m := standIn(t, "no-hooks")
+			m.KeepServer()
+			before := m.Remembers("alpha")
+			m.moveUnseen(before, c.leave, func() { c.find(m, before) }, c.then)
+		})
 	}
+	t.Run("exit of the real one", func(t *testing.T) {
+		m := real(t)
+		m.UserSettings(`{"disableAllHooks":true}`)
+		m.moveUnseen(m.Remembers("alpha"), func(m *team, s e2e.Session) { m.TypeLine(s, "/exit") }, func() {}, "exit")
+	})
 }
 
-// Before the agent is ended, it is where it went by itself that is checked, though nobody has
-// noticed yet and neither conversation has a word in it.
-func TestResumeOfAnAgentThatMovedUnseen(t *testing.T) {
-	m := real(t)
-	m.UserSettings(`{"disableAllHooks":true}`)
-	m.OK("spawn", "alpha")
-	before := m.Session("alpha")
+// moveUnseen clears the conversation of an agent, which then leaves, and checks that it comes back to the new one.
+func (m *team) moveUnseen(before e2e.Session, leave func(*team, e2e.Session), find func(), then string) {
+	m.Helper()
 	m.TypeLine(before, "/clear")
 	moved := m.waitRegistered(before)
-	m.OK("resume", "alpha", "--force", "--prompt", "Remember 42.")
-	m.MustAnswer("alpha", "OK, I will remember 42.")
+	resume := []string{"resume", "alpha", "--prompt", "Remember 43."}
+	if leave != nil {
+		leave(m, before)
+		m.WaitDead(before.RecordedPID)
+		find()
+	} else {
+		resume = append(resume, "--force")
+	}
+	m.OK(resume...)
+	m.MustAnswer("alpha", "OK, I will remember 43.")
 	after := m.Session("alpha")
-	m.Check(after.SessionID == moved, "it is in %s; want %s", after.SessionID, moved)
+	m.Check(after.SessionID == moved && len(after.PreviousSessions) == 1, "it is in %+v; want %s", after, moved)
+	events := m.OK("events", "alpha")
+	line := fmt.Sprintf("\tmoved\talpha\t%d\t%s\tchanged inside claude, from %s\n", before.RecordedPID, moved, before.SessionID)
+	_, behind, told := strings.Cut(events, line)
+	if !told || strings.Count(events, "\tmoved\t") != 1 || !strings.Contains(strings.SplitAfter(behind, "\n")[0], "\t"+then+"\t") {
+		m.Errorf("want%sand then %s:\n%s", line, then, events)
+	}
 }
 
-// Claude takes its registry entry away when it leaves by itself or is asked to, and with it
-// the only word of where it was. Nobody has looked before.
-func TestAgentThatMovedUnseenAndLeft(t *testing.T) {
-	m := real(t)
-	m.UserSettings(`{"disableAllHooks":true}`)
-	for handle, leave := range map[string]func(e2e.Session){
-		"exit":   func(s e2e.Session) { m.TypeLine(s, "/exit") },
-		"hangup": func(s e2e.Session) { m.Tmux("kill-session", "-t", "="+s.TmuxSession) },
-		"term":   func(s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGTERM) },
-	} {
-		before := m.Remembers(handle)
-		m.TypeLine(before, "/clear")
-		moved := m.waitRegistered(before)
-		leave(before)
-		m.WaitDead(before.RecordedPID)
-		m.OK("resume", handle, "--prompt", "Remember 43.")
-		m.MustAnswer(handle, "OK, I will remember 43.")
-		after := m.Session(handle)
-		m.Check(after.SessionID == moved && len(after.PreviousSessions) == 1, "%s: it is in %+v; want %s", handle, after, moved)
-	}
+// Neither conversation has a word in it.
+func TestResumeOfAnAgentThatMovedUnseenWithoutAWord(t *testing.T) {
+	m := standIn(t, "no-hooks")
+	m.OK("spawn", "alpha")
+	m.moveUnseen(m.Session("alpha"), nil, func() {}, "exit")
 }
 
 // waitRegistered waits until Claude's registry has an agent in another conversation.

@@ -43,7 +43,7 @@ func TestMemoryToldToASuccessor(t *testing.T) {
 // serve observes too, also an agent whose memory is switched on while it runs; one worker a project. What runs until it
 // is interrupted says so by its code.
 func TestMemoryWithinServe(t *testing.T) {
-	m := standIn(t)
+	m := real(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "decision: The gate is of oak")
 	m.WaitState("alpha", "idle")
 	serving := m.Begin("serve")
@@ -76,7 +76,7 @@ func TestMemoryWithinServe(t *testing.T) {
 
 // An observer is no agent: adopt says what it is, and list, doctor and the archive know nothing of it.
 func TestAnObserverIsNobodyToAdopt(t *testing.T) {
-	m := standIn(t)
+	m := real(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 1h]]")
 	m.WaitState("alpha", "idle")
 	work := m.Begin("memory", "work", "--once")
@@ -106,7 +106,7 @@ func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
 
 // A worker is killed while its observer hangs: doctor says who will end that one, and so it comes.
 func TestAnObserverThatHangsWithoutItsWorker(t *testing.T) {
-	m := standIn(t)
+	m := real(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 5s]]")
 	m.WaitState("alpha", "idle")
 	work := m.Begin("memory", "work")

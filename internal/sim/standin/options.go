@@ -17,6 +17,8 @@ type options struct {
 	model          string
 	permissionMode string
 	allowedTools   string
+	tools          string // ignored, like safe mode: who asks for none is asked for none by the model
+	safeMode       bool
 	settings       string
 	bypass         bool // --dangerously-skip-permissions
 	print          bool
@@ -49,7 +51,7 @@ func (o *options) valued() map[string]*string {
 		"--system-prompt": &o.systemPrompt, "--system-prompt-file": &o.promptFile,
 		"--append-system-prompt": ignored, "--fallback-model": ignored, "--mcp-config": ignored,
 		"--add-dir": ignored, "--allowedTools": &o.allowedTools, "--disallowedTools": ignored, "--max-turns": ignored,
-		"--effort": ignored,
+		"--effort": ignored, "--tools": &o.tools,
 	}
 }
 
@@ -59,6 +61,7 @@ func (o *options) switches() map[string]*bool {
 		"--dangerously-skip-permissions": &o.bypass, "-p": &o.print, "--print": &o.print,
 		"--version": &o.version, "-v": &o.version, "--help": &o.help, "-h": &o.help, "--verbose": &o.verbose,
 		"--include-partial-messages": &o.partial, "--replay-user-messages": &o.replay, "--fork-session": &o.fork,
+		"--safe-mode": &o.safeMode,
 	}
 }
 
