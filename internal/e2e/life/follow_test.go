@@ -151,7 +151,6 @@ func TestAgentThatMovedUnseen(t *testing.T) {
 		find  func(m *team, s e2e.Session) // a verb after that, or a look
 		then  string                       // the event behind it
 	}{
-		"exit":   {func(m *team, s e2e.Session) { m.TypeLine(s, "/exit") }, noVerb, "exit"},
 		"hangup": {func(m *team, s e2e.Session) { m.Tmux("kill-session", "-t", "="+s.TmuxSession) }, noVerb, "exit"},
 		"term":   {func(m *team, s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGTERM) }, noVerb, "exit"},
 		"kill":   {killed, func(m *team, _ e2e.Session) { m.WaitState("alpha", "crashed") }, "exit"},
@@ -171,7 +170,7 @@ func TestAgentThatMovedUnseen(t *testing.T) {
 			m.moveUnseen(before, c.leave, func() { c.find(m, before) }, c.then)
 		})
 	}
-	t.Run("exit of the real one", func(t *testing.T) {
+	t.Run("exit", func(t *testing.T) {
 		m := real(t)
 		m.UserSettings(`{"disableAllHooks":true}`)
 		m.moveUnseen(m.Remembers("alpha"), func(m *team, s e2e.Session) { m.TypeLine(s, "/exit") }, func() {}, "exit")

@@ -23,7 +23,7 @@ import (
 // for the launcher, which is writing that down.
 func TestListRightAfterAKill(t *testing.T) {
 	t.Parallel()
-	for name, kills := range map[string]int{"real": 4, "stand-in": 8} {
+	for name, kills := range map[string]int{"real": 2, "stand-in": 8} {
 		t.Run(name, func(t *testing.T) { listRightAfter(t, realIf(t, name == "real"), kills) })
 	}
 }

@@ -55,7 +55,8 @@ func TestSeed03RecordHoldsTheModel(t *testing.T) {
 	}
 }
 
-func TestSeed05SessionShowsTheRecordAndTheTruth(t *testing.T) {
+// Test 8 is the end of it: a resume with another model.
+func TestSeed05And08SessionShowsTheTruthAndResumeTakesAnotherModel(t *testing.T) {
 	m := real(t)
 	m.Remembers("alpha")
 	var before e2e.Session
@@ -71,11 +72,7 @@ func TestSeed05SessionShowsTheRecordAndTheTruth(t *testing.T) {
 		t.Errorf("the source of the context is not in:\n%s", out)
 	}
 	m.Check(before.Context != nil && before.Context.Tokens != 0 && before.UptimeS != nil && len(before.Drift) == 0, "%+v", before)
-}
 
-func TestSeed08ModelOverrideOnResume(t *testing.T) {
-	m := real(t)
-	before := m.Remembers("alpha")
 	m.OK("stop", "alpha")
 	m.OK("resume", "alpha", "--model", "haiku", "--prompt", "What number?")
 	m.MustAnswer("alpha", "42")

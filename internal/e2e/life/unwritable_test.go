@@ -62,7 +62,8 @@ func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
 	}
 }
 
-// A stop ends the agent all the same, and says what it could not do.
+// A stop ends the agent all the same, and says what it could not do: a full or read-only disk must not keep the agent
+// alive that fills it.
 func TestStopThatCannotBeWrittenDown(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {

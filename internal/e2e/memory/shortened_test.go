@@ -16,14 +16,21 @@ import (
 // threeTurns is an agent that was told three things and then stopped.
 func (m *team) threeTurns() e2e.Session {
 	m.Helper()
+	m.toldThree()
+	m.OK("stop", "alpha")
+	return m.Session("alpha")
+}
+
+// toldThree is an agent that was told three things.
+func (m *team) toldThree() e2e.Session {
+	m.Helper()
 	s := m.Remembers("alpha")
 	for _, line := range []string{"Remember 43.", "Remember 44."} {
 		m.TypeLine(s, line)
 		m.MustAnswer("alpha", "OK, I will remember "+strings.Fields(strings.TrimSuffix(line, "."))[1]+".")
 	}
-	m.WaitState("alpha", "idle")
-	m.OK("stop", "alpha")
-	return m.Session("alpha")
+	m.MustBeWritten(s.SessionID, "OK, I will remember 44.")
+	return m.WaitState("alpha", "idle")
 }
 
 // firstTurn is the part of a transcript before the second prompt.
@@ -94,9 +101,7 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 // what both have makes the conversation.
 func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {
 	m := real(t)
-	before := m.threeTurns()
-	m.OK("resume", "alpha")
-	m.WaitState("alpha", "idle")
+	before := m.toldThree()
 	path := before.Transcript.Path
 	whole := m.BytesOf(path)
 	m.Replace(path, firstTurn(t, whole))

@@ -12,24 +12,21 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A claude that was started by hand is no person either: it gives what it has itself.
+// A claude that was started by hand is no person either: it gives what it has itself. What else is denied to it, as to an
+// agent, is in TestSecurityColleagueGetsNoMoreThanItsAgent. What it leaves behind is no person either, though nothing tells
+// any more what it had.
 func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 	m := eachVersion(t)
-	m.OK("spawn", "wide")
+	m.bystander("wide")
 	pid := m.ByHand("hand", "--model", "sonnet", "--permission-mode", "default", "--allowedTools=Bash")
 	m.WaitIdle(m.World.ConfigDir, pid)
 	hand, caller := e2e.Session{TmuxSession: "hand"}, fmt.Sprintf("a claude that was started by hand (pid %d)", pid)
 	const spawn = "nbs-worker spawn beta --model sonnet "
 	m.MustDenyIn(hand, caller, map[string]string{
-		spawn + "--permission-mode bypassPermissions":           "an agent with the permission mode bypassPermissions",
 		"env -u CLAUDECODE " + spawn + "--permission-mode auto": "an agent with the permission mode auto",
 		spawn + "--env A=1":                                "--env needs --may-manage",
-		spawn + "--cwd /":                                  "an agent in another folder than its own",
-		spawn + "--root " + m.OtherProject():               "an agent of another project needs",
 		"NBS_STATE=/tmp/mine " + spawn:                     "what it may is not known: the command has another folder for the user's state",
 		"nbs-worker stop wide":                             "to stop an agent that may do more than itself needs",
-		"nbs-worker dismiss wide":                          "to dismiss another agent needs",
-		"nbs-worker resume wide --force":                   "--force on another agent needs",
 		fmt.Sprintf("nbs-worker adopt beta --pid %d", pid): "to adopt a claude needs",
 	})
 	m.WaitIdle(m.World.ConfigDir, pid)
@@ -42,16 +39,11 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 	}
 	environ := m.Environ(m.Session("beta").RecordedPID)
 	m.Check(environ["CANARY"] == "", "%v", environ)
-}
 
-// What it leaves behind is no person either, though nothing tells any more what it had.
-func TestSecurityOrphanOfAClaudeByHandIsNoPerson(t *testing.T) {
-	m := real(t)
-	pid := m.ByHand("hand", "--model", "sonnet", "--permission-mode", "default", "--allowedTools=Bash")
 	out := filepath.Join(rig.ShortDir(t), "out")
 	script := m.Program("orphan", fmt.Sprintf("while kill -0 %d; do sleep 0.1; done\n{ nbs-worker spawn gamma; echo code $?; } >%s.part 2>&1\nmv %s.part %s", pid, out, out, out))
 	m.WaitIdle(m.World.ConfigDir, pid)
-	m.AsClaude(e2e.Session{TmuxSession: "hand"}, "setsid -f "+script+" </dev/null >/dev/null 2>&1")
+	m.AsClaude(hand, "setsid -f "+script+" </dev/null >/dev/null 2>&1")
 	m.Kill(pid, syscall.SIGKILL)
 	m.WaitFor("the orphan has tried", func() (bool, string) { return e2e.Exists(out), "" })
 	text, _ := os.ReadFile(out)

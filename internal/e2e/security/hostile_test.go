@@ -34,13 +34,22 @@ func TestPromptsArriveAtTheRealClaude(t *testing.T) {
 	m := eachVersion(t)
 	var rest strings.Builder
 	for name, prompt := range hostilePrompts {
-		if strings.ContainsAny(prompt[:1], "-#") {
+		if prompt[0] == '#' || strings.HasPrefix(prompt, "--model") { // the others that begin so are on the stand-in
 			m.mustArrive(strings.ReplaceAll(name, " ", "-"), prompt, "You said:")
 		}
 		rest.WriteString("And " + prompt + "\n")
 	}
 	long := "first line\nsecond line\n\nRemember 42.\n" + rest.String() + strings.Repeat("All work and no play. ", 90<<10/22)
 	m.mustArrive("all", long+"\nlast line", "OK, I will remember 42.")
+}
+
+func TestPromptsThatLookLikeOptionsArrive(t *testing.T) {
+	m := standIn(t)
+	for name, prompt := range hostilePrompts {
+		if prompt[0] == '-' {
+			m.mustArrive(strings.ReplaceAll(name, " ", "-"), prompt, "You said:")
+		}
+	}
 }
 
 // mustArrive spawns an agent with a prompt, which must reach the API byte for byte, as one message.

@@ -20,8 +20,8 @@ func (m *team) mustDeny(handle string, denied map[string]string) {
 
 func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
 	m := eachVersion(t)
-	m.OK("spawn", "wide")
-	m.OK("spawn", "down")
+	m.bystander("wide")
+	m.bystander("down")
 	m.OK("stop", "down")
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--env", "NOTE=kept", "--", "--allowedTools", "Bash")
 	m.Must(os.Mkdir(filepath.Join(m.World.Project, "sub"), 0o700))

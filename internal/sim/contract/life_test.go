@@ -147,12 +147,16 @@ func exitByArgument(t *testing.T, s *stage) {
 // checkClear clears a conversation, which takes a new id.
 func checkClear(t *testing.T, s *stage, p *pane, id string) {
 	t.Helper()
+	before, err := os.Stat(s.registryFile(p.pid()))
+	rig.Must(t, err)
 	p.says("/clear")
 	var e entry
 	rig.WaitFor(t, "a new session id", func() (bool, string) {
 		e = p.status("idle")
 		return e.SessionID != id, e.SessionID
 	})
+	after, err := os.Stat(s.registryFile(p.pid()))
+	rig.Check(t, err == nil && os.SameFile(before, after), "the registry entry is another file, which who has it open does not see: %v", err)
 	p.says("What number?")
 	p.shows("I don't know any number.")
 	if len(s.transcripts(t, id)) != 1 || len(s.transcripts(t, e.SessionID)) != 1 {

@@ -80,12 +80,13 @@ func (r *registry) setSession(id string) error {
 
 func (r *registry) path() string { return fmt.Sprintf("%s/%d.json", r.dir, r.entry.PID) }
 
+// write writes the entry in place, as the real program does: who has it open reads it to the end.
 func (r *registry) write() error {
 	data, err := json.Marshal(r.entry)
 	if err != nil {
 		return fmt.Errorf("register: %w", err)
 	}
-	return replaceFile(r.path(), data, 0o644)
+	return os.WriteFile(r.path(), data, 0o644)
 }
 
 // remove removes the entry, at every graceful end. There may be none.
