@@ -102,7 +102,7 @@ func TestStopOfAKilledSpawnWhereTmuxIsSlow(t *testing.T) {
 			m := standIn(t)
 			m.OK("spawn", "other")
 			m.killedSpawn("alpha", deaf+"read x <"+m.fifo())
-			fast := m.slowTmux("before")
+			fast := m.slowTmux()
 			begun := time.Now()
 			r := m.NBS("stop", "alpha")
 			m.Check((r.Code == 0 || r.Code == 3) && time.Since(begun) <= rig.Scaled(stuckLimit), "after %s: %s", time.Since(begun), r)
@@ -230,7 +230,7 @@ func (m *team) named(name string) []int {
 
 // A launcher that has come forward meanwhile waits for a claude that does not leave.
 func TestStopOfAStartThatArrivesMeanwhile(t *testing.T) {
-	m := standIn(t, "stop-delay=4s")
+	m := standIn(t, "stop-delay=2s")
 	m.OK("spawn", "alpha")
 	own := []int{m.Launcher("alpha"), m.Session("alpha").RecordedPID}
 	m.SetRecord("alpha", neverArrived)

@@ -53,12 +53,7 @@ func TestMissingLoginIsHeld(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]bool{"no key": true, "rejected key": false} {
 		t.Run(name, func(t *testing.T) {
-			var m *team
-			if remove {
-				m = standIn(t)
-			} else {
-				m = eachVersion(t)
-			}
+			m := eachVersion(t)
 			rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
 			if remove {
 				m.Env = e2e.Without(m.Env, "ANTHROPIC_API_KEY")

@@ -27,7 +27,7 @@ func TestOriginalResumeThatFailsAtOnceKeepsTheRecord(t *testing.T) {
 }
 
 func TestOriginalSlowShutdownNeverMeansTwoClaudes(t *testing.T) {
-	m := standIn(t, "stop-delay=4s")
+	m := standIn(t, "stop-delay=2s")
 	m.OK("spawn", "alpha", "--prompt", "Remember 42.")
 	s := m.Session("alpha")
 	m.OK("resume", "alpha", "--force", "--timeout", e2e.Patience())

@@ -63,53 +63,43 @@ func TestAgentsOnThreeStoppedServers(t *testing.T) {
 	m.MustRemember("delta", before["delta"], "--force")
 }
 
-// slowTmux makes each tmux late from now on, though not so late that it is taken for silent:
-// before it does what it is asked, or after.
-func (m *team) slowTmux(late string) (fast func()) {
+// slowTmux makes each tmux late from now on, though not so late that it is taken for silent: before it does what it is
+// asked, and after.
+func (m *team) slowTmux() (fast func()) {
 	m.Helper()
-	const sleep = "sleep 1.5"
 	was := m.Env
-	entry := m.BeforeTmux(sleep)
-	if late == "after" {
-		tmux, err := exec.LookPath("tmux")
-		m.Must(err)
-		path := m.Program("tmux", fmt.Sprintf(`%s "$@"; code=$?; %s; exit $code`, tmux, sleep))
-		entry = m.Before(path)
-	}
-	m.Env = append(slices.Clone(was), entry)
+	tmux, err := exec.LookPath("tmux")
+	m.Must(err)
+	late := m.Program("tmux", fmt.Sprintf(`sleep 0.8; %s "$@"; code=$?; sleep 0.7; exit $code`, tmux))
+	m.Env = append(slices.Clone(was), m.Before(late))
 	return func() { m.Env = was }
 }
 
 func TestVerbsOnASlowTmux(t *testing.T) {
-	t.Parallel()
-	for _, late := range []string{"before", "after"} {
-		t.Run(late, func(t *testing.T) {
-			m := standIn(t)
-			before := map[string]e2e.Session{}
-			down := []string{"fallen", "halted", "gone"}
-			for _, handle := range append([]string{"alpha", "beta", "gamma", "delta"}, down...) {
-				m.OK("spawn", handle, "--prompt", "Remember 42.")
-				before[handle] = m.WaitState(handle, "idle")
-			}
-			m.OK(append([]string{"stop"}, down...)...)
-			fast := m.slowTmux(late)
-			m.onSlowTmux()
-			fast()
-			for _, handle := range []string{"beta", "gamma", "delta"} {
-				m.Check(e2e.Dead(before[handle].RecordedPID), "%s was not ended", handle)
-			}
-			m.MustBeLeftAlone("alpha", before["alpha"])
-			for _, handle := range []string{"beta", "fallen"} {
-				m.MustRemember(handle, before[handle], "--force")
-			}
-			for _, handle := range []string{"gamma", "halted"} {
-				m.MustRemember(handle, before[handle])
-			}
-			m.MustAnswer("epsilon", "OK, I will remember 42.")
-			on := e2e.ClaudesOn(m.Session("epsilon").SessionID)
-			m.Check(len(on) == 1, "claudes of epsilon: %v", on)
-		})
+	m := standIn(t)
+	before := map[string]e2e.Session{}
+	down := []string{"fallen", "halted", "gone"}
+	for _, handle := range append([]string{"alpha", "beta", "gamma", "delta"}, down...) {
+		m.OK("spawn", handle, "--prompt", "Remember 42.")
+		before[handle] = m.WaitState(handle, "idle")
 	}
+	m.OK(append([]string{"stop"}, down...)...)
+	fast := m.slowTmux()
+	m.onSlowTmux()
+	fast()
+	for _, handle := range []string{"beta", "gamma", "delta"} {
+		m.Check(e2e.Dead(before[handle].RecordedPID), "%s was not ended", handle)
+	}
+	m.MustBeLeftAlone("alpha", before["alpha"])
+	for _, handle := range []string{"beta", "fallen"} {
+		m.MustRemember(handle, before[handle], "--force")
+	}
+	for _, handle := range []string{"gamma", "halted"} {
+		m.MustRemember(handle, before[handle])
+	}
+	m.MustAnswer("epsilon", "OK, I will remember 42.")
+	on := e2e.ClaudesOn(m.Session("epsilon").SessionID)
+	m.Check(len(on) == 1, "claudes of epsilon: %v", on)
 }
 
 // onSlowTmux runs all verbs, as [team.stuckServer] does. What takes few answers is done in time,

@@ -73,7 +73,7 @@ func TestTmuxHookThatKillsSessions(t *testing.T) {
 
 // A hook that is late ends a claude that was started already.
 func TestTmuxHookThatKillsSessionsLate(t *testing.T) {
-	m := standIn(t, "start-delay=30s")
+	m := standIn(t, "start-delay=1h")
 	m.tmuxConf("set-hook -g session-created \"run-shell 'sleep 0.5' ; kill-session\"")
 	m.Refused(6, "a hook of your tmux configuration ends each session as soon as it is made: session-created", "spawn", "alpha")
 }

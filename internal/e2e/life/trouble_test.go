@@ -43,7 +43,7 @@ type claudeTrouble struct {
 // Side by side: no two of them look alike, and each code is the published one.
 var claudeTroubles = map[string]claudeTrouble{
 	"slow start": {
-		whims: "start-delay=30s", args: []string{"--timeout", "1s"}, code: 3, runs: true,
+		whims: "start-delay=1h", args: []string{"--timeout", "1s"}, code: 3, runs: true,
 		line: "nbs-worker: spawn alpha: claude was started and was not ready after 1s; it was left running",
 		hint: "look at it: nbs-worker attach alpha",
 	},

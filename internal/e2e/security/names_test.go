@@ -51,26 +51,15 @@ var hostileFolders = []string{
 	"$(touch PWN)`touch PWN`", "x; touch PWN", `*?[a-z]~%s\`, "esc\x1b[2J\u202e 日本語 é",
 }
 
-func TestHostileProjectFolders(t *testing.T) {
+func TestHostileProjectFoldersAndWorkingDirectories(t *testing.T) {
 	m := standIn(t)
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Root}})
 	for i, name := range hostileFolders {
 		m.Dir = m.Folder(filepath.Join("projects", name))
-		handle := fmt.Sprintf("agent%d", i)
-		m.liveAndDie(handle, m.Dir, "spawn", handle, "--prompt", "Remember 42.")
+		handle, cwd := fmt.Sprintf("agent%d", i), m.Folder(filepath.Join("folders", name))
+		m.liveAndDie(handle, cwd, "spawn", handle, "--prompt", "Remember 42.", "--cwd="+cwd)
 		_, err := os.Stat(filepath.Join(m.Dir, ".nbs"))
 		m.Check(err == nil, "%q: %v", name, err)
-	}
-	m.noCanary()
-}
-
-func TestHostileWorkingDirectories(t *testing.T) {
-	m := standIn(t)
-	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Root}})
-	for i, name := range hostileFolders {
-		cwd := m.Folder(filepath.Join("folders", name))
-		handle := fmt.Sprintf("agent%d", i)
-		m.liveAndDie(handle, cwd, "spawn", handle, "--prompt", "Remember 42.", "--cwd="+cwd)
 	}
 	m.noCanary()
 }
