@@ -79,8 +79,9 @@ func transcriptComesWithFirstPrompt(t *testing.T, s *stage) {
 	checkClear(t, s, p, id)
 	file := filepath.Join(s.world.Project, "made")
 	p.status("idle")
-	p.says(fmt.Sprintf(`[[tool Bash {"command":"touch %s"}]]`, file))
-	p.shows("Tool said:") // for nobody was asked
+	p.tmux("send-keys", "-l", "-t", p.name, fmt.Sprintf(`[[tool Bash {"command":"touch %s"}]]`, file))
+	p.shows("project/made")
+	p.takes("Enter", "the tool runs, for nobody is asked", func() bool { return strings.Contains(p.screen(), "Tool said:") })
 	_, err := os.Stat(file)
 	rig.Check(t, err == nil, "%v", err)
 	p.status("idle")
