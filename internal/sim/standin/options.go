@@ -17,7 +17,7 @@ type options struct {
 	model          string
 	permissionMode string
 	allowedTools   string
-	tools          string // ignored, like safe mode: who asks for none is asked for none by the model
+	tools          string // ignored, like safeMode
 	safeMode       bool
 	settings       string
 	bypass         bool // --dangerously-skip-permissions
