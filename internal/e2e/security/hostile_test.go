@@ -88,6 +88,10 @@ func TestSpawnFromAnAgentsShellKeepsATranscript(t *testing.T) {
 	if before.Transcript == nil || before.Transcript.Bytes == 0 {
 		t.Fatalf("no transcript: %+v", before)
 	}
+	environ := m.Environ(before.RecordedPID)
+	for _, name := range []string{"CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SKIP_PROMPT_HISTORY"} {
+		m.Check(environ[name] == "", "claude gets %s=%s of its caller", name, environ[name])
+	}
 	m.Kill(before.RecordedPID, syscall.SIGKILL)
 	m.WaitState("alpha", "crashed")
 	m.MustRemember("alpha", before)
