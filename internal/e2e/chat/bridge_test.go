@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -149,19 +150,10 @@ func (p *phone) noted() {
 // killAnswering kills the claude that is at a turn.
 func (p *phone) killAnswering() {
 	p.Helper()
-	pid := 0
 	p.WaitFor("claude is at the turn", func() (bool, string) {
 		open := p.keyed("telegram:" + strconv.Itoa(chatNumber)).Open
-		if len(open) != 1 || open[0].State != "running" {
-			return false, ""
-		}
-		list := p.OK("adopt", "--list")
-		for line := range strings.Lines(list) {
-			if number, _, is := strings.Cut(strings.TrimSpace(line), "\t"); is && strings.Contains(line, "answers in a conversation") {
-				pid, _ = strconv.Atoi(number)
-			}
-		}
-		return pid != 0, list
+		return len(open) == 1 && open[0].State == "running", fmt.Sprint(open)
 	})
+	pid := p.WaitListed("answers in a conversation")
 	p.Must(syscall.Kill(pid, syscall.SIGKILL))
 }

@@ -3,6 +3,7 @@ package recover
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -201,11 +202,14 @@ func TestCrashLoopIsHeld(t *testing.T) {
 // A command that waits no longer for what it has started decides nothing about it, however long it takes to end.
 func TestCrashBeforeItsCommandHasEnded(t *testing.T) {
 	m := standIn(t, "die-after=300ms")
-	spawn := m.Begin("spawn", "alpha", "--restart", "on-failure", "--no-wait")
-	m.WaitFor("claude was started", func() (bool, string) { return e2e.Exists(m.RecordPath("alpha")) && m.pidOf("alpha") > 0, "" })
-	m.Kill(spawn.Process.Pid, syscall.SIGSTOP) // which it may have come before
+	held := filepath.Join(m.Folder("held"), "held")
+	m.Must(os.WriteFile(held, nil, 0o600))
+	tmux, err := exec.LookPath("tmux")
+	m.Must(err)
+	late := m.Program("tmux", fmt.Sprintf(`%s "$@"; code=$?; case "$*" in *new-session*) while test -e %s; do sleep 0.02; done;; esac; exit $code`, tmux, held))
+	spawn := m.BeginWith([]string{m.Before(late)}, "spawn", "alpha", "--restart", "on-failure", "--no-wait")
 	m.WaitFor("its launcher is to start it again", func() (bool, string) { return strings.Contains(m.Journal(), `"event":"backoff"`), m.Journal() })
-	m.Kill(spawn.Process.Pid, syscall.SIGCONT)
+	m.Must(os.Remove(held))
 	spawn.End()
 	m.WaitFor("it was started again", func() (bool, string) { return strings.Count(m.Journal(), `"event":"start"`) > 1, m.Journal() })
 	m.OK("stop", "alpha")
