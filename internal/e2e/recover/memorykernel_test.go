@@ -17,7 +17,7 @@ import (
 // one, in want of some, reads its program again and again sooner than it dies. The kernel
 // is told to take claude first, and finds the other one next when it wants more before that is gone.
 func TestKernelKillsForWantOfMemory(t *testing.T) {
-	m := standIn(t)
+	m := real(t)
 	m.KeepServer()
 	group, can := m.confine(m.ServerPID())
 	if !can {
