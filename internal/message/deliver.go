@@ -77,8 +77,8 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 }
 
 // typeAndSubmit types the text and presses Enter. silent is why tmux did not say whether it has; held is why nothing was
-// submitted. again: the box showed something else than the text, such as one whose first keys a dialog took that was about
-// to go, and is empty now.
+// submitted. again reports that the text may be typed once more: the box showed its end only, and is empty now. A closing
+// dialog takes the first keys; that the end was drawn proves that no key is still on its way.
 func (d *delivery) typeAndSubmit(ctx context.Context) (silent error, again bool, held error) {
 	silent, err := d.enterText(ctx)
 	if err != nil {
@@ -93,10 +93,19 @@ func (d *delivery) typeAndSubmit(ctx context.Context) (silent error, again bool,
 	if err == nil {
 		return silent, false, nil
 	}
+	end := errors.Is(err, errUndrawn) && d.showsEnd(ctx)
 	if erase(ctx, d, d.text, false) == nil {
-		return nil, errors.Is(err, errUndrawn), err
+		return nil, end, err
 	}
 	return nil, false, d.leftBehind(err)
+}
+
+// showsEnd reports whether the box has a part of the text that lacks only its beginning.
+func (d *delivery) showsEnd(ctx context.Context) bool {
+	shown, err := d.Screen(ctx)
+	draft, found := screen.Draft(shown.Text)
+	end, whole := dense(draft), dense(d.text)
+	return err == nil && found && end != "" && end != whole && strings.HasSuffix(whole, end)
 }
 
 // enterText types the text if the prompt is still ready: since the caller looked, a person may have begun
@@ -231,7 +240,8 @@ func (d *delivery) changed(shown tmux.Styled) error {
 	return agent.Errorf(agent.Held, "%w", errUndrawn)
 }
 
-// errUndrawn says that claude has not drawn a text in time: another try may succeed, on a machine that is less busy then.
+// errUndrawn says that claude has not drawn a text in time, and that the box is empty again: another try may succeed, on a
+// machine that is less busy then.
 var errUndrawn = errors.New("its prompt does not show what was typed")
 
 // checkSuggestion refuses a command in place of which Claude would run another: Enter takes the first
@@ -277,9 +287,14 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 	return d.leftBehind(why)
 }
 
-// leftBehind adds to an error that a text could not be deleted from the box.
+// leftBehind adds to an error that a text could not be deleted from the box. The new error is no [errUndrawn]: keys of the
+// text may still be on their way, and it must not be typed again.
 func (d *delivery) leftBehind(why error) error {
-	return agent.Errorf(agent.KindOf(why), "%w; what was typed may still be in its prompt", why).
+	kind := agent.KindOf(why)
+	if errors.Is(why, errUndrawn) {
+		why = errors.New(why.Error())
+	}
+	return agent.Errorf(kind, "%w; what was typed may still be in its prompt", why).
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 

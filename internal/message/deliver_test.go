@@ -126,6 +126,9 @@ var deliveries = map[string]struct {
 	"a prompt that loses a part of it each time": {
 		change: func(s *scripted) { s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: 4, says: "does not show what was typed",
 	},
+	"a prompt that shows a part of it that is not its end": {
+		change: func(s *scripted) { s.onText = func() { s.box = "he" } }, word: Held, kind: agent.Held, typed: 2, says: "does not show what was typed",
+	},
 	"what cannot be deleted": {
 		change: func(s *scripted) { s.left = "h"; s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
 	},
@@ -260,15 +263,25 @@ func TestPromptBehindADialog(t *testing.T) {
 	})
 }
 
-// A text that is not drawn in time is told from one that a person or a dialog keeps out.
-func TestTextThatIsNotDrawn(t *testing.T) {
+// A text is typed again later only where none of its keys can be on its way any more.
+func TestTextThatIsTypedAgainLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := delivery{Terminal: &scripted{onText: func() {}, draws: time.Hour}, text: "hello"}
-		word, _, err := d.run(t.Context())
-		rig.Check(t, word == Held && errors.Is(err, errUndrawn), "%s, %v", word, err)
-		d.Terminal = &scripted{onText: func() {}, dialog: true}
-		word, _, err = d.run(t.Context())
-		rig.Check(t, word == Held && !errors.Is(err, errUndrawn), "%s, %v", word, err)
+		for what, c := range map[string]struct {
+			terminal scripted
+			again    bool
+		}{
+			"a part was drawn, and deleted": {scripted{onText: func() {}}, true},
+			"nothing was drawn":             {scripted{onText: func() {}, draws: time.Hour}, false},
+			"a dialog":                      {scripted{onText: func() {}, dialog: true}, false},
+		} {
+			s := &c.terminal
+			if c.again {
+				s.onText = func() { s.box = "he" }
+			}
+			d := delivery{Terminal: s, text: "hello"}
+			word, _, err := d.run(t.Context())
+			rig.Check(t, word == Held && errors.Is(err, errUndrawn) == c.again, "%s: %s, %v", what, word, err)
+		}
 	})
 }
 

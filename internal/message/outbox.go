@@ -135,8 +135,8 @@ func next(q *queue.Queue) (*entry, error) {
 // undrawnPause is how long a deliverer rests before it types again what claude has not drawn. Each rest is twice as long.
 const undrawnPause = time.Second
 
-// deliverPatiently is deliver, again and again until late where claude does not draw what is typed: no end of a turn would
-// tell anybody that it does now.
+// deliverPatiently calls deliver until late while claude does not draw what is typed, and the box is empty again each time.
+// No hook would start another delivery.
 func (s *Sender) deliverPatiently(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
 	for pause := undrawnPause; ; pause *= 2 {
 		err := s.deliver(ctx, receipt, e, late)

@@ -19,7 +19,7 @@ import (
 
 const (
 	verbWait  = 5 * time.Second  // how long a verb that ends an agent waits for another
-	proofWait = 40 * time.Second // the same, when that one types into its terminal or starts it again, and waits for the proof
+	proofWait = 90 * time.Second // the same, when that one types into its terminal or starts it again: the limits of a delivery add up to a little less
 	verbRetry = 5 * time.Millisecond
 )
 
