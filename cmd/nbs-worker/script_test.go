@@ -38,14 +38,14 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
-		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
+		Setup:               setUp,
 		Cmds:                scriptCommands(t),
 		Condition:           condition,
 	})
 }
 
-func setUp(t *testing.T, env *testscript.Env) error {
-	world := rig.NewWorld(t, "")
+func setUp(env *testscript.Env) error {
+	world := rig.NewWorld(env.T().(testing.TB), "") // of testing.T, in a run of go test
 	bin := filepath.Join(world.Root, "bin")
 	started := filepath.Join(world.Root, "started")
 	for name, version := range map[string]string{"claude": "2.1.329 (Claude Code)", "tmux": "tmux 3.4"} {

@@ -90,7 +90,7 @@ func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, w
 func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
 	noted, err := s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
 		observe.NoteTranscript(now, p.config, s.Seconds())
-		if !p.again { // with the record locked: its launcher decides what follows an end that is not in it yet
+		if !p.again { // while the record is locked: the launcher decides what follows an end that the record does not show yet
 			s.Store.LeaveToLauncher(now.Handle)
 		}
 		if live, err := s.Registered(now); err == nil {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -12,7 +13,7 @@ import (
 
 func TestPromptThatClaudeDoesNotTake(t *testing.T) {
 	m := real(t)
-	r := m.NBSWith([]string{"NBS_CLAUDE=" + rig.StandIn(t)}, "spawn", "alpha", "--timeout", "3s", "--prompt", "/no-such-command hi") // as the contract has it
+	r := m.NBSWith([]string{"NBS_CLAUDE=" + rig.StandIn(t)}, "spawn", "alpha", "--timeout", rig.Scaled(3*time.Second).String(), "--prompt", "/no-such-command hi") // as the contract has it
 	m.MustRefuse(r, 3, "the prompt was not in its transcript")
 	m.OK("spawn", "beta", "--prompt", "/etc/passwd is what?")
 	m.MustAnswer("beta", "You said: /etc/passwd")

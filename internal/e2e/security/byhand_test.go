@@ -12,8 +12,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A claude that was started by hand is no person either: it gives what it has itself. What else is denied to it, as to an
-// agent, is in TestSecurityColleagueGetsNoMoreThanItsAgent. What it leaves behind is no person either, though nothing tells
+// A claude that was started by hand is no person either: it gives what it has itself. What it leaves behind is no person either, though nothing tells
 // any more what it had.
 func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 	m := eachVersion(t)
@@ -23,8 +22,13 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 	hand, caller := e2e.Session{TmuxSession: "hand"}, fmt.Sprintf("a claude that was started by hand (pid %d)", pid)
 	const spawn = "nbs-worker spawn beta --model sonnet "
 	m.MustDenyIn(hand, caller, map[string]string{
+		spawn + "--permission-mode bypassPermissions":           "an agent with the permission mode bypassPermissions",
 		"env -u CLAUDECODE " + spawn + "--permission-mode auto": "an agent with the permission mode auto",
 		spawn + "--env A=1":                                "--env needs --may-manage",
+		spawn + "--cwd /":                                  "an agent in another folder than its own",
+		spawn + "--root " + m.OtherProject():               "an agent of another project needs",
+		"nbs-worker dismiss wide":                          "to dismiss another agent needs",
+		"nbs-worker resume wide --force":                   "--force on another agent needs",
 		"NBS_STATE=/tmp/mine " + spawn:                     "what it may is not known: the command has another folder for the user's state",
 		"nbs-worker stop wide":                             "to stop an agent that may do more than itself needs",
 		fmt.Sprintf("nbs-worker adopt beta --pid %d", pid): "to adopt a claude needs",

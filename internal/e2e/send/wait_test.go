@@ -167,7 +167,7 @@ func TestWaitSleeps(t *testing.T) {
 	usage := waiting.ProcessState.SysUsage().(*syscall.Rusage)
 	took := waiting.ProcessState.UserTime() + waiting.ProcessState.SystemTime()
 	// A look each 10 ms would be 300.
-	m.Check(usage.Nvcsw <= 250 && took <= rig.Scaled(500*time.Millisecond), "3 s took %s of a processor and %d switches", took, usage.Nvcsw)
+	m.Check(float64(usage.Nvcsw) <= 250*rig.Slowness() && took <= rig.Scaled(500*time.Millisecond), "3 s took %s of a processor and %d switches", took, usage.Nvcsw)
 	r := m.waits("alpha", "--for", "gone")
 	m.Must(r.Process.Signal(syscall.SIGINT))
 	m.mustEnd(r, 130, "", "interrupted")

@@ -1,11 +1,16 @@
 package rig
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// ofCampaigns are the variables that choose what a test does.
+var ofCampaigns = []string{"NBS_TEST_OLDEST", "NBS_FAULTS", "NBS_FAULTS_SEED", "NBS_TRUTH", "NBS_MESSAGES", "NBS_PARACHUTE", "NBS_PARACHUTE_SEED", "NBS_NIGHTS", "NBS_NIGHT_SEED"}
 
 // sayHowToRepeat prints, for a test that has failed, the command that runs it alone.
 func sayHowToRepeat(t testing.TB) {
@@ -20,6 +25,15 @@ func sayHowToRepeat(t testing.TB) {
 	if err != nil {
 		return
 	}
-	name, _, _ := strings.Cut(t.Name(), "/")
-	t.Logf("to repeat: go test ./%s -run '^%s$' -count=1", folder, name)
+	command := ""
+	for _, name := range ofCampaigns {
+		if value := os.Getenv(name); value != "" {
+			command += fmt.Sprintf("%s=%s ", name, value)
+		}
+	}
+	var levels []string
+	for _, level := range strings.Split(t.Name(), "/") {
+		levels = append(levels, "^"+regexp.QuoteMeta(level)+"$")
+	}
+	t.Logf("to repeat: %sgo test ./%s -run '%s' -count=1", command, folder, strings.Join(levels, "/"))
 }

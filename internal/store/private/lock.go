@@ -67,10 +67,14 @@ func (f *Folder) Await(ctx context.Context, name string) (unlock func(), err err
 	return func() { _ = lock.Close() }, nil
 }
 
+// busyLimit is how long a lock is waited for whose holders change. A newcomer may get it before one that waits.
+const busyLimit = time.Minute
+
 // awaitShort waits for a lock whose holders keep it for milliseconds. Each of them leaves on the lock file the
-// time at which it got the lock. The kernel grants the lock in the order of arrival, so a queue that moves comes
-// to its end, however long it is; only a holder that stays is stuck. Errors: [ErrStayedLocked].
+// time at which it got the lock: a queue that moves is not stuck. Errors: [ErrStayedLocked].
 func awaitShort(ctx context.Context, lock *flock.Flock) error {
+	ctx, cancel := context.WithTimeout(ctx, busyLimit)
+	defer cancel()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	if err := await(ctx, lock, look.C); err != nil {
