@@ -73,5 +73,5 @@ func writeProgram(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(text), 0o700) //nolint:gosec // it is to be run
+	return os.WriteFile(path, []byte(text), 0o700)
 }

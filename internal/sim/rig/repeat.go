@@ -1,7 +1,6 @@
 package rig
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,7 +9,7 @@ import (
 )
 
 // ofCampaigns are the variables that choose what a test does.
-var ofCampaigns = []string{"NBS_TEST_OLDEST", "NBS_FAULTS", "NBS_FAULTS_SEED", "NBS_TRUTH", "NBS_MESSAGES", "NBS_PARACHUTE", "NBS_PARACHUTE_SEED", "NBS_NIGHTS", "NBS_NIGHT_SEED"}
+var ofCampaigns = []string{"NBS_TEST_OLDEST", "NBS_FAULTS", "NBS_FAULTS_SEED", "NBS_TRUTH", "NBS_MESSAGES", "NBS_PARACHUTE", "NBS_PARACHUTE_SEED", "NBS_NIGHTS", "NBS_NIGHT_SEED", "NBS_MEMORY_KILLS", "NBS_MEMORY_SEED"}
 
 // sayHowToRepeat prints, for a test that has failed, the command that runs it alone.
 func sayHowToRepeat(t testing.TB) {
@@ -25,15 +24,16 @@ func sayHowToRepeat(t testing.TB) {
 	if err != nil {
 		return
 	}
-	command := ""
+	var command []string
 	for _, name := range ofCampaigns {
 		if value := os.Getenv(name); value != "" {
-			command += fmt.Sprintf("%s=%s ", name, value)
+			command = append(command, name+"="+value)
 		}
 	}
 	var levels []string
 	for _, level := range strings.Split(t.Name(), "/") {
 		levels = append(levels, "^"+regexp.QuoteMeta(level)+"$")
 	}
-	t.Logf("to repeat: %sgo test ./%s -run '%s' -count=1", command, folder, strings.Join(levels, "/"))
+	command = append(command, "go test ./"+folder, "-run '"+strings.Join(levels, "/")+"' -count=1")
+	t.Logf("to repeat: %s", strings.Join(command, " "))
 }

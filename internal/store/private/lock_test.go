@@ -79,7 +79,7 @@ func TestOnlyAHolderThatStaysIsStuck(t *testing.T) {
 					if c.hangs && n == c.before-1 {
 						return
 					}
-					time.Sleep(keeps)
+					<-time.After(keeps)
 				}
 				granted <- nil
 			}()
