@@ -30,6 +30,7 @@ const Locks = "locks"
 const (
 	looks     = 5
 	lookEvery = time.Second
+	busyLooks = 600 // at a lock whose holders change: a newcomer may get it before one that waits
 )
 
 // TryLock takes a lock, or returns nil when somebody else has the lock.
@@ -67,14 +68,9 @@ func (f *Folder) Await(ctx context.Context, name string) (unlock func(), err err
 	return func() { _ = lock.Close() }, nil
 }
 
-// busyLimit is how long a lock is waited for whose holders change. A newcomer may get it before one that waits.
-const busyLimit = time.Minute
-
 // awaitShort waits for a lock whose holders keep it for milliseconds. Each of them leaves on the lock file the
 // time at which it got the lock: a queue that moves is not stuck. Errors: [ErrStayedLocked].
 func awaitShort(ctx context.Context, lock *flock.Flock) error {
-	ctx, cancel := context.WithTimeout(ctx, busyLimit)
-	defer cancel()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	if err := await(ctx, lock, look.C); err != nil {
@@ -113,7 +109,7 @@ func await(ctx context.Context, lock *flock.Flock, look <-chan time.Time) error 
 // the context; [ErrStayedLocked] when that was always the same holder.
 func awaitGrant(ctx context.Context, granted <-chan error, look <-chan time.Time, taken func() time.Time) (given bool, err error) {
 	var holder time.Time
-	for seen := 0; ; {
+	for all, seen := 0, 0; ; {
 		select {
 		case err := <-granted:
 			return true, err
@@ -126,6 +122,9 @@ func awaitGrant(ctx context.Context, granted <-chan error, look <-chan time.Time
 		}
 		if seen++; seen == looks {
 			return false, fmt.Errorf("%w for %s", ErrStayedLocked, looks*lookEvery)
+		}
+		if all++; all == busyLooks {
+			return false, fmt.Errorf("%w for %s, by one holder after the other", ErrStayedLocked, busyLooks*lookEvery)
 		}
 	}
 }
