@@ -1,0 +1,64 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+)
+
+// eraser deletes a line before the cursor, and the line break before that.
+const eraser = "\x15\x7f"
+
+// takenBack deletes what is left of the text in the box, and returns why nothing was submitted. Where
+// it cannot be deleted, the error says that as well.
+func (d *delivery) takenBack(ctx context.Context, why error) error {
+	if erase(ctx, d, d.text, false) == nil {
+		return why
+	}
+	return d.leftBehind(why)
+}
+
+// leftBehind adds to an error that a text could not be deleted from the box. The new error is no [errUndrawn]: keys of the
+// text may still be on their way, and it must not be typed again.
+func (d *delivery) leftBehind(why error) error {
+	kind := agent.KindOf(why)
+	if errors.Is(why, errUndrawn) {
+		why = errors.New(why.Error())
+	}
+	return agent.Errorf(kind, "%w; what was typed may still be in its prompt", why).
+		Hint("delete it there: nbs-worker attach %s", d.handle)
+}
+
+// erase deletes a text, or what is left of it, from the box. It leaves a draft with anything else in it,
+// which is somebody's. An empty box counts as erased when the text was drawn there before.
+func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
+	return until(ctx, eraseLimit, func() (bool, error) {
+		shown, err := t.Screen(ctx)
+		if err != nil {
+			return false, err
+		}
+		draft, found := screen.Draft(shown.Text)
+		switch {
+		case !found || !isPart(dense(draft), dense(text)):
+			return false, nil
+		case draft == "":
+			return drawn, nil
+		}
+		drawn = true
+		_, err = t.Write(ctx, eraser, nil)
+		return false, err
+	})
+}
+
+// isPart tells whether a text has nothing but characters of a whole, in their order.
+func isPart(text, whole string) bool {
+	for _, r := range whole {
+		if after, is := strings.CutPrefix(text, string(r)); is {
+			text = after
+		}
+	}
+	return text == ""
+}
