@@ -58,7 +58,7 @@ func (m *Team) WaitIdle(configDir string, pid int) Registered {
 	return live
 }
 
-// MustLive checks that nobody has ended these processes.
+// MustLive checks that these processes still run.
 func (m *Team) MustLive(pids ...int) {
 	m.Helper()
 	for _, pid := range pids {

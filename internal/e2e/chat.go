@@ -53,7 +53,7 @@ func (m *Team) Says(key, text, words string, args ...string) Answered {
 	return got
 }
 
-// NobodyToAdopt waits for a claude of this world of which adopt --list says the words, and checks that it cannot be adopted.
+// NobodyToAdopt waits until adopt --list shows a claude of this world with the words, and checks that adopt refuses it.
 func (m *Team) NobodyToAdopt(words string) (pid int) {
 	m.Helper()
 	pid = m.WaitListed(words)
@@ -61,7 +61,7 @@ func (m *Team) NobodyToAdopt(words string) (pid int) {
 	return pid
 }
 
-// WaitListed waits for a claude of this world of which adopt --list says the words.
+// WaitListed waits until adopt --list shows a claude of this world with the words, and returns its pid.
 func (m *Team) WaitListed(words string) int {
 	m.Helper()
 	var pid string
@@ -81,7 +81,7 @@ func (m *Team) WaitListed(words string) int {
 
 func Key(k int) string { return fmt.Sprintf("key:%d", k) }
 
-// AnswersTurns tells whether it is a claude without a terminal.
+// AnswersTurns reports whether it is a headless claude.
 func (p WorldProcess) AnswersTurns() bool { return len(p.Args) > 1 && p.Args[1] == "-p" }
 
 // TurnFolder is where claudes without a terminal find what they read.

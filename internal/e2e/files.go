@@ -49,9 +49,6 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// A disk that takes nothing more: what is on it stays, no verb claims success, stop
-// ends the agent all the same, and with room again everything goes on.
-
 // Fill leaves only so many pages of 4 kB on the disk of .nbs.
 func (m *Team) Fill(pages int64) (free func()) {
 	m.Helper()

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	verbWait  = 5 * time.Second  // how long a verb that ends an agent waits for another
-	proofWait = 90 * time.Second // the same, when that one types into its terminal or starts it again: the limits of a delivery add up to a little less
+	verbWait  = 5 * time.Second // how long a verb that ends an agent waits for another
+	proofWait = 2 * time.Minute // the same, when that one types into its terminal or starts it again: the limits of a delivery add up to less
 	verbRetry = 5 * time.Millisecond
 )
 
