@@ -47,7 +47,7 @@ func lastError(report agent.Report, file *transcript.File) *LastError {
 		return nil
 	}
 	last := &LastError{Class: written.Class, At: turn.At.UTC(), Text: written.Text}
-	if told != nil {
+	if told != nil && told.Text == last.Text { // else it is of an earlier turn, read before this one had failed
 		last.Class = told.Class
 	}
 	return last
