@@ -2,9 +2,11 @@ package cli
 
 import (
 	"io"
+	"math"
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -20,8 +22,10 @@ type Streams struct {
 	Width  int // of the terminal that stdout is, in columns; 0: not known
 }
 
-// System returns the streams of this process.
+// System returns the streams of this process. What else it inherited goes to nothing that it starts: a lock that a
+// script holds by flock(1) would be held by the tmux server for as long as that lives.
 func System() Streams {
+	_ = unix.CloseRange(firstInherited, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // kernels before 5.11 do not know it
 	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
 	if s.OutTTY {
@@ -30,6 +34,8 @@ func System() Streams {
 	}
 	return s
 }
+
+const firstInherited = 3 // behind stdin, stdout and stderr
 
 // watched is the stdout of cobra, which prints help and completion scripts. It remembers a
 // failed write and hides it from cobra, which ignores some failures and takes others for
