@@ -8,11 +8,12 @@ GOTESTSUM_VERSION = 1.13.0
 GOTESTSUM = .cache/bin/gotestsum-$(GOTESTSUM_VERSION)
 VULN_VERSION = 1.9.0
 VULN = .cache/bin/govulncheck-$(VULN_VERSION)
-# How many tests of one package run at a time: they mostly wait for claude and tmux.
+# How many tests of one package, and how many packages, run at a time: they mostly wait for claude and tmux.
 AT_ONCE = 4
+PACKAGES = $$(($$(nproc) + 1))
 # A line for each package as it ends, and a test that fails in full. Each package that starts claude or tmux has a limit of
 # its own, which grows with the machine; -timeout is for what hangs in spite of it. Vet is part of make lint.
-TEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -parallel $(AT_ONCE) -timeout 60m
+TEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -p $(PACKAGES) -parallel $(AT_ONCE) -timeout 60m
 # How long make fuzz fuzzes each target.
 FUZZTIME = 30s
 # How many nights make night plays.

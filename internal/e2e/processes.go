@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,6 +165,30 @@ func (m *Team) Kill(pid int, signal syscall.Signal) {
 		m.Fatalf("no process to kill: %d", pid)
 	}
 	m.Must(syscall.Kill(pid, signal))
+}
+
+// KillUnnoticed kills the claude of an agent, and its launcher before that notices it, as a power cut does. Its tmux
+// server is stopped meanwhile: tmux lets what is stopped in its panes go on.
+func (m *Team) KillUnnoticed(s Session) {
+	m.Helper()
+	launcher := m.Launcher(s.Handle)
+	_, goOn := m.StopServer(s.Handle)
+	m.Kill(launcher, syscall.SIGSTOP)
+	m.WaitFor("the launcher is stopped", func() (bool, string) {
+		threads, err := filepath.Glob(ProcFile(launcher, "task/*/stat"))
+		m.Must(err)
+		for _, thread := range threads {
+			if stat, err := os.ReadFile(thread); err == nil && !bytes.Contains(stat, []byte(") T ")) {
+				return false, string(stat)
+			}
+		}
+		return true, ""
+	})
+	m.Kill(s.RecordedPID, syscall.SIGKILL)
+	m.Kill(launcher, syscall.SIGKILL)
+	goOn()
+	m.WaitDead(s.RecordedPID)
+	m.WaitDead(launcher)
 }
 
 // Sleeper is a process that has nothing to do with any agent, with a child of its own.

@@ -156,12 +156,7 @@ func TestAgentThatMovedUnseen(t *testing.T) {
 		"kill":   {killed, func(m *team, _ e2e.Session) { m.WaitState("alpha", "crashed") }, "exit"},
 		"stop":   {func(m *team, _ e2e.Session) { m.OK("stop", "alpha") }, noVerb, "exit"},
 		"force":  {nil, noVerb, "exit"},
-		"kill of launcher and claude": {func(m *team, s e2e.Session) {
-			launcher := m.Launcher("alpha")
-			m.Kill(launcher, syscall.SIGSTOP) // it notices nothing
-			killed(m, s)
-			m.Kill(launcher, syscall.SIGKILL)
-		}, noVerb, "start"},
+		"kill of launcher and claude": {func(m *team, s e2e.Session) { m.KillUnnoticed(s) }, noVerb, "start"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			m := standIn(t, "no-hooks")

@@ -49,12 +49,7 @@ const bringBack = "nbs-worker resume alpha"
 func TestDiedByReboot(t *testing.T) {
 	m := standIn(t)
 	before := m.Remembers("alpha")
-	launcher := m.Launcher("alpha")
-	m.Kill(launcher, syscall.SIGSTOP)
-	m.Kill(before.RecordedPID, syscall.SIGKILL)
-	m.Kill(launcher, syscall.SIGKILL)
-	m.WaitDead(before.RecordedPID)
-	m.WaitDead(launcher)
+	m.KillUnnoticed(before)
 	m.KillServer()
 	m.Worker = rig.WorkerWith(t, "-X nbs-worker/internal/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
 	s := m.WaitState("alpha", "lost: reboot")

@@ -109,12 +109,7 @@ func TestRecoverAfterAReboot(t *testing.T) {
 	before := map[string]e2e.Session{}
 	for _, handle := range []string{"alpha", "beta"} {
 		before[handle] = m.Remembers(handle)
-		launcher := m.Launcher(handle)
-		m.Kill(launcher, syscall.SIGSTOP)
-		m.Kill(before[handle].RecordedPID, syscall.SIGKILL)
-		m.Kill(launcher, syscall.SIGKILL)
-		m.WaitDead(before[handle].RecordedPID)
-		m.WaitDead(launcher)
+		m.KillUnnoticed(before[handle])
 	}
 	m.OK("spawn", "ended")
 	m.OK("stop", "ended")

@@ -76,7 +76,7 @@ func build(t testing.TB, name, ldflags string) string {
 	path := filepath.Join(binaries.dir, b.folder(), name)
 	err, known := binaries.done[b]
 	if !known {
-		err = goBuild(Root(t), path, "./cmd/"+name, "-ldflags", ldflags)
+		err = goBuild(Root(t), path, "./cmd/"+name, "-ldflags", "-s -w "+ldflags) // without what a debugger needs, which is half of a build
 		binaries.done[b] = err
 	}
 	if err != nil {
