@@ -14,6 +14,9 @@ PACKAGES = $$(($$(nproc) + 1))
 # A line for each package as it ends, and a test that fails in full. Each package that starts claude or tmux has a limit of
 # its own, which grows with the machine; -timeout is for what hangs in spite of it. Vet is part of make lint.
 TEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -p $(PACKAGES) -parallel $(AT_ONCE) -timeout 60m
+# The packages that take longest begin first.
+LONG = ./internal/e2e/life ./internal/e2e/recover ./internal/sim/contract ./internal/claude/turn ./internal/sim/bench \
+	./internal/memory/observer ./internal/e2e/security ./internal/e2e/send ./internal/e2e/memory ./internal/e2e/chat
 # How long make fuzz fuzzes each target.
 FUZZTIME = 30s
 # How many nights make night plays.
@@ -36,7 +39,7 @@ demo-chat: build ## show a conversation in a chat that outlives what is killed, 
 	bin/nbs-sim isolate -- scripts/demo-chat
 
 test: bootstrap $(GOTESTSUM) ## run the tests; they fetch tmux and Claude Code when missing
-	$(TEST) $$(go list ./internal/e2e/... | grep -v /campaign) $$(go list ./... | grep -v /e2e)
+	$(TEST) $(LONG) $$(go list ./... | grep -v /e2e/campaign)
 
 test-all: test test-rest ## run make test, and what it leaves out
 

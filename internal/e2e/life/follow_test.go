@@ -151,11 +151,11 @@ func TestAgentThatMovedUnseen(t *testing.T) {
 		find  func(m *team, s e2e.Session) // a verb after that, or a look
 		then  string                       // the event behind it
 	}{
-		"hangup": {func(m *team, s e2e.Session) { m.Tmux("kill-session", "-t", "="+s.TmuxSession) }, noVerb, "exit"},
-		"term":   {func(m *team, s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGTERM) }, noVerb, "exit"},
-		"kill":   {killed, func(m *team, _ e2e.Session) { m.WaitState("alpha", "crashed") }, "exit"},
-		"stop":   {func(m *team, _ e2e.Session) { m.OK("stop", "alpha") }, noVerb, "exit"},
-		"force":  {nil, noVerb, "exit"},
+		"hangup":                      {func(m *team, s e2e.Session) { m.Tmux("kill-session", "-t", "="+s.TmuxSession) }, noVerb, "exit"},
+		"term":                        {func(m *team, s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGTERM) }, noVerb, "exit"},
+		"kill":                        {killed, func(m *team, _ e2e.Session) { m.WaitState("alpha", "crashed") }, "exit"},
+		"stop":                        {func(m *team, _ e2e.Session) { m.OK("stop", "alpha") }, noVerb, "exit"},
+		"force":                       {nil, noVerb, "exit"},
 		"kill of launcher and claude": {func(m *team, s e2e.Session) { m.KillUnnoticed(s) }, noVerb, "start"},
 	} {
 		t.Run(what, func(t *testing.T) {
