@@ -8,12 +8,11 @@ GOTESTSUM_VERSION = 1.13.0
 GOTESTSUM = .cache/bin/gotestsum-$(GOTESTSUM_VERSION)
 VULN_VERSION = 1.9.0
 VULN = .cache/bin/govulncheck-$(VULN_VERSION)
-# How many tests of one package, and how many packages, run at a time: they mostly wait for claude and tmux.
+# How many tests of one package run at a time: they mostly wait for claude and tmux.
 AT_ONCE = 4
-PACKAGES = $$(($$(nproc) + 1))
 # A line for each package as it ends, and a test that fails in full. Each package that starts claude or tmux has a limit of
 # its own, which grows with the machine; -timeout is for what hangs in spite of it. Vet is part of make lint.
-TEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -p $(PACKAGES) -parallel $(AT_ONCE) -timeout 60m
+TEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -parallel $(AT_ONCE) -timeout 60m
 # The packages that take longest begin first.
 LONG = ./internal/e2e/life ./internal/e2e/recover ./internal/sim/contract ./internal/claude/turn ./internal/sim/bench \
 	./internal/memory/observer ./internal/e2e/security ./internal/e2e/send ./internal/e2e/memory ./internal/e2e/chat

@@ -31,22 +31,23 @@ func (m *team) becomes(status string, since time.Time) e2e.Session {
 	return l
 }
 
-// answer presses a key until it takes: a dialog ignores what comes within a moment of its
-// appearance.
+// answer presses a key until the dialog has gone from the screen: a dialog ignores what comes within a moment of its
+// appearance, and at the prompt behind it a second Escape would open a menu.
 func (m *team) answer(key string) {
 	m.Helper()
 	target := "=" + m.Session("alpha").TmuxSession + ":"
 	var pressed time.Time
 	m.WaitFor(key+" takes", func() (bool, string) {
-		e := m.Entry()
-		if e.Status != "waiting" {
-			return true, ""
-		}
-		if time.Since(pressed) > time.Second {
+		shown := m.Tmux("capture-pane", "-p", "-t", target)
+		switch isOpen := strings.Contains(shown, "❯ 1. "); {
+		case isOpen && time.Since(pressed) > time.Second:
 			m.Tmux("send-keys", "-t", target, key)
 			pressed = time.Now()
+		case !isOpen && !pressed.IsZero():
+			e := m.Entry()
+			return e.Status != "waiting", fmt.Sprintf("%+v", e)
 		}
-		return false, fmt.Sprintf("%+v", e)
+		return false, shown
 	})
 }
 
