@@ -125,7 +125,7 @@ func next(q *queue.Queue) (*entry, error) {
 		return nil, err
 	}
 	for _, e := range all {
-		if e.Pending() && q.CheckSeal(&e) == nil {
+		if q.IsDue(&e) {
 			return &entry{Entry: e, queue: q}, nil
 		}
 	}
@@ -173,7 +173,7 @@ func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
 	}
 	switch {
 	case word == Accepted, word == Queued:
-		e.State, err = "", e.queue.Remove(ctx, e.Entry)
+		e.State, err = "", e.queue.Deliver(ctx, e.Entry)
 	case word == Unknown:
 		e.Tries, e.State = e.Tries+1, queue.Unknown
 		err = e.queue.Put(ctx, e.Entry)

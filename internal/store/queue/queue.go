@@ -81,11 +81,14 @@ type Queue struct {
 	project string
 	handle  agent.Handle
 	prepare func() error // makes what is missing in the folder
+	memory  private.Tree // remembers what was delivered; outside of the project
+	hash    string       // of the project, in that tree
 }
 
-// In is the outbox of an agent in the .nbs folder of a project.
-func In(nbs *private.Folder, keeper *trust.Keeper, project string, handle agent.Handle, prepare func() error) *Queue {
-	return &Queue{nbs: nbs, keeper: keeper, project: project, handle: handle, prepare: prepare}
+// In is the outbox of an agent in the .nbs folder of a project. What was delivered is remembered in a tree outside of it,
+// where the project has its hash as a name.
+func In(nbs *private.Folder, keeper *trust.Keeper, project string, handle agent.Handle, prepare func() error, memory private.Tree, hash string) *Queue {
+	return &Queue{nbs: nbs, keeper: keeper, project: project, handle: handle, prepare: prepare, memory: memory, hash: hash}
 }
 
 // Add puts an entry behind all others. Of those that came to nothing the oldest is forgotten when there
@@ -222,11 +225,17 @@ func (q *Queue) Due() string {
 		return q.Newest()
 	}
 	for _, e := range slices.Backward(all) {
-		if e.Pending() && q.CheckSeal(&e) == nil {
+		if q.IsDue(&e) {
 			return e.name
 		}
 	}
 	return ""
+}
+
+// IsDue reports if an entry is still to be delivered: the user vouches for it, and it is none that was delivered and put
+// back, as from a backup.
+func (q *Queue) IsDue(e *Entry) bool {
+	return e.Pending() && q.CheckSeal(e) == nil && !slices.Contains(q.delivered(), e.ID)
 }
 
 // AwaitTurn takes the right to deliver the entries. It waits for another holder until late, or without

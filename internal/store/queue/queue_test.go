@@ -29,7 +29,7 @@ func inFolder(t *testing.T) (*Queue, string) {
 	nbs, err := private.OpenFolder(path)
 	rig.Must(t, err)
 	t.Cleanup(func() { storetest.Must(nbs.Close()) })
-	return In(nbs, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project", "alpha", ready), path + "/" + Folder
+	return In(nbs, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project", "alpha", ready, private.Tree(t.TempDir()+"/memory"), "p"), path + "/" + Folder
 }
 
 func ready() error { return nil }
@@ -77,7 +77,7 @@ func TestEntriesKeepTheirOrder(t *testing.T) {
 	if err := q.Remove(t.Context(), all[0]); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("removed twice: %v", err)
 	}
-	other := In(q.nbs, q.keeper, q.project, "alpha-2", ready)
+	other := In(q.nbs, q.keeper, q.project, "alpha-2", ready, q.memory, "p")
 	add(t, other, "of another agent", Waiting)
 	gone, err := q.Clear(t.Context())
 	rig.Check(t, err == nil && len(gone) == 11 && texts(t, q) == "" && texts(t, other) == "of another agent waiting", "%d, %v", len(gone), err)
@@ -133,9 +133,9 @@ func TestOnlyWhatTheUserVouchesForCounts(t *testing.T) {
 	}{
 		"changed":               {q, mine.name, strings.Replace(storetest.Read(t, file), `"mine"`, `"theirs"`, 1)},
 		"its envelope taken":    {q, mine.name, strings.Replace(storetest.Read(t, file), `"text"`, `"from":"x","text"`, 1)},
-		"of another agent":      {In(q.nbs, q.keeper, q.project, "beta", ready), "beta.000000001.json", storetest.Read(t, file)},
-		"of another project":    {In(q.nbs, q.keeper, "/srv/other", "alpha", ready), mine.name, storetest.Read(t, file)},
-		"of another user":       {In(q.nbs, trust.NewKeeper(trust.Home(t.TempDir())), q.project, "alpha", ready), mine.name, storetest.Read(t, file)},
+		"of another agent":      {In(q.nbs, q.keeper, q.project, "beta", ready, q.memory, "p"), "beta.000000001.json", storetest.Read(t, file)},
+		"of another project":    {In(q.nbs, q.keeper, "/srv/other", "alpha", ready, q.memory, "p"), mine.name, storetest.Read(t, file)},
+		"of another user":       {In(q.nbs, trust.NewKeeper(trust.Home(t.TempDir())), q.project, "alpha", ready, q.memory, "p"), mine.name, storetest.Read(t, file)},
 		"without a seal at all": {q, mine.name, `{"id":"x","handle":"alpha","text":"theirs","state":"waiting"}`},
 	} {
 		storetest.Write(t, folder+"/"+planted.name, planted.text)
