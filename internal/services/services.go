@@ -63,7 +63,7 @@ func takeToken(o *cli.ChatOptions) (token telegram.Token, is bool, err error) {
 func bridge(o cli.ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
 	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd}
 	bridge, err := telegram.New(telegram.Options{
-		Token: token, Allowed: o.Chats.Allowed, URL: o.Chats.URL, Chats: chats, Deliveries: chats, Team: team,
+		Token: token, Allowed: o.Chats.Allowed, Users: o.Chats.Users, InGroups: o.Chats.InGroups, URL: o.Chats.URL, Chats: chats, Deliveries: chats, Team: team,
 		Log: func(line string) { o.Say("%s", line) },
 	})
 	if err != nil {

@@ -20,6 +20,8 @@ import (
 type Options struct {
 	Token      Token
 	Allowed    []int64 // chats; in a group, all its members speak to the one conversation
+	Users      []int64 // who is heard in those; empty: everybody
+	InGroups   bool    // the commands that reach agents are for groups too
 	Chats      Chats
 	Deliveries Deliveries
 	Team       Team

@@ -48,23 +48,27 @@ func (l *logged) text() string {
 }
 
 // run runs a bridge for chats 7 and 8 until the test ends; and checks that its log keeps the token.
-func run(t *testing.T, server *sim.Server, h *house) (*Bridge, *logged) {
+func run(t *testing.T, server *sim.Server, h *house, change ...func(*Options)) (*Bridge, *logged) {
 	t.Helper()
 	if h.path == "" {
 		h.path = filepath.Join(t.TempDir(), "house")
 	}
-	b, log, _ := runUntil(t, server, h)
+	b, log, _ := runUntil(t, server, h, change...)
 	return b, log
 }
 
 // runUntil is run with a stop before that, which returns when the bridge has ended.
-func runUntil(t *testing.T, server *sim.Server, h *house) (*Bridge, *logged, func()) {
+func runUntil(t *testing.T, server *sim.Server, h *house, change ...func(*Options)) (*Bridge, *logged, func()) {
 	t.Helper()
 	log := &logged{}
-	b, err := New(Options{
+	opts := Options{
 		Token: Token{sim.Token}, Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Team: h, URL: server.URL(),
 		Poll: time.Second, Pause: time.Millisecond, Log: log.add, Location: time.UTC,
-	})
+	}
+	for _, change := range change {
+		change(&opts)
+	}
+	b, err := New(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,6 +275,24 @@ func TestOnlyAllowedChatsAreServed(t *testing.T) {
 	if n := strings.Count(log.text(), "chat 666 is not allowed: what it writes is dropped"); n != 1 {
 		t.Errorf("a stranger was noted %d times in %q", n, log.text())
 	}
+}
+
+// In a group, only the users that are named are heard, and no command reaches an agent unless that is switched on.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	_, log := run(t, server, &house{}, func(o *Options) { o.Users = []int64{1} })
+	server.SayIn(7, 2, "/new")
+	server.SayIn(7, 1, "/send theologian do it")
+	server.SayIn(7, 1, "hello")
+	want(t, told(t, server, 7, 2), "/send is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", "You said: hello")
+	if !strings.Contains(log.text(), "user 2 is not allowed in chat 7") {
+		t.Errorf("log = %q", log.text())
+	}
+	server = simulator(t)
+	run(t, server, &house{}, func(o *Options) { o.InGroups = true })
+	server.SayIn(7, 2, "/agents")
+	want(t, told(t, server, 7, 1), "theologian: idle")
 }
 
 func TestAnEmptyListServesNobodyAndSaysSo(t *testing.T) {

@@ -29,10 +29,16 @@ type chat struct {
 // incoming is a message of a chat. done is called when it is durable.
 type incoming struct {
 	id, text string
+	group    bool // several people write there
 	done     func()
 }
 
 func (b *Bridge) isAllowed(number int64) bool { return slices.Contains(b.Allowed, number) }
+
+// maySpeak reports whether a user is heard in the allowed chats.
+func (b *Bridge) maySpeak(user int64) bool {
+	return len(b.Users) == 0 || slices.Contains(b.Users, user)
+}
 
 // chat returns the chat of a number, with its workers.
 func (b *Bridge) chat(ctx context.Context, number int64) *chat {

@@ -54,7 +54,7 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 		reply, err = b.Chats.Status(ctx, c.key)
 	default:
 		stop := b.typing(ctx, c.number)
-		reply, err = b.teamCommand(ctx, m.id, name, rest)
+		reply, err = b.teamCommand(ctx, m, name, rest)
 		stop()
 	}
 	if ctx.Err() != nil {
@@ -71,13 +71,15 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 	return b.say(ctx, c, b.Token.hide(reply))
 }
 
-func (b *Bridge) teamCommand(ctx context.Context, id, name, rest string) (string, error) {
+func (b *Bridge) teamCommand(ctx context.Context, m incoming, name, rest string) (string, error) {
 	handle, text := firstWord(rest)
 	switch {
+	case m.group && !b.InGroups:
+		return name + " is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", nil
 	case name == "/agents":
 		return b.Team.Agents(ctx)
 	case name == "/send" && handle != "" && text != "":
-		return b.Team.Send(ctx, handle, id, text)
+		return b.Team.Send(ctx, handle, m.id, text)
 	case name == "/resume" && handle != "" && text == "":
 		return b.Team.Resume(ctx, handle)
 	case name == "/send":

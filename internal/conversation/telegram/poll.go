@@ -50,19 +50,28 @@ type update struct {
 	ID      int64 `json:"update_id"`
 	Message *struct {
 		Text string `json:"text"`
-		Chat struct {
+		From struct {
 			ID int64 `json:"id"`
+		} `json:"from"`
+		Chat struct {
+			ID   int64  `json:"id"`
+			Type string `json:"type"`
 		} `json:"chat"`
 	} `json:"message"`
 }
 
-// take hands an update to its chat; false when the chat has it already.
+// take hands an update to its chat; false when the chat has it already, and for one without a number, which cannot be
+// acknowledged and comes again.
 func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 	var update update
 	if err := json.Unmarshal(raw, &update); err != nil {
 		// An update that is not understood must not block the others: it is acknowledged by its number.
 		b.log("an update of Telegram is not understood and passed over: %v", err)
 		update.Message = nil
+	}
+	if update.ID <= 0 {
+		b.once("an update of Telegram has no number and is passed over")
+		return false
 	}
 	if !b.acks.begin(update.ID) {
 		return false
@@ -74,8 +83,13 @@ func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 	case !b.isAllowed(message.Chat.ID):
 		b.once(fmt.Sprintf("chat %d is not allowed: what it writes is dropped", message.Chat.ID))
 		done()
+	case !b.maySpeak(message.From.ID):
+		b.once(fmt.Sprintf("user %d is not allowed in chat %d: what they write is dropped", message.From.ID, message.Chat.ID))
+		done()
 	default:
-		b.chat(ctx, message.Chat.ID).updates <- incoming{id: fmt.Sprintf("telegram:%d", update.ID), text: message.Text, done: done}
+		b.chat(ctx, message.Chat.ID).updates <- incoming{
+			id: fmt.Sprintf("telegram:%d", update.ID), text: message.Text, group: message.Chat.Type != "private", done: done,
+		}
 	}
 	return true
 }

@@ -203,6 +203,18 @@ func TestReadToken(t *testing.T) {
 	}
 }
 
+// An update that cannot be acknowledged comes again at once: it is no news, for which Telegram would be asked at once.
+func TestAnUpdateWithoutANumberIsPassedOver(t *testing.T) {
+	t.Parallel()
+	log := &logged{}
+	b, err := New(Options{Token: Token{sim.Token}, Allowed: []int64{7}, Log: log.add})
+	rig.Must(t, err)
+	for _, raw := range []string{`{"message":{"text":"hi","chat":{"id":7}}}`, `{"update_id":-1}`, `{"update_id":"7"}`, `[]`} {
+		rig.Check(t, !b.take(t.Context(), []byte(raw)), "%s counts as news", raw)
+	}
+	rig.Check(t, strings.Contains(log.text(), "has no number"), "log = %q", log.text())
+}
+
 // However many strangers write, what is remembered of them is bounded, and what was noted is not noted again.
 func TestStrangersDoNotFillTheMemory(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,9 @@ package runbook
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -131,11 +133,26 @@ func (s Shelf) projectNames() []string {
 	return names
 }
 
+// read reads a file of the project's folder of pages. It follows no link: what a page holds is shown, and a link could
+// lead to what its reader may not see.
+func (s Shelf) read(file string) ([]byte, error) {
+	for _, name := range []string{Folder, file} {
+		info, err := os.Lstat(filepath.Join(s.Project, name))
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s is a symbolic link", agent.Quote(name))
+		}
+	}
+	return smallfile.Read(filepath.Join(s.Project, file), pageLimit)
+}
+
 // ofProject reads a page of the project; a file without steps is prose, and no page. The file is read
 // once: the text that is checked is the text that is shown and run.
 func (s Shelf) ofProject(name string) (Found, bool) {
 	found := Found{Name: name, Source: Project, File: path.Join(Folder, name+".md")}
-	text, err := smallfile.Read(filepath.Join(s.Project, found.File), pageLimit)
+	text, err := s.read(found.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Found{}, false
 	}

@@ -82,3 +82,19 @@ func TestPageThatIsAsTheProgramsIsNone(t *testing.T) {
 		t.Errorf("without a project: %+v", found)
 	}
 }
+
+// A link in the folder of pages, or in its place, leads nowhere: what a page holds is shown.
+func TestLinksAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret.md")
+	rig.Must(t, os.WriteFile(secret, []byte(pageOf("sealed SWORDFISH")), 0o600))
+	s := newShelf(t, nil)
+	rig.Must(t, os.Symlink(secret, filepath.Join(s.Project, Folder, "own.md")))
+	_, _, err := s.Find("own")
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "is a symbolic link") && !strings.Contains(err.Error(), "SWORDFISH"), "%v", err)
+	rig.Must(t, os.Remove(filepath.Join(s.Project, Folder, "own.md")))
+	rig.Must(t, os.Remove(filepath.Join(s.Project, Folder)))
+	rig.Must(t, os.Symlink(filepath.Dir(secret), filepath.Join(s.Project, Folder)))
+	_, _, err = s.Find("secret")
+	rig.Check(t, err != nil && !strings.Contains(err.Error(), "SWORDFISH"), "a folder that is a link: %v", err)
+}

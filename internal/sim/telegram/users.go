@@ -26,6 +26,15 @@ func (s *Server) Say(chat int64, text string) Message {
 	return m
 }
 
+// SayIn has a member of a group write a text.
+func (s *Server) SayIn(group, member int64, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	content := map[string]any{"text": text}
+	s.queue(s.keep(Message{Chat: group, Text: text}), content)
+	content["chat"], content["from"] = map[string]any{"id": group, "type": "supergroup"}, map[string]any{"id": member}
+}
+
 // SendPhoto has the user of a chat send something that is no text.
 func (s *Server) SendPhoto(chat int64) {
 	s.mu.Lock()
