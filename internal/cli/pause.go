@@ -20,9 +20,9 @@ func newPauseCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Suspends the automatic actions in the project: watch repairs nothing, and no agent is
 started again after a crash. A repair in progress is completed. Running agents are left
 alone, and commands still work: resume, recover, stop and the others. The pause is on disk;
-a reboot does not end it. list, session and doctor report it. Pausing again sets another
-reason.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Interrupted),
+a reboot does not end it. list, session and doctor report it, and watch still tells what
+needs a person. Pausing again sets another reason. An agent needs --may-manage for this (8).`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker pause
   nbs-worker pause --reason 'moving the project to another disk'`,
 		Args: noArguments,
@@ -98,8 +98,8 @@ func (f *factory) notePause(s *supervisor.Supervisor) {
 
 func (f *factory) pauseWords(pause *watching.Pause) string {
 	words := fmt.Sprintf("paused, since %s: nothing is done by itself", f.when(pause.Since))
-	if pause.Reason != "" {
-		words += " (" + oneLine(pause.Reason) + ")"
+	if why := pause.Words(); why != "" {
+		words += " (" + oneLine(why) + ")"
 	}
 	return words
 }

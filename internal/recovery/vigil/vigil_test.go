@@ -238,18 +238,20 @@ func TestWatchThatIsKilledForgetsNothing(t *testing.T) {
 	})
 }
 
-func TestPauseStopsEverything(t *testing.T) {
+// A pause stops the repairs. It silences no notice, and is one itself.
+func TestPauseStopsRepairs(t *testing.T) {
 	t.Parallel()
 	watched(t, nil, team{"alpha": idle()}, func(w *world) {
 		w.pause = &watching.Pause{Reason: "moving"}
 		w.sign("")
-		looks := len(w.looks)
 		w.becomes("alpha", crashed())
 		w.after(12 * time.Hour)
 		w.mustRepair()
-		w.mustTell()
+		w.mustTell(Paused, Crashed)
+		looks := len(w.looks)
+		w.after(12 * time.Hour)
 		if len(w.looks) != looks {
-			t.Errorf("it looked: %v", w.looks[looks:])
+			t.Errorf("it looked without a sign: %v", w.looks[looks:])
 		}
 		w.pause = nil
 		w.sign("")

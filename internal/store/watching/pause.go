@@ -1,8 +1,8 @@
 // Package watching keeps the state of automatic actions on agents: whether the user has paused them,
 // and what the watch of a project has to remember.
 //
-//   - The pause is a file of .nbs, so that all that acts automatically sees it. One that cannot be read
-//     counts: an automatic actor asks before each action, and takes an error for a pause.
+//   - The pause is a file of .nbs with the user's seal, so that all that acts automatically sees it. One that
+//     came with a project does not count; one that cannot be read does: an automatic actor asks before each action, and takes an error for a pause.
 //   - The memory is in a folder of the user's outside of the project: no agent may decide by it who is
 //     told what. It is written by the holder of the right to watch; the lock is the store's.
 //
@@ -18,6 +18,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/trust"
 )
 
 // Folder is where the pause is, below .nbs, and where the memories of the watches of all projects
@@ -27,6 +28,8 @@ const Folder = "watch"
 // Watching is what is kept for one project.
 type Watching struct {
 	nbs      *private.Folder
+	keeper   *trust.Keeper // nil: it cannot be known if the project is paused
+	project  string
 	memories private.Tree
 	memory   string       // the name of the project's own
 	prepare  func() error // makes what is missing in .nbs
@@ -34,48 +37,101 @@ type Watching struct {
 
 // In is what is kept in the .nbs folder of a project, and in the folder of all memories for the
 // project of this hash.
-func In(nbs *private.Folder, memories private.Tree, hash string, prepare func() error) *Watching {
-	return &Watching{nbs: nbs, memories: memories, memory: hash + ".json", prepare: prepare}
+func In(nbs *private.Folder, keeper *trust.Keeper, project string, memories private.Tree, hash string, prepare func() error) *Watching {
+	return &Watching{nbs: nbs, keeper: keeper, project: project, memories: memories, memory: hash + ".json", prepare: prepare}
 }
 
 // Pause is the user's order that nothing is done to the agents of the project automatically.
 type Pause struct {
 	Since  time.Time `json:"since"`
 	Reason string    `json:"reason,omitempty"`
+	By     string    `json:"by,omitempty"` // the agent that paused it, in words; "": a person
+}
+
+// Words are why the project is paused, and by which agent; "" when neither is known.
+func (p *Pause) Words() string {
+	switch {
+	case p.By == "":
+		return p.Reason
+	case p.Reason == "":
+		return "by " + p.By
+	}
+	return "by " + p.By + ": " + p.Reason
 }
 
 const (
+	sealKind   = "pause"
 	pauseFile  = "paused.json"
 	pauseLimit = 1 << 14 // bytes
 )
 
-// Paused is the pause of the project; nil for none. An automatic actor asks before each action,
-// and takes an error for a pause: it names the file and the remedy.
+// sealedPause is the content of the file.
+type sealedPause struct {
+	Pause
+	Seal string `json:"seal"`
+}
+
+// Paused is the pause of the project; nil for none, and for one that came with the project. An automatic actor asks
+// before each action, and takes an error for a pause: it names the file and the remedy.
 func (w *Watching) Paused() (*Pause, error) {
 	data, err := w.nbs.Read(Folder, pauseFile, pauseLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	pause := &Pause{}
+	kept := sealedPause{}
 	if err == nil {
-		err = json.Unmarshal(data, pause)
+		err = json.Unmarshal(data, &kept)
 	}
-	if err != nil {
+	if err == nil {
+		err = w.check(&kept)
+	}
+	switch {
+	case errors.Is(err, trust.ErrSeal):
+		return nil, nil
+	case err != nil:
 		return nil, agent.Errorf(agent.BadInput, "%s cannot be read, which counts as a pause: %w", w.nbs.Label(Folder+"/"+pauseFile), err).
 			Hint("to end the pause: nbs-worker unpause")
 	}
-	return pause, nil
+	return &kept.Pause, nil
+}
+
+func (w *Watching) check(kept *sealedPause) error {
+	if w.keeper == nil {
+		return private.ErrNoTree
+	}
+	content, err := w.content(&kept.Pause)
+	if err != nil {
+		return err
+	}
+	return w.keeper.Check(sealKind, content, kept.Seal)
+}
+
+// content is what the seal is over.
+func (w *Watching) content(pause *Pause) ([]byte, error) {
+	text, err := json.Marshal(pause)
+	return trust.Placed(text, w.project, Folder+"/"+pauseFile), err
 }
 
 // SetPause pauses the project, durably.
 func (w *Watching) SetPause(pause Pause) error {
-	if err := w.prepare(); err != nil {
+	if w.keeper == nil {
+		return private.ErrNoTree
+	}
+	content, err := w.content(&pause)
+	if err != nil {
 		return err
 	}
-	return w.nbs.WriteJSON(Folder, pauseFile, pause, pauseLimit)
+	seal, err := w.keeper.Seal(sealKind, content)
+	if err == nil {
+		err = w.prepare()
+	}
+	if err != nil {
+		return err
+	}
+	return w.nbs.WriteJSON(Folder, pauseFile, sealedPause{pause, seal}, pauseLimit)
 }
 
-// EndPause ends the pause, also one that cannot be read, and tells whether there was one.
+// EndPause ends the pause, also one that cannot be read or does not count. It reports if there was a file.
 func (w *Watching) EndPause() (was bool, err error) {
 	err = w.nbs.Delete(Folder, pauseFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -2,12 +2,14 @@ package watching
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/trust"
 )
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
@@ -20,7 +22,7 @@ func inProject(t *testing.T) *Watching {
 	nbs, err := private.OpenFolder(path)
 	rig.Must(t, err)
 	t.Cleanup(func() { storetest.Must(nbs.Close()) })
-	return In(nbs, private.Tree(t.TempDir()+"/memories"), "hash", func() error { return nil })
+	return In(nbs, trust.NewKeeper(trust.Home(t.TempDir())), path, private.Tree(t.TempDir()+"/memories"), "hash", func() error { return nil })
 }
 
 // Who acts by itself takes an error for a pause, and a person can end also one that is damaged.
@@ -31,6 +33,10 @@ func TestPauseLastsUntilItIsEnded(t *testing.T) {
 	rig.Must(t, w.SetPause(want))
 	got, err := w.Paused()
 	rig.Check(t, err == nil && got != nil && *got == want, "%+v, %v", got, err)
+	text := storetest.Read(t, w.PauseFile())
+	storetest.Write(t, w.PauseFile(), strings.Replace(text, "moving", "frozen", 1))
+	got, err = w.Paused()
+	rig.Check(t, err == nil && got == nil, "a pause that came with the project counts: %+v, %v", got, err)
 	storetest.Write(t, w.PauseFile(), "{")
 	_, err = w.Paused()
 	storetest.WantKind(t, "damaged", err, agent.BadInput)
