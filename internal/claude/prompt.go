@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 )
@@ -31,7 +32,8 @@ func checkControls(prompt string) error {
 	if at < 0 {
 		return nil
 	}
-	return agent.Errorf(agent.BadInput, "the prompt holds a control character, at byte %d: %s; claude drops such", at, agent.Quote(prompt[at:])).
+	character, _ := utf8.DecodeRuneInString(prompt[at:]) // the prompt may be of a file, which no error quotes
+	return agent.Errorf(agent.BadInput, "the prompt holds a control character, %U, at byte %d; claude drops such", character, at).
 		Hint("take them out, or put the text into a file and let the prompt say: Read FILE and do what it says.")
 }
 
@@ -53,7 +55,7 @@ func checkCommand(prompt string) error {
 		word = trimmed[:end]
 	}
 	if isLeaving(trimmed) || strings.HasPrefix(word, "/") && isLeaving(word) {
-		return agent.Errorf(agent.BadInput, "the prompt %s is a command that makes claude leave the conversation", agent.Quote(trimmed)).
+		return agent.Errorf(agent.BadInput, "the prompt is the command %s, which makes claude leave the conversation", agent.Quote(word)).
 			Hint("give words that are meant for the model")
 	}
 	return nil
@@ -68,16 +70,23 @@ func IsCommand(prompt string) bool {
 
 // NamesFile reports whether a prompt has an @ at the beginning of a word: Claude puts the file of
 // that name into the conversation without asking.
-func NamesFile(prompt string) bool {
+func NamesFile(prompt string) bool { return Literal(prompt) != prompt }
+
+// Literal is a prompt in which no @ names a file: behind each that would, there is a character that nobody sees and that
+// belongs to no name.
+func Literal(prompt string) string {
+	const wordJoiner = '\u2060'
 	before := ' '
 	runes := []rune(prompt)
-	for i, r := range runes[:max(0, len(runes)-1)] {
-		if r == '@' && beginsWord(before) && !unicode.IsSpace(runes[i+1]) {
-			return true
+	literal := make([]rune, 0, len(runes))
+	for i, r := range runes {
+		literal = append(literal, r)
+		if r == '@' && beginsWord(before) && i+1 < len(runes) && !unicode.IsSpace(runes[i+1]) {
+			literal = append(literal, wordJoiner)
 		}
 		before = r
 	}
-	return false
+	return string(literal)
 }
 
 // beginsWord reports whether a word may begin after a character: white space, a quote, a bracket,

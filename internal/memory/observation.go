@@ -102,7 +102,7 @@ func checkText(what, text string, limit int, bad func(rune) bool) error {
 	case len(text) > limit:
 		return agent.Errorf(agent.BadInput, "a %s is longer than %d bytes", what, limit)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, bad):
-		return agent.Errorf(agent.BadInput, "a %s holds what is no text: %s", what, agent.Quote(text))
+		return agent.Errorf(agent.BadInput, "a %s holds a control character, or is not valid UTF-8", what) // unquoted: it may be of a file
 	}
 	return nil
 }
