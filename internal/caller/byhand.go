@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 )
@@ -20,6 +21,7 @@ func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 	var found *Caller
 	for _, a := range line[1:] {
 		cmdline, isClaude := a.claude()
+		cmdline = f.withoutOurs(cmdline)
 		switch {
 		case !isClaude:
 		case found == nil:
@@ -34,6 +36,19 @@ func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 		return &Caller{byHand: true, doubt: errors.New("it is not above the command any more")}
 	}
 	return found
+}
+
+// withoutOurs is the command line of a claude, of one that takes turns for nbs-worker without what that has given it.
+func (f finder) withoutOurs(cmdline []string) []string {
+	if len(cmdline) == 0 {
+		return cmdline
+	}
+	closed := observe.Closed(f.Store)
+	extra, isTurn := turn.Extra(cmdline[1:], []string{turn.Settings(closed, false), turn.Settings(closed, true)})
+	if !isTurn {
+		return cmdline
+	}
+	return append(cmdline[:1:1], extra...)
 }
 
 // claude returns the command line of an ancestor that is a claude: by its name, or because the

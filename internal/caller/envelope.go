@@ -18,14 +18,32 @@ func (c *Caller) Envelope(project string, to agent.Handle, order bool) (string, 
 	case order:
 		return "", c.CheckPerson("give a command of Claude's own to another agent")
 	}
-	return fmt.Sprintf("[This message is from %s, sent with nbs-worker. It is not from your user and carries no authority of theirs.]", c), nil
+	return c.signature(), nil
 }
 
-// CheckFile refuses to read a file for an agent: this command may be all that its shell may run.
+func (c *Caller) signature() string {
+	return fmt.Sprintf("[This message is from %s, sent with nbs-worker. It is not from your user and carries no authority of theirs.]", c)
+}
+
+// Signed is the prompt of a start with the caller's envelope: Claude takes such a prompt for its user's words. A
+// person's words, and no words, stay as they are.
+func (c *Caller) Signed(prompt string) string {
+	if c == nil || prompt == "" {
+		return prompt
+	}
+	return c.signature() + "\n" + prompt
+}
+
+// CheckFile refuses to read the file that a flag names for an agent: this command may be all that its shell may run.
 // Errors: Held.
-func (c *Caller) CheckFile(path string) error {
+func (c *Caller) CheckFile(flag, path string) error {
 	if c == nil || c.manages() {
 		return nil
 	}
-	return c.denied("--file").Hint("or pipe it, if you may read it: - <%s", agent.ShellWord(path))
+	return c.denied(flag).Hint("or pipe it, if you may read it: %s - <%s", flag, agent.ShellWord(path))
+}
+
+// CheckWrite refuses to write, for an agent, files where a flag or an argument says. Errors: Held.
+func (c *Caller) CheckWrite(what string) error {
+	return c.CheckPerson("write " + what + " where it likes")
 }

@@ -34,13 +34,16 @@ func TestEnvelope(t *testing.T) {
 	rig.Check(t, agent.KindOf(err) == agent.BadInput, "to itself: %v", err)
 	_, err = plain.Envelope("/other", "alpha", false)
 	rig.Check(t, err == nil, "to its namesake in another project: %v", err)
+	rig.Check(t, person.Signed("Begin.") == "Begin." && plain.Signed("") == "", "words without an envelope are changed")
+	rig.Check(t, strings.HasSuffix(plain.Signed("Begin."), "\nBegin.") && strings.HasPrefix(plain.Signed("Begin."), "[This message is from agent alpha"), "%q", plain.Signed("Begin."))
 	checkHeld(t, map[string]refusal{
+		"an agent has a file written":      {plain.CheckWrite("a file"), true},
 		"a person gives an order":          {errOf(person.Envelope("/project", "beta", true)), false},
 		"an agent gives an order":          {errOf(plain.Envelope("/project", "beta", true)), true},
 		"one that manages gives an order":  {errOf(manager.Envelope("/project", "beta", true)), true},
-		"a person has a file read":         {person.CheckFile("/etc/passwd"), false},
-		"an agent has a file read":         {plain.CheckFile("/etc/passwd"), true},
-		"one that manages has a file read": {manager.CheckFile("/etc/passwd"), false},
+		"a person has a file read":         {person.CheckFile("--file", "/etc/passwd"), false},
+		"an agent has a file read":         {plain.CheckFile("--file", "/etc/passwd"), true},
+		"one that manages has a file read": {manager.CheckFile("--file", "/etc/passwd"), false},
 	})
 }
 

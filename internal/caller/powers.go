@@ -238,14 +238,15 @@ func (c *Caller) CheckSet(before, after *agent.Spec) error {
 			return err
 		}
 	}
-	if err := c.checkReach(before); err != nil {
+	if err := c.CheckAct(before, "change"); err != nil {
 		return err
 	}
 	return c.checkReach(after)
 }
 
-// CheckEnd keeps an agent from ending a colleague that may do more than itself, or dismissing another.
-func (c *Caller) CheckEnd(r *agent.Spec, remove bool) error {
+// CheckAct keeps an agent from acting on a colleague that may do more than itself. act names what it does, after "to":
+// "stop". Errors: Held.
+func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
 		return nil
 	}
@@ -253,28 +254,18 @@ func (c *Caller) CheckEnd(r *agent.Spec, remove bool) error {
 		return err
 	}
 	switch {
-	case remove:
-		return c.denied("to dismiss another agent")
 	case !observe.SameFolder(c.project, c.at.Store.Project()):
-		return c.denied("to stop an agent of another project")
+		return c.denied("to " + act + " an agent of another project")
 	case r.MayManage || !r.LaunchPermissionMode().Within(c.mode()):
-		return c.denied("to stop an agent that may do more than itself")
+		return c.denied("to " + act + " an agent that may do more than itself")
 	}
 	return nil
 }
 
-// CheckAdopt keeps an agent from adopting what a person has started.
-func (c *Caller) CheckAdopt() error {
-	if c == nil || c.manages() {
+// CheckDismiss keeps an agent from dismissing another.
+func (c *Caller) CheckDismiss(r *agent.Spec) error {
+	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
 		return nil
 	}
-	return c.denied("to adopt a claude")
-}
-
-// CheckUnpause keeps an agent from having colleagues started again that a person has paused.
-func (c *Caller) CheckUnpause() error {
-	if c == nil || c.manages() {
-		return nil
-	}
-	return c.denied("to unpause a project")
+	return c.denied("to dismiss another agent")
 }

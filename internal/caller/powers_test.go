@@ -54,14 +54,15 @@ func TestPolicy(t *testing.T) {
 	same := colleague(func(*agent.Spec) {})
 	wider := colleague(func(r *agent.Spec) { r.PermissionMode = agent.BypassPermissions })
 	var person *Caller
+	adopting := Rule{Right: Manager, What: "adopt a claude"}
 	checkHeld(t, map[string]refusal{
 		"a person resumes":                  {person.CheckResume(wider, Return{Fresh: true}), false},
-		"a person ends":                     {person.CheckEnd(wider, true), false},
-		"a person adopts":                   {person.CheckAdopt(), false},
+		"a person ends":                     {person.CheckDismiss(wider), false},
+		"a person adopts":                   {person.Check(adopting), false},
 		"a person allows":                   {person.CheckPerson("allow"), false},
 		"a manager allows":                  {manager.CheckPerson("allow"), true},
-		"a manager adopts":                  {manager.CheckAdopt(), false},
-		"an agent adopts":                   {plain.CheckAdopt(), true},
+		"a manager adopts":                  {manager.Check(adopting), false},
+		"an agent adopts":                   {plain.Check(adopting), true},
 		"a manager resumes one with more":   {manager.CheckResume(wider, Return{Force: true}), false},
 		"a manager's mark":                  {mark.CheckResume(wider, Return{}), true},
 		"a manager in doubt":                {doubtful.CheckResume(same, Return{}), true},
@@ -87,11 +88,27 @@ func TestPolicy(t *testing.T) {
 		"resume itself by force":            {plain.CheckResume(&plain.record.Spec, Return{Force: true}), false},
 		"resume with another conversation":  {plain.CheckResume(same, Return{SessionID: "x"}), true},
 		"resume with a command":             {plain.CheckResume(same, Return{Words: Words{Prompt: "/clear"}}), true},
-		"stop":                              {plain.CheckEnd(same, false), false},
-		"stop one with more":                {plain.CheckEnd(wider, false), true},
-		"stop in another project":           {elsewhere.CheckEnd(same, false), true},
-		"dismiss another":                   {plain.CheckEnd(same, true), true},
-		"dismiss itself, of which is doubt": {doubtful.CheckEnd(&doubtful.record.Spec, true), false},
+		"stop":                              {plain.CheckAct(same, "stop"), false},
+		"stop one with more":                {plain.CheckAct(wider, "stop"), true},
+		"stop in another project":           {elsewhere.CheckAct(same, "stop"), true},
+		"dismiss another":                   {plain.CheckDismiss(same), true},
+		"dismiss itself, of which is doubt": {doubtful.CheckDismiss(&doubtful.record.Spec), false},
+	})
+}
+
+func TestRights(t *testing.T) {
+	t.Parallel()
+	plain, elsewhere := agentWith(func(*Caller) {}), agentWith(func(c *Caller) { c.at = in("/other") })
+	above := agentWith(func(c *Caller) { c.at, c.project, c.record.Cwd = in("/project/a"), "/project/b", "/project" })
+	looking := Rule{Right: Member, What: "show the journal"}
+	var person *Caller
+	checkHeld(t, map[string]refusal{
+		"a person looks":                    {person.Check(looking), false},
+		"an agent looks":                    {plain.Check(looking), false},
+		"an agent of another project looks": {elsewhere.Check(looking), true},
+		"one that works above it looks":     {above.Check(looking), false},
+		"an agent serves":                   {plain.Check(Rule{Right: Person, What: "serve"}), true},
+		"an agent starts":                   {plain.Check(Rule{Right: Within, What: "start"}), false},
 	})
 }
 

@@ -33,13 +33,14 @@ type Closed struct {
 	All   []string // nothing in them is read either
 }
 
-type permissions struct {
+// Permissions are the permission rules in Claude's settings.
+type Permissions struct {
 	Deny []string `json:"deny"`
 }
 
-// rules returns the permission rules that close the folders.
-func (c Closed) rules() permissions {
-	p := permissions{Deny: []string{}}
+// Rules are the permission rules that close the folders.
+func (c Closed) Rules() Permissions {
+	p := Permissions{Deny: []string{}}
 	for _, folder := range append(slices.Clone(c.Edits), c.All...) {
 		p.Deny = append(p.Deny, "Edit("+below(folder)+")")
 	}
@@ -79,8 +80,8 @@ func Settings(program string, closed Closed) string {
 		SkipBypassWarning bool                   `json:"skipDangerousModePermissionPrompt"`
 		Hooks             map[string][]hookGroup `json:"hooks"`
 		StatusLine        hookCommand            `json:"statusLine"`
-		Permissions       permissions            `json:"permissions"`
-	}{true, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.rules()})
+		Permissions       Permissions            `json:"permissions"`
+	}{true, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.Rules()})
 	return plain(string(text))
 }
 

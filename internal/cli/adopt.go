@@ -126,7 +126,7 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.confined(f.planner())
+	s, err := f.planner()
 	if err != nil {
 		return err
 	}

@@ -106,9 +106,6 @@ func runAllow(ctx context.Context, f *factory, o *allowOptions) error {
 		return failed(runAllowRunbook(ctx, f, o.runbook), "allow --runbook", o.runbook)
 	}
 	s, err := f.supervisor()
-	if err == nil {
-		err = s.CheckPerson("allow")
-	}
 	handles := o.handles
 	if err == nil && o.all {
 		handles, err = s.Store.Handles()

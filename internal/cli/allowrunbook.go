@@ -21,9 +21,6 @@ func runAllowRunbook(ctx context.Context, f *factory, name string) error {
 		return err
 	}
 	s, err := f.founder() // a project may have pages before it has agents
-	if err == nil {
-		err = s.CheckPerson("allow")
-	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation/schedule"
@@ -15,12 +16,34 @@ type shownFile struct {
 	text       []byte
 }
 
+// printRuns prints what would run, right above the question: the file above it may be long.
+func (f *factory) printRuns(lines []line) error {
+	if _, err := fmt.Fprint(f.streams.Out, "\nthis would run:\n\n"); err != nil {
+		return err
+	}
+	return f.printLines(lines)
+}
+
+// scheduleLines are what would run, and when.
+func scheduleLines(file *schedule.File) []line {
+	return agent.Mapped(file.Entries, func(e *schedule.Entry) line {
+		what := "a turn: " + strconv.Quote(e.Prompt)
+		switch {
+		case e.Send != nil:
+			what = fmt.Sprintf("a message to %s: %s", e.Send.To, strconv.Quote(e.Send.Text))
+		case e.PromptFile != "":
+			what = "a turn with the text of " + strconv.Quote(e.PromptFile)
+		}
+		if e.DeliverTo != "" {
+			what += "; the answer goes to " + strconv.Quote(e.DeliverTo)
+		}
+		return line{e.Name, e.Times.String() + ": " + what}
+	})
+}
+
 // runAllowSchedules shows the schedules of the project with the files of their prompts, and asks.
 func runAllowSchedules(ctx context.Context, f *factory) error {
 	s, err := f.supervisor()
-	if err == nil {
-		err = s.CheckPerson("allow")
-	}
 	if err != nil {
 		return err
 	}
@@ -56,6 +79,9 @@ func runAllowSchedules(ctx context.Context, f *factory) error {
 		if _, err := fmt.Fprintf(f.streams.Out, "%s:\n\n%s\n", agent.Legible(one.name), agent.Legible(string(one.text))); err != nil {
 			return err
 		}
+	}
+	if err := f.printRuns(scheduleLines(file)); err != nil {
+		return err
 	}
 	if !f.confirmed("\nallow this to run at its times? [y/N] ") {
 		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")

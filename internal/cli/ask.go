@@ -64,8 +64,14 @@ an agent in its terminal, as nbs-worker send --wait-reply does. With --fork, it 
 of the agent's conversation, and does not disturb the agent. --id, --on-lost, --on-unknown
 and --stream are only for a copy.
 
-An agent may give a system prompt only with --isolated, and no --context-cmd or CLAUDE-ARGS.
-Its texts say who sends them, and its --id values are apart from those of its user.`,
+An agent asks in conversations of its own: its key KEY is agent:HANDLE:KEY. Claude gets the
+agent's powers in such a turn, and no more: its permission mode, arguments and folder. An agent
+may give a system prompt only with --isolated, and no --context-cmd or CLAUDE-ARGS. Its texts
+say who sends them, its --id values are apart from those of its user, and --timeout is at
+most 1h.
+
+Only a text that a person types on the command line can name files with @. Claude must trust
+the folder before the first turn there (8).`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
@@ -153,7 +159,7 @@ func (o *askOptions) check() error {
 }
 
 func runAsk(ctx context.Context, f *factory, o *askOptions) error {
-	s, err := f.confined(f.founder())
+	s, err := f.planner()
 	if err != nil {
 		return err
 	}
@@ -166,6 +172,11 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 	say, key, err := o.say(s)
 	if err != nil {
 		return err
+	}
+	if !s.Store.Exists() {
+		if s, err = f.founder(); err != nil {
+			return err
+		}
 	}
 	e := conversation.New(s.Observer)
 	if err := e.CheckClaude(); err != nil { // before the text is accepted
@@ -233,7 +244,7 @@ func contextProgram(named string) (string, error) {
 	return path, nil
 }
 
-// complete reads the files that were named, after a check that the caller may.
+// complete reads the files that were named.
 func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) {
 	if o.ask.ContextCmd != "" || len(o.ask.ClaudeArgs) > 0 {
 		if err := s.CheckPerson("choose with which arguments claude runs, or what runs beside it"); err != nil {
@@ -246,10 +257,7 @@ func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) 
 		}
 	}
 	if o.file != "" {
-		if err := s.CheckFile(o.file); err != nil {
-			return err
-		}
-		if o.prompt, err = readText("system prompt", o.file, f.streams.In); err != nil {
+		if o.prompt, err = f.readFile(s, "system prompt", "--system-prompt-file", o.file); err != nil {
 			return err
 		}
 	}
@@ -280,6 +288,7 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 			o.ask.ID = "agent:" + o.ask.ID
 		}
 	}
+	o.ask.Typed = from == "" && o.text != "-"
 	o.ask.ID = cmp.Or(o.ask.ID, uuid.NewString())
 	o.ask.Nested = s.Variable(agent.TurnVariable) != ""
 	if o.ask.Isolated {
@@ -295,6 +304,12 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent {
 		return forkOf(s, handle, o.ask, meta)
 	}
-	key, err = conversations.ParseKey(o.key)
+	if o.ask.Powers, err = s.Turn(o.ask.Timeout); err != nil {
+		return say, key, err
+	}
+	if powers := o.ask.Powers; powers != nil {
+		meta.Cwd, meta.ConfigDir = powers.Cwd, powers.ConfigDir
+	}
+	key, err = s.Key(o.key)
 	return conversation.Say{Request: o.ask, Meta: meta}, key, err
 }

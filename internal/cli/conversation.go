@@ -32,7 +32,7 @@ a Claude session, and turns that are taken one at a time. A turn that is not ans
   dead     a person decides: retry or skip. Until then no turn behind it is answered
 
 A conversation that was reset is kept, and restore goes back to it. Here only persons
-decide; agents may only look.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+decide. An agent sees its own conversations, whose keys begin with agent:HANDLE:`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker conversation list
   nbs-worker conversation queue
   nbs-worker conversation reset telegram:123456789`,
@@ -55,7 +55,7 @@ func newConversationListCmd(f *factory) *cobra.Command {
 		Short: "List the conversations",
 		Long: withCodes(`Lists the conversations of the project, the last used first. In a pipe the columns are key,
 session id, answered turns, open turns, and when it was last used.`,
-			agent.Failed, agent.NotFound, agent.BadInput),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Held),
 		Example: `  nbs-worker conversation list
   nbs-worker conversation list --json | jq -r '.[] | select(.open | length > 0) | .key'`,
 		Args: cobra.NoArgs,
@@ -65,13 +65,17 @@ session id, answered turns, open turns, and when it was last used.`,
 }
 
 func runConversationList(f *factory) error {
-	e, err := f.conversing()
+	s, err := f.supervisor()
 	if err != nil {
 		return err
 	}
+	e := conversation.New(s.Observer)
 	keys, broken := e.Store.Conversations().Keys()
 	all := []wire.Conversation{}
 	for _, key := range keys {
+		if !s.Sees(key) {
+			continue
+		}
 		c, err := f.conversation(e, key)
 		if err != nil {
 			broken = errors.Join(broken, err)
@@ -101,13 +105,15 @@ func lastOf(c wire.Conversation) time.Time {
 	return time.Time{}
 }
 
-// conversing opens the project's conversations. Errors: NotFound.
-func (f *factory) conversing() (*conversation.Engine, error) {
+// conversing opens the project's conversations, to show the one that the caller names. Errors: NotFound; Held when it is
+// not for the caller.
+func (f *factory) conversing(named conversations.Key) (*conversation.Engine, conversations.Key, error) {
 	s, err := f.supervisor()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return conversation.New(s.Observer), nil
+	key, err := s.Key(string(named))
+	return conversation.New(s.Observer), key, err
 }
 
 // conversation returns the present state of a conversation, with its open turns. Errors: NotFound.
@@ -178,9 +184,9 @@ func newConversationShowCmd(f *factory) *cobra.Command {
 and the turns that wait.`,
 		example: `  nbs-worker conversation show review
   nbs-worker conversation show review --json | jq -r .session_id`,
-		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput},
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Held},
 		run: func(_ context.Context, key conversations.Key, _ []string) error {
-			e, err := f.conversing()
+			e, key, err := f.conversing(key)
 			if err != nil {
 				return err
 			}

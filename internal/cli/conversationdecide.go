@@ -21,9 +21,6 @@ func (f *factory) decide(key conversations.Key) (*supervisor.Supervisor, *conver
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.CheckPerson("decide on a conversation"); err != nil {
-		return nil, nil, err
-	}
 	return s, s.Store.Conversations().Of(key), nil
 }
 

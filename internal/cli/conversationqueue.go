@@ -2,12 +2,14 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/conversation"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/wire"
 )
@@ -18,7 +20,7 @@ func newConversationQueueCmd(f *factory) *cobra.Command {
 		Short: "List the turns that are not answered yet",
 		Long: withCodes(`Lists the open turns of one conversation, or of all, in the order in which they are
 answered. In a pipe the columns are key, number, state, attempts, time of the next attempt,
-reason, and the beginning of the text.`, agent.Failed, agent.NotFound, agent.BadInput),
+reason, and the beginning of the text.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Held),
 		Example: `  nbs-worker conversation queue
   nbs-worker conversation queue --json | jq -r '.[] | select(.state == "dead") | "\(.key) \(.seq)"'`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -36,14 +38,22 @@ reason, and the beginning of the text.`, agent.Failed, agent.NotFound, agent.Bad
 }
 
 func runConversationQueue(f *factory, named []string) error {
-	e, err := f.conversing()
+	s, err := f.supervisor()
 	if err != nil {
 		return err
 	}
-	keys := agent.Mapped(named, func(key string) conversations.Key { return conversations.Key(key) })
+	e := conversation.New(s.Observer)
+	var keys []conversations.Key
 	var broken error
 	if len(named) == 0 {
 		keys, broken = e.Store.Conversations().WithWork()
+		keys = slices.DeleteFunc(keys, func(key conversations.Key) bool { return !s.Sees(key) })
+	} else {
+		key, err := s.Key(named[0])
+		if err != nil {
+			return err
+		}
+		keys = []conversations.Key{key}
 	}
 	open := []wire.OpenTurn{}
 	for _, key := range keys {

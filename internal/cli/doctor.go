@@ -53,7 +53,7 @@ or unfit, else with 1.`,
 
 func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	s, how, err := f.openToExamine()
-	if s, err = f.confined(s, err); err != nil {
+	if err != nil {
 		return failed(err, "doctor")
 	}
 	how.Fix, how.Probe = opts.fix, opts.probe

@@ -65,6 +65,11 @@ func runExport(f *factory, o *exportOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.dir != "" {
+		if err := s.CheckWrite("units"); err != nil { // they would run as the user's own
+			return err
+		}
+	}
 	server, err := s.Tmux(s.Socket)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ import (
 type factory struct {
 	streams  Streams
 	args     []string  // the command line
+	verb     string    // that runs, as powers names it
 	services *Services // nil: another program has them
 	root     string    // --root
 	socket   string    // --tmux-socket
@@ -124,12 +125,12 @@ func (f *factory) planner() (*supervisor.Supervisor, error) {
 
 // founder opens the project, and makes it where there is none.
 func (f *factory) founder() (*supervisor.Supervisor, error) {
-	root, err := f.founding()
-	if err != nil {
-		return nil, err
+	s, err := f.planner() // a verb that is refused makes nothing
+	if err != nil || s.Store.Exists() {
+		return s, err
 	}
 	f.close()
-	return f.on(store.Create(root))
+	return f.on(store.Create(s.Store.Project()))
 }
 
 func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, error) {
@@ -141,10 +142,10 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, err
 	}
-	return supervisor.New(observe.Observer{
+	return f.permitted(supervisor.New(observe.Observer{
 		Store: opened, Tmux: tmux.NewServers(health.Stuck).Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
-	}), nil
+	}))
 }
 
 // worker is the path of the program that runs as launcher and hook: this one, unless it has the services.
@@ -159,13 +160,8 @@ func (f *factory) worker() (string, error) {
 	return program, nil
 }
 
-// confined makes a command that an agent calls work in the environment with which the agent was
-// started: what the command starts inherits it, tmux finds its configuration by it, and the agent
-// may have set other variables for the command.
-func (f *factory) confined(s *supervisor.Supervisor, err error) (*supervisor.Supervisor, error) {
-	if err != nil {
-		return nil, err
-	}
+// confined gives the command the environment of the agent that calls it, unless that may manage.
+func (f *factory) confined(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
 	env, err := s.Confinement()
 	if err != nil || env == nil {
 		return s, err

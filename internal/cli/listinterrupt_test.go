@@ -18,7 +18,7 @@ func TestInterruptedListSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, complaint strings.Builder
-	f := &factory{streams: Streams{Out: &out, Err: &complaint}, root: dir}
+	f := &factory{streams: Streams{Out: &out, Err: &complaint}, verb: "list", root: dir}
 	defer f.close()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()

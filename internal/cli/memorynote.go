@@ -27,8 +27,9 @@ func newMemoryAddCmd(f *factory) *cobra.Command {
 		Use:   "add <handle> TITLE",
 		Short: "Write an observation by hand",
 		Long: withCodes(`Adds an observation to the agent's present conversation, as its observer would, and prints
-its id. The agent's memory need not be on. An agent may not do this for a colleague that may
-do more than itself, unless it was spawned with --may-manage (8).`,
+its id. The agent's memory need not be on. A title that an agent gives begins with the agent's
+name. An agent may not do this for a colleague that may do more than itself, unless it was
+spawned with --may-manage (8).`,
 			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example: `  nbs-worker memory add theologian 'The gate is of oak' --type decision --text 'Iron was too heavy.' --file gate.go`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -63,14 +64,14 @@ func runMemoryAdd(ctx context.Context, f *factory, o *noteOptions, handle agent.
 	if err != nil {
 		return err
 	}
-	if o.textFile != "" {
-		if o.text, err = readText("text", o.textFile, f.streams.In); err != nil {
-			return err
-		}
-	}
-	s, err := f.confined(f.supervisor())
+	s, err := f.supervisor()
 	if err != nil {
 		return err
+	}
+	if o.textFile != "" {
+		if o.text, err = f.readFile(s, "text", "--text-file", o.textFile); err != nil {
+			return err
+		}
 	}
 	r, err := s.Store.Load(handle)
 	if err == nil {
@@ -83,8 +84,12 @@ func runMemoryAdd(ctx context.Context, f *factory, o *noteOptions, handle agent.
 	if err != nil {
 		return err
 	}
+	from, err := s.From()
+	if err != nil {
+		return errors.Join(err, m.Close())
+	}
 	note, err := m.Add(ctx, r.Handle, r.SessionID, memory.Observation{
-		Type: kind, Title: strings.TrimSpace(title), Narrative: strings.TrimSpace(o.text), Facts: o.facts, Files: o.files,
+		Type: kind, Title: from + strings.TrimSpace(title), Narrative: strings.TrimSpace(o.text), Facts: o.facts, Files: o.files,
 	})
 	if err = errors.Join(err, m.Close()); err != nil {
 		return err
@@ -123,10 +128,7 @@ keep what they hold. Only a person may forget.`,
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	completeWith(cmd, "handle", f.handlesWhere(anybody))
 	return f.remembering(cmd, func(ctx context.Context, args []string) error {
-		return f.remembered(ctx, func(s *supervisor.Supervisor, m memory.Store) error {
-			if err := s.CheckPerson("forget what is remembered"); err != nil {
-				return err
-			}
+		return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
 			if handle != "" {
 				return runMemoryForgetAll(ctx, f, m, agent.Handle(handle), yes)
 			}

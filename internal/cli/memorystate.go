@@ -176,8 +176,16 @@ it. With --json, export reports what it wrote; to stdout it writes only the line
 }
 
 func runMemoryExport(ctx context.Context, f *factory, args []string) error {
+	toStdout := len(args) == 0 || args[0] == "-"
+	s, err := f.supervisor()
+	if err == nil && !toStdout {
+		err = s.CheckWrite("a file")
+	}
+	if err != nil {
+		return err
+	}
 	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
-		if len(args) == 0 || args[0] == "-" {
+		if toStdout {
 			_, err := m.Export(ctx, f.streams.Out)
 			return err
 		}
@@ -229,9 +237,6 @@ Only a person may import.`,
 
 func runMemoryImport(ctx context.Context, f *factory, path string) error {
 	s, err := f.supervisor()
-	if err == nil {
-		err = s.CheckPerson("take over what is remembered")
-	}
 	if err != nil {
 		return err
 	}

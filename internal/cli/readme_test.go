@@ -53,3 +53,20 @@ func TestReadmeLinksLead(t *testing.T) {
 		rig.Check(t, regexp.MustCompile(`(?m)^`+match[1]+`:`).Match(makefile), "make %s is no target", match[1])
 	}
 }
+
+// An error about a file names the file and says nothing of what is in it: whoever may not read the file may see the error.
+func TestErrorsQuoteNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"control": "SWORDFISH \x1b[0m SWORDFISH", "nul": "SWORDFISH\x00", "bytes": "SWORDFISH \xff", "command": "/exit SWORDFISH"} {
+		file := filepath.Join(dir, name)
+		rig.Must(t, os.WriteFile(file, []byte(text), 0o600))
+		for _, args := range [][]string{
+			{"spawn", "alpha", "--prompt-file", file, "--dry-run"},
+			{"ask", "review", "hello", "--system-prompt-file", file, "--model", "no such"},
+		} {
+			r := run(append([]string{"--root", dir}, args...)...)
+			rig.Check(t, r.code != 0 && !strings.Contains(r.err+r.out, "SWORDFISH"), "%s of %s: %d, %s", args[0], name, r.code, r.err)
+		}
+	}
+}

@@ -6,7 +6,20 @@ import (
 	"os"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/supervisor"
 )
+
+// readFile reads the text file that a flag names, or with - stdin, if the caller may have a file read: an agent must not
+// learn what is in a file, or that there is one. what names the text in an error, which never quotes it.
+// Errors: Held, and those of readText.
+func (f *factory) readFile(s *supervisor.Supervisor, what, flag, path string) (string, error) {
+	if path != "-" {
+		if err := s.CheckFile(flag, path); err != nil {
+			return "", err
+		}
+	}
+	return readText(what, path, f.streams.In)
+}
 
 const textLimit = 1 << 20 // bytes; what claude takes is checked later
 

@@ -99,7 +99,7 @@ func runRecover(ctx context.Context, f *factory, o *recoverOptions) error {
 	if err != nil {
 		return failed(err, "recover")
 	}
-	s, err := f.confined(f.supervisor())
+	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "recover")
 	}

@@ -98,7 +98,7 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 	if err != nil {
 		return failed(err, "resume")
 	}
-	s, err := f.confined(f.supervisor())
+	s, err := f.supervisor()
 	if err == nil {
 		err = o.start.takePrompt(f, s, &resume.Start)
 	}

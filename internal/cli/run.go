@@ -50,7 +50,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 	if id := os.Getenv(agent.LaunchVariable); id != "" {
 		return runLaunched(ctx, f, handle, agent.Invocation(id))
 	}
-	s, err := f.confined(f.supervisor())
+	s, err := f.supervisor()
 	if err != nil {
 		return 0, err
 	}

@@ -58,7 +58,7 @@ func TestAllowSchedules(t *testing.T) {
 	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt_file: page.md}\n")
 	allow := func(answer string) (string, error) {
 		var out, errs strings.Builder
-		f := &factory{root: project, streams: Streams{In: strings.NewReader(answer), Out: &out, Err: &errs}}
+		f := &factory{verb: "allow", root: project, streams: Streams{In: strings.NewReader(answer), Out: &out, Err: &errs}}
 		defer f.close()
 		err := runAllowSchedules(context.Background(), f)
 		return out.String(), err
@@ -75,7 +75,7 @@ func TestAllowSchedules(t *testing.T) {
 	if r := run("--root", project, "schedule", "list"); !strings.Contains(r.err, "not allowed") {
 		t.Errorf("refused, and yet: %q", r.err)
 	}
-	if out, err := allow("y\n"); err != nil || !strings.Contains(out, "every: 1h") || !strings.Contains(out, "What is new?") {
+	if out, err := allow("y\n"); err != nil || !strings.Contains(out, "every: 1h") || !strings.Contains(out, "What is new?") || !strings.HasSuffix(out, "a turn with the text of \"page.md\"\nschedules\n") {
 		t.Errorf("%q, %v", out, err)
 	}
 	if r := run("--root", project, "schedule", "list"); r.err != "" {

@@ -113,8 +113,6 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	return o.selection.positional(cmd, args)
 }
 
-// readText reads the text, a file only after a check that the caller may: an agent must not learn
-// which files there are.
 func (o *sendOptions) readText(f *factory, s *supervisor.Supervisor) (err error) {
 	switch {
 	case o.file == "-" || o.text == "-":
@@ -122,9 +120,7 @@ func (o *sendOptions) readText(f *factory, s *supervisor.Supervisor) (err error)
 	case o.file == "":
 		o.message.Text = o.text
 	default:
-		if err = s.CheckFile(o.file); err == nil {
-			o.message.Text, err = readText("file", o.file, f.streams.In)
-		}
+		o.message.Text, err = f.readFile(s, "file", "--file", o.file)
 	}
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/supervisor"
 )
 
 type serveOptions struct {
@@ -41,9 +40,12 @@ short. A warm process holds the lease of its conversation.
 
 With the token of a bot, serve is the bridge to Telegram. Each allowed chat is a
 conversation, telegram:ID; --telegram-chat allows a chat. Without it nobody is served, and
-serve prints the number of a chat that writes. A chat has the commands /new, /status,
-/agents, /send and /resume. The token is in a file that only you can read, or in
-NBS_TELEGRAM_TOKEN. When a chat's conversation is lost, serve begins a new one and tells
+serve prints the number of a chat that writes. Whoever writes in an allowed chat speaks as you
+do: Claude answers with your settings and your permission mode, in this project, and /send and
+/resume reach your agents, whatever those may do. --telegram-user hears only those users. A
+chat has the commands /new, /status, /agents, /send and /resume; the last three are off in
+groups without --telegram-group-commands. The token is in a file that only you can read, or
+in NBS_TELEGRAM_TOKEN. When a chat's conversation is lost, serve begins a new one and tells
 the chat. nbs-worker tell writes to a chat.
 
 serve runs the schedules of .nbs/schedules.yaml once they are allowed: nbs-worker schedule
@@ -68,6 +70,8 @@ For a service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, a
 	flags.StringVar(&o.metrics, "metrics", "", "report health and metrics at this loopback address too: 127.0.0.1:PORT")
 	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
 	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve; repeatable")
+	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to hear in the chats (default: all who write there); repeatable")
+	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /agents, /send and /resume in groups too")
 	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
 	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of chats that begin or are reset")
 	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")
@@ -83,9 +87,12 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 		return f.handOver(ctx)
 	}
 	asked := ServeOptions{Chats: o.chats, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.say}
-	var err error
+	s, err := f.planner() // who may not serve learns nothing of a file
+	if err != nil {
+		return err
+	}
 	if o.promptFile != "" {
-		if asked.Chats.Prompt, err = readText("system prompt", o.promptFile, f.streams.In); err != nil {
+		if asked.Chats.Prompt, err = f.readFile(s, "system prompt", "--system-prompt-file", o.promptFile); err != nil {
 			return err
 		}
 	}
@@ -102,13 +109,7 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 	if asked.Metrics, err = o.listen(ctx); err != nil {
 		return err
 	}
-	return f.services.Serve(ctx, asked, func() (*supervisor.Supervisor, error) {
-		s, err := f.founder()
-		if err == nil {
-			err = s.CheckPerson("serve conversations")
-		}
-		return s, err
-	})
+	return f.services.Serve(ctx, asked, f.founder)
 }
 
 // listen opens the address of the metrics, if one was named. Errors: BadInput.

@@ -41,6 +41,8 @@ type ServeOptions struct {
 type ChatOptions struct {
 	TokenFile  string // "": the token is in the environment, or there is no bridge
 	Allowed    []int64
+	Users      []int64     // who is heard in the allowed chats; empty: everybody
+	InGroups   bool        // the commands that reach agents are for groups too
 	URL        string      // of the Bot API; "": Telegram's
 	Prompt     string      // the system prompt of chats that begin, or are reset
 	Model      agent.Model // of those; "": Claude's choice

@@ -59,7 +59,7 @@ func runSet(ctx context.Context, f *factory, handle agent.Handle, words []string
 	if err != nil {
 		return err
 	}
-	s, err := f.confined(f.supervisor())
+	s, err := f.supervisor()
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ do more than itself, unless it was spawned with --may-manage (8).`,
 }
 
 func runReset(ctx context.Context, f *factory, handles []agent.Handle) error {
-	s, err := f.confined(f.supervisor())
+	s, err := f.supervisor()
 	if err != nil {
 		return failed(err, "reset")
 	}

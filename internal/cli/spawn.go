@@ -124,7 +124,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	if o.foreground && !f.streams.InTTY {
 		return 0, agent.Errorf(agent.BadInput, "stdin is not a terminal").Hint("to run it in the background: nbs-worker spawn %s", o.handle)
 	}
-	s, err := f.confined(f.planner())
+	s, err := f.planner()
 	if err != nil {
 		return 0, err
 	}

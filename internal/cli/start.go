@@ -69,8 +69,7 @@ func trimPrompt(start *launch.Start, given bool) error {
 	return nil
 }
 
-// takePrompt reads the prompt file, if one is given, after a check that the caller may: an agent
-// must not learn which files there are.
+// takePrompt reads the prompt file, if one is given.
 func (o *startOptions) takePrompt(f *factory, s *supervisor.Supervisor, start *launch.Start) error {
 	if o.promptFile == "" {
 		return nil

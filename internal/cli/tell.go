@@ -70,10 +70,27 @@ func runTell(ctx context.Context, f *factory, to, text string, notice bool) erro
 	if err != nil {
 		return err
 	}
-	if from != "" {
-		text = from + "\n" + text
+	for _, part := range signedParts(from, text) {
+		if err := client.Tell(ctx, s.Store, to, part); err != nil {
+			return err
+		}
 	}
-	return client.Tell(ctx, s.Store, to, text)
+	return nil
+}
+
+// signedParts are the messages of a text, each with the envelope of the agent that sends it: a chat splits a long text
+// itself, and all but the first part would look like its bot's own. A person's text is one.
+func signedParts(from, text string) (parts []string) {
+	if from == "" {
+		return []string{text}
+	}
+	const longest = 3000 // characters; a chat takes 4,096, in which a sign of the envelope may count twice
+	for rest := []rune(text); len(rest) > 0; {
+		end := min(len(rest), longest)
+		parts = append(parts, from+"\n"+string(rest[:end]))
+		rest = rest[end:]
+	}
+	return parts
 }
 
 // noticeWords puts the notice of a watch into words.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
@@ -17,4 +18,18 @@ func TestNoticeInWords(t *testing.T) {
 		rig.Must(t, err)
 		rig.Equal(t, words, want, "words")
 	}
+}
+
+// A chat splits a long text itself: each message of an agent's says who wrote it.
+func TestEachPartOfAnAgentsTextIsSigned(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ü", 7000)
+	rig.Equal(t, len(signedParts("", long)), 1, "messages of a person")
+	var words strings.Builder
+	for _, part := range signedParts("[from]", long) {
+		text, signed := strings.CutPrefix(part, "[from]\n")
+		rig.Check(t, signed && len([]rune(part)) < 4000, "a part of %d characters begins with %.20q", len([]rune(part)), part)
+		words.WriteString(text)
+	}
+	rig.Check(t, words.String() == long, "the parts are not the text")
 }

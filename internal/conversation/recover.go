@@ -51,7 +51,7 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	}
 	switch j.onUnknown(said) {
 	case UnknownRerun:
-		j.text = j.ask.Text
+		j.text = textOf(&j.ask)
 		return false, nil
 	case UnknownContinue:
 		return false, nil

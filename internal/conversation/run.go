@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store/conversations"
@@ -35,7 +36,7 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 	if err != nil {
 		return err
 	}
-	j := &job{Engine: e, c: c, state: state, turn: t, ask: ask, text: ask.Text}
+	j := &job{Engine: e, c: c, state: state, turn: t, ask: ask, text: textOf(&ask)}
 	if len(t.Starts) > 0 {
 		ended, err := j.lookUp(ctx)
 		if err != nil || ended {
@@ -53,6 +54,14 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 		defer release()
 	}
 	return j.speak(ctx)
+}
+
+// textOf is the text as Claude gets it: only what a person has typed may name files with @, which Claude reads unasked.
+func textOf(ask *conversations.Request) string {
+	if ask.Typed {
+		return ask.Text
+	}
+	return claude.Literal(ask.Text)
 }
 
 // attempt is the number of the attempt that is made.

@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
@@ -38,6 +40,7 @@ type manner struct {
 	prompt string // the system prompt
 	hook   bool   // by which a context reaches it
 	args   string
+	powers string // of the agent for which it runs; "": a person's
 }
 
 // serves tells whether a process that was started in this manner can take a turn that wants another one. A process with
@@ -53,7 +56,7 @@ func (m manner) serves(wanted manner) bool {
 func (j *job) worker(ctx context.Context) (*worker, error) {
 	made := manner{
 		model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(),
-		hook: j.ask.ContextCmd != "", args: strings.Join(j.ask.ClaudeArgs, "\x00"),
+		hook: j.ask.ContextCmd != "", args: strings.Join(j.ask.ClaudeArgs, "\x00"), powers: j.powers(),
 	}
 	if j.staysWarm() {
 		if w := j.Warm.take(ctx, j.state.Meta.Key, j.state.Session.ID, made); w != nil {
@@ -92,6 +95,15 @@ func (j *job) begin(ctx context.Context, w *worker) error {
 	})
 }
 
+// powers are those with which the turn's claude is started, so that two that differ are told apart.
+func (j *job) powers() string {
+	if j.ask.Powers == nil {
+		return ""
+	}
+	text, _ := json.Marshal(j.ask.Powers) // of words alone: it cannot fail
+	return string(text)
+}
+
 func (j *job) systemPrompt() string {
 	if j.ask.Isolated {
 		return j.ask.SystemPrompt
@@ -117,9 +129,14 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 		return err != nil || len(there) > 0
 	})
 	files := j.Store.TurnFiles(w.invocation)
-	spec := turn.Spec{SessionID: id, Opening: opening, Model: made.model, Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork}
+	spec := turn.Spec{
+		SessionID: id, Opening: opening, Model: made.model, Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork,
+		Settings: turn.Settings(observe.Closed(j.Store), made.hook),
+	}
+	if powers := j.ask.Powers; powers != nil {
+		spec.PermissionMode, spec.Extra = powers.PermissionMode, slices.Concat(powers.ClaudeArgs, spec.Extra)
+	}
 	if made.hook { // which costs each turn two processes
-		spec.Settings = turn.Settings()
 		if w.context, err = files.Put(turnfiles.Context, ""); err != nil {
 			return nil, err
 		}
@@ -142,7 +159,11 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 // context, empty where there is none, marks it as the claude of a conversation.
 func (j *job) environ(w *worker) []string {
 	caller := slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
-	return claude.Env(&j.record(w.session, true).Spec, caller, map[string]string{
+	spec := &j.record(w.session, true).Spec
+	if powers := j.ask.Powers; powers != nil {
+		spec.Env = powers.Env
+	}
+	return claude.Env(spec, caller, map[string]string{
 		agent.TurnVariable: string(w.invocation), turn.ContextVariable: w.context, turn.EagerFlush: "1", "PWD": j.state.Meta.Cwd,
 	})
 }

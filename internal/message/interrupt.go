@@ -44,6 +44,9 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 		return done, err
 	}
 	defer unlock()
+	if err := s.CheckAct(&sight.Record, "interrupt"); err != nil {
+		return done, err
+	}
 	if working, err := isWorking(&sight); !working || err != nil {
 		done.Outcome = WasIdle
 		return done, err

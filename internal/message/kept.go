@@ -59,7 +59,7 @@ func (s *Sender) Drop(ctx context.Context, handle agent.Handle, id string) (queu
 // kept finds an entry by its id, or by a prefix of that. Errors: NotFound; BadInput for a prefix of
 // several.
 func (s *Sender) kept(handle agent.Handle, id string) (r agent.Record, found queue.Entry, err error) {
-	if r, err = s.CheckOrder(handle); err != nil {
+	if r, err = s.Store.Load(handle); err != nil {
 		return r, found, err
 	}
 	all, err := s.Store.Outbox(r.Handle).Entries()

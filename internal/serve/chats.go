@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ var (
 
 // Accept implements [telegram.Chats].
 func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
-	meta, err := c.meta(conversations.Key(key))
+	meta, err := c.meta(ctx, conversations.Key(key))
 	if err != nil {
 		return err
 	}
@@ -44,19 +45,31 @@ func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
 	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Now().UTC()})
 }
 
-// meta is what a conversation is begun with. An existing one keeps its system prompt until it is reset.
-func (c *Chats) meta(key conversations.Key) (conversations.Meta, error) {
+// reasonOther is why a conversation with another system prompt or model than the bot's is reset. The chat is told.
+const reasonOther = "the bot has another system prompt or model now"
+
+// meta is what a conversation is begun with. One that has another system prompt or model than the bot's own is reset
+// first, unless turns of it wait: they were asked for with what it has.
+func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.Meta, error) {
 	meta, err := c.Server.Engine.Founding()
 	if err != nil {
 		return meta, err
 	}
-	switch _, err := c.Server.Engine.Store.Conversations().Of(key).State(); {
+	meta.SystemPrompt, meta.Model = c.Prompt, c.Model
+	state, err := c.Server.Engine.Store.Conversations().Of(key).State()
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		meta.SystemPrompt, meta.Model = c.Prompt, c.Model
+		return meta, nil
 	case err != nil:
 		return meta, err
 	}
-	return meta, nil
+	other := state.Meta
+	other.SystemPrompt, other.Model = cmp.Or(c.Prompt, other.SystemPrompt), cmp.Or(c.Model, other.Model)
+	if other == state.Meta || len(state.Open) > 0 {
+		return state.Meta, nil
+	}
+	_, err = c.Server.Engine.Reset(ctx, key, reasonOther, &other)
+	return other, err
 }
 
 // Ahead implements [telegram.Chats].

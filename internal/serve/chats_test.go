@@ -8,7 +8,34 @@ import (
 	"nbs-worker/internal/conversation/schedule"
 	"nbs-worker/internal/remote"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
 )
+
+// A conversation that does not have the bot's system prompt and model begins anew, and its next answer says so.
+func TestAChatHasTheBotsPromptAndModel(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	server := New(s.engine(), func(string, ...any) {})
+	for key, c := range map[conversations.Key]struct {
+		chats Chats
+		reset bool
+	}{
+		"telegram:1": {Chats{Prompt: "You are Bubba."}, true},
+		"telegram:2": {Chats{Model: "opus"}, true},
+		"telegram:3": {Chats{Prompt: "You are one.", Model: "sonnet"}, false},
+		"telegram:4": {Chats{}, false}, // the bot has none of its own
+	} {
+		of := s.store.Conversations().Of(key)
+		rig.Must(t, of.Adopt(t.Context(), conversations.Meta{Cwd: t.TempDir(), SystemPrompt: "You are one.", Model: "sonnet"}, agent.NewSessionID()))
+		c.chats.Server, c.chats.Notes = server, s.store.Deliveries()
+		rig.Must(t, c.chats.Accept(t.Context(), string(key), string(key)+":77", "hello"))
+		state, err := of.State()
+		rig.Must(t, err)
+		rig.Check(t, len(state.Previous) == 1 == c.reset, "%s: %+v", key, state)
+		rig.Check(t, !c.reset || state.TellReset != nil && state.TellReset.Reason == reasonOther, "%s: %+v", key, state.TellReset)
+		rig.Check(t, c.chats.Prompt == "" || state.Meta.SystemPrompt == c.chats.Prompt, "%s has %q", key, state.Meta.SystemPrompt)
+	}
+}
 
 // A claude that hangs keeps neither a chat nor a schedule for good.
 func TestTurnsOfChatsAndSchedulesEnd(t *testing.T) {

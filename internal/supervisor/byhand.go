@@ -31,7 +31,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return Prepared{}, err
 	}
 	r := sight.Record
-	if err := s.checkResume(&r, Resume{}); err != nil {
+	if _, err := s.granted(&r, Resume{}); err != nil {
 		return Prepared{}, err
 	}
 	if !terminal {

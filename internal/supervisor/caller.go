@@ -2,10 +2,12 @@ package supervisor
 
 import (
 	"cmp"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
 	"nbs-worker/internal/launch"
+	"nbs-worker/internal/store/conversations"
 )
 
 // caller finds who calls, once; nil for a person.
@@ -23,6 +25,11 @@ func (s *Supervisor) mayCaller(check func(*caller.Caller) error) error {
 	return check(c)
 }
 
+// Check is [caller.Caller.Check] of who calls.
+func (s *Supervisor) Check(rule caller.Rule) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.Check(rule) })
+}
+
 // CheckPerson is [caller.Caller.CheckPerson] of who calls.
 func (s *Supervisor) CheckPerson(what string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckPerson(what) })
@@ -33,9 +40,58 @@ func (s *Supervisor) CheckWords(start launch.Start) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWords(wordsOf(start)) })
 }
 
-func (s *Supervisor) checkResume(r *agent.Record, resume Resume) error {
+// granted is what the caller may have of a resume: its prompt says who wrote it.
+func (s *Supervisor) granted(r *agent.Record, resume Resume) (Resume, error) {
 	asked := caller.Return{Force: resume.Force, Fresh: resume.Fresh, Cwd: resume.Cwd, SessionID: resume.SessionID, Words: wordsOf(resume.Start)}
-	return s.mayCaller(func(c *caller.Caller) error { return c.CheckResume(&r.Spec, asked) })
+	c, err := s.caller()
+	if err == nil {
+		err = c.CheckResume(&r.Spec, asked)
+	}
+	resume.Prompt = c.Signed(resume.Prompt)
+	return resume, err
+}
+
+// Turn is [caller.Caller.Turn] of who calls, with the caller's name.
+func (s *Supervisor) Turn(timeout time.Duration) (*conversations.Powers, error) {
+	c, err := s.caller()
+	if err != nil {
+		return nil, err
+	}
+	has, err := c.Turn(timeout)
+	if has == nil || err != nil {
+		return nil, err
+	}
+	return &conversations.Powers{
+		Agent: c.String(), PermissionMode: has.PermissionMode, ClaudeArgs: has.ClaudeArgs, Env: has.Env, Cwd: has.Cwd, ConfigDir: has.ConfigDir,
+	}, nil
+}
+
+// Key is [caller.Caller.Key] of who calls.
+func (s *Supervisor) Key(named string) (conversations.Key, error) {
+	c, err := s.caller()
+	if err == nil {
+		named, err = c.Key(named)
+	}
+	if err != nil {
+		return "", err
+	}
+	return conversations.ParseKey(named)
+}
+
+// From is how a text of the caller's begins where there is no room for an envelope: "[from agent NAME] "; "" for a
+// person's.
+func (s *Supervisor) From() (string, error) {
+	c, err := s.caller()
+	if c == nil {
+		return "", err
+	}
+	return "[from " + c.String() + "] ", err
+}
+
+// Sees is [caller.Caller.Sees] of who calls.
+func (s *Supervisor) Sees(key conversations.Key) bool {
+	c, err := s.caller()
+	return err == nil && c.Sees(string(key))
 }
 
 // Confinement is [caller.Caller.Confinement] of who calls.
@@ -63,6 +119,7 @@ func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
 	if bound {
 		spawn.configDir = &given.ConfigDir
 	}
+	spawn.Prompt = c.Signed(spawn.Prompt)
 	return spawn, err
 }
 

@@ -38,7 +38,7 @@ func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume
 	if err != nil {
 		return launch.Plan{}, err
 	}
-	if err := s.checkResume(&r, resume); err != nil {
+	if resume, err = s.granted(&r, resume); err != nil {
 		return launch.Plan{}, err
 	}
 	sight, err := s.checkDown(ctx, r, resume.Force)
@@ -61,7 +61,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.checkResume(&asked, resume); err != nil {
+	if resume, err = s.granted(&asked, resume); err != nil {
 		return Started{}, err
 	}
 	sight, err := s.settledDown(ctx, handle, resume.Force)

@@ -38,17 +38,18 @@ func (s *Supervisor) IsCaller(handle agent.Handle) bool {
 }
 
 // CheckFile is [caller.Caller.CheckFile] of who calls.
-func (s *Supervisor) CheckFile(path string) error {
-	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(path) })
+func (s *Supervisor) CheckFile(flag, path string) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(flag, path) })
 }
 
-// CheckOrder returns the record of an agent whose kept messages are to be dropped or sent again, which
-// only a person may do. Errors: NotFound; Held for an agent that calls.
-func (s *Supervisor) CheckOrder(handle agent.Handle) (agent.Record, error) {
-	if err := s.CheckPerson("decide on the messages that are kept for an agent"); err != nil {
-		return agent.Record{}, err
-	}
-	return s.Store.Load(handle)
+// CheckWrite is [caller.Caller.CheckWrite] of who calls.
+func (s *Supervisor) CheckWrite(what string) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWrite(what) })
+}
+
+// CheckAct is [caller.Caller.CheckAct] of who calls.
+func (s *Supervisor) CheckAct(r *agent.Record, act string) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckAct(&r.Spec, act) })
 }
 
 // dropOutbox removes the messages that wait for an agent, and writes each of them down.

@@ -42,6 +42,9 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 		return Changed{}, err
 	}
 	defer unlock()
+	if set, err = s.signed(set); err != nil {
+		return Changed{}, err
+	}
 	var changes []Change
 	awaited := false
 	r, err := s.Store.Update(ctx, handle, func(r *agent.Record) error {
@@ -72,6 +75,15 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 		return changed, nil
 	}
 	return changed, s.Note(ctx, "set", &r, summary(changes))
+}
+
+// signed is a change whose prompt says who wrote it.
+func (s *Supervisor) signed(set Set) (Set, error) {
+	c, err := s.caller()
+	if set.Prompt != nil {
+		set.Prompt = new(c.Signed(*set.Prompt))
+	}
+	return set, err
 }
 
 // apply changes a spec, and tells what is not as it was.

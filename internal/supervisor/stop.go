@@ -87,7 +87,12 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if err != nil {
 		return Stopped{}, err
 	}
-	if err := s.mayCaller(func(c *caller.Caller) error { return c.CheckEnd(&r.Spec, remove) }); err != nil {
+	if remove {
+		err = s.mayCaller(func(c *caller.Caller) error { return c.CheckDismiss(&r.Spec) })
+	} else {
+		err = s.CheckAct(&r, "stop")
+	}
+	if err != nil {
 		return Stopped{}, err
 	}
 	sight := s.LookAt(ctx, r) // the agent is ended although tmux does not answer; teardown.End reports that

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -13,13 +14,14 @@ import (
 // Spec is what a claude for turns is started with.
 type Spec struct {
 	SessionID        agent.SessionID
-	Opening          claude.Opening  // how SessionID is opened; ignored for a fork
-	Fork             agent.SessionID // go on with a copy of this conversation, under SessionID; "": none
-	Model            agent.Model     // "": Claude's default, or the conversation's last
-	SystemPromptFile string          // absolute path of a private file; "": Claude's own prompt. At every turn: see [Args]
-	Settings         string          // of [Settings]
-	Partial          bool            // report the answer while it is being written
-	Extra            []string        // the user's own arguments
+	Opening          claude.Opening       // how SessionID is opened; ignored for a fork
+	Fork             agent.SessionID      // go on with a copy of this conversation, under SessionID; "": none
+	Model            agent.Model          // "": Claude's default, or the conversation's last
+	PermissionMode   agent.PermissionMode // "": as the user's own settings say
+	SystemPromptFile string               // absolute path of a private file; "": Claude's own prompt. At every turn: see [Args]
+	Settings         string               // of [Settings]
+	Partial          bool                 // report the answer while it is being written
+	Extra            []string             // the user's own arguments
 }
 
 // Args are claude's arguments, without the program. The system prompt is given at every start:
@@ -35,6 +37,7 @@ func Args(spec Spec) []string {
 	}
 	for _, option := range []struct{ name, value string }{
 		{"--model", string(spec.Model)},
+		{"--permission-mode", string(spec.PermissionMode)},
 		{"--system-prompt-file", spec.SystemPromptFile},
 		{"--settings", spec.Settings},
 	} {
@@ -43,10 +46,15 @@ func Args(spec Spec) []string {
 		}
 	}
 	if spec.Partial {
-		args = append(args, "--include-partial-messages")
+		args = append(args, partial)
 	}
 	return append(args, spec.Extra...)
 }
+
+const (
+	fixed   = 7 // arguments with which each turn begins
+	partial = "--include-partial-messages"
+)
 
 // ContextVariable names the private file with the context of the next turn.
 const ContextVariable = "NBS_TURN_CONTEXT"
@@ -57,9 +65,10 @@ const EagerFlush = "CLAUDE_CODE_EAGER_FLUSH"
 
 const hookTimeout = 10 // seconds; claude goes on without
 
-// Settings is the value of --settings: one hook, whose output brings a turn's context to the model beside the
-// user's words. Its command always exits with 0, because any other code would fail the turn.
-func Settings() string {
+// Settings is the value of --settings: rules that close folders to the turn, and where context is to reach the model
+// beside the user's words, the hook whose output does that. Its command always exits with 0, because any other code
+// would fail the turn.
+func Settings(closed claude.Closed, context bool) string {
 	const command = `cat "$` + ContextVariable + `" 2>/dev/null || :`
 	type hook struct {
 		Type    string `json:"type"`
@@ -69,10 +78,54 @@ func Settings() string {
 	type group struct {
 		Hooks []hook `json:"hooks"`
 	}
-	text, _ := json.Marshal(struct { // of strings and numbers: it cannot fail
-		Hooks map[string][]group `json:"hooks"`
-	}{map[string][]group{"UserPromptSubmit": {{Hooks: []hook{{"command", command, hookTimeout}}}}}})
+	settings := struct {
+		Hooks       map[string][]group `json:"hooks,omitempty"`
+		Permissions claude.Permissions `json:"permissions"`
+	}{Permissions: closed.Rules()}
+	if context {
+		settings.Hooks = map[string][]group{"UserPromptSubmit": {{Hooks: []hook{{"command", command, hookTimeout}}}}}
+	}
+	text, _ := json.Marshal(settings) // of strings and numbers: it cannot fail
 	return string(text)
+}
+
+// Extra returns the arguments of a turn that are not ours: what [Args] was given beside them is left out, but for the
+// permission mode. ok is false for a command line of any other shape, or with settings that are none of those known.
+func Extra(args, known []string) (extra []string, ok bool) {
+	rest, isTurn := cutPrefix(args, Args(Spec{})[:fixed])
+	if !isTurn {
+		return nil, false
+	}
+	if after, forks := cutOption(rest, string(claude.OpenResume)); len(after) > 1 && forks != "" && after[0] == "--fork-session" {
+		rest = after[1:]
+	}
+	for _, opening := range []claude.Opening{claude.OpenNew, claude.OpenResume} {
+		rest, _ = cutOption(rest, string(opening))
+	}
+	rest, _ = cutOption(rest, "--model")
+	rest, mode := cutOption(rest, "--permission-mode")
+	rest, _ = cutOption(rest, "--system-prompt-file")
+	rest, settings := cutOption(rest, "--settings")
+	rest, _ = cutPrefix(rest, []string{partial})
+	if mode != "" {
+		rest = append([]string{"--permission-mode", mode}, rest...)
+	}
+	return rest, slices.Contains(known, settings)
+}
+
+func cutPrefix(args, prefix []string) (rest []string, found bool) {
+	if len(args) < len(prefix) || !slices.Equal(args[:len(prefix)], prefix) {
+		return args, false
+	}
+	return args[len(prefix):], true
+}
+
+// cutOption takes an option and its value from the beginning of a command line.
+func cutOption(args []string, name string) (rest []string, value string) {
+	if len(args) < 2 || args[0] != name {
+		return args, ""
+	}
+	return args[2:], args[1]
 }
 
 // Continue is sent to go on with a turn whose text is already in the conversation, so that the

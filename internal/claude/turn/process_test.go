@@ -174,7 +174,7 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 	onEach(t, func(t *testing.T, s *stage) {
 		identity := filepath.Join(s.world.Root, "identity")
 		rig.Must(t, os.WriteFile(identity, []byte("You are Bubba. Be terse."), 0o600))
-		spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet", SystemPromptFile: identity, Settings: Settings()}
+		spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet", SystemPromptFile: identity, Settings: Settings(claude.Closed{}, true)}
 		s.context(1)
 		rig.Same(t, "before", Mark{}, s.marked(spec.SessionID, 1))
 		p := s.start(spec)
@@ -267,7 +267,7 @@ func TestDeathInATurn(t *testing.T) {
 	} {
 		t.Run(where, func(t *testing.T) {
 			s := newStage(t, rig.StandIn(t), "NBS_SIM_CLAUDE=die-in-turn="+where)
-			spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Settings: Settings()}
+			spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Settings: Settings(claude.Closed{}, true)}
 			s.context(1)
 			o, _ := s.turn(s.start(spec), "Remember 42.")
 			rig.Check(t, o.Class == Killed && o.SessionID == spec.SessionID && o.Exit == "signal: killed", "%+v", o)

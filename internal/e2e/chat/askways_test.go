@@ -107,9 +107,9 @@ func TestAskAndAgents(t *testing.T) {
 	rig.Equal(m, strings.Count(m.OK("logs", "alpha"), "What number?"), 1, "questions in the agent's conversation")
 	said := m.Reply("alpha", `[[tool Bash {"command":"nbs-worker ask review 'hello' 2>&1"}]]`)
 	m.MustSay(said, "alpha", "hello")
-	m.MustSay(m.OK("conversation", "history", "review"), "agent alpha", "hello")
+	m.MustSay(m.OK("conversation", "history", "agent:alpha:review"), "agent alpha", "hello")
 	for _, chosen := range []string{"--context-cmd /bin/true", "--system-prompt mine"} {
-		said = m.Reply("alpha", `[[tool Bash {"command":"nbs-worker ask telegram:1 hello `+chosen+` 2>&1"}]]`)
+		said = m.Reply("alpha", `[[tool Bash {"command":"nbs-worker ask review hello `+chosen+` 2>&1"}]]`)
 		m.MustSay(said, "is for a person")
 	}
 }

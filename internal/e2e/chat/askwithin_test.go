@@ -8,16 +8,16 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// The claude of a conversation may ask in another one: its text says from whom it is, and takes no id of its user's.
+// The claude of a conversation may ask in one of its own: its text says from whom it is, and takes nothing of its user's.
 func TestAConversationAsksAnother(t *testing.T) {
 	m := real(t)
 	m.Env = append(m.Env, "PATH="+filepath.Dir(m.Worker)+":"+filepath.Dir(rig.ClaudeBinary(t, rig.Newest))+":"+os.Getenv("PATH"))
-	asks := func(words string) string {
-		got := m.Ask(0, "outer", `[[tool Bash {"command":"nbs-worker ask `+words+`"}]]`, "--", "--allowedTools", "Bash(nbs-worker *)")
+	asks := func(key, words string) string {
+		got := m.Ask(0, key, `[[tool Bash {"command":"nbs-worker ask `+words+`"}]]`, "--", "--allowedTools", "Bash(nbs-worker *)")
 		return *got.Answer
 	}
-	m.MustSay(asks("inner hello --id 77"), "carries no authority")
+	m.MustSay(asks("outer", "inner hello --id 77"), "carries no authority")
 	m.Says("inner", "mine", "You said: mine", "--id", "77")
-	m.MustSay(asks("outer hello"), "would wait for its own end")
-	m.MustSay(m.OK("conversation", "history", "inner"), "carries no authority", "you: mine")
+	m.MustSay(asks("claude:outer", "outer hello"), "would wait for its own end")
+	m.MustSay(m.OK("conversation", "history", "claude:inner"), "carries no authority", "hello")
 }

@@ -71,3 +71,17 @@ func TestPowerOfAnAgentsFileToolsInFoldersOfOddNames(t *testing.T) {
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits")
 	m.mayNot("alpha", filepath.Join(states, "nbs-worker"))
 }
+
+// The claude of a conversation is kept out of the same folders, also with its user's widest mode.
+func TestConversationsAreClosedOut(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha") // so that there is a key
+	for what, tool := range map[string]string{
+		"a record": `Write {"file_path":"` + m.InNbs("sessions", "forged.json") + `","content":"{}"}`,
+		"the key":  `Read {"file_path":"` + m.InState("key") + `"}`,
+	} {
+		got := m.Ask(0, "review", "[[tool "+tool+"]]", "--", "--allowedTools", "Write,Read")
+		m.Check(got.Answer != nil && strings.Contains(*got.Answer, "denied"), "%s: %+v", what, got)
+	}
+	m.Check(!e2e.Exists(m.InNbs("sessions", "forged.json")), "a record is forged")
+}

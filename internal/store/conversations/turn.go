@@ -19,6 +19,16 @@ type Meta struct {
 	ConfigDir    string      `json:"config_dir,omitempty"`
 }
 
+// Powers are those of the agent that asks for a turn: claude gets them, and no more. They are sealed with the request.
+type Powers struct {
+	Agent          string               `json:"agent"` // who asks, in words
+	PermissionMode agent.PermissionMode `json:"permission_mode"`
+	ClaudeArgs     []string             `json:"claude_args,omitempty"`
+	Env            map[string]string    `json:"env,omitempty"`
+	Cwd            string               `json:"cwd"` // of the conversation, which may be an earlier agent's of that name
+	ConfigDir      string               `json:"config_dir,omitempty"`
+}
+
 // Request is all that the runner of a turn needs, which may be another process than the one that asked.
 type Request struct {
 	ID           string          `json:"id"` // the same id is the same turn; "": one is minted
@@ -32,6 +42,8 @@ type Request struct {
 	OnLost       string          `json:"on_lost,omitempty"`
 	OnUnknown    string          `json:"on_unknown,omitempty"`
 	Timeout      time.Duration   `json:"timeout,omitempty"` // nanoseconds
+	Powers       *Powers         `json:"powers,omitempty"`  // of the agent that asks; nil: a person does
+	Typed        bool            `json:"typed,omitempty"`   // a person typed the text: Claude puts the files that it names with @ into the prompt
 	Nested       bool            `json:"nested,omitempty"`  // another turn, which has a place among those that run, waits for it
 	At           time.Time       `json:"at"`
 }

@@ -1,0 +1,47 @@
+package conversation
+
+import (
+	"errors"
+	"io/fs"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store/conversations"
+)
+
+// checkFolder refuses a turn in the folder of a conversation that another agent of the same name has begun, and a first
+// turn in a folder that Claude has not been told to trust: without a terminal Claude does not ask, and runs the hooks and
+// the servers of that folder. Errors: Held.
+func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
+	meta, begun := say.Meta, false
+	state, err := c.State()
+	switch {
+	case err == nil:
+		meta, begun = state.Meta, state.Session.Confirmed && !say.Isolated
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if powers := say.Powers; powers != nil && (powers.Cwd != meta.Cwd || powers.ConfigDir != meta.ConfigDir) {
+		return agent.Errorf(agent.Held, "the conversation is in another folder, or another configuration of Claude, than %s", powers.Agent).
+			Hint("begin another one, with another key")
+	}
+	if begun {
+		return nil
+	}
+	return e.CheckTrust(meta.Cwd, meta.ConfigDir)
+}
+
+// CheckTrust refuses a folder that Claude has not been told to trust. Errors: Held.
+func (e *Engine) CheckTrust(folder, configDir string) error {
+	config, err := claude.ConfigAt(configDir)
+	if err != nil {
+		return err
+	}
+	first, err := config.ReadFirstStart(folder, e.Variable)
+	if err != nil || first.Trusted {
+		return err
+	}
+	return agent.Errorf(agent.Held, "nobody has told Claude to trust %s, and a turn runs the hooks and the servers of that folder", agent.Quote(folder)).
+		Hint("look at what is in it, and answer Claude's question: cd %s && claude", agent.ShellWord(folder)).
+		Hint("or in one step: nbs-worker spawn HANDLE --cwd %[1]s --trust=%[1]s", agent.ShellWord(folder))
+}
