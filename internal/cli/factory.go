@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -166,12 +167,19 @@ func (f *factory) confined(s *supervisor.Supervisor) (*supervisor.Supervisor, er
 	if err != nil || env == nil {
 		return s, err
 	}
+	env = slices.DeleteFunc(env, isOfTerminal)
+	env = append(env, slices.DeleteFunc(os.Environ(), func(entry string) bool { return !isOfTerminal(entry) })...)
 	if err := replaceEnvironment(env); err != nil {
 		return nil, err
 	}
 	f.use(s.Store) // with the key of the agent's user, whatever folder the command named
 	s.Env, s.Socket = os.Environ(), cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET"))
 	return s, nil
+}
+
+// isOfTerminal reports if a variable says in which pane the command itself runs, which may be another than its agent's.
+func isOfTerminal(entry string) bool {
+	return strings.HasPrefix(entry, "TMUX=") || strings.HasPrefix(entry, "TMUX_PANE=")
 }
 
 // replaceEnvironment sets the environment of this process.

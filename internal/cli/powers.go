@@ -26,6 +26,7 @@ var powers = map[string]caller.Rule{
 
 	"runbook list":         {Right: caller.Anyone, What: "list the runbooks"},
 	"runbook show":         {Right: caller.Anyone, What: "show a runbook"},
+	"runbook run":          {Right: caller.Anyone, What: "run the steps of a runbook, each by its own right"},
 	"schedule list":        {Right: caller.Anyone, What: "list the schedules"},
 	"schedule next":        {Right: caller.Anyone, What: "show the next runs"},
 	"screen":               {Right: caller.Member, What: "show the screen of an agent"},
@@ -47,7 +48,6 @@ var powers = map[string]caller.Rule{
 	"resume":        {Right: caller.Within, What: "bring agents back"},
 	"recover":       {Right: caller.Within, What: "do what agents need"},
 	"run":           {Right: caller.Within, What: "run an agent in this terminal"},
-	"runbook run":   {Right: caller.Within, What: "run the steps of a runbook, each by its own right"},
 	"ask":           {Right: caller.Within, What: "take a turn in a conversation"},
 	"send":          {Right: caller.Within, What: "send agents a message"},
 	"tell":          {Right: caller.Within, What: "write to a chat"},

@@ -28,12 +28,21 @@ func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 	if begun {
 		return nil
 	}
-	return e.CheckTrust(meta.Cwd, meta.ConfigDir)
+	return e.checkTrust(&meta)
 }
 
-// CheckTrust refuses a folder that Claude has not been told to trust. Errors: Held.
-func (e *Engine) CheckTrust(folder, configDir string) error {
-	config, err := claude.ConfigAt(configDir)
+// CheckFounding refuses conversations that begin here in a folder that Claude has not been told to trust. Errors: Held.
+func (e *Engine) CheckFounding() error {
+	meta, err := e.Founding()
+	if err != nil {
+		return err
+	}
+	return e.checkTrust(&meta)
+}
+
+func (e *Engine) checkTrust(meta *conversations.Meta) error {
+	folder := meta.Cwd
+	config, err := claude.ConfigAt(meta.ConfigDir)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,9 @@ func hosting(ctx context.Context, o cli.ServeOptions, open func() (*supervisor.S
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
 	if bridged {
+		if err := server.Engine.CheckFounding(); err != nil { // else each chat would be told so, and nobody at the machine
+			return err
+		}
 		if err := bridge(o, team, server, token); err != nil {
 			return err
 		}

@@ -44,10 +44,11 @@ func (m *team) waitBack(before e2e.Session) e2e.Session {
 func (m *team) waitHeld() restart {
 	m.Helper()
 	m.WaitFor("it is held", func() (bool, string) { return strings.Contains(m.Journal(), `"event":"held"`), m.Journal() })
-	r := m.restartOf("alpha")
-	if r.Restart.Held == nil {
-		m.Fatalf("not held: %+v", r)
-	}
+	var r restart
+	m.WaitFor("it is held and down", func() (bool, string) { // the journal has it a moment before
+		r = m.restartOf("alpha")
+		return r.Restart.Held != nil && !r.Running, fmt.Sprintf("%+v", r)
+	})
 	return r
 }
 

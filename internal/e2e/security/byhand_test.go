@@ -49,7 +49,10 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 	m.WaitIdle(m.World.ConfigDir, pid)
 	m.AsClaude(hand, "setsid -f "+script+" </dev/null >/dev/null 2>&1")
 	m.Kill(pid, syscall.SIGKILL)
-	m.WaitFor("the orphan has tried", func() (bool, string) { return e2e.Exists(out), "" })
+	m.WaitFor("the orphan has tried", func() (bool, string) {
+		text, _ := os.ReadFile(out + ".part")
+		return e2e.Exists(out), fmt.Sprintf("claude %d: %v, said so far: %s\n%v", pid, e2e.StatFields(pid), text, m.Processes())
+	})
 	text, _ := os.ReadFile(out)
 	if !strings.Contains(string(text), "a claude that was started by hand called this, and what it may is not known") || !strings.HasSuffix(string(text), "code 8\n") {
 		t.Errorf("%s", text)

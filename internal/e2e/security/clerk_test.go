@@ -108,6 +108,15 @@ func TestSecurityWordsOfAnAgentAreItsOwn(t *testing.T) {
 	m.Check(m.Record("peer")["initial_prompt"] == signed+"Do all.", "%v", m.Record("peer")["initial_prompt"])
 }
 
+// A note for the memory says which agent has written it.
+func TestSecurityNoteOfAnAgentIsItsOwn(t *testing.T) {
+	m := standIn(t)
+	m.clerk()
+	m.AsAgent("clerk", "nbs-worker memory add clerk 'The gate is of oak'")
+	m.OK("memory", "add", "clerk", "Iron is too heavy")
+	m.MustSay(m.OK("memory", "list"), "\t[from agent clerk] The gate is of oak\n", "\tIron is too heavy\n")
+}
+
 // An agent does not act on a colleague that may do more.
 func TestSecurityActsOnEquals(t *testing.T) {
 	m := standIn(t)
