@@ -19,7 +19,7 @@ import (
 // nearest of several is the caller, and has nothing that one further up does not have.
 func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 	var found *Caller
-	for _, a := range line[1:] {
+	for i, a := range line[1:] {
 		cmdline, isClaude := a.claude()
 		cmdline = f.withoutOurs(cmdline)
 		switch {
@@ -27,6 +27,7 @@ func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 		case found == nil:
 			found = a.caller(cmdline)
 			found.doubt = cmp.Or(found.doubt, f.doubtHome(found.env))
+			f.name(found, a, line[i+2:])
 		default:
 			found.narrow(a.caller(cmdline))
 		}
@@ -36,6 +37,35 @@ func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 		return &Caller{byHand: true, doubt: errors.New("it is not above the command any more")}
 	}
 	return found
+}
+
+// name gives the claude of a turn that an agent has asked for that agent's name, and its distance from a person: the
+// turn's request, with the user's seal, has them. The claude's environment names the attempt at the turn; the process
+// that runs the attempt has to be above it.
+func (f finder) name(c *Caller, a ancestor, above []ancestor) {
+	attempt := agent.Invocation(a.variable(agent.TurnVariable))
+	if attempt == "" {
+		return
+	}
+	drawer := f.Store.Conversations()
+	keys, _ := drawer.WithWork() // a turn that cannot be read gives no name
+	for _, key := range keys {
+		of := drawer.Of(key)
+		state, err := of.State()
+		if err != nil || len(state.Open) == 0 || len(state.Open[0].Starts) == 0 {
+			continue
+		}
+		head := state.Open[0]
+		start := head.Starts[len(head.Starts)-1]
+		runs := func(a ancestor) bool { return a.pid == start.Runner.PID && proc.IsAlive(start.Runner) }
+		if start.Invocation != attempt || !slices.ContainsFunc(above, runs) {
+			continue
+		}
+		if ask, err := of.Request(head.Seq); err == nil && ask.Powers != nil && ask.Powers.Handle != "" {
+			c.byHand, c.record.Handle, c.record.Depth = false, ask.Powers.Handle, ask.Powers.Depth
+		}
+		return
+	}
 }
 
 // withoutOurs is the command line of a claude, of one that takes turns for nbs-worker without what that has given it.

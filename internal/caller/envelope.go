@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 )
 
 // Envelope is the line above a message of the caller's, so that nobody takes it for the words of
@@ -26,9 +27,10 @@ func (c *Caller) signature() string {
 }
 
 // Signed is the prompt of a start with the caller's envelope: Claude takes such a prompt for its user's words. A
-// person's words, and no words, stay as they are.
+// person's words, and no words, stay as they are, and so does a command to Claude, which only an agent that may manage
+// can give.
 func (c *Caller) Signed(prompt string) string {
-	if c == nil || prompt == "" {
+	if c == nil || prompt == "" || claude.IsCommand(prompt) {
 		return prompt
 	}
 	return c.signature() + "\n" + prompt

@@ -104,13 +104,26 @@ func (f finder) find() (*Caller, error) {
 	if launcher > 0 && (seen.identified == nil || seen.at > launcher) {
 		return unrecorded(line, launcher), nil
 	}
-	found := cmp.Or(seen.identified, seen.marked)
-	if found == nil {
-		return f.byHand(line, server), nil
+	if seen.identified == nil {
+		return f.unidentified(line, server, seen.marked), nil
 	}
+	found := seen.identified
 	found.env = proc.EnvironOf(found.record.Process.Identity)
 	found.doubt = f.doubt(found)
 	return found, nil
+}
+
+// unidentified is a caller above which no recorded process is: a claude that was started by hand, or what bears an
+// agent's mark. A mark can be anybody's: it gives nothing, and takes from a claude what that has.
+func (f finder) unidentified(line []ancestor, server ancestor, marked *Caller) *Caller {
+	found := f.byHand(line, server)
+	if marked != nil && (found == nil || found.record.Process == nil) {
+		found = marked
+	}
+	if marked != nil {
+		found.doubt = cmp.Or(found.doubt, errors.New("only its mark says that it is "+marked.String()))
+	}
+	return found
 }
 
 // mayBeNamed tells whether [search] may find a record of a process in a line without a launcher: it bears a mark, or is

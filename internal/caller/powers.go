@@ -258,6 +258,8 @@ func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 		return c.denied("to " + act + " an agent of another project")
 	case r.MayManage || !r.LaunchPermissionMode().Within(c.mode()):
 		return c.denied("to " + act + " an agent that may do more than itself")
+	case !slices.Equal(r.ClaudeArgs, c.record.ClaudeArgs) || !maps.Equal(r.Env, c.record.Env): // which may let it do more
+		return c.denied("to " + act + " an agent with other arguments or variables than its own")
 	}
 	return nil
 }

@@ -5,13 +5,13 @@ import (
 	"nbs-worker/internal/observe"
 )
 
-// Right is what a caller needs for a verb. The zero value is no right: a verb that has none runs for nobody.
+// Right is what a caller needs for a verb. The zero value is no right: a verb with it opens no project.
 type Right int
 
 // The rights, from the widest circle of callers to the narrowest.
 const (
-	Anyone  Right = iota + 1 // the verb shows states; the caller is not looked for
-	Member                   // it shows what agents say: to an agent, in its own project only
+	Anyone  Right = iota + 1 // the verb shows states
+	Member                   // it shows what agents say, or speaks to them: for an agent in its own project only
 	Within                   // it acts within the powers of its caller, and asks about each thing that it does
 	Manager                  // an agent needs --may-manage
 	Person                   // no agent may
@@ -50,6 +50,6 @@ func (c *Caller) checkMember() error {
 	if c.manages() || observe.SameFolder(c.project, project) || c.record.LaunchCwd() != "" && observe.Inside(project, c.record.LaunchCwd()) {
 		return nil
 	}
-	return agent.Errorf(agent.Held, "%s called this, which shows the agents of another project", c).
+	return agent.Errorf(agent.Held, "%s called this, and it is of another project", c).
 		Hint("a person can do it, in a terminal of their own")
 }

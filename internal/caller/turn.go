@@ -30,7 +30,7 @@ func (c *Caller) Turn(timeout time.Duration) (*agent.Spec, error) {
 		return nil, agent.Errorf(agent.Held, "%s called this, and a turn that an agent asks for takes at most %s", c, TurnLimit).Hint("--timeout 1h")
 	}
 	return &agent.Spec{
-		Cwd: c.record.LaunchCwd(), ConfigDir: c.record.ConfigDir, PermissionMode: c.mode(),
+		Handle: c.record.Handle, Depth: c.record.Depth, Cwd: c.record.LaunchCwd(), ConfigDir: c.record.ConfigDir, PermissionMode: c.mode(),
 		ClaudeArgs: slices.Clone(c.record.ClaudeArgs), Env: maps.Clone(c.record.Env),
 	}, nil
 }

@@ -72,18 +72,17 @@ func IsCommand(prompt string) bool {
 // that name into the conversation without asking.
 func NamesFile(prompt string) bool { return Literal(prompt) != prompt }
 
-// Literal is a prompt in which no @ names a file: behind each that would, there is a character that nobody sees and that
-// belongs to no name.
+// Literal is a prompt in which no @ names a file: before each that would stands a backslash, so that no word begins
+// with it. What is written behind an @ protects nothing: Claude resolves a path with "..", whatever stands before that.
 func Literal(prompt string) string {
-	const wordJoiner = '\u2060'
 	before := ' '
 	runes := []rune(prompt)
 	literal := make([]rune, 0, len(runes))
 	for i, r := range runes {
-		literal = append(literal, r)
-		if r == '@' && beginsWord(before) && i+1 < len(runes) && !unicode.IsSpace(runes[i+1]) {
-			literal = append(literal, wordJoiner)
+		if r == '@' && beginsWord(before) && i+1 < len(runes) && !strings.ContainsRune(" \t\r\n", runes[i+1]) {
+			literal = append(literal, '\\')
 		}
+		literal = append(literal, r)
 		before = r
 	}
 	return string(literal)

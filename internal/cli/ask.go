@@ -174,6 +174,9 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 		return err
 	}
 	if !s.Store.Exists() {
+		if err := conversation.New(s.Observer).CheckTrust(&say.Meta); err != nil { // a refused turn makes no project
+			return err
+		}
 		if s, err = f.founder(); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ func newAttachCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Attaches this terminal to the agent's tmux session, or switches to it if this terminal is in
 the same tmux server. To leave, press the tmux prefix and d (usually C-b d); the agent goes
 on. Needs a terminal.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
 		Example:           `  nbs-worker attach theologian`,
 		Args:              oneHandle,
 		ValidArgsFunction: once(f.handlesWhere(inTmux)),

@@ -37,7 +37,7 @@ rights of others off this user's files in .nbs, has git ignore .nbs, and updates
 the conversation changed inside claude. It touches nothing else.
 doctor ends with 0 when nothing is worse than a note, with 6 when claude or tmux is missing
 or unfit, else with 1.`,
-			agent.Failed, agent.BadInput, agent.Unfit, agent.Interrupted),
+			agent.Failed, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker doctor
   nbs-worker doctor --fix
   nbs-worker doctor --probe --all

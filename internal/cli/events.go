@@ -62,7 +62,7 @@ where the chain ends. --verify checks the chain. It ends with 1 at the first lin
 altered, removed, inserted, moved or cut off, or where the chain was made anew, and names
 file and line. It also reports a line that a full disk or a power cut left torn; such a line
 does no harm.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker events
   nbs-worker events theologian gatekeeper --since 2h
   nbs-worker events -n 20

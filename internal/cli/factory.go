@@ -167,6 +167,7 @@ func (f *factory) confined(s *supervisor.Supervisor) (*supervisor.Supervisor, er
 	if err != nil || env == nil {
 		return s, err
 	}
+	f.root = s.Store.Project() // and not what the agent's own environment names
 	env = slices.DeleteFunc(env, isOfTerminal)
 	env = append(env, slices.DeleteFunc(os.Environ(), func(entry string) bool { return !isOfTerminal(entry) })...)
 	if err := replaceEnvironment(env); err != nil {

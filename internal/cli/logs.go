@@ -43,7 +43,7 @@ so. It ends with 0 when the agent is dismissed, and with 130 when logs is interr
 --json prints one object per line: session_id, at, who (you, agent, tool, claude, compacted,
 session), text; where they apply tool, failure, model, aside, subagent, and bytes of a
 record too long to be read, of which text is the beginning.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Interrupted),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker logs theologian -n 20
   nbs-worker logs theologian --follow -n 1
   nbs-worker logs theologian --since 2h

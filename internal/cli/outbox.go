@@ -55,7 +55,7 @@ func newOutboxListCmd(f *factory) *cobra.Command {
 		Short: "List the kept messages",
 		Long: withCodes(`Lists the messages kept for these agents, or for all, in the order of typing. In a pipe
 the columns are handle, id, state, since when, why the last try failed, and the beginning
-of the text. --json prints the whole text.`, agent.Failed, agent.NotFound, agent.BadInput),
+of the text. --json prints the whole text.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Held),
 		Example: `  nbs-worker outbox list theologian
   nbs-worker outbox list --json | jq -r '.[] | select(.state == "unknown") | .id'`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -15,7 +15,7 @@ var powers = map[string]caller.Rule{
 	"version":    {Right: caller.Anyone, What: "print versions"},
 	"schema":     {Right: caller.Anyone, What: "print the shapes of the JSON"},
 	"list":       {Right: caller.Anyone, What: "show the states of the agents"},
-	"session":    {Right: caller.Anyone, What: "show the record and the state of an agent"},
+	"session":    {Right: caller.Member, What: "show the record and the state of an agent"},
 	"wait":       {Right: caller.Anyone, What: "wait for a state of agents"},
 	"triage":     {Right: caller.Anyone, What: "say what each agent needs"},
 	"hook":       {Right: caller.Anyone, What: "report of its own claude"},
@@ -25,10 +25,10 @@ var powers = map[string]caller.Rule{
 	cobra.ShellCompNoDescRequestCmd: {Right: caller.Anyone, What: "complete names"},
 
 	"runbook list":         {Right: caller.Anyone, What: "list the runbooks"},
-	"runbook show":         {Right: caller.Anyone, What: "show a runbook"},
+	"runbook show":         {Right: caller.Member, What: "show a runbook"},
 	"runbook run":          {Right: caller.Anyone, What: "run the steps of a runbook, each by its own right"},
-	"schedule list":        {Right: caller.Anyone, What: "list the schedules"},
-	"schedule next":        {Right: caller.Anyone, What: "show the next runs"},
+	"schedule list":        {Right: caller.Member, What: "list the schedules"},
+	"schedule next":        {Right: caller.Member, What: "show the next runs"},
 	"screen":               {Right: caller.Member, What: "show the screen of an agent"},
 	"logs":                 {Right: caller.Member, What: "show what an agent said and did"},
 	"events":               {Right: caller.Member, What: "show the journal"},
@@ -49,21 +49,21 @@ var powers = map[string]caller.Rule{
 	"recover":       {Right: caller.Within, What: "do what agents need"},
 	"run":           {Right: caller.Within, What: "run an agent in this terminal"},
 	"ask":           {Right: caller.Within, What: "take a turn in a conversation"},
-	"send":          {Right: caller.Within, What: "send agents a message"},
-	"tell":          {Right: caller.Within, What: "write to a chat"},
+	"send":          {Right: caller.Member, What: "send agents a message"},
+	"tell":          {Right: caller.Member, What: "write to a chat"},
 	"interrupt":     {Right: caller.Within, What: "end the present turn of agents"},
 	"stop":          {Right: caller.Within, What: "stop agents"},
 	"dismiss":       {Right: caller.Within, What: "remove agents"},
 	"set":           {Right: caller.Within, What: "change the record of an agent"},
 	"reset":         {Right: caller.Within, What: "forget the failures of agents"},
-	"doctor":        {Right: caller.Within, What: "check this machine and the project, and start a claude of its own for it"},
-	"export":        {Right: caller.Within, What: "print the units of the services"},
+	"doctor":        {Right: caller.Member, What: "check this machine and the project, and start a claude of its own for it"},
+	"export":        {Right: caller.Member, What: "print the units of the services"},
 	"memory on":     {Right: caller.Within, What: "have agents observed"},
 	"memory off":    {Right: caller.Within, What: "have agents observed no more"},
 	"memory add":    {Right: caller.Within, What: "write an observation"},
-	"memory export": {Right: caller.Within, What: "print what is remembered"},
+	"memory export": {Right: caller.Member, What: "print what is remembered"},
 
-	"outbox deliver": {Right: caller.Within, What: "type the messages that wait"},
+	"outbox deliver": {Right: caller.Member, What: "type the messages that wait"},
 
 	"adopt":   {Right: caller.Manager, What: "adopt a claude"},
 	"pause":   {Right: caller.Manager, What: "pause a project"},
@@ -101,9 +101,6 @@ func (f *factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, e
 	rule, declared := powers[f.verb]
 	if !declared {
 		return nil, fmt.Errorf("the verb %q declares no powers", f.verb)
-	}
-	if rule.Right == caller.Anyone {
-		return s, nil
 	}
 	if err := s.Check(rule); err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func newRunbookShowCmd(f *factory) *cobra.Command {
 		Short: "Print a runbook",
 		Long: withCodes(`Prints the page as it is, in Markdown. If the project and the program both have a page of
 this name, it prints the one that would run. --json also prints the parameters and steps.`,
-			agent.NotFound, agent.BadInput),
+			agent.NotFound, agent.BadInput, agent.Held),
 		Example: `  nbs-worker runbook show restart
   nbs-worker runbook show fixup --json | jq -r '.steps[].name'`,
 		Args:              onePage,

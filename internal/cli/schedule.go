@@ -96,7 +96,7 @@ func newScheduleListCmd(f *factory) *cobra.Command {
 		Use:   "list",
 		Short: "List the schedules",
 		Long: withCodes(`Prints one line per entry: name, times, what it is, the next run, and the last run.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule list --json | jq -r '.[] | select(.running) | .name'`,
 		Args: cobra.NoArgs,
@@ -152,7 +152,7 @@ func newScheduleNextCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "next",
 		Short: "Show the next runs of all schedules",
-		Long:  withCodes(`Prints one line per run, in order of time: time and name.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit),
+		Long:  withCodes(`Prints one line per run, in order of time: time and name.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
 		Example: `  nbs-worker schedule next
   nbs-worker schedule next --count 100 --json | jq -r '.[] | .at + " " + .name'`,
 		Args: func(cmd *cobra.Command, args []string) error {

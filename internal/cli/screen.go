@@ -21,7 +21,7 @@ what the screen says of the agent: state, dialog, attempt and wait of a retry, o
 last turn failed. The words of a dialog alone do not count as a dialog. The state is
 "unknown" when the screen does not show it. For the state itself use session: Claude's
 registry knows it better.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Interrupted),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker screen theologian
   nbs-worker screen theologian | tail -20
   nbs-worker screen theologian --json | jq -r .reading.dialog`,

@@ -74,7 +74,7 @@ type Say struct {
 
 // Accept makes a text durable and puts it into the queue. result is the earlier answer to the same id, if there is one.
 // Errors: BadInput; Conflict when the queue is full, the id was used for another text or the system prompt
-// is another one; Held when nobody has told Claude to trust the folder, or when it is not that of the agent that asks.
+// is another one; Held when Claude does not trust the folder, or when it is not that of the agent that asks.
 func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t conversations.Turn, result *conversations.Result, err error) {
 	if strings.TrimSpace(say.Text) == "" { // the API refuses it, and every later text of that conversation
 		return t, nil, agent.Errorf(agent.BadInput, "the text is empty")

@@ -28,7 +28,7 @@ func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 	if begun {
 		return nil
 	}
-	return e.checkTrust(&meta)
+	return e.CheckTrust(&meta)
 }
 
 // CheckFounding refuses conversations that begin here in a folder that Claude has not been told to trust. Errors: Held.
@@ -37,10 +37,11 @@ func (e *Engine) CheckFounding() error {
 	if err != nil {
 		return err
 	}
-	return e.checkTrust(&meta)
+	return e.CheckTrust(&meta)
 }
 
-func (e *Engine) checkTrust(meta *conversations.Meta) error {
+// CheckTrust refuses a folder that Claude has not been told to trust. Errors: Held.
+func (e *Engine) CheckTrust(meta *conversations.Meta) error {
 	folder := meta.Cwd
 	config, err := claude.ConfigAt(meta.ConfigDir)
 	if err != nil {
@@ -50,7 +51,7 @@ func (e *Engine) checkTrust(meta *conversations.Meta) error {
 	if err != nil || first.Trusted {
 		return err
 	}
-	return agent.Errorf(agent.Held, "nobody has told Claude to trust %s, and a turn runs the hooks and the servers of that folder", agent.Quote(folder)).
+	return agent.Errorf(agent.Held, "Claude does not trust %s yet, and a turn runs the hooks and the servers of that folder", agent.Quote(folder)).
 		Hint("look at what is in it, and answer Claude's question: cd %s && claude", agent.ShellWord(folder)).
 		Hint("or in one step: nbs-worker spawn HANDLE --cwd %[1]s --trust=%[1]s", agent.ShellWord(folder))
 }

@@ -46,8 +46,20 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 			return j.hold(ctx, conversations.Held{Class: heldClass(t), Reason: fmt.Sprintf("%d attempts came to nothing: %s", attempts, heldReason(t))})
 		}
 	}
+	if why, err := j.withdrawn(); why != "" || err != nil {
+		if err != nil {
+			return err
+		}
+		return j.over(ctx, conversations.Result{
+			Seq: t.Seq, ID: t.ID, SHA: t.SHA, Class: string(ClassPowers), Error: why, Attempts: len(t.Starts), At: e.Now().UTC(),
+		})
+	}
 	if !ask.Nested {
-		release, err := e.Store.ConversationTurns().Await(ctx, proc.Halted, func() {})
+		places := e.Store.ConversationTurns()
+		if ask.Powers != nil {
+			places = e.Store.AgentsTurns()
+		}
+		release, err := places.Await(ctx, proc.Halted, func() {})
 		if err != nil {
 			return err
 		}

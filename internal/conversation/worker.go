@@ -3,7 +3,6 @@ package conversation
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -95,15 +94,6 @@ func (j *job) begin(ctx context.Context, w *worker) error {
 	})
 }
 
-// powers are those with which the turn's claude is started, so that two that differ are told apart.
-func (j *job) powers() string {
-	if j.ask.Powers == nil {
-		return ""
-	}
-	text, _ := json.Marshal(j.ask.Powers) // of words alone: it cannot fail
-	return string(text)
-}
-
 func (j *job) systemPrompt() string {
 	if j.ask.Isolated {
 		return j.ask.SystemPrompt
@@ -155,10 +145,10 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 	return w, nil
 }
 
-// environ is the environment of the claude: the caller's, without the variables of an agent. The variable of the
+// environ is the environment of the claude: what it is given, without the variables of an agent. The variable of the
 // context, empty where there is none, marks it as the claude of a conversation.
 func (j *job) environ(w *worker) []string {
-	caller := slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
+	caller := slices.DeleteFunc(slices.Clone(j.given()), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
 	spec := &j.record(w.session, true).Spec
 	if powers := j.ask.Powers; powers != nil {
 		spec.Env = powers.Env

@@ -21,7 +21,10 @@ func (d *examination) paused(_ context.Context) findings {
 	case err != nil:
 		return found(Failure, oneLine(err), why, agent.HintsOf(err)...)
 	case pause != nil:
-		return found(Note, strings.TrimSuffix("the project is paused: "+pause.Reason, ": "), why, "nbs-worker unpause")
+		return found(Note, strings.TrimSuffix("the project is paused: "+pause.Words(), ": "), why, "nbs-worker unpause")
+	}
+	if d.Store.Watching().IsForeign() {
+		return found(Warning, "the mark of a pause does not count: it has not your seal", "only a service at boot would take it for one", "nbs-worker unpause")
 	}
 	return nil
 }

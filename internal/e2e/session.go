@@ -55,7 +55,7 @@ type Session struct {
 	Advice    []string
 }
 
-// IsDead tells whether the agent is known not to run.
+// IsDead reports if the agent is known not to run.
 func (s Session) IsDead() bool { return !s.Running && s.State != "unknown" }
 
 func (m *Team) Session(handle string) (s Session) {

@@ -55,7 +55,7 @@ func (s *Store) Conversations() *conversations.Drawer {
 
 // Watching is whether automatic actions on the agents are paused, and what their watch remembers.
 func (s *Store) Watching() *watching.Watching {
-	return watching.In(s.nbs, s.keeper, s.project, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
+	return watching.In(s.nbs, s.keeper, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
 }
 
 // Schedules are what is run when in the project, and what ran.
@@ -76,6 +76,9 @@ func (s *Store) MemoryFile() string { return s.nbs.Path("memory.db") }
 
 // Turns are the turns that the user's starts of agents take on this machine, in all projects.
 func (s *Store) Turns() turns.Turns { return turns.In(s.inRuntime("starts")) }
+
+// AgentsTurns are the same for the headless turns that agents ask for: they take no place from a person.
+func (s *Store) AgentsTurns() turns.Turns { return turns.In(s.inRuntime("agents")) }
 
 // ConversationTurns are the same for the user's headless turns.
 func (s *Store) ConversationTurns() turns.Turns { return turns.In(s.inRuntime("conversations")) }

@@ -47,7 +47,9 @@ func (s *Supervisor) granted(r *agent.Record, resume Resume) (Resume, error) {
 	if err == nil {
 		err = c.CheckResume(&r.Spec, asked)
 	}
-	resume.Prompt = c.Signed(resume.Prompt)
+	if resume.Prompt != r.InitialPrompt { // else it is signed already, or a person's
+		resume.Prompt = c.Signed(resume.Prompt)
+	}
 	return resume, err
 }
 
@@ -62,7 +64,7 @@ func (s *Supervisor) Turn(timeout time.Duration) (*conversations.Powers, error) 
 		return nil, err
 	}
 	return &conversations.Powers{
-		Agent: c.String(), PermissionMode: has.PermissionMode, ClaudeArgs: has.ClaudeArgs, Env: has.Env, Cwd: has.Cwd, ConfigDir: has.ConfigDir,
+		Agent: c.String(), Handle: has.Handle, Depth: has.Depth, PermissionMode: has.PermissionMode, ClaudeArgs: has.ClaudeArgs, Env: has.Env, Cwd: has.Cwd, ConfigDir: has.ConfigDir,
 	}, nil
 }
 

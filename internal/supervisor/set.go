@@ -80,10 +80,14 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 // signed is a change whose prompt says who wrote it.
 func (s *Supervisor) signed(set Set) (Set, error) {
 	c, err := s.caller()
-	if set.Prompt != nil {
-		set.Prompt = new(c.Signed(*set.Prompt))
+	if set.Prompt == nil || err != nil {
+		return set, err
 	}
-	return set, err
+	if err := c.CheckWords(caller.Words{Prompt: *set.Prompt}); err != nil {
+		return set, err
+	}
+	set.Prompt = new(c.Signed(*set.Prompt))
+	return set, nil
 }
 
 // apply changes a spec, and tells what is not as it was.

@@ -248,7 +248,7 @@ func TestCommands(t *testing.T) {
 		{"/send theologian  two\nlines ", "sent to theologian as telegram:4: two\nlines"},
 		{"/send theologian", "Write: /send HANDLE TEXT"},
 		{"/resume bob", "/resume did not work: resume bob: no such agent.\nhint: nbs-worker list"},
-		{"/help", help},
+		{"/help", teamHelp},
 		{"/etc/hosts is odd", "You said: /etc/hosts is odd"}, // for Claude
 	} {
 		server.Say(7, test.text)
@@ -284,8 +284,9 @@ func TestGroups(t *testing.T) {
 	_, log := run(t, server, &house{}, func(o *Options) { o.Users = []int64{1} })
 	server.SayIn(7, 2, "/new")
 	server.SayIn(7, 1, "/send theologian do it")
+	server.SayIn(7, 1, "/help")
 	server.SayIn(7, 1, "hello")
-	want(t, told(t, server, 7, 2), "/send is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", "You said: hello")
+	want(t, told(t, server, 7, 3), "/send is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", help, "You said: hello")
 	if !strings.Contains(log.text(), "user 2 is not allowed in chat 7") {
 		t.Errorf("log = %q", log.text())
 	}

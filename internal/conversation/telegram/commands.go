@@ -11,7 +11,9 @@ import (
 const help = `I pass on what you write to Claude, one message after the other.
 
 /new or /restart: begin a new conversation; the old one is kept
-/status: how this conversation is
+/status: how this conversation is`
+
+const teamHelp = help + `
 /agents: who is in the team
 /send HANDLE TEXT: write to an agent
 /resume HANDLE: bring an agent back`
@@ -47,7 +49,9 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 	case "":
 		return nil
 	case "/help":
-		reply = help
+		if reply = teamHelp; m.group && !b.InGroups {
+			reply = help
+		}
 	case "/start", "/new", "/restart":
 		reply, err = b.reset(ctx, c, m.id)
 	case "/status":

@@ -59,7 +59,8 @@ func TestAgentSpawnsAColleague(t *testing.T) {
 func TestServerStartedByAnAgentOutlivesIt(t *testing.T) {
 	m := standIn(t)
 	m.bossWithServer()
-	m.OK("spawn", "colleague")
+	r := m.NBSWith([]string{"NBS_INVOCATION_ID="}, "spawn", "colleague") // as a person does in a pane of that server
+	m.Check(r.Code == 0, "%s", r)
 	before, server := m.Session("colleague"), m.ServerPID()
 	m.OK("dismiss", "boss")
 	after := m.Session("colleague")

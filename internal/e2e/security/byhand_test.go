@@ -45,7 +45,7 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 	m.Check(environ["CANARY"] == "", "%v", environ)
 
 	out := filepath.Join(rig.ShortDir(t), "out")
-	script := m.Program("orphan", fmt.Sprintf("while kill -0 %d; do sleep 0.1; done\n{ nbs-worker spawn gamma; echo code $?; } >%s.part 2>&1\nmv %s.part %s", pid, out, out, out))
+	script := m.Program("orphan", fmt.Sprintf("while grep -qv ') Z ' /proc/%d/stat; do sleep 0.1; done\n{ nbs-worker spawn gamma; echo code $?; } >%s.part 2>&1\nmv %s.part %s", pid, out, out, out))
 	m.WaitIdle(m.World.ConfigDir, pid)
 	m.AsClaude(hand, "setsid -f "+script+" </dev/null >/dev/null 2>&1")
 	m.Kill(pid, syscall.SIGKILL)

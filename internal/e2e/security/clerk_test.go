@@ -84,9 +84,9 @@ func TestSecurityVerbsOfPersons(t *testing.T) {
 		"nbs-worker memory export /tmp/x":             person("write a file where it likes"),
 		"nbs-worker memory backup /tmp/x":             person("copy the database of the memory"),
 		"nbs-worker export systemd --dir /tmp":        person("write units where it likes"),
-		"nbs-worker --root " + other + " logs peer":   "shows the agents of another project",
-		"nbs-worker --root " + other + " events":      "shows the agents of another project",
-		"nbs-worker --root " + other + " screen peer": "shows the agents of another project",
+		"nbs-worker --root " + other + " logs peer":   "and it is of another project",
+		"nbs-worker --root " + other + " events":      "and it is of another project",
+		"nbs-worker --root " + other + " screen peer": "and it is of another project",
 	}
 	for command, words := range denied {
 		said := m.AsAgent("clerk", command)[0]
@@ -152,7 +152,7 @@ func TestSecurityTurnNeedsTrust(t *testing.T) {
 	folder := filepath.Join(m.World.Root, "foreign")
 	m.Write(filepath.Join(folder, ".claude", "settings.json"), `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch RAN"}]}]}}`)
 	r := m.NBS("--root", folder, "ask", "k", "hi")
-	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "nobody has told Claude to trust "), "%s", r)
+	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "Claude does not trust "), "%s", r)
 	_, err := os.Stat(filepath.Join(folder, "RAN"))
 	m.Check(os.IsNotExist(err), "a hook of the folder ran")
 }

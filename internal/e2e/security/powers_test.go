@@ -154,7 +154,7 @@ mv %s.part %s`, s.RecordedPID, m.Launcher("alpha"), out, out, out))
 	m.Kill(s.RecordedPID, syscall.SIGKILL)
 	m.WaitFor("the orphan has tried", func() (bool, string) { return e2e.Exists(out), "" })
 	text, _ := os.ReadFile(out)
-	if strings.Count(string(text), "code 8") != 3 || !strings.Contains(string(text), "agent alpha called this, and what it may is not known: it has ended") {
+	if strings.Count(string(text), "code 8") != 3 || !strings.Contains(string(text), "agent alpha called this, and what it may is not known: only its mark says that it is agent alpha") {
 		t.Errorf("%s", text)
 	}
 	m.Check(m.Session("beta").Running, "beta was ended")

@@ -21,7 +21,9 @@ type Meta struct {
 
 // Powers are those of the agent that asks for a turn: claude gets them, and no more. They are sealed with the request.
 type Powers struct {
-	Agent          string               `json:"agent"` // who asks, in words
+	Agent          string               `json:"agent"`            // who asks, in words
+	Handle         agent.Handle         `json:"handle,omitempty"` // "": a claude without a record
+	Depth          int                  `json:"depth,omitempty"`  // agents between it and a person
 	PermissionMode agent.PermissionMode `json:"permission_mode"`
 	ClaudeArgs     []string             `json:"claude_args,omitempty"`
 	Env            map[string]string    `json:"env,omitempty"`
@@ -51,7 +53,11 @@ type Request struct {
 // sum is over what is asked, and not over when and how patiently: a repeated request may wait longer.
 func (r *Request) sum() string {
 	asked := *r
-	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.At = "", "", "", 0, false, time.Time{}
+	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.Typed, asked.At = "", "", "", 0, false, false, time.Time{}
+	if asked.Powers != nil {
+		powers := *asked.Powers
+		powers.Agent, asked.Powers = "", &powers // it names a process
+	}
 	content, _ := json.Marshal(asked) // it has only words and a time
 	return string(private.SumOf(content))
 }

@@ -29,7 +29,6 @@ const Folder = "watch"
 type Watching struct {
 	nbs      *private.Folder
 	keeper   *trust.Keeper // nil: it cannot be known if the project is paused
-	project  string
 	memories private.Tree
 	memory   string       // the name of the project's own
 	prepare  func() error // makes what is missing in .nbs
@@ -37,8 +36,8 @@ type Watching struct {
 
 // In is what is kept in the .nbs folder of a project, and in the folder of all memories for the
 // project of this hash.
-func In(nbs *private.Folder, keeper *trust.Keeper, project string, memories private.Tree, hash string, prepare func() error) *Watching {
-	return &Watching{nbs: nbs, keeper: keeper, project: project, memories: memories, memory: hash + ".json", prepare: prepare}
+func In(nbs *private.Folder, keeper *trust.Keeper, memories private.Tree, hash string, prepare func() error) *Watching {
+	return &Watching{nbs: nbs, keeper: keeper, memories: memories, memory: hash + ".json", prepare: prepare}
 }
 
 // Pause is the user's order that nothing is done to the agents of the project automatically.
@@ -99,17 +98,21 @@ func (w *Watching) check(kept *sealedPause) error {
 	if w.keeper == nil {
 		return private.ErrNoTree
 	}
-	content, err := w.content(&kept.Pause)
+	content, err := json.Marshal(kept.Pause) // wherever the project is: it may be moved while it is paused
 	if err != nil {
 		return err
 	}
 	return w.keeper.Check(sealKind, content, kept.Seal)
 }
 
-// content is what the seal is over.
-func (w *Watching) content(pause *Pause) ([]byte, error) {
-	text, err := json.Marshal(pause)
-	return trust.Placed(text, w.project, Folder+"/"+pauseFile), err
+// IsForeign reports if there is a pause that does not count: without the user's seal, as one that came with the project.
+func (w *Watching) IsForeign() bool {
+	pause, err := w.Paused()
+	if pause != nil || err != nil {
+		return false
+	}
+	_, err = w.nbs.Read(Folder, pauseFile, pauseLimit)
+	return err == nil
 }
 
 // SetPause pauses the project, durably.
@@ -117,7 +120,7 @@ func (w *Watching) SetPause(pause Pause) error {
 	if w.keeper == nil {
 		return private.ErrNoTree
 	}
-	content, err := w.content(&pause)
+	content, err := json.Marshal(pause)
 	if err != nil {
 		return err
 	}
