@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // becomes waits until the registry has a status that it did not have at the time, and
@@ -31,19 +32,23 @@ func (m *team) becomes(status string, since time.Time) e2e.Session {
 	return l
 }
 
-// answer presses a key until the dialog has gone from the screen: a dialog ignores what comes within a moment of its
-// appearance, and at the prompt behind it a second Escape would open a menu.
+// answer presses a key when the dialog has been on the screen for a while, and again much later if it still is: a dialog
+// ignores what comes within a moment of its appearance, and at the prompt behind it a second Escape opens a menu.
 func (m *team) answer(key string) {
 	m.Helper()
 	target := "=" + m.Session("alpha").TmuxSession + ":"
-	var pressed time.Time
+	settled, again := rig.Scaled(time.Second), rig.Scaled(15*time.Second)
+	var next time.Time // when the key is pressed; zero: no dialog was seen
 	m.WaitFor(key+" takes", func() (bool, string) {
 		shown := m.Tmux("capture-pane", "-p", "-t", target)
-		switch isOpen := strings.Contains(shown, "❯ 1. "); {
-		case isOpen && time.Since(pressed) > time.Second:
+		isOpen := strings.Contains(shown, "❯ 1. ")
+		switch now := time.Now(); {
+		case isOpen && next.IsZero():
+			next = now.Add(settled)
+		case isOpen && now.After(next):
 			m.Tmux("send-keys", "-t", target, key)
-			pressed = time.Now()
-		case !isOpen && !pressed.IsZero():
+			next = now.Add(again)
+		case !isOpen && !next.IsZero():
 			e := m.Entry()
 			return e.Status != "waiting", fmt.Sprintf("%+v", e)
 		}
