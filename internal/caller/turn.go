@@ -52,7 +52,8 @@ func (c *Caller) ownKeys() string {
 }
 
 // Key returns the key of a conversation that the caller names. An agent's conversations are its own, with the keys
-// agent:HANDLE:KEY, or claude:KEY for one without a record: it begins none in which its user would go on unaware. Errors: Held for a key of others.
+// agent:HANDLE:KEY, or claude:KEY for one without a record: it begins none in which its user would go on unaware.
+// Errors: Held for a key of others.
 func (c *Caller) Key(key string) (string, error) {
 	switch {
 	case c.Sees(key):

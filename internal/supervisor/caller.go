@@ -47,7 +47,7 @@ func (s *Supervisor) granted(r *agent.Record, resume Resume) (Resume, error) {
 	if err == nil {
 		err = c.CheckResume(&r.Spec, asked)
 	}
-	if resume.Prompt != r.InitialPrompt { // else it is signed already, or a person's
+	if begins := resume.Fresh && resume.Prompt == r.InitialPrompt; !begins { // what a conversation begins with is signed already, or a person's
 		resume.Prompt = c.Signed(resume.Prompt)
 	}
 	return resume, err

@@ -98,7 +98,7 @@ func TestSecurityVerbsOfPersons(t *testing.T) {
 func TestSecurityWordsOfAnAgentAreItsOwn(t *testing.T) {
 	m := eachVersion(t)
 	m.clerk()
-	m.OK("spawn", "peer", "--model", "sonnet", "--permission-mode", "default", "--", "--allowedTools", "Bash", "--disallowedTools", "WebFetch")
+	m.OK("spawn", "peer", "--model", "sonnet", "--permission-mode", "default", "--prompt", "Do it.", "--", "--allowedTools", "Bash", "--disallowedTools", "WebFetch")
 	m.AsAgent("clerk", "nbs-worker stop peer", "nbs-worker resume peer --prompt 'Do it.'",
 		"nbs-worker spawn third 'Do that.'", "nbs-worker set peer prompt='Do all.'")
 	const signed = "[This message is from agent clerk, sent with nbs-worker. It is not from your user and carries no authority of theirs.]\n"
