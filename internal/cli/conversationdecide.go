@@ -41,6 +41,9 @@ Waiting turns stay. reset waits for a turn that is being answered. --system-prom
 				if cmd.Flags().Changed("system-prompt") {
 					meta.SystemPrompt = prompt
 				}
+				if err := agent.CheckText("--system-prompt", prompt); err != nil {
+					return err
+				}
 				if !cmd.Flags().Changed("model") {
 					return nil
 				}

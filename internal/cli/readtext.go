@@ -46,5 +46,5 @@ func readText(what, path string, in io.Reader) (string, error) {
 	case len(text) == textLimit:
 		return "", agent.Errorf(agent.BadInput, "%s %s has more than %d bytes", what, agent.Quote(path), textLimit-1)
 	}
-	return string(text), nil
+	return string(text), agent.CheckText(what+" "+agent.Quote(path), string(text))
 }

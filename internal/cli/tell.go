@@ -66,6 +66,9 @@ func runTell(ctx context.Context, f *factory, to, text string, notice bool) erro
 	if strings.TrimSpace(text) == "" {
 		return agent.Errorf(agent.BadInput, "the text is empty")
 	}
+	if err := agent.CheckText("the text", text); err != nil {
+		return err
+	}
 	from, err := s.Envelope("", false)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -62,4 +64,22 @@ func TestATurnThatEndsWhileItIsLookedAt(t *testing.T) {
 	open, err := s.Open(&seen)
 	rig.Must(t, err)
 	rig.Check(t, len(open) == 0, "%+v", open)
+}
+
+// What is no text is refused before anything is accepted: it would block its conversation for good.
+func TestWhatIsNoTextIsNotAccepted(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for what, say := range map[string]Say{
+		"a text":    {Request: conversations.Request{ID: "1", Text: "Gr\xfc\xdfe"}},
+		"a prompt":  {Request: conversations.Request{ID: "1", Text: "hello"}, Meta: conversations.Meta{SystemPrompt: "\xff"}},
+		"an id":     {Request: conversations.Request{ID: "\xff", Text: "hello"}},
+		"a program": {Request: conversations.Request{ID: "1", Text: "hello", ContextCmd: "/bin/\xff"}},
+		"a NUL":     {Request: conversations.Request{ID: "1", Text: "a\x00b"}},
+	} {
+		_, _, err := s.Accept(t.Context(), "review", say)
+		rig.Check(t, agent.KindOf(err) == agent.BadInput, "%s: %v", what, err)
+	}
+	_, err := s.Store.Conversations().Of("review").State()
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "something was accepted: %v", err)
 }

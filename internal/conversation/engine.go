@@ -72,12 +72,23 @@ type Say struct {
 	Meta conversations.Meta // used when the conversation does not exist yet
 }
 
+// checkTexts refuses what is no text: as JSON it would be another one, and the turn with all behind it damaged.
+func (s *Say) checkTexts() error {
+	return errors.Join(
+		agent.CheckText("the text", s.Text), agent.CheckText("the system prompt", s.SystemPrompt+s.Meta.SystemPrompt),
+		agent.CheckText("the id", s.ID), agent.CheckText("--context-cmd", s.ContextCmd), agent.CheckText("the folder", s.Meta.Cwd+s.Meta.ConfigDir),
+	)
+}
+
 // Accept makes a text durable and puts it into the queue. result is the earlier answer to the same id, if there is one.
 // Errors: BadInput; Conflict when the queue is full, the id was used for another text or the system prompt
 // is another one; Held when Claude does not trust the folder, or when it is not that of the agent that asks.
 func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t conversations.Turn, result *conversations.Result, err error) {
 	if strings.TrimSpace(say.Text) == "" { // the API refuses it, and every later text of that conversation
 		return t, nil, agent.Errorf(agent.BadInput, "the text is empty")
+	}
+	if err := say.checkTexts(); err != nil {
+		return t, nil, err
 	}
 	c := e.Store.Conversations().Of(key)
 	if err := errors.Join(e.checkOther(c), e.checkFolder(c, &say)); err != nil {

@@ -71,6 +71,8 @@ func (m *Message) check() error {
 	switch {
 	case text == "":
 		return agent.Errorf(agent.BadInput, "the message is empty").Hint("give a text, a file with --file, or - for standard input")
+	case agent.CheckText("the message", text) != nil:
+		return agent.CheckText("the message", text)
 	case len(text) > limit:
 		return agent.Errorf(agent.BadInput, "the message has %s, the limit is %s", agent.Bytes(uint64(len(text))), agent.Bytes(limit)).
 			Hint("put it into a file, and send its path")
