@@ -53,6 +53,8 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	}
 	args = append(args, spec.marks(target, target)...)
 	args = append(args, ";", "set-option", "-t", target, "destroy-unattached", "off")
+	// Else a person who is attached would be in another agent's terminal when this session ends, and type there.
+	args = append(args, ";", "set-option", "-t", target, "detach-on-destroy", "on")
 	startLimit := cmp.Or(spec.StartLimit, answerLimit)
 	limit, before := answerLimit, spec.Server
 	if before == 0 {

@@ -77,3 +77,17 @@ func TestTmuxHookThatKillsSessionsLate(t *testing.T) {
 	m.tmuxConf("set-hook -g session-created \"run-shell 'sleep 0.5' ; kill-session\"")
 	m.Refused(6, "a hook of your tmux configuration ends each session as soon as it is made: session-created", "spawn", "alpha")
 }
+
+// Who is attached to an agent that ends is back in the own shell, and not in another agent's terminal.
+func TestAttachedPersonLeavesWithTheAgent(t *testing.T) {
+	m := standIn(t)
+	m.tmuxConf("set -g detach-on-destroy off")
+	m.OK("spawn", "beta")
+	m.OK("spawn", "alpha")
+	attach := m.Command([]string{"attach", "alpha"}, "TERM=xterm-256color")
+	console := m.Console(attach)
+	console.MustShow("❯")
+	m.OK("stop", "alpha")
+	m.WaitFor("the attached terminal is given back", func() (bool, string) { return e2e.Dead(attach.Process.Pid), console.Seen.String() })
+	_ = attach.Wait()
+}
