@@ -111,6 +111,9 @@ func runRecover(ctx context.Context, f *factory, o *recoverOptions) error {
 	if err != nil {
 		return failed(err, "recover")
 	}
+	if o.all {
+		f.noteStopped(&o.selection)
+	}
 	f.noteOrder(handles, o.order)
 	ladder := recovery.New(s, recovery.Limits{Bands: bands, Patience: o.patience}, "recover", func(handle agent.Handle, what string) { f.progress(handle)(what) })
 	options := recovery.Options{

@@ -112,6 +112,9 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 	if len(handles) == 0 {
 		f.note("no agent is to be resumed")
 	}
+	if o.down {
+		f.noteStopped(&o.selection)
+	}
 	return f.each(ctx, "resume", handles, o.several(), atOnce(), func(handle agent.Handle) (outcome, error) {
 		resume := resume
 		resume.Progress = f.progress(handle)

@@ -22,6 +22,8 @@ type selection struct {
 	all     bool // of the project
 	down    bool // that should run, and do not
 	yes     bool // without being asked
+
+	stopped []agent.Handle // of all that were looked at, those that a person has stopped
 }
 
 // positional checks the handles: some, or --all in their place.
@@ -67,8 +69,24 @@ func (o *selection) resolve(ctx context.Context, s *supervisor.Supervisor, wante
 		if row.Record.Handle == "" || wanted(row) { // the verb reports a record that cannot be read
 			handles = append(handles, row.Handle)
 		}
+		if row.Record.Handle != "" && row.Record.LaunchDesired() == agent.DesiredStopped && !row.Status.Running() {
+			o.stopped = append(o.stopped, row.Handle)
+		}
 	}
 	return handles, nil
+}
+
+// noteStopped tells who is left as a person has stopped them, by a verb for the agents that should run.
+func (f *factory) noteStopped(o *selection) {
+	if len(o.stopped) > 0 {
+		f.sayNote("left as they were stopped: " + joined(o.stopped))
+		f.hintBack(o.stopped)
+	}
+}
+
+// hintBack tells how stopped agents are brought back.
+func (f *factory) hintBack(handles []agent.Handle) {
+	f.hint("to bring them back: nbs-worker resume %s", strings.ReplaceAll(joined(handles), ",", ""))
 }
 
 // confirm asks a person before many agents are dismissed.

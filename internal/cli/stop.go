@@ -112,6 +112,9 @@ func runEnding(ctx context.Context, f *factory, verb string, o *endingOptions, t
 	if len(handles) == 0 {
 		f.note("no agent is to be %s", endedAs[verb])
 	}
+	if verb == "stop" && o.all && len(handles) > 0 {
+		defer f.hintBack(handles)
+	}
 	return f.each(ctx, verb, handles, o.several(), atOnce(), func(handle agent.Handle) (outcome, error) {
 		gone, err := end(s, ctx, handle)
 		if err != nil {

@@ -54,6 +54,15 @@ func TestAgentSpawnsAColleague(t *testing.T) {
 	m.MustRemember("colleague", before)
 }
 
+// Who ends a team for the night is told how it comes back.
+func TestStopOfAllSaysHowTheyComeBack(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("spawn", "beta")
+	r := m.NBS("stop", "--all")
+	m.Check(r.Code == 0 && r.Stderr == "hint: to bring them back: nbs-worker resume alpha beta\n", "%s", r)
+}
+
 // A tmux server that an agent's shell has started hands the agent's mark on to all
 // that is started in it.
 func TestServerStartedByAnAgentOutlivesIt(t *testing.T) {
