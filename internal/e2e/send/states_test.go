@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/sim/rig"
 )
 
 // becomes waits until the registry has a status that it did not have at the time, and
@@ -32,12 +31,17 @@ func (m *team) becomes(status string, since time.Time) e2e.Session {
 	return l
 }
 
-// answer presses a key when the dialog has been on the screen for a while, and again much later if it still is: a dialog
-// ignores what comes within a moment of its appearance, and at the prompt behind it a second Escape opens a menu.
+// answer presses a key when the dialog has been on the screen for a while, and again while it still is: a dialog ignores
+// what comes within a moment of its appearance. Escape is given much more time: at the prompt behind the dialog a second
+// one opens a menu, while a second Enter does nothing there.
 func (m *team) answer(key string) {
 	m.Helper()
 	target := "=" + m.Session("alpha").TmuxSession + ":"
-	settled, again := rig.Scaled(time.Second), rig.Scaled(15*time.Second)
+	const settled = time.Second
+	again := time.Second
+	if key == "Escape" {
+		again = 20 * time.Second
+	}
 	var next time.Time // when the key is pressed; zero: no dialog was seen
 	m.WaitFor(key+" takes", func() (bool, string) {
 		shown := m.Tmux("capture-pane", "-p", "-t", target)
