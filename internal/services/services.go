@@ -40,7 +40,7 @@ func hosting(ctx context.Context, o cli.ServeOptions, open func() (*supervisor.S
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
 	if bridged {
-		if err := server.Engine.CheckFounding(); err != nil { // else each chat would be told so, and nobody at the machine
+		if err := server.Engine.CheckFounding(); err != nil { // its operator is told now, and not each chat later
 			return err
 		}
 		if err := bridge(o, team, server, token); err != nil {
