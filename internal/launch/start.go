@@ -53,7 +53,7 @@ type Plan struct {
 	takesUp   bool // of a spawn: the conversation exists
 	inPlace   bool // in the caller's own terminal, without tmux
 	again     bool // by the agent's launcher, as its restart policy has it
-	unawaited bool // nobody waits until claude is ready
+	unawaited bool // the command ends before claude is ready
 	InView    bool // a window that is added to an existing session becomes the one that is shown
 	config    claude.Config
 

@@ -142,7 +142,7 @@ func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 	}
 }
 
-// verbStarts tells whether a command is about to start the agent, or to start it anew, and waits for what comes of it.
+// verbStarts reports if a command is starting the agent, or is about to, and waits for the result.
 func (l *Launcher) verbStarts(handle agent.Handle) bool {
 	if holder, signed := l.Store.VerbHolder(handle); signed && holder.Left {
 		return false

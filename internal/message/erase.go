@@ -32,8 +32,8 @@ func (d *delivery) leftBehind(why error) error {
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 
-// erase deletes a text, or what is left of it, from the box. It leaves a draft with anything else in it,
-// which is somebody's. An empty box counts as erased when the text was drawn there before.
+// erase deletes a text, or what is left of it, from the box. It leaves a draft with anything else in it:
+// a person wrote that. An empty box counts as erased when the text was drawn there before.
 func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
 	return until(ctx, eraseLimit, func() (bool, error) {
 		shown, err := t.Screen(ctx)
@@ -53,7 +53,7 @@ func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
 	})
 }
 
-// isPart tells whether a text has nothing but characters of a whole, in their order.
+// isPart reports if a text is a whole from which characters were left out.
 func isPart(text, whole string) bool {
 	for _, r := range whole {
 		if after, is := strings.CutPrefix(text, string(r)); is {

@@ -112,8 +112,9 @@ func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
 	return holder, err == nil
 }
 
-// LeaveToLauncher says in the verb lock, which the caller holds, that the verb waits no longer for what it has started: what
-// follows the end of that is for its launcher to decide. The signature becomes longer, so that nobody reads a part of it.
+// LeaveToLauncher notes in the verb lock, which the caller holds, that the verb no longer waits for the agent that it has
+// started. If that agent ends, its launcher decides what follows. The new note is longer than the old one: a reader
+// never takes a part of it for the whole.
 func (s *Store) LeaveToLauncher(handle agent.Handle) {
 	if holder, signed := s.VerbHolder(handle); signed && holder.PID == os.Getpid() && !holder.Left {
 		holder.Left = true

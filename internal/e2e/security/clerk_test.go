@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -27,20 +26,15 @@ func TestSecurityTurnGetsNoMoreThanItsAgent(t *testing.T) {
 	m.UserSettings(`{"permissions":{"defaultMode":"acceptEdits"}}`) // at its start Claude would ask about another mode
 	file := filepath.Join(m.World.Project, "WRITTEN")
 	wrote := func() bool { _, err := os.Stat(file); return err == nil }
-	m.AsAgent("clerk", "nbs-worker ask own '"+writing(file)+"'")
-	m.Check(!wrote(), "a turn that clerk asks for writes a file, which clerk may not")
-	server := m.Begin("serve")
-	m.WaitFor("the server runs", func() (bool, string) {
-		sockets, err := filepath.Glob(filepath.Join(m.World.RunDir, "nbs-worker", "serve", "*.sock"))
-		return err == nil && len(sockets) == 1, ""
-	})
-	m.AsAgent("clerk", "nbs-worker ask own '"+writing(file)+"'")
-	m.Check(!wrote(), "the server takes it with more than clerk has")
+	asked := m.AsAgent("clerk", "nbs-worker ask own '"+writing(file)+"'")
+	m.Check(!wrote() && strings.HasSuffix(asked[0], "code 0\n"), "a turn that clerk asks for writes a file, or is not taken: %q", asked)
+	stop := m.served()
+	asked = m.AsAgent("clerk", "nbs-worker ask own '"+writing(file)+"'")
+	m.Check(!wrote() && strings.HasSuffix(asked[0], "code 0\n"), "the server takes it with more than clerk has, or not at all: %q", asked)
 	m.Ask(0, "mine", "Remember 42.")
 	said := m.AsAgent("clerk", "nbs-worker ask own 'Hello.'", "nbs-worker ask mine 'Hello.' --json")
 	m.Check(strings.HasSuffix(said[0], "code 0\n") && strings.Contains(said[1], `"key":"agent:clerk:mine"`), "%q", said)
-	m.Must(server.Process.Signal(syscall.SIGINT))
-	server.End()
+	stop()
 	m.Ask(0, "mine", writing(file))
 	m.Check(wrote(), "a person's own turn does not run with the person's settings")
 }

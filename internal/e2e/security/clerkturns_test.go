@@ -5,24 +5,27 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
 	"nbs-worker/internal/e2e"
 )
 
-// served runs a server of the project until the test ends.
-func (m *team) served() {
+// served runs a server of the project until it is stopped, or the test ends.
+func (m *team) served() (stop func()) {
 	m.Helper()
 	server := m.Begin("serve")
-	m.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		_ = server.Process.Signal(syscall.SIGINT)
 		server.End()
 	})
+	m.Cleanup(stop)
 	m.WaitFor("the server runs", func() (bool, string) {
 		sockets, err := filepath.Glob(filepath.Join(m.World.RunDir, "nbs-worker", "serve", "*.sock"))
 		return err == nil && len(sockets) == 1, ""
 	})
+	return stop
 }
 
 // Whatever stands before or behind an @, the text of an agent names no file.

@@ -232,8 +232,8 @@ func (q *Queue) Due() string {
 	return ""
 }
 
-// IsDue reports if an entry is still to be delivered: the user vouches for it, and it is none that was delivered and put
-// back, as from a backup.
+// IsDue reports if an entry is still to be delivered. It needs the user's seal. An entry that was delivered, and came back
+// from a backup, is not due.
 func (q *Queue) IsDue(e *Entry) bool {
 	return e.Pending() && q.CheckSeal(e) == nil && !slices.Contains(q.delivered(), e.ID)
 }
