@@ -83,7 +83,7 @@ night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, 
 
 bench: build ## measure every verb against its floor, into build/bench.json; takes minutes
 	scripts/bootstrap bench
-	bin/nbs-sim isolate -- bin/nbs-sim bench --claude .cache/claude/2.1.329/claude --out build/bench.json
+	bin/nbs-sim isolate -- bin/nbs-sim bench --claude .cache/claude/2.1.332/claude --out build/bench.json
 
 bench-readme: build ## put the table of build/bench.json into README.md
 	bin/nbs-sim bench --out build/bench.json --readme README.md

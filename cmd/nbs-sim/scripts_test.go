@@ -28,7 +28,7 @@ func script(t *testing.T, programs map[string]string, env []string, name string,
 func TestBootstrapVerifiesTheClaudeInTheStore(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
-	planted := filepath.Join(store, "2.1.329", "claude")
+	planted := filepath.Join(store, "2.1.332", "claude")
 	rig.Must(t, os.MkdirAll(filepath.Dir(planted), 0o700))
 	ran := filepath.Join(t.TempDir(), "ran")
 	rig.Must(t, os.WriteFile(planted, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700))
@@ -36,7 +36,7 @@ func TestBootstrapVerifiesTheClaudeInTheStore(t *testing.T) {
 	npm := `mkdir package && cp ` + planted + ` package/claude && tar -czf claude.tgz package && rm -r package`
 	tools := map[string]string{"npm": npm, "tmux": "", "jq": ""}
 	out, code := script(t, tools, []string{"NBS_TEST_CLAUDE_DIR=" + store}, "bootstrap", "demo")
-	for _, want := range []string{planted + " is not the pinned program", "the package of Claude Code 2.1.329 is not the pinned one"} {
+	for _, want := range []string{planted + " is not the pinned program", "the package of Claude Code 2.1.332 is not the pinned one"} {
 		rig.Check(t, strings.Contains(out, want), "it does not say %q:\n%s", want, out)
 	}
 	_, err := os.Stat(ran)

@@ -48,7 +48,7 @@ func setUp(env *testscript.Env) error {
 	world := rig.NewWorld(env.T().(testing.TB), "") // of testing.T, in a run of go test
 	bin := filepath.Join(world.Root, "bin")
 	started := filepath.Join(world.Root, "started")
-	for name, version := range map[string]string{"claude": "2.1.329 (Claude Code)", "tmux": "tmux 3.4"} {
+	for name, version := range map[string]string{"claude": "2.1.332 (Claude Code)", "tmux": "tmux 3.4"} {
 		text := "#!/bin/sh\ncase \"$*\" in --version | -V) echo '" + version + "' ;; *) echo " + name + " \"$@\" >>" + started + "; exit 1 ;; esac\n"
 		if err := writeProgram(filepath.Join(bin, name), text); err != nil {
 			return err

@@ -37,7 +37,7 @@ func TestMarked(t *testing.T) {
 		{"continued-tool", 2, Mark{Found: true, Answered: true, Answer: `You said: [[tool Bash {"command":"sleep 20","description":"x"}]] please`}},
 		{"error-429", 1, Mark{Found: true, Class: Limit, Detail: "API Error: Request rejected (429) · simulated"}},
 	}
-	for _, version := range []string{rig.Oldest, rig.Newest} {
+	for _, version := range []string{rig.Oldest, seenOn} {
 		for _, c := range cases {
 			t.Run(fmt.Sprint(version, "/", c.file, "/", c.turn), func(t *testing.T) {
 				got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, c.file+".jsonl")), invocationOf(c.turn), c.turn)
@@ -52,7 +52,7 @@ func TestMarked(t *testing.T) {
 
 // A transcript may be missing, empty, or cut short within the answer.
 func TestMarkedInDamage(t *testing.T) {
-	whole, err := os.ReadFile(filepath.Join("testdata", "transcripts", "2.1.329", "continued-term.jsonl"))
+	whole, err := os.ReadFile(filepath.Join("testdata", "transcripts", seenOn, "continued-term.jsonl"))
 	rig.Must(t, err)
 	path := filepath.Join(rig.MemoryDir(t), "t.jsonl")
 	check := func(what string, want Mark) {

@@ -11,6 +11,9 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
+// seenOn is the newer version whose transcripts and outcomes are in testdata.
+const seenOn = "2.1.329"
+
 // replayed is the outcome of a turn whose output was captured: what claude said on stdout and stderr, and how it ended.
 func replayed(t *testing.T, captured string) Outcome {
 	t.Helper()
@@ -72,7 +75,7 @@ func TestOutcomes(t *testing.T) {
 		"killed-hup":      {class: Killed, detail: "129"},
 		"killed-int":      {class: Interrupted},
 	}
-	for _, version := range []string{rig.Oldest, rig.Newest} {
+	for _, version := range []string{rig.Oldest, seenOn} {
 		for name, want := range cases {
 			t.Run(version+"/"+name, func(t *testing.T) {
 				o := replayed(t, filepath.Join("testdata", "outcomes", version, name+".txtar"))

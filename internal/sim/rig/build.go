@@ -16,7 +16,7 @@ import (
 
 // The pinned Claude Codes: the one that is built for, and the oldest that is supported.
 const (
-	Newest = "2.1.329"
+	Newest = "2.1.332"
 	Oldest = "2.1.197"
 )
 

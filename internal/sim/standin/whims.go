@@ -10,7 +10,7 @@ import (
 )
 
 // DefaultVersion is the version that is imitated unless version= says otherwise.
-const DefaultVersion = "2.1.329"
+const DefaultVersion = "2.1.332"
 
 // whims are the misbehaviours asked for. See the package comment.
 type whims struct {
@@ -95,7 +95,7 @@ func (w *whims) setSwitch(name string) error {
 	return nil
 }
 
-// old reports whether 2.1.197 is imitated rather than 2.1.329.
+// old reports whether 2.1.197 is imitated rather than 2.1.332.
 func (w whims) old() bool {
 	var major, minor, patch int
 	if _, err := fmt.Sscanf(w.version, "%d.%d.%d", &major, &minor, &patch); err != nil {

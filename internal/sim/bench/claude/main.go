@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	version = "2.1.329"
+	version = "2.1.332"
 	turns   = 20 // of the transcript: about 40 kB
 )
 
