@@ -49,6 +49,12 @@ func (e *Error) Hint(format string, args ...any) *Error {
 	return e
 }
 
+// HintsOf adds the remedies of a cause that the error does not wrap, and returns the error.
+func (e *Error) HintsOf(cause error) *Error {
+	e.Hints = append(e.Hints, HintsOf(cause)...)
+	return e
+}
+
 // KindOf returns the kind of the outermost Error in err's chain, and Failed for
 // any other error.
 func KindOf(err error) Kind {

@@ -36,6 +36,7 @@ func (s *Store) CheckSeal(r *agent.Record) error {
 		why = "changed since it was allowed: " + strings.Join(changed, ", ")
 	}
 	return agent.Errorf(agent.Held, "the record is not allowed: %s", why).
+		HintsOf(err).
 		Hint("look at what it would run, and allow it on a terminal: nbs-worker allow %s", r.Handle)
 }
 

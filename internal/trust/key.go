@@ -3,10 +3,12 @@ package trust
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"nbs-worker/internal/agent"
 )
@@ -111,6 +113,22 @@ func (k *Keeper) makeKey() (err error) {
 }
 
 func (k *Keeper) path() string { return k.home.Path(keyFile) }
+
+// missing is the error for a seal that is checked without a key. It is an [ErrSeal].
+func (k *Keeper) missing() error {
+	return agent.Errorf(agent.Held, "%w: the key of the seals is missing: %s", ErrSeal, agent.Quote(k.path())).
+		Hint("put your key back first, without it nothing that you have sealed is taken: ls -la %s", agent.ShellWord(string(k.home)))
+}
+
+// IfReplaced is the remedy for seals that are not valid because the key was replaced: "" when there is no key.
+func (k *Keeper) IfReplaced() string {
+	info, err := os.Stat(k.path())
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("if your key was replaced (this one is from %s), put the old one back first: ls -la %s",
+		info.ModTime().Format(time.DateTime), agent.ShellWord(string(k.home)))
+}
 
 // unread is the error for a key of which nothing is known: too many files may be open. It is no reason to replace the key.
 func (k *Keeper) unread(err error) error {

@@ -56,8 +56,11 @@ func (k *Keeper) Check(kind string, content []byte, seal string) error {
 	if err != nil {
 		return err
 	}
+	if key == nil {
+		return k.missing()
+	}
 	given, err := base64.RawURLEncoding.DecodeString(seal)
-	if key == nil || err != nil || !hmac.Equal(given, sum(key, kind, content)) {
+	if err != nil || !hmac.Equal(given, sum(key, kind, content)) {
 		return ErrSeal
 	}
 	return nil

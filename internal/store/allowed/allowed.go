@@ -79,7 +79,7 @@ func (f *Files) Check(kind, name string, content []byte) error {
 	_ = json.Unmarshal(data, &seal) // a damaged one vouches for nothing
 	err = f.keeper.Check(kind, trust.Placed(content, f.project, name), seal.MAC)
 	if errors.Is(err, trust.ErrSeal) {
-		return agent.Errorf(agent.Held, "%s is not allowed: it is not as you have allowed it", agent.Quote(name))
+		return agent.Errorf(agent.Held, "%s is not allowed: it is not as you have allowed it", agent.Quote(name)).HintsOf(err)
 	}
 	return err
 }

@@ -92,7 +92,11 @@ func (d *Drawer) refused(file, where string, err error, remedy string) error {
 		return fmt.Errorf("read %s: %w", d.nbs.Label(file), err)
 	}
 	if errors.Is(err, trust.ErrSeal) || errors.Is(err, errUnsealed) {
-		return agent.Errorf(agent.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err).Hint("%s", remedy)
+		refused := agent.Errorf(agent.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err)
+		if replaced := d.keeper.IfReplaced(); replaced != "" {
+			refused = refused.Hint("%s", replaced)
+		}
+		return refused.Hint("%s", remedy)
 	}
 	return agent.Errorf(agent.Failed, "%s%s is damaged: %w", d.nbs.Label(file), where, err).Hint("%s", remedy)
 }

@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/trust"
 )
 
 // talked is a conversation with an answered turn and an open one.
@@ -70,6 +71,29 @@ func TestJournalThatIsNotAsItWasWrittenIsRefused(t *testing.T) {
 	storetest.Plant(t, path)
 	_, err = c.State()
 	storetest.WantKind(t, "a link", err, agent.Failed)
+}
+
+// What is good must not be moved away because the key is: the first remedy is the key.
+func TestMissingKeyIsNamedBeforeTheConversation(t *testing.T) {
+	t.Parallel()
+	d, project := inProject(t)
+	talked(t, d.Of(chat))
+	key := project + ".home/key"
+	mustNameKey := func(what string, want string) {
+		t.Helper()
+		_, err := open(project).Of(chat).State()
+		storetest.WantKind(t, what, err, agent.Held)
+		hints := agent.HintsOf(err)
+		rig.Check(t, len(hints) > 0 && strings.Contains(hints[0], want), "%s: the hints are %q", what, hints)
+	}
+	rig.Must(t, os.Rename(key, key+".lost"))
+	mustNameKey("missing", "put your key back first")
+	_, err := trust.NewKeeper(trust.Home(project+".home")).Seal("other", nil)
+	rig.Must(t, err)
+	mustNameKey("replaced", "put the old one back first")
+	rig.Must(t, os.Rename(key+".lost", key))
+	_, err = open(project).Of(chat).State()
+	rig.Must(t, err)
 }
 
 // An unfinished last line is a crash's: nobody was told that it counts.

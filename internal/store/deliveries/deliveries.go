@@ -193,7 +193,7 @@ func (d *Drawer) read(name string) (Note, error) {
 	}
 	err = d.keeper.Check(sealKind, content, read.Seal)
 	if errors.Is(err, trust.ErrSeal) || err == nil && fileOf(read.Note.ID) != name {
-		return Note{}, agent.Errorf(agent.Held, "%s is not as a command of this user wrote it here", d.nbs.Label(Folder+"/"+name)).Hint("%s", remedy)
+		return Note{}, agent.Errorf(agent.Held, "%s is not as a command of this user wrote it here", d.nbs.Label(Folder+"/"+name)).HintsOf(err).Hint("%s", remedy)
 	}
 	return read.Note, err
 }

@@ -278,6 +278,7 @@ func (q *Queue) CheckSeal(e *Entry) error {
 	err = q.keeper.Check(Folder, content, e.Seal)
 	if errors.Is(err, trust.ErrSeal) {
 		return agent.Errorf(agent.Held, "nobody vouches for the message: no command of this user has written it, for this agent of this project").
+			HintsOf(err).
 			Hint("look at it, and send it yourself or drop it: nbs-worker outbox drop %s %s", q.handle, agent.ShellWord(e.ID))
 	}
 	return err
