@@ -169,7 +169,11 @@ func (c *Chats) Status(_ context.Context, key string) (string, error) {
 		}
 		lines = append(lines, words+".")
 	}
-	return strings.Join(lines, "\n"), err
+	untold, unread := c.Notes.Untold(key)
+	for _, n := range untold {
+		lines = append(lines, fmt.Sprintf("The answer to message %d could not be told: %s.", n.Seq, n.Untold))
+	}
+	return strings.Join(lines, "\n"), errors.Join(err, unread)
 }
 
 // Undelivered implements [telegram.Deliveries].
@@ -204,6 +208,10 @@ func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err 
 }
 
 // NoteDelivered implements [telegram.Deliveries].
-func (c *Chats) NoteDelivered(_ context.Context, key, id string) error {
-	return c.Notes.Put(deliveries.Note{ID: id, Key: key, State: deliveries.Over, At: c.Server.Engine.Now().UTC()})
+func (c *Chats) NoteDelivered(_ context.Context, key, id, untold string) error {
+	n, _, err := c.Notes.Get(id)
+	if err != nil {
+		return err
+	}
+	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: n.Seq, State: deliveries.Over, Untold: untold, At: c.Server.Engine.Now().UTC()})
 }

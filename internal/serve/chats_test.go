@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -35,6 +36,21 @@ func TestAChatHasTheBotsPromptAndModel(t *testing.T) {
 		rig.Check(t, !c.reset || state.TellReset != nil && state.TellReset.Reason == reasonOther, "%s: %+v", key, state.TellReset)
 		rig.Check(t, c.chats.Prompt == "" || state.Meta.SystemPrompt == c.chats.Prompt, "%s has %q", key, state.Meta.SystemPrompt)
 	}
+}
+
+// The status of a chat names the answers that it did not get.
+func TestStatusNamesAnswersThatWereNotTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	for _, id := range []string{"telegram:77", "telegram:78"} {
+		rig.Must(t, chats.Accept(t.Context(), "telegram:1", id, "hello"))
+	}
+	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:77", ""))
+	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:78", "Telegram refused a message: Bad Request"))
+	status, err := chats.Status(t.Context(), "telegram:1")
+	const lost = "The answer to message 2 could not be told: Telegram refused a message: Bad Request."
+	rig.Check(t, err == nil && strings.Contains(status, lost) && strings.Count(status, "could not be told") == 1, "%q, %v", status, err)
 }
 
 // A claude that hangs keeps neither a chat nor a schedule for good.

@@ -219,14 +219,20 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	if again {
 		text = PerhapsAgain + text
 	}
+	untold := ""
 	switch err := b.write(ctx, c, text); {
-	case agent.KindOf(err) == agent.Held:
+	case ctx.Err() != nil && err != nil:
+		return ctx.Err()
+	case err != nil && agent.KindOf(err) == agent.Held:
 		return nil
 	case err != nil:
-		return err
+		untold = b.words(err)
+		if err := b.say(ctx, c, "I could not tell you an answer, or not all of it: "+untold+". Whoever runs me can read it."); err != nil {
+			return err
+		}
 	}
 	return b.insist(ctx, "note that an answer was told", func() error {
-		return b.Deliveries.NoteDelivered(context.WithoutCancel(ctx), c.key, id) // it was sent, even if the bridge ends now
+		return b.Deliveries.NoteDelivered(context.WithoutCancel(ctx), c.key, id, untold) // it was sent, even if the bridge ends now
 	})
 }
 
@@ -284,14 +290,13 @@ func (b *Bridge) insist(ctx context.Context, what string, do func() error) error
 // say writes to a chat what is no answer: nobody misses that in a group that became another chat. Its error is the
 // context's.
 func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
-	if err := b.write(ctx, c, text); agent.KindOf(err) != agent.Held {
-		return err
-	}
-	return nil
+	_ = b.write(ctx, c, text)
+	return ctx.Err()
 }
 
 // write writes to a chat. A chat that blocked the bot is logged once, and its messages are dropped until it writes again.
-// Errors: the context's, and Held when the group became another chat; then the text was not sent, or not all of it.
+// Errors: the context's, Held when the group became another chat, Failed when Telegram refuses the text; then it was not
+// sent, or not all of it.
 func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 	c.mu.Lock()
 	blocked := c.blocked
@@ -311,9 +316,7 @@ func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 		b.log("write to chat %d: %v: what it would be told is dropped until it writes again", c.number, err)
 	default:
 		b.log("write to chat %d: %v", c.number, err)
-		if agent.KindOf(err) == agent.Held {
-			return err
-		}
+		return err
 	}
 	return nil
 }

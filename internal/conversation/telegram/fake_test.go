@@ -136,8 +136,8 @@ func (h *house) NoteTelling(_ context.Context, _, id string) (bool, error) {
 	return h.note("telling", id, "")
 }
 
-func (h *house) NoteDelivered(_ context.Context, _, id string) error {
-	_, err := h.note("told", id, "")
+func (h *house) NoteDelivered(_ context.Context, _, id, untold string) error {
+	_, err := h.note("told", id, untold)
 	return err
 }
 

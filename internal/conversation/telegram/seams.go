@@ -32,8 +32,8 @@ type Deliveries interface {
 	// NoteTelling is called before an answer is sent. It tells whether that was noted before: then the chat may have
 	// the answer, or a part of it.
 	NoteTelling(ctx context.Context, key, id string) (again bool, err error)
-	// NoteDelivered is called when an answer was sent.
-	NoteDelivered(ctx context.Context, key, id string) error
+	// NoteDelivered is called when an answer was sent. Untold is why it was not, or not all of it: Telegram refused it.
+	NoteDelivered(ctx context.Context, key, id, untold string) error
 }
 
 // Team are the agents. The texts that its methods return are sent to the chat unchanged.

@@ -74,6 +74,27 @@ func TestAnAnswerToAGroupThatHasMovedStaysUntold(t *testing.T) {
 	}
 }
 
+// An answer that Telegram refuses is not passed off as told: the chat hears of it, and the note says why.
+func TestAnAnswerThatTelegramRefusesIsSaidToBeLost(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	h := &house{path: filepath.Join(t.TempDir(), "house")}
+	run(t, server, h)
+	server.Fail(sim.Failure{Method: "sendMessage", Code: http.StatusBadRequest})
+	server.Say(7, "one")
+	lost := told(t, server, 7, 1)
+	if !strings.HasPrefix(lost[0], "I could not tell you an answer") || !strings.Contains(lost[0], "Bad Request") {
+		t.Errorf("the chat has %q", lost)
+	}
+	server.Say(7, "two")
+	want(t, told(t, server, 7, 2)[1:], "You said: two")
+	for _, l := range h.lines() {
+		if l[0] == "told" && l[1] == "telegram:1" && !strings.Contains(strings.Join(l, " "), "Telegram refused") {
+			t.Errorf("it is noted as told: %q", l)
+		}
+	}
+}
+
 func TestAChatThatBlockedTheBotIsNotedOnce(t *testing.T) {
 	t.Parallel()
 	server := simulator(t)

@@ -52,7 +52,9 @@ type Note struct {
 	Seq   int       `json:"seq,omitempty"` // of its turn
 	State State     `json:"state"`
 	Text  string    `json:"text,omitempty"` // what came of it, in words
-	At    time.Time `json:"at"`
+
+	Untold string    `json:"untold,omitempty"` // why its answer was not told, or not all of it
+	At     time.Time `json:"at"`
 }
 
 // Drawer is the notes of a project.
@@ -125,8 +127,18 @@ func (d *Drawer) Get(id string) (n Note, there bool, err error) {
 // Open are the notes of what is not over, each conversation's in the order of its turns. Those that can be read are
 // returned beside the error for those that cannot.
 func (d *Drawer) Open() ([]Note, error) {
+	return d.sorted(func(n Note) bool { return n.State != Over })
+}
+
+// Untold are the notes on the answers of a conversation that were not told, in the order of its turns, as [Drawer.Open]
+// returns them.
+func (d *Drawer) Untold(key string) ([]Note, error) {
+	return d.sorted(func(n Note) bool { return n.Key == key && n.Untold != "" })
+}
+
+func (d *Drawer) sorted(wanted func(Note) bool) ([]Note, error) {
 	all, err := d.all()
-	all = slices.DeleteFunc(all, func(n Note) bool { return n.State == Over })
+	all = slices.DeleteFunc(all, func(n Note) bool { return !wanted(n) })
 	slices.SortFunc(all, func(a, b Note) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Seq, b.Seq), a.At.Compare(b.At))
 	})
