@@ -68,6 +68,24 @@ func TestHostileHandlesAreRefusedByEveryVerb(t *testing.T) {
 	rig.Check(t, err != nil, "a refused handle started a tmux server")
 }
 
+// An argument in another encoding is refused by every verb, whatever it is for: kept as JSON it would be another one.
+func TestArgumentsThatAreNoTextAreRefusedByEveryVerb(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, args := range [][]string{
+		{"ask", "k", "Gr\xfc\xdfe"}, {"ask", "k", "hello", "--context-cmd", "/bin/\xff"}, {"ask", "k", "hello", "--id", "\xff"},
+		{"send", "alpha", "Gr\xfc\xdfe"}, {"tell", "telegram:1", "Gr\xfc\xdfe"}, {"spawn", "alpha", "Gr\xfc\xdfe"}, {"spawn", "alpha", "--cwd", "/\xff"},
+		{"memory", "add", "alpha", "Gr\xfc\xdfe"}, {"compact", "alpha", "Gr\xfc\xdfe"}, {"pause", "--reason", "\xff"},
+		{"conversation", "reset", "k", "--system-prompt", "Gr\xfc\xdfe"}, {"conversation", "import", "/\xff"},
+	} {
+		r := run(append([]string{"--root", root}, args...)...).want(t, agent.BadInput)
+		r.mustBeHarmless(t, fmt.Sprintf("%q", args))
+		rig.Check(t, strings.Contains(r.err, "not valid UTF-8"), "%q: %s", args, r.err)
+	}
+	made, err := os.ReadDir(root)
+	rig.Check(t, err == nil && len(made) == 0, "something was kept: %v, %v", made, err)
+}
+
 // What the caller typed may come from somebody else too.
 func TestHostileArgumentsAreShownHarmlessly(t *testing.T) {
 	t.Parallel()

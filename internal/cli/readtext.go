@@ -48,3 +48,13 @@ func readText(what, path string, in io.Reader) (string, error) {
 	}
 	return string(text), agent.CheckText(what+" "+agent.Quote(path), string(text))
 }
+
+// checkTexts refuses arguments that are no text, whatever they are for: what we keep is JSON, which changes them.
+func checkTexts(args []string) error {
+	for _, arg := range args {
+		if err := agent.CheckText("the argument "+agent.Quote(arg), arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}

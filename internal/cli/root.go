@@ -91,7 +91,10 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 			}
 			return errUnknownCommand(cmd, args[0])
 		},
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) { f.verb = verbOf(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			f.verb = verbOf(cmd)
+			return checkTexts(f.args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.json {
 				return agent.Errorf(agent.BadInput, "a command is needed").Hint("nbs-worker --help")
