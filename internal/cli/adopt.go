@@ -39,8 +39,8 @@ environment of its caller, with --env NAME=VALUE on top. An agent may adopt only
 spawned with --may-manage.
 
 Until its next resume, the agent has no launcher: nbs-worker does not see how it ends by
-itself, nor its new conversation when it ends after a /clear or /branch. To bring it under
-supervision: nbs-worker resume <handle> --force. Its tmux session stays the user's: stop
+itself, nor its new conversation when it ends after a /clear or /branch, and types a queued
+message only at the next send. To bring it under supervision: nbs-worker resume <handle> --force. Its tmux session stays the user's: stop
 ends claude and what its tools left, and nothing else there.
 
 --list shows the Claude sessions of this user that no record of the project covers, and the

@@ -22,7 +22,8 @@ func newOutboxCmd(f *factory) *cobra.Command {
 		Short: "Show and change the messages that wait for agents",
 		Long: withCodes(`Shows and changes the messages that nbs-worker send --queue keeps for agents. They are
 typed in order when the agent becomes ready: its launcher learns of each start and of each
-end of a turn. A message has one of these states:
+end of a turn, and looks every ten seconds while a message waits. A message has one of these
+states:
 
   waiting  it waits for the agent to be ready
   sending  it is being typed
@@ -194,7 +195,7 @@ func newOutboxDeliverCmd(f *factory) *cobra.Command {
 		Use:    "deliver <handle>",
 		Short:  "Type the messages that wait for an agent",
 		Hidden: true,
-		Long: withCodes(`An agent's launcher runs this when the agent becomes ready. It types the messages of the
+		Long: withCodes(`An agent's launcher runs this when the agent may have become ready. It types the messages of the
 outbox in order, as long as the agent takes them. It prints nothing: the journal and
 nbs-worker outbox list tell what became of each message.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),

@@ -42,8 +42,8 @@ With --queue a text that would be held is kept in the agent's outbox instead, an
 launcher types it when the agent is ready. send then does not wait for an agent at work.
 The receipt is held, with the exit code 0 and the id in the outbox. Messages in the outbox
 are typed before any other text. Where that is not possible, a text without --queue is held
-(8). Claude does not report that a person ended a turn with Escape: queued messages then
-wait until the next turn ends or the next message is sent.
+(8). What keeps a message from being typed may go without a sign, such as a draft that a
+person deletes: the message is then typed within some ten seconds.
 
 send waits for an agent at work, up to --timeout. It never types into a dialog, a shell or
 a draft. Text that is longer than 780 characters, has tabs, or does not fit on the agent's

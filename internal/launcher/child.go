@@ -27,7 +27,7 @@ type child struct {
 	terminal terminal
 	started  time.Time
 	memory   proc.MemoryWatch
-	look     func()                    // is called when the record may have moved to another conversation, or a message may wait
+	look     func(byClock bool) bool   // is called when the record may have moved to another conversation, or a message may wait; returns whether one does
 	looks    chan struct{}             // has an element when a look is asked for
 	left     chan struct{}             // is closed when claude has been waited for
 	looked   chan struct{}             // is closed after the last look
@@ -50,7 +50,7 @@ type ending struct {
 // process group: in another group it could not read the terminal, and behind a pipe it would
 // not draw. How the conversation is opened was decided by the command that wrote the launch file,
 // which knew how the last start had ended. If that is wrong by now, claude refuses to start.
-func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look func(), signals chan os.Signal) (*child, error) {
+func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look func(bool) bool, signals chan os.Signal) (*child, error) {
 	config, err := claude.ConfigOf(&record.Spec, launch.Env)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func TestASecondChildFindsNothingOfTheFirst(t *testing.T) { //nolint:paralleltes
 	before := runtime.NumGoroutine()
 	for range 2 {
 		looks := make(chan struct{}, 2) // the end of the first child may be one more
-		c, err := l.startChild(&record, launch, func() { looks <- struct{}{} }, signals)
+		c, err := l.startChild(&record, launch, func(bool) bool { looks <- struct{}{}; return false }, signals)
 		rig.Must(t, err)
 		rig.Must(t, unix.Kill(os.Getpid(), observe.FollowSignal))
 		<-looks

@@ -59,11 +59,26 @@ func (c *child) answer(sig os.Signal) {
 	}
 }
 
+// lookByClock is how often a launcher looks without a signal while a message waits for its agent.
+const lookByClock = 10 * time.Second
+
 // lookAround looks at the record in a goroutine of its own: a look may wait for a lock, and a signal
-// that ends claude must not wait for that.
+// that ends claude must not wait for that. It looks by the clock while a message waits, and once after
+// the start: hooks may be turned off.
 func (c *child) lookAround() {
 	defer close(c.looked)
-	for range c.looks {
-		c.look()
+	for clock := time.After(lookByClock); ; {
+		byClock := false
+		select {
+		case _, open := <-c.looks:
+			if !open {
+				return
+			}
+		case <-clock:
+			byClock, clock = true, nil
+		}
+		if c.look(byClock) && clock == nil {
+			clock = time.After(lookByClock)
+		}
 	}
 }

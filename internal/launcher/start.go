@@ -51,10 +51,10 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	if record, err = l.announce(ctx, handle, launch); err != nil {
 		return nil, nil, err
 	}
-	waits := l.outboxFor(record.Handle, launch)
-	look := func() {
+	waits := l.outboxFor(record.Handle, launch, held.config.Registry())
+	look := func(byClock bool) bool {
 		held.follow(ctx)
-		waits.look(context.WithoutCancel(ctx)) // a deliverer goes on when claude has ended
+		return waits.look(context.WithoutCancel(ctx), byClock) // a deliverer goes on when claude has ended
 	}
 	if c, err = l.startChild(&record, launch, look, signals); err != nil {
 		return nil, nil, err

@@ -73,6 +73,9 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 	}
 	if r.Process != nil {
 		observe.Wake(r)
+		if r.Process.Adopted != nil {
+			receipt.Reason += "; it was adopted and has no launcher yet: the next send types it, or the agent's next resume"
+		}
 	}
 	if err == nil && ctx.Err() != nil {
 		err = agent.Errorf(agent.Interrupted, "interrupted; the message waits in the outbox")

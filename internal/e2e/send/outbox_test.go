@@ -76,7 +76,7 @@ func TestOutbox(t *testing.T) {
 	queue("four")
 	m.answer("Escape")
 	m.WaitState("alpha", "idle")
-	m.OK("send", "alpha", "five", "--queue") // no hook tells of an Escape; what is next in the line does
+	m.OK("send", "alpha", "five", "--queue") // which brings the one before it, too
 	m.awaitOutbox()
 	if got := m.prompts("alpha"); len(got) < 11 || fmt.Sprint(got[:3]) != "[at once [[delay 3s]] busy one]" ||
 		!strings.Contains(got[3], ".nbs/messages/") || fmt.Sprint(got[4:8]) != "[[[delay 3s]] busy again before after three]" || got[len(got)-2] != "four" || got[len(got)-1] != "five" {
