@@ -13,6 +13,8 @@ import (
 // Verbs are the actions of a repair. Each returns after it has observed its result.
 type Verbs interface {
 	Look(ctx context.Context, handles []agent.Handle) []Patient
+	// Quiet waits for another command that is at work on an agent, and ends soon: what that does may be all that is needed.
+	Quiet(ctx context.Context, handle agent.Handle)
 	// Unload interrupts an agent that is stuck, and compacts its conversation where little of the
 	// context is left, by the limits. Errors: ErrFloor.
 	Unload(ctx context.Context, p *Patient) error

@@ -36,6 +36,7 @@ func (r *run) treat(ctx context.Context, c *Case) (left string) {
 		if ctx.Err() != nil {
 			return c.notBegun("the run was interrupted")
 		}
+		r.Quiet(ctx, c.Handle)
 		p := &r.Look(ctx, []agent.Handle{c.Handle})[0]
 		level, left := r.next(p, &r.Options, tried[p.Verdict])
 		if left != "" || p.Verdict.IsWell() {

@@ -38,6 +38,10 @@ func (v *verbs) Look(ctx context.Context, handles []agent.Handle) []Patient {
 	return Assess(ctx, &v.Inspector, handles, v.limits)
 }
 
+func (v *verbs) Quiet(ctx context.Context, handle agent.Handle) {
+	_ = v.Supervisor.Quiet(ctx, handle, "recover") // the next step meets what is in the way, and says it
+}
+
 // Resume ends a running agent first only when it is a zombie or stuck.
 func (v *verbs) Resume(ctx context.Context, p *Patient) error {
 	hangs := p.Verdict == triage.Zombie || p.Verdict == triage.Stuck

@@ -84,6 +84,8 @@ func (a *patient) becomes(verdict triage.Verdict) {
 	}
 }
 
+func (w *world) Quiet(context.Context, agent.Handle) {}
+
 func (w *world) Unload(_ context.Context, p *Patient) error {
 	if w.step() {
 		return errKilled

@@ -17,11 +17,16 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-const (
-	verbWait  = 5 * time.Second // how long a verb that ends an agent waits for another
-	proofWait = 2 * time.Minute // the same, when that one types into its terminal or starts it again: the limits of a delivery add up to less
-	verbRetry = 5 * time.Millisecond
-)
+const verbRetry = 5 * time.Millisecond
+
+// Patience is how long a verb waits for the one that holds the verb lock of its agent.
+type Patience struct {
+	Short time.Duration // for one that ends by itself in time, as [shortVerbs] do
+	Other time.Duration
+}
+
+// ShortVerb is the patience that [shortVerbs] need: the limits of a delivery add up to less.
+const ShortVerb = 2 * time.Minute
 
 // Holder says who holds a lock. It is written into the lock file.
 type Holder struct {
@@ -59,19 +64,18 @@ func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	return unlock, err
 }
 
-// AwaitVerb is LockVerb for a verb that ends an agent. It waits some seconds until another one
-// has ended, and needs nothing of .nbs but the lock: the verb reports later what cannot be written.
+// AwaitVerb is LockVerb for a verb that waits until another one has ended. It needs nothing of .nbs
+// but the lock: the verb reports later what cannot be written.
 // Errors: also Interrupted, when the context ends before.
-func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
+func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string, now time.Time, patience Patience) (unlock func(), err error) {
 	if err := s.prepare(); err != nil && !isUnwritable(err) {
 		return nil, err
 	}
 	retry := time.NewTicker(verbRetry)
 	defer retry.Stop()
 	for begun := time.Now(); ; {
-		late := time.Since(begun) > s.patience(handle) // then this is the last try, and its error names the holder
 		unlock, err = s.takeVerb(handle, verb, now)
-		if agent.KindOf(err) != agent.Conflict || late {
+		if agent.KindOf(err) != agent.Conflict || time.Since(begun) > s.limit(handle, patience) {
 			return unlock, err
 		}
 		select {
@@ -82,16 +86,19 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	}
 }
 
-// patience is how long the verb that is at work on an agent is waited for.
-func (s *Store) patience(handle agent.Handle) time.Duration {
-	if holder, signed := s.VerbHolder(handle); signed && slices.Contains(provingVerbs, holder.Verb) {
-		return proofWait
+// limit is how long the verb that is at work on an agent is waited for.
+func (s *Store) limit(handle agent.Handle, patience Patience) time.Duration {
+	switch holder, signed := s.VerbHolder(handle); {
+	case !signed: // it has just ended, or begun
+		return max(patience.Other, signatureWait)
+	case slices.Contains(shortVerbs, holder.Verb):
+		return patience.Short
 	}
-	return verbWait
+	return patience.Other
 }
 
-// provingVerbs type into an agent's terminal, or are its launcher's, and end by themselves in time.
-var provingVerbs = []string{"send", "outbox", "interrupt", "compact", "restart"}
+// shortVerbs type into an agent's terminal, are its launcher's, or change only its record: they end by themselves in time.
+var shortVerbs = []string{"send", "outbox", "interrupt", "compact", "restart", "set", "reset", "allow", "doctor"}
 
 // isUnwritable tells whether an error is that of a disk or a folder that cannot be written.
 func isUnwritable(err error) bool {

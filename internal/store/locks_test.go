@@ -55,8 +55,25 @@ func TestWaitForAVerbIsInterrupted(t *testing.T) {
 	defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	_, err := s.AwaitVerb(ctx, "alice", "stop", storetest.SomeTime())
+	_, err := s.AwaitVerb(ctx, "alice", "stop", storetest.SomeTime(), Patience{Short: time.Hour, Other: time.Hour})
 	storetest.WantKind(t, "while it waits", err, agent.Interrupted)
+}
+
+// A verb that ends soon is waited for, also by who waits for no other; and each for no longer than the limit.
+func TestWaitForAVerbHasALimit(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for verb, patience := range map[string]Patience{"send": {Short: 10 * time.Millisecond, Other: time.Hour}, "spawn": {Short: time.Hour}} {
+		unlock := locked(t, s, "alice", verb, storetest.SomeTime())
+		_, err := s.AwaitVerb(t.Context(), "alice", "resume", storetest.SomeTime(), patience)
+		storetest.WantKind(t, "while "+verb+" has it", err, agent.Conflict)
+		rig.Check(t, err == nil || strings.Contains(err.Error(), verb+" alice, pid "), "%v; want the holder", err)
+		unlock()
+	}
+	time.AfterFunc(50*time.Millisecond, locked(t, s, "alice", "outbox", storetest.SomeTime()))
+	unlock, err := s.AwaitVerb(t.Context(), "alice", "resume", storetest.SomeTime(), Patience{Short: time.Hour})
+	rig.Must(t, err)
+	unlock()
 }
 
 func TestReleasedLockNamesNobody(t *testing.T) {

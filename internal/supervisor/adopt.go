@@ -21,7 +21,7 @@ type Adopted struct {
 // Adopt writes a record of a claude that runs, and touches nothing else: its process, its
 // terminal and its files stay as they are.
 func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error) {
-	unlock, err := s.lockVerb(a.Handle, "adopt")
+	unlock, err := s.lockVerb(ctx, a.Handle, "adopt")
 	if err != nil {
 		return Adopted{}, err
 	}

@@ -40,7 +40,7 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 // Allow seals the record that a person has looked at. Errors: Conflict when it was changed
 // since.
 func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
-	unlock, err := s.lockVerb(asked.Record.Handle, "allow")
+	unlock, err := s.lockVerb(ctx, asked.Record.Handle, "allow")
 	if err != nil {
 		return err
 	}

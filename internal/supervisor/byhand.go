@@ -21,7 +21,7 @@ type Prepared struct {
 // Without a terminal claude would answer one prompt and leave. What became of the transcript is told beside an
 // error too.
 func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal bool, progress func(what string)) (Prepared, error) {
-	unlock, err := s.lockVerb(handle, "run")
+	unlock, err := s.lockVerb(ctx, handle, "run")
 	if err != nil {
 		return Prepared{}, err
 	}
@@ -69,7 +69,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 
 // PrepareSpawn readies a new agent to be run as [Supervisor.Prepare] does.
 func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, error) {
-	unlock, err := s.lockVerb(spawn.Handle, "spawn")
+	unlock, err := s.lockVerb(ctx, spawn.Handle, "spawn")
 	if err != nil {
 		return Prepared{}, err
 	}

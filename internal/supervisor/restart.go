@@ -55,7 +55,7 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 		if err != nil {
 			return nil, err
 		}
-		unlock, err := s.lockVerb(over.Handle, "restart")
+		unlock, err := s.Store.LockVerb(over.Handle, "restart", s.Seconds())
 		if err == nil {
 			return func() { release(); unlock() }, nil
 		}

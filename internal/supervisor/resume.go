@@ -51,7 +51,7 @@ func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume
 // Resume brings an agent back from its record. When that fails and nothing of it
 // runs, the record is as it was.
 func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Resume) (Started, error) {
-	unlock, err := s.lockVerb(handle, "resume")
+	unlock, err := s.lockVerb(ctx, handle, "resume")
 	if err != nil {
 		return Started{}, err
 	}

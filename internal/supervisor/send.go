@@ -4,22 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
 )
 
 // LockToSend takes the verb lock for a verb that types into an agent's terminal. It waits for
 // another command until late; zero: without limit.
 func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb string, late time.Time) (unlock func(), err error) {
-	for {
-		unlock, err = s.awaitVerb(ctx, handle, verb)
-		if agent.KindOf(err) != agent.Conflict || ctx.Err() != nil || !late.IsZero() && !time.Now().Before(late) {
-			return unlock, err
-		}
+	limit := time.Duration(math.MaxInt64)
+	if !late.IsZero() {
+		limit = time.Until(late)
 	}
+	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), store.Patience{Short: limit, Other: limit})
 }
 
 // Envelope is the line above a message from the caller to an agent; "" for a person's.

@@ -74,7 +74,7 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 // Spawn starts a new agent. Its record, with the session id, is durable before
 // anything runs, and stays whatever happens then.
 func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
-	unlock, err := s.lockVerb(spawn.Handle, "spawn")
+	unlock, err := s.lockVerb(ctx, spawn.Handle, "spawn")
 	if err != nil {
 		return Started{}, err
 	}

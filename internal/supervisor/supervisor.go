@@ -11,6 +11,7 @@ package supervisor
 import (
 	"context"
 	"sync"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/caller"
@@ -18,6 +19,7 @@ import (
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/launch"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/store"
 )
 
 // Supervisor acts on the agents of one project.
@@ -36,12 +38,29 @@ func New(o observe.Observer) *Supervisor {
 
 func (s *Supervisor) starter() launch.Starter { return launch.Starter{Keeper: &s.Keeper} }
 
-// lockVerb takes the right to change an agent's life, for a verb that will write.
-func (s *Supervisor) lockVerb(handle agent.Handle, verb string) (unlock func(), err error) {
-	return s.Store.LockVerb(handle, verb, s.Seconds())
+// lockVerb takes the right to change an agent's life, for a verb that will write. It waits for another verb only
+// where that one is short.
+func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
+	unlock, err = s.Store.LockVerb(handle, verb, s.Seconds())
+	if agent.KindOf(err) != agent.Conflict {
+		return unlock, err
+	}
+	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), store.Patience{Short: store.ShortVerb})
 }
 
-// awaitVerb is lockVerb for a verb that waits some seconds until another one has ended.
+// awaitVerb is lockVerb for a verb that waits some seconds for any other one.
 func (s *Supervisor) awaitVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
-	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds())
+	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), store.Patience{Short: store.ShortVerb, Other: verbWait})
+}
+
+// verbWait is how long a verb that ends an agent waits for one that may take long.
+const verbWait = 5 * time.Second
+
+// Quiet waits until no short verb is at work on an agent. Errors: Conflict when another one is; Interrupted.
+func (s *Supervisor) Quiet(ctx context.Context, handle agent.Handle, verb string) error {
+	unlock, err := s.lockVerb(ctx, handle, verb)
+	if err == nil {
+		unlock()
+	}
+	return err
 }

@@ -22,6 +22,8 @@ type ward struct {
 	notes       int   // in the journal
 }
 
+func (w *ward) Quiet(context.Context, agent.Handle) {}
+
 func (w *ward) Look(_ context.Context, handles []agent.Handle) []recovery.Patient {
 	w.is.Handle, w.is.View.Record.Handle = handles[0], handles[0]
 	return []recovery.Patient{w.is}

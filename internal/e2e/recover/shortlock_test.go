@@ -1,0 +1,54 @@
+package recover
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFor holds the verb lock of an agent for some seconds, as a command of that name does.
+func (m *team) lockFor(handle, verb string, hold time.Duration) {
+	m.Helper()
+	lock, err := os.OpenFile(m.InNbs("locks", handle+".verb"), os.O_RDWR, 0)
+	m.Must(err)
+	m.Must(unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	m.Must(lock.Truncate(0))
+	_, err = fmt.Fprintf(lock, `{"pid":%d,"verb":%q,"handle":%q,"since":"2026-02-20T12:00:00Z"}`, os.Getpid(), verb, handle)
+	m.Must(err)
+	time.AfterFunc(hold, func() {
+		_ = lock.Truncate(0)
+		_ = lock.Close()
+	})
+}
+
+// A command that types into an agent's terminal, or changes only its record, ends soon: what ends or starts the agent
+// waits for it.
+func TestWhatIsShortIsWaitedFor(t *testing.T) {
+	m := standIn(t)
+	const short = 3 * time.Second // as a deliverer that deletes what it has typed
+	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
+	before := m.WaitState("alpha", "idle")
+	die := func() {
+		m.Helper()
+		m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+		m.WaitState("alpha", "crashed")
+	}
+	die()
+	m.lockFor("alpha", "outbox", short)
+	all, code := m.recover("--all", "--stagger", "0s")
+	m.Check(code == 0 && all["alpha"].steps() == "3+" && all["alpha"].After.Verdict == "idle", "exit code %d, %+v", code, all)
+	die()
+	m.lockFor("alpha", "send", short)
+	m.OK("resume", "alpha")
+	m.lockFor("alpha", "compact", short)
+	m.OK("resume", "alpha", "--force")
+	m.lockFor("alpha", "set", short)
+	m.OK("stop", "alpha")
+	m.lockFor("alpha", "set", short)
+	m.OK("resume", "alpha")
+	m.MustRemember("alpha", before, "--force")
+}
