@@ -99,7 +99,7 @@ func (o *askOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "if the conversation is lost: fail, or fresh")
 	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "if it is unknown how far a turn came: ask, continue or rerun (default ask when tools were used, else continue)")
 	flags.StringVar(&o.ask.ID, "id", "", "idempotency key: each is answered only once")
-	flags.DurationVar(&o.ask.Timeout, "timeout", conversation.TurnTimeout, "end the turn when there is no answer after this time; 0: never")
+	flags.DurationVar(&o.ask.Timeout, "timeout", conversation.TurnTimeout, "end the turn when there is no answer after this time, and give up when no turn before it goes on for this time; 0: never")
 	flags.BoolVar(&o.stream, "stream", false, "print the answer as it arrives")
 	f.withJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
@@ -228,9 +228,14 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 // await waits for the answer to a turn that is accepted. Where the project has a server, the server is asked: it may
 // keep the claude of the conversation.
 func await(ctx context.Context, e *conversation.Engine, key conversations.Key, id string, heard func(text string)) (conversations.Result, error) {
-	result, served, err := client.Await(ctx, e.Store, key, id, heard)
-	if !served {
-		result, err = e.Await(ctx, key, id)
+	moving, stop := e.Moving(ctx, key, id)
+	result, served, err := client.Await(moving, e.Store, key, id, heard)
+	stop()
+	switch {
+	case !served:
+		return e.Await(ctx, key, id)
+	case errors.Is(err, context.Canceled) && ctx.Err() == nil:
+		return result, agent.Errorf(agent.TimedOut, "the server of the project gave no answer: %w", context.Cause(moving))
 	}
 	return result, err
 }

@@ -35,7 +35,7 @@ Waiting turns stay. reset waits for a turn that is being answered. --system-prom
 --model apply to the new session; without them, the present ones stay.`,
 		example: `  nbs-worker conversation reset telegram:123456789
   nbs-worker conversation reset review --system-prompt 'You review Go code.'`,
-		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, _ []string) error {
 			return runConversationReset(ctx, f, key, func(meta *conversations.Meta) error {
 				if cmd.Flags().Changed("system-prompt") {
@@ -182,7 +182,7 @@ func newConversationRestoreCmd(f *factory) *cobra.Command {
 		long: `Makes a previous session the present one again; the present one becomes a previous one. New
 turns go on in the restored session. The beginning of the id is enough.`,
 		example: `  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
-		codes:   []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		codes:   []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			if len(rest) == 0 {
 				return agent.Errorf(agent.BadInput, "the id of a session is needed").Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))

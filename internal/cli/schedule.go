@@ -244,5 +244,7 @@ func runScheduleRun(ctx context.Context, f *factory, name string) error {
 	if err := f.answered(key, result, ""); err != nil || due.Entry.DeliverTo == "" {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
 	return client.Tell(ctx, s.Store, due.Entry.DeliverTo, result.Answer)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,7 @@ import (
 )
 
 func newTellCmd(f *factory) *cobra.Command {
-	notice := false
+	notice, limit := false, tellLimit
 	cmd := &cobra.Command{
 		Use:   "tell <chat> [TEXT | -]",
 		Short: "Write to a chat",
@@ -30,23 +31,32 @@ chat gets it in words. In the policy of watch, with the folder of the project:
   notify:
     command: [/usr/local/bin/nbs-worker, --root, /srv/project, tell, telegram:1234, --notice]
     on: [waiting, held, crashed]`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
 		Example: `  nbs-worker tell telegram:123456789 'The build is done.'
   nbs-worker tell telegram:123456789 - <REPORT.md`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 || notice && len(args) > 1 {
 				return agent.Errorf(agent.BadInput, "tell: a chat and one text are needed").Hint("nbs-worker tell telegram:123456789 'TEXT'")
 			}
+			if limit <= 0 {
+				return agent.Errorf(agent.BadInput, "tell: --timeout %s is not a time", limit)
+			}
 			_, err := remote.Chat(args[0])
 			return err
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return failed(runTell(cmd.Context(), f, args[0], append(args[1:], "-")[0], notice), "tell", args[0])
+			ctx, cancel := context.WithTimeout(cmd.Context(), limit)
+			defer cancel()
+			return failed(runTell(ctx, f, args[0], append(args[1:], "-")[0], notice), "tell", args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&notice, "notice", false, "standard input is the JSON that watch gives its program")
+	cmd.Flags().DurationVar(&limit, "timeout", tellLimit, "give up waiting for Telegram, or for the server, after this time")
 	return cmd
 }
+
+// tellLimit is how long a chat is waited for: the bridge tries again while Telegram cannot be reached.
+const tellLimit = 10 * time.Minute
 
 func runTell(ctx context.Context, f *factory, to, text string, notice bool) error {
 	s, err := f.supervisor()

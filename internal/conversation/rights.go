@@ -28,9 +28,12 @@ type right struct {
 }
 
 // awaitTurn takes the right to run turns of a conversation. unlock is nil without an error when the turn with the id
-// ended meanwhile: whoever finished it may go on with later turns for long.
+// ended meanwhile: whoever finished it may go on with later turns for long. Errors: TimedOut when the conversation stops
+// moving.
 func (e *Engine) awaitTurn(ctx context.Context, c *conversations.Conversation, id string) (unlock func(), err error) {
-	waiting, stop := context.WithCancel(ctx)
+	moving, still := e.Moving(ctx, c.Key(), id)
+	defer still()
+	waiting, stop := context.WithCancel(moving)
 	defer stop()
 	if id != "" {
 		defer e.rights.onOver(id, stop)()
@@ -46,8 +49,11 @@ func (e *Engine) awaitTurn(ctx context.Context, c *conversations.Conversation, i
 		}
 		giveBack()
 	}
-	if waiting.Err() != nil {
-		return nil, ctx.Err() // nil: it is over
+	switch {
+	case moving.Err() != nil:
+		return nil, context.Cause(moving)
+	case waiting.Err() != nil:
+		return nil, nil // it is over
 	}
 	return nil, err
 }

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/textproto"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
@@ -26,10 +27,13 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 		return result, false, nil // there is no server, or none that can be asked
 	}
 	defer conn.Close()
+	hung := time.AfterFunc(greetLimit, func() { _ = conn.Close() })
+	defer hung.Stop()
 	answer, err := post(ctx, conn, "turn", Turn{Key: key, ID: id, Stream: heard != nil})
 	if err != nil {
 		return result, ctx.Err() != nil, ctx.Err()
 	}
+	hung.Stop()
 	lines := json.NewDecoder(answer)
 	for {
 		var t Told
@@ -48,8 +52,13 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 	}
 }
 
+// greetLimit is how long a server may take to say that it runs a turn, which it does before it begins: one that takes longer
+// is suspended.
+const greetLimit = 15 * time.Second
+
 // Tell has the server of the project write to a chat. Errors: Unfit when there is none, or no bridge; those of the
-// bridge; Interrupted, and Failed when the server has gone: after both it is not known whether the text was written.
+// bridge; Interrupted, TimedOut after the context's deadline, and Failed when the server has gone: after these it is not known
+// whether the text was written.
 func Tell(ctx context.Context, s *store.Store, to, text string) error {
 	conn, err := dial(ctx, s)
 	if err != nil {
@@ -62,6 +71,8 @@ func Tell(ctx context.Context, s *store.Store, to, text string) error {
 		err = json.NewDecoder(answer).Decode(&t)
 	}
 	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return agent.Errorf(agent.TimedOut, "the server gave no answer in time; whether it was written is not known")
 	case err != nil && ctx.Err() != nil:
 		return agent.Errorf(agent.Interrupted, "interrupted; whether it was written is not known")
 	case err != nil:
