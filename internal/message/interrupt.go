@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
 )
 
@@ -39,7 +40,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	if s.IsCaller(handle) {
 		return done, agent.Errorf(agent.BadInput, "an agent does not interrupt itself: this command runs in its own turn")
 	}
-	sight, unlock, err := s.lookLocked(ctx, &done.Handle, "interrupt", time.Now())
+	sight, unlock, err := s.lookLocked(ctx, &done.Handle, "interrupt", supervisor.Briefly)
 	if err != nil {
 		return done, err
 	}

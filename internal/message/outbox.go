@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/supervisor"
 )
 
 // entry is an entry of an agent's outbox that is being delivered.
@@ -202,7 +203,7 @@ const leftLimit = 3 * time.Second
 // settleLeft finds out by the transcript what became of an entry whose deliverer was killed. It deletes
 // what is left of the text in the box.
 func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
-	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "outbox", late)
+	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "outbox", supervisor.Until(late))
 	if err != nil {
 		return err
 	}

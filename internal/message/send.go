@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
@@ -85,7 +86,7 @@ type start struct {
 // once writes to an agent that is at its prompt, and returns what was typed. again: it is at work,
 // and has to be waited for.
 func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l letter, late time.Time) (typed string, again bool, err error) {
-	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "send", late)
+	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "send", supervisor.Until(late))
 	if err != nil {
 		return "", false, err
 	}
@@ -174,13 +175,13 @@ func (s *Sender) withdraw(receipt *Receipt) (err error) {
 }
 
 // lookLocked looks at an agent under its verb lock, and spells its handle as the record does.
-func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, late time.Time) (sight observe.Sight, unlock func(), err error) {
+func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, patience store.Patience) (sight observe.Sight, unlock func(), err error) {
 	r, err := s.Store.Load(*handle)
 	if err != nil {
 		return sight, nil, err
 	}
 	*handle = r.Handle
-	if unlock, err = s.LockToSend(ctx, r.Handle, verb, late); err != nil {
+	if unlock, err = s.LockToSend(ctx, r.Handle, verb, patience); err != nil {
 		return sight, nil, err
 	}
 	if r, err = s.Store.Load(r.Handle); err != nil {

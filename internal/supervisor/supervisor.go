@@ -50,11 +50,11 @@ func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb str
 
 // awaitVerb is lockVerb for a verb that waits some seconds for any other one.
 func (s *Supervisor) awaitVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
-	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), store.Patience{Short: store.ShortVerb, Other: verbWait})
+	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), Briefly)
 }
 
-// verbWait is how long a verb that ends an agent waits for one that may take long.
-const verbWait = 5 * time.Second
+// Briefly is the patience of a verb that ends an agent, or its turn: some seconds for a verb that may take long.
+var Briefly = store.Patience{Short: store.ShortVerb, Other: 5 * time.Second}
 
 // Quiet waits until no short verb is at work on an agent. Errors: Conflict when another one is; Interrupted.
 func (s *Supervisor) Quiet(ctx context.Context, handle agent.Handle, verb string) error {

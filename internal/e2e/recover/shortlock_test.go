@@ -3,6 +3,7 @@ package recover
 import (
 	"fmt"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 // lockFor holds the verb lock of an agent for some seconds, as a command of that name does.
-func (m *team) lockFor(handle, verb string, hold time.Duration) {
+func (m *team) lockFor(handle, verb string, hold time.Duration) (release func()) {
 	m.Helper()
 	lock, err := os.OpenFile(m.InNbs("locks", handle+".verb"), os.O_RDWR, 0)
 	m.Must(err)
@@ -19,10 +20,12 @@ func (m *team) lockFor(handle, verb string, hold time.Duration) {
 	m.Must(lock.Truncate(0))
 	_, err = fmt.Fprintf(lock, `{"pid":%d,"verb":%q,"handle":%q,"since":"2026-02-20T12:00:00Z"}`, os.Getpid(), verb, handle)
 	m.Must(err)
-	time.AfterFunc(hold, func() {
+	release = sync.OnceFunc(func() {
 		_ = lock.Truncate(0)
 		_ = lock.Close()
 	})
+	time.AfterFunc(hold, release)
+	return release
 }
 
 // A command that types into an agent's terminal, or changes only its record, ends soon: what ends or starts the agent
@@ -50,5 +53,18 @@ func TestWhatIsShortIsWaitedFor(t *testing.T) {
 	m.OK("stop", "alpha")
 	m.lockFor("alpha", "set", short)
 	m.OK("resume", "alpha")
+	m.lockFor("alpha", "outbox", short)
+	m.OK("interrupt", "alpha")
 	m.MustRemember("alpha", before, "--force")
+}
+
+// A send that is suspended, with the right to type, keeps no other one beyond its limit.
+func TestSuspendedSendIsNotWaitedFor(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.WaitState("alpha", "idle")
+	defer m.lockFor("alpha", "send", time.Hour)()
+	begun := time.Now()
+	m.Refused(5, "another command is at work on this agent: send alpha, pid ", "send", "alpha", "hello", "--timeout", "2s")
+	m.InTime(time.Since(begun), 10*time.Second)
 }
