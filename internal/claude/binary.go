@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,24 @@ import (
 
 // BinaryVariable names the claude program to use.
 const BinaryVariable = "NBS_CLAUDE"
+
+// ErrCannotRun means that the claude program is not there, or cannot be run. While claude is being updated that passes.
+var ErrCannotRun = errors.New("claude cannot be run")
+
+// CannotRun is the error that a program, which was found before, cannot be run. Errors: Unfit, an [ErrCannotRun].
+func CannotRun(path string, cause error) error {
+	return agent.Errorf(agent.Unfit, "%w: the program %s is not there, or not whole: %w", ErrCannotRun, agent.Quote(path), cause).
+		Hint("look at what became of it: ls -l %s", agent.ShellWord(path))
+}
+
+// CheckBinary checks that a program can still be run, by its absolute path. Errors: those of [CannotRun].
+func CheckBinary(path string) error {
+	_, err := exec.LookPath(path)
+	if err != nil {
+		return CannotRun(path, cmp.Or(errors.Unwrap(err), err))
+	}
+	return nil
+}
 
 // FindBinary returns the absolute path of the claude program: the one that is
 // chosen, or the first on the PATH. Errors: Unfit.

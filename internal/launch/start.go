@@ -69,9 +69,17 @@ type Plan struct {
 // Moved is a working directory that an agent is started in instead of the recorded one.
 type Moved struct{ From, To string }
 
+// program is the claude that a start runs.
+func (s Starter) program(start *Start) (string, error) {
+	if start.Program == "" {
+		return claude.FindBinary(s.Variable(claude.BinaryVariable))
+	}
+	return start.Program, claude.CheckBinary(start.Program)
+}
+
 // Plan checks whatever can be checked before a start, and changes nothing.
 func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
-	program, err := claude.FindBinary(cmp.Or(start.Program, s.Variable(claude.BinaryVariable)))
+	program, err := s.program(&start)
 	if err != nil {
 		return Plan{}, err
 	}

@@ -76,7 +76,7 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 	catch(signals)
 	limitOpenFiles(launch.OpenFiles)
 	if err := cmd.Start(); err != nil {
-		return nil, startFailure(err, cmd.Dir)
+		return nil, startFailure(err, launch.Claude, cmd.Dir)
 	}
 	c.memory = proc.WatchMemory(c.pid())
 	go c.forwardSignals(signals)
@@ -96,13 +96,17 @@ func limitOpenFiles(soft uint64) {
 	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // to lower one's own limit is always allowed
 }
 
-func startFailure(err error, dir string) error {
+func startFailure(err error, program, dir string) error {
 	if _, statErr := os.Stat(dir); statErr != nil {
 		return agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(dir)).
 			Hint("put the folder back, then resume the agent")
 	}
 	if passes(err) {
 		return agent.Errorf(agent.Failed, "start claude: %w", err)
+	}
+	isMissing := errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOEXEC) // or its interpreter is
+	if isMissing || claude.CheckBinary(program) != nil {
+		return claude.CannotRun(program, err)
 	}
 	return agent.Errorf(agent.Unfit, "start claude: %w", err)
 }

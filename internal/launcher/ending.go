@@ -103,13 +103,16 @@ func saysLogin(words string) bool {
 
 // refused is the ending of a start that failed before claude ran.
 func refused(cause error) restart.Ending {
-	return restart.Ending{Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause) || passes(cause)}
+	return restart.Ending{
+		Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause) || passes(cause),
+		Slow: errors.Is(cause, claude.ErrCannotRun),
+	}
 }
 
 // classOf classifies what kept claude from being started. A lock of .nbs that was not free in time is
-// no fault of the conversation's, and is tried again.
+// no fault of the conversation's, and is tried again; so is a program that is not there while it is updated.
 func classOf(cause error) agent.EndClass {
-	if errors.Is(cause, store.ErrStayedLocked) {
+	if errors.Is(cause, store.ErrStayedLocked) || errors.Is(cause, claude.ErrCannotRun) {
 		return agent.EndCrash
 	}
 	switch agent.KindOf(cause) {

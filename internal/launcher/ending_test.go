@@ -3,6 +3,8 @@ package launcher
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,16 +76,37 @@ func TestForHowLongItWasReady(t *testing.T) {
 	rig.Check(t, end.Abnormal, "%+v", end)
 }
 
-// A machine without room is no reason to hold an agent; a program that cannot be run is.
+// A machine without room is no reason to hold an agent, nor is a program that is just being updated.
 func TestClassOfAStartThatFailed(t *testing.T) {
 	t.Parallel()
+	program := filepath.Join(t.TempDir(), "claude")
+	rig.Must(t, os.WriteFile(program, nil, 0o700))
 	for cause, want := range map[error]agent.EndClass{
 		unix.EAGAIN: agent.EndCrash, unix.ENOMEM: agent.EndCrash, unix.ETXTBSY: agent.EndCrash,
-		unix.ENOENT: agent.EndConfig, unix.EACCES: agent.EndConfig, unix.ENOEXEC: agent.EndConfig, unix.E2BIG: agent.EndConfig,
+		unix.ENOENT: agent.EndCrash, unix.ENOEXEC: agent.EndCrash, unix.EACCES: agent.EndConfig, unix.E2BIG: agent.EndConfig,
 	} {
-		err := startFailure(&os.PathError{Op: "fork/exec", Path: "/usr/bin/claude", Err: cause}, t.TempDir())
+		err := startFailure(&os.PathError{Op: "fork/exec", Path: program, Err: cause}, program, t.TempDir())
 		rig.Equal(t, classOf(err), want, "%v", err)
 	}
+	rig.Must(t, os.Chmod(program, 0o600)) // it is being installed
+	rig.Equal(t, classOf(startFailure(unix.EACCES, program, t.TempDir())), agent.EndCrash, "the class")
+}
+
+// A program that is gone is waited for longer each time, for two minutes: then a person has to look.
+func TestAProgramThatIsGoneIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	var kept agent.Restarts
+	var waited time.Duration
+	end, now := refused(startFailure(unix.ENOENT, "/opt/claude", t.TempDir())), time.Now()
+	rig.Check(t, strings.Contains(end.Reason, "/opt/claude"), "%s", end.Reason)
+	for range restart.Limit - 1 {
+		next := restart.Decide(agent.RestartOnFailure, kept, end, now, 0.5)
+		rig.Check(t, next.Again && next.In > waited/2, "after %s: %+v", waited, next)
+		waited += next.In
+		kept, now = next.Restarts, now.Add(next.In)
+	}
+	last := restart.Decide(agent.RestartOnFailure, kept, end, now, 0.5)
+	rig.Check(t, waited > 90*time.Second && !last.Again && last.Restarts.Hold != nil, "after %s: %+v", waited, last)
 }
 
 // However long a machine has no room, its agents are started when it has again.
@@ -91,7 +114,7 @@ func TestAMachineWithoutRoomIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{unix.EAGAIN, unix.ENOMEM, unix.ETXTBSY} {
 		var kept agent.Restarts
-		end, now := refused(startFailure(cause, t.TempDir())), time.Now()
+		end, now := refused(startFailure(cause, "/usr/bin/claude", t.TempDir())), time.Now()
 		for n := range 2 * restart.Limit {
 			next := restart.Decide(agent.RestartOnAbnormal, kept, end, now, 0)
 			if !next.Again || len(next.Restarts.Counted) != 0 {

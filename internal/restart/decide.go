@@ -28,6 +28,7 @@ const (
 
 	backoffFirst  = time.Second
 	backoffMost   = time.Minute
+	slowStep      = 3   // failures that count as if they had been before, for the wait: 8 s at first, and 2 minutes before a hold
 	backoffJitter = 0.2 // of the backoff, to both sides: agents that ended together do not start together
 	cleanPause    = time.Second
 	quotaPause    = 15 * time.Minute // when the end of the limit is not known
@@ -52,6 +53,7 @@ type Ending struct {
 	Asked    bool          // a command of ours ended it
 	Abnormal bool          // a signal ended it
 	NoRoom   bool          // the disk was full, or the machine had no room for a process
+	Slow     bool          // what failed takes its time to be mended, as an update of claude does
 	Ready    time.Duration // for how long it had been ready
 	Until    time.Time     // of a usage limit: when it is lifted; zero: that was not said
 }
@@ -131,6 +133,9 @@ func afterFailure(kept agent.Restarts, end Ending, now time.Time, jitter float64
 	kept.Counted = append(kept.Counted, wholeSeconds(now))
 	if len(kept.Counted) >= Limit {
 		return held(kept, end.Class, fmt.Sprintf("it failed %d times in %s, the last time by %s", len(kept.Counted), minutes(Window), end.Reason), now)
+	}
+	if end.Slow {
+		kept.Step = max(kept.Step, slowStep)
 	}
 	in := backoff(kept.Step, jitter)
 	kept.Step++
