@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/store/turns"
 )
 
 // brief is a grace that is to be used up.
@@ -124,4 +125,18 @@ func TestAClaudeIsEndedUntilItHasEnded(t *testing.T) {
 	w := &worker{process: p, invocation: agent.NewInvocation(), release: func() { released = p.asked == 4 }}
 	w.end(t.Context())
 	rig.Check(t, released, "it was asked %d times before its conversation was given up", p.asked)
+}
+
+// Turns that hang take the places of a machine: another one does not wait for them longer than it may take itself.
+func TestNoPlaceComesFree(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for range turns.AtOnce() {
+		release, err := s.Store.ConversationTurns().Await(t.Context(), proc.Halted, func() {})
+		rig.Must(t, err)
+		defer release()
+	}
+	_, err := s.ask("one", func(r *conversations.Request) { r.Timeout = brief })
+	storetest.WantKind(t, "the turn", err, agent.TimedOut)
+	rig.Equal(t, len(s.state().Open), 1, "turns that are kept")
 }

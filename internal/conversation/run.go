@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/turns"
 )
 
 // attempts is how often a turn is tried before a person has to decide.
@@ -55,17 +56,34 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 		})
 	}
 	if !ask.Nested {
-		places := e.Store.ConversationTurns()
-		if ask.Powers != nil {
-			places = e.Store.AgentsTurns()
-		}
-		release, err := places.Await(ctx, proc.Halted, func() {})
+		release, err := j.awaitPlace(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
 	}
 	return j.speak(ctx)
+}
+
+// awaitPlace waits for a place among the turns that run on this machine, for as long as the turn itself may take. Errors:
+// TimedOut; those of the context.
+func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
+	places := j.Store.ConversationTurns()
+	if j.ask.Powers != nil {
+		places = j.Store.AgentsTurns()
+	}
+	waiting := ctx
+	if j.ask.Timeout > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, j.ask.Timeout)
+		defer cancel()
+	}
+	release, err = places.Await(waiting, proc.Halted, func() {})
+	if err != nil && ctx.Err() == nil {
+		return nil, agent.Errorf(agent.TimedOut, "%s run on this machine already, and none ended within %s", agent.Count(turns.AtOnce(), "turn"), j.ask.Timeout).
+			Hint("to see what runs: nbs-worker conversation queue")
+	}
+	return release, err
 }
 
 // textOf is the text as Claude gets it: only what a person has typed may name files with @, which Claude reads unasked.
