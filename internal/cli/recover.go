@@ -53,9 +53,8 @@ limit, and only what is seen afterwards counts.
 recover never touches an agent at work, whatever the flags. An agent that only a person can
 help is only reported. An agent whose restarts are held, or that crashed again and again,
 is brought back only when it is named. An agent on which another command is at work is left
-to that command, unless that one ends soon, as one that types a message does: then recover
-waits for it. An agent whose launcher waits to start it again is left to the launcher:
-it is not well yet (7).
+to that one; only what ends soon is waited for, as the typing of a message. An agent whose
+launcher waits to start it again is left to the launcher: it is not well yet (7).
 
 Each step is in the journal before and after it is taken: nbs-worker events. If a run was
 killed, run it again: it looks at what became of the last step, and repeats nothing that

@@ -12,7 +12,6 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
 	"nbs-worker/internal/proc"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/supervisor"
 	"nbs-worker/internal/tmux"
@@ -175,7 +174,7 @@ func (s *Sender) withdraw(receipt *Receipt) (err error) {
 }
 
 // lookLocked looks at an agent under its verb lock, and spells its handle as the record does.
-func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, patience store.Patience) (sight observe.Sight, unlock func(), err error) {
+func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, patience supervisor.Patience) (sight observe.Sight, unlock func(), err error) {
 	r, err := s.Store.Load(*handle)
 	if err != nil {
 		return sight, nil, err

@@ -13,18 +13,21 @@ import (
 	"nbs-worker/internal/store/queue"
 )
 
+// Patience is how long a verb waits for another one.
+type Patience = store.Patience
+
 // LockToSend takes the verb lock for a verb that types into an agent's terminal.
-func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb string, patience store.Patience) (unlock func(), err error) {
+func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb string, patience Patience) (unlock func(), err error) {
 	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), patience)
 }
 
 // Until is the patience of a verb that waits for any other until late; zero: without limit.
-func Until(late time.Time) store.Patience {
+func Until(late time.Time) Patience {
 	limit := time.Duration(math.MaxInt64)
 	if !late.IsZero() {
 		limit = time.Until(late)
 	}
-	return store.Patience{Short: limit, Other: limit}
+	return Patience{Short: limit, Other: limit}
 }
 
 // Envelope is the line above a message from the caller to an agent; "" for a person's.
