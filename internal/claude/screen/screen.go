@@ -83,10 +83,14 @@ func hasLeft(lines []string) bool {
 // itself writes.
 func isInner(line string) bool { return strings.HasPrefix(line, "  ") }
 
-// isRule tells whether a line is a rule across the screen; it may carry a name.
+// isRule tells whether a line is a rule across the screen. It may carry the session's name, and a long
+// one leaves little of the rule.
 func isRule(line string) bool {
 	const shortest = 10 // columns
-	return strings.HasPrefix(line, "─") && strings.HasSuffix(line, "─") && strings.Count(line, "─") >= shortest
+	if !strings.HasPrefix(line, "─") || !strings.HasSuffix(line, "─") {
+		return false
+	}
+	return strings.Count(line, "─") >= shortest || strings.HasSuffix(line, " ──")
 }
 
 // box is the input box at the end of a screen, and what is drawn around it.
