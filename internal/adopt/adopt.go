@@ -125,7 +125,7 @@ func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 		ask.forArgs(launched)
 	}
 	if r.Cwd = a.Cwd; r.Cwd == "" {
-		if r.Cwd = f.cwd; r.Cwd != observe.RealPath(f.live.Cwd) {
+		if r.Cwd = f.startedIn(); f.cwd != observe.RealPath(f.live.Cwd) {
 			ask.forFolder(f)
 		}
 	}

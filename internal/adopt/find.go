@@ -131,6 +131,19 @@ func (f *handStarted) readRegistry() error {
 		Hint("answer what its terminal asks, then repeat the command")
 }
 
+// startedIn is the folder in which claude is started again: that from which its session has entered a
+// worktree, since claude goes back there by itself, or that in which it runs.
+func (f *handStarted) startedIn() string {
+	file, found, err := f.config.Transcript(f.live.SessionID)
+	if err != nil || !found {
+		return f.cwd
+	}
+	if entered, err := file.Entered(); err == nil && entered.Worktree == f.live.Cwd && observe.IsFolder(entered.From) {
+		return entered.From
+	}
+	return f.cwd
+}
+
 func (f *handStarted) checkFolder() error {
 	if info, err := os.Stat(f.cwd); err == nil && info.IsDir() {
 		return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -142,7 +143,7 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 			cells = append(cells, t.usage(row.Usage)...)
 		}
 		if o.wide {
-			cells = append(cells, pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()))
+			cells = append(cells, pid(r.PID, row.Status), text(string(r.SessionID)), text(cmp.Or(row.WorksIn, r.LaunchCwd())))
 		}
 		t.row(cells...)
 	}

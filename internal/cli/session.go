@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/restart"
 	"nbs-worker/internal/wire"
 )
@@ -121,7 +123,7 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 		{"Cost", costLine(v.Cost)},
 		{"Transcript", f.transcriptLine(v)},
 		{"Kept", keptLine(v)},
-		{"Folder", r.LaunchCwd()},
+		{"Folder", folderLine(v)},
 		{"Last exit", f.exitLine(r)},
 	}
 	switch {
@@ -219,6 +221,18 @@ func tmuxLine(v inspect.View) string {
 		return "not in tmux"
 	default:
 		return v.Record.TmuxSession + ", not there"
+	}
+}
+
+func folderLine(v inspect.View) string {
+	folder := v.Record.LaunchCwd()
+	switch {
+	case v.WorksIn == "":
+		return folder
+	case slices.ContainsFunc(v.Drift, func(d observe.Drift) bool { return d.Field == "cwd" }):
+		return folder + "; it works in " + agent.Quote(v.WorksIn)
+	default:
+		return folder + "; its session has entered " + agent.Quote(v.WorksIn) + " and works there"
 	}
 }
 

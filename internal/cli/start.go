@@ -105,6 +105,9 @@ func (f *factory) sayStarted(handle agent.Handle, started supervisor.Started) {
 	if moved := started.Moved; moved != nil {
 		f.say("%s: its folder is now %s; it was %s", handle, moved.To, moved.From)
 	}
+	if started.WorksIn != "" {
+		f.say("%s: its session has entered %s before, and works there", handle, agent.Quote(started.WorksIn))
+	}
 	if started.Old { // it is up and it is what was asked for; what it does later is not known
 		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(started.Record.ClaudeVersion))
 	}

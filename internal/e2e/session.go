@@ -15,6 +15,8 @@ type Session struct {
 	PID            int    // 0: it does not run
 	TmuxSession    string `json:"tmux_session"`
 	TmuxAlive      bool   `json:"tmux_alive"`
+	Cwd            string
+	WorksIn        string `json:"works_in"`
 	UptimeS        *int   `json:"uptime_s"`
 	StateAgeMS     *int   `json:"state_age_ms"`
 	Retry          *struct {

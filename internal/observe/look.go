@@ -21,7 +21,11 @@ type Sight struct {
 	Dialog screen.Dialog // at which a live agent waits, or ""
 	Report agent.Report  // what its hooks said in this start; empty: nothing
 	Done   bool          // the last turn of this start ended well
-	Pane   *tmux.Pane    // in which it runs; nil: in none, or tmux did not say
+	// WorksIn is where its session is now, if that is another folder than the recorded one; DriftOf says
+	// whether the session has moved there by itself.
+	WorksIn string
+
+	Pane *tmux.Pane // in which it runs; nil: in none, or tmux did not say
 
 	// NotAllowed is why nothing is started from the record; nil: the user vouches for it. An
 	// error of another kind than Held means that this could not be determined.
@@ -127,6 +131,9 @@ func (a *subject) sight() Sight {
 		s.Lost, s.Err = true, a.lost
 		s.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
 		return s
+	}
+	if a.evidence.Claude == proc.Alive {
+		s.WorksIn = WorksIn(&a.record, a.evidence.Entry)
 	}
 	s.Status, s.Dialog = Judge(&a.record, &a.evidence)
 	return s

@@ -133,6 +133,9 @@ func (s *Supervisor) settle(interrupt context.Context, c *comeback, r agent.Reco
 	if c.plan.Brief != "" {
 		detail += ", with a briefing"
 	}
+	if started.WorksIn != "" {
+		detail += ", in the folder that its session has entered: " + started.WorksIn
+	}
 	if err != nil {
 		detail += "; " + err.Error()
 	}

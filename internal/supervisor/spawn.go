@@ -39,10 +39,11 @@ type Spawn struct {
 // Started is what a start led to.
 type Started struct {
 	launch.Plan
-	Record agent.Record
-	Status agent.Status
-	Fresh  bool // a new conversation took the place of another
-	Old    bool // claude is older than what nbs-worker is tested with
+	Record  agent.Record
+	Status  agent.Status
+	WorksIn string // the folder that its session has entered, and in which it goes on; "": the recorded one
+	Fresh   bool   // a new conversation took the place of another
+	Old     bool   // claude is older than what nbs-worker is tested with
 
 	Briefed  brief.Source   // from what it was briefed
 	Restored *keep.Restored // the transcript that was put back; nil: it was there
@@ -137,7 +138,7 @@ func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan, wait 
 func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record) Started {
 	sight := s.LookAt(ctx, r)
 	return Started{
-		Plan: p, Record: r, Status: sight.Status, Old: claude.OlderThanTested(r.ClaudeVersion),
+		Plan: p, Record: r, Status: sight.Status, WorksIn: sight.WorksIn, Old: claude.OlderThanTested(r.ClaudeVersion),
 		Unkept: s.Keep(ctx, &r),
 	}
 }
@@ -205,6 +206,9 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 	held, err := file.LastCwd()
 	if err != nil {
 		return err
+	}
+	if entered, err := file.Entered(); err == nil && entered.Includes(held) {
+		held = cmp.Or(entered.From, held) // claude goes back to the worktree by itself
 	}
 	if s.Store.Spool().WorksIn(held) {
 		return agent.Errorf(agent.BadInput, "the conversation %s observes an agent for the memory, and is none itself", r.SessionID).

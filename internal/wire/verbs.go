@@ -30,6 +30,7 @@ type Started struct {
 	Cwd            string               `json:"cwd"`
 	TmuxSession    string               `json:"tmux_session"`
 	Previous       agent.SessionID      `json:"previous_session_id,omitempty"` // replaced by --fresh
+	WorksIn        string               `json:"works_in,omitempty"`            // where its session goes on, if not in cwd: it has entered that folder before
 	MovedFrom      string               `json:"moved_from,omitempty"`          // the folder that was recorded
 	Restored       *Restored            `json:"restored,omitempty"`            // its transcript was gone or shortened, and was put back
 	Lost           *Loss                `json:"lost,omitempty"`                // what was cut off its transcript, and is in no copy
@@ -56,7 +57,7 @@ func NewStarted(s supervisor.Started) Started {
 	r, planned := &s.Record, NewPlan(s.Plan)
 	out := Started{
 		Handle: r.Handle, SessionID: r.SessionID, Opened: planned.Opened, Model: r.Model, PermissionMode: r.LaunchPermissionMode(),
-		PID: pid(r.PID), Cwd: r.LaunchCwd(), TmuxSession: r.TmuxSession, MovedFrom: planned.MovedFrom, Lost: planned.Lost, Unsaid: s.Unsaid,
+		PID: pid(r.PID), Cwd: r.LaunchCwd(), WorksIn: s.WorksIn, TmuxSession: r.TmuxSession, MovedFrom: planned.MovedFrom, Lost: planned.Lost, Unsaid: s.Unsaid,
 	}
 	out.Briefed = sources(s.Briefed)
 	out.State, out.Cause = s.Status.Words()

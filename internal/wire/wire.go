@@ -32,6 +32,7 @@ type Agent struct {
 	SessionID      agent.SessionID      `json:"session_id"`
 	TmuxSession    string               `json:"tmux_session"`
 	Cwd            string               `json:"cwd"`
+	WorksIn        string               `json:"works_in,omitempty"` // where its session is now, if not in cwd: it has entered a worktree, or a person gave /cd
 	Started        *time.Time           `json:"started"`
 	Context        *Context             `json:"context"`
 	Cost           *Cost                `json:"cost"`
@@ -85,7 +86,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	r := &sight.Record
 	out := Agent{
 		Handle: handle, StateSource: sight.Status.Source, Running: sight.Status.Running(), Desired: r.LaunchDesired(),
-		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), Started: timeOf(r.Started),
+		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), WorksIn: sight.WorksIn, Started: timeOf(r.Started),
 		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: (*Cost)(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
