@@ -101,6 +101,12 @@ func (c Config) TranscriptFolder() string {
 	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
 }
 
+// IsFull reports whether the disk of the transcripts has no room left for this user.
+func (c Config) IsFull() bool {
+	var stat unix.Statfs_t
+	return unix.Statfs(c.projects(), &stat) == nil && stat.Blocks > 0 && stat.Bavail == 0
+}
+
 // ConversationFolders lists the folders to watch for new messages in any conversation, for new
 // transcripts, and for a claude that moves to another conversation. Some may not exist.
 func (c Config) ConversationFolders() ([]string, error) {

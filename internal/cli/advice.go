@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -57,6 +58,8 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
 		return step{fmt.Sprintf("two claudes fork the conversation: end the other one, pid %d, in its own terminal", v.Strangers[0].PID), ""}
 	case triage.LookAtDrift:
 		return step{"what runs is not what is recorded; look", nbs("attach")}
+	case triage.MakeRoom:
+		return step{"make room there, or what is said to it is lost with its process", dfOf(v)}
 	case triage.LogIn:
 		return step{"the API does not know who it is; log in there, with /login", nbs("attach")}
 	case triage.LogInAfter:
@@ -91,4 +94,12 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
 	case triage.Resume:
 	}
 	return step{"bring it back", nbs("resume")}
+}
+
+// dfOf shows the disk of an agent's transcript; "" where there is none yet.
+func dfOf(v inspect.View) string {
+	if v.Transcript == nil {
+		return ""
+	}
+	return "df -h " + agent.ShellWord(filepath.Dir(v.Transcript.Path))
 }

@@ -26,8 +26,8 @@ func newSessionCmd(f *factory) *cobra.Command {
 whether the recorded pid is the process that was started and runs, whether the tmux session
 exists, uptime, context, cost, transcript, and any drift between the record and what runs.
 If the agent does not run, it shows why, its last words, and the command to run next. It
-shows the API error with which the last turn ended, if any. It changes nothing. What cannot
-be known is "unknown".
+shows the API error with which the last turn ended, if any, and whether Claude cannot write
+its transcript. It changes nothing. What cannot be known is "unknown".
 
 Why an agent does not run: exited (code 0), crashed (another code, or a signal),
 stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: out of
@@ -125,6 +125,9 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 		{"Kept", keptLine(v)},
 		{"Folder", folderLine(v)},
 		{"Last exit", f.exitLine(r)},
+	}
+	if v.Unsaved != "" {
+		lines = append(lines, line{"Not saved", "its turns are being lost: " + v.Unsaved})
 	}
 	switch {
 	case v.IsNotAllowed():

@@ -108,6 +108,9 @@ func (f *factory) sayStarted(handle agent.Handle, started supervisor.Started) {
 	if started.WorksIn != "" {
 		f.say("%s: its session has entered %s before, and works there", handle, agent.Quote(started.WorksIn))
 	}
+	if started.Unsaved != "" {
+		f.say("%s: its turns are being lost: %s", handle, started.Unsaved)
+	}
 	if started.Old { // it is up and it is what was asked for; what it does later is not known
 		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(started.Record.ClaudeVersion))
 	}

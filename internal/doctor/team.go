@@ -172,3 +172,15 @@ func (d *examination) endingTranscripts(row inspect.Row) (all findings) {
 	}
 	return all
 }
+
+// unsaved looks for agents whose claude cannot write its transcript.
+func (d *examination) unsaved(ctx context.Context) (all findings) {
+	records := agent.Mapped(d.live(), func(row inspect.Row) agent.Record { return row.Record })
+	for _, sight := range d.LookClosely(ctx, records) {
+		if sight.Unsaved != "" {
+			all.add(Failure, fmt.Sprintf("%s: its turns are being lost: %s", sight.Record.Handle, sight.Unsaved),
+				"a resume would not know what was said since", "make room before it is ended; look: nbs-worker session "+string(sight.Record.Handle))
+		}
+	}
+	return all
+}

@@ -17,8 +17,9 @@ type Session struct {
 	TmuxAlive      bool   `json:"tmux_alive"`
 	Cwd            string
 	WorksIn        string `json:"works_in"`
-	UptimeS        *int   `json:"uptime_s"`
-	StateAgeMS     *int   `json:"state_age_ms"`
+	Unsaved        string
+	UptimeS        *int `json:"uptime_s"`
+	StateAgeMS     *int `json:"state_age_ms"`
 	Retry          *struct {
 		Attempt, Of int
 		InS         int `json:"in_s"`

@@ -48,7 +48,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 		return View{}, err
 	}
 	var around surroundings
-	view := View{Sight: i.LookAtWhile(ctx, before, func() { around = i.surroundingsOf(&before) })}
+	view := View{Sight: i.LookCloselyWhile(ctx, before, func() { around = i.surroundingsOf(&before) })}
 	if agent.KindOf(view.Err) == agent.NotFound {
 		return View{}, view.Err // it was dismissed meanwhile
 	}

@@ -32,7 +32,7 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 		}
 		known, of = append(known, r), append(of, n)
 	}
-	sights := i.Look(ctx, known)
+	sights := i.LookClosely(ctx, known)
 	parallel.Each(len(of), func(n int) {
 		view := &views[of[n]]
 		view.Sight = sights[n]

@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -54,4 +55,13 @@ func (w *starting) checkLogin(ctx context.Context) error {
 	}
 	w.record.Process.Ready = w.Seconds()
 	return nil
+}
+
+// checkRoom returns an error for a claude that cannot write down its prompt, and so nothing that follows.
+func (w *starting) checkRoom() error {
+	if !lasts(&w.full, w.plan.config.IsFull()) {
+		return nil
+	}
+	return agent.Errorf(agent.Held, "claude is ready, and the disk of its transcript is full: the prompt is not there, and what is said now is lost when it ends").
+		Hint("make room there: df -h %s", agent.ShellWord(filepath.Dir(w.plan.config.SettingsFile())))
 }

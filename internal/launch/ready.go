@@ -42,6 +42,7 @@ type starting struct {
 	lastScreen time.Time
 	lastBelow  time.Time // when the children of what was started were last searched for claude
 	waiting    time.Time // when it was first seen to wait for a person, its prompt not on disk; zero: it does not
+	full       time.Time // when the disk of its transcript was first seen to be full, its prompt not there; zero: it is not
 	unread     error     // why its transcript could not be looked for the last time; nil: it could
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet
 	told       string    // the last progress message
@@ -175,27 +176,27 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 			return true, w.checkLogin(ctx)
 		}
 	}
-	if w.waitsOn(entry) {
+	if lasts(&w.waiting, entry.Status == live.StatusWaiting) {
 		return false, agent.Errorf(agent.Held, "claude waits for a person (%s), and the prompt is not in its transcript", entry.WaitingFor).
 			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
 	}
-	return false, nil
+	return false, w.checkRoom()
 }
 
 // transcriptLag is how far claude's transcript may be behind its registry: a turn that asks for a
 // permission at once is seen to wait before its prompt is on disk.
 const transcriptLag = 2 * time.Second
 
-// waitsOn tells whether claude has waited for a person for all of transcriptLag.
-func (w *starting) waitsOn(entry live.Entry) bool {
-	if entry.Status != "waiting" {
-		w.waiting = time.Time{}
+// lasts reports whether something has been so for all of transcriptLag. since is when it was first seen.
+func lasts(since *time.Time, so bool) bool {
+	if !so {
+		*since = time.Time{}
 		return false
 	}
-	if w.waiting.IsZero() {
-		w.waiting = time.Now()
+	if since.IsZero() {
+		*since = time.Now()
 	}
-	return time.Since(w.waiting) >= transcriptLag
+	return time.Since(*since) >= transcriptLag
 }
 
 // left is [left], or the hook of tmux that closed the terminal: it may do so at any moment, even

@@ -25,6 +25,10 @@ type Sight struct {
 	// whether the session has moved there by itself.
 	WorksIn string
 
+	// Unsaved is why what is said to it, and what it says, is not written down, as far as that shows; "": it is
+	// written down. Only a close look says so.
+	Unsaved string
+
 	Pane *tmux.Pane // in which it runs; nil: in none, or tmux did not say
 
 	// NotAllowed is why nothing is started from the record; nil: the user vouches for it. An
@@ -46,11 +50,16 @@ const endPatience = time.Second
 // Look looks at agents, with one call to each tmux server, and one more where only a screen
 // can tell. The records were just read.
 func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
-	return o.look(ctx, records, func() {})
+	return o.look(ctx, records, false, func() {})
 }
 
-func (o *Observer) look(ctx context.Context, records []agent.Record, meanwhile func()) []Sight {
-	l := &round{Observer: o, reports: o.Store.Reports(), deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
+// LookClosely is [Observer.Look] that reads each screen, and asks whether transcripts can be written.
+func (o *Observer) LookClosely(ctx context.Context, records []agent.Record) []Sight {
+	return o.look(ctx, records, true, func() {})
+}
+
+func (o *Observer) look(ctx context.Context, records []agent.Record, closely bool, meanwhile func()) []Sight {
+	l := &round{Observer: o, closely: closely, reports: o.Store.Reports(), deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
 	defer l.reports.Close()
 	for i, r := range records {
 		l.agents[i] = subject{record: r}
@@ -68,24 +77,28 @@ func (o *Observer) look(ctx context.Context, records []agent.Record, meanwhile f
 	sights := make([]Sight, len(l.agents))
 	for i := range sights {
 		sights[i] = l.agents[i].sight()
+		if closely {
+			sights[i].Unsaved = l.unsaved(&l.agents[i])
+		}
 	}
 	return sights
 }
 
 // LookAt is [Observer.Look] at one agent.
 func (o *Observer) LookAt(ctx context.Context, r agent.Record) Sight {
-	return o.LookAtWhile(ctx, r, func() {})
+	return o.Look(ctx, []agent.Record{r})[0]
 }
 
-// LookAtWhile is [Observer.LookAt] that calls meanwhile when it only waits for tmux: beside the start of
-// tmux it would keep that from a processor.
-func (o *Observer) LookAtWhile(ctx context.Context, r agent.Record, meanwhile func()) Sight {
-	return o.look(ctx, []agent.Record{r}, meanwhile)[0]
+// LookCloselyWhile is [Observer.LookClosely] at one agent that calls meanwhile when it only waits for tmux:
+// beside the start of tmux it would keep that from a processor.
+func (o *Observer) LookCloselyWhile(ctx context.Context, r agent.Record, meanwhile func()) Sight {
+	return o.look(ctx, []agent.Record{r}, true, meanwhile)[0]
 }
 
 // round is one call of [Observer.Look].
 type round struct {
 	*Observer
+	closely  bool
 	reports  store.Reports
 	deadline time.Time // of the wait for ends
 	agents   []subject
@@ -157,4 +170,18 @@ func (some subjects) where(wanted func(*subject) bool) subjects {
 // each calls do for each agent, on all processors.
 func (some subjects) each(do func(*subject)) {
 	parallel.Each(len(some), func(i int) { do(some[i]) })
+}
+
+// unsaved is why what is said to a live agent is not written down.
+func (l *round) unsaved(a *subject) string {
+	if a.evidence.Claude != proc.Alive {
+		return ""
+	}
+	if why := a.evidence.Screen.Unsaved; why != "" {
+		return "Claude cannot write its transcript: " + why
+	}
+	if config, err := l.ConfigOf(&a.record); err == nil && config.IsFull() {
+		return "the disk of its transcript is full"
+	}
+	return ""
 }

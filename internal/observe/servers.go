@@ -88,7 +88,7 @@ func (a *subject) setPane(panes []tmux.Pane, err error) {
 // readScreens reads the screens that may say more than what is known without them, in one
 // call to each server.
 func (l *round) readScreens(ctx context.Context) {
-	unclear := l.all().where(func(a *subject) bool { return a.pane != nil && a.evidence.NeedsScreen() })
+	unclear := l.all().where(func(a *subject) bool { return a.pane != nil && (l.closely || a.evidence.NeedsScreen()) })
 	var answers sync.WaitGroup
 	for _, in := range byServer(unclear) {
 		answers.Go(func() {

@@ -42,6 +42,7 @@ type Started struct {
 	Record  agent.Record
 	Status  agent.Status
 	WorksIn string // the folder that its session has entered, and in which it goes on; "": the recorded one
+	Unsaved string // why what is said to it is not written down; "": it is
 	Fresh   bool   // a new conversation took the place of another
 	Old     bool   // claude is older than what nbs-worker is tested with
 
@@ -136,9 +137,9 @@ func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan, wait 
 }
 
 func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record) Started {
-	sight := s.LookAt(ctx, r)
+	sight := s.LookClosely(ctx, []agent.Record{r})[0]
 	return Started{
-		Plan: p, Record: r, Status: sight.Status, WorksIn: sight.WorksIn, Old: claude.OlderThanTested(r.ClaudeVersion),
+		Plan: p, Record: r, Status: sight.Status, WorksIn: sight.WorksIn, Unsaved: sight.Unsaved, Old: claude.OlderThanTested(r.ClaudeVersion),
 		Unkept: s.Keep(ctx, &r),
 	}
 }

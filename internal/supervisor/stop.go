@@ -14,6 +14,7 @@ import (
 type Stopped struct {
 	Record  agent.Record
 	Was     agent.Status // what the agent was doing before
+	Unsaved string       // why what was said last is not in its transcript; "": it is there
 	Kept    []string     // paths of the transcripts that stay in the archive, of a dismissal
 	Unkept  error        // why a transcript could not be kept, or removed
 	Dropped int          // messages of its outbox, of a dismissal; the journal has them
@@ -95,7 +96,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if err != nil {
 		return Stopped{}, err
 	}
-	sight := s.LookAt(ctx, r) // the agent is ended although tmux does not answer; teardown.End reports that
+	sight := s.LookClosely(ctx, []agent.Record{r})[0] // the agent is ended although tmux does not answer; teardown.End reports that
 	r = sight.Record
 	if err := teardown.CheckSelf(&s.Observer, &r, sight.Pane); err != nil {
 		return Stopped{}, err
@@ -122,7 +123,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if err := teardown.End(ctx, &s.Observer, r); err != nil {
 		return Stopped{}, errors.Join(err, unwritten, dropped)
 	}
-	stopped := Stopped{Record: r, Was: sight.Status}
+	stopped := Stopped{Record: r, Was: sight.Status, Unsaved: sight.Unsaved}
 	if unwritten != nil {
 		return stopped, doneAllTheSame(unwritten, "it was ended, but could not be marked as stopped")
 	}

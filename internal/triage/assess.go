@@ -120,6 +120,9 @@ func (k *Known) death() string {
 
 func (k *Known) assessLiving(a *Assessment) {
 	k.judgeLiving(a)
+	if k.Unsaved != "" {
+		a.saw("its turns are being lost: %s", k.Unsaved)
+	}
 	a.saw("%s", k.state())
 	a.Working = k.isWorking() && a.Verdict != Stuck && a.Verdict != Zombie
 }
@@ -137,6 +140,8 @@ func (k *Known) judgeLiving(a *Assessment) {
 	case len(k.Strangers) > 0:
 		a.is(Held, LevelAssess)
 		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, agent.Quote(k.Strangers[0].Cwd))
+	case k.Unsaved != "": // a repair would lose them for good
+		a.is(Held, LevelAssess, MakeRoom)
 	case k.needsLogin():
 		a.is(Held, LevelAssess)
 		a.saw("its last turn ended with %s: %s", k.LastError.Class, agent.Quote(k.LastError.Text))

@@ -23,6 +23,7 @@ const (
 	Allow        Step = "allow"         // its record, after a look at it
 	EndOther     Step = "end-other"     // the other claude in its conversation
 	LookAtDrift  Step = "look-at-drift" // what runs is not what is recorded
+	MakeRoom     Step = "make-room"     // its turns are not written down
 	LogIn        Step = "log-in"        // it runs, and the API does not know who it is
 	LogInAfter   Step = "log-in-after"  // the same, once it is back
 	ReadEnd      Step = "read-end"      // its last words: it ends again and again soon after its start
@@ -78,6 +79,8 @@ func Steps(k Known) []Step {
 		return []Step{EndOther}
 	case len(k.Drift) > 0:
 		return []Step{LookAtDrift}
+	case k.Unsaved != "":
+		return []Step{MakeRoom}
 	case k.Status.SamePID && k.needsLogin():
 		return []Step{LogIn}
 	}

@@ -32,8 +32,9 @@ type Session struct {
 	Usage            *Usage            `json:"usage"`
 	PreviousSessions []PreviousSession `json:"previous_sessions"`
 	LastExit         *Exit             `json:"last_exit"`
-	LastError        *LastError        `json:"last_error"` // of the last turn
-	Advice           []string          `json:"advice"`     // the commands to run next, in order
+	LastError        *LastError        `json:"last_error"`        // of the last turn
+	Unsaved          string            `json:"unsaved,omitempty"` // why its turns are being lost: Claude cannot write its transcript
+	Advice           []string          `json:"advice"`            // the commands to run next, in order
 	Drift            []Drift           `json:"drift"`
 	OtherClaudes     []OtherClaude     `json:"other_claudes"` // that have the conversation open
 }
@@ -87,7 +88,7 @@ func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Tim
 		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: timeOf(r.Created),
 		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
-		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Advice: list(advice),
+		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Unsaved: v.Unsaved, Advice: list(advice),
 		PreviousSessions: agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
 			return PreviousSession{SessionID: p.SessionID, Until: timeOf(p.Until), Reason: p.Reason}
 		}),

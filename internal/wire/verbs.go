@@ -31,6 +31,7 @@ type Started struct {
 	TmuxSession    string               `json:"tmux_session"`
 	Previous       agent.SessionID      `json:"previous_session_id,omitempty"` // replaced by --fresh
 	WorksIn        string               `json:"works_in,omitempty"`            // where its session goes on, if not in cwd: it has entered that folder before
+	Unsaved        string               `json:"unsaved,omitempty"`             // why its turns are being lost
 	MovedFrom      string               `json:"moved_from,omitempty"`          // the folder that was recorded
 	Restored       *Restored            `json:"restored,omitempty"`            // its transcript was gone or shortened, and was put back
 	Lost           *Loss                `json:"lost,omitempty"`                // what was cut off its transcript, and is in no copy
@@ -57,7 +58,7 @@ func NewStarted(s supervisor.Started) Started {
 	r, planned := &s.Record, NewPlan(s.Plan)
 	out := Started{
 		Handle: r.Handle, SessionID: r.SessionID, Opened: planned.Opened, Model: r.Model, PermissionMode: r.LaunchPermissionMode(),
-		PID: pid(r.PID), Cwd: r.LaunchCwd(), WorksIn: s.WorksIn, TmuxSession: r.TmuxSession, MovedFrom: planned.MovedFrom, Lost: planned.Lost, Unsaid: s.Unsaid,
+		PID: pid(r.PID), Cwd: r.LaunchCwd(), WorksIn: s.WorksIn, Unsaved: s.Unsaved, TmuxSession: r.TmuxSession, MovedFrom: planned.MovedFrom, Lost: planned.Lost, Unsaid: s.Unsaid,
 	}
 	out.Briefed = sources(s.Briefed)
 	out.State, out.Cause = s.Status.Words()
@@ -112,8 +113,9 @@ func NewPlan(p launch.Plan) Plan {
 type Ended struct {
 	Handle    agent.Handle    `json:"handle"`
 	SessionID agent.SessionID `json:"session_id"`
-	Result    string          `json:"result"` // "stopped" or "dismissed"
-	Was       string          `json:"was"`    // the state before
+	Result    string          `json:"result"`            // "stopped" or "dismissed"
+	Was       string          `json:"was"`               // the state before
+	Unsaved   string          `json:"unsaved,omitempty"` // why what was said last is not in the transcript
 	Kept      []string        `json:"kept_transcripts,omitempty"`
 	Dropped   int             `json:"dropped_messages,omitempty"` // of its outbox; the journal has them
 }
@@ -121,7 +123,7 @@ type Ended struct {
 // NewEnded is an agent that was ended.
 func NewEnded(s supervisor.Stopped, result string) Ended {
 	was, _ := s.Was.Words()
-	return Ended{Handle: s.Record.Handle, SessionID: s.Record.SessionID, Result: result, Was: was, Kept: s.Kept, Dropped: s.Dropped}
+	return Ended{Handle: s.Record.Handle, SessionID: s.Record.SessionID, Result: result, Was: was, Unsaved: s.Unsaved, Kept: s.Kept, Dropped: s.Dropped}
 }
 
 // Adopted is a claude that was given a record.

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,4 +134,16 @@ func endsWithNote(lines []string, words string) bool {
 // then and answers no prompt. Version 2.1.329 says so only for the first seconds.
 func saysNotLoggedIn(footer []string) bool {
 	return slices.ContainsFunc(footer, func(line string) bool { return strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") })
+}
+
+// unwritable is what newer versions say in their footer until a write has succeeded again. 2.1.197 says nothing.
+var unwritable = pattern(`⚠ Transcript writes are failing(?: \(([^)]*)\))?`)
+
+// unsaved returns why what is said is not saved.
+func (b box) unsaved() string {
+	m := unwritable().FindStringSubmatch(joined(b.footer))
+	if m == nil {
+		return ""
+	}
+	return cmp.Or(m[1], "it does not say why")
 }

@@ -15,6 +15,9 @@ type Reading struct {
 	Dialog  Dialog       // of Waiting
 	Retry   *agent.Retry // of Retrying
 	Trouble Trouble      // of Idle
+
+	// Unsaved is why Claude cannot write its transcript, in its own words; "" where it does not say so.
+	Unsaved string
 }
 
 // Trouble is why the last turn of an idle claude came to nothing.
@@ -45,7 +48,11 @@ func Read(screen string) Reading {
 		return Reading{State: agent.Dead}
 	}
 	if box, found := findBox(lines); found {
-		return box.read()
+		reading := box.read()
+		if reading.State != agent.Unknown {
+			reading.Unsaved = box.unsaved()
+		}
+		return reading
 	}
 	if dialog := findDialog(lines); dialog != "" {
 		return Reading{State: agent.Waiting, Dialog: dialog}

@@ -146,3 +146,21 @@ func TestEmptyScreen(t *testing.T) {
 		rig.Check(t, got == (Reading{State: agent.Unknown}), "%q: %+v", text, got)
 	}
 }
+
+// The footer says it for as long as no write succeeds, on a narrow terminal in several lines; words of the agent's do not.
+func TestTranscriptThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	rule := strings.Repeat("─", 60) + "\n"
+	box := "❯ Remember 43.\n\n● OK.\n\n" + rule + "❯ \n" + rule
+	for footer, want := range map[string]string{
+		"  ⚠ Transcript writes are failing (disk full — ENOSPC) · recent messages may not be saved for resume\n  ⏸ manual mode on\n": "disk full — ENOSPC",
+		"  ⚠ Transcript writes are failing (disk full — \n  ENOSPC) · recent messages may not be\n  saved for resume\n":              "disk full — ENOSPC",
+		"  ⚠ Transcript writes are failing · recent messages may not be saved for resume\n":                                          "it does not say why",
+		"  ⏸ manual mode on\n": "",
+	} {
+		got := Read(box + footer)
+		rig.Check(t, got.State == agent.Idle && got.Unsaved == want, "%q: %+v", footer, got)
+	}
+	said := Read("● ⚠ Transcript writes are failing (disk full)\n\n" + rule + "❯ \n" + rule)
+	rig.Check(t, said.Unsaved == "", "%+v", said)
+}
