@@ -13,8 +13,9 @@ type Report struct {
 	Invocation Invocation `json:"invocation"`
 	SessionID  SessionID  `json:"session_id"` // the conversation that claude is in
 	Activity   *Activity  `json:"activity,omitempty"`
-	Failure    *Failure   `json:"failure,omitempty"` // of the last turn; nil when it went well, or is not over
-	Done       time.Time  `json:"done,omitzero"`     // when the last turn ended well; zero when it failed, or is not over
+	Failure    *Failure   `json:"failure,omitempty"`    // of the last turn; nil when it went well, or is not over
+	Done       time.Time  `json:"done,omitzero"`        // when the last turn ended well; zero when it failed, or is not over
+	Background int        `json:"background,omitempty"` // tasks, such as shells and subagents, that went on after the last turn
 	End        *End       `json:"end,omitempty"`
 	Gauge      *Gauge     `json:"gauge,omitempty"`
 	Move       *Move      `json:"move,omitempty"` // the latest; nil: it is where it was started

@@ -105,7 +105,7 @@ func (s Status) Word() string {
 	switch {
 	case s.State == Dead:
 		return string(s.Cause)
-	case (s.State == Waiting || s.State == TurnFailed || s.State == Backoff) && s.Detail != "":
+	case (s.State == Idle || s.State == Waiting || s.State == TurnFailed || s.State == Backoff) && s.Detail != "":
 		return string(s.State) + ": " + s.Detail
 	default:
 		return string(s.State)

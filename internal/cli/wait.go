@@ -34,8 +34,9 @@ sleeps until files or processes report a change. --for takes these states; with 
 any of them counts:
 
   idle     claude waits for a prompt; a turn that failed ends the wait with 1
-  done     idle, after a turn since its start that ended well; an agent that was given no
-           prompt is only idle
+  done     idle, after a turn since its start that ended well, and nothing that this turn
+           left in the background (shells, subagents) still runs: its end begins another
+           turn. An agent that was given no prompt is only idle
   failed   idle, and the API refused its last turn
   ready    idle, and logged in: it will answer a prompt
   busy     it works, or retries after an error of the API

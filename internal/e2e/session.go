@@ -18,6 +18,7 @@ type Session struct {
 	Cwd            string
 	WorksIn        string `json:"works_in"`
 	Unsaved        string
+	Background     int  `json:"background_tasks"`
 	UptimeS        *int `json:"uptime_s"`
 	StateAgeMS     *int `json:"state_age_ms"`
 	Retry          *struct {

@@ -241,14 +241,16 @@ func (e *Evidence) addScreen(status *agent.Status) screen.Dialog {
 	return reading.Dialog
 }
 
-// addReport adds what the registry does not say: what keeps a busy agent busy, and how the
-// last turn of an idle one ended.
+// addReport adds what the registry does not say: what keeps a busy agent busy, how the last turn
+// of an idle one ended, and what goes on after it.
 func (e *Evidence) addReport(status *agent.Status) {
 	switch activity := e.Report.Activity; {
 	case status.State == agent.Busy && status.Detail == "" && activity != nil && activity.State == agent.Busy:
 		status.Detail = activity.Detail
 	case status.State == agent.Idle && e.Failure != nil:
 		status.State, status.Detail = agent.TurnFailed, failureWords(e.Failure.Class)
+	case status.State == agent.Idle && status.Detail == "" && e.Report.Background > 0:
+		status.Detail = agent.Count(e.Report.Background, "background task")
 	case status.State == agent.Idle && e.Screen.Trouble.FailsTurn() && status.Source == agent.FromScreen:
 		status.State = agent.TurnFailed
 	}

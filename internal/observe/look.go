@@ -40,6 +40,14 @@ type Sight struct {
 	Err error
 }
 
+// Background is how many tasks a live agent's last turn has left running: shells, subagents.
+func (s *Sight) Background() int {
+	if !s.Status.SamePID {
+		return 0
+	}
+	return s.Report.Background
+}
+
 // IsNotAllowed tells whether it is known that nobody vouches for the record.
 func (s *Sight) IsNotAllowed() bool { return agent.KindOf(s.NotAllowed) == agent.Held }
 

@@ -62,7 +62,7 @@ func (c Condition) holds(w *Waited) bool {
 	case untilReady:
 		return (w.Status.State == agent.Idle || w.Status.State == agent.TurnFailed) && !w.notLoggedIn
 	case untilDone:
-		return w.Status.State == agent.Idle && w.done
+		return w.Status.State == agent.Idle && w.done && !w.goesOn
 	case untilContextBelow:
 		return !w.gone() && w.Context != nil && w.Context.LeftPercent() < c.below
 	default:

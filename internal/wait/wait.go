@@ -33,6 +33,7 @@ type Waited struct {
 	Met     bool
 
 	done        bool // its last turn ended well
+	goesOn      bool // in the background, after that turn
 	dismissed   bool
 	notLoggedIn bool
 }

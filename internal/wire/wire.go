@@ -21,8 +21,9 @@ type Agent struct {
 	Handle         agent.Handle         `json:"handle"`
 	State          string               `json:"state"`
 	Cause          string               `json:"cause,omitempty"`
-	StateSource    string               `json:"state_source"` // registry, hooks, screen, process or record
-	StateAgeMS     *int64               `json:"state_age_ms"` // how long ago the source said so
+	StateSource    string               `json:"state_source"`     // registry, hooks, screen, process or record
+	StateAgeMS     *int64               `json:"state_age_ms"`     // how long ago the source said so
+	Background     int                  `json:"background_tasks"` // shells and subagents that went on after its last turn
 	Running        bool                 `json:"running"`
 	Desired        agent.Desired        `json:"desired"`
 	Model          agent.Model          `json:"model"`
@@ -85,7 +86,7 @@ type Retry struct {
 func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, cost *agent.Cost, bands agent.Bands, now time.Time) Agent {
 	r := &sight.Record
 	out := Agent{
-		Handle: handle, StateSource: sight.Status.Source, Running: sight.Status.Running(), Desired: r.LaunchDesired(),
+		Handle: handle, StateSource: sight.Status.Source, Background: sight.Background(), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
 		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), WorksIn: sight.WorksIn, Started: timeOf(r.Started),
 		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: (*Cost)(cost), Allowed: allowed(sight),
 	}

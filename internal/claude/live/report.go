@@ -78,7 +78,7 @@ func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 	newer := !at.Before(outcome)
 	switch {
 	case h.Event == "Stop" && newer:
-		report.Failure, report.Done = nil, at
+		report.Failure, report.Done, report.Background = nil, at, len(h.Background)
 	case h.Event == "StopFailure" && newer:
 		report.Failure, report.Done = &agent.Failure{Class: h.Error, Text: agent.Cut(h.Said, agent.FailureText), At: at}, time.Time{}
 	case h.beginsTurn() && newer:
