@@ -11,7 +11,7 @@ func (h Handle) Nearest(handles []Handle) Handle {
 		if oneSlip(h.Key(), other.Key()) {
 			return other
 		}
-		if len(h) >= beginning && strings.HasPrefix(other.Key(), h.Key()) || len(other) >= beginning && strings.HasPrefix(h.Key(), other.Key()) {
+		if h != "" && strings.HasPrefix(other.Key(), h.Key()) || len(other) >= beginning && strings.HasPrefix(h.Key(), other.Key()) {
 			begins = append(begins, other)
 		}
 	}

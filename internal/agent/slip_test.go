@@ -16,7 +16,9 @@ func TestNearestHandle(t *testing.T) {
 		"Theologiann": "theologian",
 		"theo":        "theologian",
 		"gate":        "gatekeeper",
-		"sc":          "",
+		"sc":          "", // two begin like it
+		"t":           "theologian",
+		"":            "",
 		"scou":        "scout",
 		"sco":         "", // two begin like it
 		"alfred":      "",

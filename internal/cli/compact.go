@@ -64,7 +64,7 @@ func runCompact(ctx context.Context, f *factory, handle agent.Handle, o message.
 	sender := message.Sender{Supervisor: s}
 	done, err := sender.Compact(ctx, handle, o)
 	made := outcome{json: wire.NewCompaction(done, err, bands, s.Now()), handle: done.Handle, words: done.String()}
-	if err != nil && !f.json {
+	if err != nil && !f.json || cannotBe(err) {
 		return err
 	}
 	return errors.Join(f.showOne(made), err)

@@ -24,12 +24,13 @@ import (
 // factory makes what commands need, when they need it: --help opens nothing.
 type factory struct {
 	streams  Streams
-	args     []string  // the command line
-	verb     string    // that runs, as powers names it
-	services *Services // nil: another program has them
-	root     string    // --root
-	socket   string    // --tmux-socket
-	json     bool      // --json
+	args     []string       // the command line
+	verb     string         // that runs, as powers names it
+	services *Services      // nil: another program has them
+	root     string         // --root
+	socket   string         // --tmux-socket
+	json     bool           // --json
+	handles  []agent.Handle // that the command line names, when a verb acts on each of them
 
 	opened   *store.Store
 	began    time.Time

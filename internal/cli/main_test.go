@@ -26,7 +26,7 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"spawn a b --prompt c":                "given twice",
 		"stop a --all":                        "exclude each other",
 		"resume --all --down":                 "--all and --down exclude each other",
-		"rm a":                                "did you mean: nbs-worker --root ROOT dismiss HANDLE",
+		"rm a":                                "did you mean: nbs-worker --root ROOT dismiss a",
 		"events --verify -n 3":                "--verify",
 		"stop a --fast":                       "there is no flag --fast",
 		"ask @a x --id 1":                     "hint: to ask a copy: nbs-worker --root ROOT ask @a TEXT --fork",
@@ -161,7 +161,7 @@ func TestNobodyThere(t *testing.T) {
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
 		run("--root", project, verb, "beta").want(t, agent.NotFound, "no such agent", "hint: to see who is there: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
 	}
-	run("--root", project, "session", "alpa").want(t, agent.NotFound, "session alpa: no such agent", "hint: did you mean alpha\n")
+	run("--root", project, "session", "alpa").want(t, agent.NotFound, "session alpa: no such agent", "hint: did you mean: nbs-worker --root "+project+" session alpha\n")
 	run("--root", project, "session", "beta", "gamma").want(t, agent.NotFound, "session beta: ", "session gamma: ")
 	r := run("--root", project, "session", "alpha", "beta").want(t, agent.Partial, "session beta: ")
 	rig.Check(t, strings.Contains(r.out, "alpha"), "one failure hides the other agent: %q", r.out)

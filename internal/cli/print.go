@@ -55,14 +55,14 @@ func (f *factory) printError(handle agent.Handle, err error) {
 		return
 	}
 	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(agent.Legible(err.Error())))
-	for _, hint := range agent.HintsOf(err) {
+	for _, hint := range f.hintsOf(err) {
 		f.hint("%s", hint)
 	}
 }
 
 // failure is an error as programs read it.
 func (f *factory) failure(handle agent.Handle, err error) wire.Failure {
-	hints := agent.Mapped(agent.HintsOf(err), func(hint string) string { return strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: ") })
+	hints := agent.Mapped(f.hintsOf(err), func(hint string) string { return strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: ") })
 	message := err.Error()
 	if verb, ok := errors.AsType[*verbError](err); ok && handle != "" {
 		message = verb.err.Error() // the handle stands beside it

@@ -84,12 +84,11 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
-		SuggestionsMinimumDistance: 2,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return errUnknownCommand(cmd, args[0])
+			return errUnknownCommand(cmd, args...)
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			f.verb = verbOf(cmd)
@@ -146,33 +145,6 @@ func knownTopic(help *cobra.Command, args []string) error {
 		return errUnknownCommand(help.Root(), args[len(args)-1])
 	}
 	return nil
-}
-
-func errUnknownCommand(root *cobra.Command, typed string) error {
-	return agent.Errorf(agent.BadInput, "unknown command %s", agent.Quote(typed)).
-		Hint("%s", suggestion(root, typed))
-}
-
-// otherNames are the words by which other tools call what a verb of ours does.
-var otherNames = map[string]string{
-	"tell": "send HANDLE TEXT", "esc": "interrupt HANDLE", "cancel": "interrupt HANDLE", "say": "send HANDLE TEXT", "message": "send HANDLE TEXT", "prompt": "send HANDLE TEXT", "ask": "send HANDLE TEXT --wait-reply",
-	"ps": "list", "status": "list", "agents": "list",
-	"start": "spawn HANDLE, or for an agent that is there nbs-worker resume HANDLE", "new": "spawn HANDLE", "create": "spawn HANDLE", "launch": "spawn HANDLE",
-	"restart": "resume HANDLE --force", "respawn": "resume HANDLE --force", "up": "resume --down",
-	"kill": "stop HANDLE", "end": "stop HANDLE", "down": "stop --all",
-	"rm": "dismiss HANDLE", "remove": "dismiss HANDLE", "delete": "dismiss HANDLE",
-	"show": "session HANDLE", "info": "session HANDLE", "inspect": "session HANDLE", "log": "logs HANDLE", "history": "events", "journal": "events",
-	"check": "doctor", "health": "triage", "diagnose": "triage", "heal": "recover --all", "repair": "recover HANDLE", "fix": "recover HANDLE", "enter": "attach HANDLE", "open": "attach HANDLE",
-}
-
-func suggestion(cmd *cobra.Command, typed string) string {
-	if ours := otherNames[typed]; ours != "" {
-		return "did you mean: nbs-worker " + ours
-	}
-	if near := cmd.SuggestionsFor(typed); len(near) > 0 {
-		return "did you mean: nbs-worker " + near[0]
-	}
-	return "nbs-worker --help"
 }
 
 // withJSON gives a reporting command its --json.

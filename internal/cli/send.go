@@ -153,6 +153,8 @@ func runSend(ctx context.Context, f *factory, o *sendOptions) error {
 // error says why.
 func (f *factory) received(receipt message.Receipt, o *sendOptions, err error) outcome {
 	switch {
+	case f.json && receipt.Word == message.Held && cannotBe(err):
+		return outcome{}
 	case f.json:
 		return outcome{json: wire.NewReceipt(receipt, err)}
 	case receipt.Word == message.Held && receipt.Outbox == "":
@@ -165,6 +167,13 @@ func (f *factory) received(receipt message.Receipt, o *sendOptions, err error) o
 		made.print = func() error { return f.printReply(receipt, o.several()) }
 	}
 	return made
+}
+
+// cannotBe reports whether an error says that what was asked for cannot be done at all: there is no such agent, or it is
+// no request. It has no result then, which would read as "try again later".
+func cannotBe(err error) bool {
+	kind := agent.KindOf(err)
+	return err != nil && (kind == agent.NotFound || kind == agent.BadInput || kind == agent.Unfit)
 }
 
 func (f *factory) printReply(receipt message.Receipt, several bool) error {

@@ -135,6 +135,7 @@ func atOnce() int { return turns.AtOnce() }
 // others from their turn. Each result is printed when it is there, JSON at the end and in the
 // order of the handles. After an interrupt nothing more is begun.
 func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle, several bool, atOnce int, do func(agent.Handle) (outcome, error)) error {
+	f.handles = handles
 	if !several {
 		made, err := do(handles[0])
 		if made.json != nil {

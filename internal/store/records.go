@@ -177,11 +177,21 @@ func (s *Store) inAnyCase(handle agent.Handle) ([]agent.Handle, error) {
 	return slices.DeleteFunc(handles, func(h agent.Handle) bool { return !h.Same(handle) }), err
 }
 
+// AbsentError is the error about a handle that no agent has.
+type AbsentError struct {
+	Handle  agent.Handle
+	Near    agent.Handle // of the agent that was probably meant; "" when there is none
+	project string
+}
+
+func (e *AbsentError) Error() string { return "no such agent in " + agent.Quote(e.project) }
+
 func (s *Store) absent(handle agent.Handle) error {
-	absent := agent.Errorf(agent.NotFound, "no such agent in %s", agent.Quote(s.project))
 	handles, _ := s.Handles()
-	if near := handle.Nearest(handles); near != "" {
-		return absent.Hint("did you mean %s", near).Hint("to see who is there: nbs-worker list")
+	cause := &AbsentError{Handle: handle, Near: handle.Nearest(handles), project: s.project}
+	absent := agent.Errorf(agent.NotFound, "%w", cause)
+	if cause.Near != "" {
+		return absent.Hint("to see who is there: nbs-worker list")
 	}
 	return absent.Hint("to see who is there: nbs-worker list; to start it: nbs-worker spawn %s", handle)
 }

@@ -204,9 +204,9 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 	if sight.Pane == nil && status.SamePID && sight.Err == nil {
 		runs = runs.Hint("%s: go there", s.Whereabouts(r))
 	} else {
-		runs = runs.Hint("to look at it: nbs-worker attach %s", r.Handle)
+		runs = runs.Hint("to see what it does: nbs-worker session %[1]s; to go there: nbs-worker attach %[1]s", r.Handle)
 	}
-	return true, runs.Hint("to end it and start it anew: nbs-worker resume %s --force", r.Handle)
+	return true, runs.Hint("to break off what it does, and start it again: nbs-worker resume %s --force", r.Handle)
 }
 
 // runsAlready is the refusal to start what runs. It includes why tmux could not be

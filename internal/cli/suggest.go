@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+)
+
+// What to type in place of what was typed.
+
+// otherNames are the words by which other tools call what a verb does, by the line to type. A word that is one letter
+// away from a verb, such as top from stop, is here too when it means something else.
+var otherNames = map[string][]string{
+	"list":                          {"ps", "status", "agents", "cost", "costs"},
+	"list --usage":                  {"top", "usage", "stats", "metrics"},
+	"watch":                         {"dashboard", "ui", "tui", "monitor", "follow"},
+	"send HANDLE TEXT":              {"tell", "say", "message", "prompt", "reply", "talk", "chat"},
+	"send --all TEXT":               {"broadcast"},
+	"send HANDLE TEXT --wait-reply": {"ask", "task"},
+	"interrupt HANDLE":              {"esc", "cancel", "abort"},
+	"outbox list":                   {"queue"},
+	"spawn HANDLE":                  {"new", "create", "launch", "init", "setup"},
+	"spawn HANDLE, or for an agent that is there nbs-worker resume HANDLE": {"start"},
+	"resume HANDLE":                 {"wake"},
+	"resume HANDLE --force":         {"restart", "respawn", "reload"},
+	"resume HANDLE --force --fresh": {"clear"},
+	"resume --down":                 {"up"},
+	"stop HANDLE":                   {"kill", "end", "quit", "exit", "terminate", "halt"},
+	"stop --all":                    {"down", "shutdown"},
+	"pause":                         {"freeze", "suspend"},
+	"dismiss HANDLE":                {"rm", "remove", "delete"},
+	"session HANDLE":                {"show", "info", "inspect", "view"},
+	"logs HANDLE":                   {"log", "tail", "cat", "output"},
+	"screen HANDLE":                 {"peek", "look"},
+	"events":                        {"history", "journal"},
+	"doctor":                        {"check"},
+	"triage":                        {"health", "diagnose"},
+	"recover --all":                 {"heal"},
+	"recover HANDLE":                {"repair", "fix"},
+	"set HANDLE model=opus":         {"config", "model", "mode"},
+	"ask @HANDLE TEXT --fork":       {"fork", "clone", "branch"},
+	"schedule list":                 {"cron", "timer"},
+	"attach HANDLE":                 {"enter", "open", "focus", "switch", "join", "connect", "fg", "login"},
+}
+
+// noVerb are words for what nbs-worker does not do, and how it is done.
+var noVerb = map[string]string{
+	"approve": answerHint, "answer": answerHint, "accept": answerHint, "deny": answerHint, "reject": answerHint, "yes": answerHint, "no": answerHint,
+	"rename": renameHint, "mv": renameHint,
+	"diff": gitHint, "git": gitHint, "commit": gitHint, "push": gitHint, "pr": gitHint, "worktree": gitHint,
+	"detach": "in an agent's terminal, press Ctrl-b and then d",
+}
+
+const (
+	renameHint = "a name stays; to take the conversation over under another one, with the ID that session shows: nbs-worker dismiss OLD --keep, " +
+		"nbs-worker spawn NEW --session-id ID"
+	answerHint = "a person answers a question in the agent's terminal: nbs-worker attach HANDLE"
+	gitHint    = "nbs-worker leaves git to you; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
+)
+
+// errUnknownCommand is the error for words of which the first is no command of parent.
+func errUnknownCommand(parent *cobra.Command, words ...string) error {
+	hint := suggestion(parent, words[0])
+	if len(words) > 1 {
+		if handle, err := agent.ParseHandle(words[1]); err == nil {
+			hint = strings.ReplaceAll(hint, "HANDLE", string(handle))
+		}
+	}
+	return agent.Errorf(agent.BadInput, "unknown command %s", agent.Quote(words[0])).Hint("%s", hint)
+}
+
+// suggestion is what to type in the place of a word that is no command of parent.
+func suggestion(parent *cobra.Command, typed string) string {
+	if !parent.HasParent() {
+		for ours, words := range otherNames {
+			if slices.Contains(words, typed) {
+				return "did you mean: nbs-worker " + ours
+			}
+		}
+		if hint := noVerb[typed]; hint != "" {
+			return hint
+		}
+	}
+	var names []agent.Handle
+	for _, cmd := range parent.Commands() {
+		if cmd.IsAvailableCommand() {
+			names = append(names, agent.Handle(cmd.Name()))
+		}
+	}
+	if near := agent.Handle(typed).Nearest(names); near != "" {
+		return "did you mean: " + parent.CommandPath() + " " + string(near)
+	}
+	return parent.CommandPath() + " --help"
+}
+
+// hintsOf are the remedies of an error. A handle that no agent has is followed by this line for the agent that was
+// probably meant. A resume that is to be repeated with --force keeps its other flags.
+func (f *factory) hintsOf(err error) []string {
+	hints := agent.HintsOf(err)
+	if absent, ok := errors.AsType[*store.AbsentError](err); ok && absent.Near != "" {
+		hints = append([]string{"did you mean: " + f.lineFor(absent.Handle, absent.Near)}, hints...)
+	}
+	const again, force = "nbs-worker resume ", " --force"
+	for i, hint := range hints {
+		before, rest, isResume := strings.Cut(hint, again)
+		handle, isForced := strings.CutSuffix(rest, force)
+		if f.verb == "resume" && agent.KindOf(err) == agent.Conflict && isResume && isForced { // nothing was begun
+			hints[i] = before + f.lineFor(agent.Handle(handle), agent.Handle(handle)) + force
+		}
+	}
+	return hints
+}
+
+// lineFor is this command line for one agent of those that it names, under the name that is to stand there.
+func (f *factory) lineFor(handle, name agent.Handle) string {
+	words, named := []string{"nbs-worker"}, false
+	others := slices.DeleteFunc(slices.Clone(f.handles), handle.Same)
+	for i := 0; i < len(f.args); i++ {
+		arg := f.args[i]
+		bare := strings.TrimPrefix(arg, "@")
+		other := slices.IndexFunc(others, agent.Handle(arg).Same)
+		switch {
+		case arg == "--root", arg == "--tmux-socket":
+			i++ // a hint repeats them by itself
+		case strings.HasPrefix(arg, "--root="), strings.HasPrefix(arg, "--tmux-socket="), arg == "--all", arg == "--down":
+		case other >= 0:
+			others = slices.Delete(others, other, other+1)
+		case !named && handle.Same(agent.Handle(bare)):
+			named = true
+			words = append(words, strings.TrimSuffix(arg, bare)+string(name))
+		default:
+			words = append(words, lineQuote(arg))
+		}
+	}
+	const verb = 2 // words
+	if !named {
+		words = slices.Insert(words, min(verb, len(words)), string(name))
+	}
+	return strings.Join(words, " ")
+}

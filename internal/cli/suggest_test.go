@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+)
+
+// A word of another tool is answered by the verb that does it here, and not by the one that is spelled like it.
+func TestWordsOfOtherTools(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"top": "did you mean: nbs-worker list --usage", "rename web api": "nbs-worker dismiss OLD --keep", "diff web": "to see an agent's folder: nbs-worker session web;",
+		"approve web": "a person answers a question in the agent's terminal: nbs-worker attach web\n", "answer": ": nbs-worker attach HANDLE\n", "open web": "did you mean: nbs-worker attach web\n",
+		"tail web": "did you mean: nbs-worker logs web\n", "costs": "did you mean: nbs-worker list\n", "kill a/b": "did you mean: nbs-worker stop HANDLE\n",
+		"outbox lst": "did you mean: nbs-worker outbox list\n", "outbox ps": "hint: nbs-worker outbox --help\n", "memory serch": "did you mean: nbs-worker memory search\n",
+		"cat": "nbs-worker logs HANDLE\n", "find": "hint: nbs-worker --help\n", "docs": "hint: nbs-worker --help\n", "sesion": "did you mean: nbs-worker session\n",
+	} {
+		run(strings.Fields(typed)...).want(t, agent.BadInput, want)
+	}
+	for line, words := range otherNames {
+		verb, _, err := Tree().Find(strings.Fields(line)[:1])
+		rig.Check(t, err == nil && verb.HasParent(), "%s: there is no such verb", line)
+		for _, word := range words {
+			rig.Check(t, noVerb[word] == "", "%s stands for a verb and for none", word)
+		}
+	}
+}
+
+// A handle that is cut short or misspelled is answered by the line to paste, with all that was typed.
+func TestHintForAHandleCanBePasted(t *testing.T) {
+	t.Parallel()
+	api, web := record("theologian"), record("web")
+	project := newProject(t, api, web)
+	at := "hint: did you mean: nbs-worker --root " + project + " "
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"screen", "th"}, "screen theologian\n"},
+		{[]string{"session", "theo", "--json"}, `"did you mean: nbs-worker --root ` + project + ` session theologian --json"`},
+		{[]string{"send", "wbe", "it's time"}, `send web 'it'\''s time'` + "\n"},
+		{[]string{"send", "theologian", "wbe", "--queue", "web, go on"}, `send web --queue 'web, go on'` + "\n"},
+		{[]string{"resume", "w", "--model", "haiku", "--dry-run"}, "resume web --model haiku --dry-run\n"},
+		{[]string{"ask", "@theo", "Are you there?"}, "ask @theologian 'Are you there?'\n"},
+		{[]string{"outbox", "list", "theo"}, "outbox list theologian\n"},
+	} {
+		want := c.want
+		if !strings.HasPrefix(want, `"`) {
+			want = at + want
+		}
+		r := run(append([]string{"--root", project}, c.args...)...)
+		rig.Check(t, strings.Contains(r.err, want), "%v: stderr is\n%s\nwant %s", c.args, r.err, want)
+	}
+}
+
+// A verb about an agent that does not exist reports an error, and no result.
+func TestNoResultOfAnAgentThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, record("alpha"))
+	for _, line := range []string{
+		"send nosuch text", "send nosuch text --queue", "session nosuch", "resume nosuch", "stop nosuch", "dismiss nosuch", "interrupt nosuch", "compact nosuch", "wait nosuch --for idle",
+		"screen nosuch", "logs nosuch", "set nosuch model=opus", "reset nosuch", "outbox list nosuch", "triage nosuch", "recover nosuch",
+	} {
+		r := run(append([]string{"--root", project}, append(strings.Fields(line), "--json")...)...).want(t, agent.NotFound, `"kind":"not found"`)
+		isError := r.out == "" || r.out == "[]\n" || strings.HasPrefix(r.out, `[{"handle":"nosuch","error":{"kind":"not found",`)
+		rig.Check(t, isError, "%s: stdout is %s", line, r.out)
+	}
+}
+
+// A resume that is to be repeated with --force keeps its other flags, for one agent.
+func TestForcedResumeKeepsItsFlags(t *testing.T) {
+	t.Parallel()
+	runs := agent.Errorf(agent.Conflict, "the agent runs already").Hint("to start it again: nbs-worker resume web --force")
+	for line, want := range map[string]string{
+		"resume web --model haiku":             "nbs-worker resume web --model haiku --force",
+		"--root /p resume api web --brief":     "nbs-worker resume web --brief --force",
+		"resume --all --model haiku":           "nbs-worker resume web --model haiku --force",
+		"resume WEB --tmux-socket s --no-wait": "nbs-worker resume web --no-wait --force",
+	} {
+		f := &factory{args: strings.Fields(line), verb: "resume", handles: []agent.Handle{"api", "web"}}
+		got := f.hintsOf(failed(runs, "resume", "web"))
+		rig.Equal(t, strings.Join(got, "\n"), "to start it again: "+want, "%s", line)
+	}
+	f := &factory{args: []string{"recover", "web"}, verb: "recover"}
+	rig.Equal(t, f.hintsOf(runs)[0], "to start it again: nbs-worker resume web --force", "recover")
+}
