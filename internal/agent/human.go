@@ -37,9 +37,24 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.0f %ciB", size, "KMGTPE"[unit-1])
 }
 
+const day = 24 * time.Hour
+
+// Brief is a time in its largest unit: "50s", "5m", "3h", "12d".
+func Brief(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(0, d)/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < day:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	default:
+		return fmt.Sprintf("%dd", d/day)
+	}
+}
+
 // Ago says how long before now something was, in one unit: "3 hours ago".
 func Ago(at, now time.Time) string {
-	const day = 24 * time.Hour
 	passed, when := now.Sub(at), "ago"
 	if passed < 0 {
 		passed, when = -passed, "from now"

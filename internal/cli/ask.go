@@ -28,6 +28,8 @@ type askOptions struct {
 	stream bool
 	fork   bool
 	ask    conversations.Request
+
+	timeoutGiven bool
 }
 
 func newAskCmd(f *factory) *cobra.Command {
@@ -111,6 +113,7 @@ func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args, o.ask.ClaudeArgs = args[:dash], args[dash:]
 	}
+	o.timeoutGiven = cmd.Flags().Changed("timeout")
 	switch {
 	case len(args) == 0:
 		return agent.Errorf(agent.BadInput, "ask: the key of a conversation is needed").Hint("for example: nbs-worker ask review 'What is left to do?'")

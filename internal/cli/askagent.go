@@ -22,8 +22,8 @@ func runAskAgent(ctx context.Context, f *factory, s *supervisor.Supervisor, name
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", handle)
 	}
 	begun := time.Now()
-	sender := message.Sender{Supervisor: s}
-	receipt, err := sender.Send(ctx, handle, message.Message{Text: o.words, Reply: true, Timeout: o.ask.Timeout})
+	sender := f.newSending(s, message.Message{Text: o.words, Reply: true, Timeout: o.ask.Timeout}, o.timeoutGiven)
+	receipt, err := sender.to(ctx, handle)
 	if err != nil || receipt.Answer == nil {
 		return err
 	}

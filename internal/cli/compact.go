@@ -61,8 +61,10 @@ func runCompact(ctx context.Context, f *factory, handle agent.Handle, o message.
 	if err != nil {
 		return err
 	}
-	sender := message.Sender{Supervisor: s}
+	sender, began := f.newSending(s, message.Message{Timeout: o.Timeout}, true), time.Now()
+	stop := afterASecond(ctx, func(ctx context.Context) { sender.notice(ctx, handle, began, "until it is compacted") })
 	done, err := sender.Compact(ctx, handle, o)
+	stop()
 	made := outcome{json: wire.NewCompaction(done, err, bands, s.Now()), handle: done.Handle, words: done.String()}
 	if err != nil && !f.json || cannotBe(err) {
 		return err

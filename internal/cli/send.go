@@ -20,6 +20,8 @@ type sendOptions struct {
 	message message.Message
 	text    string // as it was given: "-" for standard input
 	file    string
+
+	timeoutGiven bool
 }
 
 func newSendCmd(f *factory) *cobra.Command {
@@ -45,8 +47,9 @@ are typed before any other text. Where that is not possible, a text without --qu
 (8). What keeps a message from being typed may go without a sign, such as a draft that a
 person deletes: the message is then typed within some ten seconds.
 
-send waits for an agent at work, up to --timeout. It never types into a dialog, a shell or
-a draft. Text that is longer than 780 characters, has tabs, or does not fit on the agent's
+send waits for an agent at work, up to --timeout, and after a second says so. When an agent
+calls, the default is 90s: its shell ends a command after two minutes. send never types into
+a dialog, a shell or a draft. Text that is longer than 780 characters, has tabs, or does not fit on the agent's
 screen goes by a private file, .nbs/messages/*.md, which stays for 30 days; the one line
 that is typed names the file.
 Text that Claude would take for a command, such as /compact, !ls or exit, is refused (4):
@@ -107,6 +110,7 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	default:
 		o.text, args = args[len(args)-1], args[:len(args)-1]
 	}
+	o.timeoutGiven = cmd.Flags().Changed("timeout")
 	if o.message.Timeout < 0 {
 		return agent.Errorf(agent.BadInput, "send: --timeout %s is negative", o.message.Timeout).Hint("0 waits as long as it takes")
 	}
@@ -142,9 +146,9 @@ func runSend(ctx context.Context, f *factory, o *sendOptions) error {
 	if len(handles) == 0 {
 		return failed(agent.Errorf(agent.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list"), "send")
 	}
-	sender := message.Sender{Supervisor: s}
+	sender := f.newSending(s, o.message, o.timeoutGiven)
 	return f.each(ctx, "send", handles, o.several() || f.json, len(handles), func(handle agent.Handle) (outcome, error) {
-		receipt, err := sender.Send(ctx, handle, o.message)
+		receipt, err := sender.to(ctx, handle)
 		return f.received(receipt, o, err), err
 	})
 }

@@ -22,6 +22,8 @@ type waitOptions struct {
 	until   []string
 	any     bool
 	timeout time.Duration
+
+	timeoutGiven bool
 }
 
 func newWaitCmd(f *factory) *cobra.Command {
@@ -49,6 +51,9 @@ too, add --for waiting and read the printed state. If an agent is resumed meanwh
 wait follows its new process. If an agent is gone, the wait ends at once with 1, except
 with --for gone.
 
+After a second, wait says on stderr for whom it waits. When an agent calls, the default of
+--timeout is 90s: its shell ends a command after two minutes.
+
 Several agents must be in such a state at the same time; with --any one is enough. --all
 waits for the agents of the project that should run. wait prints a line for each agent in
 such a state: handle, state and cause, separated by tabs. --json prints the state of all of
@@ -62,6 +67,7 @@ them, also when wait fails. There is one exit code for all handles, never 7.`,
 		Args:              o.positional,
 		ValidArgsFunction: f.handlesWhere(whoRuns),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.timeoutGiven = cmd.Flags().Changed("timeout")
 			return failed(runWait(cmd.Context(), f, o), "wait")
 		},
 	}
@@ -96,7 +102,19 @@ func runWait(ctx context.Context, f *factory, o *waitOptions) error {
 	}
 	const little = 32 << 20 // bytes; a wait of days is to collect its garbage, when there is some
 	debug.SetMemoryLimit(little)
+	var shortened bool
+	wanted.Timeout, shortened = patience(s, o.timeoutGiven, o.timeout)
+	wanted.NoticeAfter, wanted.Notice = noticeAfter, func(missing string, hints []string) {
+		f.say("wait: %s; waiting until %s%s", missing, strings.Join(o.until, ","), limitWords(wanted.Timeout))
+		for _, hint := range hints {
+			f.hint("%s", hint)
+		}
+	}
 	agents, err := wait.For(ctx, &s.Inspector, wanted)
+	if shortened && agent.KindOf(err) == agent.TimedOut {
+		err = agent.Errorf(agent.TimedOut, "%w", err).
+			Hint("an agent's shell ends a command after two minutes; wait again, or give the shell more time, and add --timeout 10m")
+	}
 	return errors.Join(err, f.printWaited(agents, o.several(), bands, s.Now()))
 }
 

@@ -45,6 +45,12 @@ func (s *Supervisor) IsCaller(handle agent.Handle) bool {
 	return err == nil && c != nil && c.Is(s.Store.Project(), handle)
 }
 
+// CalledByAgent reports whether an agent, or another claude, calls.
+func (s *Supervisor) CalledByAgent() bool {
+	c, err := s.caller()
+	return err == nil && c != nil
+}
+
 // CheckFile is [caller.Caller.CheckFile] of who calls.
 func (s *Supervisor) CheckFile(flag, path string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(flag, path) })

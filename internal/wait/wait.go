@@ -23,6 +23,9 @@ type Wanted struct {
 	For     []Condition   // one of them is enough for an agent
 	Any     bool          // one agent is enough; else all, at the same time
 	Timeout time.Duration // 0: none
+
+	Notice      func(missing string, hints []string) // called once when the wait lasts for NoticeAfter: which agents are not as wanted
+	NoticeAfter time.Duration
 }
 
 // Waited is how an agent was when the wait ended.
@@ -105,9 +108,12 @@ type watched struct {
 }
 
 func (w *waiting) run(ctx context.Context) error {
-	var late <-chan time.Time
+	var late, notice <-chan time.Time
 	if w.Timeout > 0 {
 		late = time.After(w.Timeout)
+	}
+	if w.Notice != nil {
+		notice = time.After(w.NoticeAfter)
 	}
 	for {
 		for i := range w.agents {
@@ -131,6 +137,8 @@ func (w *waiting) run(ctx context.Context) error {
 			w.markIf(func(a *watched) bool { return a.process[id] })
 		case now := <-w.again():
 			w.markIf(func(a *watched) bool { return !a.again.IsZero() && !a.again.After(now) })
+		case <-notice:
+			w.Notice(w.missing())
 		case <-late:
 			return w.timedOut()
 		case <-ctx.Done():
@@ -210,7 +218,15 @@ func (w *waiting) inVain(lost []*watched) error {
 }
 
 func (w *waiting) timedOut() error {
-	var words, hints []string
+	missing, hints := w.missing()
+	err := agent.Errorf(agent.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, missing)
+	err.Hints = hints
+	return err
+}
+
+// missing says how the agents are that are not as wanted, and what helps.
+func (w *waiting) missing() (missing string, hints []string) {
+	var words []string
 	for i := range w.agents {
 		a := &w.agents[i]
 		if a.Met {
@@ -224,7 +240,5 @@ func (w *waiting) timedOut() error {
 			hints = append(hints, fmt.Sprintf("the last turn of %s was interrupted, or none has begun since it was started; it waits for a prompt: nbs-worker wait %s --for idle", a.Handle, a.Handle))
 		}
 	}
-	err := agent.Errorf(agent.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, strings.Join(words, "; "))
-	err.Hints = hints
-	return err
+	return strings.Join(words, "; "), hints
 }

@@ -95,7 +95,7 @@ func TestAgentInAWindowThatWasMoved(t *testing.T) {
 	m.Check(s.State == "idle" && s.TmuxAlive, "%+v", s)
 	c := m.Console(m.Command([]string{"attach", "alpha"}))
 	c.MustShow("Remember 42.")
-	m.Refused(5, "to look at it: nbs-worker attach alpha", "resume", "alpha")
+	m.Refused(5, "to go there: nbs-worker attach alpha", "resume", "alpha")
 	m.MustRemember("alpha", before, "--force")
 	sessions := m.SessionNames()
 	m.Check(strings.Contains(sessions, "mine\n"), "the session of the person has ended: %s", sessions)

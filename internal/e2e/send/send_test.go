@@ -39,7 +39,7 @@ func TestSendArrives(t *testing.T) {
 		m.Check(err == nil && strings.TrimSpace(string(text)) == strings.TrimSpace(long) && got.Channel == "file", "by file: %+v, %v", got, err)
 	}
 	for _, other := range []string{"/clea", "/exi"} { // Claude would take them for /clear and /exit
-		m.Send(4, "held", "alpha", other, "--raw")
+		m.Refused(4, "Claude has no command", "send", "alpha", other, "--raw")
 	}
 	m.Send(0, "accepted", "alpha", "/compact", "--raw")
 	m.Check(!e2e.Exists(m.Dir+"/PWN"), "a command ran that only a message contained")
