@@ -172,6 +172,7 @@ func runAdoptList(ctx context.Context, f *factory) error {
 		return f.printJSON(rows)
 	}
 	t := f.newTable("PID", "SESSION", "STATE", "FOLDER", "TMUX", "TO ADOPT IT")
+	t.under = 3
 	for _, u := range rows {
 		t.row(
 			text(strconv.Itoa(u.PID)), text(string(u.SessionID)), text(u.State), text(u.Cwd), text(u.Tmux), text(cmp.Or(u.Command, "("+u.Obstacle+")")),

@@ -136,7 +136,7 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", agent.Legible(string(handle))); err != nil {
 		return outcome{}, err
 	}
-	if err := f.printLines(requestLines(asked)); err != nil {
+	if err := f.printLines(requestLines(asked), 0); err != nil {
 		return outcome{}, err
 	}
 	if !f.confirmed(fmt.Sprintf("\nallow %s to run so? [y/N] ", handle)) {

@@ -21,7 +21,7 @@ func (f *factory) printRuns(lines []line) error {
 	if _, err := fmt.Fprint(f.streams.Out, "\nthis would run:\n\n"); err != nil {
 		return err
 	}
-	return f.printLines(lines)
+	return f.printLines(lines, 0)
 }
 
 // scheduleLines are what would run, and when.

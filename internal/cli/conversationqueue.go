@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -68,12 +67,13 @@ func runConversationQueue(f *factory, named []string) error {
 		return errors.Join(f.printJSON(open), broken)
 	}
 	t := f.newTable("KEY", "NUMBER", "STATE", "ATTEMPTS", "AGAIN", "REASON", "TEXT")
+	t.under = 2
 	for _, w := range open {
-		again := ""
+		again := text("")
 		if w.Until != nil {
-			again = w.Until.Format(time.RFC3339)
+			again = t.time(*w.Until)
 		}
-		t.row(text(string(w.Key)), text(strconv.Itoa(w.Seq)), text(w.State), text(strconv.Itoa(w.Attempts)), text(again), text(w.Reason), text(w.Text))
+		t.row(text(string(w.Key)), text(strconv.Itoa(w.Seq)), text(w.State), text(strconv.Itoa(w.Attempts)), again, text(w.Reason), text(w.Text))
 	}
 	return errors.Join(t.flush(), broken)
 }

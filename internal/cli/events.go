@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -136,6 +137,9 @@ func (f *factory) printEvent(e journal.Event) error {
 		pid = strconv.Itoa(e.PID)
 	}
 	fields := agent.Mapped([]string{e.Event, string(e.Handle), pid, string(e.SessionID), e.Detail}, func(field string) string { return oneLine(text(field).text) })
+	if f.streams.OutTTY && f.streams.Width > 0 && f.streams.Width < eventWidth {
+		return f.printNarrowEvent(e.At, fields)
+	}
 	var err error
 	if f.streams.OutTTY {
 		_, err = fmt.Fprintf(f.streams.Out, "%s  %s  %-16s %7s  %-36s  %s\n", e.At.Local().Format(time.DateTime), f.coloured(eventColours[e.Event], fmt.Sprintf("%-8s", fields[0])),
@@ -143,6 +147,30 @@ func (f *factory) printEvent(e journal.Event) error {
 	} else {
 		_, err = fmt.Fprintf(f.streams.Out, "%s\t%s\n", e.At.UTC().Format(time.RFC3339), strings.Join(fields, "\t"))
 	}
+	return err
+}
+
+const eventWidth = 160 // columns, of a line with all that an event has
+
+// printNarrowEvent prints an event on a terminal that is too narrow for a line of all its fields: process and session are
+// below what happened.
+func (f *factory) printNarrowEvent(at time.Time, fields []string) error {
+	name, handle, pid, session, detail := fmt.Sprintf("%-8s", fields[0]), fields[1], fields[2], fields[3], fields[4]
+	const indent = len(time.DateTime) + 2
+	what := strings.TrimSuffix(handle+"  "+detail, "  -")
+	var of []string
+	if pid != "-" {
+		of = append(of, "pid "+pid)
+	}
+	if session != "-" {
+		of = append(of, "session "+session)
+	}
+	shown := strings.TrimPrefix(hanging(name+"  "+what, indent, f.streams.Width), name)
+	text := at.Local().Format(time.DateTime) + "  " + f.coloured(eventColours[fields[0]], name) + shown + "\n"
+	if len(of) > 0 {
+		text += strings.Repeat(" ", indent) + f.coloured(dim, strings.Join(of, ", ")) + "\n"
+	}
+	_, err := io.WriteString(f.streams.Out, text)
 	return err
 }
 

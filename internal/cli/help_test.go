@@ -45,19 +45,45 @@ func TestHelpOfEachVerb(t *testing.T) {
 		if r.code != 0 || r.err != "" {
 			t.Errorf("%s --help: exit code %d, stderr %q", cmd.Name(), r.code, r.err)
 		}
-		for _, want := range []string{cmd.Long, "\nUsage:\n  " + cmd.Parent().CommandPath() + " " + cmd.Use, "\nExamples:\n" + cmd.Example, "\nExit codes:\n    0  done"} {
-			if !strings.Contains("\n"+r.out, want) {
+		for _, want := range []string{cmd.Long, "\nUsage:\n  " + cmd.Parent().CommandPath() + " " + cmd.Use, "\nExamples:\n", "\nExit codes:\n    0  done"} {
+			if !strings.Contains(inWordsOnly(r.out), inWordsOnly(want)) {
 				t.Errorf("%s --help does not hold %q:\n%s", cmd.Name(), want, r.out)
 			}
 		}
 		if cmd.Short == "" || cmd.Example == "" || strings.HasSuffix(cmd.Short, ".") {
 			t.Errorf("%s: short %q, example %q", cmd.Name(), cmd.Short, cmd.Example)
 		}
-		for line := range strings.Lines(r.out) {
-			if len([]rune(strings.TrimRight(line, "\n"))) > 250 || strings.ContainsRune(line, '\t') {
-				t.Errorf("%s --help has the line %q", cmd.Name(), line)
-			}
+	}
+}
+
+// inWordsOnly is a text without its line breaks.
+func inWordsOnly(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Each help text fits a terminal of 80 columns, with all its words and with examples that a shell reads as they were.
+func TestHelpFitsATerminal(t *testing.T) {
+	t.Parallel()
+	var all func(cmd *cobra.Command)
+	all = func(cmd *cobra.Command) {
+		for line := range strings.Lines(helpOf(cmd, helpWidth)) {
+			rig.Check(t, columns(strings.TrimRight(line, "\n")) <= helpWidth && (!strings.ContainsRune(line, '\t') || strings.Contains(cmd.CommandPath(), " completion ")), "%s --help has the line %q", cmd.CommandPath(), line)
 		}
+		rig.Equal(t, inWordsOnly(filled(cmd.Long, helpWidth)), inWordsOnly(cmd.Long), "the words of %s", cmd.CommandPath())
+		for example := range strings.SplitSeq(cmd.Example, "\n") {
+			command := example
+			if found := commented.FindStringSubmatch(example); found != nil {
+				command = found[1]
+			}
+			shown := strings.ReplaceAll(filledExamples(example, helpWidth), " \\\n     ", "")
+			rig.Check(t, strings.Contains(shown, strings.TrimSpace(command)), "%s: %q is shown as %q", cmd.CommandPath(), example, shown)
+		}
+		for _, child := range cmd.Commands() {
+			all(child)
+		}
+	}
+	all(Tree())
+	r := runOn(Streams{OutTTY: true, Width: 60}, "wait", "--help")
+	for line := range strings.Lines(r.out) {
+		rig.Check(t, columns(strings.TrimRight(line, "\n")) <= 60, "in 60 columns: %q", line)
 	}
 }
 

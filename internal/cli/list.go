@@ -126,6 +126,10 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 		header = append(header, "PID", "SESSION", "FOLDER")
 	}
 	t := f.newTable(header...)
+	t.under = len(header) - slices.Index(header, "COST") - 1
+	if undesired {
+		t.under--
+	}
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
 		cells := []cell{

@@ -108,17 +108,19 @@ func keptOf(s *supervisor.Supervisor, handle agent.Handle) ([]wire.Kept, error) 
 }
 
 func (f *factory) printKept(kept []wire.Kept) error {
+	const beginning = 200 // characters of a text
 	t := f.newTable("HANDLE", "ID", "STATE", "SINCE", "REASON", "TEXT")
+	t.under = 2
 	for _, k := range kept {
-		state, since := string(k.State), ""
+		state, since := string(k.State), text("")
 		if !k.Allowed {
 			state = "not allowed"
 		}
 		if k.Created != nil {
-			since = k.Created.Format(time.RFC3339)
+			since = t.time(*k.Created)
 		}
 		line, _, _ := strings.Cut(k.Text, "\n")
-		t.row(text(string(k.Handle)), text(k.ID), text(state), text(since), text(k.Reason), text(line))
+		t.row(text(string(k.Handle)), text(k.ID), text(state), since, text(k.Reason), text(fit(line, beginning)))
 	}
 	return t.flush()
 }

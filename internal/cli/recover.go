@@ -230,6 +230,7 @@ func (f *factory) printRecovery(cases []recovery.Case) error {
 		}))
 	}
 	t := f.newTable("HANDLE", "WAS", "DONE", "IS", "LEFT")
+	t.under = 1
 	for i := range cases {
 		c := &cases[i]
 		t.row(text(string(c.Handle)), text(string(c.Before.Verdict)), text(strings.Join(agent.Mapped(c.Steps, stepWords), ", ")),
@@ -262,6 +263,7 @@ func (f *factory) printRecoveryPlan(ladder *recovery.Ladder, cases []recovery.Ca
 		}))
 	}
 	t := f.newTable("HANDLE", "IS", "FIRST", "EVIDENCE", "LEFT")
+	t.under = 2
 	for i := range cases {
 		c, first := &cases[i], ""
 		if level, begins := ladder.First(c, options); begins {

@@ -108,6 +108,7 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&f.root, "root", "", "the project: the folder that holds .nbs (default: $NBS_ROOT, or found upward)")
 	flags.StringVar(&f.socket, "tmux-socket", "", "tmux server for new agents: a name as tmux -L takes it, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
+	root.SetHelpFunc(f.printHelp)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() {
 			return agent.Errorf(agent.BadInput, "%s", flagError(err)).Hint("%s --help", cmd.CommandPath())

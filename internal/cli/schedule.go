@@ -25,18 +25,18 @@ resets of conversations. It counts as you have allowed it: nbs-worker allow --sc
 An entry needs cron or every, and prompt, prompt_file or send. All else may be left out:
 
   zone: Europe/Berlin            # of all entries (default: UTC)
-  reset_at: "04:00"              # conversations are reset then; the next answer says so
+  reset_at: "04:00"              # conversations are reset; the answer says so
   idle_reset: 12h                # and after this time without a message
   keys: [telegram:*, review]     # which conversations (default: all)
   schedules:
-    morning:                     # a turn of its own each time, in no conversation
-      cron: "30 7 * * 1-5"       # minute, hour, day, month, weekday; or every: 15m
+    morning:                     # a turn of its own, in no conversation
+      cron: "30 7 * * 1-5"       # minute, hour, day, month, weekday
       zone: America/New_York
       prompt: "What is new?"     # or prompt_file: a path below the project root
       system_prompt: "Be brief."
       model: haiku
-      missed: once               # a missed run is made up for; or skip (default: skip)
-      overlap: queue             # wait for the end of the last run; or skip (default: skip)
+      missed: once               # make up for a missed run; default: skip
+      overlap: queue             # wait for the last run; default: skip
       deliver_to: telegram:1234  # the chat that gets the answer
     nudge:                       # a message to an agent
       every: 1h

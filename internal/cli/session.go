@@ -91,12 +91,19 @@ func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 type line struct{ name, value string }
 
 func (f *factory) printView(v inspect.View, bands agent.Bands) error {
-	return f.printLines(f.viewLines(v, bands))
+	return f.printLines(f.viewLines(v, bands), f.streams.Width)
 }
 
-func (f *factory) printLines(lines []line) error {
+const valueIndent = 17 // columns
+
+// printLines prints lines, with their values in at most width columns; 0: as they are.
+func (f *factory) printLines(lines []line, width int) error {
 	for _, l := range lines {
-		indented := strings.ReplaceAll(agent.Legible(l.value), "\n", "\n                 ")
+		values := strings.Split(agent.Legible(l.value), "\n")
+		for i, value := range values {
+			values[i] = hanging(value, valueIndent, width)
+		}
+		indented := strings.Join(values, "\n"+strings.Repeat(" ", valueIndent))
 		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
 			return err
 		}
@@ -268,7 +275,7 @@ func (f *factory) exitLine(r agent.Record) string {
 		text = fmt.Sprintf("%s, %s, after %s", f.when(exit.At), exit.Summary(), time.Duration(exit.UptimeS)*time.Second)
 	}
 	if exit.LastScreen != "" {
-		text += "; its last words:\n" + lastLines(exit.LastScreen, 6)
+		text += "; its last words:\n" + f.lastLines(exit.LastScreen, 6)
 	}
 	return text
 }
@@ -282,11 +289,15 @@ func (f *factory) errorLine(last *inspect.LastError) string {
 	return text
 }
 
-// lastLines returns the last n lines of a screen that are not blank.
-func lastLines(screen string, n int) string {
+// lastLines returns the last n lines of a screen that are not blank, cut to the width of the terminal: a screen may be
+// wider, and its rulers are.
+func (f *factory) lastLines(screen string, n int) string {
 	var lines []string
 	for l := range strings.Lines(screen) {
 		if l = strings.TrimRight(l, " \n"); l != "" {
+			if f.streams.Width > valueIndent {
+				l = fit(l, f.streams.Width-valueIndent)
+			}
 			lines = append(lines, l)
 		}
 	}

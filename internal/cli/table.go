@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 )
@@ -18,6 +17,9 @@ type table struct {
 	out  *bufio.Writer
 	rows [][]cell // of people, until all are there
 	now  time.Time
+
+	header []string
+	under  int // how many of the last columns stand below their row, by name, where the table is too wide for the terminal
 }
 
 // cell is one field; colour is an ANSI code of two digits.
@@ -38,7 +40,7 @@ func (f *factory) coloured(colour, text string) string {
 
 func (f *factory) newTable(header ...string) *table {
 	const whole = 64 << 10 // bytes: the reader is woken once
-	t := &table{factory: f, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole)}
+	t := &table{factory: f, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole), header: header}
 	if f.streams.OutTTY {
 		t.row(agent.Mapped(header, func(name string) cell { return cell{text: name, colour: bold} })...)
 	}
@@ -65,53 +67,91 @@ func (t *table) row(cells ...cell) {
 const gap = 2 // columns between two columns
 
 func (t *table) flush() error {
-	widths := t.widths()
-	for _, row := range t.rows {
+	widths, across := t.natural(), len(t.header)
+	if t.streams.Width > 0 && total(widths) > t.streams.Width {
+		across -= t.under
+	}
+	widths = t.narrowed(widths[:min(across, len(widths))])
+	for n, row := range t.rows {
 		var line strings.Builder
-		for i, c := range row {
+		for i, c := range row[:min(across, len(row))] {
 			shown := fit(c.text, widths[i])
-			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(shown)+gap)
-			if i == len(row)-1 {
-				padding = ""
-			}
+			padding := strings.Repeat(" ", widths[i]-columns(shown)+gap)
 			line.WriteString(t.coloured(c.colour, shown) + padding)
 		}
 		_, _ = t.out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		if n > 0 { // not the header
+			t.below(row, across)
+		}
 	}
 	return t.out.Flush()
 }
 
-// widths are those of the columns. Where all do not fit the terminal, the widest give way, to
-// the width at which a state can still be read.
-func (t *table) widths() []int {
-	const least = 10
+// below prints the fields of a row that have no column, each by its name, and those that are short on one line.
+func (t *table) below(row []cell, from int) {
+	const indent = 4
+	line := ""
+	for i := from; i < len(row); i++ {
+		if row[i].text == "-" || row[i].text == "" {
+			continue
+		}
+		field := strings.ToLower(t.header[i]) + ": " + row[i].text
+		if line != "" && indent+columns(line)+gap+columns(field) <= t.streams.Width {
+			line += strings.Repeat(" ", gap) + field
+			continue
+		}
+		t.printBelow(indent, line)
+		line = field
+	}
+	t.printBelow(indent, line)
+}
+
+func (t *table) printBelow(indent int, line string) {
+	if line != "" {
+		_, _ = t.out.WriteString(strings.Repeat(" ", indent) + hanging(line, indent, t.streams.Width) + "\n")
+	}
+}
+
+// natural are the widths of the columns that show every field as it is.
+func (t *table) natural() []int {
 	var widths []int
 	for _, row := range t.rows {
 		for i, c := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+			widths[i] = max(widths[i], columns(c.text))
 		}
 	}
-	total := -gap
+	return widths
+}
+
+// total is the width of a line with such columns.
+func total(widths []int) int {
+	sum := -gap
 	for _, width := range widths {
-		total += width + gap
+		sum += width + gap
 	}
-	for t.streams.Width > 0 && total > t.streams.Width {
+	return sum
+}
+
+// narrowed are the widths at which the columns fit the terminal. The widest give way, to the width at which a state can
+// still be read.
+func (t *table) narrowed(widths []int) []int {
+	const least = 10
+	for over := total(widths) - t.streams.Width; t.streams.Width > 0 && over > 0; over-- {
 		widest := slices.Index(widths, slices.Max(widths))
 		if widths[widest] <= least {
 			break
 		}
 		widths[widest]--
-		total--
 	}
 	return widths
 }
 
 // fit cuts a text to a width, and shows that it did.
 func fit(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
+	if columns(text) <= width {
 		return text
 	}
 	return string([]rune(text)[:width-1]) + "…"

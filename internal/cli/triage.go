@@ -120,6 +120,7 @@ func (f *factory) printTriage(patients []recovery.Patient) error {
 		return nil
 	}
 	t := f.newTable("HANDLE", "VERDICT", "LEVEL", "EVIDENCE", "COMMAND")
+	t.under = 2
 	for _, p := range patients {
 		command := ""
 		if commands := f.commandsFor(stepsOf(p)); len(commands) > 0 {

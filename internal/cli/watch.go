@@ -47,15 +47,15 @@ defaults, except for notify: without it nobody is told.
 
   agents: []              # handles; none: all of the project
   except: []
-  max-level: 3            # 0 only tell, 2 interrupt and compact, 3 resume, 4 new conversation
-  every: 5m               # time until an agent at work is looked at without a sign
+  max-level: 3            # 0 tell, 2 interrupt, compact, 3 resume, 4 start anew
+  every: 5m               # until an agent at work is looked at without a sign
   patience: 15m           # how long a busy agent may show no progress
   repairs:
     per-hour: 12          # of all agents
     per-agent: 3          # of one agent, in an hour
   context:
     bands: 25,15,10       # percent left (NBS_CONTEXT_BANDS)
-    compact: critical     # the band from which an agent is compacted: low, critical, never
+    compact: critical     # when an agent is compacted: low, critical, never
   notify:
     command: [/usr/local/bin/tell, --urgent]
     on: [waiting, held, crashed, repaired, context, paused]

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Help fits a terminal of 80 columns, and a narrower one when the width is known.
+const (
+	helpWidth  = 80
+	leastWidth = 50
+)
+
+func (f *factory) printHelp(cmd *cobra.Command, _ []string) {
+	width := helpWidth
+	if f.streams.Width > 0 {
+		width = max(leastWidth, min(width, f.streams.Width))
+	}
+	fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, width))
+}
+
+// helpOf is the help of a command, in lines of at most width columns.
+func helpOf(cmd *cobra.Command, width int) string {
+	long := cmd.Long
+	if long == "" {
+		long = cmd.Short
+	}
+	help := filled(long, width) + "\n"
+	if !cmd.Runnable() && !cmd.HasSubCommands() {
+		return help
+	}
+	usage := cmd.UsageString()
+	for _, flags := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+		if asIs := flags.FlagUsages(); asIs != "" {
+			usage = strings.Replace(usage, strings.TrimRight(asIs, " \n"), strings.TrimRight(flags.FlagUsagesWrapped(width), " \n"), 1)
+		}
+	}
+	if cmd.Example != "" {
+		usage = strings.Replace(usage, cmd.Example, filledExamples(cmd.Example, width), 1)
+	}
+	var out strings.Builder
+	for line := range strings.SplitSeq(strings.TrimRight(usage, "\n"), "\n") { // the line of usage, and the lists of commands
+		out.WriteString(strings.Join(refilled([]string{line}, width), "\n") + "\n")
+	}
+	return help + "\n" + out.String()
+}
+
+// filled is a text of paragraphs and indented entries in lines of at most width columns. What fits stays as it is.
+func filled(text string, width int) string {
+	var out, part []string
+	flush := func() {
+		out, part = append(out, refilled(part, width)...), nil
+	}
+	for line := range strings.Lines(text + "\n") {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case line == "":
+			flush()
+			out = append(out, "")
+			continue
+		case len(part) > 0 && (indentOf(part[0]) == 0) != (indentOf(line) == 0), len(part) > 0 && indentOf(line) > 0 && indentOf(line) <= indentOf(part[0]):
+			flush()
+		}
+		part = append(part, line)
+	}
+	flush()
+	return strings.TrimRight(strings.Join(out, "\n"), "\n")
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// entry is the first line of an indented entry: a term, and what is said of it.
+var entry = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`)
+
+// refilled are the lines of a paragraph or of an entry, of which each has at most width columns.
+func refilled(part []string, width int) []string {
+	isWide := func(line string) bool { return columns(line) > width }
+	isOfFile := func(line string) bool { return strings.Contains(line, " # ") } // of an example of a file, whose lines mean something
+	if !slices.ContainsFunc(part, isWide) || slices.ContainsFunc(part, isOfFile) {
+		return part
+	}
+	lead, rest := strings.Repeat(" ", indentOf(part[0])), part[0]
+	hang := indentOf(part[0])
+	if hang > 0 {
+		hang += 4
+	}
+	if found := entry.FindStringSubmatch(part[0]); found != nil {
+		lead, rest = found[1], found[2]
+		hang = columns(lead)
+	}
+	if len(part) > 1 {
+		hang = indentOf(part[1])
+	}
+	words := strings.Join(append([]string{rest}, part[1:]...), " ")
+	first := wrapped(words, width-columns(lead))
+	lines := []string{lead + first[0]}
+	if len(first) > 1 {
+		for _, line := range wrapped(strings.Join(first[1:], " "), width-hang) {
+			lines = append(lines, strings.Repeat(" ", hang)+line)
+		}
+	}
+	return lines
+}
+
+// commented is an example with a comment behind it.
+var commented = regexp.MustCompile(`^(\s*\S.*\S)\s+# (.+)$`)
+
+// filledExamples are examples of which each line has at most width columns: a comment goes above its example, and a
+// command is continued on the next line as a shell reads it.
+func filledExamples(examples string, width int) string {
+	var out []string
+	for _, line := range strings.Split(examples, "\n") {
+		if found := commented.FindStringSubmatch(line); found != nil && columns(line) > width {
+			line = found[1]
+			for _, words := range wrapped(found[2], width-len("  # ")) {
+				out = append(out, "  # "+words)
+			}
+		}
+		for columns(line) > width {
+			cut := breakOf(line, width-len(" \\"))
+			if cut < 0 {
+				break
+			}
+			out, line = append(out, line[:cut]+" \\"), "      "+line[cut+1:]
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// breakOf is the last space in a command, within width columns, that is in no quotes; -1: there is none.
+func breakOf(command string, width int) int {
+	cut, quote := -1, rune(0)
+	for i, r := range command {
+		switch {
+		case i > width:
+			return cut
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'', r == '"':
+			quote = r
+		case r == ' ' && strings.TrimSpace(command[:i]) != "":
+			cut = i
+		}
+	}
+	return cut
+}
