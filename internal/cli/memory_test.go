@@ -186,7 +186,9 @@ func TestMemoryRefuses(t *testing.T) {
 	}
 	m.run("backup").want(t, agent.BadInput, "one file is needed, 0 given", "memory backup --help")
 	rig.Must(t, os.Remove(filepath.Join(m.project, ".nbs/memory.db")))
-	m.run("list").want(t, agent.NotFound, "nothing was ever remembered in this project", "memory on HANDLE")
+	rig.Equal(t, m.run("list", "--json").want(t, 0).out, "[]\n", "a list of nothing")
+	rig.Equal(t, m.run("search", "x", "--json").want(t, 0).out, "[]\n", "nothing is found")
+	m.run("show", "1").want(t, agent.NotFound, "nothing was ever remembered in this project", "memory on HANDLE")
 	m.run("work", "--once").want(t, agent.NotFound, "the memory of no agent is on", "memory on HANDLE")
 	rig.Check(t, strings.Contains(m.run("status", "--json").want(t, 0).out, `"on":[`), "status where nothing was remembered yet")
 }

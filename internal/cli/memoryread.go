@@ -90,6 +90,14 @@ func runMemoryQuery(ctx context.Context, f *factory, q *memoryQuery, ask func(me
 	if err != nil {
 		return err
 	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if !hasMemory(s.Store) {
+		f.note("nothing was ever remembered in this project; to have an agent observed: nbs-worker memory on HANDLE")
+		return f.showObservations(nil)
+	}
 	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
 		all, err := ask(m, ctx, query)
 		if err != nil {

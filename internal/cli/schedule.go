@@ -105,8 +105,18 @@ func newScheduleListCmd(f *factory) *cobra.Command {
 	return f.withJSON(cmd)
 }
 
-func runScheduleList(f *factory) error {
+// listed are the schedules for a verb that lists them: of a project without any an empty list.
+func (f *factory) listed() (plan, error) {
 	p, err := f.schedules()
+	if agent.KindOf(err) == agent.NotFound && f.opened != nil { // else there is no project
+		f.note("%s; how to write some: nbs-worker schedule --help", err)
+		return plan{file: &schedule.File{}}, nil
+	}
+	return p, err
+}
+
+func runScheduleList(f *factory) error {
+	p, err := f.listed()
 	if err != nil {
 		return err
 	}
@@ -168,7 +178,7 @@ func newScheduleNextCmd(f *factory) *cobra.Command {
 }
 
 func runScheduleNext(f *factory, count int) error {
-	p, err := f.schedules()
+	p, err := f.listed()
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/conversation/schedule"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/wire"
 )
 
@@ -34,7 +35,12 @@ func TestSchedulesOfTheHelp(t *testing.T) {
 func TestScheduleListAndNext(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
-	run("--root", project, "schedule", "list").want(t, agent.NotFound, "there are no schedules", "schedule --help")
+	for _, verb := range []string{"list", "next"} {
+		rig.Equal(t, run("--root", project, "schedule", verb, "--json").want(t, 0).out, "[]\n", "schedule %s without schedules", verb)
+	}
+	runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "schedule", "list").want(t, 0, "there are no schedules", "schedule --help")
+	run("--root", t.TempDir(), "schedule", "list").want(t, agent.NotFound, "no .nbs folder")
+	run("--root", project, "schedule", "run", "a").want(t, agent.NotFound, "there are no schedules", "schedule --help")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1, prompt: x}\n  b: {prompt: x}\n")
 	run("--root", project, "schedule", "next").want(t, agent.BadInput, "2 mistakes", "line 2: ", "line 3: b: it is not said when")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt: x}\n  b: {every: 24h, send: {to: alpha, text: x}}\n")

@@ -147,7 +147,7 @@ func runSend(ctx context.Context, f *factory, o *sendOptions) error {
 		return failed(agent.Errorf(agent.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list"), "send")
 	}
 	sender := f.newSending(s, o.message, o.timeoutGiven)
-	return f.each(ctx, "send", handles, o.several() || f.json, len(handles), func(handle agent.Handle) (outcome, error) {
+	return f.each(ctx, "send", handles, o.several(), len(handles), func(handle agent.Handle) (outcome, error) {
 		receipt, err := sender.to(ctx, handle)
 		return f.received(receipt, o, err), err
 	})

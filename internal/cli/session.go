@@ -30,8 +30,8 @@ shows the API error with which the last turn ended, if any, and whether Claude c
 its transcript. It changes nothing. What cannot be known is "unknown".
 
 Why an agent does not run: exited (code 0), crashed (another code, or a signal),
-stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: out of
-memory (reported by the kernel), never started. An agent in backoff does not run either:
+stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: probably
+out of memory (reported by the kernel), never started. An agent in backoff does not run either:
 its launcher starts it again by its restart policy, at the time shown. An agent that is
 held is not started again before somebody has looked: nbs-worker resume brings it back.
 
@@ -44,7 +44,7 @@ other limits.
 text, made safe as screen does. In --json it is not: do not send that to a terminal.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
 		Example: `  nbs-worker session theologian
-  nbs-worker session theologian --json | jq '.context.left_percent, .cost.usd'
+  nbs-worker session theologian --json | jq '.[0].context.left_percent, .[0].cost.usd'
   nbs-worker session theologian --last-screen`,
 		Args:              someHandles,
 		ValidArgsFunction: f.handlesWhere(anybody),

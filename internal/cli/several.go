@@ -132,11 +132,11 @@ type outcome struct {
 func atOnce() int { return turns.AtOnce() }
 
 // each does one thing to several agents, at most atOnce at a time. One failure does not keep the
-// others from their turn. Each result is printed when it is there, JSON at the end and in the
-// order of the handles. After an interrupt nothing more is begun.
+// others from their turn. Each result is printed when it is there, JSON at the end, in the
+// order of the handles, as an array also of one. After an interrupt nothing more is begun.
 func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle, several bool, atOnce int, do func(agent.Handle) (outcome, error)) error {
 	f.handles = handles
-	if !several {
+	if !several && !f.json {
 		made, err := do(handles[0])
 		if made.json != nil {
 			err = errors.Join(f.showOne(made), err)

@@ -45,9 +45,9 @@ func newSchemaCmd(f *factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of what --json prints",
-		Long: withCodes(`Prints one JSON Schema (2020-12), with an entry for each verb under "$defs". For one
-handle a verb prints an object. For several, or --all, it prints an array, in which an agent
-for which it failed has its error. "stderr" is what a failed command prints on stderr.`, agent.Failed, agent.BadInput),
+		Long: withCodes(`Prints one JSON Schema (2020-12), with an entry for each verb under "$defs". A verb
+that takes several handles prints an array, also for one, in which an agent for which it
+failed has its error. Other verbs print one object, or an array where they list. "stderr" is what a failed command prints on stderr.`, agent.Failed, agent.BadInput),
 		Example: `  nbs-worker schema | jq '."$defs" | keys'`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

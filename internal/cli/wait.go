@@ -63,7 +63,7 @@ them, also when wait fails. There is one exit code for all handles, never 7.`,
   nbs-worker wait theologian --for done,waiting | cut -f2
   nbs-worker wait scout gatekeeper --any --for gone,context-below=15%
   nbs-worker wait --all --for idle
-  nbs-worker wait theologian --for ready --json | jq -r .state`,
+  nbs-worker wait theologian --for ready --json | jq -r '.[0].state'`,
 		Args:              o.positional,
 		ValidArgsFunction: f.handlesWhere(whoRuns),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -115,7 +115,7 @@ func runWait(ctx context.Context, f *factory, o *waitOptions) error {
 		err = agent.Errorf(agent.TimedOut, "%w", err).
 			Hint("an agent's shell ends a command after two minutes; wait again, or give the shell more time, and add --timeout 10m")
 	}
-	return errors.Join(err, f.printWaited(agents, o.several(), bands, s.Now()))
+	return errors.Join(err, f.printWaited(agents, bands, s.Now()))
 }
 
 func (o *waitOptions) parse() (wait.Wanted, error) {
@@ -136,13 +136,9 @@ func (o *waitOptions) parse() (wait.Wanted, error) {
 	return wanted, nil
 }
 
-func (f *factory) printWaited(agents []wait.Waited, several bool, bands agent.Bands, now time.Time) error {
+func (f *factory) printWaited(agents []wait.Waited, bands agent.Bands, now time.Time) error {
 	if f.json && agents != nil {
-		out := agent.Mapped(agents, func(a wait.Waited) wire.Waited { return wire.NewWaited(a, bands, now) })
-		if !several {
-			return f.printJSON(out[0])
-		}
-		return f.printJSON(out)
+		return f.printJSON(agent.Mapped(agents, func(a wait.Waited) wire.Waited { return wire.NewWaited(a, bands, now) }))
 	}
 	t := f.newTable()
 	for _, a := range agents {

@@ -64,6 +64,6 @@ func (s Session) IsDead() bool { return !s.Running && s.State != "unknown" }
 
 func (m *Team) Session(handle string) (s Session) {
 	m.Helper()
-	m.Decode(&s, "session", handle, "--json")
+	m.Must(One(m.OK("session", handle, "--json"), &s))
 	return s
 }

@@ -162,6 +162,18 @@ func (m *Team) Decode(into any, args ...string) {
 	m.Must(json.Unmarshal([]byte(m.OK(args...)), into))
 }
 
+// One decodes the JSON of a verb that takes several handles, about one agent.
+func One(text string, into any) error {
+	all := []any{into}
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return err
+	}
+	if len(all) != 1 {
+		return fmt.Errorf("%d results, want one: %s", len(all), text)
+	}
+	return nil
+}
+
 // MustRun runs a program that must succeed, and returns what it says.
 func (m *Team) MustRun(cmd *exec.Cmd) string {
 	m.Helper()
@@ -255,7 +267,7 @@ func (m *Team) WaitClaude(handle string) {
 	m.WaitNews("claude runs", func() string { return m.News(handle) }, func() (bool, string) {
 		r := m.NBS("session", handle, "--json")
 		var s Session
-		_ = json.Unmarshal([]byte(r.Stdout), &s) // no record yet, no JSON
+		_ = One(r.Stdout, &s) // no record yet
 		return s.Running && s.PID != 0, r.String()
 	})
 }

@@ -41,7 +41,7 @@ type AnswerPart struct {
 func NewAnswer(key conversations.Key, r conversations.Result) Answer {
 	out := Answer{
 		Key: key, Seq: r.Seq, Continuity: r.Continuity, PreviousSessionID: knownID(r.PreviousSessionID), Reason: r.Reason, Class: r.Class,
-		Notice: r.Notice, CostUSD: r.CostUSD, DurationMS: r.DurationMS, SessionID: knownID(r.SessionID),
+		Notice: r.Notice, CostUSD: roundedCost(r.CostUSD), DurationMS: r.DurationMS, SessionID: knownID(r.SessionID),
 	}
 	if r.Class == "" {
 		out.Answer = &r.Answer
@@ -110,4 +110,11 @@ func NewOpenTurn(key conversations.Key, w conversation.Waiting) OpenTurn {
 		out.Class, out.Reason, out.Until = w.Held.Class, w.Held.Reason, timeOf(w.Held.Until)
 	}
 	return out
+}
+
+func roundedCost(usd *float64) *float64 {
+	if usd == nil {
+		return nil
+	}
+	return new(rounded(*usd))
 }

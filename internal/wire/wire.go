@@ -3,13 +3,14 @@
 //
 // It has one vocabulary. "state" is the word that the table shows, of the living and of the
 // dead, and "cause" is what lies behind it. A pid that is not known is null, never 0. Times
-// are RFC 3339 in UTC. What is absent or null is not known. One handle gives one object;
-// several, and --all, give an array, in which one that failed has its "error" instead.
+// are RFC 3339 in UTC. What is absent or null is not known. A verb that takes several
+// handles prints an array, also for one, in which an agent that failed has its "error" instead.
 //
 // schema.json is made from these types; `nbs-worker schema` prints it.
 package wire
 
 import (
+	"math"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -75,6 +76,19 @@ type Cost struct {
 	Source string  `json:"source"`
 }
 
+func newCost(cost *agent.Cost) *Cost {
+	if cost == nil {
+		return nil
+	}
+	return &Cost{USD: rounded(cost.USD), Source: cost.Source}
+}
+
+// rounded is a sum of money without the digits that are an artefact of its addition.
+func rounded(usd float64) float64 {
+	const digits = 1e6
+	return math.Round(usd*digits) / digits
+}
+
 // Retry is how far claude is with a request that the API refuses.
 type Retry struct {
 	Attempt int `json:"attempt"`
@@ -88,7 +102,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	out := Agent{
 		Handle: handle, StateSource: sight.Status.Source, Background: sight.Background(), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
 		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), WorksIn: sight.WorksIn, Started: timeOf(r.Started),
-		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: (*Cost)(cost), Allowed: allowed(sight),
+		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: newCost(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
 	if age := sight.Status.Age; age != nil {

@@ -54,7 +54,7 @@ func (r *round) timesSaid(number int) int {
 	r.Helper()
 	s := r.NBS("session", subject, "--json")
 	var seen e2e.Session
-	if s.Code != 0 || json.Unmarshal([]byte(s.Stdout), &seen) != nil || seen.Transcript == nil {
+	if s.Code != 0 || e2e.One(s.Stdout, &seen) != nil || seen.Transcript == nil {
 		return 0
 	}
 	text, err := os.ReadFile(seen.Transcript.Path)

@@ -196,7 +196,7 @@ func (w *truth) inspect() {
 	switch r.Code {
 	case 0:
 		row = &seen{}
-		if err := json.Unmarshal([]byte(r.Stdout), row); err != nil || r.Stderr != "" {
+		if err := e2e.One(r.Stdout, row); err != nil || r.Stderr != "" {
 			w.Errorf("session %s: %v: %s", handle, err, r)
 			return
 		}

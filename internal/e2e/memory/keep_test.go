@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ func (m *team) mustRestore(handle string, before e2e.Session) {
 		Opened    string
 		Restored  *struct{ From, To, Written string }
 	}
-	m.Must(json.Unmarshal([]byte(m.OK("resume", handle, "--prompt", "What number?", "--json")), &said))
+	m.Must(e2e.One(m.OK("resume", handle, "--prompt", "What number?", "--json"), &said))
 	if said.SessionID != before.SessionID || said.Opened != "resumed" || said.Restored == nil ||
 		said.Restored.To != before.Transcript.Path || said.Restored.From != m.KeptPath(before.SessionID) {
 		m.Errorf("resumed as %+v", said)

@@ -1,9 +1,10 @@
 package memory
 
 import (
-	"encoding/json"
 	"os"
 	"testing"
+
+	"nbs-worker/internal/e2e"
 )
 
 // What a dismiss removes of the conversations that the archive keeps, and what it spares.
@@ -20,6 +21,6 @@ func TestDismissRemovesWhatIsKept(t *testing.T) {
 	var said struct {
 		Kept []string `json:"kept_transcripts"`
 	}
-	err := json.Unmarshal([]byte(m.OK("dismiss", "beta", "--keep", "--json")), &said)
+	err := e2e.One(m.OK("dismiss", "beta", "--keep", "--json"), &said)
 	m.Check(err == nil && len(said.Kept) == 1 && said.Kept[0] == m.KeptPath(beta.SessionID), "%+v, %v", said, err)
 }

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +20,7 @@ func TestMemoryByHand(t *testing.T) {
 	var fresh struct {
 		Briefed []string `json:"briefed_from"`
 	}
-	m.Must(json.Unmarshal([]byte(started), &fresh))
+	m.Must(e2e.One(started, &fresh))
 	m.Check(strings.Join(fresh.Briefed, " ") == "memory transcript", "%s", started)
 	_, sent := m.FirstRequest(m.Session("alpha").SessionID)
 	m.MustSay(sent, "The gate is of oak", "The hinge squeaks")

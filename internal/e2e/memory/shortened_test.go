@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 		}
 	}
 	r := m.NBS("resume", "alpha", "--prompt", "What number?", "--json")
-	err := json.Unmarshal([]byte(r.Stdout), &said)
+	err := e2e.One(r.Stdout, &said)
 	m.Check(err == nil && said.Lost != nil && said.Lost.Bytes == len(whole)-len(firstTurn(t, whole)) && strings.Contains(r.Stderr, "were cut off"), "%v: %s", err, r)
 	m.MustAnswer("alpha", "42")
 	m.MustBeInTheJournal("lost", "alpha", before.SessionID)

@@ -30,7 +30,7 @@ type restart struct {
 
 func (m *team) restartOf(handle string) (r restart) {
 	m.Helper()
-	m.Decode(&r, "session", handle, "--json")
+	m.Must(e2e.One(m.OK("session", handle, "--json"), &r))
 	return r
 }
 

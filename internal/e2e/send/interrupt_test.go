@@ -18,7 +18,7 @@ type interruption struct {
 func (m *team) interrupt(want string) interruption {
 	m.Helper()
 	var got interruption
-	if err := json.Unmarshal([]byte(m.OK("interrupt", "alpha", "--json")), &got); err != nil || got.Outcome != want || got.Left {
+	if err := e2e.One(m.OK("interrupt", "alpha", "--json"), &got); err != nil || got.Outcome != want || got.Left {
 		m.Errorf("interrupt: %v, %+v; want %s", err, got, want)
 	}
 	return got

@@ -1,7 +1,6 @@
 package send
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,7 +105,7 @@ func TestWaitForAnAgentThatIsDismissed(t *testing.T) {
 		Handle, State string
 		Met           bool
 	}
-	err := json.Unmarshal([]byte(r.Stdout), &row)
+	err := e2e.One(r.Stdout, &row)
 	m.Check(err == nil && r.Code == 1 && (row.State == "stopped" || row.State == "dismissed") && !row.Met, "for busy: %v, %s", err, r)
 	m.Refused(2, "alpha", "wait", "alpha", "--for", "gone")
 }

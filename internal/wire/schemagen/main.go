@@ -26,7 +26,7 @@ import (
 type printed struct {
 	verb    string
 	one     []any // any of these
-	several bool  // or an array of them, for several handles
+	several bool  // an array of them, for one handle too
 	stream  bool  // an object a line
 }
 
@@ -35,7 +35,7 @@ var verbs = []printed{
 	{verb: "resume", one: []any{wire.Started{}, wire.Plan{}}, several: true},
 	{verb: "stop", one: []any{wire.Ended{}}, several: true},
 	{verb: "dismiss", one: []any{wire.Ended{}}, several: true},
-	{verb: "send", one: []any{[]wire.Receipt{}}},
+	{verb: "send", one: []any{wire.Receipt{}}, several: true},
 	{verb: "outbox", one: []any{[]wire.Kept{}, wire.Kept{}, wire.Receipt{}}},
 	{verb: "interrupt", one: []any{wire.Interruption{}}, several: true},
 	{verb: "compact", one: []any{wire.Compaction{}}},
@@ -59,7 +59,7 @@ var verbs = []printed{
 	{verb: "runbook", one: []any{[]wire.Runbook{}, wire.Runbook{}, wire.RunbookRun{}}},
 	{verb: "schedule", one: []any{[]wire.Schedule{}, []wire.ScheduledRun{}}},
 	{verb: "memory", one: []any{
-		[]wire.Observation{}, wire.Observation{}, wire.MemoryStatus{}, wire.MemoryCheck{}, wire.Forgotten{}, wire.Written{}, wire.Imported{}, wire.Worked{}, wire.Briefing{}, wire.Set{},
+		[]wire.Observation{}, wire.Observation{}, wire.MemoryStatus{}, wire.MemoryCheck{}, wire.Forgotten{}, wire.Written{}, wire.Imported{}, wire.Worked{}, wire.Briefing{}, []wire.Set{}, []wire.Failure{},
 	}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
@@ -119,19 +119,29 @@ func newSchema() (*schema, error) {
 
 // add defines what a verb prints.
 func (s *schema) add(p printed) {
-	verb := &jsonschema.Schema{Description: "one object"}
-	if p.stream {
-		verb.Description = "an object a line"
-	}
+	verb := &jsonschema.Schema{}
 	var some []*jsonschema.Schema
+	arrays := 0
 	for _, value := range p.one {
+		if reflect.TypeOf(value).Kind() == reflect.Slice {
+			arrays++
+		}
 		some = append(some, s.of(reflect.TypeOf(value)))
 	}
 	verb.AnyOf = some
-	if p.several {
-		verb.Description = "an object for one handle, for several and --all an array; an agent of which it failed has its error there"
+	switch {
+	case p.several:
+		verb.Description = "an array, also for one handle; an agent for which the verb failed has its error there"
 		items := &jsonschema.Schema{AnyOf: slices.Concat(some, []*jsonschema.Schema{s.of(reflect.TypeFor[wire.Failure]())})}
-		verb.AnyOf = slices.Concat(some, []*jsonschema.Schema{{Type: "array", Items: items}})
+		verb.AnyOf = []*jsonschema.Schema{{Type: "array", Items: items}}
+	case p.stream:
+		verb.Description = "an object a line"
+	case arrays == len(p.one):
+		verb.Description = "an array"
+	case arrays > 0:
+		verb.Description = "an array where the verb lists, else one object"
+	default:
+		verb.Description = "one object"
 	}
 	s.root.Definitions[p.verb] = verb
 }
