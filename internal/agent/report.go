@@ -81,10 +81,11 @@ type End struct {
 
 // Gauge is what Claude passed to the status line: how full the conversation is, and what it cost.
 type Gauge struct {
-	Tokens      int       `json:"tokens"`       // in the window at the last reply
-	Window      int       `json:"window"`       // size of the window, in tokens; 0: not said
-	UsedPercent *int      `json:"used_percent"` // of the window; nil: no reply yet
-	CostUSD     float64   `json:"cost_usd"`     // of the conversation, as Claude counts it
-	At          time.Time `json:"at"`           // of the call that told it
-	Since       time.Time `json:"since"`        // of the first call that told this level
+	Tokens      int       `json:"tokens"`          // in the window at the last reply
+	Window      int       `json:"window"`          // size of the window, in tokens; 0: not said
+	UsedPercent *int      `json:"used_percent"`    // of the window; nil: no reply yet
+	CostUSD     float64   `json:"cost_usd"`        // of the conversation, as Claude counts it
+	Model       Model     `json:"model,omitempty"` // that runs, by its full name
+	At          time.Time `json:"at"`              // of the call that told it
+	Since       time.Time `json:"since"`           // of the first call that told this level
 }

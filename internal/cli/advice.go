@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/inspect"
+	"nbs-worker/internal/observe"
 	"nbs-worker/internal/triage"
 )
 
@@ -35,6 +37,11 @@ func (f *factory) commandsFor(steps []step) []string {
 	return commands
 }
 
+// isOfNextStart reports whether a record differs from what runs only in what set has changed, and the next start takes.
+func isOfNextStart(drift []observe.Drift) bool {
+	return !slices.ContainsFunc(drift, func(d observe.Drift) bool { return d.Field != "model" && d.Field != "permission_mode" })
+}
+
 // advice is what to do next about an agent that is not as it should be, in order.
 func advice(v inspect.View) []step {
 	return inWords(triage.Steps(triage.Known{View: &v}), v.Record.Handle, v)
@@ -57,6 +64,9 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
 	case triage.EndOther:
 		return step{fmt.Sprintf("two claudes fork the conversation: end the other one, pid %d, in its own terminal", v.Strangers[0].PID), ""}
 	case triage.LookAtDrift:
+		if isOfNextStart(v.Drift) {
+			return step{"it runs with another model or mode than is recorded; to end it, and start it as recorded", nbs("resume") + " --force"}
+		}
 		return step{"what runs is not what is recorded; look", nbs("attach")}
 	case triage.MakeRoom:
 		return step{"make room there, or what is said to it is lost with its process", dfOf(v)}

@@ -25,14 +25,15 @@ func newListCmd(f *factory) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Show all agents of the project",
-		Long: withCodes(`Prints one line per agent: handle, state and what it waits for, model, since when it is in
-that state, context left, cost. Agents that need a person come first. DESIRED is shown where
-the desired state differs from the actual one. --wide adds pid, session id and folder.
+		Long: withCodes(`Prints one line per agent: handle, state and what it waits for, the model that runs, for how
+long it is in that state, context left, cost. Agents that need a person come first. MODE and
+FOLDER are shown where they differ within the team, DESIRED where the desired state differs
+from the actual one. A model that is not the recorded one is marked. --wide adds pid, session id and folder.
 --usage adds what the agent's processes use: resident memory, processor time, bytes written
 to disk.
 
 In a pipe, by handle, without header and separated by tabs: handle, state, cause, desired,
-model, start in RFC 3339, percent of the context that is left, cost in USD, pid, session id,
+the recorded model, start in RFC 3339, percent of the context that is left, cost in USD, pid, session id,
 folder, and with --usage bytes, seconds, bytes; "-" for what is not known. Programs should
 use --json.
 
@@ -116,9 +117,22 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 	slices.SortStableFunc(rows, func(a, b inspect.Row) int { return urgency(&a) - urgency(&b) })
 	undesired := slices.ContainsFunc(rows, func(row inspect.Row) bool { return isUndesired(&row) })
 	header := []string{"HANDLE", "STATE", "MODEL", "SINCE", "CONTEXT", "COST"}
+	project := ""
+	if f.opened != nil {
+		project = f.opened.Project()
+	}
+	folder := folderOf(project)
+	modes, folders := isVaried(rows, modeOf), isVaried(rows, folder) && !o.wide
+	if modes {
+		header = append(header, "MODE")
+	}
+	if folders {
+		header = append(header, "FOLDER")
+	}
 	if undesired {
 		header = append(header, "DESIRED")
 	}
+	always := len(header)
 	if o.usage {
 		header = append(header, "MEMORY", "CPU", "WRITTEN")
 	}
@@ -126,15 +140,18 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 		header = append(header, "PID", "SESSION", "FOLDER")
 	}
 	t := f.newTable(header...)
-	t.under = len(header) - slices.Index(header, "COST") - 1
-	if undesired {
-		t.under--
-	}
+	t.under = len(header) - always
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
 		cells := []cell{
-			text(string(row.Handle)), stateCell(row, shared[row.Handle]), text(string(r.Model)), t.since(row.Status, r.Started),
+			text(string(row.Handle)), stateCell(row, shared[row.Handle]), modelCell(row), t.since(row.Status, r.Started),
 			contextCell(row.Context, bands), t.cost(row.Cost),
+		}
+		if modes {
+			cells = append(cells, text(modeOf(r)))
+		}
+		if folders {
+			cells = append(cells, text(folder(r)))
 		}
 		if undesired {
 			desired := cell{}

@@ -118,7 +118,7 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 		{"State", stateLine(v.Status)},
 		{"Desired", string(r.LaunchDesired())},
 		{"Session ID", string(r.SessionID)},
-		{"Model", modelName(r.Model)},
+		{"Model", modelLine(&v)},
 		{"Permissions", string(r.LaunchPermissionMode())},
 		{"Restart", f.restartLine(&r)},
 		{"PID", pidLine(v)},
@@ -165,6 +165,15 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 		lines = append(lines, line{"Next", f.pasteable(next.String())})
 	}
 	return lines
+}
+
+// modelLine is the recorded model, and the one that runs.
+func modelLine(v *inspect.View) string {
+	line := modelName(v.Record.Model)
+	if runs := inspect.RunningModel(&v.Sight); runs != "" && runs != v.Record.Model {
+		line += "; it runs " + string(runs)
+	}
+	return line
 }
 
 // stateLine says the state, since when, and who says so: "idle for 3m12s, says Claude's

@@ -180,18 +180,6 @@ func (t *table) time(at time.Time) cell {
 	return text(t.shownTime(at, t.now))
 }
 
-// since is how long an agent has been in its state; for a live one of which that is not known, the
-// time of its last start.
-func (t *table) since(status agent.Status, started time.Time) cell {
-	switch {
-	case status.Age != nil:
-		return text(agent.Ago(t.now.Add(-*status.Age), t.now))
-	case status.Down():
-		return text("")
-	}
-	return t.time(started)
-}
-
 func number(n int64) cell { return text(strconv.FormatInt(n, 10)) }
 
 func text(s string) cell {

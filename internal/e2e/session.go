@@ -10,6 +10,7 @@ type Session struct {
 	StateSource    string `json:"state_source"`
 	Desired        string
 	Model          string
+	RunningModel   string `json:"running_model"`
 	PermissionMode string `json:"permission_mode"`
 	RecordedPID    int    `json:"recorded_pid"`
 	PID            int    // 0: it does not run

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
 )
 
@@ -27,7 +28,8 @@ type Agent struct {
 	Background     int                  `json:"background_tasks"` // shells and subagents that went on after its last turn
 	Running        bool                 `json:"running"`
 	Desired        agent.Desired        `json:"desired"`
-	Model          agent.Model          `json:"model"`
+	Model          agent.Model          `json:"model"`         // that is recorded, for the next start
+	RunningModel   *agent.Model         `json:"running_model"` // as Claude names it; null: it does not run, or that is not known
 	PermissionMode agent.PermissionMode `json:"permission_mode,omitempty"`
 	Restart        Restart              `json:"restart"`
 	PID            *int                 `json:"pid"` // of the agent's own live process
@@ -110,6 +112,9 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	}
 	if sight.Status.SamePID {
 		out.PID = pid(r.PID)
+	}
+	if model := inspect.RunningModel(&sight); model != "" {
+		out.RunningModel = &model
 	}
 	if r.Handle != "" { // else the record could not be read
 		out.PermissionMode = r.LaunchPermissionMode()

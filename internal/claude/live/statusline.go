@@ -12,6 +12,9 @@ import (
 type StatusLine struct {
 	Text []byte `json:"-"` // all of it
 
+	Model struct {
+		ID string `json:"id"`
+	} `json:"model"`
 	Cost struct {
 		TotalUSD float64 `json:"total_cost_usd"`
 	} `json:"cost"`
@@ -51,6 +54,9 @@ func (l StatusLine) plausible() bool {
 // Gauge is how full the conversation is.
 func (l StatusLine) Gauge(at time.Time) agent.Gauge {
 	gauge := agent.Gauge{Window: max(0, l.ContextWindow.Size), CostUSD: max(0, l.Cost.TotalUSD), At: at, Since: at}
+	if model, err := agent.ParseModel(l.Model.ID); err == nil { // it is shown in tables
+		gauge.Model = model
+	}
 	if usage := l.ContextWindow.CurrentUsage; usage != nil {
 		gauge.Tokens = max(0, usage.Input) + max(0, usage.CacheCreation) + max(0, usage.CacheRead)
 	}
