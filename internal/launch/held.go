@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -11,10 +12,10 @@ import (
 	"nbs-worker/internal/observe/health"
 )
 
-// Only the screen shows what holds a start until a person acts: a first-run dialog or a
-// missing login.
+// Only the screen shows what holds a start until a person acts: a dialog or a missing login.
 
-// checkDialog returns an error when claude waits at a first-run dialog.
+// checkDialog returns an error when claude waits at a dialog, whichever it is: of a claude that is not in
+// its registry yet each one holds the start.
 func (w *starting) checkDialog(ctx context.Context) error {
 	if time.Since(w.begun) < screenAfter || time.Since(w.lastScreen) < screenEvery {
 		return nil
@@ -24,14 +25,31 @@ func (w *starting) checkDialog(ctx context.Context) error {
 	if err != nil {
 		return health.InVain(err)
 	}
-	if dialog, open := screen.ReadDialog(shown.Text); open {
-		return heldAt(&w.record, dialog)
+	reading := screen.Read(shown.Text)
+	if reading.Dialog == "" || reading.Dialog == screen.DialogOther && reading.Asked == nil && !w.stays() {
+		return nil
 	}
-	return nil
+	return heldAt(&w.record, reading.Dialog, reading.Asked)
 }
 
-func heldAt(r *agent.Record, dialog screen.Dialog) error {
-	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)", dialog.Question(), dialog).
+// drawingTime is how long claude may take to draw a dialog to its end.
+const drawingTime = 2 * time.Second
+
+// stays reports whether a dialog whose choices were not recognised has been there for longer than
+// claude draws.
+func (w *starting) stays() bool {
+	if w.unclear.IsZero() {
+		w.unclear = time.Now()
+	}
+	return time.Since(w.unclear) >= drawingTime
+}
+
+func heldAt(r *agent.Record, dialog screen.Dialog, asked *screen.Asked) error {
+	what := ""
+	if asked != nil {
+		what = ". It shows:\n  " + strings.ReplaceAll(asked.Text, "\n", "\n  ") + "\n  [" + strings.Join(asked.Choices, " / ") + "]"
+	}
+	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)%s", dialog.Question(), dialog, what).
 		Hint("answer it there: nbs-worker attach %s", r.Handle)
 	if dialog == screen.DialogTrust {
 		return err.Hint("or accept the trust of the folder: nbs-worker resume %s --force %s", r.Handle, TrustFlag(r.LaunchCwd()))

@@ -80,13 +80,12 @@ func (e *evidence) classOfCode() agent.EndClass {
 		words = e.exit.LastScreen
 	}
 	limited, _ := screen.UsageLimit(words, e.now)
-	_, dialog := screen.ReadDialog(words)
 	switch {
 	case limited || e.failedBy("rate_limit"):
 		return agent.EndQuota
 	case e.failedBy("authentication_failed") || saysLogin(words):
 		return agent.EndAuth
-	case dialog || claude.RefusalKind(words) != agent.Failed:
+	case screen.Read(words).Dialog.AtStart() || claude.RefusalKind(words) != agent.Failed:
 		return agent.EndConfig
 	}
 	return agent.EndCrash

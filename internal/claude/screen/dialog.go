@@ -21,6 +21,14 @@ const (
 	DialogLogin      Dialog = "login"
 )
 
+// The other dialogs at a start. They too come before there is a registry entry.
+const (
+	DialogConfig   Dialog = "configuration" // .claude.json cannot be read
+	DialogSettings Dialog = "settings"      // a settings file is not valid, or a rule in it
+	DialogMCP      Dialog = "mcp-server"    // the project brings a server that nobody has approved
+	DialogImports  Dialog = "imports"       // a CLAUDE.md imports a file from outside of the project
+)
+
 // The dialogs of a conversation.
 const (
 	DialogPermission Dialog = "permission"
@@ -37,6 +45,10 @@ var questions = map[Dialog]string{
 	DialogBypass:     "whether to bypass permissions",
 	DialogOnboarding: "for its first-time set-up",
 	DialogLogin:      "for a login",
+	DialogConfig:     "what to do about its configuration, which cannot be read",
+	DialogSettings:   "what to do about an error in a settings file",
+	DialogMCP:        "whether to use an MCP server of the project",
+	DialogImports:    "whether CLAUDE.md may import files from outside of the project",
 	DialogPermission: "for a permission",
 	DialogQuestion:   "a question",
 	DialogAutoMode:   "whether to stay in auto mode",
@@ -62,16 +74,12 @@ func (d Dialog) Waits() string {
 	}
 }
 
-var firstRun = []Dialog{DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin}
-
-// ReadDialog recognises a first-run dialog on a screen, as [Read] does.
-func ReadDialog(screen string) (Dialog, bool) {
-	dialog := Read(screen).Dialog
-	if !slices.Contains(firstRun, dialog) {
-		return "", false
-	}
-	return dialog, true
+var atStart = []Dialog{
+	DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin, DialogConfig, DialogSettings, DialogMCP, DialogImports,
 }
+
+// AtStart reports whether the dialog comes only when claude is started.
+func (d Dialog) AtStart() bool { return slices.Contains(atStart, d) }
 
 // NotLoggedIn tells whether a screen says that nobody is logged in.
 func NotLoggedIn(screen string) bool { return Read(screen).Trouble == TroubleNotLoggedIn }

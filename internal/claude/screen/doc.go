@@ -9,7 +9,7 @@
 // A narrow terminal spreads rules, answers and keys over several lines. What does not fit is
 // Unknown, never a guess.
 //
-// All of this was seen on 2.1.197 and 2.1.329 and differs in details that are named where
+// All of this was seen on 2.1.197, 2.1.329 and 2.1.332, and differs in details that are named where
 // they are used. testdata/screens holds the screens that were seen, those of both versions
 // and those that try to deceive; a new one is a new file and a line in answers.txt.
 //

@@ -21,30 +21,32 @@ var keys = []struct {
 	{pattern(`^Esc to cancel · Tab to amend( · ctrl\+e to (explain|hide))?$`), permission},
 	{pattern(`^Enter to select · .*↑/↓ to navigate( · .*)? · Esc to cancel$`), question},
 	{pattern(`^Enter to select · Tab/Arrow keys to navigate( · .*)? · Esc to cancel$`), question},
-	{pattern(`^Enter to confirm · Esc to cancel$`), firstRunOrMenu},
+	{pattern(`^(Space to select · )?Enter to confirm · Esc to [a-z]+( all)?$`), firstRunOrMenu},
+	{pattern(`^Space to select · Esc to reject all$`), firstRunOrMenu},
 	{pattern(`^Enter to stay in auto mode · .*Esc to cancel$`), func([]string) Dialog { return DialogAutoMode }},
 	{pattern(`^Ctrl\+A to show all projects · .*(Esc to (cancel|close|clear|exit))$`), resumePicker},
 	{pattern(`^Press Enter to continue…?$`), securityNotes},
 	{pattern(`^.*(Enter|Space|←|↑|↓|Tab).* · Esc to (cancel|clear|close|exit|go back)$`), menu},
 }
 
-// findDialog returns the dialog with which the screen ends, or "". A rule of the box that
-// carries the session's name stays below the dialog.
-func findDialog(lines []string) Dialog {
+// findDialog returns the dialog with which the screen ends, or "", and its lines without that of its
+// keys. A rule of the box that carries the session's name stays below the dialog.
+func findDialog(lines []string) (dialog Dialog, body []string) {
 	if n := len(lines); n > 0 && isRule(lines[n-1]) && strings.Trim(lines[n-1], "─") != "" {
 		lines = lines[:n-1]
 	}
 	for _, known := range keys {
 		for n := 1; n <= min(footerLines, len(lines)-1); n++ {
 			if known.line().MatchString(joined(lines[len(lines)-n:])) {
-				return known.of(lines[:len(lines)-n])
+				body = lines[:len(lines)-n]
+				return known.of(body), body
 			}
 		}
 	}
 	if dialog := permission(lines); dialog != "" { // that of WebFetch names no keys
-		return dialog
+		return dialog, lines
 	}
-	return unkeyed(lines)
+	return unkeyed(lines), lines
 }
 
 func joined(lines []string) string {
@@ -125,28 +127,20 @@ var ownAnswers = []struct {
 	{"Yes, add it", DialogAddDir},
 	{"No (recommended)", DialogAPIKey},
 	{"Yes, I accept", DialogBypass},
+	{"Reset to default configuration", DialogConfig},
+	{"Reset with default configuration", DialogConfig}, // of 2.1.197
+	{"Fix with Claude", DialogSettings},
+	{"Continue without using this MCP server", DialogMCP},
+	{"No, disable external imports", DialogImports},
 }
 
 // firstRunOrMenu identifies a dialog by its answers.
 func firstRunOrMenu(body []string) Dialog {
-	cursors := 0
-	found := DialogOther
-	for _, line := range body[max(0, len(body)-2):] {
-		answer, cursor := strings.CutPrefix(strings.TrimSpace(line), "❯ ")
-		if cursor {
-			cursors++
+	answers, _ := choicesIn(DialogOther, body)
+	for _, own := range ownAnswers {
+		if slices.Contains(answers, own.answer) {
+			return own.dialog
 		}
-		if _, text, is := strings.Cut(answer, ". "); is {
-			answer = text
-		}
-		for _, own := range ownAnswers {
-			if own.answer == answer {
-				found = own.dialog
-			}
-		}
-	}
-	if found != DialogOther && cursors == 1 {
-		return found
 	}
 	if dialog := unkeyed(body); dialog != "" {
 		return dialog
@@ -195,13 +189,14 @@ var titles = []struct {
 	{"Select login method", DialogLogin},
 	{"Claude Code can be used with your Claude subscription", DialogLogin},
 	{"Let's get started.", DialogOnboarding},
+	{"new MCP servers found in this", DialogMCP},
 }
 
 // unkeyed recognises a dialog by its title; below it an answer has the cursor.
 func unkeyed(lines []string) Dialog {
 	for _, known := range titles {
 		for i, line := range sinceRule(lines) {
-			if strings.HasPrefix(strings.TrimSpace(line), known.words) && !strings.HasPrefix(line, "   ") &&
+			if strings.HasPrefix(strings.TrimLeft(line, " 0123456789"), known.words) && !strings.HasPrefix(line, "   ") &&
 				slices.ContainsFunc(sinceRule(lines)[i+1:], hasCursor) {
 				return known.dialog
 			}

@@ -13,6 +13,7 @@ import (
 type Reading struct {
 	State   agent.State  // Idle, Busy, Waiting, Retrying, Dead (claude has left) or Unknown
 	Dialog  Dialog       // of Waiting
+	Asked   *Asked       // of Waiting
 	Retry   *agent.Retry // of Retrying
 	Trouble Trouble      // of Idle
 
@@ -54,8 +55,8 @@ func Read(screen string) Reading {
 		}
 		return reading
 	}
-	if dialog := findDialog(lines); dialog != "" {
-		return Reading{State: agent.Waiting, Dialog: dialog}
+	if dialog, body := findDialog(lines); dialog != "" {
+		return Reading{State: agent.Waiting, Dialog: dialog, Asked: askedIn(dialog, body)}
 	}
 	return Reading{State: agent.Unknown}
 }

@@ -108,19 +108,18 @@ func TestDialogThatWasAnswered(t *testing.T) {
 	}
 }
 
-// Only what holds a start is a first-run dialog.
-func TestFirstRunDialogs(t *testing.T) {
+// The dialogs of a start are told from those of a conversation.
+func TestDialogsOfAStart(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]Dialog{
-		"2.1.329/trust-dialog.txt": DialogTrust, "2.1.197/trust-dialog.txt": DialogTrust, "2.1.329/add-dir-dialog.txt": DialogAddDir,
-		"2.1.329/api-key-dialog.txt": DialogAPIKey, "2.1.329/bypass-warning.txt": DialogBypass, "2.1.197/onboarding-80x24.txt": DialogOnboarding,
-		"2.1.329/permission-prompt.txt": "", "2.1.329/idle.txt": "", "2.1.329/question-dialog.txt": "", "2.1.329/resume-picker.txt": "",
+	for name, want := range map[string]bool{
+		"2.1.329/trust-dialog.txt": true, "2.1.197/trust-dialog.txt": true, "2.1.329/add-dir-dialog.txt": true, "2.1.329/api-key-dialog.txt": true,
+		"2.1.329/bypass-warning.txt": true, "2.1.197/onboarding-80x24.txt": true, "2.1.332/start-mcp-80x24.txt": true,
+		"2.1.329/permission-prompt.txt": false, "2.1.329/idle.txt": false, "2.1.329/question-dialog.txt": false, "2.1.329/resume-picker.txt": false,
 	} {
-		got, open := ReadDialog(screen(t, name))
-		rig.Check(t, got == want && open == (want != ""), "%s: %q, %t; want %q", name, got, open, want)
+		rig.Equal(t, Read(screen(t, name)).Dialog.AtStart(), want, "%s", name)
 	}
-	got, open := ReadDialog("\n Select login method:\n\n ❯ 1. Claude account with subscription · Pro, Max, Team, or Enterprise\n\n   2. Anthropic Console account\n")
-	rig.Check(t, got == DialogLogin && open, "login: %q, %t", got, open)
+	got := Read("\n Select login method:\n\n ❯ 1. Claude account with subscription · Pro, Max, Team, or Enterprise\n\n   2. Anthropic Console account\n").Dialog
+	rig.Check(t, got == DialogLogin && got.AtStart(), "login: %q", got)
 	rig.Check(t, !NotLoggedIn(screen(t, "2.1.329/idle.txt")) && NotLoggedIn(screen(t, "2.1.197/not-logged-in.txt")), "the login is mistaken")
 }
 
@@ -136,6 +135,7 @@ func TestEachDialogHasItsWords(t *testing.T) {
 
 var dialogs = []Dialog{
 	DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin,
+	DialogConfig, DialogSettings, DialogMCP, DialogImports,
 	DialogPermission, DialogQuestion, DialogAutoMode, DialogResume, DialogOther,
 }
 
