@@ -65,8 +65,9 @@ func below(folder string) string {
 // Settings returns the value of --settings for every agent, which adds to the user's own settings
 // files and does not change them: hooks and a status line through which claude reports to program,
 // the path of nbs-worker, and rules that keep the agent out of the closed folders. They skip the
-// warning that would hold an agent in mode bypassPermissions until somebody answers. Of the status
-// line they set only the command: Claude takes the other fields, such as padding, from the user's.
+// warning that would hold an agent in mode bypassPermissions until somebody answers. They turn off what
+// makes the prompt another one than we know: vim's keys, in which Escape does not interrupt, and the drawing
+// for screen readers. Of the status line they set only the command: Claude takes the other fields, such as padding, from the user's.
 func Settings(program string, closed Closed) string {
 	hooks := make(map[string][]hookGroup, len(reported))
 	for _, event := range reported {
@@ -78,10 +79,12 @@ func Settings(program string, closed Closed) string {
 	}
 	text, _ := json.Marshal(struct { // of strings and numbers: it cannot fail
 		SkipBypassWarning bool                   `json:"skipDangerousModePermissionPrompt"`
+		EditorMode        string                 `json:"editorMode"`
+		ScreenReader      bool                   `json:"axScreenReader"`
 		Hooks             map[string][]hookGroup `json:"hooks"`
 		StatusLine        hookCommand            `json:"statusLine"`
 		Permissions       Permissions            `json:"permissions"`
-	}{true, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.Rules()})
+	}{true, "normal", false, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.Rules()})
 	return plain(string(text))
 }
 

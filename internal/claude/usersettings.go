@@ -44,6 +44,22 @@ func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	return ""
 }
 
+// OwnPrompt returns what the user has set for all projects that makes Claude's prompt another one than we
+// know: vim's keys, and the drawing for screen readers. [Settings] turns off both.
+func (c Config) OwnPrompt() (vim, screenReader bool) {
+	for _, file := range []string{c.file, c.SettingsFile()} { // 2.1.197 keeps the mode in its own file
+		text, err := smallfile.Read(file, settingsLimit)
+		var own struct {
+			EditorMode   string `json:"editorMode"`
+			ScreenReader bool   `json:"axScreenReader"`
+		}
+		if err == nil && json.Unmarshal(text, &own, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) == nil {
+			vim, screenReader = vim || own.EditorMode == "vim", screenReader || own.ScreenReader
+		}
+	}
+	return vim, screenReader
+}
+
 // settingSources returns which kinds of settings files claude is to read.
 func settingSources(extraArgs []string) []string {
 	const option = "--setting-sources"

@@ -33,6 +33,7 @@ var checks = []check{
 	{id: "claude.version", run: (*examination).claudeVersion},
 	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*examination).claudeFlags},
 	{id: "claude.root", holds: "claude will not refuse to bypass permissions for being root", run: (*examination).rootWithoutSandbox},
+	{id: "claude.keys", holds: "Claude's prompt takes the keys that messages are sent with", run: (*examination).promptKeys},
 	{id: "claude.probe", run: (*examination).probe},
 
 	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*examination).login},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/observe"
@@ -50,6 +51,9 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	}
 	if working, err := isWorking(&sight); !working || err != nil {
 		done.Outcome = WasIdle
+		return done, err
+	}
+	if err := s.checkKey(&sight.Record, claude.KeyInterrupt); err != nil {
 		return done, err
 	}
 	terminal, err := s.terminal(&sight)

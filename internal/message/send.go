@@ -110,6 +110,9 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 
 // write writes to an agent that is idle, and returns what was typed. The caller holds its verb lock.
 func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, err error) {
+	if err := s.checkKey(&sight.Record, claude.KeySubmit); err != nil {
+		return "", err
+	}
 	terminal, err := s.terminal(sight)
 	if err != nil {
 		return "", err

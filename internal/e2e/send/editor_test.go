@@ -1,0 +1,76 @@
+package send
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
+)
+
+// A user who edits with vim's keys has agents that can be interrupted and spoken to.
+func TestUserOfVimKeys(t *testing.T) {
+	m := eachVersion(t)
+	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, Settings: `{"editorMode":"vim"}`})
+	m.configures("editorMode", "vim") // where 2.1.197 has it
+	m.MustSay(m.NBS("doctor").Stdout, `Claude's editorMode is "vim" for this user; agents are started with "normal"`)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.mustBeSpokenTo()
+}
+
+// mustBeSpokenTo checks that an agent takes a message, is interrupted, and takes what was queued and sent then.
+func (m *team) mustBeSpokenTo() {
+	m.Helper()
+	if got := m.Reply("alpha", "hello"); got != "You said: hello" {
+		m.Errorf("%q", got)
+	}
+	m.Send(0, "accepted", "alpha", "[[delay 1m]] long")
+	m.WaitState("alpha", "busy")
+	m.Send(0, "held", "alpha", "queued", "--queue")
+	m.interrupt("interrupted")
+	m.awaitOutbox()
+	m.WaitState("alpha", "idle")
+	if got := m.Reply("alpha", "after it"); got != "You said: after it" {
+		m.Errorf("%q", got)
+	}
+}
+
+// configures sets a member of Claude's own configuration file.
+func (m *team) configures(name, value string) {
+	m.Helper()
+	path := filepath.Join(m.World.ConfigDir, ".claude.json")
+	text, err := os.ReadFile(path)
+	m.Must(err)
+	var all map[string]any
+	m.Must(json.Unmarshal(text, &all))
+	all[name] = value
+	m.Write(path, e2e.Encoded(m.Team, all))
+}
+
+// Where the user has given a key another meaning, nothing is typed that would stay in the box.
+func TestUserOfOtherKeys(t *testing.T) {
+	m := eachVersion(t)
+	keys := filepath.Join(m.World.ConfigDir, "keybindings.json")
+	m.Write(keys, `{"bindings":[{"context":"Chat","bindings":{"enter":"chat:newline","meta+enter":"chat:submit","escape":null}}]}`)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "[[delay 1m]] long")
+	m.WaitState("alpha", "busy")
+	m.Refused(8, keys+`" gives the key escape another meaning in its prompt, "nothing"; nothing was typed`, "interrupt", "alpha")
+	m.Write(keys, `{"bindings":[{"context":"Chat","bindings":{"enter":"chat:newline","meta+enter":"chat:submit"}}]}`)
+	m.WaitFor("claude to read it again", func() (bool, string) {
+		r := m.NBS("interrupt", "alpha")
+		return r.Code == 0, r.String()
+	})
+	m.WaitState("alpha", "idle")
+	m.Refused(8, keys+`" gives the key enter another meaning in its prompt, "chat:newline"; nothing was typed`, "send", "alpha", "hello")
+	m.Send(0, "held", "alpha", "queued", "--queue")
+	doctor := m.NBS("doctor").Stdout
+	m.MustSay(doctor, `the key enter has another meaning in Claude's prompt, "chat:newline", by "`+keys)
+	m.Must(os.Remove(keys))
+	m.OK("resume", "alpha", "--force")
+	m.awaitOutbox()
+	if got := m.Reply("alpha", "hello"); got != "You said: hello" {
+		m.Errorf("%q", got)
+	}
+}

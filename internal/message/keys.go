@@ -1,0 +1,18 @@
+package message
+
+import "nbs-worker/internal/agent"
+
+// checkKey refuses to press a key to which the user has given another meaning in Claude's prompt: what is typed
+// would stay there. Errors: Held.
+func (s *Sender) checkKey(r *agent.Record, key string) error {
+	config, err := s.ConfigOf(r)
+	if err != nil {
+		return err
+	}
+	for _, rebound := range config.Rebound(key) {
+		return agent.Errorf(agent.Held, "%s gives the key %s another meaning in its prompt, %s; nothing was typed",
+			agent.Quote(config.KeybindingsFile()), rebound.Key, agent.Quote(rebound.Action)).
+			Hint("take %s out of the bindings for Chat in that file; claude reads it again by itself", rebound.Key)
+	}
+	return nil
+}
