@@ -25,6 +25,7 @@ func newSessionCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Shows what is recorded of an agent and what is observed: state, its source and since when,
 whether the recorded pid is the process that was started and runs, whether the tmux session
 exists, uptime, context, cost, transcript, and any drift between the record and what runs.
+Of an agent that waits for a person it shows what is asked, and the choices.
 If the agent does not run, it shows why, its last words, and the command to run next. It
 shows the API error with which the last turn ended, if any, and whether Claude cannot write
 its transcript. It changes nothing. What cannot be known is "unknown".
@@ -116,6 +117,11 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 	lines := []line{
 		{"Handle", string(r.Handle)},
 		{"State", stateLine(v.Status)},
+	}
+	if v.Asked != nil {
+		lines = append(lines, line{"Asks", v.Asked.Text}, line{"Choices", strings.Join(v.Asked.Choices, "\n")})
+	}
+	lines = append(lines, []line{
 		{"Desired", string(r.LaunchDesired())},
 		{"Session ID", string(r.SessionID)},
 		{"Model", modelLine(&v)},
@@ -132,7 +138,7 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 		{"Kept", keptLine(v)},
 		{"Folder", folderLine(v)},
 		{"Last exit", f.exitLine(r)},
-	}
+	}...)
 	if v.Unsaved != "" {
 		lines = append(lines, line{"Not saved", "its turns are being lost: " + v.Unsaved})
 	}

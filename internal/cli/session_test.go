@@ -35,6 +35,10 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 	want := strings.Join([]string{
 		"Handle:          alpha",
 		"State:           waiting: permission prompt for 3m12s, says Claude's registry",
+		"Asks:            Bash command",
+		"                 rm -rf ?[2J",
+		"Choices:         Yes",
+		"                 No",
 		"Desired:         running",
 		"Session ID:      " + string(sessionID),
 		"Model:           opus",

@@ -56,8 +56,9 @@ After a second, wait says on stderr for whom it waits. When an agent calls, the 
 
 Several agents must be in such a state at the same time; with --any one is enough. --all
 waits for the agents of the project that should run. wait prints a line for each agent in
-such a state: handle, state and cause, separated by tabs. --json prints the state of all of
-them, also when wait fails. There is one exit code for all handles, never 7.`,
+such a state: handle, state, cause and, if it waits for a person, what it asks with the
+choices, separated by tabs. --json prints the state of all of them, also when wait fails.
+There is one exit code for all handles, never 7.`,
 			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Interrupted),
 		Example: `  nbs-worker wait theologian --for idle --timeout 10m
   nbs-worker wait theologian --for done,waiting | cut -f2
@@ -144,7 +145,11 @@ func (f *factory) printWaited(agents []wait.Waited, bands agent.Bands, now time.
 	for _, a := range agents {
 		if a.Met {
 			word, cause := a.Status.Words()
-			t.row(text(string(a.Handle)), text(word), text(cause))
+			cells := []cell{text(string(a.Handle)), text(word), text(cause)}
+			if a.Asked != nil {
+				cells = append(cells, text(a.Asked.String()))
+			}
+			t.row(cells...)
 		}
 	}
 	return t.flush()

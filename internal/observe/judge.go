@@ -217,7 +217,7 @@ func (e *Evidence) NeedsScreen() bool {
 		return false
 	}
 	status, known := e.registered()
-	return !known || status.State == agent.Busy
+	return !known || status.State == agent.Busy || status.State == agent.Waiting
 }
 
 // addScreen replaces the status by that of the screen where the screen shows more, and returns its dialog.

@@ -19,6 +19,7 @@ type Sight struct {
 	Lost   bool         // the record could not be read again, and is as it was before the look
 	Status agent.Status
 	Dialog screen.Dialog // at which a live agent waits, or ""
+	Asked  *screen.Asked // in the dialog; nil: nothing, or its screen does not show it
 	Report agent.Report  // what its hooks said in this start; empty: nothing
 	Done   bool          // the last turn of this start ended well
 	// WorksIn is where its session is now, if that is another folder than the recorded one; DriftOf says
@@ -157,6 +158,9 @@ func (a *subject) sight() Sight {
 		s.WorksIn = WorksIn(&a.record, a.evidence.Entry)
 	}
 	s.Status, s.Dialog = Judge(&a.record, &a.evidence)
+	if reading := a.evidence.Screen; s.Status.State == agent.Waiting && reading.State == agent.Waiting {
+		s.Dialog, s.Asked = reading.Dialog, reading.Asked
+	}
 	return s
 }
 

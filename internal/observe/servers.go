@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
@@ -96,17 +97,46 @@ func (l *round) readScreens(ctx context.Context) {
 			if err != nil {
 				return
 			}
-			ids := make([]string, len(in))
-			for i, a := range in {
-				ids[i] = a.pane.ID
-			}
-			screens, _ := client.Screens(ctx, ids) // one that was not read tells nothing
-			for _, a := range in {
-				if shown, read := screens[a.pane.ID]; read && shown.Invocation == a.pane.Invocation {
-					a.evidence.Screen = screen.Read(shown.Text)
+			for begun := time.Now(); ; {
+				in.read(ctx, client)
+				in = in.where(func(a *subject) bool { return a.evidence.drawsDialog() })
+				if len(in) == 0 || time.Since(begun) >= drawTime {
+					return
+				}
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(drawPause):
 				}
 			}
 		})
 	}
 	answers.Wait()
+}
+
+// drawTime is how long a claude may take to draw the dialog of which it has told its registry just now, and
+// drawPause how often its screen is read until then.
+const (
+	drawTime  = time.Second
+	drawPause = 50 * time.Millisecond
+)
+
+// drawsDialog reports whether claude has begun to wait just now, and its screen does not show for what yet.
+func (e *Evidence) drawsDialog() bool {
+	status, known := e.registered()
+	return known && status.State == agent.Waiting && status.Age != nil && *status.Age < drawTime && e.Screen.State != agent.Waiting
+}
+
+// read reads the screens of agents in one server.
+func (some subjects) read(ctx context.Context, client *tmux.Client) {
+	ids := make([]string, len(some))
+	for i, a := range some {
+		ids[i] = a.pane.ID
+	}
+	screens, _ := client.Screens(ctx, ids) // one that was not read tells nothing
+	for _, a := range some {
+		if shown, read := screens[a.pane.ID]; read && shown.Invocation == a.pane.Invocation {
+			a.evidence.Screen = screen.Read(shown.Text)
+		}
+	}
 }

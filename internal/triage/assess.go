@@ -189,6 +189,9 @@ func (k *Known) state() string {
 	}
 	if k.Dialog != "" {
 		words += ", it asks " + k.Dialog.Question()
+		if k.Asked != nil {
+			words += ": " + k.Asked.String()
+		}
 	}
 	if k.Status.Age != nil && *k.Status.Age >= time.Second {
 		words += ", for " + rounded(*k.Status.Age)

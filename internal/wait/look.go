@@ -126,7 +126,7 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 		a.dismiss()
 		return nil
 	}
-	a.Status, a.done, a.goesOn = view.Status, view.Done, view.Background() > 0
+	a.Status, a.done, a.goesOn, a.Dialog, a.Asked = view.Status, view.Done, view.Background() > 0, view.Dialog, view.Asked
 	if a.gone() && w.BeingStarted(r) {
 		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/watch"
 )
@@ -32,6 +33,8 @@ type Wanted struct {
 type Waited struct {
 	Handle  agent.Handle
 	Status  agent.Status
+	Dialog  screen.Dialog     // at which it waits, or ""
+	Asked   *screen.Asked     // in the dialog; nil: nothing, or its screen does not show it
 	Context *agent.ContextUse // asked for by context-below only
 	Met     bool
 
@@ -47,6 +50,7 @@ const Dismissed agent.Cause = "dismissed"
 func (w *Waited) gone() bool { return w.Status.State == agent.Dead }
 
 func (w *Waited) dismiss() {
+	w.Dialog, w.Asked = "", nil
 	w.dismissed, w.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: agent.FromRecord}
 }
 
@@ -55,6 +59,9 @@ func (w *Waited) word() string {
 	word := w.Status.Word()
 	if w.gone() && w.Status.Detail != "" {
 		word += " (" + w.Status.Detail + ")"
+	}
+	if w.Asked != nil {
+		word += ", it asks: " + w.Asked.String()
 	}
 	if w.notLoggedIn {
 		word += ", not logged in"

@@ -183,17 +183,19 @@ func NewUnrecorded(u adopt.Unrecorded) Unrecorded {
 
 // Waited is how an agent was when a wait ended.
 type Waited struct {
-	Handle  agent.Handle `json:"handle"`
-	State   string       `json:"state"`
-	Cause   string       `json:"cause,omitempty"`
-	Met     bool         `json:"met"`     // it is as it was waited for
-	Context *Context     `json:"context"` // with context-below
+	Handle   agent.Handle `json:"handle"`
+	State    string       `json:"state"`
+	Cause    string       `json:"cause,omitempty"`
+	Question *Question    `json:"question,omitempty"` // of one that waits
+	Met      bool         `json:"met"`                // it is as it was waited for
+	Context  *Context     `json:"context"`            // with context-below
 }
 
 // NewWaited is an agent that was waited for.
 func NewWaited(w wait.Waited, bands agent.Bands, now time.Time) Waited {
 	out := Waited{Handle: w.Handle, Met: w.Met, Context: newContext(w.Context, bands, now)}
 	out.State, out.Cause = w.Status.Words()
+	out.Question = newQuestion(w.Dialog, w.Asked)
 	return out
 }
 
@@ -276,11 +278,12 @@ type Screen struct {
 
 // Reading is what a screen says of the agent.
 type Reading struct {
-	State   string `json:"state"`
-	Dialog  string `json:"dialog,omitempty"`
-	Asks    string `json:"asks,omitempty"` // what the dialog asks, in words
-	Retry   *Retry `json:"retry,omitempty"`
-	Trouble string `json:"trouble,omitempty"`
+	State    string    `json:"state"`
+	Dialog   string    `json:"dialog,omitempty"`
+	Asks     string    `json:"asks,omitempty"`     // what the dialog asks, in words
+	Question *Question `json:"question,omitempty"` // the same, as it is drawn
+	Retry    *Retry    `json:"retry,omitempty"`
+	Trouble  string    `json:"trouble,omitempty"`
 }
 
 // NewScreen is a screen that was read.
@@ -289,7 +292,7 @@ func NewScreen(handle agent.Handle, shot inspect.Shot) Screen {
 	return Screen{
 		Handle: handle, CapturedAt: timeOf(shot.At), Width: shot.Width, Height: shot.Height, Text: shot.Text,
 		Reading: Reading{
-			State: string(reading.State), Dialog: string(reading.Dialog), Asks: reading.Dialog.Question(),
+			State: string(reading.State), Dialog: string(reading.Dialog), Asks: reading.Dialog.Question(), Question: newQuestion(reading.Dialog, reading.Asked),
 			Retry: newRetry(reading.Retry), Trouble: string(reading.Trouble),
 		},
 	}

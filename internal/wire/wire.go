@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
 )
@@ -23,9 +24,10 @@ type Agent struct {
 	Handle         agent.Handle         `json:"handle"`
 	State          string               `json:"state"`
 	Cause          string               `json:"cause,omitempty"`
-	StateSource    string               `json:"state_source"`     // registry, hooks, screen, process or record
-	StateAgeMS     *int64               `json:"state_age_ms"`     // how long ago the source said so
-	Background     int                  `json:"background_tasks"` // shells and subagents that went on after its last turn
+	Question       *Question            `json:"question,omitempty"` // of one that waits, as its screen shows it
+	StateSource    string               `json:"state_source"`       // registry, hooks, screen, process or record
+	StateAgeMS     *int64               `json:"state_age_ms"`       // how long ago the source said so
+	Background     int                  `json:"background_tasks"`   // shells and subagents that went on after its last turn
 	Running        bool                 `json:"running"`
 	Desired        agent.Desired        `json:"desired"`
 	Model          agent.Model          `json:"model"`         // that is recorded, for the next start
@@ -43,6 +45,24 @@ type Agent struct {
 	Allowed        *bool                `json:"allowed"`               // the user vouches for the record; null: not known
 	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents of the same conversation
 	Usage          *Usage               `json:"usage,omitempty"`       // when it was asked for, of one that runs
+}
+
+// Question is what a dialog of claude's asks.
+type Question struct {
+	Dialog  string   `json:"dialog"`         // permission, question, trust ...
+	Text    string   `json:"text,omitempty"` // tool, command or path, and the question, a line each
+	Choices []string `json:"choices"`
+}
+
+func newQuestion(dialog screen.Dialog, asked *screen.Asked) *Question {
+	if dialog == "" {
+		return nil
+	}
+	out := &Question{Dialog: string(dialog), Choices: []string{}}
+	if asked != nil {
+		out.Text, out.Choices = asked.Text, asked.Choices
+	}
+	return out
 }
 
 // Restart is when an agent is started again by itself, and what is remembered of that.
@@ -107,6 +127,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: newCost(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
+	out.Question = newQuestion(sight.Dialog, sight.Asked)
 	if age := sight.Status.Age; age != nil {
 		out.StateAgeMS = new(age.Milliseconds())
 	}

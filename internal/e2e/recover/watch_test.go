@@ -2,6 +2,7 @@ package recover
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -59,6 +60,19 @@ func TestWatchThatIsKilled(t *testing.T) {
 	again.WaitTold("beta", "waiting")
 	m.MustBeLeftAlone("beta", beta)
 	again.Interrupt()
+}
+
+// Who is told that an agent waits is told what it asks.
+func TestWatchTellsWhatIsAsked(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
+	w := m.beginWatch("")
+	m.Send(0, "accepted", "alpha", `[[tool Bash {"command":"touch made-here","description":"make it"}]]`)
+	w.WaitTold("alpha", "waiting")
+	told, err := os.ReadFile(w.Notices)
+	m.Must(err)
+	m.MustSay(string(told), "it asks for a permission: Bash command · ", "touch made-here", "Do you want to proceed? [Yes / ")
+	w.Interrupt()
 }
 
 func TestWatchAfterTheTmuxServerIsKilled(t *testing.T) {

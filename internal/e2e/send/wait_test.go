@@ -62,8 +62,8 @@ func TestWaitThroughTheStatesOfAnAgent(t *testing.T) {
 	idle, busy, held := m.waits("alpha", "--for", "gone"), m.waits("alpha", "--for", "busy"), m.waits("alpha", "--for", "waiting")
 	m.TypeLine(s, `[[delay 300ms]] [[tool Bash {"command":"touch made","description":"make it"}]]`)
 	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
-	m.mustEnd(held, 0, "alpha\twaiting\tpermission prompt\n", "")
-	m.Refused(3, "not idle within 200ms: alpha is waiting: permission prompt\nhint: a person has to answer: nbs-worker attach alpha",
+	m.mustEnd(held, 0, "alpha\twaiting\tpermission prompt\tBash command · touch made · Do you want to proceed? [Yes / No]\n", "")
+	m.Refused(3, "not idle within 200ms: alpha is waiting: permission prompt, it asks: Bash command · touch made · Do you want to proceed? [Yes / No]\nhint: a person has to answer: nbs-worker attach alpha",
 		"wait", "alpha", "--for", "idle", "--timeout", "200ms")
 	after := m.waits("alpha", "--for", "idle")
 	m.answer("Enter")
