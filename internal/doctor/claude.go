@@ -50,7 +50,7 @@ func (d *examination) claudeFound(_ context.Context) findings {
 
 func (d *examination) claudeVersion(_ context.Context) findings {
 	said := d.claude()
-	version := readVersion(said.version)
+	version := claude.ReadVersion(said.version)
 	switch {
 	case said.findErr != nil:
 		return found(Note, "claude's version is not known: there is no claude", "")

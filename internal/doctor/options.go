@@ -37,13 +37,3 @@ func missingFlags(help string) []string {
 	}
 	return slices.DeleteFunc(reliedFlags(), func(flag string) bool { return named[flag] })
 }
-
-// readVersion returns the version in the output of claude --version, such as
-// "2.1.329 (Claude Code)"; "" for anything else.
-func readVersion(printed string) string {
-	version, rest, _ := strings.Cut(strings.TrimSpace(printed), " ")
-	if !strings.Contains(rest, "Claude Code") || strings.Trim(version, "0123456789.") != "" || strings.Count(version, ".") != 2 {
-		return ""
-	}
-	return version
-}

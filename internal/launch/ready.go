@@ -47,6 +47,7 @@ type starting struct {
 	unread     error     // why its transcript could not be looked for the last time; nil: it could
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet
 	told       string    // the last progress message
+	version    *asking   // of what was started; nil: it was not asked
 }
 
 // await returns when the agent of a start is ready and has its prompt; for wait 0,
@@ -60,15 +61,17 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, w
 	}
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
+	defer w.stopAsking()
 	for {
 		done, err := w.look(ctx)
 		if done || err != nil {
 			return w.record, err
 		}
 		if time.Since(w.begun) > limit {
-			return w.record, w.timedOut()
+			return w.record, w.timedOut(ctx)
 		}
 		w.tell()
+		w.askVersion(ctx)
 		select {
 		case <-interrupt.Done():
 			return w.record, agent.Errorf(agent.Interrupted, "interrupted; the start goes on").
@@ -278,7 +281,7 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 	return nil
 }
 
-func (w *starting) timedOut() error {
+func (w *starting) timedOut(ctx context.Context) error {
 	handle := w.record.Handle
 	switch {
 	case w.wait == 0:
@@ -294,9 +297,7 @@ func (w *starting) timedOut() error {
 		return agent.Errorf(agent.TimedOut, "claude did not run yet after %s; its start goes on", w.wait).
 			Hint("nbs-worker session %s", handle)
 	default:
-		return agent.Errorf(agent.TimedOut, "claude was started and was not ready after %s; it was left running", w.wait).
-			Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle).
-			Hint("is it Claude Code at all? %s --version", w.plan.Program)
+		return w.unready(ctx)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestStartThatCannotReadTranscripts(t *testing.T) {
 		t.Helper()
 		_, err := w.prompted(t.Context(), live.Entry{Status: "idle"})
 		rig.Must(t, err)
-		rig.Check(t, strings.Contains(w.timedOut().Error(), want), "%v; want %q", w.timedOut(), want)
+		rig.Check(t, strings.Contains(w.timedOut(t.Context()).Error(), want), "%v; want %q", w.timedOut(t.Context()), want)
 	}
 	timedOut("whether it has the prompt cannot be read after 1s: ")
 	rig.Must(t, os.Remove(loop))

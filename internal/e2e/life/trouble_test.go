@@ -38,6 +38,7 @@ type claudeTrouble struct {
 	code   int
 	line   string // the first line, or its beginning
 	hint   string
+	unsaid string
 	runs   bool // claude, afterwards
 }
 
@@ -46,7 +47,7 @@ var claudeTroubles = map[string]claudeTrouble{
 	"slow start": {
 		whims: "start-delay=1h", args: []string{"--timeout", "1s"}, code: 3, runs: true,
 		line: "nbs-worker: spawn alpha: claude was started and was not ready after 1s; it was left running",
-		hint: "look at it: nbs-worker attach alpha",
+		hint: "to wait for it: nbs-worker wait alpha --for ready", unsaid: "is it Claude Code at all?",
 	},
 	"slow start that is waited for": {whims: "start-delay=2s", code: 0, runs: true},
 	"dies after four seconds": {
@@ -102,7 +103,7 @@ func TestClaudeInTrouble(t *testing.T) {
 			}
 			r := m.NBS(append([]string{"spawn", "alpha"}, c.args...)...)
 			first, _, _ := strings.Cut(r.Stderr, "\n")
-			m.Check(r.Code == c.code && strings.HasPrefix(first, c.line) && strings.Contains(r.Stderr, c.hint), "want code %d, %q and %q, got %s", c.code, c.line, c.hint, r)
+			m.Check(r.Code == c.code && strings.HasPrefix(first, c.line) && strings.Contains(r.Stderr, c.hint) && (c.unsaid == "" || !strings.Contains(r.Stderr, c.unsaid)), "want code %d, %q and %q, got %s", c.code, c.line, c.hint, r)
 			m.Check((r.Code == 0) == (r.Stdout == "alpha\n"), "stdout and code differ: %s", r)
 			s := m.Session("alpha")
 			m.Check(s.Running == c.runs, "does it run? %+v", s)
@@ -141,4 +142,18 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	m.OK("resume", "alpha")
 	m.MustAnswer("alpha", "OK, I will remember 42.")
 	m.Check(m.Session("alpha").SessionID == id, "%+v; before %v", m.Session("alpha"), id)
+}
+
+// A claude that is slow, as on a busy machine, is not ready yet: what was seen of it is said, and nothing that is not so.
+func TestSlowClaudeIsNotTakenForAnotherProgram(t *testing.T) {
+	m := eachVersion(t)
+	claude := m.Variable("NBS_CLAUDE")
+	slow := m.Script(`[ "$1" = --version ] || while [ ! -e ` + m.World.Root + `/go ]; do sleep 0.1; done
+exec ` + claude + ` "$@"`)
+	m.Env = append(m.Env, "NBS_CLAUDE="+slow)
+	r := m.Refused(3, "claude was started and was not ready after 8s; it was left running: pid ", "spawn", "alpha", "--timeout", "8s")
+	m.MustSay(r.Stderr, " runs, it is not in Claude's registry yet, its screen is blank", "(Claude Code)", "hint: to wait for it: nbs-worker wait alpha --for ready,waiting --timeout 5m")
+	m.Check(!strings.Contains(r.Stderr, "at all"), "%v", r)
+	m.Write(m.World.Root+"/go", "")
+	m.OK("wait", "alpha", "--for", "ready,waiting", "--timeout", "5m")
 }
