@@ -1,6 +1,8 @@
 package send
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -50,4 +52,22 @@ func TestObstacleGoesUnannounced(t *testing.T) {
 	keep("after a draft", "draft")
 	m.Tmux("send-keys", "-t", pane, "C-u")
 	arrives("after a draft")
+}
+
+// Where hooks are turned off, nothing says that an agent has started, or that a turn has ended: its messages are typed.
+func TestOutboxWithoutHooks(t *testing.T) {
+	m := eachVersion(t)
+	m.Must(os.MkdirAll(filepath.Join(m.Dir, ".claude"), 0o700))
+	m.Must(os.WriteFile(filepath.Join(m.Dir, ".claude", "settings.json"), []byte(`{"disableAllHooks":true}`), 0o600))
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.OK("stop", "alpha")
+	m.Send(0, "held", "alpha", "after the start", "--queue")
+	m.OK("resume", "alpha")
+	m.awaitOutbox()
+	m.Send(0, "accepted", "alpha", "[[delay 3s]] busy")
+	m.Send(0, "held", "alpha", "after the turn", "--queue")
+	m.awaitOutbox()
+	m.WaitState("alpha", "idle")
+	all := m.prompts("alpha")
+	m.Check(len(all) == 3 && all[0] == "after the start" && all[2] == "after the turn", "%q", all)
 }
