@@ -35,7 +35,17 @@ const (
 	glance      = 15 * time.Millisecond
 )
 
-const enter = "\r"
+// The keys, as escape sequences where Claude would else take them for a part of a text that comes in the same write.
+const (
+	blank     = " " // which Claude trims from a prompt
+	enter     = "\x1b[13u"
+	lineStart = "\x1b[H"
+	lineEnd   = "\x1b[F"
+	deletion  = "\x1b[3~"   // of the character at the cursor
+	backspace = "\x1b[127u" // in an empty box it ends shell mode
+	cut       = "\x1b[117;5u"
+	putBack   = "\x1b[121;5u"
+)
 
 // delivery is one text on its way into a prompt that is ready.
 type delivery struct {
@@ -55,10 +65,7 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 		return Held, transcript.Sent{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was typed")
 	}
 	typing := context.WithoutCancel(ctx)
-	silent, again, err := d.typeAndSubmit(typing)
-	if again {
-		silent, _, err = d.typeAndSubmit(typing)
-	}
+	silent, err := d.typeAndSubmit(typing)
 	if err != nil {
 		return Held, transcript.Sent{}, err
 	}
@@ -77,70 +84,79 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 }
 
 // typeAndSubmit types the text and presses Enter. silent is why tmux did not say whether it has; held is why nothing was
-// submitted. again reports that the text may be typed once more: the box showed its end only, and is empty now. A closing
-// dialog takes the first keys; that the end was drawn proves that no key is still on its way.
-func (d *delivery) typeAndSubmit(ctx context.Context) (silent error, again bool, held error) {
-	silent, err := d.enterText(ctx)
+// submitted.
+func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
+	if !d.isCommand() {
+		return d.enterReady(ctx, d.submission)
+	}
+	silent, err := d.enterReady(ctx, func(blanks int) string {
+		return lineStart + strings.Repeat(deletion, blanks) + lineEnd + d.text
+	})
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if err = silent; err == nil {
-		err = d.awaitText(ctx)
+		err = d.awaitCommand(ctx)
 	}
 	if err == nil {
 		silent, err = d.submit(ctx)
 	}
-	if err == nil {
-		return silent, false, nil
+	if err != nil {
+		return nil, d.takenBack(ctx, err)
 	}
-	end := errors.Is(err, errUndrawn) && d.showsEnd(ctx)
-	if erase(ctx, d, d.text, false) == nil {
-		return nil, end, err
-	}
-	return nil, false, d.leftBehind(err)
+	return silent, nil
 }
 
-// showsEnd reports whether the box has a part of the text that lacks only its beginning.
-func (d *delivery) showsEnd(ctx context.Context) bool {
-	shown, err := d.Screen(ctx)
-	draft, found := screen.Draft(shown.Text)
-	end, whole := dense(draft), dense(d.text)
-	return err == nil && found && end != "" && end != whole && strings.HasSuffix(whole, end)
+// submission are the keys that submit the text and nothing else, in one write, so that no other key comes in between. A
+// person may have begun to type, and claude not have drawn it: that is cut before the text, and put back behind Enter,
+// without the blanks that are at its beginning. The blank behind the text closes the list that Claude offers for a word
+// with an @, from which Enter would choose, and keeps a backslash from turning Enter into a new line.
+func (d *delivery) submission(blanks int) string {
+	return lineEnd + cut + backspace + d.text + blank + enter + putBack + lineStart + strings.Repeat(deletion, blanks) + lineEnd
 }
 
-// enterText types the text if the prompt is still ready: since the caller looked, a person may have begun
-// to type there, or a dialog have come up. silent is why tmux did not say whether it has typed; held is
-// why nothing was typed.
-func (d *delivery) enterText(ctx context.Context) (silent, held error) {
-	err := until(ctx, drawLimit, func() (over bool, err error) {
+func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
+
+// blankPause is after how long a blank that is not drawn is typed again: a dialog that closes may have taken it.
+const blankPause = time.Second
+
+// enterReady types a blank into the empty prompt. When claude has drawn it, keys reach the prompt, and none is on its way
+// there from before: keys is typed then, which is told how many blanks there are. If Claude moves the box meanwhile, or
+// opens a dialog, which Enter would answer, then the cursor is elsewhere: nothing is typed, and enterReady looks again.
+// silent is why tmux did not say whether it has typed the keys; held is why it has not.
+func (d *delivery) enterReady(ctx context.Context, keys func(blanks int) string) (silent, held error) {
+	var again time.Time
+	start, drawn := -1, 0
+	err := until(ctx, drawLimit, func() (over bool, _ error) {
 		shown, err := d.Screen(ctx)
 		if err == nil {
 			err = checkPrompt(shown)
 		}
 		if held = err; held != nil {
-			return false, held
+			return true, nil
 		}
-		reached, err := d.Write(ctx, d.keys(), &shown.Cursor)
-		silent = err // what may have been typed is not typed again
-		return reached || err != nil, nil
+		reached := false
+		switch drawn = shown.Cursor.X - start; {
+		case start >= 0 && drawn > 0:
+			reached, silent = d.Write(ctx, keys(drawn), &shown.Cursor) // what may have been typed is not typed again
+			return reached || silent != nil, nil
+		case time.Now().Before(again):
+			return false, nil
+		}
+		again = time.Now().Add(blankPause)
+		if reached, held = d.Write(ctx, blank, &shown.Cursor); reached && start < 0 {
+			start = shown.Cursor.X
+		}
+		return held != nil, nil
 	})
-	if held == nil && err != nil {
-		held = unreached()
+	switch {
+	case err == nil:
+		return silent, held
+	case start < 0 || drawn > 0:
+		return nil, unreached()
 	}
-	return silent, held
+	return nil, agent.Errorf(agent.Held, "%w", errUndrawn)
 }
-
-// keys is what is typed: the text and a blank, which Claude trims. The blank closes the list that Claude
-// offers for a word with an @, from which Enter would choose, and keeps a backslash from turning Enter
-// into a new line. A command gets none: Claude would then show what may follow it.
-func (d *delivery) keys() string {
-	if d.isCommand() {
-		return d.text
-	}
-	return d.text + " "
-}
-
-func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
 
 // awaitPrompt waits until a screen shows what Claude's registry says already, that claude is at its prompt: of a dialog
 // that was just answered, something may be left. Errors: those of checkPrompt.
@@ -193,9 +209,8 @@ func unreached() error {
 	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
 }
 
-// awaitText waits until the box shows the text. Errors: Held; BadInput for a command that Claude would
-// take for another one.
-func (d *delivery) awaitText(ctx context.Context) error {
+// awaitCommand waits until the box shows the command, and Claude offers no other one for it. Errors: Held; BadInput.
+func (d *delivery) awaitCommand(ctx context.Context) error {
 	var shown tmux.Styled
 	err := until(ctx, drawLimit, func() (there bool, err error) {
 		shown, err = d.Screen(ctx)
@@ -204,15 +219,15 @@ func (d *delivery) awaitText(ctx context.Context) error {
 	if agent.KindOf(err) == agent.TimedOut {
 		return d.changed(shown)
 	}
-	if err == nil && d.isCommand() {
+	if err == nil {
 		err = d.checkSuggestion(ctx)
 	}
 	return err
 }
 
-// submit presses Enter where the box shows the text. silent is why tmux did not say whether it has. If
-// Claude moves the box meanwhile, or opens a dialog, which Enter would answer, then the cursor is
-// elsewhere: nothing is pressed, and submit looks again. Errors: Held.
+// submit presses Enter where the box shows the command. silent is why tmux did not say whether it has. If
+// Claude moves the box meanwhile, or opens a dialog, then the cursor is elsewhere: nothing is pressed, and submit looks
+// again. Errors: Held.
 func (d *delivery) submit(ctx context.Context) (silent, err error) {
 	var shown tmux.Styled
 	err = until(ctx, drawLimit, func() (bool, error) {
@@ -229,7 +244,7 @@ func (d *delivery) submit(ctx context.Context) (silent, err error) {
 	return silent, err
 }
 
-// changed is why a text that was typed is not submitted.
+// changed is why a command that was typed is not submitted.
 func (d *delivery) changed(shown tmux.Styled) error {
 	if err := checkDialog(shown); err != nil {
 		return err
@@ -237,12 +252,12 @@ func (d *delivery) changed(shown tmux.Styled) error {
 	if d.isIn(shown) {
 		return unreached()
 	}
-	return agent.Errorf(agent.Held, "%w", errUndrawn)
+	return agent.Errorf(agent.Held, "its prompt does not show what was typed")
 }
 
-// errUndrawn says that claude has not drawn a text in time, and that the box is empty again: another try may succeed, on a
-// machine that is less busy then.
-var errUndrawn = errors.New("its prompt does not show what was typed")
+// errUndrawn says that claude has not drawn a key in time, and that nothing but blanks was typed: another try may succeed,
+// on a machine that is less busy then.
+var errUndrawn = errors.New("its prompt did not show that it takes keys")
 
 // checkSuggestion refuses a command in place of which Claude would run another: Enter takes the first
 // one that is offered below the box, and that may merely resemble the word.

@@ -19,6 +19,7 @@ import (
 // scripted is a terminal with a claude that does what a case says.
 type scripted struct {
 	box      string   // what is in its prompt
+	undrawn  string   // what a person has typed there too
 	dialog   bool     // a permission is asked in its place
 	deaf     bool     // keys go elsewhere
 	inMode   bool     // of tmux, which says so
@@ -61,7 +62,7 @@ func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
 }
 
 func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (bool, error) {
-	if s.silent != nil && text == cmp.Or(s.silentAt, enter) {
+	if s.silent != nil && strings.Contains(text, cmp.Or(s.silentAt, enter)) {
 		s.onEnter()
 		return false, s.silent
 	}
@@ -69,20 +70,29 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 		return false, nil
 	}
 	s.got = append(s.got, text)
-	switch text {
-	case enter:
+	submitted, isText := strings.CutPrefix(text, lineEnd+cut+backspace)
+	switch {
+	case text == enter:
 		s.entered = time.Now()
 		s.onEnter()
-		return true, nil
-	case eraser:
+	case text == eraser:
 		s.box = s.left
-		return true, nil
+	case isText:
+		persons := strings.TrimPrefix(s.box+s.undrawn, blank)
+		s.box, _, _ = strings.Cut(submitted, enter)
+		s.entered = time.Now()
+		s.onEnter()
+		s.box += persons
+	case strings.HasPrefix(text, lineStart):
+		_, s.box, _ = strings.Cut(text, lineEnd)
+		s.onText()
+	default:
+		s.typed = time.Now()
+		if !s.dialog {
+			s.box += text
+		}
+		s.onText()
 	}
-	s.typed = time.Now()
-	if !s.dialog {
-		s.box += text
-	}
-	s.onText()
 	return true, nil
 }
 
@@ -98,6 +108,7 @@ var deliveries = map[string]struct {
 	kind   agent.Kind // 0: no error
 	typed  int        // how often something reached the terminal
 	says   string
+	left   string // in the box
 }{
 	"a prompt that is ready": {word: Accepted, typed: 2},
 	"two lines":              {text: "one\ntwo", word: Accepted, typed: 2},
@@ -114,29 +125,27 @@ var deliveries = map[string]struct {
 	"a draft that is begun in that moment": {
 		change: func(s *scripted) { s.onLook = func() { s.box = "mine" } }, word: Held, kind: agent.Held, says: "unsent draft",
 	},
-	"a dialog that comes while it is typed": {
-		change: func(s *scripted) { s.onText = func() { s.dialog = true } }, word: Held, kind: agent.Held, typed: 1, says: "waits for a person: permission prompt; what was typed may still",
+	"a dialog that comes behind the blank": {
+		change: func(s *scripted) { s.onText = func() { s.dialog = true } }, word: Held, kind: agent.Held, typed: 1, says: "waits for a person: permission prompt",
 	},
-	"a person who types too": {
-		change: func(s *scripted) { s.onText = func() { s.box += " me too" } }, word: Held, kind: agent.Held, typed: 1, says: "does not show what was typed; what was typed may still",
+	"a draft that is begun behind the blank": {
+		change: func(s *scripted) { s.onText = func() { s.box += "mine" } }, word: Held, kind: agent.Held, typed: 1, says: "unsent draft",
 	},
-	"a dialog that is about to go takes its first keys": {
-		change: func(s *scripted) { s.onText = func() { s.box, s.onText = "llo", func() {} } }, word: Accepted, typed: 4,
+	"a person who types too, which is not drawn": {change: func(s *scripted) { s.undrawn = "mine" }, word: Accepted, typed: 2, left: "mine"},
+	"a dialog that is about to go takes the blank": {
+		change: func(s *scripted) { s.onText = func() { s.box, s.onText = "", func() {} } }, word: Accepted, typed: 3,
 	},
-	"a prompt that loses a part of it each time": {
-		change: func(s *scripted) { s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: 4, says: "does not show what was typed",
+	"a prompt that takes nothing": {
+		change: func(s *scripted) { s.onText = func() { s.box = "" } }, word: Held, kind: agent.Held, typed: -1, says: "did not show that it takes keys",
 	},
-	"a prompt that shows a part of it that is not its end": {
-		change: func(s *scripted) { s.onText = func() { s.box = "he" } }, word: Held, kind: agent.Held, typed: 2, says: "does not show what was typed",
+	"a command that cannot be deleted": {
+		text: "/compact", change: func(s *scripted) { s.left, s.offered = "/", "/other"; s.onText = func() { s.box = strings.Replace(s.box, "ct", "ctt", 1) } }, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
 	},
-	"what cannot be deleted": {
-		change: func(s *scripted) { s.left = "h"; s.onText = func() { s.box = "llo" } }, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
-	},
-	"a pane that goes deaf before Enter": {
+	"a pane that goes deaf behind the blank": {
 		change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: agent.Held, typed: 1, says: "takes no keys",
 	},
 	"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead = "", true } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "claude ended"},
-	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.dead, s.sent = true, accepted } }, word: Accepted, typed: 2},
+	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead, s.sent = "", true, accepted } }, word: Accepted, typed: 2},
 	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
 	"a proof that takes long, of a claude at work": {
 		change: func(s *scripted) { s.proves, s.working, s.onEnter = 25*time.Second, true, func() { s.box = "" } }, word: Accepted, typed: 2,
@@ -156,15 +165,15 @@ var deliveries = map[string]struct {
 	"a tmux that was silent at Enter": {
 		change: func(s *scripted) { s.silent, s.onEnter = errSilent, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 1, says: "tmux was silent",
 	},
-	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 2},
+	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 3},
 	"a command that is offered late": {
-		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 2,
+		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 3,
 	},
 	"a command that resembles another": {
-		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: agent.BadInput, typed: 2, says: `offers "/clear"`,
+		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: agent.BadInput, typed: 3, says: `offers "/clear"`,
 	},
-	"a command with words":        {text: "/model opus", word: Accepted, typed: 2},
-	"a command that there is not": {text: "/nosuch", word: Held, kind: agent.BadInput, typed: 2, says: "has no command"},
+	"a command with words":        {text: "/model opus", word: Accepted, typed: 3},
+	"a command that there is not": {text: "/nosuch", word: Held, kind: agent.BadInput, typed: 3, says: "has no command"},
 }
 
 func TestDelivery(t *testing.T) {
@@ -190,6 +199,8 @@ func TestDelivery(t *testing.T) {
 			switch {
 			case word != c.word || c.typed >= 0 && len(s.got) != c.typed:
 				t.Errorf("%s: %s, typed %q, %v", what, word, s.got, err)
+			case strings.TrimSpace(s.box) != c.left && c.word == Accepted:
+				t.Errorf("%s: %q is in the box", what, s.box)
 			case c.kind == 0 && err != nil, c.kind != 0 && (agent.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
 				t.Errorf("%s: %v; want %d, %q", what, err, c.kind, c.says)
 			}
@@ -263,24 +274,19 @@ func TestPromptBehindADialog(t *testing.T) {
 	})
 }
 
-// A text is typed again later only where none of its keys can be on its way any more.
+// A claude that draws nothing got nothing but blanks, and the text may be typed again.
 func TestTextThatIsTypedAgainLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for what, c := range map[string]struct {
 			terminal scripted
 			again    bool
 		}{
-			"a part was drawn, and deleted": {scripted{onText: func() {}}, true},
-			"nothing was drawn":             {scripted{onText: func() {}, draws: time.Hour}, false},
-			"a dialog":                      {scripted{onText: func() {}, dialog: true}, false},
+			"nothing was drawn": {scripted{onText: func() {}, draws: time.Hour}, true},
+			"a dialog":          {scripted{onText: func() {}, dialog: true}, false},
 		} {
-			s := &c.terminal
-			if c.again {
-				s.onText = func() { s.box = "he" }
-			}
-			d := delivery{Terminal: s, text: "hello"}
+			d := delivery{Terminal: &c.terminal, text: "hello"}
 			word, _, err := d.run(t.Context())
-			rig.Check(t, word == Held && errors.Is(err, errUndrawn) == c.again, "%s: %s, %v", what, word, err)
+			rig.Check(t, word == Held && errors.Is(err, errUndrawn) == c.again && strings.TrimSpace(strings.Join(c.terminal.got, "")) == "", "%s: %s, %v, typed %q", what, word, err, c.terminal.got)
 		}
 	})
 }
@@ -288,8 +294,8 @@ func TestTextThatIsTypedAgainLater(t *testing.T) {
 // What tmux did not answer may have been typed all the same, and may stand in the prompt.
 func TestUnansweredTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &scripted{silent: errSilent, silentAt: "x ", onEnter: func() {}}
-		d := delivery{Terminal: s, text: "x"}
+		s := &scripted{silent: errSilent, silentAt: "/x", onText: func() {}, onEnter: func() {}}
+		d := delivery{Terminal: s, text: "/x"}
 		word, _, err := d.run(t.Context())
 		rig.Check(t, word == Held && errors.Is(err, errSilent) && strings.Contains(err.Error(), "may still be in its prompt"), "%s, %v", word, err)
 		d.Terminal = failing{errSilent}

@@ -2,7 +2,6 @@ package message
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -21,14 +20,9 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 	return d.leftBehind(why)
 }
 
-// leftBehind adds to an error that a text could not be deleted from the box. The new error is no [errUndrawn]: keys of the
-// text may still be on their way, and it must not be typed again.
+// leftBehind adds to an error that a text could not be deleted from the box.
 func (d *delivery) leftBehind(why error) error {
-	kind := agent.KindOf(why)
-	if errors.Is(why, errUndrawn) {
-		why = errors.New(why.Error())
-	}
-	return agent.Errorf(kind, "%w; what was typed may still be in its prompt", why).
+	return agent.Errorf(agent.KindOf(why), "%w; what was typed may still be in its prompt", why).
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 

@@ -21,15 +21,11 @@ func (u *tui) press(ctx context.Context, k key) (*ending, error) {
 	u.lastQuit = keyText
 	switch k.kind {
 	case keyText:
-		u.input = append(u.input, []rune(k.text)...)
+		u.insert(k.text)
 	case keyPaste:
-		u.input = append(u.input, []rune(u.pasted(k.text))...)
+		u.insert(u.pasted(k.text))
 	case keyNewline:
-		u.input = append(u.input, '\n')
-	case keyBackspace:
-		u.input = u.input[:max(0, len(u.input)-1)]
-	case keyKill:
-		u.input = nil
+		u.insert("\n")
 	case keyEnter:
 		return u.enter(ctx)
 	case keyEscape:
@@ -39,8 +35,10 @@ func (u *tui) press(ctx context.Context, k key) (*ending, error) {
 			return &quit, nil
 		}
 		u.interrupt()
-		u.input, u.lastQuit = nil, k.kind
+		u.clean()
+		u.lastQuit = k.kind
 	default: // the arrows do nothing at the prompt
+		u.edit(k.kind)
 	}
 	return nil, nil
 }
@@ -64,10 +62,11 @@ func (u *tui) interrupt() {
 func (u *tui) enter(ctx context.Context) (*ending, error) {
 	text := string(u.input)
 	if rest, found := strings.CutSuffix(text, `\`); found {
-		u.input = append([]rune(rest), '\n')
+		u.clean()
+		u.insert(rest + "\n")
 		return nil, nil
 	}
-	u.input = nil
+	u.clean()
 	return u.submit(ctx, text)
 }
 

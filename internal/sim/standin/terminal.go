@@ -69,6 +69,10 @@ const (
 	keyInterrupt // C-c
 	keyEnd       // C-d
 	keyKill      // C-u
+	keyYank      // C-y
+	keyDelete
+	keyHome
+	keyLineEnd
 )
 
 type key struct {
@@ -93,6 +97,12 @@ func (t *terminal) read() {
 var controls = map[rune]keyKind{
 	'\r': keyEnter, '\n': keyNewline, 0x7f: keyBackspace, 0x08: keyBackspace,
 	0x03: keyInterrupt, 0x04: keyEnd, 0x15: keyKill,
+}
+
+// sequences are the keys that come as "\x1b[" and these characters.
+var sequences = map[string]keyKind{
+	"A": keyUp, "B": keyDown, "H": keyHome, "F": keyLineEnd, "3~": keyDelete,
+	"13u": keyEnter, "127u": keyBackspace, "117;5u": keyKill, "121;5u": keyYank,
 }
 
 // readKey returns the next key; ok is false for one that means nothing here.
@@ -146,18 +156,15 @@ func readEscape(r *bufio.Reader) (key, bool, error) {
 		return key{}, false, nil
 	}
 	sequence, err := readSequence(r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return key{}, false, err
-	case sequence == "A":
-		return key{kind: keyUp}, true, nil
-	case sequence == "B":
-		return key{kind: keyDown}, true, nil
-	case sequence == "200~":
+	}
+	if sequence == "200~" {
 		text, err := readPaste(r)
 		return key{kind: keyPaste, text: text}, true, err
 	}
-	return key{}, false, nil
+	kind, found := sequences[sequence]
+	return key{kind: kind}, found, nil
 }
 
 func readSequence(r *bufio.Reader) (string, error) {

@@ -14,10 +14,10 @@ const hangup = syscall.SIGHUP
 
 // tui is the program at its prompt. One goroutine owns all of it; a running turn reports through events.
 type tui struct {
-	s        *session
-	term     *terminal
-	events   chan event
-	input    []rune
+	s      *session
+	term   *terminal
+	events chan event
+	line
 	said     []string // what stands above the prompt
 	queue    []string // typed while busy
 	working  string
@@ -154,6 +154,9 @@ func (u *tui) loop(ctx context.Context) (*ending, error) {
 func (u *tui) redraw() {
 	cols, rows := u.term.size()
 	draw(cols, rows, u.screen(cols))
+	if u.asking == nil {
+		u.place(cols, u.footer())
+	}
 }
 
 // finish cleans up, except after a crash, and returns the exit code.
