@@ -38,7 +38,7 @@ receipt is one of:
   held      nothing was submitted: the agent waits for a person or has somebody's unsent
             draft in its prompt (8), does not run (5), or did not end its turn in time (3)
   unknown   the text was submitted, and no proof came in time (3); when the same text is
-            sent again, send looks for it, and types it again only with --force
+            sent again, send looks for it. If it has not arrived, --force types it again
 
 With --queue a text that would be held is kept in the agent's outbox instead, and the
 launcher types it when the agent is ready. send then does not wait for an agent at work.
@@ -49,9 +49,9 @@ person deletes: the message is then typed within some ten seconds.
 
 send waits for an agent at work, up to --timeout, and after a second says so. When an agent
 calls, the default is 90s: its shell ends a command after two minutes. send never types into
-a dialog, a shell or a draft. Text that is longer than 780 characters, has tabs, or does not fit on the agent's
-screen goes by a private file, .nbs/messages/*.md, which stays for 30 days; the one line
-that is typed names the file.
+a dialog, a shell or a draft. Text that is longer than 780 characters, has tabs or characters
+that Claude drops, or does not fit on the agent's screen goes by a private file,
+.nbs/messages/*.md, which stays for 30 days; the one line that is typed names the file.
 Text that Claude would take for a command, such as /compact, !ls or exit, is refused (4):
 --by-file has Claude read it as words, --raw gives Claude a command of its own.
 A command that starts no turn leaves no trace to prove it by: its receipt is unknown.
@@ -86,7 +86,7 @@ func (o *sendOptions) bind(f *factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.message.Raw, "raw", false, "the text is a command of Claude's own")
 	flags.BoolVar(&o.message.ByFile, "by-file", false, "pass the text in a file, whatever its length")
 	flags.BoolVar(&o.message.Queue, "queue", false, "keep the text in the agent's outbox if it cannot be submitted now")
-	flags.BoolVar(&o.message.Force, "force", false, "type the text again although its last receipt was unknown")
+	flags.BoolVar(&o.message.Force, "force", false, "type a text again whose last receipt was unknown, if it has not arrived since")
 	flags.BoolVar(&o.message.Reply, "wait-reply", false, "wait for the answer and print it")
 	flags.DurationVar(&o.message.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the answer, after this time; 0: never")
 	f.withJSON(cmd)

@@ -78,7 +78,7 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
 	// that hangs has yet to read the Enter.
 	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil && d.isIn(shown) {
-		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and stood in the prompt after %s: a hook of the agent's may have refused it", inSeconds(begun)))
+		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and still stood in the prompt after %s: Claude has not taken it", inSeconds(begun)))
 	}
 	return Unknown, sent, err
 }

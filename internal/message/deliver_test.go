@@ -139,7 +139,10 @@ var deliveries = map[string]struct {
 		change: func(s *scripted) { s.onText = func() { s.box = "" } }, word: Held, kind: agent.Held, typed: -1, says: "did not show that it takes keys",
 	},
 	"a command that cannot be deleted": {
-		text: "/compact", change: func(s *scripted) { s.left, s.offered = "/", "/other"; s.onText = func() { s.box = strings.Replace(s.box, "ct", "ctt", 1) } }, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
+		text: "/compact", change: func(s *scripted) {
+			s.left, s.offered = "/", "/other"
+			s.onText = func() { s.box = strings.Replace(s.box, "ct", "ctt", 1) }
+		}, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
 	},
 	"a pane that goes deaf behind the blank": {
 		change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: agent.Held, typed: 1, says: "takes no keys",
@@ -159,7 +162,7 @@ var deliveries = map[string]struct {
 	},
 	"a claude that draws late": {change: func(s *scripted) { s.draws = 8 * time.Second }, word: Accepted, typed: 2},
 	"a hook that refuses": {
-		change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 3, says: "may have refused it",
+		change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 3, says: "Claude has not taken it",
 	},
 	"a tmux that was silent at Enter, and pressed it": {change: func(s *scripted) { s.silent = errSilent }, word: Accepted, typed: 1},
 	"a tmux that was silent at Enter": {
@@ -328,7 +331,8 @@ func TestCheck(t *testing.T) {
 		rig.Check(t, (err != nil) == c.refused && (err == nil || agent.KindOf(err) == agent.BadInput), "%s: %v", what, err)
 	}
 	for text, want := range map[string]bool{
-		"a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, "ü 漢 👩‍💻 é 🤷🏽": true, "\xff": false, "👨‍👩‍👧‍👦": false,
+		"soft\u00adhyphen": false, "a\u200bb": false, "\u200eleft": false, "a\u202eb": false, "a\u2066b": false, "unjoined a\u200db": false, "a\ufe0fb": false, "\u115f": false,
+		"می\u200cخواهم": true, "❤\ufe0f 1\ufe0f\u20e3": true, "a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, "ü 漢 👩‍💻 é 🤷🏽": true, "\xff": false, "👨‍👩‍👧‍👦": false,
 	} {
 		got := isTypable(text)
 		rig.Check(t, got == want, "%q can be typed: %t", text, got)

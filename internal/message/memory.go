@@ -44,10 +44,12 @@ func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start,
 		case q.CheckSeal(&e) != nil:
 		case e.Pending():
 			return "", false, errOvertakes
-		case same && l.force:
-			l.again = append(l.again, e)
 		case same:
-			return s.lookedFor(ctx, receipt, began, sight, e)
+			typed, known, err = s.lookedFor(ctx, receipt, began, sight, e)
+			if !l.force || receipt.Word != Unknown || agent.KindOf(err) != agent.TimedOut {
+				return typed, known, err
+			}
+			l.again, *receipt = append(l.again, e), Receipt{Handle: receipt.Handle, Word: Held}
 		}
 	}
 	return "", false, nil
@@ -74,7 +76,8 @@ func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, 
 	case !sent.Found:
 		return "", true, agent.Errorf(agent.TimedOut, "this very text was submitted at %s, and the transcript does not have it: it is not typed again",
 			e.Created.Format(time.RFC3339)).
-			Hint("to type it again all the same: --force")
+			Hint("to see what arrived: nbs-worker logs %s", receipt.Handle).
+			Hint("to type it again if it did not: --force")
 	}
 	receipt.Word = wordOf(sent)
 	return e.Typing.Typed, true, s.Store.Outbox(receipt.Handle).Remove(ctx, e)

@@ -80,6 +80,8 @@ func (m *Message) check() error {
 	case m.Raw && !strings.HasPrefix(text, "/"):
 		return agent.Errorf(agent.BadInput, "--raw is for a command of Claude's own, which begins with a /").
 			Hint("without --raw the text reaches the model as it is")
+	case m.Raw && hasUntypable(strings.ReplaceAll(text, "\n", "")):
+		return agent.Errorf(agent.BadInput, "the command has a character that Claude would not take: %s", agent.Quote(firstLine(text)))
 	case m.Raw && (!isTypable(text) || strings.Contains(text, "\n")):
 		return agent.Errorf(agent.BadInput, "a command of Claude's own has one line, of at most %d characters", typedCharacters)
 	case m.Raw:

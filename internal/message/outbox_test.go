@@ -125,7 +125,9 @@ func TestForcedTextIsForgottenWhenItIsSubmitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := letter{text: "x", force: true}
-	_, known, err := s.remembered(t.Context(), &Receipt{Handle: "alpha"}, &start{}, &l, nil)
+	var sight observe.Sight
+	sight.Record.ConfigDir = t.TempDir() // without a transcript
+	_, known, err := s.remembered(t.Context(), &Receipt{Handle: "alpha"}, &start{}, &l, &sight)
 	if known || err != nil || q.Newest() == "" {
 		t.Errorf("known: %t, %v, %q is kept", known, err, q.Newest())
 	}

@@ -70,7 +70,7 @@ type letter struct {
 	from   string // the envelope, with which the text begins; "": a person's words
 	text   string
 	byFile bool
-	force  bool                                  // also when it may have arrived already
+	force  bool                                  // also when its last receipt was unknown, and it has not arrived since
 	again  []queue.Entry                         // entries that remember a forced text; forgotten once it is submitted
 	entry  *entry                                // of the outbox; nil: the text is not from there
 	proof  func(*start) (transcript.Sent, error) // tells whether Claude has a command; nil for a text, which the transcript shows
@@ -243,6 +243,9 @@ func admits(sight *observe.Sight) (again bool, err error) {
 	case state != agent.Idle && state != agent.TurnFailed:
 		return false, agent.Errorf(agent.Held, "what it does is not known: %s", sight.Status.Word()).
 			Hint("nbs-worker session %s", sight.Record.Handle)
+	case proc.Halted(sight.Record.Process.Claude().PID):
+		return false, agent.Errorf(agent.Held, "its process is stopped by a signal, and reads no keys").
+			Hint("to have it go on: kill -CONT %d", sight.Record.Process.Claude().PID)
 	}
 	return false, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/tmux"
 )
 
@@ -20,11 +21,49 @@ func normal(text string) string {
 // for a paste, and tells the model that the user has pasted it.
 const typedCharacters = 780
 
-// isTypable tells whether a text arrives as it is when it is typed. Claude drops tabs and control
-// characters; tmux drops what is more than a character's cell has room for.
+// isTypable reports whether a text arrives as it is when it is typed. Claude drops tabs and control
+// characters, and most characters that show nothing; of some it submits nothing at all. tmux drops what is more than a
+// character's cell has room for.
 func isTypable(text string) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= typedCharacters && longestCell(text) <= cellBytes &&
-		!strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r) })
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= typedCharacters && longestCell(text) <= cellBytes && !hasUntypable(text)
+}
+
+// hasUntypable reports whether Claude would drop a character of a text, or not take the text because of it.
+func hasUntypable(text string) bool {
+	before := ' '
+	for i, r := range text {
+		after, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		switch {
+		case r == '\n':
+		case isJoiner(r):
+			if !joins(before) || !joins(after) {
+				return true
+			}
+		case r >= firstEmojiStyle && r <= '\ufe0f':
+			if before < firstSymbol && !strings.ContainsRune("0123456789#*", before) {
+				return true
+			}
+		case !unicode.IsGraphic(r), transcript.IsHidden(r):
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+const (
+	firstSymbol     = '\u00a9' // that has a picture: the copyright sign
+	firstEmojiStyle = '\ufe0e'
+)
+
+func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// joins reports whether Claude keeps a joiner beside a character: a picture, with its tone and style, or one of a script
+// that needs joiners.
+func joins(r rune) bool {
+	const firstTone, lastTone = '\U0001f3fb', '\U0001f3ff'
+	return r == '\ufe0f' || r >= firstTone && r <= lastTone ||
+		unicode.In(r, unicode.So, unicode.Arabic, unicode.Devanagari, unicode.Bengali, unicode.Malayalam)
 }
 
 // cellBytes is what a cell of tmux 3.3a has room for.

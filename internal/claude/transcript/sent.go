@@ -7,6 +7,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"nbs-worker/internal/claude/jsonl"
 )
@@ -18,21 +21,38 @@ type Sent struct {
 }
 
 // Sent looks for a text that was submitted when the transcript had as many bytes as after says. The
-// text must be trimmed and in composed form (NFC): Claude changes a text in these two ways only.
+// text and what Claude wrote down are compared without what Claude changes in a prompt.
 func (t File) Sent(after int64, text string) (sent Sent, err error) {
+	text = lasting(text)
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
-		if r.Type == "queue-operation" && r.Operation == "enqueue" && strings.TrimSpace(textOfBlocks(blocksOf(r.Content))) == text {
+		if r.Type == "queue-operation" && r.Operation == "enqueue" && lasting(textOfBlocks(blocksOf(r.Content))) == text {
 			sent.Found = true
 			return true
 		}
 		for _, m := range r.messages() {
-			if m.Speaker == You && !m.Aside && strings.TrimSpace(m.Text) == text {
+			if m.Speaker == You && !m.Aside && lasting(m.Text) == text {
 				sent.UUID, sent.Found = r.UUID, true
 			}
 		}
 		return sent.UUID == ""
 	})
 	return sent, err
+}
+
+// lasting is what Claude leaves of a prompt: it is composed (NFC), without most characters that show nothing, and without
+// white space around it.
+func lasting(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if IsHidden(r) {
+			return -1
+		}
+		return r
+	}, norm.NFC.String(text)))
+}
+
+// IsHidden reports whether a character shows nothing by itself: it formats others, fills a place or chooses a variant.
+func IsHidden(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Answer is what the agent answered to a text.

@@ -2,8 +2,11 @@ package send
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -64,4 +67,41 @@ func TestEnterSendsNothingOfAPersons(t *testing.T) {
 		m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-u")
 		m.waitBox("alpha", "")
 	}
+}
+
+// What Claude would drop from a text that is typed, draws otherwise or does not take goes by a file, as it is.
+func TestHiddenCharactersArrive(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	for _, hidden := range "\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff\ufff9\ufe0f\u034f" {
+		text := fmt.Sprintf("a%cb, %U", hidden, hidden)
+		got := m.Send(0, "accepted", "alpha", text)
+		kept, err := os.ReadFile(got.File)
+		m.Check(err == nil && string(kept) == text+"\n" && got.Channel == "file", "%+v, %q, %v", got, kept, err)
+	}
+	for _, text := range []string{"می\u200cخواهم", "👩\u200d💻 ❤\ufe0f"} { // which Claude keeps
+		got := m.Send(0, "accepted", "alpha", text)
+		said := m.prompts("alpha")
+		m.Check(got.Channel == "typed" && said[len(said)-1] == text, "%+v, %q", got, said)
+	}
+	m.Refused(4, "a character that Claude would not take", "send", "alpha", "/compact a\u200bb", "--raw")
+	m.Check(m.box("alpha") == "", "%q is left", m.box("alpha"))
+}
+
+// A claude that is suspended in the moment of Enter has the text when it goes on: once, whatever is sent meanwhile.
+func TestSuspendedClaudeGetsATextOnce(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	s := m.Session("alpha")
+	stop := m.whileEnter(fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
+	r := m.NBSWith([]string{stop}, "send", "alpha", "once")
+	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "the transcript does not have it"), "%s", r)
+	r = m.NBS("send", "alpha", "another")
+	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "stopped by a signal"), "%s", r)
+	m.Kill(s.RecordedPID, syscall.SIGCONT)
+	m.MustAnswer("alpha", "You said: once")
+	m.Send(0, "accepted", "alpha", "once", "--force")
+	m.Send(0, "accepted", "alpha", "another")
+	said := m.prompts("alpha")
+	m.Check(slices.Equal(said, []string{"once", "another"}), "%q", said)
 }
