@@ -33,7 +33,8 @@ level of repair that it needs, the evidence, and the command to run next. Change
   zombie    its terminal takes keys, but its process is stopped and executes none of them
   held      only a person can help: nobody is logged in, a usage limit or an error of the
             API ended its last turn, another claude is in its conversation, its record is
-            not allowed, or it crashed again and again
+            not allowed, it crashed again and again, or a person's unsent draft in its
+            prompt blocks messages
   dead      it should run and does not; the cause is given
   missing   it has a record, but no start, folder or transcript
   unknown   a query was not answered; this does not mean dead

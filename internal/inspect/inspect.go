@@ -39,6 +39,7 @@ type View struct {
 	// Of a survey alone.
 	Gone   Gone    // of one that does not run
 	Growth *Growth // nil: it does not run
+	Draft  *Draft  // in its prompt, which has kept messages from being typed; nil: none does
 }
 
 // Inspect looks at one agent closely.

@@ -37,6 +37,7 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 		view := &views[of[n]]
 		view.Sight = sights[n]
 		i.examine(view)
+		view.Draft = i.draft(ctx, view)
 	})
 	sampleSuspects(ctx, views, patience)
 	return views

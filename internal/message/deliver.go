@@ -77,8 +77,17 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	err = cmp.Or(silent, noProof)
 	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
 	// that hangs has yet to read the Enter.
-	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil && d.isIn(shown) {
-		err = d.takenBack(typing, agent.Errorf(agent.TimedOut, "it was submitted, and still stood in the prompt after %s: Claude has not taken it", inSeconds(begun)))
+	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil {
+		isLeft := d.isIn(shown)
+		switch {
+		case screen.Refused(screen.Plain(shown.Text), d.text):
+			err = agent.Errorf(agent.TimedOut, "it was submitted, and a hook of the agent's has refused it")
+		case isLeft:
+			err = agent.Errorf(agent.TimedOut, "it was submitted, and still stood in the prompt after %s: Claude has not taken it", inSeconds(begun))
+		}
+		if isLeft {
+			err = d.takenBack(typing, err)
+		}
 	}
 	return Unknown, sent, err
 }
@@ -187,7 +196,7 @@ func checkPrompt(shown tmux.Styled) error {
 	case !found:
 		return agent.Errorf(agent.Held, "its prompt is not on its screen")
 	case draft != "":
-		return agent.Errorf(agent.Held, "somebody's unsent draft is in its prompt")
+		return agent.Errorf(agent.Held, "%w", errDraft)
 	}
 	return nil
 }
@@ -209,85 +218,14 @@ func unreached() error {
 	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
 }
 
-// awaitCommand waits until the box shows the command, and Claude offers no other one for it. Errors: Held; BadInput.
-func (d *delivery) awaitCommand(ctx context.Context) error {
-	var shown tmux.Styled
-	err := until(ctx, drawLimit, func() (there bool, err error) {
-		shown, err = d.Screen(ctx)
-		return err == nil && d.isIn(shown), err
-	})
-	if agent.KindOf(err) == agent.TimedOut {
-		return d.changed(shown)
-	}
-	if err == nil {
-		err = d.checkSuggestion(ctx)
-	}
-	return err
-}
-
-// submit presses Enter where the box shows the command. silent is why tmux did not say whether it has. If
-// Claude moves the box meanwhile, or opens a dialog, then the cursor is elsewhere: nothing is pressed, and submit looks
-// again. Errors: Held.
-func (d *delivery) submit(ctx context.Context) (silent, err error) {
-	var shown tmux.Styled
-	err = until(ctx, drawLimit, func() (bool, error) {
-		if shown, err = d.Screen(ctx); err != nil || !d.isIn(shown) {
-			return false, err
-		}
-		reached, err := d.Write(ctx, enter, &shown.Cursor)
-		silent = err
-		return reached || err != nil, nil
-	})
-	if agent.KindOf(err) == agent.TimedOut {
-		err = d.changed(shown)
-	}
-	return silent, err
-}
-
-// changed is why a command that was typed is not submitted.
-func (d *delivery) changed(shown tmux.Styled) error {
-	if err := checkDialog(shown); err != nil {
-		return err
-	}
-	if d.isIn(shown) {
-		return unreached()
-	}
-	return agent.Errorf(agent.Held, "its prompt does not show what was typed")
-}
-
 // errUndrawn says that claude has not drawn a key in time, and that nothing but blanks was typed: another try may succeed,
 // on a machine that is less busy then.
 var errUndrawn = errors.New("its prompt did not show that it takes keys")
 
-// checkSuggestion refuses a command in place of which Claude would run another: Enter takes the first
-// one that is offered below the box, and that may merely resemble the word.
-func (d *delivery) checkSuggestion(ctx context.Context) error {
-	word, _, _ := strings.Cut(d.text, " ")
-	var offered string
-	begun := time.Now()
-	err := until(ctx, offerLimit, func() (bool, error) {
-		shown, err := d.Screen(ctx)
-		offered = screen.Suggestion(screen.Plain(shown.Text))
-		nothing := offered == "" && word != d.text && time.Since(begun) >= offerTime // as for a command with arguments
-		return offered == word || nothing, err
-	})
-	if agent.KindOf(err) != agent.TimedOut {
-		return err
-	}
-	return agent.Errorf(agent.BadInput, "Claude has no command %s; it offers %s", agent.Quote(word), agent.Quote(offered)).
-		Hint("to see what it has, type / in its terminal: nbs-worker attach %s", d.handle)
-}
-
-// offerTime is how long Claude usually takes at most to offer commands, and offerLimit how long it may take.
-const (
-	offerTime  = 500 * time.Millisecond
-	offerLimit = 3 * time.Second
-)
-
 // isIn tells whether the box has the text and nothing else.
 func (d *delivery) isIn(shown tmux.Styled) bool {
 	draft, found := screen.Draft(shown.Text)
-	return found && dense(draft) == dense(d.text)
+	return found && screen.Dense(draft) == screen.Dense(d.text)
 }
 
 // awaitProof waits until the transcript has the text. A claude at work has taken it, or another one, and may still

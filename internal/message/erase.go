@@ -22,7 +22,7 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 
 // leftBehind adds to an error that a text could not be deleted from the box.
 func (d *delivery) leftBehind(why error) error {
-	return agent.Errorf(agent.KindOf(why), "%w; what was typed may still be in its prompt", why).
+	return agent.Errorf(agent.KindOf(why), "%w; %w", why, errLeft).
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 
@@ -36,7 +36,7 @@ func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
 		}
 		draft, found := screen.Draft(shown.Text)
 		switch {
-		case !found || !isPart(dense(draft), dense(text)):
+		case !found || !isPart(screen.Dense(draft), screen.Dense(text)):
 			return false, nil
 		case draft == "":
 			return drawn, nil

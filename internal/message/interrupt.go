@@ -137,7 +137,7 @@ func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	}
 	// A prompt that was not shown as submitted may be what a person has just begun to type.
 	done.Left = done.Prompt != ""
-	if !done.Left || !strings.Contains(dense(screen.Plain(before.Text)), "❯"+dense(done.Prompt)) {
+	if !done.Left || !strings.Contains(screen.Dense(screen.Plain(before.Text)), "❯"+screen.Dense(done.Prompt)) {
 		return i.note("")
 	}
 	if err := i.note(done.Prompt); err != nil {

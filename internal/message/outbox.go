@@ -249,5 +249,5 @@ func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text strin
 // isBeginning tells whether a draft is a beginning of a text, as typing that or deleting it from its end
 // leaves. A draft of some of its characters, in their order, may be a person's.
 func isBeginning(draft, text string) bool {
-	return draft != "" && strings.HasPrefix(dense(text), dense(draft))
+	return draft != "" && strings.HasPrefix(screen.Dense(text), screen.Dense(draft))
 }

@@ -113,11 +113,11 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	if err := s.checkKey(&sight.Record, claude.KeySubmit); err != nil {
 		return "", err
 	}
-	terminal, err := s.terminal(sight)
+	prompt, err := s.prompt(sight)
 	if err != nil {
 		return "", err
 	}
-	shown, err := awaitPrompt(ctx, terminal)
+	shown, err := prompt.await(ctx, s.Seconds())
 	if err != nil {
 		return "", err
 	}
@@ -135,11 +135,11 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 		}
 	}
 	typing := queue.Typing{SessionID: sight.Record.SessionID, Bytes: file.Size, Typed: typed, Channel: receipt.Channel, File: receipt.File}
-	if err := l.entry.begin(ctx, typing); err != nil {
+	if err := errors.Join(prompt.typing(typed, s.Seconds()), l.entry.begin(ctx, typing)); err != nil {
 		return "", errors.Join(err, s.withdraw(receipt))
 	}
 	d := delivery{
-		Terminal: terminal, handle: receipt.Handle, text: typed,
+		Terminal: prompt, handle: receipt.Handle, text: typed,
 		sent: func() (transcript.Sent, error) {
 			if l.proof != nil {
 				return l.proof(began)
@@ -155,6 +155,7 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	var sent transcript.Sent
 	receipt.Word, sent, err = d.run(ctx)
 	receipt.UUID = sent.UUID
+	err = errors.Join(err, prompt.typed(receipt.Word, err))
 	switch {
 	case receipt.Word == Held:
 		return "", errors.Join(err, s.withdraw(receipt))

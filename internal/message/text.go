@@ -105,14 +105,3 @@ func columns(line string) int {
 	}
 	return wide
 }
-
-// dense is a text without what a terminal changes in it: white space, and characters that have no
-// width.
-func dense(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-			return -1
-		}
-		return r
-	}, text)
-}

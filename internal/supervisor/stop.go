@@ -65,8 +65,9 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	if err := s.Store.Remove(ctx, handle); err != nil {
 		return stopped, doneAllTheSame(err, "it was ended, but its record could not be removed")
 	}
-	_ = s.Store.RemoveReport(handle)       // the report is of nobody now; doctor finds one that stays
-	_ = s.Store.Runs().DropAttempt(handle) // the same; it is of a conversation that no other agent has
+	_ = s.Store.RemoveReport(handle)        // the report is of nobody now; doctor finds one that stays
+	_ = s.Store.Outbox(handle).ForgetLeft() // the same
+	_ = s.Store.Runs().DropAttempt(handle)  // the same; it is of a conversation that no other agent has
 	if keep {
 		stopped.Kept = s.KeptPaths(&stopped.Record)
 	} else {

@@ -153,6 +153,13 @@ func (k *Known) judgeLiving(a *Assessment) {
 	case k.Status.State == agent.Busy && k.standsStill(a):
 		a.is(Stuck, LevelCompact, Interrupt)
 	case k.band(a):
+	case k.Draft != nil && !k.Draft.Ours:
+		a.is(Held, LevelAssess, Attend)
+		with := ""
+		if k.Draft.Mixed {
+			with = ", with a text of ours in it,"
+		}
+		a.saw("a person's unsent draft%s blocks messages since %s", with, k.Draft.Since.UTC().Format(time.RFC3339))
 	default:
 		k.assessWell(a)
 	}
@@ -169,6 +176,9 @@ func (k *Known) assessWell(a *Assessment) {
 	}
 	if retry := k.Status.Retry; retry != nil {
 		a.saw("attempt %d of %d in %s", retry.Attempt, retry.Of, retry.In)
+	}
+	if k.Draft != nil {
+		a.saw("a text of ours is in its prompt since %s; the next message takes it away", k.Draft.Since.UTC().Format(time.RFC3339))
 	}
 	for _, d := range k.Drift {
 		a.saw("%s is %s; recorded is %s", d.Field, agent.Quote(d.Live), agent.Quote(d.Recorded))

@@ -64,6 +64,8 @@ var (
 	failed = agent.Status{State: agent.TurnFailed, Source: agent.FromHooks}
 )
 
+func drafted(d inspect.Draft) func(*inspect.View) { return func(v *inspect.View) { v.Draft = &d } }
+
 // judged is an agent, and what is to be said of it.
 type judged struct {
 	view     *inspect.View
@@ -87,18 +89,21 @@ func mustJudge(t *testing.T, all map[string]judged) {
 func TestAssessTheLiving(t *testing.T) {
 	t.Parallel()
 	mustJudge(t, map[string]judged{
-		"works":     {in(busy), Healthy, 0, true, "the registry says busy", nil},
-		"starts":    {in(agent.Status{State: agent.Starting, Source: agent.FromProcess}), Healthy, 0, true, "its process is starting", nil},
-		"waits":     {in(agent.Status{State: agent.Waiting, Detail: "permission prompt", Source: agent.FromRegistry}), Waiting, 0, false, "waiting: permission prompt", []Step{Attend}},
-		"idle":      {in(idle), Idle, 0, false, "the registry says idle", nil},
-		"retries":   {in(agent.Status{State: agent.Retrying, Source: agent.FromScreen, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 3 * time.Second}}), Healthy, 0, true, "attempt 4 of 10 in 3s", nil},
-		"untold":    {in(agent.Status{State: agent.Unknown, Detail: "it lives", Source: agent.FromProcess}), Unknown, 0, false, "its process is unknown, it lives", []Step{Look}},
-		"forks":     {with(in(busy), func(v *inspect.View) { v.Strangers = []observe.Stranger{{PID: 7, Cwd: "/x"}} }), Held, 0, true, "pid 7 in \"/x\"", []Step{EndOther}},
-		"low":       {with(in(idle), left(25)), Stressed, 2, false, "25% of its context is left (low): 150,000 of 200,000 tokens, by the status line", []Step{Compact}},
-		"not low":   {with(in(idle), left(26)), Idle, 0, false, "idle", nil},
-		"low, busy": {with(in(busy), left(12)), Stressed, 2, true, "(critical)", []Step{Compact}},
-		"floor":     {with(in(idle), left(9)), Stressed, 4, false, "9% of its context is left (floor)", []Step{StartFresh}},
-		"full":      {with(with(in(failed), left(0)), failedWith("invalid_request", "Context limit reached")), Stressed, 4, false, "0% of its context is left", []Step{StartFresh}},
+		"a draft":         {with(in(idle), drafted(inspect.Draft{})), Held, 0, false, "a person's unsent draft blocks messages since", []Step{Attend}},
+		"a mixed draft":   {with(in(idle), drafted(inspect.Draft{Mixed: true})), Held, 0, false, "a person's unsent draft, with a text of ours in it, blocks", []Step{Attend}},
+		"a draft of ours": {with(in(idle), drafted(inspect.Draft{Ours: true})), Idle, 0, false, "a text of ours is in its prompt", nil},
+		"works":           {in(busy), Healthy, 0, true, "the registry says busy", nil},
+		"starts":          {in(agent.Status{State: agent.Starting, Source: agent.FromProcess}), Healthy, 0, true, "its process is starting", nil},
+		"waits":           {in(agent.Status{State: agent.Waiting, Detail: "permission prompt", Source: agent.FromRegistry}), Waiting, 0, false, "waiting: permission prompt", []Step{Attend}},
+		"idle":            {in(idle), Idle, 0, false, "the registry says idle", nil},
+		"retries":         {in(agent.Status{State: agent.Retrying, Source: agent.FromScreen, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 3 * time.Second}}), Healthy, 0, true, "attempt 4 of 10 in 3s", nil},
+		"untold":          {in(agent.Status{State: agent.Unknown, Detail: "it lives", Source: agent.FromProcess}), Unknown, 0, false, "its process is unknown, it lives", []Step{Look}},
+		"forks":           {with(in(busy), func(v *inspect.View) { v.Strangers = []observe.Stranger{{PID: 7, Cwd: "/x"}} }), Held, 0, true, "pid 7 in \"/x\"", []Step{EndOther}},
+		"low":             {with(in(idle), left(25)), Stressed, 2, false, "25% of its context is left (low): 150,000 of 200,000 tokens, by the status line", []Step{Compact}},
+		"not low":         {with(in(idle), left(26)), Idle, 0, false, "idle", nil},
+		"low, busy":       {with(in(busy), left(12)), Stressed, 2, true, "(critical)", []Step{Compact}},
+		"floor":           {with(in(idle), left(9)), Stressed, 4, false, "9% of its context is left (floor)", []Step{StartFresh}},
+		"full":            {with(with(in(failed), left(0)), failedWith("invalid_request", "Context limit reached")), Stressed, 4, false, "0% of its context is left", []Step{StartFresh}},
 
 		"says it is full": {with(in(failed), failedWith("invalid_request", "Prompt is too long · the request is ~1000001 tokens")), Stressed, 2, false, "its conversation is full", []Step{Compact}},
 		"stuck":           {with(in(busy), quietFor(16*time.Minute, 90*time.Millisecond)), Stuck, 2, false, "nothing of it has grown for 16m: the last was its transcript", []Step{Interrupt}},

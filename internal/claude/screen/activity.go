@@ -112,6 +112,14 @@ func (b box) trouble() Trouble {
 	return ""
 }
 
+// Refused reports whether a screen says, as the last thing, that a hook has refused a prompt.
+func Refused(screen, prompt string) bool {
+	box, _ := findBox(screenLines(screen))
+	head, rest := lastItem(box.above)
+	said := Dense(wrapped(head, rest))
+	return strings.HasPrefix(said, Dense("● UserPromptSubmit operation blocked by hook")) && strings.HasSuffix(said, Dense("Original prompt: "+prompt))
+}
+
 // offersToResend recognises what 2.1.329 writes into an empty box after a failure.
 func (b box) offersToResend() bool {
 	hint := wrapped(b.text[0], b.text[1:])

@@ -1,6 +1,11 @@
 package screen
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Draft returns what somebody has typed into the input box and not sent yet, from a screen that was
 // read with the attributes of its characters (tmux capture-pane -e). found is false where there is
@@ -18,6 +23,38 @@ func Draft(styled string) (text string, found bool) {
 	}
 	typed, _ := findBox(screenLines(visible(styled, func(s style) bool { return !s.dim && !s.reversed })))
 	return typed.draft(), true
+}
+
+// Dense is a text without what a terminal changes in it: white space, characters that have no width, and the sign that
+// Claude draws in the place of some of these.
+func Dense(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// longPart is how many characters of a text prove that they are of it: a person hardly types the same ones.
+const longPart = 20
+
+// IsMadeOf reports whether a draft is made of some texts and nothing else: of one or several, once or more often, or of a
+// long part of one.
+func IsMadeOf(draft string, texts ...string) bool {
+	rest := Dense(draft)
+	for before := ""; rest != before && rest != ""; {
+		before = rest
+		for _, text := range texts {
+			if text = Dense(text); text != "" {
+				rest = strings.TrimPrefix(rest, text)
+			}
+		}
+	}
+	if rest == "" {
+		return Dense(draft) != ""
+	}
+	return utf8.RuneCountInString(rest) >= longPart && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(Dense(text), rest) })
 }
 
 // Suggestion is the first command that Claude offers below its box, which Enter would take; "" for

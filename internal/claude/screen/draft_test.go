@@ -27,6 +27,18 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
+// Of what a command typed, whatever Claude draws of it is told from a person's words.
+func TestWhatADraftIsMadeOf(t *testing.T) {
+	t.Parallel()
+	for draft, want := range map[string]bool{
+		"Read PLAN.md,\nthen go on": true, "Read PLAN.md, then go on Read PLAN.md, then go on": true, "go Read PLAN.md, then go on": true,
+		"Read PLA\ufffdN.md, then go on": true, "AN.md, then go on for as long": true, "": false, "on": false, "Read": false, "go now": false, "Read PLAN.md, then go on, please": false,
+	} {
+		got := IsMadeOf(draft, "Read PLAN.md, then go\u2066 on", "go", "", "Read PLAN.md, then go on for as long as it takes")
+		rig.Check(t, got == want, "%q: %t", draft, got)
+	}
+}
+
 func TestNoDraftWithoutABox(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"2.1.329/permission-prompt.txt", "2.1.329/question-80x24.txt", "2.1.329/exited-with-resume-hint.txt"} {

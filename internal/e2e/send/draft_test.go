@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nbs-worker/internal/e2e"
 )
 
 // What stands in an agent's prompt: a person's words stay his, and ours do not stay there.
@@ -33,21 +35,30 @@ func (m *team) waitBox(handle, want string) {
 	m.WaitFor("the prompt has "+want, func() (bool, string) { got := m.box(handle); return got == want, got })
 }
 
-// whileEnter makes a tmux that does something to a claude before and after it gives Enter to the pane.
-func (m *team) whileEnter(before, after string) (entry string) {
+// whileTyped makes a tmux that does something before and after it types what has some words, or presses Enter for "".
+func (m *team) whileTyped(words, before, after string) (entry string) {
 	m.Helper()
 	tmux, err := exec.LookPath("tmux")
 	m.Must(err)
+	pattern := "-e '" + words + "'"
+	if words == "" {
+		pattern = `-e "$(printf '\r')" -e 13u`
+	}
 	return m.BeforeTmux(fmt.Sprintf(`case "$*" in *load-buffer*if-shell*)
 	cat >%[1]s/keys
-	if grep -q -e "$(printf '\r')" -e 13u %[1]s/keys; then
+	if grep -q %[5]s %[1]s/keys; then
 		%[2]s
 		%[4]s "$@" <%[1]s/keys; code=$?
 		%[3]s
 		exit $code
 	fi
 	exec <%[1]s/keys
-esac`, m.TempDir(), before, after, tmux))
+esac`, m.TempDir(), before, after, tmux, pattern))
+}
+
+// types is a command that types a text in the terminal of an agent, as a person would.
+func types(s e2e.Session, text string) string {
+	return fmt.Sprintf("tmux -u -L default send-keys -t '=%s:' -l '%s'", s.TmuxSession, text)
 }
 
 // A person types while claude draws nothing: his keys are not sent with ours, and stay in the prompt.
@@ -55,8 +66,7 @@ func TestEnterSendsNothingOfAPersons(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	s := m.Session("alpha")
-	types := "tmux -u -L default send-keys -t '=" + s.TmuxSession + ":' -l "
-	slow := m.whileEnter(fmt.Sprintf("kill -STOP %d; %s mine", s.RecordedPID, types), fmt.Sprintf("%s 2; kill -CONT %d", types, s.RecordedPID))
+	slow := m.whileTyped("", fmt.Sprintf("kill -STOP %d; %s", s.RecordedPID, types(s, "mine")), fmt.Sprintf("%s; kill -CONT %d", types(s, "2"), s.RecordedPID))
 	for _, text := range []string{"hello", "three\nlines\nof words", strings.Repeat("a long text ", 60) + "end"} {
 		r := m.NBSWith([]string{slow}, "send", "alpha", text)
 		m.Check(r.Code == 0, "%s", r)
@@ -93,7 +103,7 @@ func TestSuspendedClaudeGetsATextOnce(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	s := m.Session("alpha")
-	stop := m.whileEnter(fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
+	stop := m.whileTyped("", fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
 	r := m.NBSWith([]string{stop}, "send", "alpha", "once")
 	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "the transcript does not have it"), "%s", r)
 	r = m.NBS("send", "alpha", "another")
@@ -104,4 +114,35 @@ func TestSuspendedClaudeGetsATextOnce(t *testing.T) {
 	m.Send(0, "accepted", "alpha", "another")
 	said := m.prompts("alpha")
 	m.Check(slices.Equal(said, []string{"once", "another"}), "%q", said)
+}
+
+// What a command of ours has typed and could not submit is taken away at the next attempt, and nothing of a person's is.
+func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
+	m := eachVersion(t)
+	m.Remembers("alpha")
+	s := m.Session("alpha")
+	suspended := m.whileTyped("/compact", fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
+	r := m.NBSWith([]string{suspended}, "compact", "alpha")
+	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "may still be in its prompt"), "%s", r)
+	m.Kill(s.RecordedPID, syscall.SIGCONT)
+	m.waitBox("alpha", "/compact")
+	triaged := m.OK("triage", "alpha")
+	m.Check(strings.Contains(triaged, "a text of ours is in its prompt since"), "%s", triaged)
+	m.Send(0, "accepted", "alpha", "What number?")
+	m.MustAnswer("alpha", "42")
+
+	beside := m.whileTyped("/compact", "true", types(s, " it is mine"))
+	r = m.NBSWith([]string{beside}, "compact", "alpha")
+	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "may still be in its prompt"), "%s", r)
+	m.waitBox("alpha", "/compact it is mine")
+	r = m.NBS("triage", "alpha")
+	m.Check(r.Code == 8 && strings.Contains(r.Stdout, "\theld\t") && strings.Contains(r.Stdout, "a person's unsent draft, with a text of ours in it, blocks messages since"), "%s", r)
+	m.Send(8, "held", "alpha", "hello")
+	m.waitBox("alpha", "it is mine")
+	r = m.NBS("triage", "alpha")
+	m.Check(r.Code == 8 && strings.Contains(r.Stdout, "a person's unsent draft blocks messages since"), "%s", r)
+	m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-u")
+	m.waitBox("alpha", "")
+	m.OK("triage", "alpha")
+	m.Send(0, "accepted", "alpha", "hello")
 }

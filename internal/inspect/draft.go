@@ -1,0 +1,48 @@
+package inspect
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+)
+
+// Draft is an unsent text in an agent's prompt.
+type Draft struct {
+	Since time.Time // when it was first in the way of a message, or was typed
+	Ours  bool      // a command of ours has typed all of it: the next message takes it away
+	Mixed bool      // a person has typed it, and a command of ours a part of it
+}
+
+// draft is what is in the prompt of an idle agent, if a message was held because of it, or a command of ours has typed it.
+func (i *Inspector) draft(ctx context.Context, view *View) *Draft {
+	if view.Pane == nil || view.Record.Process == nil || view.Status.State != agent.Idle && view.Status.State != agent.TurnFailed {
+		return nil
+	}
+	left := i.Store.Outbox(view.Record.Handle).Left(view.Record.Process.Invocation)
+	since := left.Blocks
+	if since.IsZero() {
+		since = left.Since
+	}
+	if since.IsZero() {
+		return nil
+	}
+	client, err := i.Client(&view.Record)
+	if err != nil {
+		return nil
+	}
+	shown, err := client.Styled(ctx, view.Pane.ID)
+	text, found := screen.Draft(shown.Text)
+	if err != nil || !found || text == "" {
+		return nil
+	}
+	draft := Draft{Since: since, Ours: screen.IsMadeOf(text, left.Texts...)}
+	draft.Mixed = !draft.Ours && slices.ContainsFunc(left.Texts, func(ours string) bool { return strings.Contains(screen.Dense(text), screen.Dense(ours)) })
+	if left.Blocks.IsZero() && !draft.Ours && !draft.Mixed { // a person is typing, and no message waits for that
+		return nil
+	}
+	return &draft
+}

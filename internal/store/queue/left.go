@@ -1,0 +1,80 @@
+package queue
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/private"
+)
+
+// Left is what is known of the text in an agent's prompt that keeps messages from being typed.
+type Left struct {
+	Invocation agent.Invocation `json:"invocation"`      // of the start that the prompt is of
+	Texts      []string         `json:"texts,omitempty"` // that commands of ours have typed, and not seen to be gone
+	Since      time.Time        `json:"since,omitzero"`  // when the first of them was typed
+	Blocks     time.Time        `json:"blocks,omitzero"` // since when a draft has kept messages from being typed; zero: none does
+	Seal       string           `json:"seal"`
+}
+
+const mostLeft = 16 // texts
+
+// Typed returns left with one more text.
+func (l Left) Typed(text string, now time.Time) Left {
+	if len(l.Texts) == 0 {
+		l.Since = now
+	}
+	l.Texts = append(slices.DeleteFunc(slices.Clone(l.Texts), func(other string) bool { return other == text }), text)
+	l.Texts = l.Texts[max(0, len(l.Texts)-mostLeft):]
+	return l
+}
+
+// Left returns what was left in the prompt of a start of the agent. It is empty where nothing valid is written down.
+func (q *Queue) Left(of agent.Invocation) Left {
+	empty := Left{Invocation: of}
+	data, err := q.nbs.Read(Folder, q.leftFile(), mostLeft*entryLimit)
+	var left Left
+	if err != nil || json.Unmarshal(data, &left) != nil || left.Invocation != of || q.keeper == nil {
+		return empty
+	}
+	if content, err := q.sealedLeft(left); err != nil || q.keeper.Check(Folder, content, left.Seal) != nil {
+		return empty
+	}
+	return left
+}
+
+// KeepLeft writes down what was left. Where that is nothing, it removes what was written. It is not synced to the disk: a
+// prompt ends with this boot. The caller has the agent's verb lock.
+func (q *Queue) KeepLeft(left Left) (err error) {
+	if len(left.Texts) == 0 && left.Blocks.IsZero() {
+		return q.ForgetLeft()
+	}
+	if q.keeper == nil {
+		return private.ErrNoTree
+	}
+	if err := q.prepare(); err != nil {
+		return err
+	}
+	content, err := q.sealedLeft(left)
+	if err != nil {
+		return err
+	}
+	if left.Seal, err = q.keeper.Seal(Folder, content); err != nil {
+		return err
+	}
+	return q.nbs.HandOver(Folder, q.leftFile(), left, mostLeft*entryLimit)
+}
+
+// ForgetLeft removes what was written down.
+func (q *Queue) ForgetLeft() error { return private.IfThere(q.nbs.Remove(Folder + "/" + q.leftFile())) }
+
+func (q *Queue) leftFile() string { return q.handle.Key() + ".left.json" }
+
+func (q *Queue) sealedLeft(left Left) ([]byte, error) {
+	left.Seal = ""
+	return json.Marshal(struct {
+		Project, Handle string
+		Left            Left
+	}{q.project, q.handle.Key(), left})
+}
