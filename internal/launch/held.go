@@ -44,6 +44,24 @@ func (w *starting) stays() bool {
 	return time.Since(w.unclear) >= drawingTime
 }
 
+// checkRefusal returns an error when claude shows that a hook has refused the prompt.
+func (w *starting) checkRefusal(ctx context.Context) error {
+	if time.Since(w.lastScreen) < screenEvery {
+		return nil
+	}
+	w.lastScreen = time.Now()
+	shown, err := w.Observer.Screen(ctx, &w.record)
+	if err != nil {
+		return health.InVain(err)
+	}
+	if screen.Refused(shown.Text, w.plan.Prompt) {
+		return agent.Errorf(agent.Held, "claude is ready, and a hook has refused the prompt").
+			Hint("to see what the hook said: nbs-worker screen %s", w.record.Handle).
+			Hint("to send another prompt: nbs-worker send %s TEXT", w.record.Handle)
+	}
+	return nil
+}
+
 func heldAt(r *agent.Record, dialog screen.Dialog, asked *screen.Asked) error {
 	what := ""
 	if asked != nil {

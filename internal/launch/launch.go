@@ -70,9 +70,16 @@ func claimedOf(p Plan) agent.Record {
 
 // Prove waits until a start that was begun is ready, and checks what runs. wait 0: only until it runs.
 func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
+	prompt := s.Store.Outbox(r.Handle)
+	if p.Prompt != "" { // where a hook refuses it, Claude leaves it in its box: what cannot be noted is then a draft
+		_ = prompt.KeepLeft(prompt.Left(r.Process.Invocation).Typed(p.Prompt, s.Seconds()))
+	}
 	r, err := s.await(ctx, interrupt, p, r, wait)
 	if err != nil {
 		return r, err
+	}
+	if p.Prompt != "" && wait != 0 {
+		_ = prompt.ForgetLeft()
 	}
 	if err := s.verify(ctx, r, p.new && !p.takesUp); err != nil {
 		return r, err

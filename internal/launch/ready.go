@@ -184,6 +184,9 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 		return false, agent.Errorf(agent.Held, "claude waits for a person (%s), and the prompt is not in its transcript", entry.WaitingFor).
 			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
 	}
+	if err := w.checkRefusal(ctx); err != nil {
+		return false, err
+	}
 	return false, w.checkRoom()
 }
 

@@ -146,3 +146,20 @@ func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 	m.OK("triage", "alpha")
 	m.Send(0, "accepted", "alpha", "hello")
 }
+
+// A prompt that a hook refuses at the start is no draft for ever: the next message takes it away.
+func TestRefusedFirstPromptDoesNotStay(t *testing.T) {
+	m := eachVersion(t)
+	m.UserSettings(`{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"if grep -q refuse; then echo no >&2; exit 2; fi"}]}]}}`)
+	m.Refused(8, "a hook has refused the prompt", "spawn", "alpha", "--model", "sonnet", "--prompt", "please refuse this\nin two lines")
+	if !e2e.OnOldest() { // which leaves nothing in the prompt
+		m.waitBox("alpha", "please refuse this in two lines")
+		triaged := m.OK("triage", "alpha")
+		m.Check(strings.Contains(triaged, "a text of ours is in its prompt since"), "%s", triaged)
+	}
+	m.Send(0, "accepted", "alpha", "hello")
+	r := m.NBS("send", "alpha", "refuse this")
+	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "a hook of the agent's has refused it"), "%s", r)
+	m.Send(0, "accepted", "alpha", "good bye")
+	m.waitBox("alpha", "")
+}
