@@ -137,12 +137,12 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int) string)
 	var again time.Time
 	start, drawn := -1, 0
 	err := until(ctx, drawLimit, func() (over bool, _ error) {
-		shown, err := d.Screen(ctx)
-		if err == nil {
-			err = checkPrompt(shown)
+		var shown tmux.Styled
+		if shown, held = d.Screen(ctx); held == nil {
+			held = checkPrompt(shown)
 		}
-		if held = err; held != nil {
-			return true, nil
+		if held != nil {
+			return true, nil //nolint:nilerr // it is returned as held
 		}
 		reached := false
 		switch drawn = shown.Cursor.X - start; {

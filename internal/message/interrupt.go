@@ -75,6 +75,10 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 			}
 			return now.TurnEnd(file.Size)
 		},
+		left: func(text string) error {
+			q := s.Store.Outbox(r.Handle)
+			return q.KeepLeft(q.Left(r.Process.Invocation).Typed(text, s.Seconds()))
+		},
 		note: func(forgotten string) error {
 			what := "its turn"
 			if forgotten != "" {
@@ -119,6 +123,7 @@ type interruption struct {
 	Terminal
 	working func() (bool, error)               // an error: it does not run, or waits for a person
 	ended   func() (transcript.TurnEnd, error) // how the turn ended
+	left    func(text string) error            // remembers a prompt that stays in the box
 	note    func(forgotten string) error       // writes down that it was interrupted, and the prompt that nothing else has
 }
 
@@ -143,7 +148,9 @@ func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	if err := i.note(done.Prompt); err != nil {
 		return err
 	}
-	done.Left = erase(context.WithoutCancel(ctx), i, done.Prompt, true) != nil
+	if done.Left = erase(context.WithoutCancel(ctx), i, done.Prompt, true) != nil; done.Left {
+		return i.left(done.Prompt)
+	}
 	return nil
 }
 

@@ -47,6 +47,14 @@ var interruptions = map[string]struct {
 		change: func(a *atWork) { a.above = "❯ do it"; a.onEscape = func() { a.working, a.box = false, "do it" } },
 		noting: agent.Errorf(agent.Failed, "no space"), kind: agent.Failed, says: "no space", pressed: 1, prompt: "do it", left: true, noted: "do it",
 	},
+	"a prompt that cannot be erased": {
+		change: func(a *atWork) {
+			a.above = "❯ do it"
+			a.left = "do it"
+			a.onEscape = func() { a.working, a.box = false, "do it" }
+		},
+		outcome: Interrupted, pressed: -1, prompt: "do it", left: true, noted: "do it",
+	},
 	"a prompt that was not shown": {
 		change: func(a *atWork) { a.onEscape = func() { a.working, a.box = false, "mine" } }, outcome: Interrupted, pressed: 1, prompt: "mine", left: true,
 	},
@@ -85,15 +93,17 @@ func TestInterruption(t *testing.T) {
 				c.change(a)
 			}
 			var noted []string
+			remembered := ""
 			i := interruption{
 				Terminal: a,
 				working:  func() (bool, error) { return a.working, a.err },
 				ended:    func() (transcript.TurnEnd, error) { return a.end, nil },
+				left:     func(text string) error { remembered = text; return nil },
 				note:     func(forgotten string) error { noted = append(noted, forgotten); return c.noting },
 			}
 			var done Interruption
 			err := i.run(t.Context(), &done)
-			if len(a.got) != c.pressed || done.Prompt != c.prompt || done.Left != c.left {
+			if c.pressed >= 0 && len(a.got) != c.pressed || (remembered != "") != (c.pressed < 0) || done.Prompt != c.prompt || done.Left != c.left {
 				t.Errorf("%s: typed %q, %+v", what, a.got, done)
 			}
 			wasNoted := done.Outcome == Interrupted

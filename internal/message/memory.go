@@ -45,9 +45,9 @@ func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start,
 		case e.Pending():
 			return "", false, errOvertakes
 		case same:
-			typed, known, err = s.lookedFor(ctx, receipt, began, sight, e)
+			typed, err = s.lookedFor(ctx, receipt, began, sight, e)
 			if !l.force || receipt.Word != Unknown || agent.KindOf(err) != agent.TimedOut {
-				return typed, known, err
+				return typed, true, err
 			}
 			l.again, *receipt = append(l.again, e), Receipt{Handle: receipt.Handle, Word: Held}
 		}
@@ -66,21 +66,21 @@ func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err er
 }
 
 // lookedFor completes the receipt of a remembered text by what the transcript has of it now.
-func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, e queue.Entry) (typed string, known bool, err error) {
+func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, e queue.Entry) (typed string, err error) {
 	*began = startOf(sight.Record, e.Typing)
 	sent, err := s.sent(began, e.Typing.Typed)
 	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
 	switch {
 	case err != nil:
-		return "", true, err
+		return "", err
 	case !sent.Found:
-		return "", true, agent.Errorf(agent.TimedOut, "this very text was submitted at %s, and the transcript does not have it: it is not typed again",
+		return "", agent.Errorf(agent.TimedOut, "this very text was submitted at %s, and the transcript does not have it: it is not typed again",
 			e.Created.Format(time.RFC3339)).
 			Hint("to see what arrived: nbs-worker logs %s", receipt.Handle).
 			Hint("to type it again if it did not: --force")
 	}
 	receipt.Word = wordOf(sent)
-	return e.Typing.Typed, true, s.Store.Outbox(receipt.Handle).Remove(ctx, e)
+	return e.Typing.Typed, s.Store.Outbox(receipt.Handle).Remove(ctx, e)
 }
 
 func wordOf(sent transcript.Sent) Word {
