@@ -241,7 +241,7 @@ func tmuxLine(v inspect.View) string {
 	case v.Err != nil:
 		return v.Record.TmuxSession + ", unknown: tmux did not answer"
 	case v.Pane != nil:
-		return v.Record.TmuxSession + ", there"
+		return v.TmuxSession() + ", there"
 	case v.Status.SamePID:
 		return "not in tmux"
 	default:

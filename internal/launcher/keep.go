@@ -34,3 +34,21 @@ func keep(ctx context.Context, in *store.Store, config claude.Config, id agent.S
 	}
 	return err
 }
+
+// noteCost completes what the status line said of a claude that has ended. Claude writes the last cost into the
+// transcript when it leaves, and does not call its status line any more. It may be lost without harm.
+func (l *Launcher) noteCost(ctx context.Context, child *child, r *agent.Record) {
+	file, found, err := child.config.Transcript(r.SessionID)
+	if err != nil || !found {
+		return
+	}
+	level, err := file.Context(r.Model)
+	if err != nil || level.CostUSD == nil {
+		return
+	}
+	_ = l.Store.UpdateReport(ctx, r.Handle, func(report *agent.Report) {
+		if gauge := r.GaugeOf(*report); gauge != nil {
+			gauge.CostUSD = max(gauge.CostUSD, *level.CostUSD)
+		}
+	})
+}

@@ -49,6 +49,15 @@ func (s *Sight) Background() int {
 	return s.Report.Background
 }
 
+// TmuxSession is the name of the tmux session in which it is: a person may have renamed the one of its start, or
+// moved its pane to another. Where it has no pane, it is the recorded name.
+func (s *Sight) TmuxSession() string {
+	if s.Pane != nil && s.Pane.Session != "" {
+		return s.Pane.Session
+	}
+	return s.Record.TmuxSession
+}
+
 // IsNotAllowed tells whether it is known that nobody vouches for the record.
 func (s *Sight) IsNotAllowed() bool { return agent.KindOf(s.NotAllowed) == agent.Held }
 

@@ -8,7 +8,8 @@ import (
 )
 
 // Attach replaces this process by a tmux client that shows a pane. Inside a client of the same server it switches
-// that client instead. It returns only when it fails.
+// that client instead. Claude draws in UTF-8: without -u, tmux shows underscores in a locale that is not of UTF-8. It
+// returns only when it fails.
 func (c *Client) Attach(socketPath, paneID string) error {
 	if err := c.check(); err != nil {
 		return err
@@ -20,6 +21,6 @@ func (c *Client) Attach(socketPath, paneID string) error {
 	} else {
 		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TMUX=") })
 	}
-	args := append(append([]string{"tmux"}, c.socket...), verb, "-t", paneID)
+	args := slices.Concat([]string{"tmux", "-u"}, c.socket, []string{verb, "-t", paneID})
 	return &os.PathError{Op: "exec", Path: c.binary, Err: syscall.Exec(c.binary, args, env)}
 }

@@ -123,7 +123,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	r := &sight.Record
 	out := Agent{
 		Handle: handle, StateSource: sight.Status.Source, Background: sight.Background(), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
-		Model: r.Model, SessionID: r.SessionID, TmuxSession: r.TmuxSession, Cwd: r.LaunchCwd(), WorksIn: sight.WorksIn, Started: timeOf(r.Started),
+		Model: r.Model, SessionID: r.SessionID, TmuxSession: sight.TmuxSession(), Cwd: r.LaunchCwd(), WorksIn: sight.WorksIn, Started: timeOf(r.Started),
 		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: newCost(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()

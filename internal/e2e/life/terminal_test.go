@@ -3,6 +3,7 @@ package life
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,6 +25,54 @@ func TestAttach(t *testing.T) {
 	m.OK("stop", "alpha")
 	c = m.Console(m.Command([]string{"attach", "alpha"}))
 	c.MustShow("the agent does not run: stopped")
+}
+
+// Claude draws in UTF-8, whatever the locale says.
+func TestAttachWithoutALocale(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Grüße ❯ and 42.")
+	m.WaitState("alpha", "idle")
+	m.MustAnswer("alpha", "You said: Grüße")
+	attach := m.Command([]string{"attach", "alpha"})
+	attach.Env = append(slices.DeleteFunc(slices.Clone(attach.Env), func(entry string) bool {
+		return strings.HasPrefix(entry, "LC_") || strings.HasPrefix(entry, "LANG=")
+	}), "LC_ALL=C")
+	c := m.Console(attach)
+	c.MustShow("Gr")
+	c.MustShow("shortcuts")
+	m.Check(strings.Contains(c.Seen.String(), "Grüße ❯"), "%s", c.Seen.String())
+}
+
+// A person renames the session, or moves the pane to another one.
+func TestSessionNamesTheTmuxSessionThatIsThere(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.WaitState("alpha", "idle")
+	m.Tmux("rename-session", "-t", "=nbs-alpha-live", "mine")
+	m.MustSay(m.OK("session", "alpha"), "Tmux:            mine, there\n")
+	s := m.Session("alpha")
+	m.Check(s.TmuxSession == "mine" && s.TmuxAlive, "%+v", s)
+	m.MustSay(m.OK("list", "--json"), `"tmux_session":"mine"`)
+	m.OK("stop", "alpha")
+	m.MustSay(m.OK("session", "alpha"), "Tmux:            nbs-alpha-live, not there\n")
+}
+
+// Claude calls its status line before the last turn has its cost, and writes it down when it leaves; 2.1.197 does not.
+func TestCostOfAStoppedAgent(t *testing.T) {
+	m := real(t)
+	m.Remembers("alpha")
+	for range 3 { // the more, the surer that a turn ends right before the stop
+		m.OK("stop", "alpha")
+		m.OK("resume", "alpha")
+		m.MustSay(m.Reply("alpha", "What number?"), "42")
+	}
+	m.OK("stop", "alpha")
+	text := string(m.BytesOf(m.Session("alpha").Transcript.Path))
+	_, written, found := strings.Cut(text[strings.LastIndex(text, `"type":"cost-state"`)+1:], `"totalCostUSD":`)
+	m.Check(found, "Claude has written no cost: %s", text)
+	written = written[:strings.IndexAny(written, ",}")]
+	m.MustSay(m.OK("list", "--json"), `"cost":{"usd":`+written[:4])
+	m.MustSay(m.OK("session", "alpha", "--json"), `"cost":{"usd":`+written[:4])
 }
 
 func TestRunByHandInATerminal(t *testing.T) {
