@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -26,8 +27,33 @@ func ParseModel(s string) (Model, error) {
 	return "", Errorf(BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", Quote(s))
 }
 
+// exactly is what stands before a name that is meant although it looks like a slip of the finger.
+const exactly = "exactly:"
+
+// ChooseModel checks the name of a model that is asked for. A name that is one slip away from a known one is refused: an
+// agent would start, and fail at its first turn. exactly:NAME is NAME, whatever it resembles. Errors: BadInput.
+func ChooseModel(s string) (Model, error) {
+	name, meant := strings.CutPrefix(s, exactly)
+	model, err := ParseModel(name)
+	if near := model.Suggestion(); err == nil && !meant && near != "" {
+		return "", Errorf(BadInput, "%w", &SlipError{Name: name, Near: string(near), Exactly: exactly + name})
+	}
+	return model, err
+}
+
+// SlipError is the error about the name of a model that is probably misspelled.
+type SlipError struct {
+	Name    string
+	Near    string // that was probably meant
+	Exactly string // what to give if it was not
+}
+
+func (e *SlipError) Error() string {
+	return fmt.Sprintf("there is no known model %s; %s is, and %s takes the name as it is", Quote(e.Name), e.Near, e.Exactly)
+}
+
 // Suggestion returns the alias from which the name is one slip away (a letter
-// missing, added, wrong, or two exchanged), or "" when there is none.
+// missing, added, wrong, or two exchanged), or such a name in a full name; "" when there is none.
 func (m Model) Suggestion() Model {
 	name, suffix := strings.ToLower(string(m)), ""
 	if base, ok := strings.CutSuffix(name, "[1m]"); ok {
@@ -39,6 +65,29 @@ func (m Model) Suggestion() Model {
 	for _, alias := range modelAliases {
 		if oneSlip(name, alias) {
 			return Model(alias + suffix)
+		}
+	}
+	const ours = "claude-"
+	rest, isFull := strings.CutPrefix(name, ours)
+	for word := range strings.SplitSeq(rest, "-") {
+		if alias := slipOf(word); isFull && alias != "" {
+			return Model(strings.Replace(name, word, alias, 1) + suffix)
+		}
+	}
+	return ""
+}
+
+// families are the aliases that full names hold.
+var families = []string{"sonnet", "opus", "haiku", "fable"}
+
+// slipOf is the family from which a word of a full name is one slip away; "" when there is none, or it is one.
+func slipOf(word string) string {
+	if slices.Contains(families, word) {
+		return ""
+	}
+	for _, family := range families {
+		if oneSlip(word, family) {
+			return family
 		}
 	}
 	return ""

@@ -82,3 +82,19 @@ func TestParsePermissionMode(t *testing.T) {
 		}
 	}
 }
+
+// What is asked for is checked; what is recorded, or Claude says, is taken as it is.
+func TestChooseModel(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]agent.Model{
+		"": "", "opus": "opus", "sonnet[1m]": "sonnet[1m]", "claude-sonnet-5-5": "claude-sonnet-5-5", "claude-opus-4-8": "claude-opus-4-8", "my-table": "my-table",
+		"exactly:sonet": "sonet", "exactly:opus": "opus",
+	} {
+		model, err := agent.ChooseModel(typed)
+		rig.Check(t, err == nil && model == want, "%q: %q, %v", typed, model, err)
+	}
+	for typed, near := range map[string]string{"sonet": "sonnet is", "opuss[1m]": "opus[1m] is", "claude-sonet-5": "claude-sonnet-5 is", "a b": "is not valid", "exactly:a b": "is not valid"} {
+		model, err := agent.ChooseModel(typed)
+		rig.Check(t, model == "" && agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), near), "%q: %q, %v", typed, model, err)
+	}
+}

@@ -103,7 +103,7 @@ func (o *adoptOptions) parse(f *factory) (adopt.Request, error) {
 	}
 	var err error
 	if o.modelGiven {
-		model, err := f.model(o.model)
+		model, err := agent.ChooseModel(o.model)
 		if err != nil {
 			return asked, err
 		}

@@ -152,7 +152,7 @@ func (o *askOptions) check() error {
 		return agent.Errorf(agent.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0 waits as long as it takes")
 	}
 	if o.model != "" {
-		model, err := agent.ParseModel(o.model)
+		model, err := agent.ChooseModel(o.model)
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ Waiting turns stay. reset waits for a turn that is being answered. --system-prom
 				if !cmd.Flags().Changed("model") {
 					return nil
 				}
-				parsed, err := agent.ParseModel(model)
+				parsed, err := agent.ChooseModel(model)
 				meta.Model = parsed
 				return err
 			})

@@ -57,7 +57,7 @@ func TestSpawnFlags(t *testing.T) {
 	for line, want := range map[string]supervisor.Spawn{
 		"a":                                 plainSpawn,
 		"a --model opus[1m]":                with(func(s *supervisor.Spawn) { s.Model = "opus[1m]" }),
-		"a --model=sonet":                   with(func(s *supervisor.Spawn) { s.Model = "sonet" }),
+		"a --model=exactly:sonet":           with(func(s *supervisor.Spawn) { s.Model = "sonet" }),
 		"a --permission-mode plan":          with(func(s *supervisor.Spawn) { s.PermissionMode, s.UsualMode = "plan", "" }),
 		"a --restart on-failure":            with(func(s *supervisor.Spawn) { s.Restart = agent.RestartOnFailure }),
 		"a --cwd link/deep":                 with(func(s *supervisor.Spawn) { s.Cwd = filepath.Join(dir, "lab/deep") }),
@@ -83,6 +83,7 @@ func TestSpawnFlags(t *testing.T) {
 	}
 	for line, want := range map[string]agent.Kind{
 		"a --restart sometimes":      agent.BadInput,
+		"a --model sonet":            agent.BadInput,
 		"a --prompt-file missing.md": agent.NotFound,
 		"a --prompt-file lab":        agent.BadInput,
 		"a --prompt-file blank.md":   agent.BadInput,
@@ -123,9 +124,20 @@ func TestResumeModelIsAskedFor(t *testing.T) {
 	rig.Check(t, got.Model != nil && *got.Model == "opus" && got.Fresh && got.Force && err == nil, "with all: %+v, %v", got, err)
 }
 
-func TestSlipOfTheFingerIsPointedOut(t *testing.T) {
+// A model that is probably misspelled is refused before anything is started or changed, wherever it is given.
+func TestMisspelledModelIsRefused(t *testing.T) {
 	t.Parallel()
-	project := newProject(t)
-	r := run("--root", project, "spawn", "a", "--dry-run", "--model", "sonet").want(t, 0)
-	rig.Check(t, r.err == "hint: model \"sonet\" is passed on as it is; did you mean: --model sonnet\n", "stderr is %q", r.err)
+	alpha := record("alpha")
+	alpha.ProjectRoot = t.TempDir()
+	project := newProject(t, alpha)
+	for _, line := range []string{
+		"spawn a --model sonet", "spawn a --model=sonet --dry-run", "resume alpha --model sonet", "set alpha model=sonet", "ask review hello --model sonet", "adopt beta --pid 9 --model sonet",
+	} {
+		r := run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, agent.BadInput, `there is no known model "sonet"; sonnet is, and exactly:sonet takes the name as it is`)
+		near := "hint: did you mean: nbs-worker --root " + project + " " + strings.Replace(line, "sonet", "sonnet", 1) + "\n"
+		exactly := "hint: or, if there is such a model: nbs-worker --root " + project + " " + strings.Replace(line, "sonet", "exactly:sonet", 1) + "\n"
+		rig.Check(t, strings.Contains(r.err, near) && strings.Contains(r.err, exactly), "%s: %s", line, r.err)
+	}
+	r := run("--root", project, "spawn", "a", "--dry-run", "--model", "exactly:sonet").want(t, 0)
+	rig.Check(t, strings.Contains(r.out, " --model sonet ") && r.err == "", "%+v", r)
 }

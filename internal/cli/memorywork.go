@@ -60,7 +60,7 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 			return err
 		}
 	}
-	if asked.Model, err = agent.ParseModel(o.model); err != nil {
+	if asked.Model, err = agent.ChooseModel(o.model); err != nil {
 		return err
 	}
 	if o.perDay < 1 {

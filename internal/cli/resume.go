@@ -166,7 +166,7 @@ func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
 	}
 	if err == nil && o.modelGiven {
 		var model agent.Model
-		model, err = f.model(o.model)
+		model, err = agent.ChooseModel(o.model)
 		resume.Model = &model
 	}
 	return resume, err

@@ -97,7 +97,7 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 		}
 	}
 	if o.model != "" {
-		if asked.Chats.Model, err = agent.ParseModel(o.model); err != nil {
+		if asked.Chats.Model, err = agent.ChooseModel(o.model); err != nil {
 			return err
 		}
 	}

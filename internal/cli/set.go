@@ -95,7 +95,7 @@ func (f *factory) parseSet(words []string) (set supervisor.Set, err error) {
 func (f *factory) parseSetting(set *supervisor.Set, key, value string) error {
 	switch key {
 	case "model":
-		model, err := f.model(value)
+		model, err := agent.ChooseModel(value)
 		set.Model = &model
 		return err
 	case "permission-mode":

@@ -69,7 +69,7 @@ stays: nbs-worker resume <handle> tries again.`,
 
 func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.model, "model", "", "model: an alias like opus or sonnet[1m], or a full name (default: $NBS_MODEL, or Claude's choice)")
+	flags.StringVar(&o.model, "model", "", "model: an alias like opus or sonnet[1m], or a full name; exactly:NAME if it resembles a known one (default: $NBS_MODEL, or Claude's choice)")
 	flags.StringVar(&o.permissionMode, "permission-mode", "", "how claude asks before it acts (default: $NBS_PERMISSION_MODE, or bypassPermissions)")
 	flags.StringVar(&o.restart, "restart", string(agent.RestartNo), "when the launcher starts the agent again by itself: no, on-failure, on-abnormal, always")
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
@@ -163,7 +163,7 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 	}
 	start.InPlace = o.foreground
 	spawn := supervisor.Spawn{Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, MayManage: o.mayManage, Memory: o.memory, Start: start}
-	spawn.Model, err = f.model(cmp.Or(o.model, os.Getenv("NBS_MODEL")))
+	spawn.Model, err = agent.ChooseModel(cmp.Or(o.model, os.Getenv("NBS_MODEL")))
 	if err != nil {
 		return spawn, err
 	}
@@ -189,13 +189,4 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 		spawn.SessionID, err = agent.ParseSessionID(o.sessionID)
 	}
 	return spawn, err
-}
-
-// model checks a model's name and points out a slip of the finger.
-func (f *factory) model(name string) (agent.Model, error) {
-	model, err := agent.ParseModel(name)
-	if near := model.Suggestion(); err == nil && near != "" {
-		f.hint("model %s is passed on as it is; did you mean: --model %s", agent.Quote(name), near)
-	}
-	return model, err
 }

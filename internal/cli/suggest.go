@@ -105,6 +105,11 @@ func (f *factory) hintsOf(err error) []string {
 	if absent, ok := errors.AsType[*store.AbsentError](err); ok && absent.Near != "" {
 		hints = append([]string{"did you mean: " + f.lineFor(absent.Handle, absent.Near)}, hints...)
 	}
+	if slip, ok := errors.AsType[*agent.SlipError](err); ok {
+		if near, exactly := f.lineWith(slip.Name, slip.Near), f.lineWith(slip.Name, slip.Exactly); near != exactly { // else it is not on this line
+			hints = append(hints, "did you mean: "+near, "or, if there is such a model: "+exactly)
+		}
+	}
 	const again, force = "nbs-worker resume ", " --force"
 	for i, hint := range hints {
 		before, rest, isResume := strings.Cut(hint, again)
@@ -116,6 +121,39 @@ func (f *factory) hintsOf(err error) []string {
 	return hints
 }
 
+// lineWith is this command line with a value in the place of another.
+func (f *factory) lineWith(old, value string) string {
+	words := []string{"nbs-worker"}
+	for i := 0; i < len(f.args); i++ {
+		arg := f.args[i]
+		switch {
+		case isGlobal(arg):
+			i += globalWords(arg) - 1 // a hint repeats it by itself
+			continue
+		case arg == old:
+			arg = value
+		case strings.HasSuffix(arg, "="+old):
+			arg = strings.TrimSuffix(arg, old) + value
+		}
+		words = append(words, lineQuote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// isGlobal reports whether an argument is a flag that says on which project or server a command acts.
+func isGlobal(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return name == "--root" || name == "--tmux-socket"
+}
+
+// globalWords is how many arguments such a flag has, with its value.
+func globalWords(arg string) int {
+	if strings.Contains(arg, "=") {
+		return 1
+	}
+	return 2
+}
+
 // lineFor is this command line for one agent of those that it names, under the name that is to stand there.
 func (f *factory) lineFor(handle, name agent.Handle) string {
 	words, named := []string{"nbs-worker"}, false
@@ -125,9 +163,9 @@ func (f *factory) lineFor(handle, name agent.Handle) string {
 		bare := strings.TrimPrefix(arg, "@")
 		other := slices.IndexFunc(others, agent.Handle(arg).Same)
 		switch {
-		case arg == "--root", arg == "--tmux-socket":
-			i++ // a hint repeats them by itself
-		case strings.HasPrefix(arg, "--root="), strings.HasPrefix(arg, "--tmux-socket="), arg == "--all", arg == "--down":
+		case isGlobal(arg):
+			i += globalWords(arg) - 1
+		case arg == "--all", arg == "--down":
 		case other >= 0:
 			others = slices.Delete(others, other, other+1)
 		case !named && handle.Same(agent.Handle(bare)):

@@ -41,7 +41,7 @@ func (f *factory) coloured(colour, text string) string {
 func (f *factory) newTable(header ...string) *table {
 	const whole = 64 << 10 // bytes: the reader is woken once
 	t := &table{factory: f, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole), header: header}
-	if f.streams.OutTTY {
+	if f.streams.OutTTY && len(header) > 0 {
 		t.row(agent.Mapped(header, func(name string) cell { return cell{text: name, colour: bold} })...)
 	}
 	return t
@@ -67,7 +67,8 @@ func (t *table) row(cells ...cell) {
 const gap = 2 // columns between two columns
 
 func (t *table) flush() error {
-	widths, across := t.natural(), len(t.header)
+	widths := t.natural()
+	across := len(widths)
 	if t.streams.Width > 0 && total(widths) > t.streams.Width {
 		across -= t.under
 	}
@@ -80,7 +81,7 @@ func (t *table) flush() error {
 			line.WriteString(t.coloured(c.colour, shown) + padding)
 		}
 		_, _ = t.out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-		if n > 0 { // not the header
+		if n > 0 && across < len(row) { // not the header
 			t.below(row, across)
 		}
 	}

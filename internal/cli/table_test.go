@@ -98,3 +98,14 @@ func TestTableThatCannotBeWritten(t *testing.T) {
 		rig.Check(t, err != nil, "on a terminal %t: no error", terminal)
 	}
 }
+
+// A table without a header, such as that of wait, has no line for it.
+func TestTableWithoutAHeader(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	f := &factory{streams: Streams{Out: &out, OutTTY: true, Width: 80}}
+	table := f.newTable()
+	table.row(text("alpha"), text("idle"))
+	rig.Must(t, table.flush())
+	rig.Equal(t, out.String(), "alpha  idle\n", "the table")
+}

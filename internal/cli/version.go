@@ -12,8 +12,14 @@ import (
 	"nbs-worker/internal/wire"
 )
 
+// stamped is the version that make has written into the program; "": it was built otherwise.
+var stamped string
+
 // version is that of the program, as it was built.
 func version() string {
+	if stamped != "" {
+		return stamped + " " + runtime.Version()
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info.Main.Version + " " + runtime.Version()
 	}

@@ -89,7 +89,7 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 		e.SystemPrompt = p.text(node)
 	}
 	if node := has["model"]; node != nil {
-		model, err := agent.ParseModel(p.text(node))
+		model, err := agent.ChooseModel(p.text(node))
 		if err != nil {
 			p.wrong(node, "%s: %v", e.Name, err)
 		}
