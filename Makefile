@@ -1,6 +1,11 @@
 .POSIX:
 
 PREFIX = /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
+# Where the shells look for completions, below share.
+BASH = bash-completion/completions
+ZSH = zsh/site-functions
+FISH = fish/vendor_completions.d
 LINT_VERSION = 2.15.0
 # One file for each version, so that a new pin is a new file.
 LINT = .cache/bin/golangci-lint-$(LINT_VERSION)
@@ -8,6 +13,8 @@ GOTESTSUM_VERSION = 1.13.0
 GOTESTSUM = .cache/bin/gotestsum-$(GOTESTSUM_VERSION)
 VULN_VERSION = 1.9.0
 VULN = .cache/bin/govulncheck-$(VULN_VERSION)
+# The tag of the commit, or its day and name. A release from an archive sets it: make install VERSION=1.2.
+VERSION = $$(git describe --tags --dirty 2>/dev/null || git log -1 --date=format:%Y%m%d --format=%cd-%h 2>/dev/null || echo unknown)
 # How many tests of one package run at a time: they mostly wait for claude and tmux.
 AT_ONCE = 4
 # A line for each package as it ends, and a test that fails in full. Each package that starts claude or tmux has a limit of
@@ -21,13 +28,13 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build demo demo-chat test test-all test-rest quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install clean
+.PHONY: help build demo demo-chat test test-all test-rest quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/nbs-worker and nbs-worker-services beside it, and bin/nbs-sim, the simulator
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags "-X nbs-worker/internal/cli.stamped=$(VERSION)" -o bin/ ./cmd/...
 
 demo: build ## show a recovery with the real Claude Code, without a network or an account
 	scripts/bootstrap demo
@@ -121,10 +128,18 @@ man: ## generate the man pages into build/man
 bootstrap: ## fetch what the tests need: tmux, jq, strace, mke2fs, systemd-analyze, the pinned Claude Code
 	scripts/bootstrap test
 
-install: build man ## install nbs-worker, nbs-worker-services and the man pages under PREFIX (/usr/local)
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1"
+install: build man ## install the programs, the man pages and the completions under PREFIX (/usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(SHARE)/man/man1" "$(SHARE)/$(BASH)" "$(SHARE)/$(ZSH)" "$(SHARE)/$(FISH)"
 	install -m 755 bin/nbs-worker bin/nbs-worker-services "$(DESTDIR)$(PREFIX)/bin"
-	install -m 644 build/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -m 644 build/man/*.1 "$(SHARE)/man/man1"
+	bin/nbs-worker completion bash >"$(SHARE)/$(BASH)/nbs-worker"
+	bin/nbs-worker completion zsh >"$(SHARE)/$(ZSH)/_nbs-worker"
+	bin/nbs-worker completion fish >"$(SHARE)/$(FISH)/nbs-worker.fish"
+
+uninstall: ## remove what make install has installed under PREFIX; your projects and their records stay
+	rm -f "$(DESTDIR)$(PREFIX)/bin/nbs-worker" "$(DESTDIR)$(PREFIX)/bin/nbs-worker-services"
+	rm -f "$(SHARE)"/man/man1/nbs-worker.1 "$(SHARE)"/man/man1/nbs-worker-*.1
+	rm -f "$(SHARE)/$(BASH)/nbs-worker" "$(SHARE)/$(ZSH)/_nbs-worker" "$(SHARE)/$(FISH)/nbs-worker.fish"
 
 clean: ## remove what was built; what bootstrap fetched stays in .cache
 	rm -rf bin build
