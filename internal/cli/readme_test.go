@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -69,4 +70,27 @@ func TestErrorsQuoteNoFile(t *testing.T) {
 			rig.Check(t, r.code != 0 && !strings.Contains(r.err+r.out, "SWORDFISH"), "%s of %s: %d, %s", args[0], name, r.code, r.err)
 		}
 	}
+}
+
+// make uninstall removes each file that make install installs, and make install stamps the version.
+func TestUninstallRemovesWhatIsInstalled(t *testing.T) {
+	t.Parallel()
+	steps := func(target string) string {
+		make := exec.Command("make", "-n", target, "PREFIX=/p", "VERSION=1.2.3")
+		make.Dir = rig.Root(t)
+		out, err := make.CombinedOutput()
+		rig.Check(t, err == nil, "make -n %s: %v, %s", target, err, out)
+		return strings.ReplaceAll(string(out), `"`, "")
+	}
+	install, uninstall := steps("install"), steps("uninstall")
+	for _, file := range []string{
+		"/p/share/bash-completion/completions/nbs-worker", "/p/share/zsh/site-functions/_nbs-worker", "/p/share/fish/vendor_completions.d/nbs-worker.fish",
+	} {
+		rig.Check(t, strings.Contains(install, ">"+file+"\n"), "%s is not installed by\n%s", file, install)
+		rig.Check(t, strings.Contains(uninstall, " "+file), "%s is not removed by\n%s", file, uninstall)
+	}
+	for _, file := range []string{"/p/bin/nbs-worker ", "/p/bin/nbs-worker-services\n", "/p/share/man/man1/nbs-worker.1 ", "/p/share/man/man1/nbs-worker-*.1\n"} {
+		rig.Check(t, strings.Contains(uninstall, file), "%s is not removed by\n%s", file, uninstall)
+	}
+	rig.Check(t, strings.Contains(install, "cli.stamped=1.2.3 "), "no version is stamped by\n%s", install)
 }

@@ -65,6 +65,7 @@ var checks = []check{
 	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: ofEach((*examination).known, (*examination).lostFolders)},
 	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: ofEach((*examination).known, (*examination).moved)},
 	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: ofEach((*examination).live, (*examination).drifted)},
+	{id: "team.launchers", holds: "each launcher runs a program that is still installed", project: true, volatile: true, run: (*examination).replacedLaunchers},
 	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: ofEach((*examination).known, (*examination).lostTranscripts)},
 	{id: "team.unsaved", holds: "what is said to each agent is written down", project: true, volatile: true, run: (*examination).unsaved},
 	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: ofEach((*examination).known, (*examination).endingTranscripts)},

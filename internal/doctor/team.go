@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/keep"
 	"nbs-worker/internal/observe"
+	"nbs-worker/internal/proc"
 	"nbs-worker/internal/store/archive"
 )
 
@@ -109,6 +110,26 @@ func (d *examination) drifted(row inspect.Row) (all findings) {
 		}
 	}
 	return all
+}
+
+// replacedLaunchers looks for launchers whose program was replaced by another version, as an upgrade does.
+func (d *examination) replacedLaunchers(_ context.Context) findings {
+	return judgeLaunchers(d.live(), proc.IsReplaced)
+}
+
+func judgeLaunchers(live []inspect.Row, isReplaced func(pid int) bool) findings {
+	var old []string
+	for _, row := range live {
+		if p := row.Record.Process; p != nil && p.Launcher.PID != 0 && proc.IsAlive(p.LauncherIdentity()) && isReplaced(p.Launcher.PID) {
+			old = append(old, string(row.Handle))
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	return found(Note, "launched by a version of nbs-worker that was replaced since: "+strings.Join(old, ", "),
+		"these agents work on; what the new version does better they get at their next start",
+		"when their turns may end: nbs-worker resume "+strings.Join(old, " ")+" --force")
 }
 
 // lostTranscripts looks for conversations that were held and are not where Claude has them.

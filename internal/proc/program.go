@@ -44,7 +44,16 @@ func Program(pid int) string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Base(strings.TrimSuffix(path, " (deleted)"))
+	return filepath.Base(strings.TrimSuffix(path, deleted))
+}
+
+// deleted is what the kernel writes after the path of a file that has no name any more.
+const deleted = " (deleted)"
+
+// IsReplaced reports whether the file that a process runs was replaced or removed since the process has started it.
+func IsReplaced(pid int) bool {
+	path, err := os.Readlink(procPath(pid, "exe"))
+	return err == nil && strings.HasSuffix(path, deleted)
 }
 
 // Cwd returns the working directory of a process.
