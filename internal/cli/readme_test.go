@@ -94,3 +94,15 @@ func TestUninstallRemovesWhatIsInstalled(t *testing.T) {
 	}
 	rig.Check(t, strings.Contains(install, "cli.stamped=1.2.3 "), "no version is stamped by\n%s", install)
 }
+
+// The README says which folder is the project, and has what users of zsh and fish need.
+func TestReadmeSaysWhichFolderAndWhichShell(t *testing.T) {
+	t.Parallel()
+	text := readme(t)
+	for _, want := range []string{
+		"## Which folder is the project\n", "One team over all of them", "the nearest one counts", "## bash, zsh and fish\n", "fpath=(~/.local/share/zsh/site-functions $fpath)",
+		"nbs-worker completion fish >~/.config/fish/completions/nbs-worker.fish", "make uninstall",
+	} {
+		rig.Check(t, strings.Contains(text, want), "the README does not hold %q", want)
+	}
+}

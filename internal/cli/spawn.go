@@ -47,6 +47,9 @@ always also after a clean exit; never after nbs-worker stopped it. The launcher 
 five failures in ten minutes, or when nobody is logged in, claude refuses to start, or
 another claude has the conversation. nbs-worker session shows all this.
 
+The agent works in the project root, the folder that holds .nbs, found upward from the
+current one. spawn says so if that is not the current folder; --cwd names another one.
+
 Claude gets the environment of this call (nbs-worker help environment). The first message
 is on claude's command line, where other users of the machine can read it: put no secrets
 in it. With --prompt-file it is on no other command line. If the start fails, the record
@@ -152,6 +155,9 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if o.cwd == "" {
+		f.sayFolder(&started.Record)
+	}
 	return 0, f.showOne(f.started(started))
 }
 
@@ -189,4 +195,17 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 		spawn.SessionID, err = agent.ParseSessionID(o.sessionID)
 	}
 	return spawn, err
+}
+
+// sayFolder says where an agent works, if that is not the folder of this call, as below the project root.
+func (f *factory) sayFolder(r *agent.Record) {
+	here, err := absolute(".")
+	cwd, root := r.LaunchCwd(), ""
+	if err != nil || here == cwd {
+		return
+	}
+	if cwd == f.opened.Project() {
+		root = ", the project root,"
+	}
+	f.say("%s works in %s%s and not in the current folder; to choose another one: --cwd DIR", r.Handle, agent.Quote(cwd), root)
 }
