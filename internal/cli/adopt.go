@@ -97,7 +97,7 @@ func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (o *adoptOptions) parse(f *factory) (adopt.Request, error) {
+func (o *adoptOptions) parse() (adopt.Request, error) {
 	asked := adopt.Request{
 		Handle: agent.Handle(o.handle), PID: o.pid, Session: o.session, ClaudeArgs: o.claudeArgs, ArgsGiven: o.argsGiven,
 	}
@@ -122,7 +122,7 @@ func (o *adoptOptions) parse(f *factory) (adopt.Request, error) {
 }
 
 func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
-	asked, err := o.parse(f)
+	asked, err := o.parse()
 	if err != nil {
 		return err
 	}

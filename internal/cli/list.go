@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -115,58 +114,11 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 		return f.printTabs(rows, o)
 	}
 	slices.SortStableFunc(rows, func(a, b inspect.Row) int { return urgency(&a) - urgency(&b) })
-	undesired := slices.ContainsFunc(rows, func(row inspect.Row) bool { return isUndesired(&row) })
-	header := []string{"HANDLE", "STATE", "MODEL", "SINCE", "CONTEXT", "COST"}
-	project := ""
-	if f.opened != nil {
-		project = f.opened.Project()
-	}
-	folder := folderOf(project)
-	modes, folders := isVaried(rows, modeOf), isVaried(rows, folder) && !o.wide
-	if modes {
-		header = append(header, "MODE")
-	}
-	if folders {
-		header = append(header, "FOLDER")
-	}
-	if undesired {
-		header = append(header, "DESIRED")
-	}
-	always := len(header)
-	if o.usage {
-		header = append(header, "MEMORY", "CPU", "WRITTEN")
-	}
-	if o.wide {
-		header = append(header, "PID", "SESSION", "FOLDER")
-	}
-	t := f.newTable(header...)
-	t.under = len(header) - always
+	columns, under := f.listColumns(rows, o, bands, shared)
+	t := f.newTable(agent.Mapped(columns, func(c column) string { return c.name })...)
+	t.under = under
 	for i := range rows {
-		row, r := &rows[i], &rows[i].Record
-		cells := []cell{
-			text(string(row.Handle)), stateCell(row, shared[row.Handle]), modelCell(row), t.since(row.Status, r.Started),
-			contextCell(row.Context, bands), t.cost(row.Cost),
-		}
-		if modes {
-			cells = append(cells, text(modeOf(r)))
-		}
-		if folders {
-			cells = append(cells, text(folder(r)))
-		}
-		if undesired {
-			desired := cell{}
-			if isUndesired(row) {
-				desired = text(string(r.LaunchDesired()))
-			}
-			cells = append(cells, desired)
-		}
-		if o.usage {
-			cells = append(cells, t.usage(row.Usage)...)
-		}
-		if o.wide {
-			cells = append(cells, pid(r.PID, row.Status), text(string(r.SessionID)), text(cmp.Or(row.WorksIn, r.LaunchCwd())))
-		}
-		t.row(cells...)
+		t.row(agent.Mapped(columns, func(c column) cell { return c.of(t, &rows[i]) })...)
 	}
 	return t.flush()
 }
