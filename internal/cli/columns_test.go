@@ -60,7 +60,7 @@ func TestListShowsWhatDiffersInTheTeam(t *testing.T) {
 	rig.Check(t, regexp.MustCompile(`COST +MODE +FOLDER\nalpha .* bypassPermissions +/srv/api\nbeta .* plan +/srv/web\n`).MatchString(out), "both differ:\n%s", out)
 	of := folderOf("/srv")
 	for cwd, want := range map[string]string{"/srv": ".", "/srv/web/x": "web/x", "/opt": "/opt"} {
-		rig.Equal(t, of(&agent.Record{Spec: agent.Spec{Cwd: cwd}}), want, "%s", cwd)
+		rig.Equal(t, of(&inspect.Row{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Cwd: cwd}}}}), want, "%s", cwd)
 	}
 }
 
