@@ -122,8 +122,7 @@ func TestFolderThatWasNotEnteredIsDrift(t *testing.T) {
 	s := m.Remembers("alpha")
 	m.OK("stop", "alpha")
 	moved := m.Script(`cd "` + m.OtherProject() + `" && exec "` + m.Variable("NBS_CLAUDE") + `" "$@"`)
-	trusting := append(m.Env, "CLAUDE_CODE_SANDBOXED=1")
-	r := m.NBSWith(append(trusting, "NBS_CLAUDE="+moved), "resume", "alpha")
+	r := m.NBSWith([]string{"CLAUDE_CODE_SANDBOXED=1", "NBS_CLAUDE=" + moved}, "resume", "alpha")
 	if r.Code != 1 || !strings.Contains(r.Stderr, "what runs is not what was recorded: cwd is ") {
 		t.Error(r)
 	}
