@@ -8,9 +8,14 @@ import (
 	"nbs-worker/internal/agent"
 )
 
+// ScreenReaderVariable makes claude draw for a screen reader, against the settings: without the prompt and the
+// dialogs that are known.
+const ScreenReaderVariable = "CLAUDE_AX_SCREEN_READER"
+
 // scrubbed are the variables that Claude sets in its tools' shells. An agent that is
 // started from such a shell must not inherit them: with CLAUDE_CODE_CHILD_SESSION
-// claude writes no transcript, so that there is no conversation to resume.
+// claude writes no transcript, so that there is no conversation to resume. What a person has set for Claude's
+// drawing is taken away too.
 var scrubbed = []string{
 	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID",
 	"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "AI_AGENT",
@@ -18,6 +23,7 @@ var scrubbed = []string{
 	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
 	"CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_CHILD_NOTES_DIR",
 	"CLAUDE_CODE_SKIP_PROMPT_HISTORY", // no transcript either
+	ScreenReaderVariable,
 }
 
 func isScrubbed(name string) bool { return slices.Contains(scrubbed, name) }

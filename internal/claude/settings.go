@@ -81,10 +81,11 @@ func Settings(program string, closed Closed) string {
 		SkipBypassWarning bool                   `json:"skipDangerousModePermissionPrompt"`
 		EditorMode        string                 `json:"editorMode"`
 		ScreenReader      bool                   `json:"axScreenReader"`
+		Env               map[string]string      `json:"env"`
 		Hooks             map[string][]hookGroup `json:"hooks"`
 		StatusLine        hookCommand            `json:"statusLine"`
 		Permissions       Permissions            `json:"permissions"`
-	}{true, "normal", false, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.Rules()})
+	}{true, "normal", false, map[string]string{ScreenReaderVariable: "0"}, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.Rules()})
 	return plain(string(text))
 }
 

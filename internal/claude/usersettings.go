@@ -50,11 +50,12 @@ func (c Config) OwnPrompt() (vim, screenReader bool) {
 	for _, file := range []string{c.file, c.SettingsFile()} { // 2.1.197 keeps the mode in its own file
 		text, err := smallfile.Read(file, settingsLimit)
 		var own struct {
-			EditorMode   string `json:"editorMode"`
-			ScreenReader bool   `json:"axScreenReader"`
+			EditorMode   string            `json:"editorMode"`
+			ScreenReader bool              `json:"axScreenReader"`
+			Env          map[string]string `json:"env"`
 		}
 		if err == nil && json.Unmarshal(text, &own, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) == nil {
-			vim, screenReader = vim || own.EditorMode == "vim", screenReader || own.ScreenReader
+			vim, screenReader = vim || own.EditorMode == "vim", screenReader || own.ScreenReader || isOn(own.Env[ScreenReaderVariable])
 		}
 	}
 	return vim, screenReader

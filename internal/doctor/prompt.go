@@ -28,14 +28,23 @@ func (d *examination) promptKeys(_ context.Context) (all findings) {
 	if config, err := d.callersConfig(); err == nil {
 		look(config, "")
 	}
+	if d.Variable(claude.ScreenReaderVariable) != "" {
+		all = append(all, withoutReader(claude.ScreenReaderVariable+" is set here")...)
+	}
 	live := d.live()
 	for _, row := range d.known() {
+		if slices.Contains(row.Record.ClaudeArgs, screenReaderFlag) {
+			all.add(Warning, fmt.Sprintf("%s is drawn for a screen reader, by its argument %s", row.Handle, screenReaderFlag),
+				"nbs-worker cannot read what it shows: messages, interrupts and compactions fail", "start it without that argument: nbs-worker spawn HANDLE")
+		}
 		if config, err := d.ConfigOf(&row.Record); err == nil {
 			look(config, adoptedLive(live, row))
 		}
 	}
 	return all
 }
+
+const screenReaderFlag = "--ax-screen-reader"
 
 // adoptedLive is the handle of an agent that runs as it was adopted, without our settings; "" for any other.
 func adoptedLive(live []inspect.Row, row inspect.Row) string {
@@ -66,8 +75,11 @@ func ownPrompt(config claude.Config) (all findings) {
 			"with vim's keys Escape leaves the insert mode and does not interrupt", "")
 	}
 	if reader {
-		all.add(Note, "Claude draws for a screen reader for this user; agents are started without that",
-			"what they show could not be read by nbs-worker otherwise; nbs-worker screen HANDLE prints it as plain text", "")
+		all = append(all, withoutReader("Claude draws for a screen reader for this user")...)
 	}
 	return all
+}
+
+func withoutReader(what string) findings {
+	return found(Note, what+"; agents are started without that", "nbs-worker could not read what they show; it prints it as plain text", "nbs-worker screen HANDLE")
 }

@@ -74,3 +74,25 @@ func TestUserOfOtherKeys(t *testing.T) {
 		m.Errorf("%q", got)
 	}
 }
+
+// A user who has Claude drawn for a screen reader, by the settings or by a variable, has agents that can be
+// spoken to, and the question of a start is seen.
+func TestUserOfAScreenReader(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ settings, variable string }{
+		"settings":              {`{"axScreenReader":true}`, "LANG=C.UTF-8"},
+		"settings of variables": {`{"env":{"CLAUDE_AX_SCREEN_READER":"1"}}`, "LANG=C.UTF-8"},
+		"variable":              {`{}`, "CLAUDE_AX_SCREEN_READER=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := eachVersion(t)
+			m.Env = append(m.Env, c.variable)
+			rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Settings: c.settings})
+			m.Refused(8, "it asks whether it trusts the folder (trust)", "spawn", "alpha", "--model", "sonnet")
+			m.OK("resume", "alpha", "--force", "--trust="+m.World.Project)
+			m.mustBeSpokenTo()
+			m.OK("compact", "alpha")
+			m.MustSay(m.NBS("doctor").Stdout, "; agents are started without that")
+		})
+	}
+}
