@@ -23,7 +23,7 @@ func fullView() inspect.View {
 	at := time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)
 	age := 192*time.Second + 300*time.Millisecond
 	return inspect.View{
-		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: screen.DialogTrust, Asked: &screen.Asked{Text: "Bash command\nrm -rf \x1b[2J", Choices: []string{"Yes", "No"}}, Record: agent.Record{
+		Sight: observe.Sight{Pane: &tmux.Pane{}, Dialog: screen.DialogTrust, Asked: &agent.Asked{Text: "Bash command\nrm -rf \x1b[2J", Choices: []string{"Yes", "No"}}, Record: agent.Record{
 			Spec: agent.Spec{
 				Schema: 1, Handle: "alpha", SessionID: sessionID, Model: "opus", InitialPrompt: "Hello.", ProjectRoot: "/srv",
 				Cwd: "/srv/lab", PermissionMode: "plan", ClaudeArgs: []string{"--verbose"}, Env: map[string]string{"HIDDEN": "hidden"},

@@ -62,7 +62,7 @@ func (w *starting) checkRefusal(ctx context.Context) error {
 	return nil
 }
 
-func heldAt(r *agent.Record, dialog screen.Dialog, asked *screen.Asked) error {
+func heldAt(r *agent.Record, dialog screen.Dialog, asked *agent.Asked) error {
 	what := ""
 	if asked != nil {
 		what = ". It shows:\n  " + strings.ReplaceAll(asked.Text, "\n", "\n  ") + "\n  [" + strings.Join(asked.Choices, " / ") + "]"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -44,7 +43,10 @@ func (w *starting) askVersion(ctx context.Context) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }() // it is empty, or a claude's that was asked for nothing else
 		a.said, err = launcher.Ask(ctx, w.plan.Program, []string{"--version"}, claude.ScratchEnv(w.Env, dir), dir)
-		_, exited := errors.AsType[*exec.ExitError](err)
+		_, exited := errors.AsType[interface {
+			error
+			ExitCode() int
+		}](err)
 		a.failed = err != nil && !exited
 	}()
 }

@@ -19,7 +19,7 @@ type Sight struct {
 	Lost   bool         // the record could not be read again, and is as it was before the look
 	Status agent.Status
 	Dialog screen.Dialog // at which a live agent waits, or ""
-	Asked  *screen.Asked // in the dialog; nil: nothing, or its screen does not show it
+	Asked  *agent.Asked  // in the dialog; nil: nothing, or its screen does not show it
 	Report agent.Report  // what its hooks said in this start; empty: nothing
 	Done   bool          // the last turn of this start ended well
 	// WorksIn is where its session is now, if that is another folder than the recorded one; DriftOf says

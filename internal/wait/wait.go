@@ -34,7 +34,7 @@ type Waited struct {
 	Handle  agent.Handle
 	Status  agent.Status
 	Dialog  screen.Dialog     // at which it waits, or ""
-	Asked   *screen.Asked     // in the dialog; nil: nothing, or its screen does not show it
+	Asked   *agent.Asked      // in the dialog; nil: nothing, or its screen does not show it
 	Context *agent.ContextUse // asked for by context-below only
 	Met     bool
 

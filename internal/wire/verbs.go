@@ -195,7 +195,7 @@ type Waited struct {
 func NewWaited(w wait.Waited, bands agent.Bands, now time.Time) Waited {
 	out := Waited{Handle: w.Handle, Met: w.Met, Context: newContext(w.Context, bands, now)}
 	out.State, out.Cause = w.Status.Words()
-	out.Question = newQuestion(w.Dialog, w.Asked)
+	out.Question = newQuestion(string(w.Dialog), w.Asked)
 	return out
 }
 
@@ -292,7 +292,7 @@ func NewScreen(handle agent.Handle, shot inspect.Shot) Screen {
 	return Screen{
 		Handle: handle, CapturedAt: timeOf(shot.At), Width: shot.Width, Height: shot.Height, Text: shot.Text,
 		Reading: Reading{
-			State: string(reading.State), Dialog: string(reading.Dialog), Asks: reading.Dialog.Question(), Question: newQuestion(reading.Dialog, reading.Asked),
+			State: string(reading.State), Dialog: string(reading.Dialog), Asks: reading.Dialog.Question(), Question: newQuestion(string(reading.Dialog), reading.Asked),
 			Retry: newRetry(reading.Retry), Trouble: string(reading.Trouble),
 		},
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/inspect"
 	"nbs-worker/internal/observe"
 )
@@ -54,11 +53,11 @@ type Question struct {
 	Choices []string `json:"choices"`
 }
 
-func newQuestion(dialog screen.Dialog, asked *screen.Asked) *Question {
+func newQuestion(dialog string, asked *agent.Asked) *Question {
 	if dialog == "" {
 		return nil
 	}
-	out := &Question{Dialog: string(dialog), Choices: []string{}}
+	out := &Question{Dialog: dialog, Choices: []string{}}
 	if asked != nil {
 		out.Text, out.Choices = asked.Text, asked.Choices
 	}
@@ -127,7 +126,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: newCost(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
-	out.Question = newQuestion(sight.Dialog, sight.Asked)
+	out.Question = newQuestion(string(sight.Dialog), sight.Asked)
 	if age := sight.Status.Age; age != nil {
 		out.StateAgeMS = new(age.Milliseconds())
 	}

@@ -4,27 +4,18 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"nbs-worker/internal/agent"
 )
 
-// Asked is what a dialog asks, as Claude draws it.
-type Asked struct {
-	Text    string   // above the choices: tool, command or path, and the question, a line each
-	Choices []string // in their order
-}
-
-// String is what is asked on one line.
-func (a *Asked) String() string {
-	return strings.ReplaceAll(a.Text, "\n", " · ") + " [" + strings.Join(a.Choices, " / ") + "]"
-}
-
 // askedIn reads a dialog without the line of its keys; nil when its choices are not recognised.
-func askedIn(dialog Dialog, body []string) *Asked {
+func askedIn(dialog Dialog, body []string) *agent.Asked {
 	choices, above := choicesIn(dialog, body)
 	if len(choices) == 0 || dialog == DialogResume {
 		return nil
 	}
 	text := autoModeTip().ReplaceAllString(strings.Join(unwrapped(sinceRule(above), columns(body)), "\n"), "")
-	return &Asked{Text: shortened(text), Choices: choices}
+	return &agent.Asked{Text: shortened(text), Choices: choices}
 }
 
 // autoModeTip is an advertisement that Claude draws in the middle of a permission dialog.

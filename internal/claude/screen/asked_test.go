@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -13,16 +14,16 @@ import (
 func TestWhatADialogAsks(t *testing.T) {
 	t.Parallel()
 	const servers = "MCP servers may execute code or access system resources. All tool calls require approval. Learn more in the MCP documentation."
-	for name, want := range map[string]Asked{
-		"2.1.329/permission-bash": {"Bash command\nmake it\ntouch one\nDo you want to proceed?", []string{
+	for name, want := range map[string]agent.Asked{
+		"2.1.329/permission-bash": {Text: "Bash command\nmake it\ntouch one\nDo you want to proceed?", Choices: []string{
 			"Yes", "Yes, and always allow access to /srv/lab/project from this project",
 			"Yes, and switch to auto mode · auto mode handles these prompts for you", "No",
 		}},
-		"2.1.197/permission-bash":  {"Bash command\ntouch one\nmake it\nDo you want to proceed?", []string{"Yes", "Yes, and always allow access to project/ from this project", "No"}},
-		"2.1.197/permission-write": {"Create file\nw.txt\n1 hello\n2 ────────────────────\n3 ❯\n4 world\nDo you want to create w.txt?", []string{"Yes", "Yes, allow all edits during this session (shift+tab)", "No"}},
-		"2.1.329/questions":        {"←  ☐ Way  ☐ When  ✔ Submit  →\nWhich way?", []string{"[ ] Left", "[ ] Right", "[ ] Type something", "Chat about this"}},
-		"2.1.197/start-mcp":        {"New MCP server found in this project: lab\n" + servers, []string{"Use this MCP server", "Use this and all future MCP servers in this project", "Continue without using this MCP server"}},
-		"2.1.332/start-mcp":        {"New MCP server found in this project: lab\n" + servers, []string{"Use this MCP server", "Use this and all future MCP servers in this project", "Continue without using this MCP server"}},
+		"2.1.197/permission-bash":  {Text: "Bash command\ntouch one\nmake it\nDo you want to proceed?", Choices: []string{"Yes", "Yes, and always allow access to project/ from this project", "No"}},
+		"2.1.197/permission-write": {Text: "Create file\nw.txt\n1 hello\n2 ────────────────────\n3 ❯\n4 world\nDo you want to create w.txt?", Choices: []string{"Yes", "Yes, allow all edits during this session (shift+tab)", "No"}},
+		"2.1.329/questions":        {Text: "←  ☐ Way  ☐ When  ✔ Submit  →\nWhich way?", Choices: []string{"[ ] Left", "[ ] Right", "[ ] Type something", "Chat about this"}},
+		"2.1.197/start-mcp":        {Text: "New MCP server found in this project: lab\n" + servers, Choices: []string{"Use this MCP server", "Use this and all future MCP servers in this project", "Continue without using this MCP server"}},
+		"2.1.332/start-mcp":        {Text: "New MCP server found in this project: lab\n" + servers, Choices: []string{"Use this MCP server", "Use this and all future MCP servers in this project", "Continue without using this MCP server"}},
 	} {
 		for _, size := range []string{"-80x24.txt", "-40x24.txt"} {
 			got := Read(screen(t, name+size)).Asked

@@ -13,7 +13,7 @@ import (
 type Reading struct {
 	State   agent.State  // Idle, Busy, Waiting, Retrying, Dead (claude has left) or Unknown
 	Dialog  Dialog       // of Waiting
-	Asked   *Asked       // of Waiting
+	Asked   *agent.Asked // of Waiting
 	Retry   *agent.Retry // of Retrying
 	Trouble Trouble      // of Idle
 
