@@ -72,7 +72,7 @@ func (m *team) mustKeepInJSON(folder string) {
 		PreviousSessions []struct{ Reason string } `json:"previous_sessions"`
 	}
 	out := m.OK("session", "alpha", "--json")
-	m.Must(json.Unmarshal([]byte(out), &s))
+	m.Must(e2e.One(out, &s))
 	m.Check(!steering(out) && s.Cwd == folder && s.InitialPrompt == evilLines && s.PreviousSessions[0].Reason == evilLines, "%q\n%+v", out, s)
 	list := m.OK("list", "--json")
 	m.Check(!steering(list) && strings.Count(list, "\n") == 1, "list: %q", list)
