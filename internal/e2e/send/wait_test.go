@@ -191,7 +191,7 @@ func TestWaitForAHundred(t *testing.T) {
 	waiting := m.waits(args...)
 	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
 	r := waiting.End()
-	m.Check(r.Code == 0 && (strings.Contains(r.Stdout, "\tcrashed\t") || strings.Contains(r.Stdout, "\tlost")) && r.Stderr == "", "%v", r)
+	m.Check(r.Code == 0 && (strings.Contains(r.Stdout, "\tcrashed\t") || strings.Contains(r.Stdout, "\tlost")) && notice.ReplaceAllString(r.Stderr, "") == "", "%v", r)
 }
 
 // All are those that should run: one that was stopped is not waited for, one that crashed is.
