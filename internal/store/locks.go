@@ -73,10 +73,23 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	}
 	retry := time.NewTicker(verbRetry)
 	defer retry.Stop()
-	for begun := time.Now(); ; {
+	begun := time.Now()
+	for named := begun; ; {
 		unlock, err = s.takeVerb(handle, verb, now)
-		if agent.KindOf(err) != agent.Conflict || time.Since(begun) > s.limit(handle, patience) {
+		if agent.KindOf(err) != agent.Conflict {
 			return unlock, err
+		}
+		since, limit := begun, patience.Other
+		switch holder, signed := s.VerbHolder(handle); {
+		case !signed: // it has just ended, or begun
+			since, limit = named, max(patience.Other, signatureWait)
+		case slices.Contains(shortVerbs, holder.Verb):
+			named, limit = time.Now(), patience.Short
+		default:
+			named = time.Now()
+		}
+		if time.Since(since) > limit {
+			return nil, err
 		}
 		select {
 		case <-retry.C:
@@ -84,17 +97,6 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 			return nil, agent.Errorf(agent.Interrupted, "interrupted while another command was at work on this agent")
 		}
 	}
-}
-
-// limit is how long the verb that is at work on an agent is waited for.
-func (s *Store) limit(handle agent.Handle, patience Patience) time.Duration {
-	switch holder, signed := s.VerbHolder(handle); {
-	case !signed: // it has just ended, or begun
-		return max(patience.Other, signatureWait)
-	case slices.Contains(shortVerbs, holder.Verb):
-		return patience.Short
-	}
-	return patience.Other
 }
 
 // shortVerbs type into an agent's terminal, are its launcher's, or change only its record: they end by themselves in time.

@@ -63,7 +63,7 @@ func (w *Waited) word() string {
 	if w.Asked != nil {
 		word += ", it asks: " + w.Asked.String()
 	}
-	if w.notLoggedIn {
+	if w.notLoggedIn && !strings.Contains(word, "not logged in") {
 		word += ", not logged in"
 	}
 	return word

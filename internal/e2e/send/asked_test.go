@@ -30,12 +30,10 @@ func (m *team) mustAsk(dialog, words, end, choices string) {
 		Dialog, Text string
 		Choices      []string
 	}
-	var one, waited struct{ Question question }
-	var all []struct{ Question question }
-	m.Decode(&one, "session", "alpha", "--json")
-	m.Decode(&all, "list", "--json")
-	m.Decode(&waited, "wait", "alpha", "--for", "waiting", "--json")
-	for _, q := range []question{one.Question, all[0].Question, waited.Question} {
+	for _, verb := range [][]string{{"session", "alpha"}, {"list"}, {"wait", "alpha", "--for", "waiting"}} {
+		var said []struct{ Question question }
+		m.Decode(&said, append(verb, "--json")...)
+		q := said[0].Question
 		has := strings.Join(q.Choices, ",") + ","
 		for choice := range strings.SplitSeq(choices, ",") {
 			m.Check(strings.Contains(has, choice+","), "no %s in %q", choice, q.Choices)
