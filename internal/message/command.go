@@ -64,7 +64,7 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 	word, _, _ := strings.Cut(d.text, " ")
 	var offered string
 	begun := time.Now()
-	err := until(ctx, offerLimit, func() (bool, error) {
+	err := until(ctx, drawLimit, func() (bool, error) {
 		shown, err := d.Screen(ctx)
 		if err == nil && !d.isIn(shown) { // a person types too
 			return false, d.changed(shown)
@@ -80,8 +80,5 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 		Hint("to see what it has, type / in its terminal: nbs-worker attach %s", d.handle)
 }
 
-// offerTime is how long Claude usually takes at most to offer commands, and offerLimit how long it may take.
-const (
-	offerTime  = 500 * time.Millisecond
-	offerLimit = 3 * time.Second
-)
+// offerTime is how long Claude usually takes at most to offer commands.
+const offerTime = 500 * time.Millisecond

@@ -28,7 +28,7 @@ func noLock(m *team) spoiled {
 }
 
 // whenSeen runs a verb that is spoiled when it looks at the agent's screen, as it does with
-// one that has its prompt. The agent has the same PATH: once is enough.
+// one that is ready. The agent has the same PATH: once is enough.
 func (m *team) whenSeen(s spoiled, args ...string) e2e.Result {
 	m.Helper()
 	armed := filepath.Join(m.TempDir(), "armed")
@@ -57,7 +57,8 @@ func TestStartThatCannotBeFullyWrittenDown(t *testing.T) {
 			rig.PrivateMounts(t).Tmpfs(m.InNbs(), "512k")
 			m.KeepServer()
 			s := spoil(m)
-			before := m.mustRunUnnoted(m.whenSeen(s, "spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42."), s)
+			before := m.mustRunUnnoted(m.whenSeen(s, "spawn", "alpha", "--model", "sonnet"), s)
+			m.OK("send", "alpha", "Remember 42.")
 			m.MustAnswer("alpha", "OK, I will remember 42.")
 			m.WaitState("alpha", "idle")
 			m.Refused(5, "the agent runs already: idle", "resume", "alpha")

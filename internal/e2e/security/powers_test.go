@@ -181,7 +181,7 @@ func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
 	whole := m.Record("boss")
 	m.SetRecord("boss", func(fields map[string]any) { fields["process"] = m.Record("alpha")["process"] })
 	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma --env A=1": "--env needs --may-manage"})
-	m.WaitState("alpha", "idle") // from here on its record tells of another's claude
+	alpha := m.WaitState("alpha", "idle") // from here on its record tells of another's claude, and terminal
 	m.SetRecord("alpha", func(fields map[string]any) { fields["process"] = whole["process"] })
-	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma": "what it may is not known: no record names its process"})
+	m.MustDenyIn(alpha, "agent alpha", map[string]string{"nbs-worker spawn gamma": "what it may is not known: no record names its process"})
 }
