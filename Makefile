@@ -34,7 +34,7 @@ help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/nbs-worker and nbs-worker-services beside it, and bin/nbs-sim, the simulator
-	CGO_ENABLED=0 go build -trimpath -ldflags "-X nbs-worker/internal/cli.stamped=$(VERSION)" -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags "-X nbs-worker/internal/app/cli.stamped=$(VERSION)" -o bin/ ./cmd/...
 
 demo: build ## show a recovery with the real Claude Code, without a network or an account
 	scripts/bootstrap demo
@@ -61,7 +61,7 @@ $(GOTESTSUM):
 	mv .cache/bin/gotestsum $@
 
 quick: ## run what needs neither tmux nor claude, for the inner loop
-	go test $$(go list ./... | grep -v -e /internal/e2e/ -e /internal/sim/ -e /internal/tmux -e /internal/launcher)
+	go test $$(go list ./... | grep -v -e /internal/e2e/ -e /internal/sim/ -e /internal/platform/tmux -e /internal/team/launcher)
 
 # The detector sleeps for a second at each exit unless told not to, and kills at random moments would find workers asleep.
 race: bootstrap ## run all tests under the race detector
@@ -123,7 +123,7 @@ $(VULN):
 
 man: ## generate the man pages into build/man
 	rm -rf build/man
-	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" go run ./internal/cli/mangen build/man
+	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" go run ./internal/app/cli/mangen build/man
 
 bootstrap: ## fetch what the tests need: tmux, jq, strace, mke2fs, systemd-analyze, the pinned Claude Code
 	scripts/bootstrap test

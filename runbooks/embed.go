@@ -1,4 +1,4 @@
-// Package runbooks holds the pages of the program: *.md, which internal/recovery/runbook reads.
+// Package runbooks holds the pages of the program: *.md, which internal/team/recovery/runbook reads.
 package runbooks
 
 import "embed"

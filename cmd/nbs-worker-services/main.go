@@ -5,8 +5,8 @@ package main
 import (
 	"os"
 
-	"nbs-worker/internal/cli"
-	"nbs-worker/internal/services"
+	"nbs-worker/internal/app/cli"
+	"nbs-worker/internal/app/services"
 )
 
 func main() {

@@ -8,7 +8,7 @@ package main
 import (
 	"os"
 
-	"nbs-worker/internal/cli"
+	"nbs-worker/internal/app/cli"
 )
 
 func main() {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"nbs-worker/internal/cli"
-	"nbs-worker/internal/services"
+	"nbs-worker/internal/app/cli"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/sim/rig"
 )
 

@@ -20,9 +20,9 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/proc"
+	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // scriptCommands are what a script can do besides the commands of testscript:

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 // DefaultCleanupDays is the number of days without a write after which Claude deletes a transcript.

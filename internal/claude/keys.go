@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 // Rebound is a key that nbs-worker presses in Claude's prompt, and that the user has given another meaning.

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 // What a person has configured in Claude's settings files, for all projects or for one.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/wire"
 )
 
 // Published are the schemas of what each verb prints, by verb, so strict that a field which is

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 const (

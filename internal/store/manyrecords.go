@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/parallel"
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/parallel"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 // Records reads many records.

@@ -40,8 +40,8 @@ import (
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/store/schedules"
+	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/store/watching"
-	"nbs-worker/internal/trust"
 )
 
 const (

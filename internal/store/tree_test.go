@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 func mustPutLaunch(t *testing.T, s *Store) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 // Registry is the folder in which each running claude keeps an entry about what it does.

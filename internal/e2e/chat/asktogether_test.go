@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/proc"
+	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/sim/rig"
 )
 

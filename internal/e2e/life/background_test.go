@@ -9,7 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/proc"
+	"nbs-worker/internal/platform/proc"
 )
 
 // The daemon that Claude keeps for sessions in the background has the mark of the agent that needed

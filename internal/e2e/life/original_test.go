@@ -9,7 +9,7 @@ import (
 
 // The cases in which the bash predecessor was seen to fail, but for those that are others' too: a pid
 // of another process and a neighbour with a longer name (who is who), a model that is a command and
-// records that are damaged (internal/cli), a missing claude (internal/supervisor), a session under
+// records that are damaged (internal/app/cli), a missing claude (internal/team/supervisor), a session under
 // another name (windows), a zombie (died), and a prompt that a resume sends again (recovery).
 
 func TestOriginalResumeThatFailsAtOnceKeepsTheRecord(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/e2e"
 )
 
-// The ten tests of the seed (step 6), at run time. 2 and 9 (the collision guard) are part of 1; 7 (a missing record) is TestNobodyThere of internal/cli; 4 (resume
+// The ten tests of the seed (step 6), at run time. 2 and 9 (the collision guard) are part of 1; 7 (a missing record) is TestNobodyThere of internal/app/cli; 4 (resume
 // reads the record) and 6 (a stale record resumes) are TestWhateverEndsAnAgentItComesBack; 10 (a concurrent
 // resume) is TestManyResumesOfOneAgent.
 

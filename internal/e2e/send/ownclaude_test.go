@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/proc"
+	"nbs-worker/internal/platform/proc"
 )
 
 // A claude that the agent's tools start, with the agent's variables and even with our hooks,

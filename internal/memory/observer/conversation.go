@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/claude/past"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
-	"nbs-worker/internal/proc"
+	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
 )

@@ -15,10 +15,10 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
-	"nbs-worker/internal/observe"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/team/observe"
 )
 
 func TestMain(m *testing.M) {

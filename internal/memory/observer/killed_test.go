@@ -20,11 +20,11 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/memory/db"
-	"nbs-worker/internal/observe"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/observe"
 )
 
 // own opens a project as its user.

@@ -16,11 +16,11 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/memory/db"
-	"nbs-worker/internal/proc"
+	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // realSite is a site whose agents and observers are the real Claude Code, and whose worker is nbs-worker itself.

@@ -10,9 +10,9 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
-	"nbs-worker/internal/observe"
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/observe"
 )
 
 // versions are the real programs that the package is held to.

@@ -22,9 +22,9 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
-	"nbs-worker/internal/observe"
+	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/store/spool"
-	"nbs-worker/internal/watch"
+	"nbs-worker/internal/team/observe"
 )
 
 // The defaults.

@@ -30,7 +30,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // Folder is where conversations are, below .nbs.

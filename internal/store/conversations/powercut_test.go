@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // Power cuts, as the store's: see [rig.Disk]. A writer accepts texts and has them answered. It says 2n-1 when text n is

@@ -10,7 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // A file or a line is one JSON object on one line, whose last field is the seal over the bytes before it.

@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // talked is a conversation with an answered turn and an open one.

@@ -22,7 +22,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // Folder is where the notes are, below .nbs.
@@ -47,11 +47,11 @@ const (
 
 // Note is what is known of a message.
 type Note struct {
-	ID    string    `json:"id"`
-	Key   string    `json:"key"`           // of its conversation
-	Seq   int       `json:"seq,omitempty"` // of its turn
-	State State     `json:"state"`
-	Text  string    `json:"text,omitempty"` // what came of it, in words
+	ID    string `json:"id"`
+	Key   string `json:"key"`           // of its conversation
+	Seq   int    `json:"seq,omitempty"` // of its turn
+	State State  `json:"state"`
+	Text  string `json:"text,omitempty"` // what came of it, in words
 
 	Untold string    `json:"untold,omitempty"` // why its answer was not told, or not all of it
 	At     time.Time `json:"at"`

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/private"
 )
 

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/private"
 )
 

@@ -1,6 +1,6 @@
 package private
 
-import "nbs-worker/internal/smallfile"
+import "nbs-worker/internal/platform/smallfile"
 
 // Files is a folder below that is open for reading many files in it. Where it cannot be opened,
 // that is the error of each file.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 // Folder is a private folder in a project. It is opened once, and may be moved or removed while

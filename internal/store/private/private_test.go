@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/smallfile"
 	"nbs-worker/internal/store/storetest"
 )
 

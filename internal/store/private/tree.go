@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/smallfile"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 // Tree is a private folder of the user's outside of every project: what is in a project, an

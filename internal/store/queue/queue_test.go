@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 
 	"nbs-worker/internal/sim/rig"
 )

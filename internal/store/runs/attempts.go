@@ -9,7 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // Attempt is the latest repair of an agent. It shows whether the run was killed or ended, and that

@@ -17,7 +17,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // Folder is where they are, below .nbs.

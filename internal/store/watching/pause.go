@@ -18,7 +18,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 // Folder is where the pause is, below .nbs, and where the memories of the watches of all projects

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/trust"
+	"nbs-worker/internal/store/trust"
 )
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/recovery/vigil"
+)
+
+// policyLines are what a watch would do by a policy.
+func (f *factory) policyLines(file vigil.File) ([]line, error) {
+	unchecked := func(string, string, []byte) error { return nil } // it is being looked at
+	policy, err := file.Policy(vigil.Default(), unchecked)
+	if err != nil {
+		return nil, err
+	}
+	lines := []line{{"Repairs", fmt.Sprintf("up to level %d, at most %d in an hour", policy.MaxLevel, policy.PerHour)}}
+	if policy.Notify != nil {
+		lines = append(lines, line{"Runs", strings.Join(agent.Mapped(policy.Notify.Program.Argv, strconv.Quote), " ")})
+	}
+	return lines, nil
+}
+
+// runAllowPolicy shows a policy file of the project, and asks.
+func runAllowPolicy(ctx context.Context, f *factory, path string) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	file, err := openPolicy(s, path)
+	if err != nil {
+		return err
+	}
+	shown := agent.Handle(path)
+	if file.Name == "" || s.Store.Allowed().Check(vigil.SealKind, file.Name, file.Text) == nil {
+		return f.show(outcome{handle: shown, words: "is allowed already"}, "")
+	}
+	if _, err := fmt.Fprintf(f.streams.Out, "%s\n", agent.Legible(string(file.Text))); err != nil {
+		return err
+	}
+	lines, err := f.policyLines(file)
+	if err != nil {
+		return err
+	}
+	if err := f.printRuns(lines); err != nil {
+		return err
+	}
+	if !f.confirmed("\nallow a watch to do so? [y/N] ") {
+		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+	}
+	if err := s.AllowFile(ctx, vigil.SealKind, file.Name, file.Text); err != nil {
+		return err
+	}
+	return f.show(outcome{handle: shown, words: "allowed"}, "")
+}

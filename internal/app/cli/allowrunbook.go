@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/recovery/runbook"
+)
+
+// runAllowRunbook shows a page of the project, and asks.
+func runAllowRunbook(ctx context.Context, f *factory, name string) error {
+	shelf, err := f.shelf()
+	if err != nil {
+		return err
+	}
+	page, err := shelf.Own(name)
+	if err != nil {
+		return err
+	}
+	s, err := f.founder() // a project may have pages before it has agents
+	if err != nil {
+		return err
+	}
+	if page.Barred == nil {
+		return f.show(outcome{handle: agent.Handle(name), words: "is allowed already"}, "")
+	}
+	if err := f.printPage(page); err != nil {
+		return err
+	}
+	if !f.confirmed(fmt.Sprintf("\nallow the runbook %s to run so? [y/N] ", name)) {
+		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+	}
+	if err := s.AllowFile(ctx, runbook.SealKind, page.File, []byte(page.Text)); err != nil {
+		return err
+	}
+	return f.show(outcome{handle: agent.Handle(name), words: "allowed"}, "")
+}
+
+// printPage prints a page, and last, right above the question, what it runs.
+func (f *factory) printPage(page runbook.Found) error {
+	if _, err := fmt.Fprintf(f.streams.Out, "%s\n%s would run:\n\n", agent.Legible(page.Text), agent.Legible(page.File)); err != nil {
+		return err
+	}
+	for _, step := range page.Page.Steps {
+		for _, command := range step.Commands {
+			if _, err := fmt.Fprintf(f.streams.Out, "  %-12s  nbs-worker %s\n", step.Name, agent.Legible(command.String())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// completeBarred offers the pages of the project that are not allowed.
+func (f *factory) completeBarred(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	shelf, err := f.shelf()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, page := range shelf.List() {
+		if page.Barred != nil {
+			names = append(names, page.Name+"\t"+purpose(page))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

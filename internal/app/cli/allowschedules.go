@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/store/schedules"
+)
+
+// shownFile is a file that a person is to look at.
+type shownFile struct {
+	kind, name string
+	text       []byte
+}
+
+// printRuns prints what would run, right above the question: the file above it may be long.
+func (f *factory) printRuns(lines []line) error {
+	if _, err := fmt.Fprint(f.streams.Out, "\nthis would run:\n\n"); err != nil {
+		return err
+	}
+	return f.printLines(lines, 0)
+}
+
+// scheduleLines are what would run, and when.
+func scheduleLines(file *schedule.File) []line {
+	return agent.Mapped(file.Entries, func(e *schedule.Entry) line {
+		what := "a turn: " + strconv.Quote(e.Prompt)
+		switch {
+		case e.Send != nil:
+			what = fmt.Sprintf("a message to %s: %s", e.Send.To, strconv.Quote(e.Send.Text))
+		case e.PromptFile != "":
+			what = "a turn with the text of " + strconv.Quote(e.PromptFile)
+		}
+		if e.DeliverTo != "" {
+			what += "; the answer goes to " + strconv.Quote(e.DeliverTo)
+		}
+		return line{e.Name, e.Times.String() + ": " + what}
+	})
+}
+
+// runAllowSchedules shows the schedules of the project with the files of their prompts, and asks.
+func runAllowSchedules(ctx context.Context, f *factory) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	text, err := s.Store.Schedules().Text()
+	if err != nil {
+		return err
+	}
+	file, err := schedule.Parse(schedules.Name, text)
+	if err != nil {
+		return err
+	}
+	all := []shownFile{{schedule.SealKind, schedules.Name, text}}
+	for _, e := range file.Entries {
+		if e.PromptFile == "" {
+			continue
+		}
+		prompt, err := e.ReadPromptFile(s.Store.Project())
+		if err != nil {
+			return err
+		}
+		all = append(all, shownFile{schedule.PromptSealKind, e.PromptFile, prompt})
+	}
+	var asked []shownFile
+	for _, one := range all {
+		if s.Store.Allowed().Check(one.kind, one.name, one.text) != nil {
+			asked = append(asked, one)
+		}
+	}
+	if len(asked) == 0 {
+		return f.show(outcome{handle: "schedules", words: "are allowed already"}, "")
+	}
+	for _, one := range asked {
+		if _, err := fmt.Fprintf(f.streams.Out, "%s:\n\n%s\n", agent.Legible(one.name), agent.Legible(string(one.text))); err != nil {
+			return err
+		}
+	}
+	if err := f.printRuns(scheduleLines(file)); err != nil {
+		return err
+	}
+	if !f.confirmed("\nallow this to run at its times? [y/N] ") {
+		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+	}
+	for _, one := range asked {
+		if err := s.AllowFile(ctx, one.kind, one.name, one.text); err != nil {
+			return err
+		}
+	}
+	return f.show(outcome{handle: "schedules", words: "allowed"}, "")
+}

@@ -1,0 +1,326 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/supervisor"
+)
+
+type askOptions struct {
+	key    string
+	text   string // as it was given: "-" for standard input
+	words  string // what the user says
+	model  string
+	prompt string // the system prompt
+	file   string // that holds it
+	stream bool
+	fork   bool
+	ask    conversations.Request
+
+	timeoutGiven bool
+}
+
+func newAskCmd(f *factory) *cobra.Command {
+	o := &askOptions{}
+	cmd := &cobra.Command{
+		Use:   "ask <key> [TEXT | -] [-- CLAUDE-ARGS...]",
+		Short: "Say something in a headless conversation, and print the answer",
+		Long: withCodes(`Takes one turn of the conversation that the key names, such as telegram:123456789 or review,
+and prints the answer. The first text begins the conversation. The conversation remembers
+all that was said in it, across processes, restarts and machine failures. Without TEXT, or
+with -, ask reads standard input; a text that begins with a dash must come from there.
+Nothing in a text is a command to Claude.
+
+Turns of one key are taken one at a time, in the order in which they were accepted, whoever
+asks. Other keys are answered at the same time. An accepted text is on disk: a caller that
+is killed loses no text, and the next ask, or nbs-worker serve, goes on with it. If a claude
+was killed during a turn, ask looks in the transcript before it says anything again. If
+tools were used and there is no answer, a person decides (8), or --on-unknown does: continue
+asks for the answer without saying the text again, rerun says the text again. Three failed
+attempts hold the key until a person decides. A text with the --id of an earlier text is not
+said again: ask prints the stored answer.
+
+The system prompt belongs to the conversation, and Claude gets it at every turn. ask refuses
+a different one (5) until nbs-worker conversation reset. --context-cmd runs a program
+without a shell. Claude gets its output apart from the text, at most 16 kB per turn.
+
+A failed turn does not lose the conversation. If Claude has lost the conversation, ask
+restores it from what is kept. If it cannot, ask fails (2). With --on-lost fresh, ask begins
+a new one instead, once, and says so: --json then has "continuity": "reset", else "new" or
+"resumed".
+
+--isolated answers without the conversation, which does not remember it. ask @<handle> asks
+an agent in its terminal, as nbs-worker send --wait-reply does. With --fork, it asks a copy
+of the agent's conversation, and does not disturb the agent. --id, --on-lost, --on-unknown
+and --stream are only for a copy.
+
+An agent asks in conversations of its own: its key KEY is agent:HANDLE:KEY. Claude gets the
+agent's powers in such a turn, and no more: its permission mode, arguments and folder. An agent
+may give a system prompt only with --isolated, and no --context-cmd or CLAUDE-ARGS. Its texts
+say who sends them, its --id values are apart from those of its user, and --timeout is at
+most 1h.
+
+Only a text that a person types on the command line can name files with @. Claude must trust
+the folder before the first turn there (8).`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker ask review 'Remember 42.'
+  nbs-worker ask review 'What number?' --json | jq -r .answer
+  nbs-worker ask review - --system-prompt 'You review Go code.' --model sonnet <CHANGES.diff
+  nbs-worker ask telegram:123456789 'Good morning.' --id update-77 --on-lost fresh
+  nbs-worker ask @theologian 'What is left to do?'`,
+		Args:              o.positional,
+		ValidArgsFunction: f.completeKeys,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(runAsk(cmd.Context(), f, o), "ask", o.key)
+		},
+	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *askOptions) bind(f *factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.model, "model", "", "model: an alias such as sonnet, or a full name; the first turn sets that of the conversation")
+	flags.StringVar(&o.prompt, "system-prompt", "", "system prompt of the conversation")
+	flags.StringVar(&o.file, "system-prompt-file", "", "read the system prompt from this file")
+	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "program whose output Claude gets besides the text")
+	flags.BoolVar(&o.ask.Isolated, "isolated", false, "answer without the conversation, and leave it unchanged")
+	flags.BoolVar(&o.fork, "fork", false, "with @<handle>: ask a copy of its conversation")
+	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "if the conversation is lost: fail, or fresh")
+	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "if it is unknown how far a turn came: ask, continue or rerun (default ask when tools were used, else continue)")
+	flags.StringVar(&o.ask.ID, "id", "", "idempotency key: each is answered only once")
+	flags.DurationVar(&o.ask.Timeout, "timeout", conversation.TurnTimeout, "end the turn when there is no answer after this time, and give up when no turn before it goes on for this time; 0: never")
+	flags.BoolVar(&o.stream, "stream", false, "print the answer as it arrives")
+	f.withJSON(cmd)
+	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
+	_ = cmd.RegisterFlagCompletionFunc("on-lost", cobra.FixedCompletions([]string{conversation.LostFail, conversation.LostFresh}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// positional takes key, text and what follows the dashes apart.
+func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		args, o.ask.ClaudeArgs = args[:dash], args[dash:]
+	}
+	o.timeoutGiven = cmd.Flags().Changed("timeout")
+	switch {
+	case len(args) == 0:
+		return agent.Errorf(agent.BadInput, "ask: the key of a conversation is needed").Hint("for example: nbs-worker ask review 'What is left to do?'")
+	case len(args) > 2:
+		return agent.Errorf(agent.BadInput, "ask: one text, and not %d", len(args)-1).Hint("put it in quotes: nbs-worker ask %s 'TEXT'", agent.ShellWord(args[0]))
+	}
+	o.key, o.text = args[0], "-"
+	if len(args) == 2 {
+		o.text = args[1]
+	}
+	return o.check()
+}
+
+// check checks what was typed. Errors: BadInput.
+func (o *askOptions) check() error {
+	if name, isAgent := strings.CutPrefix(o.key, "@"); !isAgent {
+		if _, err := conversations.ParseKey(o.key); err != nil {
+			return err
+		}
+		if o.fork {
+			return agent.Errorf(agent.BadInput, "ask: --fork is for agents").Hint("nbs-worker ask @HANDLE TEXT --fork")
+		}
+	} else if !o.fork && (o.ask.ID != "" || o.ask.OnLost != conversation.LostFail || o.ask.OnUnknown != "" || o.stream) {
+		return agent.Errorf(agent.BadInput, "ask: --id, --on-lost, --on-unknown and --stream are not for an agent in its terminal").
+			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", name)
+	}
+	if o.ask.OnLost != conversation.LostFail && o.ask.OnLost != conversation.LostFresh {
+		return agent.Errorf(agent.BadInput, "ask: --on-lost %s is neither fail nor fresh", agent.Quote(o.ask.OnLost)).Hint("nbs-worker ask --help")
+	}
+	switch o.ask.OnUnknown {
+	case "", conversation.UnknownAsk, conversation.UnknownContinue, conversation.UnknownRerun:
+	default:
+		return agent.Errorf(agent.BadInput, "ask: --on-unknown %s is neither ask, continue nor rerun", agent.Quote(o.ask.OnUnknown)).Hint("nbs-worker ask --help")
+	}
+	if o.ask.Timeout < 0 {
+		return agent.Errorf(agent.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0 waits as long as it takes")
+	}
+	if o.model != "" {
+		model, err := agent.ChooseModel(o.model)
+		if err != nil {
+			return err
+		}
+		o.ask.Model = model
+	}
+	return conversation.CheckArgs(o.ask.ClaudeArgs)
+}
+
+func runAsk(ctx context.Context, f *factory, o *askOptions) error {
+	s, err := f.planner()
+	if err != nil {
+		return err
+	}
+	if err := o.complete(f, s); err != nil {
+		return err
+	}
+	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent && !o.fork {
+		return runAskAgent(ctx, f, s, handle, o)
+	}
+	say, key, err := o.say(s)
+	if err != nil {
+		return err
+	}
+	if !s.Store.Exists() {
+		if err := conversation.New(s.Observer).CheckTrust(&say.Meta); err != nil { // a refused turn makes no project
+			return err
+		}
+		if s, err = f.founder(); err != nil {
+			return err
+		}
+	}
+	e := conversation.New(s.Observer)
+	if err := e.CheckClaude(); err != nil { // before the text is accepted
+		return err
+	}
+	var heard func(text string)
+	var said heardText
+	if o.stream {
+		heard = func(text string) { said.add(text); f.hear(text) }
+		e.Heard = func(_ conversations.Key, id, text string) {
+			if id == say.ID { // and not a turn that is run before it
+				heard(text)
+			}
+		}
+	}
+	result, err := ask(ctx, e, key, say, heard)
+	if err != nil {
+		return err
+	}
+	return f.answered(key, result, said.String())
+}
+
+// ask takes one turn, through the server of the project where there is one. A turn that was interrupted is left to
+// the next caller.
+func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say conversation.Say, heard func(text string)) (conversations.Result, error) {
+	accepted, before, err := e.Accept(ctx, key, say)
+	if err != nil {
+		return conversations.Result{}, err
+	}
+	if before != nil {
+		return *before, nil
+	}
+	result, err := await(ctx, e, key, say.ID, heard)
+	if errors.Is(err, context.Canceled) {
+		return result, agent.Errorf(agent.Interrupted, "interrupted; the text is kept, as turn %d", accepted.Seq).
+			Hint("to give it up: nbs-worker conversation skip %s %d", agent.ShellWord(string(key)), accepted.Seq).
+			Hint("to have it answered: nbs-worker conversation retry %s %d", agent.ShellWord(string(key)), accepted.Seq)
+	}
+	if kind := agent.KindOf(err); err != nil && kind != agent.Held && kind != agent.NotFound { // those say it themselves
+		return result, agent.Errorf(kind, "%w; the text is kept, as turn %d", err, accepted.Seq).
+			Hint("to have it answered: nbs-worker conversation retry %s %d", agent.ShellWord(string(key)), accepted.Seq)
+	}
+	return result, err
+}
+
+// await waits for the answer to a turn that is accepted. Where the project has a server, the server is asked: it may
+// keep the claude of the conversation.
+func await(ctx context.Context, e *conversation.Engine, key conversations.Key, id string, heard func(text string)) (conversations.Result, error) {
+	moving, stop := e.Moving(ctx, key, id)
+	result, served, err := client.Await(moving, e.Store, key, id, heard)
+	stop()
+	switch {
+	case !served:
+		return e.Await(ctx, key, id)
+	case errors.Is(err, context.Canceled) && ctx.Err() == nil:
+		return result, agent.Errorf(agent.TimedOut, "the server of the project gave no answer: %w", context.Cause(moving))
+	}
+	return result, err
+}
+
+// contextProgram is the absolute path of what --context-cmd names. Errors: BadInput.
+func contextProgram(named string) (string, error) {
+	path, err := filepath.Abs(named)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
+		return "", agent.Errorf(agent.BadInput, "--context-cmd %s is no program", agent.Quote(path)).Hint("give the path of a file that can be run")
+	}
+	return path, nil
+}
+
+// complete reads the files that were named.
+func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) {
+	if o.ask.ContextCmd != "" || len(o.ask.ClaudeArgs) > 0 {
+		if err := s.CheckPerson("choose with which arguments claude runs, or what runs beside it"); err != nil {
+			return err
+		}
+	}
+	if (o.prompt != "" || o.file != "") && !o.ask.Isolated { // it would apply to whatever others say in the conversation later
+		if err := s.CheckPerson("give a conversation its system prompt"); err != nil {
+			return err
+		}
+	}
+	if o.file != "" {
+		if o.prompt, err = f.readFile(s, "system prompt", "--system-prompt-file", o.file); err != nil {
+			return err
+		}
+	}
+	if o.ask.ContextCmd != "" {
+		if o.ask.ContextCmd, err = contextProgram(o.ask.ContextCmd); err != nil {
+			return err
+		}
+	}
+	if o.words = o.text; o.text == "-" {
+		o.words, err = readText("the text from", "-", f.streams.In)
+	}
+	if err == nil && strings.TrimSpace(o.words) == "" {
+		return agent.Errorf(agent.BadInput, "the text is empty").Hint("for example: nbs-worker ask %s 'What is left to do?'", agent.ShellWord(o.key))
+	}
+	return err
+}
+
+// say returns the turn that is asked for, and the key of its conversation.
+func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key conversations.Key, err error) {
+	from, err := s.Envelope("", false)
+	if err != nil {
+		return say, key, err
+	}
+	o.ask.Text, o.ask.At = strings.TrimSpace(o.words), s.Now().UTC()
+	if from != "" {
+		o.ask.Text = from + "\n" + o.ask.Text
+		if o.ask.ID != "" { // so that no agent takes the id of what its user, or a chat, is about to say
+			o.ask.ID = "agent:" + o.ask.ID
+		}
+	}
+	o.ask.Typed = from == "" && o.text != "-"
+	o.ask.ID = cmp.Or(o.ask.ID, uuid.NewString())
+	o.ask.Nested = s.Variable(agent.TurnVariable) != ""
+	if o.ask.Isolated {
+		o.ask.SystemPrompt = o.prompt
+	}
+	meta, err := conversation.New(s.Observer).Founding()
+	if err != nil {
+		return say, key, err
+	}
+	if !o.ask.Isolated { // else they are the turn's alone
+		meta.Model, meta.SystemPrompt = o.ask.Model, o.prompt
+	}
+	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent {
+		return forkOf(s, handle, o.ask, meta)
+	}
+	if o.ask.Powers, err = s.Turn(o.ask.Timeout); err != nil {
+		return say, key, err
+	}
+	if powers := o.ask.Powers; powers != nil {
+		meta.Cwd, meta.ConfigDir = powers.Cwd, powers.ConfigDir
+	}
+	key, err = s.Key(o.key)
+	return conversation.Say{Request: o.ask, Meta: meta}, key, err
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/message"
+)
+
+func newCompactCmd(f *factory) *cobra.Command {
+	o := message.Compact{}
+	cmd := &cobra.Command{
+		Use:   "compact <handle> [INSTRUCTIONS]",
+		Short: "Compact an agent's conversation",
+		Long: withCodes(`Has Claude replace the conversation with a summary, as /compact in the agent's terminal
+does, waits for the end, and prints how full the context was before and after. INSTRUCTIONS
+are for the summary. compact waits for an agent at work. The session id stays the same.
+
+compact ends with 1 when it did not help: the API refused, or the conversation is at its
+compaction floor. At the floor, compacting freed less than a tenth of it, or Claude has
+nothing more to compact. Then begin a new, empty conversation:
+nbs-worker resume <handle> --force --fresh.
+
+If Claude does not report how much is left, its next reply does. Only a person may compact
+an agent's conversation (8).`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker compact theologian
+  nbs-worker compact theologian 'Keep the list of open questions.'
+  nbs-worker compact theologian --json | jq .after.left_percent`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := someHandles(cmd, args[:min(1, len(args))]); err != nil {
+				return err
+			}
+			o.Instructions = strings.Join(args[1:], " ")
+			if o.Timeout < 0 {
+				return agent.Errorf(agent.BadInput, "compact: --timeout %s is negative", o.Timeout).Hint("0 waits as long as it takes")
+			}
+			return nil
+		},
+		ValidArgsFunction: once(f.handlesWhere(whoRuns)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runCompact(cmd.Context(), f, agent.Handle(args[0]), o), "compact", args[0])
+		},
+	}
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the end, after this time; 0: never")
+	return f.withJSON(cmd)
+}
+
+func runCompact(ctx context.Context, f *factory, handle agent.Handle, o message.Compact) error {
+	bands, err := contextBands()
+	if err != nil {
+		return err
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	sender, began := f.newSending(s, message.Message{Timeout: o.Timeout}, true), time.Now()
+	stop := afterASecond(ctx, func(ctx context.Context) { sender.notice(ctx, handle, began, "until it is compacted") })
+	done, err := sender.Compact(ctx, handle, o)
+	stop()
+	made := outcome{json: wire.NewCompaction(done, err, bands, s.Now()), handle: done.Handle, words: done.String()}
+	if err != nil && !f.json || cannotBe(err) {
+		return err
+	}
+	return errors.Join(f.showOne(made), err)
+}

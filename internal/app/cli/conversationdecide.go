@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// decide opens a conversation for a verb that only a person may call.
+func (f *factory) decide(key conversations.Key) (*supervisor.Supervisor, *conversations.Conversation, error) {
+	s, err := f.supervisor()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, s.Store.Conversations().Of(key), nil
+}
+
+func newConversationResetCmd(f *factory) *cobra.Command {
+	var prompt, model string
+	var cmd *cobra.Command
+	cmd = keyCmd(f, keyVerb{
+		use: "reset <key>", short: "Begin a new session in a conversation",
+		long: `The next turn begins a new Claude session, which knows nothing of what was said. The present
+session is kept as a previous one, and nbs-worker conversation restore goes back to it.
+Waiting turns stay. reset waits for a turn that is being answered. --system-prompt and
+--model apply to the new session; without them, the present ones stay.`,
+		example: `  nbs-worker conversation reset telegram:123456789
+  nbs-worker conversation reset review --system-prompt 'You review Go code.'`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, _ []string) error {
+			return runConversationReset(ctx, f, key, func(meta *conversations.Meta) error {
+				if cmd.Flags().Changed("system-prompt") {
+					meta.SystemPrompt = prompt
+				}
+				if err := agent.CheckText("--system-prompt", prompt); err != nil {
+					return err
+				}
+				if !cmd.Flags().Changed("model") {
+					return nil
+				}
+				parsed, err := agent.ChooseModel(model)
+				meta.Model = parsed
+				return err
+			})
+		},
+	})
+	cmd.Flags().StringVar(&prompt, "system-prompt", "", "system prompt from now on")
+	cmd.Flags().StringVar(&model, "model", "", "model from now on")
+	return cmd
+}
+
+func runConversationReset(ctx context.Context, f *factory, key conversations.Key, change func(*conversations.Meta) error) error {
+	s, c, err := f.decide(key)
+	if err != nil {
+		return err
+	}
+	state, err := c.State()
+	if errors.Is(err, fs.ErrNotExist) {
+		return conversation.ErrNone(key)
+	}
+	if err != nil {
+		return err
+	}
+	if err := change(&state.Meta); err != nil {
+		return err
+	}
+	e := conversation.New(s.Observer)
+	previous, err := e.Reset(ctx, key, conversation.ReasonAsked, &state.Meta)
+	if err != nil {
+		return err
+	}
+	words := "is new"
+	if previous.ID != "" {
+		words = "is new; the one before is kept as " + string(previous.ID)
+	}
+	return f.changed(e, key, words)
+}
+
+// changed shows what a verb led to.
+func (f *factory) changed(e *conversation.Engine, key conversations.Key, words string) error {
+	c, err := f.conversation(e, key)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return f.printJSON(c)
+	}
+	_, err = fmt.Fprintf(f.streams.Out, "%s %s\n", key, words)
+	return err
+}
+
+func newConversationRetryCmd(f *factory) *cobra.Command {
+	return keyCmd(f, keyVerb{
+		use: "retry <key> [<number>]", short: "Try a turn again", most: 1,
+		long: `Tries the first waiting turn again, now, and prints its answer; the turns behind it can
+follow. A text that may have been said already is not said again, unless it was asked with
+--on-unknown rerun. With a number, retry answers all turns up to that turn, and prints the
+answer to it.`,
+		example: `  nbs-worker conversation retry review
+  nbs-worker conversation retry review 17`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
+			seq, err := numbered(rest)
+			if err != nil {
+				return err
+			}
+			s, c, err := f.decide(key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			head, wanted, err := e.OpenTurn(key, seq)
+			if err != nil {
+				return err
+			}
+			if head.Held != nil {
+				if err := c.Retry(ctx, head.Seq); err != nil {
+					return err
+				}
+			}
+			result, err := await(ctx, e, key, wanted.ID, nil)
+			if err != nil {
+				return err
+			}
+			return f.answered(key, result, "")
+		},
+	})
+}
+
+func newConversationSkipCmd(f *factory) *cobra.Command {
+	return keyCmd(f, keyVerb{
+		use: "skip <key> [<number>]", short: "Give up a turn", most: 1,
+		long: `Gives up the first waiting turn, or the turn with that number. The turn is not answered, and
+the turn behind it is next. Callers that wait for its answer are told so. If its text was
+already said, it stays in the conversation. skip refuses a turn that is being answered.`,
+		example: `  nbs-worker conversation skip review
+  nbs-worker conversation skip review 17`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
+			seq, err := numbered(rest)
+			if err != nil {
+				return err
+			}
+			s, _, err := f.decide(key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			given, err := e.Skip(ctx, key, seq, "a person gave it up")
+			if err != nil {
+				return err
+			}
+			return f.changed(e, key, fmt.Sprintf("gives turn %d up", given))
+		},
+	})
+}
+
+// numbered returns the number of a turn that was typed; 0: none was. Errors: BadInput.
+func numbered(rest []string) (int, error) {
+	if len(rest) == 0 {
+		return 0, nil
+	}
+	seq, err := strconv.Atoi(rest[0])
+	if err != nil || seq < 1 {
+		return 0, agent.Errorf(agent.BadInput, "%s is no number of a turn", agent.Quote(rest[0])).Hint("to see those that wait: nbs-worker conversation queue")
+	}
+	return seq, nil
+}
+
+func newConversationRestoreCmd(f *factory) *cobra.Command {
+	return keyCmd(f, keyVerb{
+		use: "restore <key> <session-id>", short: "Go back to a previous session of a conversation", most: 1,
+		long: `Makes a previous session the present one again; the present one becomes a previous one. New
+turns go on in the restored session. The beginning of the id is enough.`,
+		example: `  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
+		codes:   []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
+			if len(rest) == 0 {
+				return agent.Errorf(agent.BadInput, "the id of a session is needed").Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))
+			}
+			s, _, err := f.decide(key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			id, err := e.Restore(ctx, key, rest[0])
+			if err != nil {
+				return err
+			}
+			return f.changed(e, key, "is in "+string(id)+" again")
+		},
+	})
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/history"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newConversationHistoryCmd(f *factory) *cobra.Command {
+	var asked conversation.Past
+	cmd := keyCmd(f, keyVerb{
+		use: "history <key>", short: "Show what was said in a conversation",
+		long: `Shows the conversation from Claude's transcript, as nbs-worker logs does for an agent. --all
+begins with the previous sessions of the conversation.`,
+		example: `  nbs-worker conversation history review -n 20
+  nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`,
+		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Held},
+		run: func(_ context.Context, key conversations.Key, _ []string) error {
+			if asked.Last < 0 {
+				return agent.Errorf(agent.BadInput, "--last %d is negative", asked.Last).Hint("0 shows all")
+			}
+			return runConversationHistory(f, key, asked)
+		},
+	})
+	cmd.Flags().IntVarP(&asked.Last, "last", "n", 0, "only this many messages from the end of each session; 0: all")
+	cmd.Flags().BoolVar(&asked.All, "all", false, "also the previous sessions")
+	cmd.Flags().BoolVar(&asked.Tools, "tools", false, "also what tools did, and what Claude was told besides the texts")
+	return cmd
+}
+
+func runConversationHistory(f *factory, key conversations.Key, asked conversation.Past) error {
+	e, key, err := f.conversing(key)
+	if err != nil {
+		return err
+	}
+	return e.History(key, asked, func(s conversation.PastSession) error {
+		if !asked.All && !s.Gone {
+			return nil
+		}
+		return f.printLogSession(history.LogSession(s))
+	}, f.printSaid)
+}
+
+func newConversationImportCmd(f *factory) *cobra.Command {
+	var key, prefix string
+	cmd := &cobra.Command{
+		Use:   "import {FOLDER | FILE}",
+		Short: "Take over the sessions of other chat bridges",
+		Long: withCodes(`Reads the session ids that other bridges have stored. Each becomes the session of a
+conversation, which goes on in it. A folder holds one file per chat: its name is the chat
+id, its content the session id. The key is --prefix and the file name. A file such as
+session_id.txt holds one session id, for the conversation --key. import leaves a
+conversation that has another session already as it is (5). It says whether Claude has a
+transcript of each session.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held),
+		Example: `  nbs-worker conversation import ~/sessions
+  nbs-worker conversation import data/session_id.txt --key telegram:123456789`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return agent.Errorf(agent.BadInput, "conversation import: a folder or a file is needed").Hint("nbs-worker conversation import --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runConversationImport(cmd.Context(), f, args[0], key, prefix), "conversation import", args[0])
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "main", "key of the conversation, for a file")
+	cmd.Flags().StringVar(&prefix, "prefix", "telegram:", "start of each key, before the file name, for a folder")
+	return f.withJSON(cmd)
+}
+
+// stored is the id of a session in a file of another program.
+type stored struct {
+	key    conversations.Key
+	id     agent.SessionID
+	file   string
+	unread error // of a file that holds no session
+}
+
+func runConversationImport(ctx context.Context, f *factory, path, key, prefix string) error {
+	s, err := f.founder()
+	if err != nil {
+		return err
+	}
+	found, err := readStored(path, key, prefix)
+	if err != nil {
+		return err
+	}
+	imported, sum := []wire.Conversation{}, partial{of: len(found)}
+	for _, one := range found {
+		c, err := f.importOne(ctx, s, one)
+		if err = failed(err, "conversation import", one.file); err != nil {
+			f.printError("", err)
+			sum.failures = append(sum.failures, err)
+			continue
+		}
+		imported = append(imported, c)
+	}
+	if f.json {
+		if err := f.printJSON(imported); err != nil {
+			return err
+		}
+	}
+	return sum.failed()
+}
+
+// importOne takes one session over, and prints it; with --json it returns it.
+func (f *factory) importOne(ctx context.Context, s *supervisor.Supervisor, one stored) (wire.Conversation, error) {
+	if one.unread != nil {
+		return wire.Conversation{}, one.unread
+	}
+	e := conversation.New(s.Observer)
+	there, err := e.Adopt(ctx, one.key, one.id)
+	if err != nil {
+		return wire.Conversation{}, err
+	}
+	if f.json {
+		return f.conversation(e, one.key)
+	}
+	words := "goes on in " + string(one.id)
+	if !there {
+		words += ", of which there is no transcript here"
+	}
+	_, err = fmt.Fprintf(f.streams.Out, "%s %s\n", one.key, words)
+	return wire.Conversation{}, err
+}
+
+// readStored reads the session ids below a path.
+func readStored(path, key, prefix string) ([]stored, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, agent.Errorf(agent.NotFound, "%w", err)
+	}
+	if !info.IsDir() {
+		one, err := readSession(path, key)
+		return []stored{one}, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []stored
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		one, err := readSession(filepath.Join(path, entry.Name()), prefix+entry.Name())
+		one.unread = err // the other files are taken over all the same
+		all = append(all, one)
+	}
+	if len(all) == 0 {
+		return nil, agent.Errorf(agent.NotFound, "no file in it holds the id of a session")
+	}
+	slices.SortFunc(all, func(a, b stored) int { return strings.Compare(string(a.key), string(b.key)) })
+	return all, nil
+}
+
+func readSession(path, key string) (one stored, err error) {
+	one.file = path
+	if one.key, err = conversations.ParseKey(key); err != nil {
+		return one, err
+	}
+	text, err := readText("file", path, nil)
+	if err != nil {
+		return one, err
+	}
+	one.id, err = agent.ParseSessionID(strings.ToLower(strings.TrimSpace(text)))
+	return one, err
+}

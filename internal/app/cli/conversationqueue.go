@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/store/conversations"
+)
+
+func newConversationQueueCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "queue [<key>]",
+		Short: "List the turns that are not answered yet",
+		Long: withCodes(`Lists the open turns of one conversation, or of all, in the order in which they are
+answered. In a pipe the columns are key, number, state, attempts, time of the next attempt,
+reason, and the beginning of the text.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Held),
+		Example: `  nbs-worker conversation queue
+  nbs-worker conversation queue --json | jq -r '.[] | select(.state == "dead") | "\(.key) \(.seq)"'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return agent.Errorf(agent.BadInput, "conversation queue: one key, or none").Hint("nbs-worker conversation queue")
+			}
+			return nil
+		},
+		ValidArgsFunction: f.completeKeys,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return failed(runConversationQueue(f, args), "conversation queue")
+		},
+	}
+	return f.withJSON(cmd)
+}
+
+func runConversationQueue(f *factory, named []string) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	e := conversation.New(s.Observer)
+	var keys []conversations.Key
+	var broken error
+	if len(named) == 0 {
+		keys, broken = e.Store.Conversations().WithWork()
+		keys = slices.DeleteFunc(keys, func(key conversations.Key) bool { return !s.Sees(key) })
+	} else {
+		key, err := s.Key(named[0])
+		if err != nil {
+			return err
+		}
+		keys = []conversations.Key{key}
+	}
+	open := []wire.OpenTurn{}
+	for _, key := range keys {
+		c, err := f.conversation(e, key)
+		if err != nil { // the others are told all the same
+			broken = errors.Join(broken, err)
+			continue
+		}
+		open = append(open, c.Open...)
+	}
+	if f.json {
+		return errors.Join(f.printJSON(open), broken)
+	}
+	t := f.newTable("KEY", "NUMBER", "STATE", "ATTEMPTS", "AGAIN", "REASON", "TEXT")
+	t.under = 2
+	for _, w := range open {
+		again := text("")
+		if w.Until != nil {
+			again = t.time(*w.Until)
+		}
+		t.row(text(string(w.Key)), text(strconv.Itoa(w.Seq)), text(w.State), text(strconv.Itoa(w.Attempts)), again, text(w.Reason), text(w.Text))
+	}
+	return errors.Join(t.flush(), broken)
+}

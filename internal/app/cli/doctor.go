@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/doctor"
+	"nbs-worker/internal/team/supervisor"
+)
+
+type doctorOptions struct{ fix, probe, all bool }
+
+func newDoctorCmd(f *factory) *cobra.Command {
+	var opts doctorOptions
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check all that nbs-worker relies on, and say what fixes it",
+		Long: withCodes(`Checks claude and tmux and what a start needs of them, the project's folder, disks and
+memory, whether agents survive a logout, records against what runs, files that killed
+commands left, the environment, and the clock. For each finding: what, why it matters, and
+the command that fixes it. Levels: note (nothing is wrong), warning (something will be lost
+or fail when something else happens), failure (something that nbs-worker needs does not
+hold).
+
+doctor tries tmux on a server of its own, asks claude for its version and options with a
+configuration of its own, and changes nothing. --probe also starts a claude, without account
+and network, and checks whether its files and hooks are those that nbs-worker needs. --fix
+does only what can lose nothing. It removes half-written files and unused launch files older
+than an hour, signatures of ended processes, and status files without an agent. It takes the
+rights of others off this user's files in .nbs, has git ignore .nbs, and updates a record when
+the conversation changed inside claude. It touches nothing else.
+doctor ends with 0 when nothing is worse than a note, with 6 when claude or tmux is missing
+or unfit, else with 1.`,
+			agent.Failed, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker doctor
+  nbs-worker doctor --fix
+  nbs-worker doctor --probe --all
+  nbs-worker doctor --json | jq -r '.checks[] | select(.level == "failure") | .id'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), f, opts) },
+	}
+	cmd.Flags().BoolVar(&opts.fix, "fix", false, "fix what can be fixed without losing anything")
+	cmd.Flags().BoolVar(&opts.probe, "probe", false, "also start a claude in a scratch folder; takes seconds")
+	cmd.Flags().BoolVar(&opts.all, "all", false, "also show the checks that found nothing wrong")
+	return f.withJSON(cmd)
+}
+
+func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
+	s, how, err := f.openToExamine()
+	if err != nil {
+		return failed(err, "doctor")
+	}
+	how.Fix, how.Probe = opts.fix, opts.probe
+	checkup, err := doctor.Examine(ctx, s, how)
+	if err == nil {
+		err = f.showOne(outcome{json: wire.NewCheckup(checkup), print: func() error { return f.printCheckup(checkup, opts) }})
+	}
+	switch {
+	case err != nil:
+		return looked(err, "doctor")
+	case checkup.Unfit():
+		return exitError(agent.Unfit)
+	case checkup.Worst().Worse(doctor.Note) || len(checkup.Failed) > 0:
+		return exitError(agent.Failed)
+	}
+	return nil
+}
+
+// openToExamine opens the project for doctor; one that cannot be opened is a finding, and no error.
+func (f *factory) openToExamine() (*supervisor.Supervisor, doctor.Options, error) {
+	s, err := f.planner()
+	if err == nil {
+		return s, doctor.Options{Version: versionLine()}, nil
+	}
+	root, notThere := f.founding()
+	if notThere != nil {
+		return nil, doctor.Options{}, notThere
+	}
+	s, absent := f.on(store.Absent(root), nil)
+	return s, doctor.Options{Project: err, Version: versionLine()}, absent
+}
+
+var groupTitles = map[string]string{
+	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
+	"left": "Left behind", "environment": "Environment", "clock": "Clock", "start": "First start", "machine": "Machine",
+	"conversations": "Conversations", "services": "Services",
+}
+
+// printCheckup shows what is not well, by groups, and counts the rest.
+func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error {
+	var b strings.Builder
+	shown := ""
+	for _, finding := range checkup.Findings {
+		if finding.Level == doctor.Holds && !opts.all {
+			continue
+		}
+		group, _, _ := strings.Cut(finding.Check, ".")
+		if group != shown {
+			fmt.Fprintf(&b, "%s\n", groupTitles[group])
+			shown = group
+		}
+		f.writeFinding(&b, finding)
+	}
+	for _, done := range checkup.Done {
+		fmt.Fprintf(&b, "fixed: %s\n", agent.Legible(done))
+	}
+	for _, err := range checkup.Failed {
+		fmt.Fprintf(&b, "not fixed: %s\n", indented(agent.Legible(err.Error())))
+	}
+	if opts.fix {
+		fmt.Fprintf(&b, "never touched: %s\n", strings.Join(doctor.NeverTouched, "; "))
+	}
+	fmt.Fprintln(&b, summary(checkup))
+	_, err := fmt.Fprint(f.streams.Out, b.String())
+	return err
+}
+
+func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
+	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), indented(agent.Legible(finding.What)))
+	if finding.Why != "" {
+		fmt.Fprintf(b, "           %s\n", indented(agent.Legible(finding.Why)))
+	}
+	for _, fix := range finding.Fix {
+		fmt.Fprintf(b, "           %s\n", indented(agent.Legible(f.pasteable("fix: "+fix))))
+	}
+}
+
+var levelColours = map[doctor.Level]string{doctor.Holds: green, doctor.Note: plain, doctor.Warning: yellow, doctor.Failure: red}
+
+// summary counts the checks by the worst that each has found.
+func summary(checkup doctor.Checkup) string {
+	worst := map[string]doctor.Level{}
+	for _, finding := range checkup.Findings {
+		if now, seen := worst[finding.Check]; !seen || finding.Level.Worse(now) {
+			worst[finding.Check] = finding.Level
+		}
+	}
+	found := map[doctor.Level]int{}
+	for _, level := range worst {
+		found[level]++
+	}
+	parts := []string{fmt.Sprintf("%s: %d ok", agent.Count(len(worst), "check"), found[doctor.Holds])}
+	for _, level := range []doctor.Level{doctor.Note, doctor.Warning, doctor.Failure} {
+		if n := found[level]; n > 0 {
+			parts = append(parts, agent.Count(n, string(level)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/platform/export"
+)
+
+type exportOptions struct{ dir, policy string }
+
+func newExportCmd(f *factory) *cobra.Command {
+	o := &exportOptions{}
+	cmd := &cobra.Command{
+		Use:   "export systemd",
+		Short: "Write systemd units that recover the agents at boot and watch them",
+		Long: withCodes(`Prints four units for your own systemd, or writes them with --dir:
+
+  nbs-tmux.service         the agents' tmux server, in a service of its own: no logout and
+                           no restart of another service ends it
+  nbs-recover-*.service    at boot: nbs-worker recover --all
+  nbs-watch-*.service      nbs-worker watch, from then on
+  nbs-serve-*.service      nbs-worker serve: conversations, schedules, chats
+
+The units hold the paths of this program, of tmux and of the project, and the values that
+are set here of PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR, XDG_STATE_HOME,
+TMUX_TMPDIR and IS_SANDBOX. Put keys into ~/.config/nbs-worker/environment, a file of
+NAME=value lines that the units read if it exists. --tmux-socket names the server, as
+everywhere.
+
+Your services run while you are logged in. To run them from boot, and after a logout:
+loginctl enable-linger. To enable the units: systemctl --user daemon-reload, then
+systemctl --user enable --now with their names. export replaces a file that it has made. It
+leaves any other file alone, and ends with 5.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+		Example: `  nbs-worker export systemd
+  nbs-worker export systemd --dir ~/.config/systemd/user --policy ~/.config/nbs-worker/team.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] != "systemd" {
+				return agent.Errorf(agent.BadInput, "export: what is to be written? there is: systemd").Hint("nbs-worker export systemd")
+			}
+			return nil
+		},
+		ValidArgsFunction: once(cobra.FixedCompletions([]cobra.Completion{"systemd"}, cobra.ShellCompDirectiveNoFileComp)),
+		RunE:              func(*cobra.Command, []string) error { return failed(runExport(f, o), "export") },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.dir, "dir", "", "write the units into this folder, and print their paths")
+	flags.StringVar(&o.policy, "policy", "", "policy file of the watch")
+	_ = cmd.MarkFlagDirname("dir")
+	return f.withJSON(cmd)
+}
+
+// exported are the variables that a service needs with their present values.
+var exported = []string{"PATH", "NBS_CLAUDE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "TMUX_TMPDIR", "IS_SANDBOX"}
+
+func runExport(f *factory, o *exportOptions) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if o.dir != "" {
+		if err := s.CheckWrite("units"); err != nil { // they would run as the user's own
+			return err
+		}
+	}
+	server, err := s.Tmux(s.Socket)
+	if err != nil {
+		return err
+	}
+	wanted := export.Systemd{Program: s.Program, Tmux: server.Program(), Project: s.Store.Project(), Socket: s.Socket, Pause: s.Store.Watching().PauseFile()}
+	for _, name := range exported {
+		if value := os.Getenv(name); value != "" {
+			wanted.Env = append(wanted.Env, name+"="+value)
+		}
+	}
+	if o.policy != "" {
+		if wanted.Policy, err = filepath.Abs(o.policy); err != nil {
+			return err
+		}
+	}
+	units, err := wanted.Units()
+	if err != nil {
+		return err
+	}
+	var paths []string
+	if o.dir != "" {
+		if paths, err = export.Write(o.dir, units); err != nil {
+			return err
+		}
+	}
+	return f.printUnits(units, paths)
+}
+
+// printUnits shows the units, or where they were written.
+func (f *factory) printUnits(units []export.Unit, paths []string) error {
+	switch {
+	case f.json:
+		return f.printJSON(wire.NewUnits(units, paths))
+	case paths == nil:
+		_, err := fmt.Fprintln(f.streams.Out, strings.Join(agent.Mapped(units, func(u export.Unit) string { return "# " + u.Name + "\n" + agent.Legible(u.Text) }), "\n"))
+		return err
+	}
+	names := agent.Mapped(units, func(u export.Unit) string { return u.Name })
+	f.note("to have them run: systemctl --user daemon-reload; systemctl --user enable --now %s", strings.Join(names, " "))
+	f.note("to have them run from boot, and outlive a logout: loginctl enable-linger")
+	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(strings.Join(paths, "\n")))
+	return err
+}

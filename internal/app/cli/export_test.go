@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+func TestExportWritesUnits(t *testing.T) {
+	t.Parallel()
+	project, dir := newProject(t), filepath.Join(t.TempDir(), "user")
+	shown := run("--root", project, "export", "systemd", "--policy", "/p.yaml").want(t, 0)
+	for _, want := range []string{"# nbs-tmux-", " --root " + project, " recover --all\n", " watch --policy /p.yaml\n", "Type=notify\n"} {
+		rig.Check(t, strings.Contains(shown.out, want), "it does not hold %q:\n%s", want, shown.out)
+	}
+	for _, line := range [][]string{{"recover", "--all"}, {"watch", "--policy", "/p.yaml"}, {"serve"}} {
+		cmd, args, err := Tree().Find(line)
+		rig.Check(t, err == nil && cmd.ParseFlags(args) == nil, "a unit runs %q: %v", line, err)
+	}
+	r := runOn(Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger")
+	paths := strings.Fields(r.out)
+	rig.Check(t, len(paths) == 4 && filepath.Dir(paths[0]) == dir, "it printed %q", r.out)
+	var units []wire.Unit
+	r = run("--root", project, "export", "systemd", "--dir", dir, "--json").want(t, 0)
+	if err := json.Unmarshal([]byte(r.out), &units); err != nil || len(units) != 4 {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	for _, unit := range units {
+		text, err := os.ReadFile(unit.Path)
+		rig.Check(t, err == nil && string(text) == unit.Text, "%s: %v, %s", unit.Path, err, text)
+	}
+	rig.Must(t, os.WriteFile(units[0].Path, []byte("mine"), 0o600))
+	run("--root", project, "export", "systemd", "--dir", dir).want(t, agent.Conflict, "was not made by nbs-worker export")
+	run("--root", project, "export", "launchd").want(t, agent.BadInput, "there is: systemd")
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/companion"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/observe/health"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// factory makes what commands need, when they need it: --help opens nothing.
+type factory struct {
+	streams  Streams
+	args     []string       // the command line
+	verb     string         // that runs, as powers names it
+	services *Services      // nil: another program has them
+	root     string         // --root
+	socket   string         // --tmux-socket
+	json     bool           // --json
+	handles  []agent.Handle // that the command line names, when a verb acts on each of them
+
+	opened   *store.Store
+	began    time.Time
+	launches atomic.Bool // this process is a launcher
+}
+
+func (f *factory) close() {
+	if f.opened != nil {
+		_ = f.opened.Close()
+	}
+}
+
+// project finds the project root: --root, NBS_ROOT, or upward from here.
+// Errors: NotFound.
+func (f *factory) project() (string, error) {
+	named := f.namedRoot()
+	here, err := absolute(cmp.Or(named, "."))
+	if err != nil {
+		return "", agent.Errorf(agent.NotFound, "project root %s: %w", agent.Quote(named), err)
+	}
+	if named != "" {
+		return here, nil
+	}
+	return store.Find(here)
+}
+
+func (f *factory) namedRoot() string { return cmp.Or(f.root, os.Getenv(agent.RootVariable)) }
+
+// absolute resolves a folder to its one real name.
+func absolute(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// namedFolder resolves the folder that a flag names; "" for none. what says in an error what the
+// folder is for. Errors: NotFound.
+func namedFolder(what, dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	dir, err := absolute(dir)
+	if err != nil {
+		return "", agent.Errorf(agent.NotFound, "%s: %w", what, err)
+	}
+	return dir, nil
+}
+
+// supervisor opens the project. Errors: NotFound when it has no .nbs.
+func (f *factory) supervisor() (*supervisor.Supervisor, error) {
+	root, err := f.project()
+	if err != nil {
+		return nil, err
+	}
+	return f.on(store.Open(root))
+}
+
+// projectStore opens the project once, and again when it was made or moved meanwhile: its caller uses
+// it now and then. Errors: NotFound when it has no .nbs.
+func (f *factory) projectStore() (*store.Store, error) {
+	if f.opened != nil && f.opened.Exists() && !f.opened.Gone() {
+		return f.opened, nil
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return nil, err
+	}
+	return s.Store, nil
+}
+
+// founding is where a new project would be: in the named folder or in this one.
+func (f *factory) founding() (string, error) {
+	root, err := f.project()
+	if agent.KindOf(err) == agent.NotFound && f.namedRoot() == "" {
+		return absolute(".")
+	}
+	return root, err
+}
+
+// planner opens the project, or where there is none yet the place where it would be.
+func (f *factory) planner() (*supervisor.Supervisor, error) {
+	root, err := f.founding()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := store.Open(root)
+	if agent.KindOf(err) == agent.NotFound {
+		return f.on(store.Absent(root), nil)
+	}
+	return f.on(opened, err)
+}
+
+// founder opens the project, and makes it where there is none.
+func (f *factory) founder() (*supervisor.Supervisor, error) {
+	s, err := f.planner() // a verb that is refused makes nothing
+	if err != nil || s.Store.Exists() {
+		return s, err
+	}
+	f.close()
+	return f.on(store.Create(s.Store.Project()))
+}
+
+func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, error) {
+	if err != nil {
+		return nil, err
+	}
+	f.use(opened)
+	program, err := f.worker()
+	if err != nil {
+		return nil, err
+	}
+	return f.permitted(supervisor.New(observe.Observer{
+		Store: opened, Tmux: tmux.NewServers(health.Stuck).Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
+	}))
+}
+
+// worker is the path of the program that runs as launcher and hook: this one, unless it has the services.
+func (f *factory) worker() (string, error) {
+	if f.services != nil {
+		return companion.Worker()
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return "", errors.Join(errors.New("find this program"), err)
+	}
+	return program, nil
+}
+
+// confined gives the command the environment of the agent that calls it, unless that may manage.
+func (f *factory) confined(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
+	env, err := s.Confinement()
+	if err != nil || env == nil {
+		return s, err
+	}
+	f.root = s.Store.Project() // and not what the agent's own environment names
+	env = slices.DeleteFunc(env, isOfTerminal)
+	env = append(env, slices.DeleteFunc(os.Environ(), func(entry string) bool { return !isOfTerminal(entry) })...)
+	if err := replaceEnvironment(env); err != nil {
+		return nil, err
+	}
+	f.use(s.Store) // with the key of the agent's user, whatever folder the command named
+	s.Env, s.Socket = os.Environ(), cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET"))
+	return s, nil
+}
+
+// isOfTerminal reports if a variable says in which pane the command itself runs, which may be another than its agent's.
+func isOfTerminal(entry string) bool {
+	return strings.HasPrefix(entry, "TMUX=") || strings.HasPrefix(entry, "TMUX_PANE=")
+}
+
+// replaceEnvironment sets the environment of this process.
+func replaceEnvironment(env []string) error {
+	os.Clearenv()
+	for _, entry := range env {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			if err := os.Setenv(name, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// use takes an opened project into use, with the user's key.
+func (f *factory) use(opened *store.Store) {
+	if home := f.useToReport(opened); home != "" { // without a home, whatever needs a seal reports it
+		opened.Use(trust.NewKeeper(home))
+	}
+}
+
+// useToReport takes an opened project into use for a caller that seals nothing, with the folders of
+// the user's that are in no project.
+func (f *factory) useToReport(opened *store.Store) trust.Home {
+	f.opened = opened
+	opened.AskWhoEnds(proc.IsEnding)
+	home, _ := trust.HomeOf(os.Environ()) // without a home, whatever is kept there reports it
+	opened.UseHome(home)
+	opened.RunIn(trust.RuntimeOf(os.Environ(), home))
+	return home
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/supervisor"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// parseSpawn reads a command line of spawn and does not spawn.
+func parseSpawn(t *testing.T, streams Streams, args ...string) (supervisor.Spawn, error) {
+	t.Helper()
+	streams.Err = &strings.Builder{}
+	f := &factory{streams: streams}
+	o := &spawnOptions{}
+	cmd := &cobra.Command{
+		Use: "spawn", SilenceErrors: true, SilenceUsage: true, Args: o.positional, RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	o.bind(f, cmd)
+	cmd.SetArgs(args)
+	if err := cmd.Execute(); err != nil {
+		return supervisor.Spawn{}, err
+	}
+	spawn, err := o.parse(f)
+	if err == nil && o.start.promptFile != "" {
+		err = readPrompt(o.start.promptFile, f.streams.In, &spawn.Start)
+	}
+	return spawn, err
+}
+
+func TestSpawnFlags(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range map[string]string{"task.md": "Read\nPLAN.md \u2713\n", "blank.md": " \n"} {
+		rig.Must(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+	rig.Must(t, os.MkdirAll("lab/deep", 0o700))
+	rig.Must(t, os.Symlink("lab", "link"))
+	plainSpawn := supervisor.Spawn{Handle: "a", UsualMode: agent.BypassPermissions, Restart: agent.RestartNo, Env: map[string]string{}}
+	plainSpawn.Wait = 30 * time.Second
+	with := func(change func(*supervisor.Spawn)) supervisor.Spawn {
+		spawn := plainSpawn
+		change(&spawn)
+		return spawn
+	}
+	for line, want := range map[string]supervisor.Spawn{
+		"a":                                 plainSpawn,
+		"a --model opus[1m]":                with(func(s *supervisor.Spawn) { s.Model = "opus[1m]" }),
+		"a --model=exactly:sonet":           with(func(s *supervisor.Spawn) { s.Model = "sonet" }),
+		"a --permission-mode plan":          with(func(s *supervisor.Spawn) { s.PermissionMode, s.UsualMode = "plan", "" }),
+		"a --restart on-failure":            with(func(s *supervisor.Spawn) { s.Restart = agent.RestartOnFailure }),
+		"a --cwd link/deep":                 with(func(s *supervisor.Spawn) { s.Cwd = filepath.Join(dir, "lab/deep") }),
+		"a --env A=1 --env B=x=y --env A=2": with(func(s *supervisor.Spawn) { s.Env = map[string]string{"A": "2", "B": "x=y"} }),
+		"a --session-id 4F0C2A53-0D0C-4B43-9E0A-2F6B8F5C9A11": with(func(s *supervisor.Spawn) { s.SessionID = sessionID }),
+		"a Begin.":              with(func(s *supervisor.Spawn) { s.Prompt = "Begin." }),
+		"a Begin. -- --verbose": with(func(s *supervisor.Spawn) { s.Prompt, s.ClaudeArgs = "Begin.", []string{"--verbose"} }),
+		"a --prompt --model":    with(func(s *supervisor.Spawn) { s.Prompt = "--model" }),
+		"a --prompt-file task.md": with(func(s *supervisor.Spawn) {
+			s.Prompt, s.PromptFile = "Read\nPLAN.md \u2713", filepath.Join(dir, "task.md")
+		}),
+		"a --prompt-file -":                      with(func(s *supervisor.Spawn) { s.Prompt = "from stdin" }),
+		"a --no-wait":                            with(func(s *supervisor.Spawn) { s.Wait = 0 }),
+		"a --timeout 90s --trust":                with(func(s *supervisor.Spawn) { s.Wait, s.Trust = 90*time.Second, true }),
+		"a --trust=link":                         with(func(s *supervisor.Spawn) { s.Trust, s.TrustDir = true, filepath.Join(dir, "lab") }),
+		"a --trust=false":                        plainSpawn,
+		"a --may-manage":                         with(func(s *supervisor.Spawn) { s.MayManage = true }),
+		"a -- --add-dir /x --allowedTools Bash;": with(func(s *supervisor.Spawn) { s.ClaudeArgs = []string{"--add-dir", "/x", "--allowedTools", "Bash;"} }),
+	} {
+		got, err := parseSpawn(t, Streams{In: strings.NewReader(" from stdin\n")}, strings.Fields(line)...)
+		diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(launch.Start{}, supervisor.Spawn{}), cmpopts.IgnoreFields(launch.Start{}, "Progress"))
+		rig.Check(t, diff == "" && err == nil, "spawn %s: %v, -want +got:\n%s", line, err, diff)
+	}
+	for line, want := range map[string]agent.Kind{
+		"a --restart sometimes":      agent.BadInput,
+		"a --model sonet":            agent.BadInput,
+		"a --prompt-file missing.md": agent.NotFound,
+		"a --prompt-file lab":        agent.BadInput,
+		"a --prompt-file blank.md":   agent.BadInput,
+		"a --prompt-file -":          agent.BadInput, // nothing comes
+		"a --cwd missing":            agent.NotFound,
+		"a --trust=missing":          agent.NotFound,
+		"a --trust lab":              agent.BadInput, // it would be the prompt
+	} {
+		_, err := parseSpawn(t, Streams{In: strings.NewReader("")}, strings.Fields(line)...)
+		rig.Check(t, err != nil && agent.KindOf(err) == want, "spawn %s: %v; want kind %d", line, err, want)
+	}
+}
+
+// A flag is stronger than the environment, and that than the default.
+func TestSpawnDefaultsFromTheEnvironment(t *testing.T) {
+	t.Setenv("NBS_MODEL", "haiku")
+	t.Setenv("NBS_PERMISSION_MODE", "acceptEdits")
+	got, err := parseSpawn(t, Streams{}, "a")
+	rig.Check(t, err == nil && got.Model == "haiku" && got.PermissionMode == "" && got.UsualMode == "acceptEdits", "from the environment: %+v, %v", got, err)
+	got, err = parseSpawn(t, Streams{}, "a", "--model", "opus", "--permission-mode", "plan")
+	rig.Check(t, err == nil && got.Model == "opus" && got.PermissionMode == "plan", "from the flags: %+v, %v", got, err)
+	t.Setenv("NBS_PERMISSION_MODE", "yolo")
+	_, err = parseSpawn(t, Streams{}, "a")
+	rig.Check(t, agent.KindOf(err) == agent.BadInput && err != nil, "a wrong word in the environment: %v; want bad input", err)
+}
+
+func TestResumeModelIsAskedFor(t *testing.T) {
+	t.Parallel()
+	f := &factory{streams: Streams{Err: &strings.Builder{}}}
+	o := resumeOptions{start: startOptions{timeout: time.Second}}
+	got, err := o.parse(f)
+	rig.Check(t, got.Model == nil && err == nil, "without --model: %v, %v; want the recorded one kept", got.Model, err)
+	o.modelGiven = true
+	got, err = o.parse(f)
+	rig.Check(t, got.Model != nil && *got.Model == "" && err == nil, "with --model '': %v, %v; want Claude's choice", got.Model, err)
+	o.model, o.fresh, o.force = "opus", true, true
+	got, err = o.parse(f)
+	rig.Check(t, got.Model != nil && *got.Model == "opus" && got.Fresh && got.Force && err == nil, "with all: %+v, %v", got, err)
+}
+
+// A model that is probably misspelled is refused before anything is started or changed, wherever it is given.
+func TestMisspelledModelIsRefused(t *testing.T) {
+	t.Parallel()
+	alpha := record("alpha")
+	alpha.ProjectRoot = t.TempDir()
+	project := newProject(t, alpha)
+	for _, line := range []string{
+		"spawn a --model sonet", "spawn a --model=sonet --dry-run", "resume alpha --model sonet", "set alpha model=sonet", "ask review hello --model sonet", "adopt beta --pid 9 --model sonet",
+	} {
+		r := run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, agent.BadInput, `there is no known model "sonet"; sonnet is, and exactly:sonet takes the name as it is`)
+		near := "hint: did you mean: nbs-worker --root " + project + " " + strings.Replace(line, "sonet", "sonnet", 1) + "\n"
+		exactly := "hint: or, if there is such a model: nbs-worker --root " + project + " " + strings.Replace(line, "sonet", "exactly:sonet", 1) + "\n"
+		rig.Check(t, strings.Contains(r.err, near) && strings.Contains(r.err, exactly), "%s: %s", line, r.err)
+	}
+	r := run("--root", project, "spawn", "a", "--dry-run", "--model", "exactly:sonet").want(t, 0)
+	rig.Check(t, strings.Contains(r.out, " --model sonet ") && r.err == "", "%+v", r)
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/team/report"
+)
+
+func newHookCmd(f *factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook",
+		Short: "Record what an agent's claude reports in a hook",
+		Long: withCodes(`Claude itself calls hook, with JSON on stdin: nbs-worker starts each agent with hooks that
+do. hook keeps what Claude reports, such as the end of a turn, in .nbs/status/<handle>.json.
+NBS_HANDLE, NBS_ROOT and NBS_INVOCATION_ID name the agent. hook ignores any other caller,
+such as another claude that the agent's tools have started. It prints only the briefing with
+which the agent was started, which Claude takes as context. It always succeeds, so that it
+never disturbs the agent; failures are in the journal.`),
+		Example: `  nbs-worker hook < payload.json`,
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			hook, err := report.ReadHook(f.streams.In)
+			_, _ = f.takeDown(cmd.Context(), cmd.Name(), func(ctx context.Context, c report.Caller, opened *store.Store, at time.Time) error {
+				briefing, untaken := hook.Briefing(c, opened)
+				_, unsaid := io.WriteString(f.streams.Out, briefing)
+				return errors.Join(untaken, unsaid, hook.Report(ctx, c, opened, at))
+			}, err)
+			return nil
+		},
+	}
+}
+
+func newStatusLineCmd(f *factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "statusline",
+		Short: "Record what an agent's claude reports to its status line",
+		Long: withCodes(`Claude itself calls statusline, with JSON on stdin: it is the status line of each agent. It
+keeps how full the conversation is and what it cost in .nbs/status/<handle>.json. Then it
+runs the status line that you have configured yourself, if any, with the same input for at
+most five seconds, and shows its output. It looks for yours in the folder that the record
+names and in the configuration of the recorded claude, but not in a file that other users
+can write, nor in one that the agent was told to leave out with --setting-sources. It runs
+nothing for a caller that is no recorded agent. It always succeeds; failures are in the
+journal.`),
+		Example: `  nbs-worker statusline < payload.json`,
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			line, err := report.ReadStatusLine(f.streams.In)
+			record, recorded := f.takeDown(cmd.Context(), cmd.Name(), line.Report, err)
+			if recorded {
+				line.RunUsers(cmd.Context(), &record, f.streams.Out)
+			}
+			return nil
+		},
+	}
+}
+
+// takeDown has take write what was read into the report of the agent whose claude calls, unless
+// it could not be read (unread), and returns the agent's record. Errors go to the journal, and
+// never to the agent. For a caller that is no recorded agent nothing is done.
+func (f *factory) takeDown(ctx context.Context, what string, take func(context.Context, report.Caller, *store.Store, time.Time) error, unread error) (r agent.Record, recorded bool) {
+	caller := report.Caller{
+		Handle: agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
+		Root: os.Getenv(agent.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
+	}
+	caller.Dir, _ = os.Getwd() // without one, Root has to do
+	opened, record, err := caller.Open()
+	if err != nil {
+		return agent.Record{}, false
+	}
+	if errors.Is(unread, io.ErrUnexpectedEOF) { // its claude was killed while it wrote
+		return record, true
+	}
+	f.useToReport(opened)
+	if err = unread; err == nil {
+		err = take(ctx, caller, opened, f.began)
+	}
+	if err != nil && !errors.Is(err, agent.ErrSuperseded) {
+		_ = opened.Complain(ctx, journal.EventOf(&record, f.began.Truncate(time.Second), "failed", what+": "+err.Error()))
+	}
+	return record, true
+}

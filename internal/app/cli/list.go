@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/inspect"
+)
+
+type listOptions struct{ wide, usage bool }
+
+func newListCmd(f *factory) *cobra.Command {
+	o := &listOptions{}
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "Show all agents of the project",
+		Long: withCodes(`Prints one line per agent: handle, state and what it waits for, the model that runs, for how
+long it is in that state, context left, cost. Agents that need a person come first. MODE and
+FOLDER are shown where they differ within the team, DESIRED where the desired state differs
+from the actual one. A model that is not the recorded one is marked. --wide adds pid, session id and folder.
+--usage adds what the agent's processes use: resident memory, processor time, bytes written
+to disk.
+
+In a pipe, by handle, without header and separated by tabs: handle, state, cause, desired,
+the recorded model, start in RFC 3339, percent of the context that is left, cost in USD, pid, session id,
+folder, and with --usage bytes, seconds, bytes; "-" for what is not known. Programs should
+use --json.
+
+A live agent is starting, idle, busy, waiting (for a person), retrying (the API refuses),
+failed (idle, and its last turn failed) or unknown. An agent that should run and does not
+shows why: exited, crashed, lost: reboot, lost: tmux, killed: probably out of memory, never
+started. An agent that was ended is stopped. In backoff, its launcher will start it again.
+Context and cost are what Claude's status line last reported; session shows more. If a
+problem such as a damaged record hides an agent, stderr says so, and its line stays. Two
+agents in one conversation are marked.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
+		Example: `  nbs-worker list
+  nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
+  nbs-worker list --json | jq -r '.[] | select(.state == "waiting") | .handle'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f, o) },
+	}
+	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id and folder")
+	cmd.Flags().BoolVar(&o.usage, "usage", false, "also memory, processor time and bytes written")
+	return f.withJSON(cmd)
+}
+
+func runList(ctx context.Context, f *factory, o *listOptions) error {
+	bands, err := contextBands()
+	if err != nil {
+		return failed(err, "list")
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "list")
+	}
+	debug.SetGCPercent(400)  // a thousand agents leave 14 MB: to collect them takes an eighth of the time, and the process ends
+	const enough = 128 << 20 // bytes; beyond it what was parsed is collected at once, however large the records are that a clone brings
+	debug.SetMemoryLimit(enough)
+	rows, err := s.List(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return exitError(agent.Interrupted)
+	}
+	if err != nil {
+		return failed(err, "list")
+	}
+	if o.usage {
+		inspect.Measure(rows)
+	}
+	outcome := &partial{of: len(rows)}
+	said := map[string]bool{} // one tmux server that is down concerns all of its agents
+	for i := range rows {
+		row := &rows[i]
+		if row.Err == nil {
+			continue
+		}
+		outcome.failures = append(outcome.failures, row.Err)
+		if !said[row.Err.Error()] {
+			f.printError(row.Handle, failed(row.Err, "list", string(row.Handle)))
+			said[row.Err.Error()] = true
+		}
+	}
+	if err := f.printList(rows, o, bands); err != nil {
+		return failed(err, "list")
+	}
+	f.notePause(s)
+	return outcome.failed()
+}
+
+func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Bands) error {
+	shared := sharedConversations(rows)
+	switch {
+	case f.json:
+		out := make([]wire.Agent, len(rows))
+		for i, row := range rows {
+			out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
+			out[i].SharedWith, out[i].Usage = shared[row.Handle], (*wire.Usage)(row.Usage)
+		}
+		return f.printJSON(out)
+	case len(rows) == 0:
+		f.note("no agents; start one: nbs-worker spawn HANDLE")
+		return nil
+	case !f.streams.OutTTY:
+		return f.printTabs(rows, o)
+	}
+	slices.SortStableFunc(rows, func(a, b inspect.Row) int { return urgency(&a) - urgency(&b) })
+	columns, under := f.listColumns(rows, o, bands, shared)
+	t := f.newTable(agent.Mapped(columns, func(c column) string { return c.name })...)
+	t.under = under
+	for i := range rows {
+		t.row(agent.Mapped(columns, func(c column) cell { return c.of(t, &rows[i]) })...)
+	}
+	return t.flush()
+}
+
+// printTabs is the list for scripts.
+func (f *factory) printTabs(rows []inspect.Row, o *listOptions) error {
+	t := f.newTable()
+	for i := range rows {
+		row, r := &rows[i], &rows[i].Record
+		state, cause := row.Status.Words()
+		if row.IsNotAllowed() {
+			cause = strings.TrimPrefix(cause+", "+notAllowed, ", ")
+		}
+		left := text("")
+		if row.Context != nil {
+			left = text(strconv.Itoa(row.Context.LeftPercent()))
+		}
+		cells := []cell{
+			text(string(row.Handle)), text(state), text(cause), text(string(r.LaunchDesired())), text(string(r.Model)), t.time(r.Started),
+			left, t.cost(row.Cost), pid(r.PID, row.Status), text(string(r.SessionID)), text(r.LaunchCwd()),
+		}
+		if o.usage {
+			cells = append(cells, t.usage(row.Usage)...)
+		}
+		t.row(cells...)
+	}
+	return t.flush()
+}
+
+// notAllowed marks a record that nobody vouches for.
+const notAllowed = "not allowed"
+
+// sharedConversations finds agents that are in one conversation, which forks.
+func sharedConversations(rows []inspect.Row) map[agent.Handle][]agent.Handle {
+	by := map[agent.SessionID][]agent.Handle{}
+	for _, row := range rows {
+		if id := row.Record.SessionID; id != "" {
+			by[id] = append(by[id], row.Handle)
+		}
+	}
+	shared := map[agent.Handle][]agent.Handle{}
+	for _, handles := range by {
+		for _, handle := range handles {
+			if others := slices.DeleteFunc(slices.Clone(handles), func(other agent.Handle) bool { return other == handle }); len(others) > 0 {
+				shared[handle] = others
+			}
+		}
+	}
+	return shared
+}
+
+// urgency orders a list: what needs a person, what is at work, what waits for work, what was
+// stopped.
+func urgency(row *inspect.Row) int {
+	switch state := row.Status.State; {
+	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, isUndesired(row):
+		return 0
+	case state == agent.Busy, state == agent.Retrying, state == agent.Starting, state == agent.Backoff:
+		return 1
+	case state == agent.Idle:
+		return 2
+	default:
+		return 3
+	}
+}
+
+// isUndesired reports whether an agent runs that should not, or does not run that should.
+func isUndesired(row *inspect.Row) bool {
+	return row.Record.Handle != "" && row.Status.State != agent.Backoff && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
+}
+
+func stateCell(row *inspect.Row, shared []agent.Handle) cell {
+	shown := state(row.Status)
+	if row.IsNotAllowed() {
+		shown.text += ", " + notAllowed
+		shown.colour = red
+	}
+	if len(shared) > 0 {
+		shown.text += ", in the conversation of " + joined(shared)
+		shown.colour = red
+	}
+	return shown
+}

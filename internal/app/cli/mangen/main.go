@@ -1,0 +1,88 @@
+// Mangen writes the man pages of all commands and help topics into a folder:
+//
+//	go run ./internal/app/cli/mangen build/man
+//
+// It is a program of its own so that the renderer is no part of nbs-worker. The month
+// in the pages is SOURCE_DATE_EPOCH's, as in all reproducible builds: the Makefile
+// sets it to the time of the last commit.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"nbs-worker/internal/app/cli"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: mangen FOLDER")
+		os.Exit(4)
+	}
+	if err := generate(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "mangen:", err)
+		os.Exit(1)
+	}
+}
+
+func generate(dir string) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	root := cli.Tree()
+	root.Long += "\n\nThe verbs, each with a page of its own:\n" + lines(root.Commands())
+	prepare(root)
+	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: "nbs-worker"}, dir)
+}
+
+// lines are the commands with what they do, a line each.
+func lines(commands []*cobra.Command) string {
+	var b strings.Builder
+	for _, cmd := range commands {
+		if !cmd.Hidden {
+			fmt.Fprintf(&b, "  %-12s %s\n", cmd.Name(), cmd.Short)
+		}
+	}
+	return b.String()
+}
+
+// prepare makes the texts, which are written for a terminal, fit for the renderer,
+// which reads Markdown, and gives help topics a page too.
+func prepare(cmd *cobra.Command) {
+	cmd.DisableAutoGenTag = true // it would put the day into the page
+	cmd.Use = escape.Replace(cmd.Use)
+	cmd.Long = markdown(cmd.Long)
+	if cmd.IsAdditionalHelpTopicCommand() {
+		cmd.DisableFlagsInUseLine = true
+		cmd.Run = func(*cobra.Command, []string) {}
+	}
+	for _, child := range cmd.Commands() {
+		prepare(child)
+	}
+}
+
+var escape = strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`, "[", `\[`)
+
+// markdown turns indented lines into blocks that are shown as they are, and keeps
+// <handle> and the like from being taken for markup elsewhere.
+func markdown(text string) string {
+	var b strings.Builder
+	inBlock := false
+	for line := range strings.Lines(text) {
+		indented := strings.HasPrefix(line, "  ")
+		if indented != inBlock {
+			b.WriteString("\n")
+		}
+		inBlock = indented
+		if indented {
+			b.WriteString("    " + line[2:])
+		} else {
+			b.WriteString(escape.Replace(line))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/app/cli"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+func TestPageForEachCommand(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "0")
+	dir := filepath.Join(t.TempDir(), "man")
+	rig.Must(t, generate(dir))
+	for _, cmd := range cli.Tree().Commands() {
+		if cmd.Hidden || cmd.Name() == "help" {
+			continue
+		}
+		t.Run(cmd.Name(), func(t *testing.T) { checkPage(t, dir, cmd) })
+	}
+}
+
+func checkPage(t *testing.T, dir string, cmd *cobra.Command) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "nbs-worker-"+cmd.Name()+".1"))
+	rig.Must(t, err)
+	page := string(data)
+	wanted := []string{`"Jan 1970"`}
+	if _, codes, ok := strings.Cut(cmd.Long, "\nExit codes:\n"); ok {
+		for line := range strings.Lines(codes) {
+			wanted = append(wanted, strings.TrimSpace(line))
+		}
+	}
+	if strings.Contains(cmd.Use, "<handle>") {
+		wanted = append(wanted, "<handle>")
+	}
+	for _, want := range wanted {
+		rig.Check(t, strings.Contains(page, want), "the page lacks %q", want)
+	}
+}
+
+// The verbs on which scripts depend have their exit codes in their pages.
+func TestVerbsHaveExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	rig.Must(t, generate(dir))
+	for _, verb := range []string{"spawn", "resume", "session", "list", "stop", "dismiss", "attach", "run", "exit-codes"} {
+		page, err := os.ReadFile(filepath.Join(dir, "nbs-worker-"+verb+".1"))
+		rig.Check(t, err == nil && strings.Contains(string(page), "  0  done, and observed\n"), "%s: no exit codes as a table (%v)", verb, err)
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	got := markdown("Reads <file>.\nList:\n  a_b  c\n\nEnd.\n")
+	want := "Reads \\<file>.\nList:\n\n    a_b  c\n\n\nEnd.\n"
+	rig.Equal(t, got, want, "got")
+}

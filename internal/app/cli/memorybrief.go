@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/briefing"
+)
+
+// briefed is how many observations are looked at for a briefing; the notes have room for fewer.
+const briefed = 100
+
+type briefOptions struct {
+	sessionID, why string
+	tokens         int
+}
+
+func newMemoryBriefCmd(f *factory) *cobra.Command {
+	o := &briefOptions{}
+	cmd := &cobra.Command{
+		Use:   "brief <handle>",
+		Short: "Show the notes that a fresh conversation would get",
+		Long: withCodes(`Prints the notes that nbs-worker resume <handle> --fresh --brief would give to the agent, at
+most 8,000 characters: where the conversation stood, by its transcript, and the latest
+observations of the agent. brief asks no model. The memory need not be on. --tokens shortens
+each part of the notes by its share; tokens are counted roughly, one for three bytes.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory brief theologian
+  nbs-worker memory brief theologian --tokens 1000
+  nbs-worker memory brief theologian --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11`,
+		Args:              oneHandle,
+		ValidArgsFunction: once(f.handlesWhere(anybody)),
+	}
+	cmd.Flags().StringVar(&o.sessionID, "session-id", "", "one of the agent's conversations (default: the present one)")
+	cmd.Flags().StringVar(&o.why, "why", "", "why the conversation was given up")
+	cmd.Flags().IntVar(&o.tokens, "tokens", 0, "at most about this many tokens (default: as many as 8,000 characters have)")
+	completeWith(cmd, "session-id", f.completeEarlier)
+	return f.remembering(cmd, func(ctx context.Context, args []string) error {
+		if cmd.Flags().Changed("tokens") && o.tokens < brief.FewestTokens {
+			return agent.Errorf(agent.BadInput, "--tokens %d: it must be %d or more", o.tokens, brief.FewestTokens).
+				Hint("nbs-worker memory brief %s --tokens %d", args[0], brief.FewestTokens)
+		}
+		return runMemoryBrief(ctx, f, o, agent.Handle(args[0]))
+	})
+}
+
+func runMemoryBrief(ctx context.Context, f *factory, o *briefOptions, handle agent.Handle) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return err
+	}
+	id := cmp.Or(agent.SessionID(o.sessionID), r.SessionID)
+	if !slices.Contains(r.Conversations(), id) {
+		return agent.Errorf(agent.NotFound, "the agent was never in the conversation %s", agent.Quote(string(id))).Hint("to see where it was: nbs-worker session %s", r.Handle)
+	}
+	noted, err := f.latestOf(ctx, s.Store, r.Handle)
+	if err != nil {
+		return err
+	}
+	words, from := brief.Of(&s.Observer, &r, brief.Wanted{SessionID: id, Why: o.why, Tokens: o.tokens}, noted)
+	if from.Missed != nil {
+		f.sayNote(from.Missed.Error())
+	}
+	if f.json {
+		return f.printJSON(wire.NewBriefing(r.Handle, id, words, from))
+	}
+	_, err = f.streams.Out.Write([]byte(words))
+	return err
+}
+
+// latestOf is what is remembered of an agent, the newest first; nothing where nothing ever was.
+func (f *factory) latestOf(ctx context.Context, in *store.Store, handle agent.Handle) ([]memory.Observation, error) {
+	if !hasMemory(in) {
+		return nil, nil
+	}
+	m, err := f.services.OpenMemory(ctx, in, false)
+	if err != nil {
+		return nil, err
+	}
+	noted, err := m.Latest(ctx, memory.Query{Handle: handle, Limit: briefed})
+	return noted, errors.Join(err, m.Close())
+}

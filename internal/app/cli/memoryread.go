@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// memoryQuery is which observations are wanted, as it was typed.
+type memoryQuery struct {
+	words  []string
+	handle string
+	since  string
+	last   int
+}
+
+func (q *memoryQuery) bind(f *factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&q.since, "since", "", "only observations since then: 90m, 2h, 7d, or a time such as 2026-02-20T11:44:07Z")
+	flags.IntVarP(&q.last, "last", "n", memory.DefaultLimit, "at most this many")
+	flags.StringVar(&q.handle, "handle", "", "only of this agent")
+	completeWith(cmd, "handle", f.handlesWhere(anybody))
+}
+
+func (q *memoryQuery) parse(now time.Time) (query memory.Query, err error) {
+	query = memory.Query{Text: strings.Join(q.words, " "), Limit: q.last}
+	if q.last < 1 {
+		return query, agent.Errorf(agent.BadInput, "--last %d: it must be 1 or more", q.last)
+	}
+	if q.handle != "" {
+		if query.Handle, err = agent.ParseHandle(q.handle); err != nil {
+			return query, err
+		}
+	}
+	query.Since, err = parseSince(q.since, now)
+	if err != nil {
+		err = agent.Errorf(agent.BadInput, "--since: %w", err)
+	}
+	return query, err
+}
+
+func newMemoryListCmd(f *factory) *cobra.Command {
+	q := &memoryQuery{}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List observations, the newest first",
+		Long: withCodes(`Prints one line per observation: id, when it was stored, agent, type, title.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory list
+  nbs-worker memory list --handle theologian --since 7d -n 100
+  nbs-worker memory list --json | jq -r '.[] | select(.type == "open_end") | .title'`,
+		Args: cobra.NoArgs,
+	}
+	q.bind(f, cmd)
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryQuery(ctx, f, q, memory.Store.Latest) })
+}
+
+func newMemorySearchCmd(f *factory) *cobra.Command {
+	q := &memoryQuery{}
+	cmd := &cobra.Command{
+		Use:   "search WORDS...",
+		Short: "Find observations by their words, the best first",
+		Long: withCodes(`All words must occur in an observation: in its title, text, facts or files. The output is
+that of nbs-worker memory list.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory search oak gate
+  nbs-worker memory search retry --handle theologian --json | jq -r '.[] | .narrative'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if q.words = args; len(args) == 0 {
+				return agent.Errorf(agent.BadInput, "memory search: a word is needed").Hint("to see the latest: nbs-worker memory list")
+			}
+			return nil
+		},
+	}
+	q.bind(f, cmd)
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryQuery(ctx, f, q, memory.Store.Search) })
+}
+
+func runMemoryQuery(ctx context.Context, f *factory, q *memoryQuery, ask func(memory.Store, context.Context, memory.Query) ([]memory.Observation, error)) error {
+	query, err := q.parse(time.Now())
+	if err != nil {
+		return err
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if !hasMemory(s.Store) {
+		f.note("nothing was ever remembered in this project; to have an agent observed: nbs-worker memory on HANDLE")
+		return f.showObservations(nil)
+	}
+	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+		all, err := ask(m, ctx, query)
+		if err != nil {
+			return err
+		}
+		return f.showObservations(all)
+	})
+}
+
+func newMemoryShowCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show ID...",
+		Short:   "Show whole observations",
+		Long:    withCodes(`Shows all of each observation: text, facts, files, and its conversation and turn.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory show 17`,
+		Args:    observationIDs,
+	}
+	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryShow(ctx, f, args) })
+}
+
+// observationIDs checks that each argument is the id of an observation.
+func observationIDs(cmd *cobra.Command, args []string) error {
+	_, err := parseIDs(args)
+	if err == nil && len(args) == 0 {
+		err = agent.Errorf(agent.BadInput, "the id of an observation is needed").Hint("to see them: nbs-worker memory list")
+	}
+	return failed(err, "memory "+cmd.Name())
+}
+
+func parseIDs(args []string) ([]int64, error) {
+	ids := make([]int64, len(args))
+	for i, arg := range args {
+		var err error
+		if ids[i], err = strconv.ParseInt(arg, 10, 64); err != nil || ids[i] < 1 {
+			return nil, agent.Errorf(agent.BadInput, "%s is not the id of an observation", agent.Quote(arg)).Hint("to see them: nbs-worker memory list")
+		}
+	}
+	return ids, nil
+}
+
+func runMemoryShow(ctx context.Context, f *factory, args []string) error {
+	ids, err := parseIDs(args)
+	if err != nil {
+		return err
+	}
+	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+		all := make([]memory.Observation, len(ids))
+		for i, id := range ids {
+			if all[i], err = m.Get(ctx, id); err != nil {
+				return err
+			}
+		}
+		if f.json {
+			return f.printJSON(agent.Mapped(all, wire.NewObservation))
+		}
+		for i := range all {
+			if err := f.showObservation(&all[i], i > 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *factory) showObservation(o *memory.Observation, next bool) error {
+	var b strings.Builder
+	if next {
+		b.WriteString("\n")
+	}
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s %s\n", name, indented(agent.Legible(value)))
+		}
+	}
+	row("id", strconv.FormatInt(o.ID, 10))
+	row("type", string(o.Type))
+	row("title", oneLine(o.Title))
+	row("text", o.Narrative)
+	for _, fact := range o.Facts {
+		row("fact", fact)
+	}
+	for _, file := range o.Files {
+		row("file", file)
+	}
+	where := string(o.ContentID)
+	if o.Turn > 0 {
+		where += ", turn " + strconv.Itoa(o.Turn)
+	}
+	row("agent", string(o.Handle))
+	row("in", where)
+	row("by", string(o.MemoryID))
+	row("at", o.At.UTC().Format(time.RFC3339))
+	_, err := f.streams.Out.Write([]byte(b.String()))
+	return err
+}

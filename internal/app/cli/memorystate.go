@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newMemoryStatusCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how far the agents are observed",
+		Long: withCodes(`Prints one line per observed conversation, the oldest first: agent, session id, whether its
+observer has an id, observations, when the newest was stored, and why the observer is stuck,
+if it is. On a terminal, and with --json, also which agents have their memory on, and what
+the observers have spent today, in UTC.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory status
+  nbs-worker memory status --json | jq -r '.conversations[] | select(.problem) | .handle'`,
+		Args: cobra.NoArgs,
+	}
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryStatus(ctx, f) })
+}
+
+func runMemoryStatus(ctx context.Context, f *factory) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	all, spent, err := f.howFar(ctx, s.Store)
+	if err != nil {
+		return err
+	}
+	on := observed(s)
+	if f.json {
+		return f.printJSON(wire.NewMemoryStatus(on, spent, all))
+	}
+	f.note("memory is on of: %s", joined(on))
+	f.note("spent today: %s tokens", agent.Thousands(spent))
+	t := f.newTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
+	for i := range all {
+		c := &all[i]
+		t.row(text(string(c.Handle)), text(string(c.ContentID)), text(c.State()), number(int64(c.Observations)), t.time(c.Newest), cell{text: c.Problem, colour: red})
+	}
+	return t.flush()
+}
+
+// howFar is how far the agents are observed, and what that has cost today; nothing where nothing was ever remembered.
+func (f *factory) howFar(ctx context.Context, in *store.Store) (all []memory.StatusOf, spent int, err error) {
+	m, err := f.openMemory(ctx, in)
+	if agent.KindOf(err) == agent.NotFound {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	defer m.Close()
+	if all, err = m.Status(ctx); err != nil {
+		return nil, 0, err
+	}
+	spent, err = m.Spend(ctx, time.Now().UTC().Format(time.DateOnly), 0)
+	return all, spent, err
+}
+
+// observed are the agents whose memory is on.
+func observed(s *supervisor.Supervisor) []agent.Handle {
+	handles, _ := s.Store.Handles()
+	on := []agent.Handle{}
+	for _, handle := range handles {
+		if r, err := s.Store.Load(handle); err == nil && r.Memory {
+			on = append(on, r.Handle)
+		}
+	}
+	return on
+}
+
+func newMemoryCheckCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check whether the memory is whole",
+		Long: withCodes(`Looks for damage of the database, observations without a conversation, and observer ids that
+belong to an agent's conversation. It changes nothing. When it finds something, it ends with
+1, and prints a line for each.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory check`,
+		Args:    cobra.NoArgs,
+	}
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryCheck(ctx, f) })
+}
+
+func runMemoryCheck(ctx context.Context, f *factory) error {
+	return f.remembered(ctx, func(s *supervisor.Supervisor, m memory.Store) error {
+		found, err := m.Check(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := m.Status(ctx)
+		if err != nil {
+			return err
+		}
+		found = append(found, takenForObservers(s, all)...)
+		if f.json {
+			if err := f.printJSON(wire.MemoryCheck{Whole: len(found) == 0, Found: append([]string{}, found...)}); err != nil {
+				return err
+			}
+		} else {
+			for _, line := range found {
+				fmt.Fprintln(f.streams.Out, oneLine(line))
+			}
+		}
+		if len(found) > 0 {
+			return agent.Errorf(agent.Failed, "%s found", agent.Count(len(found), "fault")).
+				Hint("to begin with what an export holds, move it away: %s", memory.Aside(s.Store.MemoryFile())).
+				Hint("then: nbs-worker memory import FILE")
+		}
+		f.note("what is remembered is whole")
+		return nil
+	})
+}
+
+// takenForObservers names the conversations of agents whose ids are kept as observers': the next turn of such an
+// observer would be the agent's.
+func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines []string) {
+	handles, _ := s.Store.Handles()
+	for _, handle := range handles {
+		r, err := s.Store.Load(handle)
+		if err != nil {
+			continue // doctor reports it
+		}
+		for i := range all {
+			if id := all[i].MemoryID; slices.Contains(r.Conversations(), id) {
+				lines = append(lines, fmt.Sprintf("conversation %s of %s is kept as the observer of %s", id, r.Handle, all[i].ContentID))
+			}
+		}
+	}
+	return lines
+}
+
+// oneFile checks that one file is named.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return agent.Errorf(agent.BadInput, "memory %s: one file is needed, %d given", cmd.Name(), len(args)).Hint("%s --help", cmd.CommandPath())
+	}
+	return upToOneFile(cmd, args)
+}
+
+func upToOneFile(cmd *cobra.Command, args []string) error {
+	if slices.Contains(args, "") {
+		return agent.Errorf(agent.BadInput, "memory %s: the name of the file is empty", cmd.Name()).Hint("%s --help", cmd.CommandPath())
+	}
+	return cobra.MaximumNArgs(1)(cmd, args)
+}
+
+func newMemoryExportCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export [FILE | -]",
+		Short: "Write all observations as JSON lines",
+		Long: withCodes(`Writes to a new file that only you can read, or to stdout. nbs-worker memory import reads
+it. With --json, export reports what it wrote; to stdout it writes only the lines.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory export memory.jsonl`,
+		Args:    upToOneFile,
+	}
+	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryExport(ctx, f, args) })
+}
+
+func runMemoryExport(ctx context.Context, f *factory, args []string) error {
+	toStdout := len(args) == 0 || args[0] == "-"
+	s, err := f.supervisor()
+	if err == nil && !toStdout {
+		err = s.CheckWrite("a file")
+	}
+	if err != nil {
+		return err
+	}
+	return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+		if toStdout {
+			_, err := m.Export(ctx, f.streams.Out)
+			return err
+		}
+		file, err := newFile(args[0])
+		if err != nil {
+			return err
+		}
+		n, err := m.Export(ctx, file)
+		if err == nil {
+			err = file.Sync()
+		}
+		if err = errors.Join(err, file.Close()); err != nil {
+			return errors.Join(err, os.Remove(args[0]))
+		}
+		return f.wrote(wire.Written{Path: args[0], Observations: n})
+	})
+}
+
+// newFile makes a file that is not there. Errors: Conflict.
+func newFile(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil, agent.Errorf(agent.Conflict, "there is a file %s already", agent.Quote(path)).Hint("name another")
+	}
+	return file, err
+}
+
+func (f *factory) wrote(w wire.Written) error {
+	if f.json {
+		return f.printJSON(w)
+	}
+	f.note("%s in %s", agent.Count(w.Observations, "observation"), agent.Quote(w.Path))
+	return nil
+}
+
+func newMemoryImportCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import {FILE | -}",
+		Short: "Import what an export holds",
+		Long: withCodes(`Imports what nbs-worker memory export wrote, here or elsewhere: all of it or nothing. It
+skips what is there already. Read a file from others first: agents are told what it holds.
+Only a person may import.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory import memory.jsonl`,
+		Args:    oneFile,
+	}
+	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryImport(ctx, f, args[0]) })
+}
+
+func runMemoryImport(ctx context.Context, f *factory, path string) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	in := f.streams.In
+	if path != "-" {
+		file, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return agent.Errorf(agent.NotFound, "%w", err)
+		}
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if info, err := file.Stat(); err != nil || info.IsDir() {
+			return errors.Join(err, agent.Errorf(agent.BadInput, "%s is a folder, and no file that memory export wrote", agent.Quote(path)))
+		}
+		in = file
+	}
+	m, err := f.services.OpenMemory(ctx, s.Store, true)
+	if err != nil {
+		return err
+	}
+	n, skipped, err := m.Import(ctx, in)
+	if err = errors.Join(err, m.Close()); err != nil {
+		return err
+	}
+	if f.json {
+		return f.printJSON(wire.Imported{Observations: n, Skipped: skipped})
+	}
+	f.note("%s taken over, %d skipped", agent.Count(n, "observation"), skipped)
+	return nil
+}
+
+func newMemoryBackupCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the database as it is at one moment",
+		Long: withCodes(`Writes a copy into a new file, also while the observer is at work. A plain copy of
+.nbs/memory.db may lose what was stored last. To restore the copy, end all observers, move
+away .nbs/memory.db and also memory.db-wal and memory.db-shm, which SQLite would take for a
+part of the copy and so damage it, and put the copy in their place. It is trusted as before,
+in this project. For another project, and for later versions: nbs-worker memory export.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+		Example: `  nbs-worker memory backup /backup/memory.db`,
+		Args:    oneFile,
+	}
+	return f.remembering(cmd, func(ctx context.Context, args []string) error {
+		return f.remembered(ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+			if err := m.Backup(ctx, args[0]); err != nil {
+				return err
+			}
+			if f.json {
+				return f.printJSON(wire.Written{Path: args[0]})
+			}
+			f.note("copied to %s", agent.Quote(args[0]))
+			return nil
+		})
+	})
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+)
+
+// ObserveOptions are those of nbs-worker memory work.
+type ObserveOptions struct {
+	Once   bool         // what there is now, and no more
+	Handle agent.Handle // only this agent; "": each whose memory is on
+	Model  agent.Model  // of the observers; "": a small one
+	PerDay int          // tokens in a day, in UTC; 0: the usual limit
+	Say    func(format string, args ...any)
+	// Done is called with the outcome of one round, and with what waits.
+	Done func(turns, observations, tokens int, waits []string) error
+}
+
+type workOptions struct {
+	once          bool
+	handle, model string
+	perDay        int
+}
+
+func newMemoryWorkCmd(f *factory) *cobra.Command {
+	o := &workOptions{}
+	cmd := &cobra.Command{
+		Use:   "work",
+		Short: "Observe the agents whose memory is on",
+		Long: withCodes(`Runs in the foreground until it is interrupted (130), once per project; nbs-worker serve
+does the same work unasked. work reads what the agents' turns have left in their
+transcripts, has it observed, and stores the observations. It reads nothing twice. If the
+API refuses, work tries later, and nbs-worker memory status says so. When the tokens of a
+day are spent, work rests until the next day, in UTC. With --once it ends with 7 when
+something still waits.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker memory work
+  nbs-worker memory work --once --handle theologian`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.once, "once", false, "observe what there is now, and exit")
+	flags.StringVar(&o.handle, "handle", "", "only this agent")
+	flags.StringVar(&o.model, "model", "haiku", "model of the observers")
+	flags.IntVar(&o.perDay, "tokens-per-day", 500_000, "tokens that the observers may spend per day, in UTC")
+	completeWith(cmd, "handle", f.handlesWhere(anybody))
+	completeWith(cmd, "model", completeModels)
+	return f.remembering(cmd, func(ctx context.Context, _ []string) error { return runMemoryWork(ctx, f, o) })
+}
+
+func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
+	asked := ObserveOptions{Once: o.once, PerDay: o.perDay, Say: f.say, Done: f.worked}
+	var err error
+	if o.handle != "" {
+		if asked.Handle, err = agent.ParseHandle(o.handle); err != nil {
+			return err
+		}
+	}
+	if asked.Model, err = agent.ChooseModel(o.model); err != nil {
+		return err
+	}
+	if o.perDay < 1 {
+		return agent.Errorf(agent.BadInput, "--tokens-per-day must be 1 or more")
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if o.handle != "" {
+		if _, err := s.Store.Load(asked.Handle); err != nil {
+			return err
+		}
+	}
+	if !hasMemory(s.Store) && len(observed(s)) == 0 {
+		return agent.Errorf(agent.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
+	}
+	if err := f.services.Observe(ctx, s, asked); ctx.Err() == nil {
+		return err
+	}
+	return exitError(agent.Interrupted)
+}
+
+// worked prints the outcome of one round.
+func (f *factory) worked(turns, observations, tokens int, waits []string) error {
+	if f.json {
+		if err := f.printJSON(wire.Worked{Turns: turns, Observations: observations, Tokens: tokens, Waiting: append([]string{}, waits...)}); err != nil {
+			return err
+		}
+	} else {
+		for _, line := range waits {
+			f.say("%s", line)
+		}
+		f.note("%s of %s, for %s tokens", agent.Count(observations, "observation"), agent.Count(turns, "turn"), agent.Thousands(tokens))
+	}
+	if len(waits) == 0 {
+		return nil
+	}
+	return agent.Errorf(agent.Partial, "not all is observed: %s waits to be tried again", agent.Count(len(waits), "conversation")).
+		Hint("to see why: nbs-worker memory status")
+}

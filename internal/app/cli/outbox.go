@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/message"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newOutboxCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "outbox {list | drop | retry}",
+		Short: "Show and change the messages that wait for agents",
+		Long: withCodes(`Shows and changes the messages that nbs-worker send --queue keeps for agents. They are
+typed in order when the agent becomes ready: its launcher learns of each start and of each
+end of a turn, and looks every ten seconds while a message waits. A message has one of these
+states:
+
+  waiting  it waits for the agent to be ready
+  sending  it is being typed
+  unknown  it was submitted, and no proof came in time; it is not typed again by itself
+  failed   it cannot be typed to this agent
+
+An unknown or failed message does not block the others. Check with nbs-worker logs whether
+it arrived, then drop it or retry it. A message that no command of this user queued for
+this agent, as in a copied project, is never typed. Dismissing an agent drops its messages;
+the journal keeps the beginning of each.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+		Example: `  nbs-worker outbox list
+  nbs-worker outbox drop theologian 3f2a
+  nbs-worker outbox retry theologian 3f2a`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return agent.Errorf(agent.BadInput, "outbox: list, drop or retry?").Hint("nbs-worker outbox --help")
+			}
+			return errUnknownCommand(cmd, args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newOutboxListCmd(f), newOutboxDropCmd(f), newOutboxRetryCmd(f), newOutboxDeliverCmd(f))
+	return cmd
+}
+
+func newOutboxListCmd(f *factory) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use:   "list [<handle>...]",
+		Short: "List the kept messages",
+		Long: withCodes(`Lists the messages kept for these agents, or for all, in the order of typing. In a pipe
+the columns are handle, id, state, since when, why the last try failed, and the beginning
+of the text. --json prints the whole text.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Held),
+		Example: `  nbs-worker outbox list theologian
+  nbs-worker outbox list --json | jq -r '.[] | select(.state == "unknown") | .id'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return someHandles(cmd, args)
+		},
+		ValidArgsFunction: f.handlesWhere(anybody),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return failed(runOutboxList(f, handlesOf(args)), "outbox list")
+		},
+	})
+}
+
+func runOutboxList(f *factory, handles []agent.Handle) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if len(handles) == 0 && s.Store.Exists() {
+		if handles, err = s.Store.Handles(); err != nil {
+			return err
+		}
+	}
+	kept, broken := []wire.Kept{}, error(nil)
+	for _, handle := range handles {
+		of, err := keptOf(s, handle)
+		kept = append(kept, of...)
+		if err != nil { // the others are listed all the same
+			broken = errors.Join(broken, fmt.Errorf("%s: %w", handle, err))
+		}
+	}
+	if f.json {
+		return errors.Join(f.printJSON(kept), broken)
+	}
+	return errors.Join(f.printKept(kept), broken)
+}
+
+// keptOf returns what is kept for an agent; beside an error what can be read of it.
+func keptOf(s *supervisor.Supervisor, handle agent.Handle) ([]wire.Kept, error) {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return nil, err
+	}
+	q := s.Store.Outbox(r.Handle)
+	all, err := q.Entries()
+	return agent.Mapped(all, func(e queue.Entry) wire.Kept { return wire.NewKept(r.Handle, e, q.CheckSeal(&e) == nil) }), err
+}
+
+func (f *factory) printKept(kept []wire.Kept) error {
+	const beginning = 200 // characters of a text
+	t := f.newTable("HANDLE", "ID", "STATE", "SINCE", "REASON", "TEXT")
+	t.under = 2
+	for _, k := range kept {
+		state, since := string(k.State), text("")
+		if !k.Allowed {
+			state = "not allowed"
+		}
+		if k.Created != nil {
+			since = t.time(*k.Created)
+		}
+		line, _, _ := strings.Cut(k.Text, "\n")
+		t.row(text(string(k.Handle)), text(k.ID), text(state), since, text(k.Reason), text(fit(line, beginning)))
+	}
+	return t.flush()
+}
+
+// keptCmd is a verb for one message that is kept.
+func keptCmd(f *factory, verb, short, long string, codes []agent.Kind, run func(context.Context, agent.Handle, string) error) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use:     verb + " <handle> <id>",
+		Short:   short,
+		Long:    withCodes(long, codes...),
+		Example: "  nbs-worker outbox " + verb + " theologian 3f2a",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return agent.Errorf(agent.BadInput, "outbox %s: a handle and the id of a message are needed", verb).
+					Hint("to see them: nbs-worker outbox list")
+			}
+			return someHandles(cmd, args[:1])
+		},
+		ValidArgsFunction: once(f.handlesWhere(anybody)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(run(cmd.Context(), agent.Handle(args[0]), args[1]), "outbox "+verb, args[0])
+		},
+	})
+}
+
+func newOutboxDropCmd(f *factory) *cobra.Command {
+	return keptCmd(f, "drop", "Remove a kept message",
+		`Removes the message; the beginning of its id is enough. It is not typed any more. If its
+receipt was unknown, nbs-worker forgets that it may have arrived. Only a person may do this.`,
+		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held},
+		func(ctx context.Context, handle agent.Handle, id string) error {
+			s, err := f.supervisor()
+			if err != nil {
+				return err
+			}
+			sender := message.Sender{Supervisor: s}
+			e, err := sender.Drop(ctx, handle, id)
+			if err != nil {
+				return err
+			}
+			return f.showOne(outcome{json: wire.NewKept(e.Handle, e, sender.Store.Outbox(handle).CheckSeal(&e) == nil), handle: e.Handle, words: "dropped " + e.ID})
+		})
+}
+
+func newOutboxRetryCmd(f *factory) *cobra.Command {
+	return keptCmd(f, "retry", "Type a kept message again",
+		`Types an unknown or failed message again; the beginning of its id is enough. The message
+keeps its place in the order: messages that wait before it are typed first. The receipt and
+the exit code are those of nbs-worker send --queue. Only a person may do this.`,
+		[]agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
+		func(ctx context.Context, handle agent.Handle, id string) error {
+			s, err := f.supervisor()
+			if err != nil {
+				return err
+			}
+			sender := message.Sender{Supervisor: s}
+			receipt, err := sender.Retry(ctx, handle, id)
+			made := f.received(receipt, &sendOptions{}, err)
+			if made.json == nil {
+				return err
+			}
+			if shown := f.showOne(made); err == nil {
+				return shown
+			}
+			return err
+		})
+}
+
+// deliverLimit is how long a deliverer waits for an agent that is about to be ready.
+const deliverLimit = time.Minute
+
+func newOutboxDeliverCmd(f *factory) *cobra.Command {
+	return &cobra.Command{
+		Use:    "deliver <handle>",
+		Short:  "Type the messages that wait for an agent",
+		Hidden: true,
+		Long: withCodes(`An agent's launcher runs this when the agent may have become ready. It types the messages of the
+outbox in order, as long as the agent takes them. It prints nothing: the journal and
+nbs-worker outbox list tell what became of each message.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example:           `  nbs-worker outbox deliver theologian`,
+		Args:              oneHandle,
+		ValidArgsFunction: once(f.handlesWhere(anybody)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.supervisor()
+			if err == nil {
+				sender := message.Sender{Supervisor: s}
+				err = sender.Deliver(cmd.Context(), agent.Handle(args[0]), time.Now().Add(deliverLimit), func(message.Delivered) {})
+			}
+			return failed(err, "outbox deliver", args[0])
+		},
+	}
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/message"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// How long a verb waits for agents, and what it says meanwhile.
+
+// noticeAfter is when a verb that waits says for whom.
+const noticeAfter = time.Second
+
+// Claude's shell tool ends a command after two minutes, with all that the command has found out. What an agent calls
+// waits less than that, unless --timeout is given: for agentLimit, and for the reply to a message until replyLimit.
+const (
+	agentLimit = 90 * time.Second
+	replyLimit = 110 * time.Second
+)
+
+// patience is how long a verb waits: as long as --timeout says, or as usual, or when an agent calls for agentLimit.
+func patience(s *supervisor.Supervisor, given bool, usual time.Duration) (limit time.Duration, shortened bool) {
+	if given || !s.CalledByAgent() {
+		return usual, false
+	}
+	return agentLimit, true
+}
+
+// limitWords is how long a verb waits, for a notice.
+func limitWords(limit time.Duration) string {
+	if limit == 0 {
+		return ", without a limit"
+	}
+	return ", for at most " + limit.String()
+}
+
+// afterASecond calls notice if the verb still waits then. stop ends that, and returns when notice has.
+func afterASecond(ctx context.Context, notice func(ctx context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var noticing sync.WaitGroup
+	noticing.Go(func() {
+		select {
+		case <-time.After(noticeAfter):
+			notice(ctx)
+		case <-ctx.Done():
+		}
+	})
+	return func() { cancel(); noticing.Wait() }
+}
+
+// sending is how messages are sent by one command.
+type sending struct {
+	message.Sender
+	*factory
+
+	message   message.Message
+	shortened bool // the caller is an agent, which cannot wait long
+}
+
+// newSending is how a message is sent. given: the caller has said how long it waits.
+func (f *factory) newSending(s *supervisor.Supervisor, m message.Message, given bool) *sending {
+	out := &sending{Sender: message.Sender{Supervisor: s}, factory: f, message: m}
+	out.message.Timeout, out.shortened = patience(s, given, m.Timeout)
+	return out
+}
+
+// to sends the message to one agent.
+func (s *sending) to(ctx context.Context, handle agent.Handle) (message.Receipt, error) {
+	began := time.Now()
+	ours := ""
+	if s.message.Reply {
+		ours = "for its answer"
+	}
+	defer afterASecond(ctx, func(ctx context.Context) { s.notice(ctx, handle, began, ours) })()
+	limited, cancel := ctx, func() {}
+	if s.shortened && s.message.Reply {
+		limited, cancel = context.WithTimeout(ctx, replyLimit)
+	}
+	defer cancel()
+	receipt, err := s.Send(limited, handle, s.message)
+	if agent.KindOf(err) == agent.Interrupted && ctx.Err() == nil && limited.Err() != nil {
+		err = agent.Errorf(agent.TimedOut, "no answer within %s", replyLimit).
+			Hint("to read the answer later: nbs-worker logs %s -n 1", handle)
+	}
+	if agent.KindOf(err) != agent.TimedOut {
+		return receipt, err
+	}
+	late := agent.Errorf(agent.TimedOut, "%w", err)
+	if receipt.Word == message.Held && s.mayQueue() {
+		late = late.Hint("to leave the message for when it is ready, add --queue")
+	}
+	if s.shortened {
+		late = late.Hint("an agent's shell ends a command after two minutes; to wait longer, give the shell more time, and add --timeout 10m")
+	}
+	return receipt, late
+}
+
+// mayQueue reports whether the message could be left in an outbox.
+func (s *sending) mayQueue() bool {
+	return s.verb == "send" && !s.message.Raw && !s.message.Reply && !s.message.Force
+}
+
+// notice says that the agent is waited for, and why. ours is what is waited for in a turn that began after the verb; "":
+// nothing.
+func (s *sending) notice(ctx context.Context, handle agent.Handle, began time.Time, ours string) {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return
+	}
+	status := s.LookAt(ctx, r).Status
+	if ctx.Err() != nil || status.State != agent.Busy && status.State != agent.Retrying && status.State != agent.Starting {
+		return
+	}
+	what, since := "until it is ready", ""
+	if status.Age != nil {
+		since = " for " + agent.Brief(*status.Age)
+		if *status.Age < time.Since(began) {
+			what = ours
+		}
+	}
+	if what == "" {
+		return
+	}
+	text := fmt.Sprintf("%s %s: it is %s%s; waiting %s%s", s.verb, handle, status.Word(), since, what, limitWords(s.message.Timeout))
+	if s.mayQueue() {
+		text += "; --queue leaves the message instead"
+	}
+	s.say("%s", text)
+}

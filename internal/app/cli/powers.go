@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/team/caller"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// powers is what each verb does, and by what right. The factory opens no project for a verb that is not here.
+var powers = map[string]caller.Rule{
+	"version":                       {Right: caller.Anyone, What: "print versions"},
+	"schema":                        {Right: caller.Anyone, What: "print the shapes of the JSON"},
+	"list":                          {Right: caller.Anyone, What: "show the states of the agents"},
+	"wait":                          {Right: caller.Anyone, What: "wait for a state of agents"},
+	"triage":                        {Right: caller.Anyone, What: "say what each agent needs"},
+	"hook":                          {Right: caller.Anyone, What: "report of its own claude"},
+	"statusline":                    {Right: caller.Anyone, What: "report of its own claude"},
+	cobra.ShellCompRequestCmd:       {Right: caller.Anyone, What: "complete names"},
+	cobra.ShellCompNoDescRequestCmd: {Right: caller.Anyone, What: "complete names"},
+	"runbook list":                  {Right: caller.Anyone, What: "list the runbooks"},
+	"runbook run":                   {Right: caller.Anyone, What: "run the steps of a runbook, each by its own right"},
+
+	"session":              {Right: caller.Member, What: "show the record and the state of an agent"},
+	"runbook show":         {Right: caller.Member, What: "show a runbook"},
+	"schedule list":        {Right: caller.Member, What: "list the schedules"},
+	"schedule next":        {Right: caller.Member, What: "show the next runs"},
+	"screen":               {Right: caller.Member, What: "show the screen of an agent"},
+	"logs":                 {Right: caller.Member, What: "show what an agent said and did"},
+	"events":               {Right: caller.Member, What: "show the journal"},
+	"outbox list":          {Right: caller.Member, What: "show the messages that wait for agents"},
+	"conversation list":    {Right: caller.Member, What: "list the conversations"},
+	"conversation show":    {Right: caller.Member, What: "show a conversation"},
+	"conversation history": {Right: caller.Member, What: "show what was said in a conversation"},
+	"conversation queue":   {Right: caller.Member, What: "show the turns that wait"},
+	"memory list":          {Right: caller.Member, What: "list what is remembered"},
+	"memory search":        {Right: caller.Member, What: "search what is remembered"},
+	"memory show":          {Right: caller.Member, What: "show what is remembered"},
+	"memory brief":         {Right: caller.Member, What: "show what a fresh conversation is told"},
+	"memory status":        {Right: caller.Member, What: "show how far the agents are observed"},
+	"memory check":         {Right: caller.Member, What: "check the memory for damage"},
+	"send":                 {Right: caller.Member, What: "send agents a message"},
+	"tell":                 {Right: caller.Member, What: "write to a chat"},
+	"doctor":               {Right: caller.Member, What: "check this machine and the project, and start a claude of its own for it"},
+	"export":               {Right: caller.Member, What: "print the units of the services"},
+	"memory export":        {Right: caller.Member, What: "print what is remembered"},
+	"outbox deliver":       {Right: caller.Member, What: "type the messages that wait"},
+
+	"spawn":      {Right: caller.Within, What: "start an agent"},
+	"resume":     {Right: caller.Within, What: "bring agents back"},
+	"recover":    {Right: caller.Within, What: "do what agents need"},
+	"run":        {Right: caller.Within, What: "run an agent in this terminal"},
+	"ask":        {Right: caller.Within, What: "take a turn in a conversation"},
+	"interrupt":  {Right: caller.Within, What: "end the present turn of agents"},
+	"stop":       {Right: caller.Within, What: "stop agents"},
+	"dismiss":    {Right: caller.Within, What: "remove agents"},
+	"set":        {Right: caller.Within, What: "change the record of an agent"},
+	"reset":      {Right: caller.Within, What: "forget the failures of agents"},
+	"memory on":  {Right: caller.Within, What: "have agents observed"},
+	"memory off": {Right: caller.Within, What: "have agents observed no more"},
+	"memory add": {Right: caller.Within, What: "write an observation"},
+
+	"adopt":   {Right: caller.Manager, What: "adopt a claude"},
+	"pause":   {Right: caller.Manager, What: "pause a project"},
+	"unpause": {Right: caller.Manager, What: "unpause a project"},
+
+	"allow":                {Right: caller.Person, What: "allow"},
+	"attach":               {Right: caller.Person, What: "go to the terminal of an agent"},
+	"compact":              {Right: caller.Person, What: "give a command of Claude's own to another agent"},
+	"serve":                {Right: caller.Person, What: "serve conversations"},
+	"watch":                {Right: caller.Person, What: "watch a project"},
+	"outbox drop":          {Right: caller.Person, What: "decide on the messages that are kept for an agent"},
+	"outbox retry":         {Right: caller.Person, What: "decide on the messages that are kept for an agent"},
+	"schedule run":         {Right: caller.Person, What: "run a schedule"},
+	"conversation reset":   {Right: caller.Person, What: "decide on a conversation"},
+	"conversation retry":   {Right: caller.Person, What: "decide on a conversation"},
+	"conversation skip":    {Right: caller.Person, What: "decide on a conversation"},
+	"conversation restore": {Right: caller.Person, What: "decide on a conversation"},
+	"conversation import":  {Right: caller.Person, What: "take over conversations"},
+	"memory work":          {Right: caller.Person, What: "observe the agents"},
+	"memory allow":         {Right: caller.Person, What: "allow"},
+	"memory import":        {Right: caller.Person, What: "take over what is remembered"},
+	"memory backup":        {Right: caller.Person, What: "copy the database of the memory"},
+	"memory forget":        {Right: caller.Person, What: "forget what is remembered"},
+}
+
+// verbOf is the verb as powers names it.
+func verbOf(cmd *cobra.Command) string {
+	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
+}
+
+// permitted hands a project to the verb that runs, if the caller has the right to it. An agent's command then works in
+// the environment with which the agent was started: what the command starts inherits it, tmux finds its configuration by
+// it, and the agent may have set other variables for the command.
+func (f *factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
+	rule, declared := powers[f.verb]
+	if !declared {
+		return nil, fmt.Errorf("the verb %q declares no powers", f.verb)
+	}
+	if err := s.Check(rule); err != nil {
+		return nil, err
+	}
+	return f.confined(s)
+}

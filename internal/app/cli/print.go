@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf16"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+)
+
+// printJSON writes one value on one line.
+func (f *factory) printJSON(value any) error { return writeJSON(f.streams.Out, value) }
+
+func writeJSON(to io.Writer, value any) error {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(to, escaped(text.String()))
+	return err
+}
+
+// escaped replaces by \u escapes what encoding/json leaves in a string although it steers a terminal
+// or is invisible there: the control characters from 7F to 9F, and those that show nothing.
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, agent.IsUnclear) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case !agent.IsUnclear(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// printError prints an error, on one line unless it quotes a text of several lines, and each remedy
+// on a line of its own; with --json as one object.
+func (f *factory) printError(handle agent.Handle, err error) {
+	if f.json {
+		_ = writeJSON(f.streams.Err, f.failure(handle, err)) // there is nobody left to tell
+		return
+	}
+	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(agent.Legible(err.Error())))
+	for _, hint := range f.hintsOf(err) {
+		f.hint("%s", hint)
+	}
+}
+
+// failure is an error as programs read it.
+func (f *factory) failure(handle agent.Handle, err error) wire.Failure {
+	hints := agent.Mapped(f.hintsOf(err), func(hint string) string { return strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: ") })
+	message := err.Error()
+	if verb, ok := errors.AsType[*verbError](err); ok && handle != "" {
+		message = verb.err.Error() // the handle stands beside it
+	}
+	return wire.NewFailure(handle, f.kindOf(err), message, hints)
+}
+
+// kindOf returns the kind of an error; one that is no verb's was made in typing, and is BadInput.
+func (f *factory) kindOf(err error) agent.Kind {
+	if _, atWork := errors.AsType[*verbError](err); !atWork {
+		return agent.BadInput
+	}
+	return agent.KindOf(err)
+}
+
+// line writes a text to stderr, the lines after its first one indented; with --json as an object.
+func (f *factory) line(text string) {
+	if f.json {
+		_ = writeJSON(f.streams.Err, wire.Note{Note: text})
+		return
+	}
+	fmt.Fprintln(f.streams.Err, indented(agent.Legible(text)))
+}
+
+// hint prints a remedy. Its commands act on the project of this call.
+func (f *factory) hint(format string, args ...any) {
+	f.line(f.pasteable("hint: " + fmt.Sprintf(format, args...)))
+}
+
+// note tells a person at a terminal what happened; a script has the exit code.
+func (f *factory) note(format string, args ...any) {
+	if f.streams.ErrTTY && !f.json {
+		f.line(f.pasteable(fmt.Sprintf(format, args...)))
+	}
+}
+
+// say prints a line on stderr, for scripts too: something happened beyond what was asked for.
+func (f *factory) say(format string, args ...any) {
+	f.line("nbs-worker: " + fmt.Sprintf(format, args...))
+}
+
+// sayNote says what else there is to know about what is printed.
+func (f *factory) sayNote(note string) { f.line("note: " + note) }

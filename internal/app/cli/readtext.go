@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// readFile reads the text file that a flag names, or with - stdin, if the caller may have a file read: an agent must not
+// learn what is in a file, or that there is one. what names the text in an error, which never quotes it.
+// Errors: Held, and those of readText.
+func (f *factory) readFile(s *supervisor.Supervisor, what, flag, path string) (string, error) {
+	if path != "-" {
+		if err := s.CheckFile(flag, path); err != nil {
+			return "", err
+		}
+	}
+	return readText(what, path, f.streams.In)
+}
+
+const textLimit = 1 << 20 // bytes; what claude takes is checked later
+
+// readText reads a text from a file, or with - from in. what names the text in an error.
+// Errors: NotFound, BadInput.
+func readText(what, path string, in io.Reader) (string, error) {
+	if path != "-" {
+		file, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return "", agent.Errorf(agent.NotFound, "%s: %w", what, err)
+		}
+		if err != nil {
+			return "", agent.Errorf(agent.BadInput, "%s: %w", what, err)
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, textLimit))
+	switch {
+	case err != nil:
+		return "", agent.Errorf(agent.BadInput, "%s: %w", what, err)
+	case len(text) == 0:
+		return "", agent.Errorf(agent.BadInput, "%s %s is empty", what, agent.Quote(path))
+	case len(text) == textLimit:
+		return "", agent.Errorf(agent.BadInput, "%s %s has more than %d bytes", what, agent.Quote(path), textLimit-1)
+	}
+	return string(text), agent.CheckText(what+" "+agent.Quote(path), string(text))
+}
+
+// checkTexts refuses arguments that are no text, whatever they are for: what we keep is JSON, which changes them.
+func checkTexts(args []string) error {
+	for _, arg := range args {
+		if err := agent.CheckText("the argument "+agent.Quote(arg), arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// resumeOptions are the words of one resume, as they were typed.
+type resumeOptions struct {
+	selection
+
+	model        string
+	modelGiven   bool
+	fresh, force bool
+	brief        bool
+	sessionID    string
+	cwd          string
+	start        startOptions
+}
+
+func newResumeCmd(f *factory) *cobra.Command {
+	o := &resumeOptions{}
+	cmd := &cobra.Command{
+		Use:     "resume {<handle>... | --down | --all} [flags]",
+		Aliases: []string{"continue"},
+		Short:   "Bring agents back into their conversations",
+		Long: withCodes(`Rebuilds the launch from the record and starts the agent again: same conversation,
+same model, same permissions, same folder. It works after a clean exit, a crash, a
+kill of claude, of its launcher or of the tmux server, and after a reboot. It first
+ends what the last start's tools left running.
+
+--down resumes all agents that should run and do not: use it after a reboot. --all also
+resumes stopped agents, and with --force running ones. Several agents are started side
+by side.
+
+resume refuses a running agent (5); --force ends it properly first. A transcript that
+was deleted or has lost a part is restored from the archive, and resume says so. If the
+archive has none, resume fails (2) and changes nothing.
+
+--fresh starts an empty conversation with the first prompt, and keeps the old id in
+previous_sessions. With --brief the agent is also told where the old conversation left
+off: what was asked and said last, its task list, the files it edited, and what the
+project's memory has of it. These notes carry no authority, and stay in the conversation.
+After /clear, --session-id goes back to a conversation of previous_sessions, and to no
+other (2).
+
+resume sends nothing to the agent without --prompt. The prompt is on claude's command line,
+where other users can read it. If the start fails, the record stays as it was, and resume
+shows claude's own words. After 3, 8 and 130 the start continues, and the record describes it.
+
+An agent may resume colleagues that have no more than it has, as they were, and without
+--force, --fresh and --session-id, unless it was spawned with --may-manage (8).`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker resume theologian
+  nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
+  nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
+  nbs-worker resume theologian --force     # it hangs: end it and start it anew
+  nbs-worker resume theologian --fresh     # give the conversation up
+  nbs-worker resume theologian --force --fresh --brief   # and tell its successor where it had come to
+  nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to what it was in before /clear`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(whoIsDown),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.modelGiven = cmd.Flags().Changed("model")
+			o.start.promptGiven = cmd.Flags().Changed("prompt")
+			return runResume(cmd.Context(), f, o)
+		},
+	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *resumeOptions) bind(f *factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&o.down, "down", false, "all agents that should run and do not")
+	flags.BoolVar(&o.all, "all", false, "all agents that do not run, including stopped ones")
+	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
+	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
+	flags.BoolVar(&o.brief, "brief", false, "with --fresh: tell the agent where the old conversation left off")
+	flags.StringVar(&o.sessionID, "session-id", "", "go back to this conversation, one of the agent's previous_sessions")
+	flags.StringVar(&o.cwd, "cwd", "", "another working directory, kept from now on (default: the recorded one, at its new place if the project was moved)")
+	cmd.MarkFlagsMutuallyExclusive("fresh", "session-id")
+	flags.BoolVar(&o.force, "force", false, "end the agent first if it runs")
+	o.start.bind(cmd)
+	f.withJSON(cmd)
+	completeWith(cmd, "model", completeModels)
+	completeWith(cmd, "session-id", f.completeEarlier)
+}
+
+func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
+	resume, err := o.parse(f)
+	if err != nil {
+		return failed(err, "resume")
+	}
+	s, err := f.supervisor()
+	if err == nil {
+		err = o.start.takePrompt(f, s, &resume.Start)
+	}
+	if err != nil {
+		return failed(err, "resume")
+	}
+	handles, err := o.resolve(ctx, s, o.takes)
+	if err != nil {
+		return failed(err, "resume")
+	}
+	if len(handles) == 0 {
+		f.note("no agent is to be resumed")
+	}
+	if o.down {
+		f.noteStopped(&o.selection)
+	}
+	return f.each(ctx, "resume", handles, o.several(), atOnce(), func(handle agent.Handle) (outcome, error) {
+		resume := resume
+		resume.Progress = f.progress(handle)
+		if o.start.dryRun {
+			plan, err := s.PlanResume(ctx, handle, resume)
+			if err != nil {
+				return outcome{}, err
+			}
+			return f.planned(plan), nil
+		}
+		started, err := s.Resume(ctx, handle, resume)
+		if started.Fresh { // said to scripts too: a conversation was replaced
+			f.say("resume %s: a new conversation in place of %s", handle, wire.NewStarted(started).Previous)
+		}
+		f.sayStarted(handle, started)
+		if err != nil {
+			return outcome{}, err
+		}
+		return f.started(started), nil
+	})
+}
+
+// takes tells which agents --down and --all are for.
+func (o *resumeOptions) takes(row inspect.Row) bool {
+	if row.Status.Running() {
+		return o.all && o.force
+	}
+	return o.all || row.Record.LaunchDesired() == agent.DesiredRunning
+}
+
+func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
+	start, err := o.start.parse(f, "")
+	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
+	if o.brief {
+		resume.Brief = &supervisor.Briefing{Why: "with resume --fresh"}
+	}
+	switch {
+	case err == nil && o.brief && !o.fresh:
+		err = agent.Errorf(agent.BadInput, "--brief is for a new conversation; in its own the agent knows it all").
+			Hint("to begin a new one: add --fresh")
+	case err != nil || o.sessionID == "":
+	case o.several():
+		err = agent.Errorf(agent.BadInput, "--session-id is for one agent")
+	default:
+		resume.SessionID, err = agent.ParseSessionID(o.sessionID)
+	}
+	if err == nil {
+		resume.Cwd, err = namedFolder("working directory", o.cwd)
+	}
+	if err == nil && o.modelGiven {
+		var model agent.Model
+		model, err = agent.ChooseModel(o.model)
+		resume.Model = &model
+	}
+	return resume, err
+}

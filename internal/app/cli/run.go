@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/launcher"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newRunCmd(f *factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run <handle>",
+		Short: "Run an agent in this terminal, without tmux",
+		Long: withCodes(`Runs the agent of an existing record in the foreground of this terminal, in its
+conversation. It ends when claude ends, with claude's exit code; a signal counts as 128
+plus its number. list and session show the agent like any other, and it can be stopped
+from elsewhere. Use run where there is no tmux. It needs a terminal: without one claude
+would answer one prompt and exit.
+
+This is also the launcher: the command that spawn and resume give to tmux.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+		Example:           `  nbs-worker run theologian`,
+		Args:              oneHandle,
+		ValidArgsFunction: once(f.handlesWhere(whoIsDown)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			code, err := runRun(cmd.Context(), f, agent.Handle(args[0]))
+			return ended(code, err, "run", args[0])
+		},
+	}
+}
+
+// ended returns the outcome of a verb that has run claude: claude's exit code, or an error.
+func ended(code int, err error, what ...string) error {
+	if err == nil && code != 0 {
+		return exitError(code)
+	}
+	return failed(err, what...)
+}
+
+func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
+	if id := os.Getenv(agent.LaunchVariable); id != "" {
+		return runLaunched(ctx, f, handle, agent.Invocation(id))
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return 0, err
+	}
+	ready, err := s.Prepare(ctx, handle, f.streams.InTTY, f.progress(handle))
+	return runHere(ctx, f, s, handle, ready, err)
+}
+
+// runHere is the launcher in the caller's terminal, unless the agent could not be readied.
+func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared, unready error) (int, error) {
+	f.sayTranscript(handle, ready.Restored, ready.Loss)
+	if unready != nil {
+		return 0, unready
+	}
+	return lead(ctx, f, s.Store, handle, ready.Invocation, ready.GiveBack)
+}
+
+// runLaunched is the launcher in a pane. It was started in the project root, and
+// trusts nothing else of an environment that the tmux server has had for days.
+func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.Invocation) (int, error) {
+	root, err := absolute(".")
+	if err != nil {
+		return 0, err
+	}
+	opened, err := store.Open(root)
+	if err != nil {
+		return 0, err
+	}
+	f.use(opened)
+	return lead(ctx, f, opened, handle, id, nil)
+}
+
+// restarter prepares the restarts of a launcher. It acts in the environment that each launch brings,
+// and not in that of the pane.
+func (f *factory) restarter(opened *store.Store, program string) supervisor.Restarter {
+	return supervisor.Restarter{Observer: observe.Observer{
+		Store: opened, Tmux: tmux.New, Program: program, UID: os.Geteuid(), Now: time.Now,
+	}}
+}
+
+// lead runs the launcher, which goes on when the terminal's signals arrive: they are claude's to answer.
+func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation, giveBack func()) (int, error) {
+	f.launches.Store(true)
+	debug.SetGCPercent(-1)  // it sleeps, and would be woken every two minutes to collect nothing
+	const enough = 64 << 20 // bytes; should it ever need more, it collects
+	debug.SetMemoryLimit(enough)
+	program, _ := os.Executable() // without, claude finds it on the PATH
+	l := &launcher.Launcher{
+		Store: opened, Pane: launcher.PaneEnv(), Program: program, Now: time.Now, Restarts: f.restarter(opened, program),
+		Tell: func(what string) { f.say("%s %s", handle, what) }, GiveBack: giveBack,
+	}
+	return l.Run(context.WithoutCancel(ctx), handle, id)
+}

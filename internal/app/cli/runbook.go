@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/recovery/runbook"
+	"nbs-worker/runbooks"
+)
+
+func newRunbookCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "runbook",
+		Short: "Show and run runbooks, pages with executable steps",
+		Long: withCodes(`A runbook is a Markdown page for people whose steps nbs-worker can run. Each step is a
+verb of nbs-worker with arguments; no shell is involved. nbs-worker has pages of its own.
+Pages in runbooks/ of the project run only after you have looked at them: nbs-worker allow
+--runbook NAME. An allowed page precedes the program's page of the same name.
+
+A fenced block is a step when its first line says so:
+
+  `+"```"+`sh {step=resume expect="0 5"}
+  nbs-worker resume $handle
+  `+"```"+`
+
+  expect="0 5"   exit codes that mean success (default: 0)
+  check          the step changes nothing, and proves what was done
+  confirm="..."  a question asked before the step; --yes answers it
+  ask="..."      a question asked after the step; a person judges by the step's output
+
+A list before the first section declares the parameters: the name, or name=default, in
+backquotes, then a colon and a description. In a command a parameter is a word of its own:
+$handle. The program's pages are examples: nbs-worker runbook show fixup`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker runbook list
+  nbs-worker runbook show restart
+  nbs-worker runbook run restart`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return agent.Errorf(agent.BadInput, "unknown command runbook %s", agent.Quote(args[0])).Hint("nbs-worker runbook --help")
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newRunbookListCmd(f), newRunbookShowCmd(f), newRunbookRunCmd(f))
+	return cmd
+}
+
+// shelf is where the pages are found, also where there is no project.
+func (f *factory) shelf() (runbook.Shelf, error) {
+	s, err := f.planner()
+	if err != nil {
+		return runbook.Shelf{}, err
+	}
+	return runbook.Shelf{BuiltIn: runbooks.Pages, Project: s.Store.Project(), Check: s.Store.Allowed().Check}, nil
+}
+
+func newRunbookListCmd(f *factory) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use:   "list",
+		Short: "List the runbooks",
+		Long: withCodes(`Prints one line per page: name, source, and purpose. A page of the project is "not
+allowed" until you have looked at it, and again after each change.`,
+			agent.NotFound, agent.BadInput),
+		Example: `  nbs-worker runbook list
+  nbs-worker runbook list --json | jq -r '.[] | select(.allowed | not) | .name'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return failed(runRunbookList(f), "runbook list")
+		},
+	})
+}
+
+func runRunbookList(f *factory) error {
+	shelf, err := f.shelf()
+	if err != nil {
+		return err
+	}
+	pages := shelf.List()
+	if f.json {
+		return f.printJSON(agent.Mapped(pages, wire.NewRunbook))
+	}
+	t := f.newTable("NAME", "SOURCE", "WHAT IT IS FOR")
+	for _, page := range pages {
+		t.row(cell{text: page.Name}, source(page), text(purpose(page)))
+	}
+	return t.flush()
+}
+
+func source(page runbook.Found) cell {
+	if page.Barred != nil {
+		return cell{text: string(page.Source) + ", not allowed", colour: yellow}
+	}
+	return cell{text: string(page.Source)}
+}
+
+func purpose(page runbook.Found) string {
+	if page.Page == nil {
+		return page.Err.Error()
+	}
+	return page.Page.Title
+}
+
+func newRunbookShowCmd(f *factory) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use:   "show NAME",
+		Short: "Print a runbook",
+		Long: withCodes(`Prints the page as it is, in Markdown. If the project and the program both have a page of
+this name, it prints the one that would run. --json also prints the parameters and steps.`,
+			agent.NotFound, agent.BadInput, agent.Held),
+		Example: `  nbs-worker runbook show restart
+  nbs-worker runbook show fixup --json | jq -r '.steps[].name'`,
+		Args:              onePage,
+		ValidArgsFunction: f.completePages,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return failed(runRunbookShow(f, args[0]), "runbook show", args[0])
+		},
+	})
+}
+
+func runRunbookShow(f *factory, name string) error {
+	page, err := f.page(name)
+	if err != nil {
+		return err
+	}
+	if page.Barred != nil {
+		f.sayNote(page.Barred.Error() + "; it does not run until then")
+	}
+	if f.json {
+		return f.printJSON(wire.NewRunbook(page))
+	}
+	_, err = fmt.Fprint(f.streams.Out, agent.Legible(page.Text))
+	return err
+}
+
+// page finds the page that runs under a name, and notes why a page of the project under it does not.
+func (f *factory) page(name string) (runbook.Found, error) {
+	shelf, err := f.shelf()
+	if err != nil {
+		return runbook.Found{}, err
+	}
+	page, barred, err := shelf.Find(name)
+	if err == nil && barred != nil {
+		f.sayNote(fmt.Sprintf("this is the page of the program; the project has one of its own: %s", barred.Barred))
+		f.hint("%s", strings.Join(agent.HintsOf(barred.Barred), "; "))
+	}
+	return page, err
+}
+
+// onePage checks the name of a page, so that what cannot be one is refused before anything is opened.
+func onePage(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return agent.Errorf(agent.BadInput, "%s: one name of a runbook is needed, %d given", cmd.CommandPath(), len(args)).
+			Hint("to see which there are: nbs-worker runbook list")
+	}
+	return runbook.ParseName(args[0])
+}
+
+// completePages offers the pages.
+func (f *factory) completePages(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	shelf, err := f.shelf()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	offered := agent.Mapped(shelf.List(), func(page runbook.Found) string { return page.Name + "\t" + purpose(page) })
+	return slices.CompactFunc(offered, sameName), cobra.ShellCompDirectiveNoFileComp
+}
+
+// sameName reports whether two completions complete to the same name.
+func sameName(a, b string) bool {
+	a, _, _ = strings.Cut(a, "\t")
+	b, _, _ = strings.Cut(b, "\t")
+	return a == b
+}

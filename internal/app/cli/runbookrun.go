@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/recovery/runbook"
+)
+
+type runbookOptions struct {
+	runbook.Options
+
+	name   string
+	set    []string // NAME=VALUE
+	dryRun bool
+}
+
+func newRunbookRunCmd(f *factory) *cobra.Command {
+	o := &runbookOptions{}
+	cmd := &cobra.Command{
+		Use:   "run NAME",
+		Short: "Run the steps of a runbook",
+		Long: withCodes(`Runs the steps of the page in order, in the project of this call. If a step does not end
+as the page expects, the run ends with that step's exit code, and says how to continue.
+stdout has what the verbs print. All commands are checked before the first one runs.
+
+Each step is recorded before and after it, in the journal and in .nbs/runs. A run that was
+not completed, because a step failed, it was killed, or a person has to decide, is not
+repeated by mistake: the same command says where it stopped (5). --from STEP continues
+there, or starts over when STEP is the first step. With other parameter values it is
+another run.
+
+Where the page asks, a person decides by what was shown. Without a terminal the run stops
+there with 8, and says what to decide; --from STEP is the answer. The answer no ends the
+run (130). --yes answers confirmations, but no question that needs a judgement. Without a
+terminal, a run that would stop at a confirmation is not begun (8). --dry-run prints each
+step and the command that it would run, separated by a tab, and changes nothing.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker runbook run restart
+  nbs-worker runbook run fixup --set handle=theologian --dry-run
+  nbs-worker runbook run fixup --set handle=theologian --from repair
+  nbs-worker runbook run shutdown --yes --json | jq -r .result`,
+		Args:              onePage,
+		ValidArgsFunction: f.completePages,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name = args[0]
+			return failed(runRunbook(cmd.Context(), f, o), "runbook", o.name)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.set, "set", nil, "set a parameter of the page: NAME=VALUE; repeatable")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would run, and change nothing")
+	flags.StringVar(&o.From, "from", "", "the step to begin with (default: the first)")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask to confirm")
+	f.withJSON(cmd)
+	completeWith(cmd, "from", f.completeSteps)
+	completeWith(cmd, "set", f.completeParameters)
+	return cmd
+}
+
+func runRunbook(ctx context.Context, f *factory, o *runbookOptions) error {
+	page, plan, err := f.planRunbook(o)
+	if err != nil {
+		return err
+	}
+	verbs := &ownVerbs{factory: f}
+	r := runbook.Runner{
+		Verbs: verbs, Log: &runbook.Ledger{Plan: plan, Open: f.projectStore, Now: time.Now}, Ask: f.asker(),
+		Begins: func(step runbook.Planned, number, of int) {
+			f.line(fmt.Sprintf("step %s (%d of %d): %s", step.Name, number, of, step.Title))
+		},
+		GoOn: func(step string) string { return commandLine(append(plan.Command(), "--from", step)) },
+	}
+	if o.dryRun {
+		first, err := r.First(plan, o.Options)
+		if err != nil {
+			return err
+		}
+		return f.printPlanned(page, plan, first)
+	}
+	if page.Barred != nil {
+		return page.Barred
+	}
+	done, err := r.Run(ctx, plan, o.Options)
+	if f.json && len(done) > 0 {
+		if printing := f.printJSON(wire.NewRunbookRun(page, done, err)); printing != nil {
+			return printing
+		}
+	}
+	if err == nil {
+		f.note("%s: all steps are done", o.name)
+	}
+	return err
+}
+
+// planRunbook finds the page and sets its parameters.
+func (f *factory) planRunbook(o *runbookOptions) (runbook.Found, runbook.Plan, error) {
+	page, err := f.page(o.name)
+	if err != nil {
+		return page, runbook.Plan{}, err
+	}
+	set := map[string]string{}
+	for _, assignment := range o.set {
+		name, value, ok := strings.Cut(assignment, "=")
+		if !ok {
+			return page, runbook.Plan{}, agent.Errorf(agent.BadInput, "--set %s is not NAME=VALUE", agent.Quote(assignment)).
+				Hint("to see the parameters: nbs-worker runbook show %s", o.name)
+		}
+		set[name] = value
+	}
+	plan, err := page.Page.Plan(set)
+	return page, plan, err
+}
+
+// asker asks a person; nil where there is none.
+func (f *factory) asker() func(question string) bool {
+	if !f.streams.InTTY || !f.streams.ErrTTY {
+		return nil
+	}
+	return func(question string) bool { return f.confirmed(question + " [y/N] ") }
+}
+
+// printPlanned prints the commands that would run.
+func (f *factory) printPlanned(page runbook.Found, plan runbook.Plan, first int) error {
+	steps := plan.Steps[first:]
+	if f.json {
+		return f.printJSON(wire.NewRunbookPlan(page, steps))
+	}
+	for _, step := range steps {
+		for _, args := range step.Commands {
+			name := step.Name + "\t"
+			if f.streams.OutTTY {
+				name = fmt.Sprintf("%-12s  ", step.Name)
+			}
+			if _, err := fmt.Fprintln(f.streams.Out, name+agent.Legible(commandLine(args))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// commandLine is a command of ours as it can be pasted.
+func commandLine(args []string) string {
+	return "nbs-worker " + strings.Join(agent.Mapped(args, lineQuote), " ")
+}
+
+// completeSteps offers the steps of the page that was typed.
+func (f *factory) completeSteps(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return f.ofPage(args, func(page *runbook.Page) []string {
+		return agent.Mapped(page.Steps, func(step runbook.Step) string { return step.Name + "\t" + step.Title })
+	}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeParameters offers the parameters of the page that was typed.
+func (f *factory) completeParameters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return f.ofPage(args, func(page *runbook.Page) []string {
+		return agent.Mapped(page.Parameters, func(p runbook.Parameter) string { return p.Name + "=\t" + p.About })
+	}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+func (f *factory) ofPage(args []string, names func(*runbook.Page) []string) []string {
+	shelf, err := f.shelf()
+	if err != nil || len(args) == 0 {
+		return nil
+	}
+	page, _, err := shelf.Find(args[0])
+	if err != nil {
+		return nil
+	}
+	return names(page.Page)
+}

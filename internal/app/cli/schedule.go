@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/remote"
+	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/schedules"
+)
+
+func newScheduleCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schedule",
+		Short: "Show the schedules, or run one now",
+		Long: withCodes(`The file .nbs/schedules.yaml sets the times of turns of Claude, messages to agents and
+resets of conversations. It counts as you have allowed it: nbs-worker allow --schedules.
+An entry needs cron or every, and prompt, prompt_file or send. All else may be left out:
+
+  zone: Europe/Berlin            # of all entries (default: UTC)
+  reset_at: "04:00"              # conversations are reset; the answer says so
+  idle_reset: 12h                # and after this time without a message
+  keys: [telegram:*, review]     # which conversations (default: all)
+  schedules:
+    morning:                     # a turn of its own, in no conversation
+      cron: "30 7 * * 1-5"       # minute, hour, day, month, weekday
+      zone: America/New_York
+      prompt: "What is new?"     # or prompt_file: a path below the project root
+      system_prompt: "Be brief."
+      model: haiku
+      missed: once               # make up for a missed run; default: skip
+      overlap: queue             # wait for the last run; default: skip
+      deliver_to: telegram:1234  # the chat that gets the answer
+    nudge:                       # a message to an agent
+      every: 1h
+      send: {to: theologian, text: "Go on."}
+
+A time that daylight saving skips is run right after the gap. A time that comes twice is
+run once. Intervals follow the clock, not a start: every 15m is each quarter of an hour.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker schedule list
+  nbs-worker schedule run morning`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return agent.Errorf(agent.BadInput, "unknown command schedule %s", agent.Quote(args[0])).Hint("nbs-worker schedule --help")
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newScheduleListCmd(f), newScheduleNextCmd(f), newScheduleRunCmd(f))
+	return cmd
+}
+
+// plan is the file of the project, and how far its entries came.
+type plan struct {
+	file   *schedule.File
+	lasts  map[string]schedule.Last
+	barred error // why nothing of it runs; nil when it is allowed
+}
+
+// schedules reads what is to be run when, which may be looked at also before it is allowed.
+func (f *factory) schedules() (plan, error) {
+	s, err := f.supervisor()
+	if err != nil {
+		return plan{}, err
+	}
+	text, err := s.Store.Schedules().Text()
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{barred: checkSchedules(s.Store, text)}
+	if p.file, err = schedule.Parse(schedules.Name, text); err == nil {
+		p.lasts, err = s.Store.Schedules().Recall()
+	}
+	if err == nil && p.barred != nil {
+		f.sayNote(p.barred.Error() + "; nothing of it runs until then")
+		f.hint("look at it, then: nbs-worker allow --schedules")
+	}
+	return p, err
+}
+
+func checkSchedules(s *store.Store, text []byte) error {
+	return s.Allowed().Check(schedule.SealKind, schedules.Name, text)
+}
+
+func newScheduleListCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the schedules",
+		Long: withCodes(`Prints one line per entry: name, times, what it is, the next run, and the last run.`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker schedule list
+  nbs-worker schedule list --json | jq -r '.[] | select(.running) | .name'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return failed(runScheduleList(f), "schedule list") },
+	}
+	return f.withJSON(cmd)
+}
+
+// listed are the schedules for a verb that lists them: of a project without any an empty list.
+func (f *factory) listed() (plan, error) {
+	p, err := f.schedules()
+	if agent.KindOf(err) == agent.NotFound && f.opened != nil { // else there is no project
+		f.note("%s; how to write some: nbs-worker schedule --help", err)
+		return plan{file: &schedule.File{}}, nil
+	}
+	return p, err
+}
+
+func runScheduleList(f *factory) error {
+	p, err := f.listed()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	next := func(e *schedule.Entry) time.Time {
+		for _, coming := range schedule.Upcoming(&schedule.File{Entries: []*schedule.Entry{e}}, p.lasts, now, 1) {
+			return coming.At
+		}
+		return time.Time{}
+	}
+	if f.json {
+		return f.printJSON(agent.Mapped(p.file.Entries, func(e *schedule.Entry) wire.Schedule {
+			return wire.NewSchedule(e, p.lasts[e.Name], next(e), p.barred == nil)
+		}))
+	}
+	t := f.newTable("NAME", "WHEN", "WHAT", "NEXT", "LAST")
+	for _, e := range p.file.Entries {
+		what := "turn"
+		if e.Send != nil {
+			what = "message to " + string(e.Send.To)
+		}
+		last := p.lasts[e.Name]
+		latest := t.time(last.ScheduledFor)
+		if last.Running() {
+			latest = cell{text: latest.text + ", not over", colour: yellow}
+		}
+		t.row(cell{text: e.Name}, text(e.Times.String()), text(what), f.clock(next(e)), latest)
+	}
+	return t.flush()
+}
+
+// clock is a time that is to come.
+func (f *factory) clock(at time.Time) cell {
+	if f.streams.OutTTY {
+		return cell{text: at.Local().Format(time.DateTime)}
+	}
+	return cell{text: at.UTC().Format(time.RFC3339)}
+}
+
+func newScheduleNextCmd(f *factory) *cobra.Command {
+	const usual, most = 10, 1000
+	count := usual
+	cmd := &cobra.Command{
+		Use:   "next",
+		Short: "Show the next runs of all schedules",
+		Long:  withCodes(`Prints one line per run, in order of time: time and name.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Example: `  nbs-worker schedule next
+  nbs-worker schedule next --count 100 --json | jq -r '.[] | .at + " " + .name'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if count < 1 || count > most {
+				return agent.Errorf(agent.BadInput, "schedule next: --count must be 1 to %d", most)
+			}
+			return cobra.NoArgs(cmd, args)
+		},
+		RunE: func(*cobra.Command, []string) error { return failed(runScheduleNext(f, count), "schedule next") },
+	}
+	cmd.Flags().IntVar(&count, "count", usual, "number of runs")
+	return f.withJSON(cmd)
+}
+
+func runScheduleNext(f *factory, count int) error {
+	p, err := f.listed()
+	if err != nil {
+		return err
+	}
+	coming := schedule.Upcoming(p.file, p.lasts, time.Now(), count)
+	if f.json {
+		return f.printJSON(agent.Mapped(coming, wire.NewScheduledRun))
+	}
+	t := f.newTable("AT", "NAME")
+	for _, run := range coming {
+		t.row(f.clock(run.At), cell{text: run.Entry.Name})
+	}
+	return t.flush()
+}
+
+func newScheduleRunCmd(f *factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run <name>",
+		Short: "Run a schedule now, in addition to its times",
+		Long: withCodes(`Takes the turn of the schedule and prints the answer, or sends the schedule's message. The
+schedule's chat also gets the answer, by nbs-worker serve. The times do not change.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker schedule run morning`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return agent.Errorf(agent.BadInput, "schedule run: one name of a schedule is needed, %d given", len(args)).
+					Hint("to see which there are: nbs-worker schedule list")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runScheduleRun(cmd.Context(), f, args[0]), "schedule run", args[0])
+		},
+	}
+	return f.withJSON(cmd)
+}
+
+func runScheduleRun(ctx context.Context, f *factory, name string) error {
+	p, err := f.schedules()
+	if err == nil {
+		err = p.barred
+	}
+	if err != nil {
+		return err
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	due, err := p.file.ByHand(name, time.Now())
+	if err != nil {
+		return err
+	}
+	if due.Entry.Send != nil {
+		team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries()}
+		words, err := team.Send(ctx, string(due.Entry.Send.To), due.ID(), due.Entry.Send.Text)
+		if err != nil {
+			return err
+		}
+		return f.show(outcome{handle: due.Entry.Send.To, words: words}, "")
+	}
+	e := conversation.New(s.Observer)
+	if err := e.CheckClaude(); err != nil {
+		return err
+	}
+	key, say, err := remote.Scheduled(e, due)
+	if err != nil {
+		return err
+	}
+	result, err := ask(ctx, e, key, say, nil)
+	if err != nil {
+		return err
+	}
+	if err := f.answered(key, result, ""); err != nil || due.Entry.DeliverTo == "" {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	return client.Tell(ctx, s.Store, due.Entry.DeliverTo, result.Answer)
+}

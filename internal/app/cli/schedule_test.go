@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/sim/rig"
+)
+
+func writeSchedules(t *testing.T, project, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(project, ".nbs/schedules.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The schedules in the help are some.
+func TestSchedulesOfTheHelp(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(newScheduleCmd(&factory{}).Long, "may be left out:\n")
+	text, _, _ = strings.Cut(text, "\n\nA time that")
+	file, err := schedule.Parse("help", []byte(text))
+	if err != nil || len(file.Entries) != 2 || file.Resets.None() {
+		t.Errorf("%+v, %v", file, err)
+	}
+}
+
+func TestScheduleListAndNext(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	for _, verb := range []string{"list", "next"} {
+		rig.Equal(t, run("--root", project, "schedule", verb, "--json").want(t, 0).out, "[]\n", "schedule %s without schedules", verb)
+	}
+	runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "schedule", "list").want(t, 0, "there are no schedules", "schedule --help")
+	run("--root", t.TempDir(), "schedule", "list").want(t, agent.NotFound, "no .nbs folder")
+	run("--root", project, "schedule", "run", "a").want(t, agent.NotFound, "there are no schedules", "schedule --help")
+	writeSchedules(t, project, "schedules:\n  a: {every: 1, prompt: x}\n  b: {prompt: x}\n")
+	run("--root", project, "schedule", "next").want(t, agent.BadInput, "2 mistakes", "line 2: ", "line 3: b: it is not said when")
+	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt: x}\n  b: {every: 24h, send: {to: alpha, text: x}}\n")
+	r := run("--root", project, "schedule", "list").want(t, 0, "is not allowed", " allow --schedules\n")
+	if !strings.HasPrefix(r.out, "a\tevery 1h0m0s\tturn\t") || !strings.Contains(r.out, "\nb\tevery 24h0m0s\tmessage to alpha\t") {
+		t.Errorf("stdout: %q", r.out)
+	}
+	var runs []wire.ScheduledRun
+	r = run("--root", project, "schedule", "next", "--count", "30", "--json").want(t, 0)
+	if err := json.Unmarshal([]byte(r.out), &runs); err != nil || len(runs) != 30 || !strings.HasPrefix(runs[0].ID, "cron:a:") {
+		t.Errorf("%v: %s", err, r.out)
+	}
+	run("--root", project, "schedule", "next", "--count", "0").want(t, agent.BadInput, "1 to 1000")
+}
+
+// The schedules count with what they name, as a person has seen both.
+func TestAllowSchedules(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	prompt := filepath.Join(project, "page.md")
+	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt_file: page.md}\n")
+	allow := func(answer string) (string, error) {
+		var out, errs strings.Builder
+		f := &factory{verb: "allow", root: project, streams: Streams{In: strings.NewReader(answer), Out: &out, Err: &errs}}
+		defer f.close()
+		err := runAllowSchedules(context.Background(), f)
+		return out.String(), err
+	}
+	if _, err := allow("y\n"); agent.KindOf(err) != agent.NotFound {
+		t.Errorf("without the prompt: %v", err)
+	}
+	if err := os.WriteFile(prompt, []byte("What is new?"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := allow("n\n"); agent.KindOf(err) != agent.Failed || err == nil {
+		t.Errorf("refused: %v", err)
+	}
+	if r := run("--root", project, "schedule", "list"); !strings.Contains(r.err, "not allowed") {
+		t.Errorf("refused, and yet: %q", r.err)
+	}
+	if out, err := allow("y\n"); err != nil || !strings.Contains(out, "every: 1h") || !strings.Contains(out, "What is new?") || !strings.HasSuffix(out, "a turn with the text of \"page.md\"\nschedules\n") {
+		t.Errorf("%q, %v", out, err)
+	}
+	if r := run("--root", project, "schedule", "list"); r.err != "" {
+		t.Errorf("allowed, and yet: %q", r.err)
+	}
+	if out, err := allow(""); err != nil || strings.Contains(out, "What is new?") {
+		t.Errorf("once more: %q, %v", out, err)
+	}
+	if err := os.WriteFile(prompt, []byte("Delete all."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := allow("n\n"); err == nil || !strings.Contains(out, "Delete all.") || strings.Contains(out, "every: 1h") {
+		t.Errorf("a changed prompt: %q, %v", out, err)
+	}
+	run("--root", project, "allow", "--schedules", "alpha").want(t, agent.BadInput, "exclude each other")
+}

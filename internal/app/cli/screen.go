@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+)
+
+func newScreenCmd(f *factory) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use:   "screen <handle>",
+		Short: "Print what is on an agent's screen",
+		Long: withCodes(`Prints what the agent's terminal shows now, as plain text. A control character is shown
+as a question mark, and an invisible character by its number. --json adds the size and
+what the screen says of the agent: state, dialog, attempt and wait of a retry, or why the
+last turn failed. The words of a dialog alone do not count as a dialog. The state is
+"unknown" when the screen does not show it. For the state itself use session: Claude's
+registry knows it better.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker screen theologian
+  nbs-worker screen theologian | tail -20
+  nbs-worker screen theologian --json | jq -r .reading.dialog`,
+		Args:              oneHandle,
+		ValidArgsFunction: once(f.handlesWhere(inTmux)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runScreen(cmd.Context(), f, agent.Handle(args[0])), "screen", args[0])
+		},
+	})
+}
+
+func runScreen(ctx context.Context, f *factory, handle agent.Handle) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	shot, err := s.Screen(ctx, handle)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return f.printJSON(wire.NewScreen(handle, shot))
+	}
+	_, err = io.WriteString(f.streams.Out, agent.Legible(shot.Text))
+	return err
+}
+
+// runLastScreen prints the last screen of an agent that has ended, made safe: programs have drawn it,
+// and a tool that reads the record would hand it to the terminal as it is.
+func runLastScreen(f *factory, args []string) error {
+	if len(args) != 1 {
+		return agent.Errorf(agent.BadInput, "session: --last-screen takes one handle, %d given", len(args)).
+			Hint("nbs-worker session %s --last-screen", args[0])
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "session", args[0])
+	}
+	r, err := s.Store.Load(agent.Handle(args[0]))
+	if err != nil {
+		return failed(err, "session", args[0])
+	}
+	exit := r.LastExit()
+	if exit == nil || strings.TrimSpace(exit.LastScreen) == "" {
+		return failed(agent.Errorf(agent.NotFound, "no last screen is recorded").
+			Hint("what is on its screen now: nbs-worker screen %s", r.Handle).
+			Hint("how its last start ended: nbs-worker session %s", r.Handle), "session", args[0])
+	}
+	_, err = io.WriteString(f.streams.Out, agent.Legible(strings.TrimRight(exit.LastScreen, "\n")+"\n"))
+	return failed(err, "session", args[0])
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/message"
+	"nbs-worker/internal/team/supervisor"
+)
+
+type sendOptions struct {
+	selection
+
+	message message.Message
+	text    string // as it was given: "-" for standard input
+	file    string
+
+	timeoutGiven bool
+}
+
+func newSendCmd(f *factory) *cobra.Command {
+	o := &sendOptions{}
+	cmd := &cobra.Command{
+		Use:   "send {<handle>... | --all} {TEXT | - | --file FILE}",
+		Short: "Send text to agents, and report whether it arrived",
+		Long: withCodes(`Types the text into the agent's prompt when the prompt is ready, and proves by the agent's
+transcript that it arrived. The last argument is the text, or - for standard input. The
+receipt is one of:
+
+  accepted  the text is in the transcript, as the words of the user
+  queued    Claude has the text, and takes it up after its present turn
+  held      nothing was submitted: the agent waits for a person or has somebody's unsent
+            draft in its prompt (8), does not run (5), or did not end its turn in time (3)
+  unknown   the text was submitted, and no proof came in time (3); when the same text is
+            sent again, send looks for it. If it has not arrived, --force types it again
+
+With --queue a text that would be held is kept in the agent's outbox instead, and the
+launcher types it when the agent is ready. send then does not wait for an agent at work.
+The receipt is held, with the exit code 0 and the id in the outbox. Messages in the outbox
+are typed before any other text. Where that is not possible, a text without --queue is held
+(8). What keeps a message from being typed may go without a sign, such as a draft that a
+person deletes: the message is then typed within some ten seconds.
+
+send waits for an agent at work, up to --timeout, and after a second says so. When an agent
+calls, the default is 90s: its shell ends a command after two minutes. send never types into
+a dialog, a shell or a draft. Text that is longer than 780 characters, has tabs or characters
+that Claude drops, or does not fit on the agent's screen goes by a private file,
+.nbs/messages/*.md, which stays for 30 days; the one line that is typed names the file.
+Text that Claude would take for a command, such as /compact, !ls or exit, is refused (4):
+--by-file has Claude read it as words, --raw gives Claude a command of its own.
+A command that starts no turn leaves no trace to prove it by: its receipt is unknown.
+
+A message from an agent says so above its text, with the agent's name in the records: only
+a person's words arrive as the user's own. An agent may not use --raw (8).
+
+--wait-reply waits for the end of that turn and prints the agent's last words in it. A turn
+that failed or was interrupted ends the wait with 1, a turn that waits for a person with 8.
+When the receipt is accepted, 1, 3 and 8 are about the reply. --json prints an array.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
+  nbs-worker send theologian 'What is left to do?' --wait-reply --timeout 10m
+  nbs-worker send scout gatekeeper - <notes.md
+  nbs-worker send --all --file ANNOUNCEMENT.md --queue
+  nbs-worker send theologian /compact --raw
+  nbs-worker send theologian 'Go on.' --json | jq -r '.[0].receipt'`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(whoRuns),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runSend(cmd.Context(), f, o)
+		},
+	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *sendOptions) bind(f *factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.file, "file", "", "read the text from this file")
+	flags.BoolVar(&o.all, "all", false, "all other agents of the project that should run")
+	flags.BoolVar(&o.message.Raw, "raw", false, "the text is a command of Claude's own")
+	flags.BoolVar(&o.message.ByFile, "by-file", false, "pass the text in a file, whatever its length")
+	flags.BoolVar(&o.message.Queue, "queue", false, "keep the text in the agent's outbox if it cannot be submitted now")
+	flags.BoolVar(&o.message.Force, "force", false, "type a text again whose last receipt was unknown, if it has not arrived since")
+	flags.BoolVar(&o.message.Reply, "wait-reply", false, "wait for the answer and print it")
+	flags.DurationVar(&o.message.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the answer, after this time; 0: never")
+	f.withJSON(cmd)
+	cmd.MarkFlagsMutuallyExclusive("raw", "by-file")
+	cmd.MarkFlagsMutuallyExclusive("raw", "wait-reply")
+	cmd.MarkFlagsMutuallyExclusive("queue", "raw")
+	cmd.MarkFlagsMutuallyExclusive("queue", "wait-reply")
+	cmd.MarkFlagsMutuallyExclusive("queue", "force")
+}
+
+// positional takes the text off the handles.
+func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
+	switch {
+	case cmd.Flags().Changed("file"):
+		if o.file == "" {
+			return agent.Errorf(agent.BadInput, "send: --file needs a name").Hint("nbs-worker send --help")
+		}
+	case len(args) == 0 || len(args) == 1 && !o.all:
+		return agent.Errorf(agent.BadInput, "send: a text is needed").
+			Hint("for example: nbs-worker send HANDLE 'What is left to do?'")
+	default:
+		o.text, args = args[len(args)-1], args[:len(args)-1]
+	}
+	o.timeoutGiven = cmd.Flags().Changed("timeout")
+	if o.message.Timeout < 0 {
+		return agent.Errorf(agent.BadInput, "send: --timeout %s is negative", o.message.Timeout).Hint("0 waits as long as it takes")
+	}
+	return o.selection.positional(cmd, args)
+}
+
+func (o *sendOptions) readText(f *factory, s *supervisor.Supervisor) (err error) {
+	switch {
+	case o.file == "-" || o.text == "-":
+		o.message.Text, err = readText("the text from", "-", f.streams.In)
+	case o.file == "":
+		o.message.Text = o.text
+	default:
+		o.message.Text, err = f.readFile(s, "file", "--file", o.file)
+	}
+	return err
+}
+
+func runSend(ctx context.Context, f *factory, o *sendOptions) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "send")
+	}
+	if err := o.readText(f, s); err != nil {
+		return failed(err, "send")
+	}
+	handles, err := o.resolve(ctx, s, func(row inspect.Row) bool {
+		return row.Record.LaunchDesired() == agent.DesiredRunning && !s.IsCaller(row.Handle)
+	})
+	if err != nil {
+		return failed(err, "send")
+	}
+	if len(handles) == 0 {
+		return failed(agent.Errorf(agent.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list"), "send")
+	}
+	sender := f.newSending(s, o.message, o.timeoutGiven)
+	return f.each(ctx, "send", handles, o.several(), len(handles), func(handle agent.Handle) (outcome, error) {
+		receipt, err := sender.to(ctx, handle)
+		return f.received(receipt, o, err), err
+	})
+}
+
+// received is what is printed of a receipt. Without --json that is nothing for one that was held: the
+// error says why.
+func (f *factory) received(receipt message.Receipt, o *sendOptions, err error) outcome {
+	switch {
+	case f.json && receipt.Word == message.Held && cannotBe(err):
+		return outcome{}
+	case f.json:
+		return outcome{json: wire.NewReceipt(receipt, err)}
+	case receipt.Word == message.Held && receipt.Outbox == "":
+		return outcome{}
+	case receipt.Word == message.Held:
+		return outcome{json: receipt, handle: receipt.Handle, words: "held in the outbox: " + receipt.Reason}
+	}
+	made := outcome{json: receipt, handle: receipt.Handle, words: fmt.Sprintf("%s (%s)", receipt.Word, receipt.Channel)}
+	if receipt.Answer != nil {
+		made.print = func() error { return f.printReply(receipt, o.several()) }
+	}
+	return made
+}
+
+// cannotBe reports whether an error says that what was asked for cannot be done at all: there is no such agent, or it is
+// no request. It has no result then, which would read as "try again later".
+func cannotBe(err error) bool {
+	kind := agent.KindOf(err)
+	return err != nil && (kind == agent.NotFound || kind == agent.BadInput || kind == agent.Unfit)
+}
+
+func (f *factory) printReply(receipt message.Receipt, several bool) error {
+	if several {
+		if _, err := fmt.Fprintf(f.streams.Out, "==> %s <==\n", receipt.Handle); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(*receipt.Answer))
+	return err
+}

@@ -1,0 +1,335 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/restart"
+)
+
+func newSessionCmd(f *factory) *cobra.Command {
+	lastScreen := false
+	cmd := &cobra.Command{
+		Use:   "session <handle>...",
+		Short: "Show an agent's record and its observed state",
+		Long: withCodes(`Shows what is recorded of an agent and what is observed: state, its source and since when,
+whether the recorded pid is the process that was started and runs, whether the tmux session
+exists, uptime, context, cost, transcript, and any drift between the record and what runs.
+Of an agent that waits for a person it shows what is asked, and the choices.
+If the agent does not run, it shows why, its last words, and the command to run next. It
+shows the API error with which the last turn ended, if any, and whether Claude cannot write
+its transcript. It changes nothing. What cannot be known is "unknown".
+
+Why an agent does not run: exited (code 0), crashed (another code, or a signal),
+stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: probably
+out of memory (reported by the kernel), never started. An agent in backoff does not run either:
+its launcher starts it again by its restart policy, at the time shown. An agent that is
+held is not started again before somebody has looked: nbs-worker resume brings it back.
+
+Context and cost are exact where Claude's status line reported them and nothing happened
+since; else they are read from the transcript. The rest of the context is healthy, low
+(25% or less), critical (under 15%) or at the floor (under 10%); NBS_CONTEXT_BANDS sets
+other limits.
+
+--last-screen prints only the whole screen that the last start left when it ended, as plain
+text, made safe as screen does. In --json it is not: do not send that to a terminal.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
+		Example: `  nbs-worker session theologian
+  nbs-worker session theologian --json | jq '.[0].context.left_percent, .[0].cost.usd'
+  nbs-worker session theologian --last-screen`,
+		Args:              someHandles,
+		ValidArgsFunction: f.handlesWhere(anybody),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if lastScreen {
+				return runLastScreen(f, args)
+			}
+			return runSession(cmd.Context(), f, handlesOf(args))
+		},
+	}
+	cmd.Flags().BoolVar(&lastScreen, "last-screen", false, "print the screen that the last start left")
+	f.withJSON(cmd)
+	cmd.MarkFlagsMutuallyExclusive("last-screen", "json")
+	return cmd
+}
+
+func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
+	bands, err := contextBands()
+	if err != nil {
+		return failed(err, "session")
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "session")
+	}
+	f.notePause(s)
+	first := true
+	const inOrder = 1 // at a time
+	return f.each(ctx, "session", handles, len(handles) > 1, inOrder, func(handle agent.Handle) (outcome, error) {
+		view, err := s.Inspect(ctx, handle)
+		if err != nil {
+			return outcome{}, err
+		}
+		shown := outcome{json: wire.NewSession(view, f.commandsOf(view), bands, s.Now()), print: func() error { return f.printView(view, bands) }}
+		if !f.json && !first {
+			fmt.Fprintln(f.streams.Out)
+		}
+		first = false
+		return shown, view.Err
+	})
+}
+
+// line is one row of what session prints.
+type line struct{ name, value string }
+
+func (f *factory) printView(v inspect.View, bands agent.Bands) error {
+	return f.printLines(f.viewLines(v, bands), f.streams.Width)
+}
+
+const valueIndent = 17 // columns
+
+// printLines prints lines, with their values in at most width columns; 0: as they are.
+func (f *factory) printLines(lines []line, width int) error {
+	for _, l := range lines {
+		values := strings.Split(agent.Legible(l.value), "\n")
+		for i, value := range values {
+			values[i] = hanging(value, valueIndent, width)
+		}
+		indented := strings.Join(values, "\n"+strings.Repeat(" ", valueIndent))
+		if _, err := fmt.Fprintf(f.streams.Out, "%-16s %s\n", l.name+":", cmp.Or(indented, "-")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
+	r := v.Record
+	lines := []line{
+		{"Handle", string(r.Handle)},
+		{"State", stateLine(v.Status)},
+	}
+	if v.Asked != nil {
+		lines = append(lines, line{"Asks", v.Asked.Text}, line{"Choices", strings.Join(v.Asked.Choices, "\n")})
+	}
+	lines = append(lines, []line{
+		{"Desired", string(r.LaunchDesired())},
+		{"Session ID", string(r.SessionID)},
+		{"Model", modelLine(&v)},
+		{"Permissions", string(r.LaunchPermissionMode())},
+		{"Restart", f.restartLine(&r)},
+		{"PID", pidLine(v)},
+		{"Tmux", tmuxLine(v)},
+		{"Uptime", uptimeLine(v.Status)},
+		{"Started", f.when(r.Started)},
+		{"First start", f.when(r.Created)},
+		{"Context", f.contextLine(v.Context, bands)},
+		{"Cost", costLine(v.Cost)},
+		{"Transcript", f.transcriptLine(v)},
+		{"Kept", keptLine(v)},
+		{"Folder", folderLine(v)},
+		{"Last exit", f.exitLine(r)},
+	}...)
+	if v.Unsaved != "" {
+		lines = append(lines, line{"Not saved", "its turns are being lost: " + v.Unsaved})
+	}
+	switch {
+	case v.IsNotAllowed():
+		lines = append(lines, line{"Allowed", "no: " + v.NotAllowed.Error()})
+	case v.NotAllowed != nil:
+		lines = append(lines, line{"Allowed", "not known: " + v.NotAllowed.Error()})
+	}
+	if r.Memory {
+		lines = append(lines, line{"Memory", "on: nbs-worker memory list --handle " + string(r.Handle)})
+	}
+	lines = append(lines, carriedLines(&r)...)
+	if r.Process != nil && r.Process.Adopted != nil {
+		lines = append(lines, line{"Adopted", f.when(r.Process.Adopted.At) + "; it has no launcher before its next start"})
+	}
+	if v.LastError != nil {
+		lines = append(lines, line{"Last error", f.errorLine(v.LastError)})
+	}
+	for _, previous := range r.PreviousSessions {
+		lines = append(lines, line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.when(previous.Until), agent.Word(previous.Reason))})
+	}
+	for _, other := range v.Strangers {
+		lines = append(lines, line{"Other claude", fmt.Sprintf("pid %d in %s has the conversation open", other.PID, agent.Quote(other.Cwd))})
+	}
+	for _, d := range v.Drift {
+		lines = append(lines, line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, agent.Quote(d.Recorded), agent.Quote(d.Live))})
+	}
+	for _, next := range advice(v) {
+		lines = append(lines, line{"Next", f.pasteable(next.String())})
+	}
+	return lines
+}
+
+// modelLine is the recorded model, and the one that runs.
+func modelLine(v *inspect.View) string {
+	line := modelName(v.Record.Model)
+	if runs := inspect.RunningModel(&v.Sight); runs != "" && runs != v.Record.Model {
+		line += "; it runs " + string(runs)
+	}
+	return line
+}
+
+// stateLine says the state, since when, and who says so: "idle for 3m12s, says Claude's
+// registry".
+func stateLine(s agent.Status) string {
+	words := s.Word()
+	if s.Retry != nil {
+		words += fmt.Sprintf(": attempt %d of %d in %s", s.Retry.Attempt, s.Retry.Of, s.Retry.In)
+	}
+	if s.Detail != "" && !strings.Contains(words, s.Detail) {
+		words += " (" + s.Detail + ")"
+	}
+	switch {
+	case s.Age == nil || s.Source == agent.FromScreen || s.Down(): // the exit says when
+	case *s.Age < time.Second:
+		words += " just now"
+	default:
+		words += " for " + s.Age.Truncate(time.Second).String()
+	}
+	return words + ", says " + sources[s.Source]
+}
+
+// restartLine is the restart policy, and what it remembers.
+func (f *factory) restartLine(r *agent.Record) string {
+	text, kept := string(r.LaunchRestart()), r.Restarts
+	if n := len(kept.Counted); n > 0 {
+		text += fmt.Sprintf("; it failed %d of %d times, the last time %s", n, restart.Limit, f.when(kept.Counted[n-1]))
+	}
+	if hold := kept.Hold; hold != nil {
+		text += fmt.Sprintf("; held %s (%s): %s", f.when(hold.Since), hold.Class, hold.Reason)
+	}
+	return text
+}
+
+// sources are who says in which state an agent is.
+var sources = map[string]string{
+	agent.FromRegistry: "Claude's registry", agent.FromHooks: "claude's hooks", agent.FromScreen: "its screen",
+	agent.FromProcess: "its process", agent.FromRecord: "its record",
+}
+
+func pidLine(v inspect.View) string {
+	switch {
+	case v.Record.PID == 0:
+		return "none yet"
+	case v.Status.SamePID && v.Usage != nil:
+		return fmt.Sprintf("%d, running (verified); %s, %s resident, %s of CPU, %s written", v.Record.PID,
+			agent.Count(v.Usage.Processes, "process"), agent.Bytes(v.Usage.RSS), seconds(v.Usage.CPUSeconds), agent.Bytes(v.Usage.Written))
+	case v.Status.State == agent.Unknown:
+		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
+	default:
+		return fmt.Sprintf("%d, gone", v.Record.PID)
+	}
+}
+
+func tmuxLine(v inspect.View) string {
+	switch {
+	case agent.KindOf(v.Err) == agent.Unfit && v.Err != nil:
+		return v.Record.TmuxSession + ", unknown: its server cannot be reached"
+	case v.Err != nil:
+		return v.Record.TmuxSession + ", unknown: tmux did not answer"
+	case v.Pane != nil:
+		return v.TmuxSession() + ", there"
+	case v.Status.SamePID:
+		return "not in tmux"
+	default:
+		return v.Record.TmuxSession + ", not there"
+	}
+}
+
+func folderLine(v inspect.View) string {
+	folder := v.Record.LaunchCwd()
+	switch {
+	case v.WorksIn == "":
+		return folder
+	case slices.ContainsFunc(v.Drift, func(d observe.Drift) bool { return d.Field == "cwd" }):
+		return folder + "; it works in " + agent.Quote(v.WorksIn)
+	default:
+		return folder + "; its session has entered " + agent.Quote(v.WorksIn) + " and works there"
+	}
+}
+
+func uptimeLine(s agent.Status) string {
+	if !s.SamePID {
+		return "-"
+	}
+	return s.Uptime.Truncate(time.Second).String()
+}
+
+func (f *factory) transcriptLine(v inspect.View) string {
+	switch {
+	case v.Transcript != nil:
+		size := agent.Bytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
+		return fmt.Sprintf("%s, %s, written %s", v.Transcript.Path, size, f.when(v.Transcript.Modified))
+	case !v.Record.TranscriptSeen.IsZero():
+		return "gone; last known " + f.when(v.Record.TranscriptSeen)
+	default:
+		return "none yet: claude writes it with the first prompt"
+	}
+}
+
+func (f *factory) exitLine(r agent.Record) string {
+	exit := r.LastExit()
+	if exit == nil {
+		return "none recorded"
+	}
+	text := fmt.Sprintf("found %s, %s", f.when(exit.At), exit.Summary())
+	if exit.Seen() {
+		text = fmt.Sprintf("%s, %s, after %s", f.when(exit.At), exit.Summary(), time.Duration(exit.UptimeS)*time.Second)
+	}
+	if exit.LastScreen != "" {
+		text += "; its last words:\n" + f.lastLines(exit.LastScreen, 6)
+	}
+	return text
+}
+
+// errorLine is the error with which the last turn ended.
+func (f *factory) errorLine(last *inspect.LastError) string {
+	text := fmt.Sprintf("%s, %s", f.when(last.At), last.Class)
+	if last.Text != "" {
+		text += ": " + last.Text
+	}
+	return text
+}
+
+// lastLines returns the last n lines of a screen that are not blank, cut to the width of the terminal: a screen may be
+// wider, and its rulers are.
+func (f *factory) lastLines(screen string, n int) string {
+	var lines []string
+	for l := range strings.Lines(screen) {
+		if l = strings.TrimRight(l, " \n"); l != "" {
+			if f.streams.Width > valueIndent {
+				l = fit(l, f.streams.Width-valueIndent)
+			}
+			lines = append(lines, l)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+func (f *factory) when(at time.Time) string {
+	if at.IsZero() {
+		return "unknown"
+	}
+	return f.shownTime(at, time.Now())
+}
+
+// shownTime is a time as the reader of stdout needs it: a person, or a program.
+func (f *factory) shownTime(at, now time.Time) string {
+	if f.streams.OutTTY {
+		return agent.Ago(at, now)
+	}
+	return at.UTC().Format(time.RFC3339)
+}

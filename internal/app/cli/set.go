@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newSetCmd(f *factory) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use:   "set <handle> KEY=VALUE...",
+		Short: "Change an agent's record",
+		Long: withCodes(`Changes all the named values in the agent's record, or none:
+
+  model=NAME              as spawn takes it; empty leaves the choice to Claude
+  permission-mode=MODE    how claude asks before it acts
+  prompt=TEXT             the first message of a conversation in which nothing was said yet,
+                          and of resume --fresh
+  restart=POLICY          no, on-failure, on-abnormal or always
+
+restart takes effect at once, the others at the next start. A running agent stays as it was
+started, and session shows the difference as drift, until nbs-worker resume <handle> --force
+starts it again. The record must be allowed, and is sealed again.
+
+An agent may not change a colleague that may do more than itself, or give one more than it
+has, unless it was spawned with --may-manage (8).`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker set theologian restart=on-failure
+  nbs-worker set theologian model=opus permission-mode=acceptEdits`,
+		Args:              setPositional,
+		ValidArgsFunction: f.completeSet,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(runSet(cmd.Context(), f, agent.Handle(args[0]), args[1:]), "set", args[0])
+		},
+	})
+}
+
+// setPositional checks a handle, and that something is to be changed.
+func setPositional(cmd *cobra.Command, args []string) error {
+	if err := oneHandle(cmd, args[:min(1, len(args))]); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		return agent.Errorf(agent.BadInput, "set: what is to be changed?").Hint("for example: nbs-worker set %s restart=on-failure", args[0])
+	}
+	return nil
+}
+
+func runSet(ctx context.Context, f *factory, handle agent.Handle, words []string) error {
+	set, err := f.parseSet(words)
+	if err != nil {
+		return err
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	changed, err := s.Set(ctx, handle, set)
+	if err != nil {
+		return err
+	}
+	return f.showOne(outcome{json: wire.NewSet(changed), handle: changed.Record.Handle, words: setWords(changed)})
+}
+
+// setKeys are what set changes, in the order of its help.
+var setKeys = []string{"model", "permission-mode", "prompt", "restart"}
+
+// parseSet reads what is to be changed, each thing once.
+func (f *factory) parseSet(words []string) (set supervisor.Set, err error) {
+	given := map[string]bool{}
+	for _, word := range words {
+		key, value, found := strings.Cut(word, "=")
+		if !found || !slices.Contains(setKeys, key) {
+			return set, agent.Errorf(agent.BadInput, "%s is not one of %s=VALUE", agent.Quote(word), strings.Join(setKeys, "=VALUE, ")).Hint("nbs-worker set --help")
+		}
+		if given[key] {
+			return set, agent.Errorf(agent.BadInput, "%s is given twice", key)
+		}
+		given[key] = true
+		if err := f.parseSetting(&set, key, value); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}
+
+func (f *factory) parseSetting(set *supervisor.Set, key, value string) error {
+	switch key {
+	case "model":
+		model, err := agent.ChooseModel(value)
+		set.Model = &model
+		return err
+	case "permission-mode":
+		mode, err := agent.ParsePermissionMode(value)
+		set.PermissionMode = &mode
+		return err
+	case "restart":
+		word, err := agent.ParseRestartWord(value)
+		set.Restart = &word
+		return err
+	default:
+		prompt := strings.TrimSpace(value)
+		set.Prompt = &prompt
+		return nil
+	}
+}
+
+// setWords says what was changed, and when it counts.
+func setWords(changed supervisor.Changed) string {
+	if len(changed.Changes) == 0 {
+		return "nothing changed: it is so already"
+	}
+	var words []string
+	for _, c := range changed.Changes {
+		text := fmt.Sprintf("%s is %s, was %s", c.Field, valueWords(c.To), valueWords(c.From))
+		if !c.Now && changed.Runs {
+			text += " (from its next start on)"
+		}
+		words = append(words, text)
+	}
+	return strings.Join(words, "; ")
+}
+
+// valueWords is a value in a sentence.
+func valueWords(value string) string {
+	const long = 40
+	if len(value) > long || strings.ContainsAny(value, " \n\t") {
+		return agent.Quote(value)
+	}
+	return cmp.Or(value, "none")
+}
+
+// completeSet offers a handle, then what can be set.
+func (f *factory) completeSet(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return f.handlesWhere(anybody)(cmd, args, toComplete)
+	}
+	var words []string
+	for _, key := range setKeys {
+		if !slices.ContainsFunc(args[1:], func(arg string) bool { return strings.HasPrefix(arg, key+"=") }) {
+			words = append(words, key+"=")
+		}
+	}
+	key, _, _ := strings.Cut(toComplete, "=")
+	for name, values := range map[string]completion{"model": completeModels, "permission-mode": completeModes, "restart": completeRestarts} {
+		if key != name {
+			continue
+		}
+		offered, _ := values(cmd, args, "")
+		words = agent.Mapped(offered, func(value string) string { return name + "=" + value })
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+func newResetCmd(f *factory) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use:   "reset <handle>...",
+		Short: "Clear the failures that a restart policy counted, and end a hold",
+		Long: withCodes(`Clears the failures that the agent's restart policy counted and its wait between two starts,
+and ends a hold. It starts nothing: nbs-worker resume does, and resets by itself. The exit
+code is 0 also when there was nothing to clear. An agent may not reset a colleague that may
+do more than itself, unless it was spawned with --may-manage (8).`,
+			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker reset theologian
+  nbs-worker reset theologian gatekeeper`,
+		Args:              someHandles,
+		ValidArgsFunction: f.handlesWhere(func(r *agent.Record, _ bool) bool { return !r.Restarts.IsZero() }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runReset(cmd.Context(), f, handlesOf(args))
+		},
+	})
+}
+
+func runReset(ctx context.Context, f *factory, handles []agent.Handle) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, "reset")
+	}
+	return f.each(ctx, "reset", handles, len(handles) > 1, 1, func(handle agent.Handle) (outcome, error) {
+		r, was, err := s.Reset(ctx, handle)
+		if err != nil {
+			return outcome{}, err
+		}
+		words := "nothing was held"
+		switch {
+		case was.Hold != nil:
+			words = fmt.Sprintf("held no longer; it was (%s): %s", was.Hold.Class, was.Hold.Reason)
+		case len(was.Counted) > 0:
+			words += "; " + agent.Count(len(was.Counted), "failure") + " forgotten"
+		}
+		return outcome{json: wire.NewReset(r.Handle, was), handle: r.Handle, words: words}, nil
+	})
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newStopCmd(f *factory) *cobra.Command {
+	o := &endingOptions{}
+	cmd := &cobra.Command{
+		Use:   "stop {<handle>... | --all}",
+		Short: "End agents and keep their records",
+		Long: withCodes(`Ends the agent: TERM, up to 5 s, KILL. Then ends what its tools left running, and closes
+the agent's pane. Other panes and windows of the tmux session belong to somebody, and stay.
+The exit code is 0 only when all of it was seen to be gone. The record stays, marked as
+stopped, and nbs-worker resume brings the agent back. An agent that does not run is marked
+too. If another command is at work on the agent, stop waits for some seconds.
+
+--all stops the agents of the project that run or should run, several side by side.
+
+stop finds leftover processes by NBS_INVOCATION_ID in their environment, or by their
+process group. A process that detaches itself, as daemons do, and also drops its
+environment, cannot be seen and keeps running.
+
+An agent may not stop a colleague that may do more than itself, unless it was spawned with
+--may-manage (8).`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker stop theologian
+  nbs-worker stop theologian gatekeeper
+  nbs-worker stop --all`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(whoRuns),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			takes := func(row inspect.Row) bool {
+				return row.Status.Running() || row.Record.LaunchDesired() == agent.DesiredRunning
+			}
+			return runEnding(cmd.Context(), f, "stop", o, takes, (*supervisor.Supervisor).Stop)
+		},
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the project that run or should run")
+	return f.withJSON(cmd)
+}
+
+func newDismissCmd(f *factory) *cobra.Command {
+	o, keep := &endingOptions{}, false
+	cmd := &cobra.Command{
+		Use:   "dismiss {<handle>... | --all}",
+		Short: "End agents and remove their records",
+		Long: withCodes(`Ends the agent as nbs-worker stop does, then removes its record. The journal,
+.nbs/journal.jsonl, keeps the session id, and Claude keeps the transcript for some
+weeks: nbs-worker spawn <handle> --session-id <id> takes the conversation up again.
+dismiss also removes the archived transcripts of the agent, and what is remembered of it.
+With --keep both stay, and the conversation can be taken up at any time. An archived
+transcript that Claude has already deleted always stays: it is the last copy.
+
+--all dismisses every agent of the project. It asks first, unless --yes is given.
+
+An agent may not dismiss another, unless it was spawned with --may-manage (8).`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+		Example: `  nbs-worker dismiss theologian
+  nbs-worker dismiss scout gatekeeper
+  nbs-worker dismiss theologian --keep     # and let Claude delete its transcript one day
+  nbs-worker dismiss --all --yes`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(anybody),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			end := func(s *supervisor.Supervisor, ctx context.Context, handle agent.Handle) (supervisor.Stopped, error) {
+				return s.Dismiss(ctx, handle, keep)
+			}
+			o.forgets = !keep
+			return runEnding(cmd.Context(), f, "dismiss", o, func(inspect.Row) bool { return true }, end)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&keep, "keep", false, "keep the archived transcripts, and say where, and what is remembered")
+	flags.BoolVar(&o.all, "all", false, "all agents of the project")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	return f.withJSON(cmd)
+}
+
+type endingOptions struct {
+	selection
+
+	forgets bool // what is remembered of the agents
+}
+
+// ending is what stop and dismiss have in common.
+type ending func(*supervisor.Supervisor, context.Context, agent.Handle) (supervisor.Stopped, error)
+
+// endedAs is what became of an agent, by the verb.
+var endedAs = map[string]string{"stop": "stopped", "dismiss": "dismissed"}
+
+func runEnding(ctx context.Context, f *factory, verb string, o *endingOptions, takes func(inspect.Row) bool, end ending) error {
+	s, err := f.supervisor()
+	if err != nil {
+		return failed(err, verb)
+	}
+	handles, err := o.resolve(ctx, s, takes)
+	if err == nil && verb == "dismiss" {
+		err = o.confirm(f, verb, handles)
+	}
+	if err != nil {
+		return failed(err, verb)
+	}
+	if len(handles) == 0 {
+		f.note("no agent is to be %s", endedAs[verb])
+	}
+	if verb == "stop" && o.all && len(handles) > 0 {
+		defer f.hintBack(handles)
+	}
+	return f.each(ctx, verb, handles, o.several(), atOnce(), func(handle agent.Handle) (outcome, error) {
+		gone, err := end(s, ctx, handle)
+		if err != nil {
+			return outcome{}, err
+		}
+		f.warnUnkept(verb, handle, gone.Unkept)
+		if gone.Unsaved != "" {
+			f.say("%s %s: what was said last is lost: %s", verb, handle, gone.Unsaved)
+		}
+		if gone.Dropped > 0 {
+			f.say("%s %s: %s of its outbox dropped; the journal has them: nbs-worker events %s", verb, handle, agent.Count(gone.Dropped, "message"), handle)
+		}
+		if !f.json {
+			for _, path := range gone.Kept {
+				f.say("%s %s: its transcript stays: %s", verb, handle, path)
+			}
+		}
+		if o.forgets {
+			if err := f.forget(ctx, s.Store, handle); err != nil {
+				f.say("%s %s: what is remembered of it stays: %s; to remove it: nbs-worker memory forget --handle %s --yes", verb, handle, err, handle)
+			}
+		}
+		words := fmt.Sprintf("%s, was %s, session %s", endedAs[verb], gone.Was.Word(), gone.Record.SessionID)
+		return outcome{json: wire.NewEnded(gone, endedAs[verb]), handle: gone.Record.Handle, words: words}, nil
+	})
+}

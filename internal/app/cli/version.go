@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+)
+
+// stamped is the version that make has written into the program; "": it was built otherwise.
+var stamped string
+
+// version is that of the program, as it was built.
+func version() string {
+	if stamped != "" {
+		return stamped + " " + runtime.Version()
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version + " " + runtime.Version()
+	}
+	return "unknown " + runtime.Version()
+}
+
+// versionLine is the version as it is printed.
+func versionLine() string { return "nbs-worker " + version() }
+
+func newVersionCmd(f *factory) *cobra.Command {
+	return f.withJSON(&cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    withCodes("Prints the version of nbs-worker.", agent.Failed, agent.BadInput),
+		Example: `  nbs-worker version`,
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if f.json {
+				ours, with, _ := strings.Cut(version(), " ")
+				return failed(f.printJSON(wire.Version{Version: ours, Go: with}), "version")
+			}
+			_, err := fmt.Fprintln(f.streams.Out, versionLine())
+			return failed(err, "version")
+		},
+	})
+}
+
+func newSchemaCmd(f *factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of what --json prints",
+		Long: withCodes(`Prints one JSON Schema (2020-12), with an entry for each verb under "$defs". A verb
+that takes several handles prints an array, also for one, in which an agent for which it
+failed has its error. Other verbs print one object, or an array where they list. "stderr" is what a failed command prints on stderr.`, agent.Failed, agent.BadInput),
+		Example: `  nbs-worker schema | jq '."$defs" | keys'`,
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := f.streams.Out.Write(wire.Schema)
+			return failed(err, "schema")
+		},
+	}
+}
+
+// noArguments refuses what a verb does not take.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return agent.Errorf(agent.BadInput, "%s takes no arguments, and %s was given", cmd.Name(), agent.Quote(args[0])).Hint("%s --help", cmd.CommandPath())
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/wait"
+)
+
+type waitOptions struct {
+	selection
+
+	until   []string
+	any     bool
+	timeout time.Duration
+
+	timeoutGiven bool
+}
+
+func newWaitCmd(f *factory) *cobra.Command {
+	o := &waitOptions{}
+	cmd := &cobra.Command{
+		Use:   "wait {<handle>... | --all} --for STATE[,STATE]",
+		Short: "Wait until agents are idle, gone, or short of context",
+		Long: withCodes(`Returns as soon as the agents are in a state of --for, at once if they already are. It
+sleeps until files or processes report a change. --for takes these states; with several,
+any of them counts:
+
+  idle     claude waits for a prompt; a turn that failed ends the wait with 1
+  done     idle, after a turn since its start that ended well, and nothing that this turn
+           left in the background (shells, subagents) still runs: its end begins another
+           turn. An agent that was given no prompt is only idle
+  failed   idle, and the API refused its last turn
+  ready    idle, and logged in: it will answer a prompt
+  busy     it works, or retries after an error of the API
+  waiting  it asks a person: a permission, a question, a first-run dialog
+  gone     it ended, for whatever reason, or was dismissed
+  context-below=25%  less than 25% of its context is left
+
+An agent that asks a person something is not idle: the wait continues. To notice that
+too, add --for waiting and read the printed state. If an agent is resumed meanwhile, the
+wait follows its new process. If an agent is gone, the wait ends at once with 1, except
+with --for gone.
+
+After a second, wait says on stderr for whom it waits. When an agent calls, the default of
+--timeout is 90s: its shell ends a command after two minutes.
+
+Several agents must be in such a state at the same time; with --any one is enough. --all
+waits for the agents of the project that should run. wait prints a line for each agent in
+such a state: handle, state, cause and, if it waits for a person, what it asks with the
+choices, separated by tabs. --json prints the state of all of them, also when wait fails.
+There is one exit code for all handles, never 7.`,
+			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Interrupted),
+		Example: `  nbs-worker wait theologian --for idle --timeout 10m
+  nbs-worker wait theologian --for done,waiting | cut -f2
+  nbs-worker wait scout gatekeeper --any --for gone,context-below=15%
+  nbs-worker wait --all --for idle
+  nbs-worker wait theologian --for ready --json | jq -r '.[0].state'`,
+		Args:              o.positional,
+		ValidArgsFunction: f.handlesWhere(whoRuns),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.timeoutGiven = cmd.Flags().Changed("timeout")
+			return failed(runWait(cmd.Context(), f, o), "wait")
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.until, "for", nil, strings.Join(wait.Conditions, ", ")+" or context-below=PERCENT; separate several by commas")
+	flags.BoolVar(&o.any, "any", false, "one of the agents is enough")
+	flags.BoolVar(&o.all, "all", false, "all agents of the project that should run")
+	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, such as 90s or 10m (default: never)")
+	f.withJSON(cmd)
+	completeWith(cmd, "for", cobra.FixedCompletions(append(slices.Clone(wait.Conditions), "context-below="), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runWait(ctx context.Context, f *factory, o *waitOptions) error {
+	wanted, err := o.parse()
+	if err != nil {
+		return err
+	}
+	bands, err := contextBands()
+	if err != nil {
+		return err
+	}
+	s, err := f.supervisor()
+	if err != nil {
+		return err
+	}
+	if wanted.Handles, err = o.resolve(ctx, s, func(row inspect.Row) bool { return row.Record.LaunchDesired() == agent.DesiredRunning }); err != nil {
+		return err
+	}
+	if len(wanted.Handles) == 0 {
+		return agent.Errorf(agent.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list")
+	}
+	const little = 32 << 20 // bytes; a wait of days is to collect its garbage, when there is some
+	debug.SetMemoryLimit(little)
+	var shortened bool
+	wanted.Timeout, shortened = patience(s, o.timeoutGiven, o.timeout)
+	wanted.NoticeAfter, wanted.Notice = noticeAfter, func(missing string, hints []string) {
+		f.say("wait: %s; waiting until %s%s", missing, strings.Join(o.until, ","), limitWords(wanted.Timeout))
+		for _, hint := range hints {
+			f.hint("%s", hint)
+		}
+	}
+	agents, err := wait.For(ctx, &s.Inspector, wanted)
+	if shortened && agent.KindOf(err) == agent.TimedOut {
+		err = agent.Errorf(agent.TimedOut, "%w", err).
+			Hint("an agent's shell ends a command after two minutes; wait again, or give the shell more time, and add --timeout 10m")
+	}
+	return errors.Join(err, f.printWaited(agents, bands, s.Now()))
+}
+
+func (o *waitOptions) parse() (wait.Wanted, error) {
+	wanted := wait.Wanted{Any: o.any, Timeout: o.timeout}
+	switch {
+	case len(o.until) == 0:
+		return wanted, agent.Errorf(agent.BadInput, "nothing is waited for").Hint("for example: nbs-worker wait %s --for idle", o)
+	case o.timeout < 0:
+		return wanted, agent.Errorf(agent.BadInput, "--timeout %s is negative", o.timeout).Hint("0 waits as long as it takes")
+	}
+	for _, text := range strings.Split(strings.Join(o.until, ","), ",") {
+		condition, err := wait.ParseCondition(text)
+		if err != nil {
+			return wanted, err
+		}
+		wanted.For = append(wanted.For, condition)
+	}
+	return wanted, nil
+}
+
+func (f *factory) printWaited(agents []wait.Waited, bands agent.Bands, now time.Time) error {
+	if f.json && agents != nil {
+		return f.printJSON(agent.Mapped(agents, func(a wait.Waited) wire.Waited { return wire.NewWaited(a, bands, now) }))
+	}
+	t := f.newTable()
+	for _, a := range agents {
+		if a.Met {
+			word, cause := a.Status.Words()
+			cells := []cell{text(string(a.Handle)), text(word), text(cause)}
+			if a.Asked != nil {
+				cells = append(cells, text(a.Asked.String()))
+			}
+			t.row(cells...)
+		}
+	}
+	return t.flush()
+}

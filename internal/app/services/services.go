@@ -1,0 +1,84 @@
+// Package services puts together what the program nbs-worker-services can do and nbs-worker cannot.
+package services
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"nbs-worker/internal/app/cli"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/remote"
+	"nbs-worker/internal/chat/serve"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/platform/notify"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// All returns all services.
+func All() *cli.Services {
+	return &cli.Services{Serve: hosting, OpenMemory: openMemory, LookAtMemory: lookAtMemory, Observe: observing}
+}
+
+// ready is how long an agent that a chat resumes may take to be ready.
+const ready = 30 * time.Second
+
+// hosting runs the server of a project.
+func hosting(ctx context.Context, o cli.ServeOptions, open func() (*supervisor.Supervisor, error)) error {
+	token, bridged, err := takeToken(&o.Chats)
+	if err != nil {
+		return err
+	}
+	s, err := open()
+	if err != nil {
+		return err
+	}
+	server := serve.New(conversation.New(s.Observer), o.Say)
+	server.Engine.Warm = &conversation.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}
+	server.Ready, server.Metrics = notify.Ready, o.Metrics
+	team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries(), Wait: ready}
+	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
+	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
+	if bridged {
+		if err := server.Engine.CheckFounding(); err != nil { // its operator is told now, and not each chat later
+			return err
+		}
+		if err := bridge(o, team, server, token); err != nil {
+			return err
+		}
+	}
+	return server.Run(ctx)
+}
+
+// takeToken reads the token and removes it from the environment, so that no process that is started later
+// inherits it. is tells whether a bridge is wanted.
+func takeToken(o *cli.ChatOptions) (token telegram.Token, is bool, err error) {
+	if o.TokenFile == "" && os.Getenv(telegram.TokenVariable) == "" && len(o.Allowed) == 0 {
+		return token, false, nil
+	}
+	if token, err = telegram.ReadToken(o.TokenFile); err != nil {
+		return token, false, err
+	}
+	return token, true, os.Unsetenv(telegram.TokenVariable)
+}
+
+// bridge makes the bridge of a server.
+func bridge(o cli.ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
+	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd}
+	bridge, err := telegram.New(telegram.Options{
+		Token: token, Allowed: o.Chats.Allowed, Users: o.Chats.Users, InGroups: o.Chats.InGroups, URL: o.Chats.URL, Chats: chats, Deliveries: chats, Team: team,
+		Log: func(line string) { o.Say("%s", line) },
+	})
+	if err != nil {
+		return err
+	}
+	server.Beside = append(server.Beside, bridge.Run)
+	server.Tell = func(ctx context.Context, to, text string) error {
+		chat, err := remote.Chat(to)
+		if err != nil {
+			return err
+		}
+		return bridge.Tell(ctx, chat, text)
+	}
+	return nil
+}

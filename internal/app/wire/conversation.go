@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/store/conversations"
+)
+
+// Answer is what a conversation answered to one text.
+type Answer struct {
+	Key               conversations.Key `json:"key"`
+	Seq               int               `json:"seq"`
+	Answer            *string           `json:"answer"`               // null where there is none
+	Continuity        string            `json:"continuity,omitempty"` // "new", "resumed", or "reset": another conversation came before
+	SessionID         *agent.SessionID  `json:"session_id"`           // null until Claude has confirmed it
+	PreviousSessionID *agent.SessionID  `json:"previous_session_id"`  // of a reset
+	Reason            string            `json:"reason,omitempty"`     // of a reset, or why there is no answer
+	Class             string            `json:"class,omitempty"`      // of a failure: "overloaded", "limit", "authentication", "lost", "timed_out" ...
+	Notice            string            `json:"notice,omitempty"`     // what the user has to know besides
+	Usage             *TokenUse         `json:"usage"`
+	CostUSD           *float64          `json:"cost_usd"`
+	DurationMS        int64             `json:"duration_ms"`
+}
+
+// TokenUse is how many tokens a turn took.
+type TokenUse struct {
+	Input         int `json:"input"`
+	Output        int `json:"output"`
+	CacheRead     int `json:"cache_read"`
+	CacheCreation int `json:"cache_creation"`
+}
+
+// AnswerPart is a piece of an answer that is being given.
+type AnswerPart struct {
+	Text string `json:"text"`
+}
+
+// NewAnswer is the result of a turn.
+func NewAnswer(key conversations.Key, r conversations.Result) Answer {
+	out := Answer{
+		Key: key, Seq: r.Seq, Continuity: r.Continuity, PreviousSessionID: knownID(r.PreviousSessionID), Reason: r.Reason, Class: r.Class,
+		Notice: r.Notice, CostUSD: roundedCost(r.CostUSD), DurationMS: r.DurationMS, SessionID: knownID(r.SessionID),
+	}
+	if r.Class == "" {
+		out.Answer = &r.Answer
+		out.Usage = &TokenUse{Input: r.Usage.Input, Output: r.Usage.Output, CacheRead: r.Usage.CacheRead, CacheCreation: r.Usage.CacheCreation}
+		return out
+	}
+	out.Reason = r.Error
+	return out
+}
+
+func knownID(id agent.SessionID) *agent.SessionID {
+	if id == "" {
+		return nil
+	}
+	return &id
+}
+
+// Conversation is a keyed chat.
+type Conversation struct {
+	Key          conversations.Key `json:"key"`
+	SessionID    *agent.SessionID  `json:"session_id"` // null until Claude has confirmed it
+	Model        agent.Model       `json:"model,omitempty"`
+	SystemPrompt string            `json:"system_prompt,omitempty"`
+	Cwd          string            `json:"cwd"`
+	ConfigDir    string            `json:"config_dir,omitempty"`
+	Created      *time.Time        `json:"created"`
+	Last         *time.Time        `json:"last"` // the last answer
+	Answered     int               `json:"answered"`
+	Open         []OpenTurn        `json:"open"`
+	Previous     []PreviousSession `json:"previous"`
+}
+
+// OpenTurn is a text that has no answer yet.
+type OpenTurn struct {
+	Key      conversations.Key `json:"key"`
+	Seq      int               `json:"seq"`
+	ID       string            `json:"id"`
+	State    string            `json:"state"` // "queued", "running", "held", or "dead": a person has to retry or to skip it
+	Attempts int               `json:"attempts"`
+	Class    string            `json:"class,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	Until    *time.Time        `json:"until"` // when it is tried again
+	Text     string            `json:"text"`
+	At       *time.Time        `json:"at"`
+}
+
+// NewConversation is a conversation; open are its open turns.
+func NewConversation(s *conversations.State, open []OpenTurn) Conversation {
+	out := Conversation{
+		Key: s.Meta.Key, Model: s.Meta.Model, SystemPrompt: s.Meta.SystemPrompt, Cwd: s.Meta.Cwd, ConfigDir: s.Meta.ConfigDir,
+		Created: timeOf(s.Meta.Created), Last: timeOf(s.LastAt), Answered: s.Answered, Open: open, Previous: []PreviousSession{},
+	}
+	if s.Session.Confirmed {
+		out.SessionID = knownID(s.Session.ID)
+	}
+	for _, p := range s.Previous {
+		out.Previous = append(out.Previous, PreviousSession{SessionID: p.ID, Until: timeOf(p.Until), Reason: p.Reason})
+	}
+	return out
+}
+
+// NewOpenTurn is a turn that is open, and what is asked in it.
+func NewOpenTurn(key conversations.Key, w conversation.Waiting) OpenTurn {
+	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At)}
+	if w.Held != nil {
+		out.Class, out.Reason, out.Until = w.Held.Class, w.Held.Reason, timeOf(w.Held.Until)
+	}
+	return out
+}
+
+func roundedCost(usd *float64) *float64 {
+	if usd == nil {
+		return nil
+	}
+	return new(rounded(*usd))
+}

@@ -1,0 +1,80 @@
+package wire
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/message"
+)
+
+// Receipt is what became of a message to an agent.
+type Receipt struct {
+	Handle  agent.Handle `json:"handle"`
+	Receipt message.Word `json:"receipt"`
+	Channel string       `json:"channel,omitempty"` // "typed" or "file"
+	UUID    string       `json:"uuid,omitempty"`    // of its record in the transcript
+	File    string       `json:"file,omitempty"`    // that holds the text
+	Outbox  string       `json:"outbox,omitempty"`  // id in the agent's outbox, where the text is kept
+	Reason  string       `json:"reason,omitempty"`  // why it is not accepted, or has no reply
+	Reply   *string      `json:"reply,omitempty"`   // the agent's last words in that turn
+}
+
+// NewReceipt is a receipt, and the error beside it.
+func NewReceipt(r message.Receipt, err error) Receipt {
+	out := Receipt{Handle: r.Handle, Receipt: r.Word, Channel: r.Channel, UUID: r.UUID, File: r.File, Outbox: r.Outbox, Reason: r.Reason, Reply: r.Answer}
+	if err != nil {
+		out.Reason = err.Error()
+	}
+	return out
+}
+
+// Interruption is what became of a turn that was to be interrupted.
+type Interruption struct {
+	Handle  agent.Handle    `json:"handle"`
+	Outcome message.Outcome `json:"outcome"`          // "interrupted", "ended" by itself in that moment, or "idle"
+	Prompt  string          `json:"prompt,omitempty"` // of a turn in which nothing was answered yet, and which Claude has forgotten
+	Left    bool            `json:"left,omitempty"`   // the prompt was not deleted from the input box
+}
+
+// NewInterruption is what became of a turn.
+func NewInterruption(i message.Interruption) Interruption {
+	return Interruption{Handle: i.Handle, Outcome: i.Outcome, Prompt: i.Prompt, Left: i.Left}
+}
+
+// Compaction is what became of a conversation that was to be compacted.
+type Compaction struct {
+	Handle agent.Handle `json:"handle"`
+	Before *Context     `json:"before"`
+	After  *Context     `json:"after"`            // null where Claude does not say: its next reply tells
+	Floor  bool         `json:"floor"`            // another compaction will free nothing
+	Reason string       `json:"reason,omitempty"` // why it did not help
+}
+
+// NewCompaction is what became of a conversation, and the error beside it.
+func NewCompaction(c message.Compaction, err error, bands agent.Bands, now time.Time) Compaction {
+	out := Compaction{Handle: c.Handle, Before: newContext(c.Before, bands, now), After: newContext(c.After, bands, now), Floor: c.Floor}
+	if err != nil {
+		out.Reason = err.Error()
+	}
+	return out
+}
+
+// Kept is a message in an agent's outbox.
+type Kept struct {
+	Handle  agent.Handle `json:"handle"`
+	ID      string       `json:"id"`
+	State   queue.State  `json:"state"`
+	Allowed bool         `json:"allowed"` // the user vouches for it; else it is never typed
+	Text    string       `json:"text"`
+	Created *time.Time   `json:"created"`
+	Tries   int          `json:"tries"`
+	Reason  string       `json:"reason,omitempty"` // of the last try
+}
+
+// NewKept is a message that is kept.
+func NewKept(handle agent.Handle, e queue.Entry, allowed bool) Kept {
+	return Kept{
+		Handle: handle, ID: e.ID, State: e.State, Allowed: allowed, Text: e.Text, Created: timeOf(e.Created), Tries: e.Tries, Reason: e.Reason,
+	}
+}

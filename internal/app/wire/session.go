@@ -1,0 +1,128 @@
+package wire
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
+)
+
+// Session is all that is known of an agent.
+type Session struct {
+	Agent
+
+	Retry            *Retry            `json:"retry,omitempty"`
+	Adopted          bool              `json:"adopted"`      // it was started by hand, and has no launcher
+	RecordedPID      *int              `json:"recorded_pid"` // of the last start, alive or not
+	TmuxAlive        *bool             `json:"tmux_alive"`   // null: tmux could not be asked
+	UptimeS          *int64            `json:"uptime_s"`
+	Created          *time.Time        `json:"created"`
+	ClaudeArgs       []string          `json:"claude_args"`
+	Env              map[string]string `json:"env"` // of the record; what the caller's has besides is not kept
+	MayManage        bool              `json:"may_manage"`
+	Memory           bool              `json:"memory"` // it is observed: nbs-worker memory
+	Depth            int               `json:"depth"`  // how many agents stand between it and a person
+	ClaudeVersion    string            `json:"claude_version,omitempty"`
+	InitialPrompt    string            `json:"initial_prompt"`
+	ConfigDir        string            `json:"config_dir"`
+	Transcript       *Transcript       `json:"transcript"`
+	Kept             archive.Freshness `json:"kept"` // whether the archive has the transcript too
+	Usage            *Usage            `json:"usage"`
+	PreviousSessions []PreviousSession `json:"previous_sessions"`
+	LastExit         *Exit             `json:"last_exit"`
+	LastError        *LastError        `json:"last_error"`        // of the last turn
+	Unsaved          string            `json:"unsaved,omitempty"` // why its turns are being lost: Claude cannot write its transcript
+	Advice           []string          `json:"advice"`            // the commands to run next, in order
+	Drift            []Drift           `json:"drift"`
+	OtherClaudes     []OtherClaude     `json:"other_claudes"` // that have the conversation open
+}
+
+// Transcript is Claude's own file of a conversation.
+type Transcript struct {
+	Path     string     `json:"path"`
+	Bytes    int64      `json:"bytes"`
+	Modified *time.Time `json:"modified"`
+}
+
+// PreviousSession is a conversation that the agent was in before.
+type PreviousSession struct {
+	SessionID agent.SessionID `json:"session_id"`
+	Until     *time.Time      `json:"until"`
+	Reason    string          `json:"reason"`
+}
+
+// Exit is how a start ended.
+type Exit struct {
+	At         *time.Time       `json:"at"` // when it ended; where nobody saw that, when it was found ended: code and uptime_s are null then
+	Invocation agent.Invocation `json:"invocation"`
+	Code       *int             `json:"code"` // null: a signal ended it, or nobody saw it
+	Signal     string           `json:"signal,omitempty"`
+	HungUp     bool             `json:"hung_up,omitempty"` // its terminal went away
+	UptimeS    *int64           `json:"uptime_s"`
+	Error      string           `json:"error,omitempty"` // why claude was not started at all
+	Cause      string           `json:"cause,omitempty"` // as a look found it
+	Reason     string           `json:"reason,omitempty"`
+	LastScreen string           `json:"last_screen,omitempty"`
+	OOMKills   uint64           `json:"oom_kills,omitempty"`
+}
+
+// LastError is the error of the API with which a turn ended.
+type LastError struct {
+	Class string     `json:"class"`
+	At    *time.Time `json:"at"`
+	Text  string     `json:"text,omitempty"`
+}
+
+// OtherClaude is a live claude that is in an agent's conversation and is not the agent's.
+type OtherClaude struct {
+	PID int    `json:"pid"`
+	Cwd string `json:"cwd"`
+}
+
+// NewSession is a view of an agent. advice are the commands to run next.
+func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Time) Session {
+	r := &v.Record
+	out := Session{
+		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
+		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: timeOf(r.Created),
+		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
+		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Unsaved: v.Unsaved, Advice: list(advice),
+		PreviousSessions: agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
+			return PreviousSession{SessionID: p.SessionID, Until: timeOf(p.Until), Reason: p.Reason}
+		}),
+		Drift:        agent.Mapped(v.Drift, func(d observe.Drift) Drift { return Drift(d) }),
+		OtherClaudes: agent.Mapped(v.Strangers, func(other observe.Stranger) OtherClaude { return OtherClaude(other) }),
+	}
+	if v.Err == nil {
+		out.TmuxAlive = new(v.Pane != nil)
+	}
+	if v.Status.SamePID {
+		out.UptimeS = new(int64(v.Status.Uptime / time.Second))
+	}
+	if t := v.Transcript; t != nil {
+		out.Transcript = &Transcript{Path: t.Path, Bytes: t.Size, Modified: timeOf(t.Modified)}
+	}
+	if last := v.LastError; last != nil {
+		out.LastError = &LastError{Class: last.Class, At: timeOf(last.At), Text: last.Text}
+	}
+	return out
+}
+
+func newExit(e *agent.Exit) *Exit {
+	if e == nil {
+		return nil
+	}
+	out := &Exit{
+		At: timeOf(e.At), Invocation: e.Invocation, Signal: e.Signal, HungUp: e.HungUp, Error: e.Error, Cause: string(e.Cause),
+		Reason: e.EndReason, LastScreen: e.LastScreen, OOMKills: e.OOMKills,
+	}
+	if e.Code >= 0 {
+		out.Code = &e.Code
+	}
+	if e.Seen() {
+		out.UptimeS = &e.UptimeS
+	}
+	return out
+}

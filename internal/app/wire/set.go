@@ -1,0 +1,50 @@
+package wire
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// Set is what was changed in the record of an agent.
+type Set struct {
+	Handle  agent.Handle `json:"handle"`
+	Running bool         `json:"running"` // with what was recorded before
+	Changed []Change     `json:"changed"`
+}
+
+// Change is a field that has another value now.
+type Change struct {
+	Field string `json:"field"` // model, permission-mode, prompt or restart
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Takes string `json:"takes_effect"` // now, or next start
+}
+
+// When a change counts.
+const (
+	Now       = "now"
+	NextStart = "next start"
+)
+
+// NewSet is the outcome of a set.
+func NewSet(c supervisor.Changed) Set {
+	return Set{Handle: c.Record.Handle, Running: c.Runs, Changed: agent.Mapped(c.Changes, func(c supervisor.Change) Change {
+		takes := NextStart
+		if c.Now {
+			takes = Now
+		}
+		return Change{Field: c.Field, From: c.From, To: c.To, Takes: takes}
+	})}
+}
+
+// Reset is what an agent's restart policy has forgotten.
+type Reset struct {
+	Handle   agent.Handle `json:"handle"`
+	Failures int          `json:"failures"`
+	Held     *Hold        `json:"held"` // null: it was not
+}
+
+// NewReset is what was forgotten of an agent.
+func NewReset(handle agent.Handle, was agent.Restarts) Reset {
+	return Reset{Handle: handle, Failures: len(was.Counted), Held: newHold(was.Hold)}
+}

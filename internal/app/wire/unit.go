@@ -1,0 +1,22 @@
+package wire
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/export"
+)
+
+// Unit is a unit of systemd's.
+type Unit struct {
+	Name string `json:"name"`
+	Path string `json:"path,omitempty"` // where it was written
+	Text string `json:"text"`
+}
+
+// NewUnits are units, with the paths where they were written; paths is nil when they were not.
+func NewUnits(units []export.Unit, paths []string) []Unit {
+	out := agent.Mapped(units, func(u export.Unit) Unit { return Unit{Name: u.Name, Text: u.Text} })
+	for i, path := range paths {
+		out[i].Path = path
+	}
+	return out
+}

@@ -1,0 +1,41 @@
+package wire
+
+import (
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/recovery/vigil"
+)
+
+// Deed is what a watch did, or could not do.
+type Deed struct {
+	At     *time.Time   `json:"at"`
+	What   vigil.Word   `json:"what"`             // repaired, not repaired, held, paused, unpaused, limit, not told
+	Handle agent.Handle `json:"handle,omitempty"` // absent: it concerns no agent alone
+	Detail string       `json:"detail,omitempty"`
+}
+
+// NewDeed is a deed of a watch.
+func NewDeed(d vigil.Deed) Deed {
+	return Deed{At: timeOf(d.At), What: d.Word, Handle: d.Handle, Detail: d.Detail}
+}
+
+// Notice is what a watch tells the program that its policy names, on its standard input.
+type Notice struct {
+	Version     int             `json:"version"` // of this shape; what is added to it changes none
+	Event       vigil.Kind      `json:"event"`   // waiting, held, crashed, repaired, context
+	At          *time.Time      `json:"at"`
+	Project     string          `json:"project"`
+	Handle      agent.Handle    `json:"handle,omitempty"`     // absent: it concerns no agent alone
+	SessionID   agent.SessionID `json:"session_id,omitempty"` // of the agent
+	Detail      string          `json:"detail"`
+	LeftPercent *int            `json:"context_left_percent,omitempty"` // of context
+}
+
+// NewNotice is a notice of a watch over a project.
+func NewNotice(n vigil.Notice, project string) Notice {
+	return Notice{
+		Version: 1, Event: n.Kind, At: timeOf(n.At), Project: project, Handle: n.Handle, SessionID: n.SessionID,
+		Detail: n.Detail, LeftPercent: n.ContextLeft,
+	}
+}

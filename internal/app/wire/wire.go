@@ -1,0 +1,271 @@
+// Package wire is what --json prints: an interface of its own, with explicit fields and not
+// whatever the records hold.
+//
+// It has one vocabulary. "state" is the word that the table shows, of the living and of the
+// dead, and "cause" is what lies behind it. A pid that is not known is null, never 0. Times
+// are RFC 3339 in UTC. What is absent or null is not known. A verb that takes several
+// handles prints an array, also for one, in which an agent that failed has its "error" instead.
+//
+// schema.json is made from these types; `nbs-worker schema` prints it.
+package wire
+
+import (
+	"math"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
+)
+
+// Agent is one agent in a list.
+type Agent struct {
+	Handle         agent.Handle         `json:"handle"`
+	State          string               `json:"state"`
+	Cause          string               `json:"cause,omitempty"`
+	Question       *Question            `json:"question,omitempty"` // of one that waits, as its screen shows it
+	StateSource    string               `json:"state_source"`       // registry, hooks, screen, process or record
+	StateAgeMS     *int64               `json:"state_age_ms"`       // how long ago the source said so
+	Background     int                  `json:"background_tasks"`   // shells and subagents that went on after its last turn
+	Running        bool                 `json:"running"`
+	Desired        agent.Desired        `json:"desired"`
+	Model          agent.Model          `json:"model"`         // that is recorded, for the next start
+	RunningModel   *agent.Model         `json:"running_model"` // as Claude names it; null: it does not run, or that is not known
+	PermissionMode agent.PermissionMode `json:"permission_mode,omitempty"`
+	Restart        Restart              `json:"restart"`
+	PID            *int                 `json:"pid"` // of the agent's own live process
+	SessionID      agent.SessionID      `json:"session_id"`
+	TmuxSession    string               `json:"tmux_session"`
+	Cwd            string               `json:"cwd"`
+	WorksIn        string               `json:"works_in,omitempty"` // where its session is now, if not in cwd: it has entered a worktree, or a person gave /cd
+	Started        *time.Time           `json:"started"`
+	Context        *Context             `json:"context"`
+	Cost           *Cost                `json:"cost"`
+	Allowed        *bool                `json:"allowed"`               // the user vouches for the record; null: not known
+	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents of the same conversation
+	Usage          *Usage               `json:"usage,omitempty"`       // when it was asked for, of one that runs
+}
+
+// Question is what a dialog of claude's asks.
+type Question struct {
+	Dialog  string   `json:"dialog"`         // permission, question, trust ...
+	Text    string   `json:"text,omitempty"` // tool, command or path, and the question, a line each
+	Choices []string `json:"choices"`
+}
+
+func newQuestion(dialog string, asked *agent.Asked) *Question {
+	if dialog == "" {
+		return nil
+	}
+	out := &Question{Dialog: dialog, Choices: []string{}}
+	if asked != nil {
+		out.Text, out.Choices = asked.Text, asked.Choices
+	}
+	return out
+}
+
+// Restart is when an agent is started again by itself, and what is remembered of that.
+type Restart struct {
+	Policy   agent.RestartWord `json:"policy"`          // no, on-failure, on-abnormal or always
+	Failures int               `json:"failures"`        // that count, in the last ten minutes before the latest end
+	Next     *time.Time        `json:"next"`            // when its launcher starts it again; null: it does not wait for that
+	After    agent.EndClass    `json:"after,omitempty"` // what is waited out then: crash, quota or clean
+	Held     *Hold             `json:"held"`            // null: it is not
+}
+
+// Hold is why an agent is not started again before a person has looked.
+type Hold struct {
+	Class  agent.EndClass `json:"class"` // crash, auth, config or conflict
+	Reason string         `json:"reason"`
+	Since  *time.Time     `json:"since"`
+}
+
+// Context is how full a conversation is.
+type Context struct {
+	UsedPercent int        `json:"used_percent"`
+	LeftPercent int        `json:"left_percent"`
+	Tokens      int        `json:"tokens"`
+	Window      int        `json:"window"`
+	Band        agent.Band `json:"band"`
+	Source      string     `json:"source"` // "status line": exact; "transcript": approximate
+	AgeS        *int64     `json:"age_s"`
+}
+
+// Cost is what a conversation cost.
+type Cost struct {
+	USD    float64 `json:"usd"`
+	Source string  `json:"source"`
+}
+
+func newCost(cost *agent.Cost) *Cost {
+	if cost == nil {
+		return nil
+	}
+	return &Cost{USD: rounded(cost.USD), Source: cost.Source}
+}
+
+// rounded is a sum of money without the digits that are an artefact of its addition.
+func rounded(usd float64) float64 {
+	const digits = 1e6
+	return math.Round(usd*digits) / digits
+}
+
+// Retry is how far claude is with a request that the API refuses.
+type Retry struct {
+	Attempt int `json:"attempt"`
+	Of      int `json:"of"`
+	InS     int `json:"in_s"`
+}
+
+// NewAgent is an agent as it was seen.
+func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, cost *agent.Cost, bands agent.Bands, now time.Time) Agent {
+	r := &sight.Record
+	out := Agent{
+		Handle: handle, StateSource: sight.Status.Source, Background: sight.Background(), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
+		Model: r.Model, SessionID: r.SessionID, TmuxSession: sight.TmuxSession(), Cwd: r.LaunchCwd(), WorksIn: sight.WorksIn, Started: timeOf(r.Started),
+		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: newCost(cost), Allowed: allowed(sight),
+	}
+	out.State, out.Cause = sight.Status.Words()
+	out.Question = newQuestion(string(sight.Dialog), sight.Asked)
+	if age := sight.Status.Age; age != nil {
+		out.StateAgeMS = new(age.Milliseconds())
+	}
+	if sight.Status.SamePID {
+		out.PID = pid(r.PID)
+	}
+	if model := inspect.RunningModel(&sight); model != "" {
+		out.RunningModel = &model
+	}
+	if r.Handle != "" { // else the record could not be read
+		out.PermissionMode = r.LaunchPermissionMode()
+	}
+	return out
+}
+
+func newRestart(r *agent.Record, status agent.Status) Restart {
+	out := Restart{Policy: r.LaunchRestart(), Failures: len(r.Restarts.Counted)}
+	if status.State == agent.Backoff {
+		out.Next, out.After = timeOf(r.Restarts.Next), r.Restarts.After
+	}
+	out.Held = newHold(r.Restarts.Hold)
+	return out
+}
+
+func newHold(hold *agent.Hold) *Hold {
+	if hold == nil {
+		return nil
+	}
+	return &Hold{Class: hold.Class, Reason: hold.Reason, Since: timeOf(hold.Since)}
+}
+
+// newContext returns how full a context is; nil when that is not known.
+func newContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Context {
+	if use == nil {
+		return nil
+	}
+	left := use.LeftPercent()
+	out := &Context{UsedPercent: use.UsedPercent, LeftPercent: left, Tokens: use.Tokens, Window: use.Window, Band: bands.Of(left), Source: use.Source}
+	if !use.At.IsZero() {
+		out.AgeS = new(max(0, int64(now.Sub(use.At)/time.Second)))
+	}
+	return out
+}
+
+func newRetry(retry *agent.Retry) *Retry {
+	if retry == nil {
+		return nil
+	}
+	return &Retry{Attempt: retry.Attempt, Of: retry.Of, InS: int(retry.In / time.Second)}
+}
+
+func allowed(sight observe.Sight) *bool {
+	yes := sight.NotAllowed == nil
+	if sight.Record.Handle == "" || !yes && !sight.IsNotAllowed() {
+		return nil
+	}
+	return &yes
+}
+
+func pid(n int) *int {
+	if n <= 0 {
+		return nil
+	}
+	return &n
+}
+
+// timeOf returns a recorded time in UTC; nil for none, and for one that RFC 3339 cannot express.
+func timeOf(at time.Time) *time.Time {
+	const lastYear = 9999
+	if at = at.UTC(); at.IsZero() || at.Year() < 0 || at.Year() > lastYear {
+		return nil
+	}
+	return &at
+}
+
+// list returns an empty list for nil, so that JSON has [] and not null.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+// dictionary returns an empty map for nil, so that JSON has {} and not null.
+func dictionary(entries map[string]string) map[string]string {
+	if entries == nil {
+		return map[string]string{}
+	}
+	return entries
+}
+
+// Error is why something failed.
+type Error struct {
+	Kind     string   `json:"kind"`
+	Message  string   `json:"message"`
+	Hints    []string `json:"hints"`
+	ExitCode int      `json:"exit_code"`
+}
+
+// Note is a line on stderr that is no failure: what else there is to know.
+type Note struct {
+	Note string `json:"note"`
+}
+
+// Failure is what stands on stderr for a command that failed, and in an array for an agent.
+type Failure struct {
+	Handle agent.Handle `json:"handle,omitempty"`
+	Error  Error        `json:"error"`
+}
+
+// kinds are the words for the kinds of errors.
+var kinds = map[agent.Kind]string{
+	agent.Failed: "failed", agent.NotFound: "not found", agent.TimedOut: "timed out", agent.BadInput: "bad input", agent.Conflict: "conflict",
+	agent.Unfit: "unfit", agent.Partial: "partial", agent.Held: "held", agent.Interrupted: "interrupted",
+}
+
+// NewFailure is an error of a kind, with its message and remedies as they are printed.
+func NewFailure(handle agent.Handle, kind agent.Kind, message string, hints []string) Failure {
+	return Failure{Handle: handle, Error: Error{Kind: kinds[kind], Message: message, Hints: list(hints), ExitCode: int(kind)}}
+}
+
+// Version is what the program is.
+type Version struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+}
+
+// Usage is what the processes of an agent use.
+type Usage struct {
+	RSS        uint64  `json:"rss_bytes"`
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Read       uint64  `json:"read_bytes"`    // from disks
+	Written    uint64  `json:"written_bytes"` // to disks
+	Processes  int     `json:"processes"`
+}
+
+// Drift is a difference between a record and the process that runs.
+type Drift struct {
+	Field    string `json:"field"`
+	Recorded string `json:"recorded"`
+	Live     string `json:"live"`
+}

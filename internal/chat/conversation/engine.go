@@ -1,0 +1,311 @@
+// Package conversation holds keyed headless chats: one conversation per key, one turn at a time, in the
+// order in which the texts were accepted, whoever runs them.
+//
+//   - An accepted text is durable. The process that holds a key's turn lock runs the lowest open turn, whoever
+//     asked for it; so a caller that dies loses nothing, and the order does not depend on the fairness of a lock.
+//   - An attempt is on disk before claude is started. If it has no recorded end, the turn's mark is looked up in
+//     the transcript before anything is sent again: a text is in the transcript once.
+//   - An answer is told when it is in the transcript, or was waited for there: a claude that is killed then takes
+//     nothing along.
+//   - A failed turn does not mean a lost conversation. Only a conversation that is gone and cannot be restored
+//     may be replaced, once, if that was asked for, and the answer says so.
+//   - The process that runs a claude holds the lease on its conversation for as long as that claude lives.
+//   - A prompt is the user's text and nothing else: context and mark are added by a hook.
+//
+// So a text is sent effectively once. Its side effects happen at most once, unless the user decides otherwise
+// (--on-unknown).
+package conversation
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/keep"
+	"nbs-worker/internal/team/observe"
+)
+
+// Engine runs the conversations of one project.
+type Engine struct {
+	observe.Observer
+
+	// Warm keeps processes for the next turn; nil: each turn has its own.
+	Warm *Pool
+
+	// Heard is called with each part of an answer as claude writes it, and the turn's key and id; nil: nobody listens.
+	Heard func(key conversations.Key, id, text string)
+
+	// Over is called with the result of each turn that this engine has finished; nil: nobody counts.
+	Over func(conversations.Result)
+
+	Start func(turn.Launch) (Process, error) // a real claude, except in tests
+
+	rights rights
+	dying  time.Duration // how long a runner that was killed may hold what it had
+}
+
+// TurnTimeout is the default time limit of a turn: a claude that hangs would block its key for good.
+const TurnTimeout = 10 * time.Minute
+
+// Process is a claude that takes one text after the other.
+type Process interface {
+	PID() int
+	Turn(ctx context.Context, id, text string, heard func(turn.Event)) (turn.Outcome, error)
+	Close(ctx context.Context) error
+	Ended() <-chan struct{}
+}
+
+// New makes the engine of a project.
+func New(o observe.Observer) *Engine {
+	return &Engine{Observer: o, Start: func(l turn.Launch) (Process, error) { return turn.Start(l) }, dying: dyingGrace}
+}
+
+// Say is a text for a conversation, and how it is to be answered.
+type Say struct {
+	conversations.Request
+	Meta conversations.Meta // used when the conversation does not exist yet
+}
+
+// checkTexts refuses what is no text: as JSON it would be another one, and the turn with all behind it damaged.
+func (s *Say) checkTexts() error {
+	return errors.Join(
+		agent.CheckText("the text", s.Text), agent.CheckText("the system prompt", s.SystemPrompt+s.Meta.SystemPrompt),
+		agent.CheckText("the id", s.ID), agent.CheckText("--context-cmd", s.ContextCmd), agent.CheckText("the folder", s.Meta.Cwd+s.Meta.ConfigDir),
+	)
+}
+
+// Accept makes a text durable and puts it into the queue. result is the earlier answer to the same id, if there is one.
+// Errors: BadInput; Conflict when the queue is full, the id was used for another text or the system prompt
+// is another one; Held when Claude does not trust the folder, or when it is not that of the agent that asks.
+func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t conversations.Turn, result *conversations.Result, err error) {
+	if strings.TrimSpace(say.Text) == "" { // the API refuses it, and every later text of that conversation
+		return t, nil, agent.Errorf(agent.BadInput, "the text is empty")
+	}
+	if err := say.checkTexts(); err != nil {
+		return t, nil, err
+	}
+	c := e.Store.Conversations().Of(key)
+	if err := errors.Join(e.checkOther(c), e.checkFolder(c, &say)); err != nil {
+		return t, nil, err
+	}
+	return c.Enqueue(ctx, say.Meta, say.Request)
+}
+
+// checkOther refuses a text from the conversation's own running turn, which would wait for its end. Errors: BadInput.
+func (e *Engine) checkOther(c *conversations.Conversation) error {
+	within := agent.Invocation(e.Variable(agent.TurnVariable))
+	if within == "" {
+		return nil
+	}
+	state, err := c.State()
+	if err != nil || len(state.Open) == 0 {
+		return nil //nolint:nilerr // whoever opens it says so
+	}
+	if starts := state.Open[0].Starts; len(starts) == 0 || starts[len(starts)-1].Invocation != within {
+		return nil
+	}
+	return agent.Errorf(agent.BadInput, "a turn does not ask its own conversation: it would wait for its own end").
+		Hint("ask in another one: nbs-worker ask OTHER-KEY TEXT")
+}
+
+// Await runs the open turns up to the one with this id, unless other callers do, and returns its result.
+// Errors: Held when it, or a turn before it, waits for a person or for longer than patience; NotFound when no such turn
+// was accepted; those of the context, after which the turn is still open.
+func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (conversations.Result, error) {
+	c := e.Store.Conversations().Of(key)
+	for {
+		result, done, err := c.Result(id)
+		if err != nil || done {
+			return result, err
+		}
+		state, err := c.State()
+		if err != nil {
+			return conversations.Result{}, err
+		}
+		if !slices.ContainsFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id }) {
+			if result, done, err := c.Result(id); err != nil || done { // somebody else has just brought it to its end
+				return result, err
+			}
+			return conversations.Result{}, agent.Errorf(agent.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", agent.Quote(id)).
+				Hint("to see what waits: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+		}
+		until, err := e.advance(ctx, c, id)
+		if err != nil {
+			return conversations.Result{}, err
+		}
+		if wait := until.Sub(e.Now()); wait > patience {
+			return conversations.Result{}, errLater(c, until)
+		}
+		if err := e.sleep(ctx, until); err != nil {
+			return conversations.Result{}, err
+		}
+	}
+}
+
+// patience is how long Await waits for the next attempt at a held turn.
+const patience = time.Minute
+
+// errLater says when a turn is tried again.
+func errLater(c *conversations.Conversation, until time.Time) error {
+	state, err := c.State()
+	if err != nil || len(state.Open) == 0 || state.Open[0].Held == nil {
+		return errors.Join(err, agent.Errorf(agent.Held, "it is tried again at %s", until.Format(time.RFC3339)))
+	}
+	key := agent.ShellWord(string(state.Meta.Key))
+	return agent.Errorf(agent.Held, "%s; it is kept, and can be tried again at %s", state.Open[0].Held.Reason, until.Format(time.RFC3339)).
+		Hint("nbs-worker serve tries it then, and so does the next nbs-worker ask").
+		Hint("or now: nbs-worker conversation retry %s", key)
+}
+
+// Drain runs the open turns of a conversation until one is held. until is when that one is to be tried again.
+// Errors: Held when it waits for a person.
+func (e *Engine) Drain(ctx context.Context, key conversations.Key) (until time.Time, err error) {
+	return e.advance(ctx, e.Store.Conversations().Of(key), "")
+}
+
+// advance runs open turns in their order until the one with the id is done, or all are. until is when
+// the first one that waits is to be tried again.
+func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id string) (until time.Time, err error) {
+	unlock, err := e.awaitTurn(ctx, c, id)
+	if unlock == nil {
+		return time.Time{}, err
+	}
+	defer unlock()
+	for {
+		state, err := c.State()
+		if err != nil {
+			return time.Time{}, err
+		}
+		if len(state.Open) == 0 {
+			return time.Time{}, nil
+		}
+		head := state.Open[0]
+		if held := head.Held; held != nil {
+			if held.Until.IsZero() {
+				return time.Time{}, errHeld(state.Meta.Key, &head, id)
+			}
+			if held.Until.After(e.Now()) {
+				return held.Until, nil
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return time.Time{}, err
+		}
+		if err := e.run(ctx, c, &state, &head); err != nil {
+			return time.Time{}, err
+		}
+		if head.ID == id {
+			return time.Time{}, nil
+		}
+	}
+}
+
+// sleep waits until a time, zero: not at all.
+func (e *Engine) sleep(ctx context.Context, until time.Time) error {
+	if until.IsZero() {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(until.Sub(e.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ErrDeadLetter is in the error of a turn that waits for a person, which its journal has too.
+var ErrDeadLetter = errors.New("waits for a person")
+
+// errHeld is the error when the first open turn waits for a person, for whoever awaits the one with this id; "": any.
+func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
+	what := "the turn"
+	if id != "" && head.ID != id {
+		what = "a turn before it"
+	}
+	return agent.Errorf(agent.Held, "%s, number %d, %w: %s", what, head.Seq, ErrDeadLetter, head.Held.Reason).
+		Hint("try it again: nbs-worker conversation retry %s", agent.ShellWord(string(key))).
+		Hint("or give it up: nbs-worker conversation skip %s", agent.ShellWord(string(key)))
+}
+
+// keeper restores transcripts.
+func (e *Engine) keeper() *keep.Keeper { return &keep.Keeper{Observer: e.Observer} }
+
+// Reset ends the conversation of a key: its id becomes a previous one, and the next turn begins a new one.
+// The turns that are open stay. Errors: NotFound.
+func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string, meta *conversations.Meta) (conversations.Previous, error) {
+	c := e.Store.Conversations().Of(key)
+	unlock, err := e.awaitTurn(ctx, c, "") // not while a turn runs
+	if err != nil {
+		return conversations.Previous{}, err
+	}
+	defer unlock()
+	if e.Warm != nil {
+		e.Warm.drop(ctx, key)
+	}
+	previous, err := c.Reset(ctx, reason, meta)
+	if errors.Is(err, os.ErrNotExist) {
+		return previous, ErrNone(key)
+	}
+	return previous, err
+}
+
+// ResetUnused resets a conversation that nobody has used since a time; its next answer states the reason.
+// It does not wait: a conversation in which a turn runs is in use. done tells whether it was reset.
+func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason string, since time.Time) (done bool, err error) {
+	c := e.Store.Conversations().Of(key)
+	unlock, err := c.TryTurn()
+	if unlock == nil {
+		return false, err
+	}
+	defer unlock()
+	if done, err = c.ResetUnused(ctx, reason, since); done && e.Warm != nil {
+		e.Warm.drop(ctx, key)
+	}
+	return done, err
+}
+
+// ErrNone is the error that the key has no conversation.
+func ErrNone(key conversations.Key) error {
+	return agent.Errorf(agent.NotFound, "there is no conversation %s", agent.Quote(string(key))).
+		Hint("to see them: nbs-worker conversation list").
+		Hint("to begin it: nbs-worker ask %s TEXT", agent.ShellWord(string(key)))
+}
+
+// Restore makes a previous session the conversation's again; the beginning of its id is enough. Errors: NotFound.
+func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning string) (agent.SessionID, error) {
+	c := e.Store.Conversations().Of(key)
+	unlock, err := e.awaitTurn(ctx, c, "")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	state, err := c.State()
+	if errors.Is(err, os.ErrNotExist) {
+		return "", ErrNone(key)
+	}
+	if err != nil {
+		return "", err
+	}
+	var found []agent.SessionID
+	for _, p := range state.Previous {
+		if strings.HasPrefix(string(p.ID), strings.ToLower(beginning)) && !slices.Contains(found, p.ID) {
+			found = append(found, p.ID)
+		}
+	}
+	if len(found) != 1 {
+		return "", agent.Errorf(agent.NotFound, "%s of its previous sessions begin with %s", agent.Count(len(found), "session"), agent.Quote(beginning)).
+			Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))
+	}
+	if e.Warm != nil {
+		e.Warm.drop(ctx, key)
+	}
+	return found[0], c.Restore(ctx, found[0])
+}

@@ -1,0 +1,142 @@
+package conversation
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/store/turns"
+)
+
+// brief is a grace that is to be used up.
+const brief = 50 * time.Millisecond
+
+// claudeOf starts a claude of a turn that does not leave, on a session.
+func (s *stage) claudeOf(invocation agent.Invocation, id agent.SessionID) (ended chan struct{}) {
+	s.Helper()
+	cmd := rig.Command("claude")
+	cmd.Args = []string{"claude", "--resume", string(id)}
+	cmd.Env = append(cmd.Env, agent.TurnVariable+"="+string(invocation))
+	in, err := cmd.StdinPipe()
+	rig.Must(s.T, err)
+	out, err := cmd.StdoutPipe()
+	rig.Must(s.T, err)
+	rig.Must(s.T, cmd.Start())
+	_, err = bufio.NewReader(out).ReadString('\n') // it is there
+	rig.Must(s.T, err)
+	ended = make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait() // however it ends
+	}()
+	s.Cleanup(func() {
+		_ = in.Close() // of one that was ended
+		<-ended
+	})
+	return ended
+}
+
+// A claude whose runner was killed, and that does not leave, is in nobody's way: the turn that it took may be over long ago.
+func TestAHungClaudeOfATurnIsEnded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.dying = brief
+	first := s.mustAsk("one")
+	lines, err := s.Store.Conversations().Of("review").Journal()
+	rig.Must(t, err)
+	var of agent.Invocation
+	for _, line := range lines {
+		if line.What == conversations.Started {
+			of = line.Start.Invocation
+		}
+	}
+	ended := s.claudeOf(of, first.SessionID)
+	got := s.mustAsk("two")
+	rig.Check(t, got.Continuity == conversations.Resumed, "%+v", got)
+	<-ended
+}
+
+// One that answers a conversation of another project is not touched.
+func TestAnothersClaudeIsNotEnded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.dying = brief
+	first := s.mustAsk("one")
+	ended := s.claudeOf(agent.NewInvocation(), first.SessionID)
+	_, err := s.ask("two")
+	storetest.WantKind(t, "the turn", err, agent.Conflict)
+	select {
+	case <-ended:
+		t.Error("it was ended")
+	default:
+	}
+}
+
+// A claude is ended before its tool: of one that was ended beneath it, it would tell the model, and go on.
+func TestAClaudeIsEndedBeforeItsTool(t *testing.T) {
+	t.Parallel()
+	invocation, wentOn := agent.NewInvocation(), filepath.Join(t.TempDir(), "went-on")
+	// A shell takes TERM when the command that it waits for has ended.
+	cmd := exec.Command("sh", "-c", `trap : TERM; sleep 600; echo >"$0"`, wentOn)
+	cmd.Env = append(os.Environ(), agent.TurnVariable+"="+string(invocation))
+	rig.Must(t, cmd.Start())
+	rig.Eventually(t, "its tool runs", func() bool {
+		both, err := proc.Carrying(agent.TurnVariable, string(invocation))
+		return err == nil && len(both) == 2 && slices.ContainsFunc(both, func(id agent.Identity) bool { return proc.Name(id.PID) == "sleep" })
+	})
+	rig.Must(t, endProcesses(t.Context(), invocation, brief))
+	_ = cmd.Wait() // it was killed
+	storetest.WantNames(t, filepath.Dir(wentOn))
+}
+
+// stubborn is a claude that does not exit, and is not found, until it was asked often enough.
+type stubborn struct {
+	fake
+
+	t     *testing.T
+	asked int
+}
+
+func (p *stubborn) Close(ctx context.Context) error {
+	_, bounded := ctx.Deadline()
+	rig.Check(p.t, bounded, "it is waited for without end")
+	if p.asked++; p.asked < 4 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// A claude that hangs, and could not be looked for, is looked for again: it would keep its conversation for good.
+func TestAClaudeIsEndedUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	p, released := &stubborn{t: t}, false
+	w := &worker{process: p, invocation: agent.NewInvocation(), release: func() { released = p.asked == 4 }}
+	w.end(t.Context())
+	rig.Check(t, released, "it was asked %d times before its conversation was given up", p.asked)
+}
+
+// Turns that hang take the places of a machine: another one does not wait for them longer than it may take itself.
+func TestNoPlaceComesFree(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for range turns.AtOnce() {
+		release, err := s.Store.ConversationTurns().Await(t.Context(), proc.Halted, func() {})
+		rig.Must(t, err)
+		defer release()
+	}
+	_, err := s.ask("one", func(r *conversations.Request) { r.Timeout = brief })
+	storetest.WantKind(t, "the turn", err, agent.TimedOut)
+	rig.Equal(t, len(s.state().Open), 1, "turns that are kept")
+}

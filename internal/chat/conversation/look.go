@@ -1,0 +1,92 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store/conversations"
+)
+
+// The states of an open turn.
+const (
+	Queued  = "queued"
+	Running = "running"
+	Later   = "held" // until a time
+	Dead    = "dead" // until a person decides: a dead letter
+)
+
+// Waiting is a turn that has no answer yet.
+type Waiting struct {
+	conversations.Turn
+	Word string // its state
+	Text string
+}
+
+// Open are the open turns of a conversation, in their order.
+func (e *Engine) Open(state *conversations.State) ([]Waiting, error) {
+	c := e.Store.Conversations().Of(state.Meta.Key)
+	all := []Waiting{}
+	for _, t := range state.Open {
+		ask, err := c.Request(t.Seq)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has finished since
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Waiting{Turn: t, Word: wordOf(&t), Text: ask.Text})
+	}
+	return all, nil
+}
+
+func wordOf(t *conversations.Turn) string {
+	switch {
+	case t.Held != nil && t.Held.Until.IsZero():
+		return Dead
+	case t.Held != nil:
+		return Later
+	case len(t.Starts) > 0 && proc.IsAlive(t.Starts[len(t.Starts)-1].Runner):
+		return Running
+	default:
+		return Queued
+	}
+}
+
+// ErrOf is the error of a turn that failed; nil when it was answered.
+func ErrOf(key conversations.Key, r conversations.Result) error {
+	named := agent.ShellWord(string(key))
+	switch turn.Class(r.Class) {
+	case "":
+		return nil
+	case ClassLost:
+		return agent.Errorf(agent.NotFound, "%s", r.Error).
+			Hint("put a backup of its transcript back, or begin a new conversation: nbs-worker conversation reset %s", named).
+			Hint("to begin a new one by itself: nbs-worker ask %s TEXT --on-lost fresh", named)
+	case ClassTimedOut:
+		return agent.Errorf(agent.TimedOut, "%s; the conversation is kept", r.Error).Hint("give it more time: nbs-worker ask %s TEXT --timeout 1h", named)
+	case turn.BadModel:
+		return agent.Errorf(agent.BadInput, "%s", r.Error).Hint("name another one: nbs-worker ask %s TEXT --model sonnet", named)
+	case turn.TooLong:
+		return agent.Errorf(agent.Failed, "%s", r.Error).Hint("begin a new conversation: nbs-worker conversation reset %s", named)
+	case conversations.Skipped:
+		return agent.Errorf(agent.Failed, "%s", r.Error)
+	default:
+		return agent.Errorf(agent.Failed, "%s; the conversation is kept", r.Error).Hint("to see it: nbs-worker conversation show %s", named)
+	}
+}
+
+// Describe says in words how a conversation stands.
+func Describe(state *conversations.State) string {
+	switch {
+	case state.Session.Confirmed:
+		return fmt.Sprintf("restored, session %s", state.Session.ID)
+	case state.Answered == 0 || len(state.Previous) == 0:
+		return "none (fresh start)"
+	default:
+		return "none (fresh start; before it: " + string(state.Previous[len(state.Previous)-1].ID) + ")"
+	}
+}

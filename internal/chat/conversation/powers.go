@@ -1,0 +1,81 @@
+package conversation
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store/conversations"
+)
+
+// ClassPowers is the class of a turn whose agent may not have it run any more.
+const ClassPowers turn.Class = "powers"
+
+// powers are those with which the turn's claude is started, so that two that differ are told apart.
+func (j *job) powers() string {
+	if j.ask.Powers == nil {
+		return ""
+	}
+	text, _ := json.Marshal(j.ask.Powers) // of words and a number: it cannot fail
+	return string(text)
+}
+
+// withdrawn is why the turn of an agent is not run: the agent was dismissed since, or has less than when it asked.
+// "": it is run.
+func (j *job) withdrawn() (why string, err error) {
+	powers := j.ask.Powers
+	if powers == nil || powers.Handle == "" {
+		return "", nil
+	}
+	r, err := j.Store.Load(powers.Handle)
+	if agent.KindOf(err) == agent.NotFound {
+		return powers.Agent + ", which asked for it, is not there any more", nil
+	}
+	if err == nil {
+		err = j.Store.CheckSeal(&r)
+	}
+	if err != nil {
+		return "", err
+	}
+	if !hasStill(&r.Spec, powers) {
+		return powers.Agent + ", which asked for it, has other powers now", nil
+	}
+	return "", nil
+}
+
+func hasStill(r *agent.Spec, powers *conversations.Powers) bool {
+	return powers.PermissionMode.Within(r.LaunchPermissionMode()) && slices.Equal(powers.ClaudeArgs, r.ClaudeArgs) && maps.Equal(powers.Env, r.Env)
+}
+
+// given is the environment that the turn's claude inherits. A person's turn has the environment of the process that runs
+// it. An agent's turn has that of the agent's own claude. While that claude does not run, the turn has only the variables
+// that each claude needs: the process that runs the turn may have secrets that the agent has not.
+func (j *job) given() []string {
+	powers := j.ask.Powers
+	if powers == nil {
+		return j.Env
+	}
+	if r, err := j.Store.Load(powers.Handle); err == nil && r.Process != nil {
+		if env := proc.EnvironOf(r.Process.Identity); env != nil {
+			return env
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return !isNeeded(entry) })
+}
+
+var (
+	neededNames = []string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "IS_SANDBOX",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
+	}
+	neededPrefixes = []string{"LC_", "XDG_", "ANTHROPIC_", "CLAUDE_"}
+)
+
+func isNeeded(entry string) bool {
+	name, _, _ := strings.Cut(entry, "=")
+	return slices.Contains(neededNames, name) || slices.ContainsFunc(neededPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}

@@ -1,0 +1,194 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store/conversations"
+)
+
+// What is done about a text that was said and has no answer, when nobody knows how far claude came.
+const (
+	UnknownAsk      = "ask"      // a person decides
+	UnknownContinue = "continue" // claude is asked for an answer, and the text is not sent again
+	UnknownRerun    = "rerun"    // the text is sent again
+)
+
+// endGrace is how long the processes of an attempt have to exit.
+const endGrace = 5 * time.Second
+
+// lookUp finds out what became of the last attempt at the turn. ended: the turn is over, or held, and that
+// is written down. Otherwise j.text is what the next attempt sends.
+func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
+	last := j.turn.Starts[len(j.turn.Starts)-1]
+	if err := j.endLeftovers(ctx, j.state.Meta.Key, last); err != nil {
+		return false, err
+	}
+	said, at, err := j.marked()
+	if err != nil || said == nil {
+		return false, err // the text never reached a transcript
+	}
+	here := !j.ask.Isolated && at.Era == j.state.Era // the next attempt is in the session that has the text
+	if said.Answered {
+		if !here {
+			j.state.TellReset = nil // it was answered before the reset
+		}
+		return true, j.finish(ctx, &worker{mode: at.Mode}, turn.Outcome{Answer: said.Answer, SessionID: at.Session}, at.At)
+	}
+	if here {
+		j.text = turn.Continue
+		if err := j.confirm(ctx, at.Session); err != nil {
+			return false, err
+		}
+	}
+	switch j.onUnknown(said) {
+	case UnknownRerun:
+		j.text = textOf(&j.ask)
+		return false, nil
+	case UnknownContinue:
+		return false, nil
+	default:
+		return true, j.hold(ctx, conversations.Held{Class: "unknown", Reason: fmt.Sprintf("claude was ended at work on it, after it had used tools; nobody knows what they have done. It said it in %s", at.Session)})
+	}
+}
+
+// confirm writes down that Claude has the session, whose id was only minted before.
+func (j *job) confirm(ctx context.Context, id agent.SessionID) error {
+	if j.ask.Isolated || j.state.Session.Confirmed || id == "" {
+		return nil
+	}
+	err := j.c.Confirm(ctx, id)
+	if err == nil {
+		j.state.Session = conversations.Session{ID: id, Confirmed: true}
+	}
+	return err
+}
+
+// onUnknown is how to go on with a text that has no answer: as the request says. Without a wish, a person decides
+// when tools were used, which could act twice; otherwise claude is asked for the answer. It is asked, too, when the
+// failure is known or a person has decided.
+func (j *job) onUnknown(said *turn.Mark) string {
+	failed := j.turn.Held != nil && j.turn.Held.Class != string(turn.SessionInUse) // which says nothing of the text
+	decided := failed || j.turn.Tries == 0
+	switch {
+	case decided && j.ask.OnUnknown != UnknownRerun:
+		return UnknownContinue
+	case failed, said.Class != "": // after a known failure the text is not sent again
+		return UnknownContinue
+	case j.ask.OnUnknown != "":
+		return j.ask.OnUnknown
+	case said.Tools:
+		return UnknownAsk
+	default:
+		return UnknownContinue
+	}
+}
+
+// endLeftovers ends what is left of an attempt whose runner is gone, and removes its files.
+func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conversations.Start) error {
+	if e.Warm != nil {
+		e.Warm.drop(ctx, key)
+	}
+	err := endProcesses(ctx, s.Invocation, endGrace)
+	if err == nil {
+		_ = e.Store.TurnFiles(s.Invocation).Drop() // a later turn looks again
+	}
+	return err
+}
+
+// endProcesses ends a claude, and only then what it has started: a claude whose tool is ended first reports that to the
+// model, and goes on. Each has grace to exit.
+func endProcesses(ctx context.Context, invocation agent.Invocation, grace time.Duration) error {
+	for {
+		left, err := proc.Carrying(agent.TurnVariable, string(invocation))
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		isBelow := func(id agent.Identity) bool {
+			above := proc.AncestorsOf(id.PID)
+			return slices.ContainsFunc(left, func(other agent.Identity) bool { return other.PID != id.PID && slices.Contains(above, other.PID) })
+		}
+		highest := slices.DeleteFunc(slices.Clone(left), isBelow)
+		if err := proc.StopAll(ctx, highest, grace); err != nil {
+			return err
+		}
+	}
+}
+
+// marked looks for the text of the turn in the transcripts of its attempts, the latest first. It returns the mark and
+// the attempt, with the session that has the text; a nil mark: no transcript has it.
+func (j *job) marked() (*turn.Mark, conversations.Start, error) {
+	config, err := j.config()
+	if err != nil {
+		return nil, conversations.Start{}, err
+	}
+	for _, s := range slices.Backward(j.turn.Starts) {
+		s.Session = cmp.Or(s.Said, s.Session)
+		file, found, err := config.Transcript(s.Session)
+		if err != nil {
+			return nil, s, err
+		}
+		if !found {
+			continue
+		}
+		said, err := turn.Marked(file, string(s.Invocation), j.turn.Seq)
+		if err != nil {
+			return nil, s, err
+		}
+		if said.Found {
+			return &said, s, nil
+		}
+	}
+	return nil, conversations.Start{}, nil
+}
+
+// Skip gives up an open turn, the first one for number 0, and ends what is left of its last attempt. Errors: NotFound;
+// Conflict when a turn of the conversation is being answered.
+func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why string) (given int, err error) {
+	c := e.Store.Conversations().Of(key)
+	unlock, err := c.TryTurn()
+	if err != nil {
+		return 0, err
+	}
+	if unlock == nil {
+		return 0, agent.Errorf(agent.Conflict, "a turn of it is being answered").Hint("see it: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+	}
+	defer unlock()
+	_, t, err := e.OpenTurn(key, seq)
+	if err != nil {
+		return 0, err
+	}
+	if n := len(t.Starts); n > 0 {
+		if err := e.endLeftovers(ctx, key, t.Starts[n-1]); err != nil {
+			return 0, err
+		}
+	}
+	return t.Seq, c.Skip(ctx, t.Seq, why)
+}
+
+// OpenTurn is the first open turn of a conversation, and the one with the number, 0: the first. Errors: NotFound.
+func (e *Engine) OpenTurn(key conversations.Key, seq int) (head, wanted conversations.Turn, err error) {
+	state, err := e.Store.Conversations().Of(key).State()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return head, wanted, ErrNone(key)
+	case err != nil:
+		return head, wanted, err
+	case len(state.Open) == 0:
+		return head, wanted, agent.Errorf(agent.NotFound, "no turn of it waits").Hint("to see what was said: nbs-worker conversation history %s", agent.ShellWord(string(key)))
+	}
+	for _, t := range state.Open {
+		if seq == 0 || t.Seq == seq {
+			return state.Open[0], t, nil
+		}
+	}
+	return head, wanted, agent.Errorf(agent.NotFound, "turn %d does not wait", seq).Hint("to see those that do: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+}

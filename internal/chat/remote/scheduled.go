@@ -1,0 +1,19 @@
+package remote
+
+import (
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/store/conversations"
+)
+
+// Scheduled is the isolated turn of a scheduled run, with its key. Errors: as of [schedule.Entry.Words].
+func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, conversation.Say, error) {
+	words, err := due.Entry.Words(e.Store.Project(), e.Store.Allowed().Check)
+	if err != nil {
+		return "", conversation.Say{}, err
+	}
+	meta, err := e.Founding()
+	return conversations.Key(due.Entry.Key()), conversation.Say{Meta: meta, Request: conversations.Request{
+		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Timeout: conversation.TurnTimeout, At: e.Now().UTC(),
+	}}, err
+}

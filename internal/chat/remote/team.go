@@ -1,0 +1,102 @@
+// Package remote does what chats and schedules ask for, which have no terminal: it sends a message to an agent,
+// resumes an agent, and makes the turn of a scheduled run.
+package remote
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/deliveries"
+	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/message"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// Team is the agents of a project as a chat or a schedule uses them. A member of an allowed chat counts as the user.
+type Team struct {
+	*supervisor.Supervisor
+
+	Notes *deliveries.Drawer // what was begun, so that it is not done twice
+	Wait  time.Duration      // how long a resumed agent may take to be ready
+}
+
+// Agents lists the agents and their states.
+func (t *Team) Agents(ctx context.Context) (string, error) {
+	rows, err := t.List(ctx)
+	if err != nil || len(rows) == 0 {
+		return "There are no agents.", err
+	}
+	var lines []string
+	for i := range rows {
+		state, cause := rows[i].Status.Words()
+		if cause != "" {
+			state += " (" + cause + ")"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s", rows[i].Handle, state))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// Send writes to an agent, or keeps the text in its outbox. A text whose sending was interrupted before is not sent
+// again: it may have arrived.
+func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
+	handle, err := agent.ParseHandle(to)
+	if err != nil {
+		return "", err
+	}
+	note, there, err := t.Notes.Get(id)
+	switch {
+	case err != nil:
+		return "", err
+	case there && note.State == deliveries.Over:
+		return note.Text, nil
+	case there:
+		return fmt.Sprintf("I was interrupted while sending it to %s: it has it, or it waits in its outbox, or it was lost. Look before you send it again.", handle), nil
+	}
+	note = deliveries.Note{ID: id, Key: "@" + string(handle), State: deliveries.Begun, At: t.Now().UTC()}
+	if err := t.Notes.Put(note); err != nil {
+		return "", err
+	}
+	receipt, err := (&message.Sender{Supervisor: t.Supervisor}).Send(ctx, handle, message.Message{Text: text, Queue: true})
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	note.Text, err = became(receipt, err)
+	note.State = deliveries.Over
+	if noted := t.Notes.Put(note); noted != nil {
+		return "", noted
+	}
+	return note.Text, err
+}
+
+// became says what became of a text for which [message.Sender.Send] returned this. A text that is kept did not fail.
+func became(r message.Receipt, err error) (string, error) {
+	switch {
+	case r.Outbox != "" && err != nil:
+		return fmt.Sprintf("It waits in the outbox of %s: %s.", r.Handle, err), nil
+	case r.Outbox != "":
+		return fmt.Sprintf("It waits in the outbox of %s: %s.", r.Handle, r.Reason), nil
+	case r.Word == message.Unknown:
+		return fmt.Sprintf("Nobody knows whether %s has it: %v. Look before you send it again.", r.Handle, err), err
+	case r.Word == message.Held:
+		return fmt.Sprintf("It was not sent: %v.", err), err
+	default:
+		return fmt.Sprintf("%s has it (%s).", r.Handle, r.Word), err
+	}
+}
+
+// Resume brings an agent back.
+func (t *Team) Resume(ctx context.Context, to string) (string, error) {
+	handle, err := agent.ParseHandle(to)
+	if err != nil {
+		return "", err
+	}
+	started, err := t.Supervisor.Resume(ctx, handle, supervisor.Resume{Start: launch.Start{Wait: t.Wait}})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is back, in %s.", handle, started.Record.SessionID), nil
+}

@@ -1,0 +1,217 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/deliveries"
+)
+
+// Chats are the conversations of a server as a bridge uses them, and the notes on what was delivered to the chats.
+type Chats struct {
+	Server     *Server
+	Notes      *deliveries.Drawer
+	Prompt     string      // the system prompt of conversations that begin, or are reset
+	Model      agent.Model // of the same; "": Claude's choice
+	ContextCmd string      // a program whose output Claude is told beside each text; "": none
+}
+
+var (
+	_ telegram.Chats      = (*Chats)(nil)
+	_ telegram.Deliveries = (*Chats)(nil)
+)
+
+// Accept implements [telegram.Chats].
+func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
+	meta, err := c.meta(ctx, conversations.Key(key))
+	if err != nil {
+		return err
+	}
+	t, err := c.Server.Accept(ctx, conversations.Key(key), conversation.Say{Meta: meta, Request: conversations.Request{
+		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout, At: c.Server.Engine.Now().UTC(),
+	}})
+	if err != nil {
+		return err
+	}
+	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Now().UTC()})
+}
+
+// reasonOther is why a conversation with another system prompt or model than the bot's is reset. The chat is told.
+const reasonOther = "the bot has another system prompt or model now"
+
+// meta is what a conversation is begun with. One that has another system prompt or model than the bot's own is reset
+// first, unless turns of it wait: they were asked for with what it has.
+func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.Meta, error) {
+	meta, err := c.Server.Engine.Founding()
+	if err != nil {
+		return meta, err
+	}
+	meta.SystemPrompt, meta.Model = c.Prompt, c.Model
+	state, err := c.Server.Engine.Store.Conversations().Of(key).State()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return meta, nil
+	case err != nil:
+		return meta, err
+	}
+	other := state.Meta
+	other.SystemPrompt, other.Model = cmp.Or(c.Prompt, other.SystemPrompt), cmp.Or(c.Model, other.Model)
+	if other == state.Meta || len(state.Open) > 0 {
+		return state.Meta, nil
+	}
+	_, err = c.Server.Engine.Reset(ctx, key, reasonOther, &other)
+	return other, err
+}
+
+// Ahead implements [telegram.Chats].
+func (c *Chats) Ahead(_ context.Context, key, id string) (int, error) {
+	state, err := c.Server.Engine.Store.Conversations().Of(conversations.Key(key)).State()
+	return max(0, slices.IndexFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id })), err
+}
+
+// Answer implements [telegram.Chats].
+func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer) (telegram.Answer, error) {
+	var known *conversations.Held
+	if told.Held {
+		known = &conversations.Held{Class: told.Class, Reason: told.Error, Until: told.RetryAt}
+	}
+	o, err := c.Server.Outcome(ctx, conversations.Key(key), id, known)
+	switch {
+	case err != nil:
+		return telegram.Answer{}, err
+	case o.Held != nil:
+		return telegram.Answer{Class: o.Held.Class, Error: o.Held.Reason, Held: true, RetryAt: o.Held.Until}, nil
+	}
+	r := o.Result
+	answer := telegram.Answer{
+		Text: r.Answer, Continuity: r.Continuity, Reason: r.Reason, Notice: r.Notice, PreviousSessionID: string(r.PreviousSessionID),
+		Class: r.Class, Error: r.Error,
+	}
+	if r.Reason == conversation.ReasonAsked { // the chat was told so when it asked for the reset
+		answer.Continuity = conversations.New
+	}
+	if r.Class == conversation.ClassLost {
+		answer.Class = "unknown_session"
+	}
+	return answer, nil
+}
+
+// Reset implements [telegram.Chats]. Turns that wait for a person are given up: a user who begins anew does not wait
+// for them.
+func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, err error) {
+	of := c.Server.Engine.Store.Conversations().Of(conversations.Key(key))
+	state, err := of.State()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	note, noted, err := c.Notes.Get(id)
+	if err != nil {
+		return "", err
+	}
+	if !noted {
+		note = deliveries.Note{ID: id, Key: key, State: deliveries.Over, Text: string(state.Session.ID), At: c.Server.Engine.Now().UTC()}
+		if err := c.Notes.Put(note); err != nil {
+			return "", err
+		}
+	}
+	if noted && note.Text != string(state.Session.ID) {
+		return note.Text, nil // it is done
+	}
+	for _, t := range state.Open {
+		if t.Held == nil || !t.Held.Until.IsZero() {
+			break
+		}
+		if err := of.Skip(ctx, t.Seq, "a new conversation was begun"); err != nil && agent.KindOf(err) != agent.Conflict {
+			return "", err
+		}
+	}
+	meta := state.Meta
+	meta.SystemPrompt, meta.Model = c.Prompt, c.Model
+	if _, err := c.Server.Engine.Reset(ctx, conversations.Key(key), conversation.ReasonAsked, &meta); err != nil {
+		return "", err
+	}
+	c.Server.changed()
+	c.Server.Wake()
+	return note.Text, nil
+}
+
+// Status implements [telegram.Chats].
+func (c *Chats) Status(_ context.Context, key string) (string, error) {
+	state, err := c.Server.Engine.Store.Conversations().Of(conversations.Key(key)).State()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "Nothing was said yet.", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	lines := []string{"No session yet."}
+	if state.Session.ID != "" {
+		lines[0] = "Session " + string(state.Session.ID) + "."
+	}
+	lines = append(lines, agent.Count(state.Answered, "message")+" answered.")
+	waiting, err := c.Server.Engine.Open(&state)
+	for _, w := range waiting {
+		words := fmt.Sprintf("Message %d is %s", w.Seq, w.Word)
+		if w.Held != nil {
+			words += ": " + w.Held.Reason
+		}
+		lines = append(lines, words+".")
+	}
+	untold, unread := c.Notes.Untold(key)
+	for _, n := range untold {
+		lines = append(lines, fmt.Sprintf("The answer to message %d could not be told: %s.", n.Seq, n.Untold))
+	}
+	return strings.Join(lines, "\n"), errors.Join(err, unread)
+}
+
+// Undelivered implements [telegram.Deliveries].
+func (c *Chats) Undelivered(context.Context) ([]telegram.Message, error) {
+	notes, err := c.Notes.Open()
+	var open []telegram.Message
+	for _, n := range notes {
+		if n.State == deliveries.Accepted || n.State == deliveries.Telling {
+			open = append(open, telegram.Message{Key: n.Key, ID: n.ID})
+		}
+	}
+	return open, err
+}
+
+// Delivered implements [telegram.Deliveries].
+func (c *Chats) Delivered(_ context.Context, _, id string) (bool, error) {
+	n, _, err := c.Notes.Get(id)
+	return n.State == deliveries.Over, err
+}
+
+// NoteTelling implements [telegram.Deliveries].
+func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err error) {
+	n, there, err := c.Notes.Get(id)
+	if err != nil || n.State == deliveries.Telling {
+		return err == nil, err
+	}
+	if !there {
+		n = deliveries.Note{ID: id, Key: key}
+	}
+	n.State, n.At = deliveries.Telling, c.Server.Engine.Now().UTC()
+	return false, c.Notes.Put(n)
+}
+
+// NoteDelivered implements [telegram.Deliveries].
+func (c *Chats) NoteDelivered(_ context.Context, key, id, untold string) error {
+	n, _, err := c.Notes.Get(id)
+	if err != nil {
+		return err
+	}
+	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: n.Seq, State: deliveries.Over, Untold: untold, At: c.Server.Engine.Now().UTC()})
+}

@@ -1,0 +1,67 @@
+package serve
+
+import (
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/remote"
+	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+)
+
+// A conversation that does not have the bot's system prompt and model begins anew, and its next answer says so.
+func TestAChatHasTheBotsPromptAndModel(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	server := New(s.engine(), func(string, ...any) {})
+	for key, c := range map[conversations.Key]struct {
+		chats Chats
+		reset bool
+	}{
+		"telegram:1": {Chats{Prompt: "You are Bubba."}, true},
+		"telegram:2": {Chats{Model: "opus"}, true},
+		"telegram:3": {Chats{Prompt: "You are one.", Model: "sonnet"}, false},
+		"telegram:4": {Chats{}, false}, // the bot has none of its own
+	} {
+		of := s.store.Conversations().Of(key)
+		rig.Must(t, of.Adopt(t.Context(), conversations.Meta{Cwd: t.TempDir(), SystemPrompt: "You are one.", Model: "sonnet"}, agent.NewSessionID()))
+		c.chats.Server, c.chats.Notes = server, s.store.Deliveries()
+		rig.Must(t, c.chats.Accept(t.Context(), string(key), string(key)+":77", "hello"))
+		state, err := of.State()
+		rig.Must(t, err)
+		rig.Check(t, len(state.Previous) == 1 == c.reset, "%s: %+v", key, state)
+		rig.Check(t, !c.reset || state.TellReset != nil && state.TellReset.Reason == reasonOther, "%s: %+v", key, state.TellReset)
+		rig.Check(t, c.chats.Prompt == "" || state.Meta.SystemPrompt == c.chats.Prompt, "%s has %q", key, state.Meta.SystemPrompt)
+	}
+}
+
+// The status of a chat names the answers that it did not get.
+func TestStatusNamesAnswersThatWereNotTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	for _, id := range []string{"telegram:77", "telegram:78"} {
+		rig.Must(t, chats.Accept(t.Context(), "telegram:1", id, "hello"))
+	}
+	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:77", ""))
+	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:78", "Telegram refused a message: Bad Request"))
+	status, err := chats.Status(t.Context(), "telegram:1")
+	const lost = "The answer to message 2 could not be told: Telegram refused a message: Bad Request."
+	rig.Check(t, err == nil && strings.Contains(status, lost) && strings.Count(status, "could not be told") == 1, "%q, %v", status, err)
+}
+
+// A claude that hangs keeps neither a chat nor a schedule for good.
+func TestTurnsOfChatsAndSchedulesEnd(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	server := New(s.engine(), func(string, ...any) {})
+	chats := &Chats{Server: server, Notes: s.store.Deliveries()}
+	rig.Must(t, chats.Accept(t.Context(), "telegram:1", "telegram:77", "hello"))
+	asked, err := s.store.Conversations().Of("telegram:1").Request(1)
+	rig.Check(t, err == nil && asked.Timeout == conversation.TurnTimeout, "of a chat: %+v, %v", asked, err)
+	_, say, err := remote.Scheduled(server.Engine, schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", Model: agent.Model("haiku")}})
+	rig.Check(t, err == nil && say.Timeout == conversation.TurnTimeout, "of a schedule: %+v, %v", say, err)
+}

@@ -1,0 +1,97 @@
+package serve
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/store/conversations"
+)
+
+// counts is what the server has done, by the name and label of a metric. The format is written here: a library for it
+// adds half a millisecond to the start of every command.
+type counts struct {
+	mu      sync.Mutex
+	sums    map[string]float64
+	gathers func(show func(name string, value float64)) // the values of this moment
+}
+
+// count begins the counting. The values of the moment are read from the disk when somebody asks for them.
+func (s *Server) count() {
+	s.counts.sums = map[string]float64{}
+	s.counts.gathers = func(show func(string, float64)) {
+		show("nbs_warm_processes", float64(s.Engine.Warm.Len()))
+		open := s.open()
+		for _, word := range []string{conversation.Queued, conversation.Running, conversation.Later, conversation.Dead} {
+			show(fmt.Sprintf("nbs_turns_open{state=%q}", word), float64(open[word]))
+		}
+	}
+}
+
+// turn counts a turn that is over.
+func (c *counts) turn(r conversations.Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sums[fmt.Sprintf("nbs_turns_total{result=%q}", cmp.Or(r.Class, "answered"))]++
+	if r.Continuity != "" {
+		c.sums[fmt.Sprintf("nbs_answers_total{continuity=%q}", r.Continuity)]++
+	}
+	c.sums["nbs_turn_duration_seconds_sum"] += float64(r.DurationMS) / 1000
+	c.sums["nbs_turn_duration_seconds_count"]++
+}
+
+// write writes all in the text format of Prometheus.
+func (c *counts) write(to io.Writer) {
+	show := func(name string, value float64) { fmt.Fprintf(to, "%s %g\n", name, value) }
+	c.gathers(show)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(c.sums)) {
+		show(name, c.sums[name])
+	}
+}
+
+// open is how many turns are in each state.
+func (s *Server) open() map[string]int {
+	all := map[string]int{}
+	keys, _ := s.Engine.Store.Conversations().WithWork() // what cannot be read is told in the list of conversations
+	for _, key := range keys {
+		state, err := s.Engine.Store.Conversations().Of(key).State()
+		if err != nil {
+			continue
+		}
+		waiting, _ := s.Engine.Open(&state)
+		for _, w := range waiting {
+			all[w.Word]++
+		}
+	}
+	return all
+}
+
+// health is what is told at /healthz.
+type health struct {
+	Status string         `json:"status"` // "ok", or "degraded": some turns wait for a person
+	Warm   int            `json:"warm"`   // processes
+	Open   map[string]int `json:"open"`   // turns, by their state
+}
+
+// looks are the routes that change nothing.
+func (s *Server) looks() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		h := health{Status: "ok", Warm: s.Engine.Warm.Len(), Open: s.open()}
+		if h.Open[conversation.Dead] > 0 {
+			h.Status = "degraded"
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(h) // a caller that has left reads nothing
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { s.counts.write(w) })
+	return mux
+}

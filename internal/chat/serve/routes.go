@@ -1,0 +1,99 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/serve/client"
+)
+
+// routes are the routes of the socket.
+func (s *Server) routes(serving context.Context) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", s.looks())
+	mux.HandleFunc("POST /turn", func(w http.ResponseWriter, r *http.Request) { s.turn(serving, w, r) })
+	mux.HandleFunc("POST /tell", s.tell)
+	return mux
+}
+
+// turn runs an accepted turn, and sends its result to the caller.
+func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Request) {
+	var asked client.Turn
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10)).Decode(&asked); err != nil {
+		http.Error(w, "a turn is not named like that", http.StatusBadRequest)
+		return
+	}
+	flush := http.NewResponseController(w)
+	out := json.NewEncoder(w)
+	tell := func(t client.Told) { _, _ = out.Encode(t), flush.Flush() } // a caller that has left hears nothing
+	_ = flush.Flush()
+	said, leave := s.listenTo(asked)
+	defer leave()
+	done := make(chan client.Told, 1)
+	go func() { // it goes on when the caller has left: the turn is accepted
+		result, err := s.Engine.Await(serving, asked.Key, asked.ID)
+		switch {
+		case err == nil:
+			done <- client.Told{Result: &result}
+		case serving.Err() != nil: // without a result the caller runs the turn itself
+			done <- client.Told{}
+		default:
+			done <- client.Told{Error: client.FailureOf(err)}
+		}
+	}()
+	for {
+		select {
+		case text := <-said:
+			tell(client.Told{Text: text})
+		case last := <-done:
+			for len(said) > 0 {
+				tell(client.Told{Text: <-said})
+			}
+			tell(last)
+			return
+		case <-r.Context().Done():
+			leave()
+			<-done // the server must not end before the turn
+			return
+		}
+	}
+}
+
+// listenTo hears what a turn says, until leave.
+func (s *Server) listenTo(asked client.Turn) (said chan string, leave func()) {
+	const kept = 1024 // parts
+	said = make(chan string, kept)
+	if !asked.Stream {
+		return said, func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hearing[said] = asked
+	return said, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.hearing, said)
+	}
+}
+
+// tell writes to a chat.
+func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
+	const longest = 1 << 20 // bytes
+	var m client.Message
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest)).Decode(&m)
+	switch {
+	case err != nil:
+		err = agent.Errorf(agent.BadInput, "the message is not to be understood, or too long: %w", err)
+	case s.Tell == nil:
+		err = client.ErrNoBridge()
+	default:
+		err = s.Tell(r.Context(), m.To, m.Text)
+	}
+	var t client.Told
+	if err != nil {
+		t.Error = client.FailureOf(err)
+	}
+	_ = json.NewEncoder(w).Encode(t) // a caller that has left hears nothing
+}

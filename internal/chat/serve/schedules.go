@@ -1,0 +1,240 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/remote"
+	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/platform/watch"
+	"nbs-worker/internal/store/allowed"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/deliveries"
+	"nbs-worker/internal/store/schedules"
+)
+
+// Schedules runs what is due in a project, for as long as its server does.
+type Schedules struct {
+	Server *Server
+	Notes  *deliveries.Drawer
+	Send   func(ctx context.Context, to, id, text string) (string, error) // writes to an agent; the same id once
+}
+
+var (
+	_ schedule.Runner        = runner{}
+	_ schedule.Conversations = (*Schedules)(nil)
+)
+
+// plan is the file of schedules as it was read.
+type plan struct {
+	file *schedule.File // nil: nothing runs
+	text string
+	why  string // the reason why nothing runs; "": none, or there is no file
+}
+
+// Run runs what is due until the context ends. A file that is changed meanwhile counts once it is allowed.
+// Errors: those of watching the file.
+func (s *Schedules) Run(ctx context.Context) error {
+	store := s.Server.Engine.Store
+	files, err := watch.New()
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	if err := errors.Join(files.File(store.Schedules().Path()), files.Folder(filepath.Join(store.Folder(), allowed.Folder))); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		now := s.read()
+		if now.why != "" {
+			s.Server.Said("schedules: %s", now.why)
+		}
+		running, stop := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.loop(running, now.file)
+		}()
+		err := s.awaitOther(ctx, files, now)
+		stop()
+		<-ended
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loop runs what is due by a file. After a failure, which it says once, it begins again: somebody may have mended it.
+func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
+	if file == nil {
+		return
+	}
+	again := time.NewTicker(rescan)
+	defer again.Stop()
+	for said := ""; ; {
+		loop := schedule.Loop{File: file, Memory: s.Server.Engine.Store.Schedules(), Runner: runner{s}, Conversations: s, Say: s.say}
+		err := loop.Run(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err.Error() != said {
+			said = err.Error()
+			s.Server.Said("schedules: %s", said)
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// awaitOther waits until the file, or whether it is allowed, has changed.
+func (s *Schedules) awaitOther(ctx context.Context, files *watch.Watch, before plan) error {
+	for {
+		switch err := files.Change(ctx); {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // it is told to end
+		case err != nil:
+			return err
+		}
+		if now := s.read(); now.text != before.text || now.why != before.why {
+			return nil
+		}
+	}
+}
+
+// read reads the file.
+func (s *Schedules) read() plan {
+	store := s.Server.Engine.Store
+	text, err := store.Schedules().Text()
+	if agent.KindOf(err) == agent.NotFound {
+		return plan{}
+	}
+	var file *schedule.File
+	if err == nil {
+		err = store.Allowed().Check(schedule.SealKind, schedules.Name, text)
+	}
+	if err == nil {
+		file, err = schedule.Parse(schedules.Name, text)
+	}
+	if err != nil {
+		return plan{text: string(text), why: err.Error()}
+	}
+	return plan{file: file, text: string(text)}
+}
+
+func (s *Schedules) say(d schedule.Deed) {
+	words := string(d.Word)
+	if d.Name != "" {
+		words = d.Name + ": " + words
+	}
+	if d.Detail != "" {
+		words += ": " + d.Detail
+	}
+	s.Server.Said("schedules: %s", words)
+}
+
+// runner gives a loop the Run of one due entry; [Schedules.Run] is another method.
+type runner struct{ *Schedules }
+
+// Run implements [schedule.Runner].
+func (s runner) Run(ctx context.Context, due schedule.Due) error {
+	if due.Entry.Send != nil {
+		_, err := s.Send(ctx, string(due.Entry.Send.To), due.ID(), due.Entry.Send.Text)
+		return err
+	}
+	key, say, err := remote.Scheduled(s.Server.Engine, due)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Server.Accept(ctx, key, say); err != nil {
+		return err
+	}
+	result, err := s.result(ctx, key, due.ID())
+	if err != nil || due.Entry.DeliverTo == "" {
+		return errors.Join(err, failureIn(key, result))
+	}
+	return errors.Join(s.deliver(ctx, due, result), failureIn(key, result))
+}
+
+// result waits until a turn is over, also for one that is tried again later. Errors: Held when it waits for a person.
+func (s *Schedules) result(ctx context.Context, key conversations.Key, id string) (*conversations.Result, error) {
+	var told *conversations.Held
+	for {
+		o, err := s.Server.Outcome(ctx, key, id, told)
+		switch {
+		case err != nil:
+			return nil, err
+		case o.Result != nil:
+			return o.Result, nil
+		case o.Held.Until.IsZero():
+			return nil, agent.Errorf(agent.Held, "a turn of %s waits for a person: %s", key, o.Held.Reason).
+				Hint("nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+		}
+		told = o.Held
+	}
+}
+
+func failureIn(key conversations.Key, r *conversations.Result) error {
+	if r == nil {
+		return nil
+	}
+	return conversation.ErrOf(key, *r)
+}
+
+// deliver tells a chat what came of a run, once; where it may have done so before a crash, with words that say so. The
+// note is none of a message of the chat, which the bridge would answer.
+func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversations.Result) error {
+	if s.Server.Tell == nil {
+		return client.ErrNoBridge()
+	}
+	note, again, err := s.Notes.Get(due.ID())
+	if err != nil || note.State == deliveries.Over {
+		return err
+	}
+	note = deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Begun, At: s.Server.Engine.Now().UTC()}
+	_ = s.Notes.Put(note) // on a full disk the chat is told all the same
+	text := r.Answer
+	if err := failureIn(conversations.Key(due.Entry.Key()), r); err != nil {
+		text = fmt.Sprintf("The schedule %s came to nothing: %s.", due.Entry.Name, err)
+	}
+	if again {
+		text = telegram.PerhapsAgain + text
+	}
+	untold := s.Server.Tell(ctx, due.Entry.DeliverTo, text)
+	if errors.Is(untold, context.Canceled) { // the next server tells it
+		return untold
+	}
+	note.State = deliveries.Over
+	return errors.Join(untold, s.Notes.Put(note))
+}
+
+// Talks implements [schedule.Conversations].
+func (s *Schedules) Talks() ([]schedule.Talk, error) {
+	drawer := s.Server.Engine.Store.Conversations()
+	keys, err := drawer.Keys()
+	var talks []schedule.Talk
+	for _, key := range keys {
+		if state, err := drawer.Of(key).State(); err == nil && state.Session.ID != "" && len(state.Open) == 0 {
+			talks = append(talks, schedule.Talk{Key: string(key), Last: state.LastAt})
+		}
+	}
+	if len(talks) > 0 { // whoever needs a conversation that cannot be read reports it
+		return talks, nil
+	}
+	return nil, err
+}
+
+// Reset implements [schedule.Conversations].
+func (s *Schedules) Reset(ctx context.Context, r schedule.Reset) (done bool, err error) {
+	return s.Server.Engine.ResetUnused(ctx, conversations.Key(r.Key), r.Reason, r.Before)
+}

@@ -1,0 +1,122 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+
+	"nbs-worker/internal/platform/smallfile"
+)
+
+// stat is what is used of /proc/<pid>/stat.
+type stat struct {
+	state      byte
+	ppid       int
+	terminal   uint64 // device number; 0: none
+	startTicks uint64 // clock ticks since boot
+	flags      uint64 // of the kernel: PF_EXITING and others
+	usedTicks  uint64 // clock ticks of a processor, user and system, all threads, and children that were waited for
+	pending    uint64 // signals that wait for the first thread; bit 0 is signal 1
+	exitCode   int    // signal, or status << 8; 0 where it may not be known. From Linux 6.0 on set when all threads are to end
+}
+
+// gone tells whether the process has ended and waits only to be reaped.
+func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
+
+// ending tells whether nothing keeps the process from its end any more: SIGKILL has been sent
+// to it, which the kernel delivers to every thread, or it is exiting already. It may still wait
+// for a processor, and for its memory to be freed.
+func (s stat) ending() bool {
+	const exiting, signaled = 0x4, 0x400 // PF_EXITING, PF_SIGNALED
+	return s.gone() || s.flags&(exiting|signaled) != 0 || s.pending&(1<<(syscall.SIGKILL-1)) != 0 || s.exitCode == int(syscall.SIGKILL)
+}
+
+func readStat(pid int) (read stat, err error) {
+	err = smallfile.View(procPath(pid, "stat"), statLimit, func(line []byte) error {
+		read, err = parseStat(line)
+		return err
+	})
+	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
+		err = os.ErrNotExist
+	}
+	return read, err
+}
+
+// readKilled is readStat that shows of a process whether SIGKILL was sent to it. The kernel prints a line's
+// flags before its pending signals: a process that takes up the signal in between shows neither. Only one
+// that does not sleep can do so. Before Linux 6.0 the exit code does not tell it either.
+func readKilled(pid int) (stat, error) {
+	read, err := readStat(pid)
+	if err == nil && read.state != 'S' && !read.ending() {
+		return readStat(pid)
+	}
+	return read, err
+}
+
+// statLimit is more than a stat line can have: 52 numbers and a name of 64 bytes.
+const statLimit = 2 << 10 // bytes
+
+// The fields of a stat line that are read, as proc(5) counts them.
+const (
+	stateField   = 3
+	ppidField    = 4
+	ttyField     = 7
+	flagsField   = 9
+	utimeField   = 14
+	stimeField   = 15
+	cutimeField  = 16
+	cstimeField  = 17
+	startField   = 22
+	pendingField = 31
+	exitField    = 52
+)
+
+// parseStat reads the fields behind the last ')': the command in front of it may
+// hold blanks and parentheses.
+func parseStat(data []byte) (stat, error) {
+	var fields [exitField + 1][]byte // by their numbers, and nothing allocated: a list reads a thousand lines
+	end := bytes.LastIndexByte(data, ')')
+	i := stateField
+	for word := range bytes.FieldsSeq(data[end+1:]) {
+		if i > exitField {
+			break
+		}
+		fields[i] = word
+		i++
+	}
+	ppid, err1 := strconv.Atoi(string(fields[ppidField]))
+	terminal, err3 := strconv.ParseUint(string(fields[ttyField]), 10, 32)
+	ticks, err2 := strconv.ParseUint(string(fields[startField]), 10, 64)
+	flags, err4 := strconv.ParseUint(string(fields[flagsField]), 10, 64)
+	pending, err5 := strconv.ParseUint(string(fields[pendingField]), 10, 64)
+	user, err6 := strconv.ParseUint(string(fields[utimeField]), 10, 64)
+	system, err7 := strconv.ParseUint(string(fields[stimeField]), 10, 64)
+	childUser, err8 := strconv.ParseUint(string(fields[cutimeField]), 10, 64)
+	childSystem, err9 := strconv.ParseUint(string(fields[cstimeField]), 10, 64)
+	code, _ := strconv.Atoi(string(fields[exitField])) // without, there are the older signs of an end
+	state := fields[stateField]
+	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9) != nil || len(state) != 1 || !isLetter(state[0]) {
+		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
+	}
+	return stat{
+		state: state[0], ppid: ppid, terminal: terminal, startTicks: ticks, flags: flags, pending: pending, exitCode: code,
+		usedTicks: user + system + childUser + childSystem,
+	}, nil
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// procLimit is the most that is read of a file in /proc: an environment may have
+// megabytes.
+const procLimit = 8 << 20 // bytes
+
+func readProc(pid int, file string) ([]byte, error) {
+	return smallfile.Read(procPath(pid, file), procLimit)
+}
+
+func procPath(pid int, file string) string {
+	return "/proc/" + strconv.Itoa(pid) + "/" + file
+}

@@ -1,0 +1,57 @@
+package trust
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/smallfile"
+)
+
+// Limits bound what agents may start by themselves; a person is not bound.
+type Limits struct {
+	Agents int `json:"agents"` // of a project
+	Depth  int `json:"depth"`  // how many agents may stand between an agent and a person
+}
+
+const (
+	limitsFile  = "limits.json"
+	limitsBytes = 4 << 10
+)
+
+// Limits reads limits.json in the folder; a limit that the file does not name has our default.
+// Errors: Unfit when it cannot be understood: that must not lift a limit.
+func (h Home) Limits() (Limits, error) {
+	limits := Limits{Agents: 50, Depth: 3}
+	path := h.Path(limitsFile)
+	data, err := smallfile.Read(path, limitsBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return limits, nil
+	}
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(data))
+		decoder.DisallowUnknownFields() // a slip of the finger must not go unnoticed
+		err = decoder.Decode(&limits)
+		if _, more := decoder.Token(); err == nil && !errors.Is(more, io.EOF) {
+			err = errors.New("there is more than one value")
+		}
+	}
+	if err == nil && (limits.Agents < 0 || limits.Depth < 0) {
+		err = errors.New("a limit is negative")
+	}
+	if err != nil {
+		return limits, agent.Errorf(agent.Unfit, "the limits of agents %s cannot be used: %w", agent.Quote(path), err).
+			Hint("write it anew: %s", h.SetLimits(Limits{Agents: 50, Depth: 3}))
+	}
+	return limits, nil
+}
+
+// SetLimits is the command by which a person sets them.
+func (h Home) SetLimits(limits Limits) string {
+	text := fmt.Sprintf(`{"agents": %d, "depth": %d}`, limits.Agents, limits.Depth)
+	return "echo " + agent.ShellWord(text) + " >" + agent.ShellWord(h.Path(limitsFile))
+}

@@ -1,0 +1,257 @@
+// Package adopt finds claudes that were started by hand, and makes records of them. It writes
+// nothing and touches nothing of theirs: process, terminal and files stay as they are.
+//
+//   - Whatever is read of a process is of that very process: at the end it is checked to be alive.
+//   - What cannot be found out about how it was started is asked for, all of it at once.
+package adopt
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+)
+
+// Request describes a claude that somebody started by hand and that is to get a record, and
+// what its user says of it.
+type Request struct {
+	Handle  agent.Handle
+	PID     int    // 0: the one in Session
+	Session string // of tmux, by its exact name
+
+	Model          *agent.Model         // nil: as its command line has it
+	PermissionMode agent.PermissionMode // "": as its command line has it
+	Cwd            string               // "": where it runs
+	Env            map[string]string
+	ClaudeArgs     []string
+	ArgsGiven      bool // ClaudeArgs are given at each start, in place of what its command line has
+}
+
+// search looks for claudes that were started by hand.
+type search struct{ *observe.Observer }
+
+// Plan makes the record of an adoption. Errors: NotFound, BadInput, Conflict, Held.
+func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, error) {
+	s := search{o}
+	if err := s.Store.CheckFree(a.Handle); err != nil {
+		return agent.Record{}, err
+	}
+	if a.PID == 0 {
+		pid, err := s.claudeIn(ctx, a.Session)
+		if err != nil {
+			return agent.Record{}, err
+		}
+		a.PID = pid
+	}
+	found, err := s.find(a.PID)
+	if err != nil {
+		return agent.Record{}, err
+	}
+	r, err := s.recordOf(ctx, a, found)
+	if err != nil {
+		return agent.Record{}, err
+	}
+	if err := r.Validate(); err != nil {
+		return r, err
+	}
+	if err := s.CheckUnrecorded(&r); err != nil {
+		return r, err
+	}
+	strangers, err := s.Strangers(&r)
+	if err != nil {
+		return r, err
+	}
+	if err := s.ErrStranger(&r, strangers); err != nil {
+		return r, err
+	}
+	if !proc.IsAlive(found.Identity) { // if it is alive, all that was read was of that very process
+		return r, agent.Errorf(agent.NotFound, "process %d has ended meanwhile", a.PID)
+	}
+	return r, nil
+}
+
+// recordOf puts together what is known of a process and what its user says of it.
+func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.Record, error) {
+	started := time.UnixMilli(f.live.StartedMS).UTC().Truncate(time.Second)
+	r := agent.Record{
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: a.Handle, SessionID: f.live.SessionID, ProjectRoot: s.Store.Project(), Env: a.Env,
+			ConfigDir: f.configDir, Restart: agent.RestartPolicy{Policy: agent.RestartNo},
+		},
+		Started: started, Created: started, PID: f.PID, ClaudeVersion: f.live.Version, Desired: agent.DesiredRunning,
+		Process: &agent.Process{
+			Invocation: agent.NewInvocation(), Identity: f.Identity, Transcripts: f.config.TranscriptFolder(),
+			Adopted: &agent.Adoption{At: s.Seconds(), RegisteredMS: f.live.StartedMS},
+		},
+	}
+	if id, err := agent.ParseSessionID(string(r.SessionID)); err != nil || id != r.SessionID {
+		return r, agent.Errorf(agent.BadInput, "its session id %s is not a UUID in lower case", agent.Quote(string(r.SessionID)))
+	}
+	if err := s.take(&r, a, f); err != nil {
+		return r, err
+	}
+	observe.NoteTranscript(&r, f.config, s.Seconds())
+	place := s.placeOf(ctx, f.PID)
+	r.Process.Tmux, r.Process.Adopted.Pane = place.server, place.pane
+	if agent.CheckTmuxName(place.session) == nil {
+		r.TmuxSession = place.session
+	}
+	return r, nil
+}
+
+// take fills in how the agent is to be started again. What cannot be known is asked for,
+// all of it at once.
+func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
+	launched := claude.ReadLaunch(f.cmdline)
+	ask := &asking{adopt: a, config: f.config, id: r.SessionID}
+	if a.Model != nil {
+		r.Model = *a.Model
+	} else if r.Model, err = agent.ParseModel(launched.Model); err != nil || r.Model == "" {
+		ask.forModel()
+	}
+	if r.PermissionMode = a.PermissionMode; r.PermissionMode == "" {
+		if r.PermissionMode, err = agent.ParsePermissionMode(launched.PermissionMode); err != nil {
+			ask.forMode(launched.PermissionMode)
+		}
+	}
+	if r.ClaudeArgs = a.ClaudeArgs; !a.ArgsGiven {
+		r.ClaudeArgs = launched.Extra
+		ask.forArgs(launched)
+	}
+	if r.Cwd = a.Cwd; r.Cwd == "" {
+		if r.Cwd = f.startedIn(); f.cwd != observe.RealPath(f.live.Cwd) {
+			ask.forFolder(f)
+		}
+	}
+	if err := ask.err(); err != nil {
+		return err
+	}
+	if err := claude.CheckExtraArgs(r.ClaudeArgs); err != nil {
+		return err
+	}
+	return claude.CheckEnv(r.Env)
+}
+
+// asking collects what its user must say of a process that is to be adopted.
+type asking struct {
+	adopt   Request
+	config  claude.Config
+	id      agent.SessionID
+	missing []string
+	flags   []string
+	tail    string
+	notes   []string
+}
+
+func (q *asking) want(missing, flag string) {
+	q.missing = append(q.missing, missing)
+	if flag != "" {
+		q.flags = append(q.flags, flag)
+	}
+}
+
+func (q *asking) forModel() {
+	q.want("the model, for --model is not on its command line", "--model MODEL")
+	if model, _ := q.config.LastWords(q.id); model != "" {
+		q.notes = append(q.notes, fmt.Sprintf("its last reply came from %s; to leave the choice to Claude at each start: --model ''", agent.Quote(model)))
+		return
+	}
+	q.notes = append(q.notes, "to leave the choice to Claude at each start: --model ''")
+}
+
+func (q *asking) forMode(typed string) {
+	missing := "the permission mode, for it is not on its command line"
+	if typed != "" {
+		missing = "the permission mode, for " + agent.Quote(typed) + " on its command line is none that is known"
+	}
+	q.want(missing, "--permission-mode MODE")
+	if _, mode := q.config.LastWords(q.id); mode != "" {
+		q.notes = append(q.notes, "the last that its transcript has is --permission-mode "+mode)
+	}
+}
+
+func (q *asking) forArgs(l claude.Launched) {
+	switch {
+	case len(l.Lost) > 0:
+		q.want(fmt.Sprintf("its arguments, for %s cannot be given again", strings.Join(l.Lost, ", ")), "")
+	case len(l.Unclear) > 0:
+		q.want(fmt.Sprintf("its arguments, for whether the word behind %s is a value or a prompt is not known", strings.Join(l.Unclear, ", ")), "")
+	default:
+		return
+	}
+	q.tail = " -- ARGS"
+	q.notes = append(q.notes, "behind -- stand the arguments that claude gets at each start, or nothing for none")
+}
+
+func (q *asking) forFolder(f handStarted) {
+	q.want(fmt.Sprintf("its folder, for it runs in %s and Claude's registry has %s", agent.Quote(f.cwd), agent.Quote(f.live.Cwd)), "--cwd FOLDER")
+}
+
+func (q *asking) err() error {
+	if len(q.missing) == 0 {
+		return nil
+	}
+	words := []string{"nbs-worker", "adopt", string(q.adopt.Handle), "--pid", strconv.Itoa(q.adopt.PID)}
+	err := agent.Errorf(agent.BadInput, "say what cannot be known of pid %d: %s", q.adopt.PID, strings.Join(q.missing, "; ")).
+		Hint("%s%s", strings.Join(append(words, q.flags...), " "), q.tail)
+	for _, note := range q.notes {
+		err = err.Hint("%s", note)
+	}
+	return err
+}
+
+// place is where in tmux a process runs.
+type place struct {
+	server  *agent.TmuxPlace // nil: not in tmux, or in a server whose socket is not known
+	pane    string
+	session string // name
+}
+
+// placeOf finds the tmux server above a process, and its pane there.
+func (s search) placeOf(ctx context.Context, pid int) place {
+	chain := proc.AncestorsOf(pid)
+	var server agent.Identity
+	for _, ancestor := range chain {
+		if proc.Name(ancestor) == observe.TmuxServerName {
+			server, _ = proc.Identify(ancestor)
+			break
+		}
+	}
+	path, _ := proc.Variable(pid, "TMUX")
+	path, _, _ = strings.Cut(path, ",")
+	if server.PID == 0 || path == "" || agent.CheckPath("tmux path", path) != nil {
+		return place{}
+	}
+	client, err := s.Tmux(path)
+	if err != nil {
+		return place{}
+	}
+	if listening, err := client.ServerPID(); err != nil || listening != server.PID {
+		return place{} // the variable came from elsewhere
+	}
+	at := place{server: &agent.TmuxPlace{Socket: s.socketName(path), Path: path, ServerPID: server.PID, ServerStartTicks: server.StartTicks}}
+	panes, _ := client.Panes(ctx)
+	for _, pane := range panes {
+		for _, ancestor := range chain {
+			if pane.PID == ancestor {
+				at.pane, at.session = pane.ID, pane.Session
+			}
+		}
+	}
+	return at
+}
+
+// socketName is how a record names a socket: by its name where tmux -L would find it, else by its path.
+func (s search) socketName(path string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if client, err := s.Tmux(name); err == nil && client.Path() == path {
+		return name
+	}
+	return path
+}

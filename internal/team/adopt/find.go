@@ -1,0 +1,224 @@
+package adopt
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+)
+
+// handStarted is a claude that was started by hand, as the kernel and Claude's registry have it.
+type handStarted struct {
+	agent.Identity
+
+	cmdline   []string
+	cwd       string
+	configDir string // as a record has it: "" is Claude's default
+	config    claude.Config
+	live      live.Entry
+}
+
+// variable reads the environment with which it was started.
+func (f *handStarted) variable(name string) string {
+	value, _ := proc.Variable(f.PID, name)
+	return value
+}
+
+// find looks at a process and refuses all that cannot be adopted.
+// Errors: NotFound, BadInput, Conflict, Held.
+func (s search) find(pid int) (handStarted, error) {
+	id, err := s.identify(pid)
+	if err != nil {
+		return handStarted{}, err
+	}
+	if owner, ours := s.OwnerOf(id); ours {
+		return handStarted{}, errOwned(s, id.PID, owner)
+	}
+	f := handStarted{Identity: id}
+	if f.cmdline, err = proc.Cmdline(pid); err != nil {
+		return f, err
+	}
+	if _, isTurns := proc.Variable(pid, agent.TurnVariable); isTurns {
+		return f, errTurns(pid)
+	}
+	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
+		return f, agent.Errorf(agent.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so there is nothing to come back to", pid, name).
+			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
+	}
+	if f.cwd, err = proc.Cwd(pid); err != nil {
+		return f, err
+	}
+	if err := f.readRegistry(); err != nil {
+		return f, err
+	}
+	if !f.live.Interactive() {
+		return f, agent.Errorf(agent.BadInput, "pid %d is no session at a terminal: kind %s, entry point %s", pid, agent.Quote(f.live.Kind), agent.Quote(f.live.Entrypoint)).
+			Hint("to see what can be adopted: nbs-worker adopt --list")
+	}
+	return f, f.checkFolder()
+}
+
+// errTurns is the refusal to adopt a headless claude of ours. Only that of a conversation has the
+// variable of the context, though it may be empty.
+func errTurns(pid int) error {
+	if _, converses := proc.Variable(pid, turn.ContextVariable); converses {
+		return agent.Errorf(agent.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
+			Hint("to see the conversations: nbs-worker conversation list")
+	}
+	return agent.Errorf(agent.BadInput, "pid %d observes an agent for the memory, and is none itself", pid).
+		Hint("to see who is observed: nbs-worker memory status")
+}
+
+// identify returns the identity of a process of this user, or why there is none.
+func (s search) identify(pid int) (agent.Identity, error) {
+	uid, err := proc.Owner(pid)
+	if errors.Is(err, fs.ErrNotExist) {
+		return agent.Identity{}, agent.Errorf(agent.NotFound, "there is no process %d", pid).
+			Hint("to see what can be adopted: nbs-worker adopt --list")
+	}
+	if err != nil {
+		return agent.Identity{}, err
+	}
+	id, err := proc.Identify(pid)
+	if errors.Is(err, fs.ErrNotExist) {
+		return id, agent.Errorf(agent.NotFound, "process %d has ended: it is a zombie, which its parent has not waited for", pid)
+	}
+	if err == nil && uid != s.UID {
+		err = agent.Errorf(agent.BadInput, "process %d belongs to user id %d", pid, uid).
+			Hint("run the command as that user")
+	}
+	return id, err
+}
+
+func errOwned(s search, pid int, o observe.Owner) error {
+	if o.Project == s.Store.Project() {
+		return agent.Errorf(agent.Conflict, "process %d is agent %s already", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
+	}
+	return agent.Errorf(agent.Conflict, "process %d is agent %s of the project %s", pid, o.Handle, agent.Quote(o.Project)).
+		Hint("nbs-worker --root %s session %s", agent.ShellWord(o.Project), o.Handle)
+}
+
+// readRegistry finds the configuration of the process, which its environment names, and its
+// entry there. An entry that an earlier process with the pid left behind is none.
+func (f *handStarted) readRegistry() error {
+	f.configDir = claude.ConfigDirIn(f.cwd, f.variable(claude.ConfigDirVariable))
+	if home := f.variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
+		return agent.Errorf(agent.BadInput, "pid %d has its configuration below HOME=%s, and yours is %s", f.PID, agent.Quote(home), agent.Quote(os.Getenv("HOME"))).
+			Hint("run this command, and all later ones for the agent, with that HOME")
+	}
+	var err error
+	if f.config, err = claude.ConfigAt(f.configDir); err != nil {
+		return err
+	}
+	f.live, err = f.config.Registry().Entry(f.PID)
+	if err == nil && f.live.StartTicks == f.StartTicks {
+		return nil
+	}
+	if !claude.IsClaude(f.cmdline) {
+		return agent.Errorf(agent.BadInput, "pid %d is not a claude: %s", f.PID, agent.Quote(strings.Join(f.cmdline, " "))).
+			Hint("to see what can be adopted: nbs-worker adopt --list")
+	}
+	return agent.Errorf(agent.Held, "pid %d is not in Claude's registry: it is just starting, or waits at its first dialog", f.PID).
+		Hint("answer what its terminal asks, then repeat the command")
+}
+
+// startedIn is the folder in which claude is started again: that from which its session has entered a
+// worktree, since claude goes back there by itself, or that in which it runs.
+func (f *handStarted) startedIn() string {
+	file, found, err := f.config.Transcript(f.live.SessionID)
+	if err != nil || !found {
+		return f.cwd
+	}
+	if entered, err := file.Entered(); err == nil && entered.Worktree == f.live.Cwd && observe.IsFolder(entered.From) {
+		return entered.From
+	}
+	return f.cwd
+}
+
+func (f *handStarted) checkFolder() error {
+	if info, err := os.Stat(f.cwd); err == nil && info.IsDir() {
+		return nil
+	}
+	return agent.Errorf(agent.NotFound, "the folder in which pid %d runs is not there any more: %s", f.PID, agent.Quote(f.cwd)).
+		Hint("put the folder back, then repeat the command")
+}
+
+// claudeIn finds the one claude of a tmux session, in the server that the call names or in
+// the user's own.
+func (s search) claudeIn(ctx context.Context, session string) (int, error) {
+	client, err := s.Tmux(s.SocketFor(nil))
+	if err != nil {
+		return 0, err
+	}
+	panes, err := client.Panes(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var ids []string
+	leader := 0
+	for _, pane := range panes {
+		if pane.Session == session && !slices.Contains(ids, pane.ID) {
+			ids, leader = append(ids, pane.ID), pane.PID
+		}
+	}
+	switch {
+	case len(ids) == 0:
+		return 0, agent.Errorf(agent.NotFound, "there is no tmux session %s", agent.Quote(session)).
+			Hint("to see what can be adopted, in any server: nbs-worker adopt --list")
+	case len(ids) > 1:
+		return 0, agent.Errorf(agent.BadInput, "the tmux session %s has %d panes", agent.Quote(session), len(ids)).
+			Hint("name the process: nbs-worker adopt HANDLE --pid PID; nbs-worker adopt --list shows them")
+	}
+	return s.claudeBelow(leader, session)
+}
+
+// claudeBelow finds the claude that a pane's first process is or has started, not those that
+// this claude's own tools run.
+func (s search) claudeBelow(leader int, session string) (int, error) {
+	below, err := proc.Descendants(leader)
+	if err != nil {
+		return 0, err
+	}
+	var claudes []int
+	candidates := agent.Mapped(below, func(id agent.Identity) int { return id.PID }) // parents before children
+	for _, pid := range append([]int{leader}, candidates...) {
+		cmdline, err := proc.Cmdline(pid)
+		isBelow := slices.ContainsFunc(proc.AncestorsOf(pid), func(a int) bool { return slices.Contains(claudes, a) })
+		if err == nil && !isBelow && s.isClaude(pid, cmdline) {
+			claudes = append(claudes, pid)
+		}
+	}
+	switch len(claudes) {
+	case 1:
+		return claudes[0], nil
+	case 0:
+		return 0, agent.Errorf(agent.BadInput, "no claude runs in the tmux session %s", agent.Quote(session)).
+			Hint("to see what can be adopted: nbs-worker adopt --list")
+	}
+	return 0, agent.Errorf(agent.BadInput, "%d claudes run in the tmux session %s", len(claudes), agent.Quote(session)).
+		Hint("name the process: nbs-worker adopt HANDLE --pid %d", claudes[0])
+}
+
+// isClaude tells whether a process is a claude: by its name, or because it stands in the
+// registry of the configuration that it uses.
+func (s search) isClaude(pid int, cmdline []string) bool {
+	if claude.IsClaude(cmdline) {
+		return true
+	}
+	id, err := proc.Identify(pid)
+	if err != nil {
+		return false
+	}
+	f := handStarted{Identity: id, cmdline: cmdline}
+	f.cwd, _ = proc.Cwd(pid)
+	return f.readRegistry() == nil
+}

@@ -1,0 +1,128 @@
+package adopt
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+)
+
+// Unrecorded is a Claude session of this user that no record of the project covers.
+type Unrecorded struct {
+	PID       int
+	SessionID agent.SessionID // "": not in Claude's registry
+	State     string          // as the registry has it; "": not known
+	Cwd       string
+	Tmux      string // session and server; "": in none
+	Agent     agent.Handle
+	Project   string // of Agent, when it is another project's
+	Obstacle  string // why it cannot be adopted as it is; "": it can
+	OpenIn    []int  // other processes that have the conversation open
+}
+
+// List is the Claude sessions of this user that no record of the project covers,
+// and those of its agents whose conversation another process has open too.
+func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
+	s := search{o}
+	pids, err := Claudes(o)
+	if err != nil {
+		return nil, err
+	}
+	var all []Unrecorded
+	open := map[agent.SessionID][]int{}
+	for _, pid := range pids {
+		session, there := s.describe(pid, pids)
+		if !there {
+			continue
+		}
+		if session.SessionID != "" {
+			open[session.SessionID] = append(open[session.SessionID], pid)
+		}
+		all = append(all, session)
+	}
+	shown := all[:0]
+	for _, session := range all {
+		for _, other := range open[session.SessionID] {
+			if session.SessionID != "" && other != session.PID {
+				session.OpenIn = append(session.OpenIn, other)
+			}
+		}
+		if session.Agent != "" && session.Project == "" && len(session.OpenIn) == 0 {
+			continue // recorded, and alone
+		}
+		session.Tmux = s.placeOf(ctx, session.PID).String()
+		shown = append(shown, session)
+	}
+	return shown, nil
+}
+
+// Claudes are the processes of this user that are claudes, by their names or by the registry
+// of the caller's configuration.
+func Claudes(o *observe.Observer) ([]int, error) {
+	named, err := proc.Find("claude", claude.IsClaude)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := o.CallersConfigDir()
+	if err != nil {
+		return nil, err
+	}
+	config, err := claude.ConfigAt(dir)
+	if err != nil {
+		return nil, err
+	}
+	pids, err := config.Registry().PIDs()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range named {
+		pids = append(pids, id.PID)
+	}
+	slices.Sort(pids)
+	pids = slices.Compact(pids)
+	return slices.DeleteFunc(pids, func(pid int) bool {
+		return !proc.IsOurs(pid)
+	}), nil
+}
+
+// describe says what is known of one process of all. there is false for one that has ended, for a
+// registry entry that was left behind, and for a forked child that shows its parent's command
+// line until it executes its own program.
+func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
+	id, err := proc.Identify(pid)
+	if err != nil {
+		return u, false
+	}
+	f := handStarted{Identity: id}
+	f.cmdline, _ = proc.Cmdline(pid)
+	f.cwd, _ = proc.Cwd(pid)
+	unregistered := f.readRegistry()
+	chain := proc.AncestorsOf(pid)
+	if unregistered != nil && (!claude.IsClaude(f.cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
+		return u, false
+	}
+	u = Unrecorded{PID: pid, Cwd: f.cwd}
+	if unregistered == nil {
+		u.SessionID, u.State = f.live.SessionID, f.live.Status
+	}
+	owner, owned := s.OwnerOf(id)
+	if u.Agent = owner.Handle; owned && owner.Project != s.Store.Project() {
+		u.Project = owner.Project
+	}
+	if _, err := s.find(pid); err != nil {
+		u.Obstacle = err.Error()
+	}
+	return u, proc.IsAlive(id)
+}
+
+// String names a place for people.
+func (p place) String() string {
+	if p.server == nil {
+		return ""
+	}
+	return cmp.Or(p.session, "?") + " on " + p.server.Socket
+}

@@ -1,0 +1,129 @@
+package caller
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+)
+
+// A claude that no record names is no person either: one that was started by hand, or a worker
+// of Claude's background daemon. What it has is what its command line says.
+
+// byHand finds the claude above the command, where no agent is; nil when there is none. The
+// nearest of several is the caller, and has nothing that one further up does not have.
+func (f finder) byHand(line []ancestor, server ancestor) *Caller {
+	var found *Caller
+	for i, a := range line[1:] {
+		cmdline, isClaude := a.claude()
+		cmdline = f.withoutOurs(cmdline)
+		switch {
+		case !isClaude:
+		case found == nil:
+			found = a.caller(cmdline)
+			found.doubt = cmp.Or(found.doubt, f.doubtHome(found.env))
+			f.name(found, a, line[i+2:])
+		default:
+			found.narrow(a.caller(cmdline))
+		}
+	}
+	ofTools := slices.ContainsFunc(line, func(a ancestor) bool { return claude.IsOfTools(a.variable) })
+	if found == nil && ofTools && !claude.IsOfTools(server.variable) {
+		return &Caller{byHand: true, doubt: errors.New("it is not above the command any more")}
+	}
+	return found
+}
+
+// name gives the claude of a turn that an agent has asked for that agent's name, and its distance from a person: the
+// turn's request, with the user's seal, has them. The claude's environment names the attempt at the turn; the process
+// that runs the attempt has to be above it.
+func (f finder) name(c *Caller, a ancestor, above []ancestor) {
+	attempt := agent.Invocation(a.variable(agent.TurnVariable))
+	if attempt == "" {
+		return
+	}
+	drawer := f.Store.Conversations()
+	keys, _ := drawer.WithWork() // a turn that cannot be read gives no name
+	for _, key := range keys {
+		of := drawer.Of(key)
+		state, err := of.State()
+		if err != nil || len(state.Open) == 0 || len(state.Open[0].Starts) == 0 {
+			continue
+		}
+		head := state.Open[0]
+		start := head.Starts[len(head.Starts)-1]
+		runs := func(a ancestor) bool { return a.pid == start.Runner.PID && proc.IsAlive(start.Runner) }
+		if start.Invocation != attempt || !slices.ContainsFunc(above, runs) {
+			continue
+		}
+		if ask, err := of.Request(head.Seq); err == nil && ask.Powers != nil && ask.Powers.Handle != "" {
+			c.byHand, c.record.Handle, c.record.Depth = false, ask.Powers.Handle, ask.Powers.Depth
+		}
+		return
+	}
+}
+
+// withoutOurs is the command line of a claude, of one that takes turns for nbs-worker without what that has given it.
+func (f finder) withoutOurs(cmdline []string) []string {
+	if len(cmdline) == 0 {
+		return cmdline
+	}
+	closed := observe.Closed(f.Store)
+	extra, isTurn := turn.Extra(cmdline[1:], []string{turn.Settings(closed, false), turn.Settings(closed, true)})
+	if !isTurn {
+		return cmdline
+	}
+	return append(cmdline[:1:1], extra...)
+}
+
+// claude returns the command line of an ancestor that is a claude: by its name, or because the
+// registry of the configuration that it uses has it.
+func (a ancestor) claude() (cmdline []string, isClaude bool) {
+	cmdline, err := proc.Cmdline(a.pid)
+	if err != nil {
+		return nil, false
+	}
+	if claude.IsClaude(cmdline) || claude.IsBackground(cmdline) {
+		return cmdline, true
+	}
+	cwd, _ := proc.Cwd(a.pid)
+	config, err := claude.ConfigUsedBy(cwd, a.variable)
+	return cmdline, err == nil && observe.IsRegistered(config, a.pid)
+}
+
+// caller describes a claude without a record by its command line, folder and environment.
+func (a ancestor) caller(cmdline []string) *Caller {
+	launched := claude.ReadLaunch(cmdline)
+	id, idErr := proc.Identify(a.pid)
+	cwd, cwdErr := proc.Cwd(a.pid)
+	c := &Caller{byHand: true, project: cwd, env: a.env, doubt: cmp.Or(idErr, cwdErr)}
+	c.record = agent.Record{
+		Spec: agent.Spec{
+			Schema: agent.Schema, Cwd: cwd, ConfigDir: claude.ConfigDirIn(cwd, a.variable(claude.ConfigDirVariable)),
+			PermissionMode: agent.PermissionMode(cmp.Or(launched.PermissionMode, "default")), ClaudeArgs: launched.Extra,
+		},
+		Process: &agent.Process{Identity: id},
+	}
+	if roots := rootsOf([]ancestor{a}); len(roots) > 0 {
+		c.project = roots[0]
+	}
+	if untold := slices.Concat(launched.Lost, launched.Unclear); len(untold) > 0 && c.doubt == nil {
+		c.doubt = errors.New("what " + untold[0] + " on its command line has given it cannot be given again")
+	}
+	return c
+}
+
+// narrow takes from a caller what the claude above it does not have.
+func (c *Caller) narrow(above *Caller) {
+	if above.record.PermissionMode.Within(c.record.PermissionMode) {
+		c.record.PermissionMode = above.record.PermissionMode
+	}
+	if c.doubt = cmp.Or(c.doubt, above.doubt); c.doubt == nil && !slices.Equal(c.record.ClaudeArgs, above.record.ClaudeArgs) {
+		c.doubt = errors.New("the claude above it has other arguments")
+	}
+}

@@ -1,0 +1,273 @@
+package caller
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/team/observe"
+)
+
+// Words are what a start gives its claude in the user's name: a prompt, and the trust of a folder.
+type Words struct {
+	Prompt     string
+	PromptFile string // where it is to be read; "" for no file
+	Trust      bool   // accept the trust of the working directory
+}
+
+// Return is what a caller asks of a resume.
+type Return struct {
+	Force, Fresh bool
+	Cwd          string          // "" for where it was
+	SessionID    agent.SessionID // "" for the present one
+	Words        Words
+}
+
+// CheckPerson refuses what an agent may never do, whatever its record says. The error says
+// "to <what> is for a person". Errors: Held when an agent calls.
+func (c *Caller) CheckPerson(what string) error {
+	if c == nil {
+		return nil
+	}
+	return agent.Errorf(agent.Held, "to %s is for a person, and %s called this", what, c).
+		Hint("a person does it in a terminal of their own")
+}
+
+func (c *Caller) String() string {
+	switch {
+	case c.byHand && c.record.Process == nil:
+		return "a claude that was started by hand"
+	case c.byHand:
+		return fmt.Sprintf("a claude that was started by hand (pid %d)", c.record.Process.PID)
+	case c.record.Handle == "":
+		return "an agent"
+	}
+	return "agent " + string(c.record.Handle)
+}
+
+// denied is the refusal of what an agent may do only when it may manage.
+func (c *Caller) denied(what string) *agent.Error {
+	return agent.Errorf(agent.Held, "%s called this, and %s needs --may-manage, which it does not have", c, what).
+		Hint("a person can do it; or give a team an agent that may: nbs-worker spawn NAME --may-manage")
+}
+
+// checkKnown refuses everything to an agent when it is not known what that has.
+func (c *Caller) checkKnown() error {
+	if c.doubt == nil {
+		return nil
+	}
+	denied := agent.Errorf(agent.Held, "%s called this, and what it may is not known: %s", c, c.doubt.Error())
+	denied.Hints = agent.HintsOf(c.doubt)
+	if len(denied.Hints) == 0 {
+		return denied.Hint("a person can do it, in a terminal of their own")
+	}
+	return denied
+}
+
+// Confinement is the environment in which an agent's command has to work: the one with which the
+// agent itself was started, since an agent can set variables for its command, and whatever that
+// starts would get them. nil for a person, and for an agent that may manage.
+func (c *Caller) Confinement() []string {
+	if c == nil || c.manages() {
+		return nil
+	}
+	return slices.Clone(c.env)
+}
+
+// Bestow completes what a caller asks for a new colleague with what it has itself, and refuses
+// what is more. bound is true when the colleague gets the caller's folder, variables, arguments
+// and configuration, and nothing else. Errors: Held.
+func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound bool, err error) {
+	if err := c.checkKnown(); err != nil {
+		return asked, false, err
+	}
+	if asked.PermissionMode == "" {
+		asked.PermissionMode = c.mode()
+	}
+	if err := c.checkLimits(1); err != nil {
+		return asked, false, err
+	}
+	asked.Depth = c.record.Depth + 1
+	if c.manages() {
+		return asked, false, nil
+	}
+	for _, more := range []struct {
+		asked bool
+		what  string
+	}{
+		{len(asked.Env) > 0, "--env"},
+		{len(asked.ClaudeArgs) > 0, "an argument for claude"},
+		{asked.SessionID != "", "--session-id"},
+		{asked.MayManage, "to give --may-manage"},
+	} {
+		if more.asked {
+			return asked, false, c.denied(more.what)
+		}
+	}
+	if err := c.checkWords(words); err != nil {
+		return asked, false, err
+	}
+	// In another folder, even one inside its own, arguments with relative paths mean other files, and
+	// Claude finds other settings.
+	if own := c.record.LaunchCwd(); asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(own) {
+		return asked, false, c.denied("an agent in another folder than its own, " + agent.Quote(own) + ",")
+	}
+	asked.Cwd, asked.ConfigDir = c.record.LaunchCwd(), c.record.ConfigDir
+	asked.Env, asked.ClaudeArgs = maps.Clone(c.record.Env), slices.Clone(c.record.ClaudeArgs)
+	return asked, true, c.checkReach(&asked)
+}
+
+// CheckWords refuses the words of a start that give more than the caller has. It is called before
+// a prompt file is read: an agent must not learn what is in the file, or whether it is there.
+func (c *Caller) CheckWords(words Words) error {
+	if c == nil || c.manages() {
+		return nil
+	}
+	return c.checkWords(words)
+}
+
+// checkWords is CheckWords for a caller that does not manage. Claude takes the prompt of a start
+// for a user's own words, and does for a user what it would ask about, or refuse, an agent.
+func (c *Caller) checkWords(words Words) error {
+	switch {
+	case words.Trust:
+		return c.denied("--trust")
+	case words.PromptFile != "":
+		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", agent.ShellWord(words.PromptFile))
+	case claude.IsCommand(words.Prompt):
+		return c.denied("a prompt that is a command of Claude's").Hint("or give words that are meant for the model")
+	case claude.NamesFile(words.Prompt):
+		return c.denied("a prompt that names a file by @").Hint("or write the name without @; its claude reads the file when it may")
+	}
+	return nil
+}
+
+// checkReach refuses a colleague that has more than the caller.
+func (c *Caller) checkReach(r *agent.Spec) error {
+	has := &c.record
+	switch mode := r.LaunchPermissionMode(); {
+	case !observe.SameFolder(c.project, c.at.Store.Project()):
+		return c.denied("an agent of another project")
+	case !mode.Within(c.mode()):
+		return c.denied("an agent with the permission mode " + string(mode) + ", wider than its own, " + string(c.mode()) + ",")
+	case r.MayManage:
+		return c.denied("an agent that may manage")
+	case !slices.Equal(r.ClaudeArgs, has.ClaudeArgs):
+		return c.denied("an agent with other arguments for claude than its own")
+	case !maps.Equal(r.Env, has.Env):
+		return c.denied("an agent with other variables than its own")
+	case r.ConfigDir != has.ConfigDir:
+		return c.denied("an agent with another configuration of Claude than its own")
+	case !observe.Inside(r.LaunchCwd(), has.LaunchCwd()):
+		return c.denied("an agent outside of its folder " + agent.Quote(has.LaunchCwd()))
+	}
+	return nil
+}
+
+// checkLimits refuses more agents than agents may start without a person. more is how many are to come.
+func (c *Caller) checkLimits(more int) error {
+	limits, err := c.at.Store.Home().Limits()
+	if err != nil {
+		return err
+	}
+	var handles []agent.Handle
+	if c.at.Store.Exists() {
+		if handles, err = c.at.Store.Handles(); err != nil {
+			return err
+		}
+	}
+	full := ""
+	switch {
+	case c.record.Depth+1 > limits.Depth:
+		full = fmt.Sprintf("its colleague would be %d agents away from a person, and %d is the limit", c.record.Depth+1, limits.Depth)
+	case len(handles)+more > limits.Agents:
+		full = fmt.Sprintf("the project has the %d agents that agents may fill it with", limits.Agents)
+	default:
+		return nil
+	}
+	return agent.Errorf(agent.Held, "%s called this, and %s", c, full).
+		Hint("a person can start it all the same, or set another limit: %s", c.at.Store.Home().SetLimits(limits))
+}
+
+// CheckCrowd checks the limits again when the new record is written: agents that spawn at the same
+// time do not see each other's records before.
+func (c *Caller) CheckCrowd() error {
+	if c == nil {
+		return nil
+	}
+	return c.checkLimits(0)
+}
+
+// CheckResume keeps an agent from bringing back a colleague that has more than itself, or with
+// more.
+func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
+	if c == nil {
+		return nil
+	}
+	if err := c.checkKnown(); err != nil || c.manages() {
+		return err
+	}
+	switch {
+	case asked.Force && !c.Is(c.at.Store.Project(), r.Handle):
+		return c.denied("--force on another agent")
+	case asked.Fresh:
+		return c.denied("--fresh")
+	case asked.SessionID != "":
+		return c.denied("--session-id")
+	case asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(r.LaunchCwd()):
+		return c.denied("an agent in another folder than the recorded one, " + agent.Quote(r.LaunchCwd()) + ",")
+	}
+	if err := c.checkWords(asked.Words); err != nil {
+		return err
+	}
+	return c.checkReach(r)
+}
+
+// CheckSet keeps an agent from changing a colleague that has more than itself, or giving it more.
+func (c *Caller) CheckSet(before, after *agent.Spec) error {
+	if c == nil {
+		return nil
+	}
+	if err := c.checkKnown(); err != nil || c.manages() {
+		return err
+	}
+	if before.InitialPrompt != after.InitialPrompt {
+		if err := c.checkWords(Words{Prompt: after.InitialPrompt}); err != nil {
+			return err
+		}
+	}
+	if err := c.CheckAct(before, "change"); err != nil {
+		return err
+	}
+	return c.checkReach(after)
+}
+
+// CheckAct keeps an agent from acting on a colleague that may do more than itself. act names what it does, after "to":
+// "stop". Errors: Held.
+func (c *Caller) CheckAct(r *agent.Spec, act string) error {
+	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
+		return nil
+	}
+	if err := c.checkKnown(); err != nil {
+		return err
+	}
+	switch {
+	case !observe.SameFolder(c.project, c.at.Store.Project()):
+		return c.denied("to " + act + " an agent of another project")
+	case r.MayManage || !r.LaunchPermissionMode().Within(c.mode()):
+		return c.denied("to " + act + " an agent that may do more than itself")
+	case !slices.Equal(r.ClaudeArgs, c.record.ClaudeArgs) || !maps.Equal(r.Env, c.record.Env): // which may let it do more
+		return c.denied("to " + act + " an agent with other arguments or variables than its own")
+	}
+	return nil
+}
+
+// CheckDismiss keeps an agent from dismissing another.
+func (c *Caller) CheckDismiss(r *agent.Spec) error {
+	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
+		return nil
+	}
+	return c.denied("to dismiss another agent")
+}

@@ -1,0 +1,71 @@
+package caller
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/observe"
+)
+
+// TurnLimit is how long a turn may take that an agent asks for: it has one of few places.
+const TurnLimit = time.Hour
+
+// Turn returns what claude gets in a turn that the caller asks for: the caller's permission mode, arguments, variables,
+// folder and configuration. nil: a person asks, or an agent that may manage. Errors: Held for another project, for a
+// longer turn than [TurnLimit], and when it is not known what the caller has.
+func (c *Caller) Turn(timeout time.Duration) (*agent.Spec, error) {
+	if c == nil || c.manages() {
+		return nil, nil //nolint:nilnil // nothing bounds it
+	}
+	if err := c.checkKnown(); err != nil {
+		return nil, err
+	}
+	switch {
+	case !observe.SameFolder(c.project, c.at.Store.Project()):
+		return nil, c.denied("a turn in another project")
+	case timeout <= 0 || timeout > TurnLimit:
+		return nil, agent.Errorf(agent.Held, "%s called this, and a turn that an agent asks for takes at most %s", c, TurnLimit).Hint("--timeout 1h")
+	}
+	return &agent.Spec{
+		Handle: c.record.Handle, Depth: c.record.Depth, Cwd: c.record.LaunchCwd(), ConfigDir: c.record.ConfigDir, PermissionMode: c.mode(),
+		ClaudeArgs: slices.Clone(c.record.ClaudeArgs), Env: maps.Clone(c.record.Env),
+	}, nil
+}
+
+const (
+	agentsKeys  = "agent:"  // begins the keys of conversations that agents have begun
+	claudesKeys = "claude:" // and claudes without a record
+)
+
+// reserved begin the keys of conversations that are of chats, schedules, copies and agents.
+var reserved = []string{"telegram:", "schedule:", "fork:", agentsKeys, claudesKeys}
+
+// ownKeys begins the keys of the caller's conversations.
+func (c *Caller) ownKeys() string {
+	if c.record.Handle == "" {
+		return claudesKeys
+	}
+	return agentsKeys + string(c.record.Handle) + ":"
+}
+
+// Key returns the key of a conversation that the caller names. An agent's conversations are its own, with the keys
+// agent:HANDLE:KEY, or claude:KEY for one without a record: it begins none in which its user would go on unaware.
+// Errors: Held for a key of others.
+func (c *Caller) Key(key string) (string, error) {
+	switch {
+	case c.Sees(key):
+		return key, nil
+	case slices.ContainsFunc(reserved, func(prefix string) bool { return strings.HasPrefix(key, prefix) }):
+		return "", agent.Errorf(agent.Held, "%s called this, and the conversation %s is not its own", c, agent.Quote(key)).
+			Hint("with a key of its own: nbs-worker ask KEY TEXT")
+	}
+	return c.ownKeys() + key, nil
+}
+
+// Sees reports whether the caller may read a conversation: an agent its own, with the key as it is kept.
+func (c *Caller) Sees(key string) bool {
+	return c == nil || c.manages() || strings.HasPrefix(key, c.ownKeys())
+}

@@ -1,0 +1,90 @@
+package doctor
+
+import (
+	"context"
+
+	"nbs-worker/internal/team/inspect"
+)
+
+// check is one thing that is looked at.
+type check struct {
+	id      string
+	holds   string // what is so when nothing was found
+	project bool   // it needs a .nbs
+	// volatile marks a check of what other commands change: its findings are looked for a second
+	// time before they are reported.
+	volatile bool
+	run      func(d *examination, ctx context.Context) findings
+}
+
+// ofEach makes a check that looks at agents one by one.
+func ofEach(which func(*examination) []inspect.Row, look func(*examination, inspect.Row) findings) func(*examination, context.Context) findings {
+	return func(d *examination, _ context.Context) (all findings) {
+		for _, row := range which(d) {
+			all = append(all, look(d, row)...)
+		}
+		return all
+	}
+}
+
+// checks are all checks, in the order in which they are reported.
+var checks = []check{
+	{id: "claude.found", run: (*examination).claudeFound},
+	{id: "claude.version", run: (*examination).claudeVersion},
+	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*examination).claudeFlags},
+	{id: "claude.root", holds: "claude will not refuse to bypass permissions for being root", run: (*examination).rootWithoutSandbox},
+	{id: "claude.keys", holds: "Claude's prompt takes the keys that messages are sent with", run: (*examination).promptKeys},
+	{id: "claude.probe", run: (*examination).probe},
+
+	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*examination).login},
+	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
+	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: ofEach((*examination).live, (*examination).waiting)},
+
+	{id: "tmux.version", run: (*examination).tmuxVersion},
+	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*examination).tmuxTrial},
+	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*examination).tmuxServers},
+	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
+
+	{id: "services.found", holds: "the program that runs serve and memory is beside this one, of the same version", run: (*examination).services},
+
+	{id: "folder.project", run: (*examination).projectFolder},
+	{id: "folder.disk", run: (*examination).disk},
+	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*examination).fileLocks},
+	{id: "folder.state", holds: "what is kept outside of the project is this user's alone, and can be written", run: (*examination).outside},
+	{id: "folder.private", holds: "what is in .nbs is this user's, and nobody else's to read", project: true, run: (*examination).private},
+	{id: "folder.tracked", holds: "git keeps nothing of .nbs", project: true, run: (*examination).tracked},
+
+	{id: "machine.memory", run: (*examination).memory},
+	{id: "machine.load", run: (*examination).load},
+
+	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
+
+	{id: "team.paused", holds: "nothing keeps agents from being repaired by themselves", project: true, run: (*examination).paused},
+	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
+	{id: "team.allowed", holds: "each record was written by a command of this user, or allowed", project: true, volatile: true, run: ofEach((*examination).known, (*examination).notAllowed)},
+	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: ofEach((*examination).known, (*examination).lostFolders)},
+	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: ofEach((*examination).known, (*examination).moved)},
+	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: ofEach((*examination).live, (*examination).drifted)},
+	{id: "team.launchers", holds: "each launcher runs a program that is still installed", project: true, volatile: true, run: (*examination).replacedLaunchers},
+	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: ofEach((*examination).known, (*examination).lostTranscripts)},
+	{id: "team.unsaved", holds: "what is said to each agent is written down", project: true, volatile: true, run: (*examination).unsaved},
+	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: ofEach((*examination).known, (*examination).endingTranscripts)},
+	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*examination).openTwice},
+	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*examination).unrecordedClaudes},
+	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*examination).unrecordedSessions},
+
+	{id: "conversations.readable", holds: "each conversation can be read", project: true, volatile: true, run: (*examination).damagedConversations},
+	{id: "conversations.waiting", holds: "no turn of a conversation waits for a person", project: true, volatile: true, run: (*examination).deadLetters},
+	{id: "conversations.left", holds: "no claude answers a turn that nobody runs", volatile: true, run: (*examination).leftTurns},
+
+	{id: "left.leases", holds: "each lease is held for the agent that has its conversation", project: true, volatile: true, run: (*examination).orphanedLeases},
+	{id: "left.files", holds: "nothing half written lies about, and no launch that nobody took", project: true, volatile: true, run: (*examination).leftovers},
+	{id: "left.journal", holds: "the journal is as it was written", project: true, volatile: true, run: (*examination).brokenJournal},
+
+	{id: "environment.here", holds: "nothing here keeps a claude from writing its transcript", run: (*examination).forgetfulHere},
+	{id: "environment.tmux", holds: "nothing in the tmux servers keeps a claude from writing its transcript", run: (*examination).tmuxEnvironment},
+	{id: "environment.agents", holds: "no agent runs without writing its transcript", project: true, volatile: true, run: ofEach((*examination).live, (*examination).forgetfulAgents)},
+	{id: "environment.names", holds: "what the agents were started with is set here too", project: true, run: (*examination).missingNames},
+
+	{id: "clock.future", holds: "no record is from the future", project: true, run: ofEach((*examination).known, (*examination).fromTheFuture)},
+}

@@ -1,0 +1,166 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/team/doctor/trial"
+	"nbs-worker/internal/team/launcher"
+)
+
+// saidClaude is what the claude program printed about itself.
+type saidClaude struct {
+	program  string
+	findErr  error
+	version  string // as it printed it
+	help     string
+	startErr error
+}
+
+// askClaude runs claude for its version and its options, with a configuration that is thrown away.
+func (d *examination) askClaude(ctx context.Context) saidClaude {
+	var said saidClaude
+	said.program, said.findErr = claude.FindBinary(d.Variable(claude.BinaryVariable))
+	if said.findErr != nil {
+		return said
+	}
+	env := claude.ScratchEnv(d.Env, d.scratch)
+	var versionErr, helpErr error
+	var both sync.WaitGroup
+	both.Go(func() { said.version, versionErr = launcher.Ask(ctx, said.program, versionArgs, env, d.scratch) })
+	both.Go(func() { said.help, helpErr = launcher.Ask(ctx, said.program, helpArgs, env, d.scratch) })
+	both.Wait()
+	said.startErr = cmp.Or(versionErr, helpErr)
+	return said
+}
+
+func (d *examination) claudeFound(_ context.Context) findings {
+	said := d.claude()
+	if said.findErr == nil {
+		return holding("claude is " + said.program)
+	}
+	return unfit(said.findErr.Error(), "no agent can be started or resumed", agent.HintsOf(said.findErr)...)
+}
+
+func (d *examination) claudeVersion(_ context.Context) findings {
+	said := d.claude()
+	version := claude.ReadVersion(said.version)
+	switch {
+	case said.findErr != nil:
+		return found(Note, "claude's version is not known: there is no claude", "")
+	case errors.Is(said.startErr, context.DeadlineExceeded) && said.version == "":
+		return found(Warning, agent.Quote(said.program)+" did not say its version in time", "this machine is very busy, or claude hangs",
+			"to see which: time "+said.program+" --version")
+	case said.startErr != nil && said.version == "":
+		return unfit(fmt.Sprintf("%s does not say its version: %v", agent.Quote(said.program), said.startErr),
+			"what does not start at all starts no agent", "to see what it says: "+said.program+" --version")
+	case version == "":
+		return found(Warning, "what claude --version prints is not a version of Claude Code: "+agent.Quote(strings.TrimSpace(said.version)),
+			"it may be another program; what is known of Claude Code may not hold for it", "name the right one: export "+claude.BinaryVariable+"=/path/to/claude")
+	case claude.OlderThanTested(version):
+		return found(Warning, "claude "+version+" is older than "+claude.OldestTested+", the oldest that nbs-worker is tested with",
+			"what a start relies on may be missing in it", "claude update")
+	}
+	return holding("claude has version " + version)
+}
+
+func (d *examination) claudeFlags(_ context.Context) findings {
+	said := d.claude()
+	if said.findErr != nil || said.help == "" {
+		return found(Note, "claude's options are not known: it did not print its help", "")
+	}
+	missing := missingFlags(said.help)
+	if len(missing) == 0 {
+		return nil
+	}
+	return unfit("claude does not know "+strings.Join(missing, ", "), "each start of an agent uses them, and would be refused", "claude update")
+}
+
+// rootWithoutSandbox looks for agents that claude would refuse to start, and, where there
+// are none yet, whether it would refuse the next one.
+func (d *examination) rootWithoutSandbox(_ context.Context) findings {
+	var refused []string
+	rows := d.known()
+	for _, row := range rows {
+		if claude.RefusesRoot(&row.Record.Spec, claude.Env(&row.Record.Spec, d.Env, nil), d.UID) {
+			refused = append(refused, string(row.Handle))
+		}
+	}
+	fixes := []string{"if this machine is a sandbox that may be damaged: export IS_SANDBOX=1", "or run nbs-worker as another user than root"}
+	switch {
+	case len(refused) > 0:
+		return found(Failure, "claude would refuse to start "+handles(refused)+": they bypass permissions, and this is root without IS_SANDBOX",
+			"claude says: "+claude.RootRefusal, fixes...)
+	case len(rows) == 0 && claude.RefusesRoot(&agent.Spec{}, d.Env, d.UID):
+		return found(Warning, "root may not bypass permissions, and that is how spawn starts an agent unless it is told otherwise",
+			"claude says: "+claude.RootRefusal, append(fixes, "or let agents ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)
+	}
+	return nil
+}
+
+// probe starts a claude like that of an agent, in a folder of its own, and judges what it did.
+func (d *examination) probe(ctx context.Context) findings {
+	said := d.claude()
+	if said.findErr != nil {
+		return found(Note, "claude was not tried: it was not found", "")
+	}
+	seen, err := trial.Claude(ctx, d.scratch, said.program)
+	if err != nil {
+		return found(Note, "claude was not tried: "+oneLine(err), "")
+	}
+	return judgeTrial(seen)
+}
+
+// judgeTrial returns what a claude that was tried failed to do.
+func judgeTrial(seen trial.Seen) (all findings) {
+	unfit := func(what, why string) findings { return unfit(what, why, "claude update") }
+	if !seen.Registered {
+		what := "a claude that was tried did not enter itself into its registry"
+		if words := strings.Join(strings.Fields(seen.Screen), " "); words != "" {
+			what += "; its screen: " + agent.Quote(words)
+		}
+		return unfit(what, "whether an agent is ready, what it does, and in which conversation it is, is known from there")
+	}
+	if seen.Entry.Status == "" || seen.Entry.StartTicks == 0 {
+		all = append(all, unfit("the registry entry of a claude does not say what it does, or which process it is", "what an agent does would be unknown")...)
+	}
+	if !seen.Heard.Started {
+		all = append(all, unfit("a claude did not run the hook SessionStart of its settings", "a conversation that changes inside claude, by /clear, would not be followed at once")...)
+	}
+	if !seen.Heard.Ended {
+		all.add(Warning, "a claude that was hung up did not run the hook SessionEnd", "why an agent ended is known less exactly")
+	}
+	if !seen.Heard.StatusLine {
+		all.add(Warning, "a claude did not run the status line of its settings", "context and cost of agents are computed from transcripts, less exactly", "claude update")
+	}
+	if len(all) == 0 {
+		return holding("a claude that was tried entered itself into its registry, and ran its hooks and its status line")
+	}
+	return all
+}
+
+// handles lists agents in a sentence, the first few of many.
+func handles(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// oneLine returns an error, the first of several, on one line.
+func oneLine(err error) string {
+	if several, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok && len(several.Unwrap()) > 0 {
+		return oneLine(several.Unwrap()[0])
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}

@@ -1,0 +1,75 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/proc"
+)
+
+func (d *examination) damagedConversations(_ context.Context) findings {
+	_, err := d.Store.Conversations().Keys()
+	if err == nil {
+		return nil
+	}
+	return found(Failure, "some conversations cannot be read: "+oneLine(err), "no turn of theirs is answered until then", agent.HintsOf(err)...)
+}
+
+// deadLetters looks for turns that block their conversation until a person decides.
+func (d *examination) deadLetters(_ context.Context) (all findings) {
+	keys, _ := d.Store.Conversations().WithWork() // damagedConversations tells of those that cannot be read
+	for _, key := range keys {
+		state, err := d.Store.Conversations().Of(key).State()
+		if err != nil || len(state.Open) == 0 {
+			continue
+		}
+		head, named := state.Open[0], agent.ShellWord(string(key))
+		if head.Held == nil || !head.Held.Until.IsZero() {
+			continue
+		}
+		f := all.add(Warning, fmt.Sprintf("turn %d of the conversation %s waits for a person: %s", head.Seq, agent.Quote(string(key)), head.Held.Reason),
+			fmt.Sprintf("nothing behind it is answered; %s open", agent.Count(len(state.Open), "turn")),
+			"to try it again: nbs-worker conversation retry "+named, "to give it up: nbs-worker conversation skip "+named)
+		f.about = fmt.Sprintf("%s %d", key, head.Seq)
+	}
+	return all
+}
+
+// leftTurns looks for claudes of turns whose runner is gone: the runner of the next turn ends them. Only the claude of
+// a conversation has the variable of the context, perhaps empty; the others observe agents.
+func (d *examination) leftTurns(_ context.Context) (all findings) {
+	claudes, _ := d.claudes() // team.twice says what is wrong
+	for _, one := range claudes {
+		if _, isTurns := proc.Variable(one.PID, agent.TurnVariable); !isTurns {
+			continue
+		}
+		if !isOrphan(proc.AncestorsOf(one.PID), proc.Name) || isBelow(one.PID, filepath.Base(d.Program)) {
+			continue
+		}
+		next := "the next turn of its conversation ends it"
+		if _, converses := proc.Variable(one.PID, turn.ContextVariable); !converses {
+			next = "it observed an agent, and who observes the agents of that project next ends it"
+		}
+		all.add(Note, fmt.Sprintf("the claude of a turn runs, pid %d, and who ran it is gone", one.PID),
+			next, hintKill(one.PID, "to end it now: kill %d")...)
+	}
+	return all
+}
+
+// isOrphan tells whether a process may have been given another parent: the first process, or the user's systemd.
+// chain is the process and its ancestors; it is alone in it when it has just ended.
+func isOrphan(chain []int, name func(pid int) string) bool {
+	return len(chain) > 1 && (chain[1] == 1 || name(chain[1]) == "systemd")
+}
+
+// isBelow tells whether a process was started by a program of ours that runs still.
+func isBelow(pid int, program string) bool {
+	return slices.ContainsFunc(proc.AncestorsOf(pid)[1:], func(above int) bool {
+		runs := proc.Program(above)
+		return runs == program || runs == program+"-services"
+	})
+}

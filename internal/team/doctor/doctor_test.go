@@ -1,0 +1,104 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/team/inspect"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+func TestJudgeSettings(t *testing.T) {
+	t.Parallel()
+	all := judgeSettings("tmux -S /tmp/s ", tmux.Settings{"exit-unattached": "on", "destroy-unattached": "off", "remain-on-exit": "off"})
+	rig.Check(t, len(all) == 1 && all[0].Level == Note && all[0].Fix[0] == "tmux -S /tmp/s set-option -s exit-unattached off", "%+v", all)
+	all = judgeSettings("", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"})
+	rig.Check(t, len(all) == 1 && all[0].Level == Warning, "%+v", all)
+}
+
+func TestJudgeLogin(t *testing.T) {
+	t.Parallel()
+	const session, service = "/user.slice/user-1000.slice/session-3.scope", "/user.slice/user-1000.slice/user@1000.service/tmux.slice/tmux-spawn-1.scope"
+	kills, spares, lingers := "KillUserProcesses=yes\n", "#KillUserProcesses=no\n", "var/lib/systemd/linger/ann"
+	for _, c := range []struct {
+		name, group, conf, linger string
+		user                      string
+		level                     Level
+	}{
+		{"a session that is killed", session, kills, "", "ann", Failure},
+		{"linger does not save a session", session, kills, lingers, "ann", Failure},
+		{"root is spared", session, kills, "", "root", ""},
+		{"a session that is spared", session, spares, "", "ann", ""},
+		{"not known", session, "", "", "ann", Note},
+		{"a service of the user", service, spares, "", "ann", Warning},
+		{"a service of one who lingers", service, kills, lingers, "ann", ""},
+		{"a service of the system", "/system.slice/nbs.service", kills, "", "ann", ""},
+	} {
+		root := fstest.MapFS{"etc/systemd/logind.conf": {Data: []byte(c.conf)}}
+		if c.linger != "" {
+			root[c.linger] = &fstest.MapFile{}
+		}
+		var found Finding
+		if all := judgeLogin(proc.Logins{Root: root}, "the server", c.group, c.user); len(all) > 0 {
+			found = all[0]
+		}
+		rig.Check(t, found.Level == c.level, "%s: %+v", c.name, found)
+		rig.Check(t, c.level == "" || strings.Contains(strings.Join(found.Fix, "\n"), "loginctl enable-linger ann"), "%s: %q", c.name, found.Fix)
+	}
+}
+
+func TestEachCheckHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, c := range checks {
+		rig.Check(t, !seen[c.id] && strings.Contains(c.id, ".") && c.run != nil, "%+v", c.id)
+		seen[c.id] = true
+	}
+}
+
+// What was mended, and could not be journaled, is both told and a failure.
+func TestRepairThatIsDoneAndFails(t *testing.T) {
+	t.Parallel()
+	full := errors.New("the disk is full")
+	done, failed := repair(t.Context(), findings{
+		{repair: func(context.Context) (string, error) { return "moved it aside", full }},
+		{What: "not by itself"},
+		{repair: func(context.Context) (string, error) { return "", nil }},
+	})
+	rig.Equal(t, fmt.Sprint(done, failed), "[moved it aside] [the disk is full]", "what is told")
+}
+
+// An upgrade leaves launchers that run the old version; each is named.
+func TestLaunchersOfAReplacedVersionAreNamed(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "sleep")
+	sleep, err := exec.LookPath("sleep")
+	rig.Must(t, err)
+	binary, err := os.ReadFile(sleep)
+	rig.Must(t, err)
+	rig.Must(t, os.WriteFile(program, binary, 0o700))
+	cmd := exec.Command(program, "600")
+	rig.Must(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	id, err := proc.Identify(cmd.Process.Pid)
+	rig.Must(t, err)
+	launched := inspect.Row{Handle: "alpha"}
+	launched.Record.Process = &agent.Process{Identity: id, Launcher: id.Identified}
+	rows := []inspect.Row{launched, {Handle: "adopted"}}
+	all := judgeLaunchers(rows, proc.IsReplaced)
+	rig.Check(t, len(all) == 0, "while it is there: %+v", all)
+	rig.Must(t, os.Remove(program))
+	all = judgeLaunchers(rows, proc.IsReplaced)
+	rig.Check(t, len(all) == 1 && all[0].Level == Note && strings.HasSuffix(all[0].What, ": alpha") && strings.HasSuffix(all[0].Fix[0], ": nbs-worker resume alpha --force"), "after an upgrade: %+v", all)
+}

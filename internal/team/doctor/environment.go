@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/inspect"
+)
+
+func (d *examination) forgetfulHere(_ context.Context) findings {
+	name := claude.Forgetful(d.Variable)
+	if name == "" {
+		return nil
+	}
+	return found(Note, name+" is set here", "nbs-worker takes it away from the agents that it starts; a claude that is started from here by hand writes no transcript, and cannot be resumed", "unset "+name)
+}
+
+// forgetfulAgents looks into the environment of an agent's process, whoever started it.
+func (d *examination) forgetfulAgents(row inspect.Row) findings {
+	env, _ := proc.Environ(row.Record.Process.PID) // none of one that has just ended
+	name := claude.Forgetful(lookup(env))
+	if name == "" {
+		return nil
+	}
+	return found(Failure, fmt.Sprintf("%s was started with %s: it writes no transcript", row.Handle, name),
+		"what it says is lost with it; it cannot be resumed", "let it write down what matters, then start it anew: nbs-worker resume "+string(row.Handle)+" --force")
+}
+
+// missingNames compares the names, never the values, of the variables that decide with whom
+// claude talks: those of an agent's start with those of the caller, as under cron.
+func (d *examination) missingNames(_ context.Context) (all findings) {
+	concerned := map[string][]string{} // handles by what they would miss
+	for _, row := range d.known() {
+		if missing := d.missingFor(row); len(missing) > 0 {
+			names := strings.Join(missing, " ")
+			concerned[names] = append(concerned[names], string(row.Handle))
+		}
+	}
+	for names, who := range concerned {
+		all.add(Warning, fmt.Sprintf("not set here, and set when %s started: %s", handles(who), names),
+			"a resume from here, as by cron, would start them without: with another account, another provider, or none", "set them for each call, by their own values: export "+names)
+	}
+	slices.SortFunc(all, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
+	return all
+}
+
+// missingFor returns the names that an agent had and the caller has not: those of its process while it
+// runs, else those of its record.
+func (d *examination) missingFor(row inspect.Row) []string {
+	names := row.Record.EnvNames
+	if row.Status.SamePID {
+		if env, err := proc.Environ(row.Record.Process.PID); err == nil && len(env) > 0 {
+			names = claude.ProviderNames(&row.Record.Spec, env)
+		}
+	}
+	here := claude.ProviderNames(&row.Record.Spec, d.Env)
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(here, name) })
+}

@@ -1,0 +1,79 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/launch"
+)
+
+func (d *examination) callersConfig() (claude.Config, error) {
+	dir, err := d.CallersConfigDir()
+	if err != nil {
+		return claude.Config{}, err
+	}
+	return claude.ConfigAt(dir)
+}
+
+// firstStart reads from the caller's Claude configuration what a first start in a folder would ask.
+func (d *examination) firstStart(folder string) (claude.FirstStart, error) {
+	config, err := d.callersConfig()
+	if err != nil {
+		return claude.FirstStart{}, err
+	}
+	return config.ReadFirstStart(folder, d.Variable)
+}
+
+func (d *examination) login(_ context.Context) findings {
+	first, err := d.firstStart(d.Store.Project())
+	const why = "an agent that is started would wait for a person at its first dialog; spawn ends with 8 and says so"
+	switch {
+	case err != nil:
+		return found(Failure, oneLine(err), "claude would not start with it", agent.HintsOf(err)...)
+	case !first.Onboarded:
+		return found(Warning, "Claude Code has not been set up for this user", why, "start claude once by hand, and answer what it asks: claude")
+	case !first.LoggedIn:
+		return found(Warning, "claude knows no account, key or provider here", why, "start claude once by hand, and type /login: claude")
+	case first.AsksForKey:
+		return found(Warning, "claude will ask whether to use the API key of the environment, and its default is no", why, "start claude once by hand, and answer yes: claude")
+	}
+	return nil
+}
+
+// trust looks at the folders of the agents, and where there are none yet at that of the next.
+func (d *examination) trust(_ context.Context) (all findings) {
+	const why = "an agent that is started there asks whether it may, and waits for a person"
+	said := map[string]bool{}
+	for _, row := range d.known() {
+		config, err := d.ConfigOf(&row.Record)
+		folder := cmp.Or(d.MovedWithProject(&row.Record), row.Record.LaunchCwd())
+		if err != nil || said[folder] {
+			continue
+		}
+		if first, err := config.ReadFirstStart(folder, d.Variable); err == nil && !first.Trusted {
+			said[folder] = true
+			all.add(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, agent.Quote(folder)), why,
+				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force %s", row.Handle, launch.TrustFlag(folder)))
+		}
+	}
+	if len(d.known()) > 0 {
+		return all
+	}
+	first, err := d.firstStart(d.Store.Project())
+	if err != nil || first.Trusted {
+		return nil // start.login says what cannot be read
+	}
+	return found(Note, "claude does not trust the folder "+agent.Quote(d.Store.Project()), why,
+		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+launch.TrustFlag(d.Store.Project()))
+}
+
+func (d *examination) waiting(row inspect.Row) findings {
+	if row.Status.State != agent.Waiting {
+		return nil
+	}
+	return found(Note, fmt.Sprintf("%s is %s", row.Handle, row.Status.Word()), "it does nothing until a person answers", "answer it there: nbs-worker attach "+string(row.Handle))
+}

@@ -1,0 +1,157 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/git"
+	"nbs-worker/internal/store"
+)
+
+func (d *examination) projectFolder(_ context.Context) findings {
+	switch {
+	case d.Project != nil:
+		return found(Failure, oneLine(d.Project), "no agent of this project can be looked at, started or ended", agent.HintsOf(d.Project)...)
+	case !d.Store.Exists():
+		return found(Note, "there is no project here: no .nbs folder in "+agent.Quote(d.Store.Project())+" or above it",
+			"only the machine was looked at", "to look at a project: nbs-worker doctor --root DIR")
+	}
+	return holding("the project is " + d.Store.Project())
+}
+
+// unsafeDisks are file systems on which locks or renames cannot be relied on.
+var unsafeDisks = map[int64]struct{ name, why string }{
+	unix.NFS_SUPER_MAGIC:  {"nfs", "locks on NFS depend on its server, and two machines that share the folder do not see each other's processes"},
+	unix.SMB_SUPER_MAGIC:  {"smb", likeWindows},
+	unix.SMB2_SUPER_MAGIC: {"smb2", likeWindows},
+	unix.CIFS_SUPER_MAGIC: {"cifs", likeWindows},
+	unix.V9FS_MAGIC:       {"9p", "locks on 9p hold on this machine only, and a rename may not be atomic"},
+	unix.FUSE_SUPER_MAGIC: {"fuse", "what locks and syncs are worth there depends on the program behind it"},
+	unix.AFS_SUPER_MAGIC:  {"afs", "locks on AFS are advisory between machines, and modes are not those of Linux"},
+}
+
+const likeWindows = "locks and modes on a Windows share are not those of Linux"
+
+// passingDisks are file systems that end with the container or the machine.
+var passingDisks = map[int64]string{unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.TMPFS_MAGIC: "tmpfs"}
+
+// disk looks at the file systems of the project and of Claude's configurations.
+func (d *examination) disk(ctx context.Context) findings {
+	all := findings{roomOn(ctx, "the project", d.Store.Folder())}
+	for _, folder := range d.configFolders() {
+		all = append(all, roomOn(ctx, "Claude's configuration", folder))
+	}
+	where := d.Store.Project()
+	if d.Store.Exists() {
+		where = d.Store.Folder()
+	}
+	var project unix.Statfs_t
+	if err := unix.Statfs(where, &project); err != nil {
+		all.add(Warning, "what file system the project is on cannot be seen: "+oneLine(err), "on some of them locks are no promise")
+	} else if unsafe, is := unsafeDisks[project.Type]; is {
+		all.add(Warning, "the project is on "+unsafe.name, unsafe.why, "keep .nbs on a local disk: nbs-worker --root DIR list")
+	} else if name, is := passingDisks[project.Type]; is {
+		all.add(Note, "the project is on "+name, "records that are kept there end with the container or the machine; a volume would keep them")
+	}
+	return all
+}
+
+// configFolders are those of the caller and of the agents.
+func (d *examination) configFolders() []string {
+	var folders []string
+	if config, err := d.callersConfig(); err == nil {
+		folders = append(folders, filepath.Dir(config.SettingsFile()))
+	}
+	for _, row := range d.known() {
+		if config, err := d.ConfigOf(&row.Record); err == nil {
+			folders = append(folders, filepath.Dir(config.SettingsFile()))
+		}
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}
+
+func (d *examination) fileLocks(_ context.Context) findings {
+	err := d.Store.ProveFlock()
+	if err == nil {
+		return nil
+	}
+	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
+	if errors.Is(err, store.ErrNoLocks) {
+		return found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two verbs could start one agent at once, and fork its conversation",
+			"keep .nbs on a local disk; "+holder)
+	}
+	hints := agent.HintsOf(err)
+	if len(hints) == 0 {
+		hints = []string{holder}
+	}
+	return found(Failure, "nothing can be written in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and how one ends is not written down", hints...)
+}
+
+// outside looks at the user's folders that are in no project.
+func (d *examination) outside(_ context.Context) (all findings) {
+	for _, err := range d.Store.CheckOutside() {
+		all.add(Failure, oneLine(err), "no agent can be started without what is kept there, and no transcript outlives Claude's own", agent.HintsOf(err)...)
+	}
+	return all
+}
+
+// private looks at owners and modes. What could have been planted is for a person to judge.
+func (d *examination) private(_ context.Context) (all findings) {
+	loose, err := d.Store.Loose()
+	if err != nil {
+		return found(Warning, "modes in .nbs cannot be looked at: "+oneLine(err), "records may be readable by others")
+	}
+	own := slices.DeleteFunc(slices.Clone(loose), func(l store.Loose) bool { return !l.Own() })
+	if len(own) > 0 {
+		readable := all.add(Warning, fmt.Sprintf("others may read %d files or folders in .nbs, such as %s (mode %04o)", len(own), agent.Quote(own[0].Path), own[0].Mode.Perm()),
+			"records hold prompts and last screens", "chmod -R go= "+agent.ShellWord(d.Store.Folder()))
+		readable.repair = func(context.Context) (string, error) {
+			for _, l := range own {
+				if err := d.Store.Tighten(l); err != nil {
+					return "", err
+				}
+			}
+			return fmt.Sprintf("took the rights of others off %d files or folders in .nbs", len(own)), nil
+		}
+	}
+	for _, l := range loose {
+		switch {
+		case l.Own():
+		case int(l.Owner) != os.Geteuid():
+			all.add(Warning, fmt.Sprintf("%s belongs to user id %d", agent.Quote(l.Path), l.Owner), "it is not read, since another user wrote it; as a folder it stops every verb",
+				l.TakeOver())
+		default:
+			all.add(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", agent.Quote(l.Path), l.Mode.Perm()), "it is not read, since anybody may have written it",
+				"look at what is in it, then: chmod go= "+agent.ShellWord(l.Path))
+		}
+	}
+	return all
+}
+
+// tracked looks whether git tracks something of .nbs, or would add it.
+func (d *examination) tracked(ctx context.Context) (all findings) {
+	folder := git.Folder{Parent: d.Store.Project(), Name: filepath.Base(d.Store.Folder()), Env: d.Env}
+	at, name := agent.ShellWord(d.Store.Project()), agent.ShellWord(folder.Name)
+	if files := folder.Tracked(ctx); len(files) > 0 {
+		return found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", agent.Count(len(files), "file"), folder.Name, agent.Quote(files[0])),
+			"records hold prompts and last screens, and who clones the repository gets them; what comes with a clone is another's",
+			fmt.Sprintf("take them out of the repository, they stay on disk: git -C %s rm -r --cached --quiet %s", at, name))
+	}
+	if !folder.Unignored(ctx) {
+		return nil
+	}
+	would := all.add(Warning, "git does not ignore "+folder.Name, "with the next git add, records get into the repository",
+		`printf '*\n' >>`+agent.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
+	would.repair = func(context.Context) (string, error) {
+		return "had git ignore " + folder.Name, d.Store.IgnoreItself()
+	}
+	return all
+}

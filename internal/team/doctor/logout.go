@@ -1,0 +1,58 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+
+	"nbs-worker/internal/platform/proc"
+)
+
+// outlivesLogin looks in which control groups tmux servers run: a login's session may be killed at
+// its end, and the services of a user end with the last login unless the user lingers.
+func (d *examination) outlivesLogin(_ context.Context) (all findings) {
+	logins := proc.Logins{Root: os.DirFS("/")}
+	if !logins.Systemd() {
+		return found(Note, "systemd does not run this machine: what a logout ends was not looked at", "")
+	}
+	name := ""
+	if self, err := user.Current(); err == nil {
+		name = self.Username
+	}
+	groups := map[string]string{}
+	for _, client := range d.servers() {
+		if pid, err := client.ServerPID(); err == nil {
+			groups[fmt.Sprintf("the tmux server, pid %d,", pid)] = proc.Cgroup(pid)
+		}
+	}
+	if len(groups) == 0 { // the next agent's server would run in the group of this command
+		groups["a tmux server that is started from here"] = proc.Cgroup(os.Getpid())
+	}
+	for what, group := range groups {
+		all = append(all, judgeLogin(logins, what, group, name)...)
+	}
+	return all
+}
+
+// judgeLogin tells what the end of a login does to a process in a control group.
+func judgeLogin(logins proc.Logins, what, group, name string) findings {
+	kills, known := logins.KillsSessions()
+	lingers := logins.Lingers(name)
+	inSession := strings.Contains(group, "/session-") && strings.HasSuffix(strings.TrimSuffix(group, "/"), ".scope")
+	linger := "loginctl enable-linger " + name
+	scope := "and start the server in a scope of your own: systemd-run --user --scope tmux start-server \\; set-option -g exit-empty off"
+	switch {
+	case inSession && known && kills && name != "root": // root is exempt unless somebody says otherwise
+		return found(Failure, what+" is part of a login session, and the login manager kills what is left of one (KillUserProcesses=yes)",
+			"when that login ends, by a logout or a lost connection, all agents end with it", linger, scope)
+	case inSession && !known:
+		return found(Note, what+" is part of a login session, and whether the login manager kills what is left of one is not known",
+			"if it does, all agents end with that login", "to see it: loginctl show-logind -p KillUserProcesses", linger, scope)
+	case strings.Contains(group, "/user@") && !lingers:
+		return found(Warning, what+" is run by the user's service manager, which ends with the user's last login",
+			"when you log out everywhere, all agents end", linger)
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/shirou/gopsutil/v3/cpu"
+	"github.com/shirou/gopsutil/v3/disk"
+	"github.com/shirou/gopsutil/v3/load"
+	"github.com/shirou/gopsutil/v3/mem"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+)
+
+const (
+	littleMemory = 200 << 20 // bytes: of one claude
+	littleBytes  = 200 << 20
+	noBytes      = 4 << 20
+	littleFiles  = 1000
+	manyPerCore  = 8 // processes that want to run
+)
+
+// roomOn tells how much is free on the disk of a folder, or of where it will be made.
+func roomOn(ctx context.Context, what, folder string) Finding {
+	usage, err := disk.UsageWithContext(ctx, folder)
+	for ; errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); usage, err = disk.UsageWithContext(ctx, folder) {
+		folder = filepath.Dir(folder)
+	}
+	room := Finding{
+		Level: Warning, What: "the disk of " + what, Fix: []string{"df -h " + agent.ShellWord(folder)},
+		Why: "a verb that cannot write its record starts nothing; an agent that cannot write its transcript forgets",
+	}
+	switch {
+	case err != nil:
+		room.What, room.Why = room.What+" cannot be measured: "+oneLine(err), "whether anything can be kept there is not known"
+	case usage.Free < noBytes:
+		room.Level, room.What = Failure, room.What+" is full: "+agent.Bytes(usage.Free)+" free"
+	case usage.Free < littleBytes:
+		room.What += " is nearly full: " + agent.Bytes(usage.Free) + " free"
+	case usage.InodesTotal > 0 && usage.InodesFree < littleFiles:
+		room.What += fmt.Sprintf(" has room for %d more files only", usage.InodesFree)
+	default:
+		return Finding{Level: Holds, What: room.What + " has " + agent.Bytes(usage.Free) + " free"}
+	}
+	return room
+}
+
+func (d *examination) memory(ctx context.Context) findings {
+	memory, err := mem.VirtualMemoryWithContext(ctx)
+	const look = "to see what uses it: ps -eo pid,rss,comm --sort=-rss | head"
+	switch {
+	case err != nil:
+		return found(Note, "the memory of this machine cannot be measured: "+oneLine(err), "")
+	case memory.Available < littleMemory:
+		return found(Warning, "this machine has "+agent.Bytes(memory.Available)+" of memory left",
+			"one more claude takes about as much; when there is none, the kernel ends a process that uses much", look)
+	}
+	return holding(fmt.Sprintf("%s of %s of memory are available", agent.Bytes(memory.Available), agent.Bytes(memory.Total)))
+}
+
+func (d *examination) load(ctx context.Context) findings {
+	average, err := load.AvgWithContext(ctx)
+	cores, coresErr := cpu.CountsWithContext(ctx, true)
+	boot, bootErr := proc.BootTime() // not gopsutil's: that compiles patterns at each start of the program
+	if err = errors.Join(err, coresErr, bootErr); err != nil {
+		return found(Note, "the load of this machine cannot be measured: "+oneLine(err), "")
+	}
+	said := fmt.Sprintf("load %.1f on %s, up for %s", average.Load1, agent.Count(cores, "core"), d.Now().Sub(boot).Round(time.Second))
+	if average.Load1 > float64(manyPerCore*cores) {
+		return found(Note, "this machine is very busy: "+said, "starts take long; one that is not ready within --timeout is reported as not started, and may come up later", "to see with what: top -b -n 1 | head -20")
+	}
+	return holding(said)
+}

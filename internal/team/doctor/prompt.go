@@ -1,0 +1,85 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/team/inspect"
+)
+
+// promptKeys looks at what a user has set that makes Claude's prompt another one than messages are typed into.
+func (d *examination) promptKeys(_ context.Context) (all findings) {
+	var said []string // files
+	look := func(config claude.Config, adopted string) {
+		file := config.KeybindingsFile()
+		if !slices.Contains(said, file) {
+			said = append(said, file)
+			all = append(all, reboundKeys(config)...)
+			all = append(all, ownPrompt(config)...)
+		}
+		if vim, reader := config.OwnPrompt(); adopted != "" && (vim || reader) {
+			all.add(Warning, adopted+" was adopted, and has the prompt that its user has set: vim's keys, or the drawing for screen readers",
+				"messages and interrupts may fail there", "when it may end, start it anew: nbs-worker resume "+adopted+" --force")
+		}
+	}
+	if config, err := d.callersConfig(); err == nil {
+		look(config, "")
+	}
+	if d.Variable(claude.ScreenReaderVariable) != "" {
+		all = append(all, withoutReader(claude.ScreenReaderVariable+" is set here")...)
+	}
+	live := d.live()
+	for _, row := range d.known() {
+		if slices.Contains(row.Record.ClaudeArgs, screenReaderFlag) {
+			all.add(Warning, fmt.Sprintf("%s is drawn for a screen reader, by its argument %s", row.Handle, screenReaderFlag),
+				"nbs-worker cannot read what it shows: messages, interrupts and compactions fail", "start it without that argument: nbs-worker spawn HANDLE")
+		}
+		if config, err := d.ConfigOf(&row.Record); err == nil {
+			look(config, adoptedLive(live, row))
+		}
+	}
+	return all
+}
+
+const screenReaderFlag = "--ax-screen-reader"
+
+// adoptedLive is the handle of an agent that runs as it was adopted, without our settings; "" for any other.
+func adoptedLive(live []inspect.Row, row inspect.Row) string {
+	runs := slices.ContainsFunc(live, func(l inspect.Row) bool { return l.Handle == row.Handle })
+	if runs && row.Record.Process.Adopted != nil {
+		return string(row.Handle)
+	}
+	return ""
+}
+
+func reboundKeys(config claude.Config) (all findings) {
+	why := map[string]string{
+		claude.KeySubmit:    "what is typed into the prompt would never be sent: send refuses, and what is queued waits",
+		claude.KeyInterrupt: "a turn cannot be interrupted: interrupt refuses",
+	}
+	for _, rebound := range config.Rebound(claude.KeySubmit, claude.KeyInterrupt) {
+		all.add(Warning, fmt.Sprintf("the key %s has another meaning in Claude's prompt, %s, by %s", rebound.Key, agent.Quote(rebound.Action), agent.Quote(config.KeybindingsFile())),
+			why[rebound.Key], "take it out of the bindings for Chat: ${EDITOR:-vi} "+agent.ShellWord(config.KeybindingsFile()))
+	}
+	return all
+}
+
+// ownPrompt names what agents are started without.
+func ownPrompt(config claude.Config) (all findings) {
+	vim, reader := config.OwnPrompt()
+	if vim {
+		all.add(Note, `Claude's editorMode is "vim" for this user; agents are started with "normal"`,
+			"with vim's keys Escape leaves the insert mode and does not interrupt", "")
+	}
+	if reader {
+		all = append(all, withoutReader("Claude draws for a screen reader for this user")...)
+	}
+	return all
+}
+
+func withoutReader(what string) findings {
+	return found(Note, what+"; agents are started without that", "nbs-worker could not read what they show; it prints it as plain text", "nbs-worker screen HANDLE")
+}

@@ -1,0 +1,174 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+)
+
+// runningClaude is a process that runs under claude's name, whoever started it.
+type runningClaude struct {
+	agent.Identity
+	session    agent.SessionID // "": not known
+	cwd        string
+	root       string
+	handle     agent.Handle
+	invocation agent.Invocation
+}
+
+// runningClaudes looks once through all processes of the machine, for all agents.
+func runningClaudes() ([]runningClaude, error) {
+	ids, err := proc.Find("claude", claude.IsClaude)
+	if err != nil {
+		return nil, err
+	}
+	var all []runningClaude
+	for _, id := range ids {
+		env, err := proc.Environ(id.PID)
+		if err != nil {
+			continue // another user's, or gone
+		}
+		variable := lookup(env)
+		cwd, _ := proc.Cwd(id.PID)
+		all = append(all, runningClaude{
+			Identity: id, session: sessionOf(id, cwd, variable), cwd: cwd, root: variable(agent.RootVariable),
+			handle: agent.Handle(variable(agent.HandleVariable)), invocation: agent.Invocation(variable(agent.InvocationVariable)),
+		})
+	}
+	return all, nil
+}
+
+// sessionOf returns the conversation of a claude: from Claude's registry, else from its command line.
+func sessionOf(id agent.Identity, cwd string, variable func(string) string) agent.SessionID {
+	if config, err := claude.ConfigUsedBy(cwd, variable); err == nil {
+		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
+			return live.SessionID
+		}
+	}
+	cmdline, err := proc.Cmdline(id.PID)
+	if err != nil {
+		return ""
+	}
+	args, _ := claude.ReadArgs(cmdline)
+	session, _ := agent.ParseSessionID(args.SessionID)
+	return session
+}
+
+func (d *examination) openTwice(_ context.Context) (all findings) {
+	claudes, err := d.claudes()
+	if err != nil {
+		return found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")
+	}
+	ours := map[agent.SessionID]bool{} // the conversations of this project; others are not judged
+	for _, row := range d.known() {
+		for _, id := range row.Record.Conversations() {
+			ours[id] = true
+		}
+	}
+	by := map[agent.SessionID][]runningClaude{}
+	for _, one := range claudes {
+		if ours[one.session] && !slices.ContainsFunc(by[one.session], func(other runningClaude) bool { return related(one.PID, other.PID) }) {
+			by[one.session] = append(by[one.session], one)
+		}
+	}
+	for session, on := range by {
+		if len(on) < 2 {
+			continue
+		}
+		all.add(Failure, fmt.Sprintf("the conversation %s is open in two claudes: pid %d in %s and pid %d in %s", session, on[0].PID, agent.Quote(on[0].cwd), on[1].PID, agent.Quote(on[1].cwd)),
+			"Claude has no lock: the conversation forks, and what one of them says is forgotten", "leave one of them by /exit, in its own terminal; to see which is which: "+fmt.Sprintf("ps -fp %d,%d", on[0].PID, on[1].PID))
+	}
+	slices.SortFunc(all, func(a, b Finding) int { return cmp.Compare(a.What, b.What) })
+	return all
+}
+
+// related tells whether one process was started by the other: a wrapper shows the line of
+// the claude that it runs, and so does a child that is not its own program yet.
+func related(a, b int) bool {
+	return slices.Contains(proc.AncestorsOf(a), b) || slices.Contains(proc.AncestorsOf(b), a)
+}
+
+// unrecordedClaudes looks for claudes that bear this project's mark and are in no record.
+func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
+	claudes, _ := d.claudes() // team.twice says what is wrong
+	known := d.invocations()
+	for _, one := range claudes {
+		if one.root != d.Store.Project() || one.handle == "" || known[one.invocation] || d.atWork(one.handle) {
+			continue
+		}
+		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", agent.Quote(string(one.handle)), one.PID),
+			"it is in nobody's list, and an agent that is started anew would not know of it", rescue(one)...)
+	}
+	return all
+}
+
+// atWork reports whether another command holds the verb lock of an agent.
+func (d *examination) atWork(handle agent.Handle) bool {
+	_, atWork := observe.VerbAtWork(d.Store, handle, filepath.Base(d.Program))
+	return atWork
+}
+
+// hintKill returns the commands to look at a process and to end it. For a process so young that it may
+// belong to a start that is not recorded yet, it returns only the first.
+func hintKill(pid int, hint string) []string {
+	fixes := []string{fmt.Sprintf("to see what it is: ps -fp %d", pid)}
+	const startsWithin = 10 * time.Second
+	if age, err := proc.Age(pid); err != nil || age < startsWithin {
+		return fixes
+	}
+	return append(fixes, fmt.Sprintf(hint, pid))
+}
+
+// rescue returns the commands to look at a claude without record, and to take up its conversation.
+func rescue(one runningClaude) []string {
+	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
+		return hintKill(one.PID, "to end it: kill %d")
+	}
+	return append(hintKill(one.PID, "to end it, which keeps its conversation: kill %d"),
+		fmt.Sprintf("when it has ended, take the conversation up again: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
+}
+
+// invocations are the starts that the records know of.
+func (d *examination) invocations() map[agent.Invocation]bool {
+	known := map[agent.Invocation]bool{}
+	for _, row := range d.known() {
+		if row.Record.Process != nil {
+			known[row.Record.Process.Invocation] = true
+		}
+	}
+	return known
+}
+
+func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
+	known := d.invocations()
+	for _, client := range d.servers() {
+		panes, err := client.Panes(ctx)
+		if err != nil {
+			continue // tmux.server says so
+		}
+		for _, pane := range panes {
+			if pane.Invocation == "" || known[pane.Invocation] || !strings.HasPrefix(pane.Session, "nbs-") {
+				continue
+			}
+			if cwd, err := proc.Cwd(pane.PID); err != nil || cwd != d.Store.Project() {
+				continue // another project's
+			}
+			if asked, _ := proc.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
+				continue // a person has taken the pane over
+			}
+			f := all.add(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", agent.Quote(pane.Session)),
+				"what runs in it is in nobody's list", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", agent.ShellWord(client.Path()), pane.Session))
+			f.about = string(pane.Invocation) // the next start of an agent has a session of the same name
+		}
+	}
+	return all
+}

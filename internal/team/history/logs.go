@@ -1,0 +1,288 @@
+// Package history tells what has happened: what was said in an agent's conversations, from
+// Claude's transcripts, and what was done to agents, from the journal; past, and as it goes on.
+// It changes nothing. A follower gets a note when what is followed was cut or replaced.
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/platform/watch"
+	"nbs-worker/internal/team/observe"
+)
+
+// LogQuery says what of an agent's conversation is wanted.
+type LogQuery struct {
+	Handle agent.Handle
+	Last   int            // so many messages from the end; 0: all
+	Since  time.Time      // only messages from then on; zero: all
+	Match  *regexp.Regexp // only messages whose text it matches; nil: all
+	Tools  bool           // also what tools did, what Claude told itself, and subagents
+	All    bool           // also the conversations that the agent was in before
+
+	SessionID agent.SessionID // the one of these that is wanted; "": the present one
+	Follow    bool            // and what is said from now on, until the agent is dismissed
+}
+
+// Said is a message of a conversation.
+type Said = transcript.Message
+
+// LogSession is a conversation that the agent was in, or is.
+type LogSession struct {
+	SessionID agent.SessionID
+	Until     time.Time // zero: the agent is in it
+	Reason    string    // why it left
+	Gone      bool      // there is no transcript
+}
+
+// LogReader receives what is read. An error of its functions ends the reading.
+type LogReader struct {
+	Said    func(Said) error
+	Session func(LogSession) error // what follows is of this conversation
+	Note    func(string)           // what else there is to know
+}
+
+// Logs reads the conversation of an agent. Errors: NotFound when there is no such agent, or
+// no transcript yet.
+func Logs(ctx context.Context, o *observe.Observer, q LogQuery, to LogReader) error {
+	l := &logs{Observer: o, query: q, to: to}
+	r, err := o.Store.Load(q.Handle)
+	if err != nil {
+		return err
+	}
+	if l.config, err = o.ConfigOf(&r); err != nil {
+		return err
+	}
+	if q.Follow {
+		if l.watch, err = watch.New(); err != nil {
+			return err
+		}
+		defer l.watch.Close()
+		if err := l.arm(); err != nil { // before the first look, so that nothing is missed in between
+			return err
+		}
+	}
+	l.sessions = l.sessionsOf(&r)
+	if err := l.choose(); err != nil {
+		return err
+	}
+	l.at = l.sessions[len(l.sessions)-1].SessionID
+	if err := l.past(ctx, &r); err != nil || !q.Follow {
+		return err
+	}
+	return l.follow(ctx)
+}
+
+// logs is one reading.
+type logs struct {
+	*observe.Observer
+	query    LogQuery
+	to       LogReader
+	config   claude.Config
+	sessions []LogSession // that are shown, oldest first
+	watch    *watch.Watch // nil: nothing is followed
+
+	at   agent.SessionID  // the conversation that is followed
+	read transcript.Place // in its transcript; what stands before was read
+}
+
+// choose drops the conversations that are not wanted. Errors: NotFound.
+func (l *logs) choose() error {
+	switch id := l.query.SessionID; {
+	case id != "":
+		l.sessions = slices.DeleteFunc(l.sessions, func(s LogSession) bool { return s.SessionID != id })
+		if len(l.sessions) == 0 {
+			return agent.Errorf(agent.NotFound, "the agent was never in the conversation %s", id).
+				Hint("to see where it was: nbs-worker session %s", l.query.Handle)
+		}
+	case !l.query.All:
+		l.sessions = l.sessions[len(l.sessions)-1:]
+	}
+	return nil
+}
+
+// sessionsOf lists the conversations of a record, oldest first; the last is the one that
+// the agent is in, also when the record does not name it yet.
+func (l *logs) sessionsOf(r *agent.Record) []LogSession {
+	all := agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) LogSession {
+		return LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason}
+	})
+	all = append(all, LogSession{SessionID: r.SessionID})
+	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), observe.HookLead(r)); moved {
+		all[len(all)-1].Reason = live.Moved
+		all = append(all, LogSession{SessionID: id})
+	}
+	return all
+}
+
+// reading is what of one transcript is wanted. A /branch copies what was said before it:
+// where the original is shown too, the copy is not.
+func (l *logs) reading(last int) transcript.Wanted {
+	return transcript.Wanted{Tools: l.query.Tools, Last: last, Keep: func(m transcript.Message) bool {
+		if m.Copied != "" && slices.ContainsFunc(l.sessions, func(s LogSession) bool { return s.SessionID == m.Copied }) {
+			return false
+		}
+		if m.At.Before(l.query.Since) {
+			return false
+		}
+		return l.query.Match == nil || l.query.Match.MatchString(m.Text)
+	}}
+}
+
+// past shows what was said up to now.
+func (l *logs) past(ctx context.Context, r *agent.Record) error {
+	conversations := make([]*transcript.Conversation, len(l.sessions))
+	found, wanted := false, l.query.Last
+	for i := len(l.sessions) - 1; i >= 0 && (l.query.Last == 0 || wanted > 0); i-- {
+		file, there, err := l.config.Transcript(l.sessions[i].SessionID)
+		if err != nil {
+			return err
+		}
+		if l.sessions[i].Gone = !there; !there {
+			continue
+		}
+		found = true
+		if conversations[i], err = file.Conversation(l.reading(wanted)); err != nil {
+			return fmt.Errorf("read the transcript: %w", err)
+		}
+		wanted -= conversations[i].Messages
+	}
+	if !found && !l.query.Follow {
+		return noTranscript(r, l.sessions[len(l.sessions)-1])
+	}
+	for i, c := range conversations {
+		if c == nil && (!l.query.All || !l.sessions[i].Gone) {
+			continue // not needed for the last few messages
+		}
+		if err := l.show(ctx, l.sessions[i], c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *logs) show(ctx context.Context, session LogSession, c *transcript.Conversation) error {
+	if l.query.All {
+		if err := l.to.Session(session); err != nil {
+			return err
+		}
+	}
+	if c == nil {
+		return nil
+	}
+	if c.Elsewhere > 0 {
+		l.to.Note(fmt.Sprintf("two claudes have forked the conversation %s: %d messages stand on other branches than the one that Claude would go on from, and are not shown",
+			session.SessionID, c.Elsewhere))
+	}
+	if c.Gaps > 0 {
+		l.to.Note(fmt.Sprintf("records of the conversation %s are missing or damaged in %d places; Claude may not know what stands before them", session.SessionID, c.Gaps))
+	}
+	if session.SessionID == l.at {
+		l.read = c.End
+	}
+	return c.Each(func(m transcript.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) })
+}
+
+func noTranscript(r *agent.Record, wanted LogSession) error {
+	switch {
+	case !wanted.Until.IsZero():
+		return agent.Errorf(agent.NotFound, "there is no transcript of the conversation %s, which the agent left %s", wanted.SessionID, wanted.Until.Format(time.RFC3339)).
+			Hint("to see the record: nbs-worker session %s", r.Handle)
+	case wanted.SessionID == r.SessionID && !r.TranscriptSeen.IsZero():
+		return agent.Errorf(agent.NotFound, "its transcript is gone; last known %s", r.TranscriptSeen.Format(time.RFC3339)).
+			Hint("to see the record: nbs-worker session %s", r.Handle)
+	}
+	return agent.Errorf(agent.NotFound, "it has no transcript yet: Claude writes one with the first prompt").
+		Hint("to wait for what is said: nbs-worker logs %s --follow", r.Handle)
+}
+
+// arm watches what shows a change of the conversation: the record, and whatever claude writes.
+func (l *logs) arm() error {
+	folders, err := l.config.ConversationFolders()
+	if err != nil {
+		return err
+	}
+	record, _ := l.Store.Watched(l.query.Handle)
+	for _, folder := range append(folders, filepath.Dir(record)) {
+		if err := l.watch.Folder(folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow shows what is said from now on.
+func (l *logs) follow(ctx context.Context) error {
+	for {
+		there, err := l.later(ctx)
+		if err != nil {
+			return err
+		}
+		moved, err := l.move(ctx)
+		if agent.KindOf(err) == agent.NotFound && err != nil {
+			_, err := l.later(ctx) // its last words
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		if moved {
+			continue
+		}
+		if err := l.watch.Change(ctx); err != nil {
+			return err
+		}
+		if !there { // its folder may be new
+			if err := l.arm(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// later shows what was said since the last look.
+func (l *logs) later(ctx context.Context) (there bool, err error) {
+	file, there, err := l.config.Transcript(l.at)
+	if err != nil || !there {
+		return there, err
+	}
+	l.read, err = file.Later(l.read, l.reading(0), func(m transcript.Message) error { return errors.Join(ctx.Err(), l.to.Said(m)) },
+		func() { l.to.Note("the transcript was cut or replaced; what follows is from its beginning") })
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return true, err
+}
+
+// move follows the agent into the conversation that came after the one that is followed. Errors: NotFound when it
+// was dismissed.
+func (l *logs) move(ctx context.Context) (moved bool, err error) {
+	r, err := l.Store.Load(l.query.Handle)
+	if err != nil {
+		return false, err
+	}
+	all := l.sessionsOf(&r)
+	next := all[len(all)-1]
+	if next.SessionID == l.at {
+		return false, nil
+	}
+	if at := slices.IndexFunc(all, func(s LogSession) bool { return s.SessionID == l.at }); at >= 0 {
+		next = all[at+1]
+	}
+	if _, err := l.later(ctx); err != nil {
+		return false, err
+	}
+	l.sessions = append(l.sessions, next)
+	l.at, l.read = next.SessionID, transcript.Place{}
+	return true, l.to.Session(next)
+}

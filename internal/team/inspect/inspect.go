@@ -1,0 +1,178 @@
+// Package inspect looks at agents for people and programs: one closely, all in a list, the screen
+// of one. What it finds is what package observe finds, and what the transcript says besides.
+//
+// A look takes no verb lock and changes no agent. It keeps the transcript that it has seen, where
+// the record is allowed.
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/team/keep"
+	"nbs-worker/internal/team/observe"
+)
+
+// Inspector looks at the agents of one project.
+type Inspector struct{ keep.Keeper }
+
+// View is an agent as recorded and as observed.
+type View struct {
+	observe.Sight // its Err: why tmux could not be asked; the rest is known all the same
+
+	Transcript *transcript.File  // nil: none on disk
+	Kept       archive.Freshness // whether the archive has it too
+	Unkept     error             // why it has not
+	Context    *agent.ContextUse // nil: unknown
+	Cost       *agent.Cost       // nil: unknown
+	Usage      *proc.Usage       // nil: it does not run
+	Drift      []observe.Drift
+	Strangers  []observe.Stranger
+	LastError  *LastError // nil: the last turn went well, or there was none
+
+	// Of a survey alone.
+	Gone   Gone    // of one that does not run
+	Growth *Growth // nil: it does not run
+	Draft  *Draft  // in its prompt, which has kept messages from being typed; nil: none does
+}
+
+// Inspect looks at one agent closely.
+func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, error) {
+	before, err := i.Store.Load(handle)
+	if err != nil {
+		return View{}, err
+	}
+	var around surroundings
+	view := View{Sight: i.LookCloselyWhile(ctx, before, func() { around = i.surroundingsOf(&before) })}
+	if agent.KindOf(view.Err) == agent.NotFound {
+		return View{}, view.Err // it was dismissed meanwhile
+	}
+	r := &view.Record
+	if r.SessionID != before.SessionID || !sameProcess(r.Process, before.Process) {
+		around = i.surroundingsOf(r) // of what it is now
+	}
+	view.Strangers = around.strangers
+	if view.Status.SamePID {
+		view.Usage, view.Drift = around.usage, around.drift
+	}
+	view.setTranscript(around.transcript, around.level)
+	if around.transcriptErr == nil {
+		view.Kept, view.Unkept = i.KeepSeen(ctx, r, view.Transcript, view.NotAllowed == nil)
+		view.LastError = lastError(view.Report, view.Transcript)
+	}
+	return view, cmp.Or(around.transcriptErr, around.strangersErr)
+}
+
+// surroundings are what a close look finds of an agent without tmux, besides its status.
+type surroundings struct {
+	strangers     []observe.Stranger
+	strangersErr  error
+	usage         *proc.Usage // nil: it does not run
+	drift         []observe.Drift
+	transcript    *transcript.File
+	level         transcript.Level
+	transcriptErr error
+}
+
+func (i *Inspector) surroundingsOf(r *agent.Record) (s surroundings) {
+	s.strangers, s.strangersErr = i.VisibleStrangers(r)
+	s.usage = usageOf(r.Process)
+	if r.Process != nil {
+		s.drift, _ = i.DriftOf(r) // a process that ends during the comparison has none
+	}
+	s.transcript, s.level, s.transcriptErr = i.transcriptOf(r)
+	return s
+}
+
+// sameProcess tells whether two records are of one start, and of one process in it.
+func sameProcess(a, b *agent.Process) bool {
+	return observe.SameStart(a, b) && (a == nil || a.Identity == b.Identity)
+}
+
+// usageOf is what a start's processes use of the machine; nil when it does not run.
+func usageOf(p *agent.Process) *proc.Usage {
+	if p == nil || !proc.IsAlive(p.Identity) {
+		return nil
+	}
+	return new(proc.UsageOf(p.PID))
+}
+
+// AddTranscript adds what the transcript says to a look: how full the conversation is, its cost.
+func (i *Inspector) AddTranscript(view *View) error {
+	file, level, err := i.transcriptOf(&view.Record)
+	view.setTranscript(file, level)
+	return err
+}
+
+// transcriptOf finds the transcript of a record's conversation, nil when there is none, and reads how full it is.
+func (i *Inspector) transcriptOf(r *agent.Record) (*transcript.File, transcript.Level, error) {
+	config, err := i.ConfigOf(r)
+	if err != nil {
+		return nil, transcript.Level{}, err
+	}
+	file, found, err := config.Transcript(r.SessionID)
+	if err != nil || !found {
+		return nil, transcript.Level{}, err
+	}
+	level, err := file.Context(r.Model)
+	if err != nil {
+		return &file, transcript.Level{}, fmt.Errorf("read the transcript: %w", err)
+	}
+	return &file, level, nil
+}
+
+func (v *View) setTranscript(file *transcript.File, level transcript.Level) {
+	gauge := v.Record.GaugeOf(v.Report)
+	v.Transcript, v.Context, v.Cost = file, contextOf(gauge, level), costOf(gauge, level)
+}
+
+// Attach replaces this process by the agent's terminal.
+func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
+	r, err := i.Store.Load(handle)
+	if err != nil {
+		return err
+	}
+	sight := i.LookAt(ctx, r)
+	switch {
+	case sight.Err != nil:
+		return sight.Err
+	case sight.Status.Down():
+		return agent.Errorf(agent.NotFound, "the agent does not run: %s", sight.Status.Word()).
+			Hint("nbs-worker resume %s", handle)
+	case sight.Pane != nil:
+		client, err := i.Client(&sight.Record)
+		if err != nil {
+			return err
+		}
+		return client.Attach(sight.Record.Process.Tmux.Path, sight.Pane.ID)
+	case sight.Status.SamePID:
+		return agent.Errorf(agent.Conflict, "%s, and there is nothing to attach to", i.Whereabouts(&sight.Record)).
+			Hint("go to that terminal; or move the agent into tmux, which ends it and starts it anew: nbs-worker resume %s --force", handle)
+	default:
+		return errNoTerminal(handle, sight.Status)
+	}
+}
+
+// Whereabouts says where an agent runs that has no pane of ours.
+func (i *Inspector) Whereabouts(r *agent.Record) string {
+	if terminal := proc.Terminal(r.Process.PID); terminal != "" {
+		return "it runs in the terminal " + terminal
+	}
+	return fmt.Sprintf("it runs as pid %d, without a terminal", r.Process.PID)
+}
+
+// errNoTerminal is the error for an agent that may run and of which no terminal was found.
+func errNoTerminal(handle agent.Handle, status agent.Status) error {
+	err := agent.Errorf(agent.Conflict, "the agent is just being started")
+	if status.State != agent.Starting {
+		state, detail := status.Words()
+		err = agent.Errorf(agent.Conflict, "find the agent's terminal: its state is %s", strings.TrimSuffix(state+", "+detail, ", "))
+	}
+	return err.Hint("nbs-worker session %s", handle)
+}

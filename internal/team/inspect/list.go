@@ -1,0 +1,81 @@
+package inspect
+
+import (
+	"context"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/parallel"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+)
+
+// Row is one agent in a list. Its Err says what could not be known of it: only its tmux session
+// if the record could be read.
+type Row struct {
+	Handle agent.Handle
+	observe.Sight
+
+	// What the status line said: a list of a thousand agents reads no transcript.
+	Context *agent.ContextUse
+	Cost    *agent.Cost
+
+	Usage *proc.Usage // nil: it was not asked for, or the agent does not run
+}
+
+// List looks at all agents of the project with one call to each tmux server that they were
+// started in. One damaged record does not hide the others. An agent that is dismissed meanwhile
+// has no row.
+func (i *Inspector) List(ctx context.Context) ([]Row, error) {
+	records, err := i.Store.Records()
+	if err != nil {
+		return nil, err
+	}
+	defer records.Close()
+	handles, err := records.Handles()
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Row, len(handles))
+	parallel.Each(len(rows), func(n int) {
+		rows[n].Handle = handles[n]
+		rows[n].Err = records.Load(handles[n], &rows[n].Record)
+	})
+	looked := make([]agent.Record, 0, len(rows))
+	for n := range rows {
+		if rows[n].Err == nil {
+			looked = append(looked, rows[n].Record)
+		} else {
+			rows[n].Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
+		}
+	}
+	sights := i.Look(ctx, looked)
+	for n := range rows {
+		if rows[n].Err == nil {
+			rows[n].Sight, sights = sights[0], sights[1:]
+			gauge := rows[n].Record.GaugeOf(rows[n].Report)
+			rows[n].Context, rows[n].Cost = gauge.Context(), gauge.Cost()
+		}
+	}
+	return withoutDismissed(rows), nil
+}
+
+// Measure adds what the processes of live agents use of the machine. It takes a good part of a
+// millisecond for each agent.
+func Measure(rows []Row) {
+	for n := range rows {
+		if rows[n].Status.SamePID {
+			usage := proc.UsageOf(rows[n].Record.Process.PID)
+			rows[n].Usage = &usage
+		}
+	}
+}
+
+func withoutDismissed(rows []Row) []Row {
+	there := rows[:0]
+	for _, row := range rows {
+		if row.Err == nil || agent.KindOf(row.Err) != agent.NotFound {
+			there = append(there, row)
+		}
+	}
+	return there
+}

@@ -1,0 +1,185 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/parallel"
+	"nbs-worker/internal/platform/proc"
+)
+
+// Survey looks at agents closely enough to judge their health: what is known of each, whether it
+// makes progress, and what of it is missing. It asks each tmux server once, keeps no transcript, and
+// waits only when an agent is suspected of doing nothing: for the time of the sample.
+//
+// The views are those of the handles, in their order. When a record cannot be read, the view's Err
+// says why, and its Record is empty, or Lost and as it was read before.
+func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience time.Duration) []View {
+	views := make([]View, len(handles))
+	var known []agent.Record
+	var of []int
+	for n, handle := range handles {
+		r, err := i.Store.Load(handle)
+		if err != nil {
+			views[n].Err = err
+			views[n].Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
+			continue
+		}
+		known, of = append(known, r), append(of, n)
+	}
+	sights := i.LookClosely(ctx, known)
+	parallel.Each(len(of), func(n int) {
+		view := &views[of[n]]
+		view.Sight = sights[n]
+		i.examine(view)
+		view.Draft = i.draft(ctx, view)
+	})
+	sampleSuspects(ctx, views, patience)
+	return views
+}
+
+// examine adds to a look what the files say. What cannot be read stays unknown; the first error is
+// the view's Err.
+func (i *Inspector) examine(view *View) {
+	if view.Lost {
+		return
+	}
+	strangers, strangersErr := i.VisibleStrangers(&view.Record)
+	view.Strangers = strangers
+	transcriptErr := i.AddTranscript(view)
+	view.LastError = lastError(view.Report, view.Transcript)
+	var goneErr error
+	if view.Status.State == agent.Dead {
+		view.Gone, goneErr = i.gone(view)
+	}
+	if view.Status.SamePID {
+		view.Drift, _ = i.DriftOf(&view.Record) // one that ends meanwhile has none
+		view.Growth = growthOf(view)
+	}
+	for _, err := range []error{strangersErr, transcriptErr, goneErr} {
+		if view.Err == nil {
+			view.Err = err
+		}
+	}
+}
+
+// Gone is what an agent that does not run has lost, and without which it cannot be resumed.
+type Gone struct {
+	Folder     string // in which it is to be started; "": it is there
+	Transcript bool   // there was one, and the archive has none either
+}
+
+func (i *Inspector) gone(view *View) (Gone, error) {
+	r := &view.Record
+	var gone Gone
+	if _, err := os.Stat(r.LaunchCwd()); errors.Is(err, fs.ErrNotExist) && i.MovedWithProject(r) == "" {
+		gone.Folder = r.LaunchCwd()
+	}
+	if view.Transcript != nil || r.TranscriptSeen.IsZero() {
+		return gone, nil
+	}
+	config, err := i.ConfigOf(r)
+	if err != nil {
+		return gone, err
+	}
+	if _, found, err := config.TranscriptOf(r); found || err != nil {
+		return gone, err
+	}
+	kept, err := i.KeptOf(r.SessionID)
+	if err != nil {
+		return gone, fmt.Errorf("look for a kept transcript: %w", err)
+	}
+	gone.Transcript = kept == nil
+	return gone, nil
+}
+
+// Growth is the last sign of progress of a running agent.
+type Growth struct {
+	At     time.Time // the latest of all that grows
+	Of     string    // what grew then: "transcript"
+	Halted bool      // at two looks, the time of the sample apart, its process was stopped
+	Sample *Sample   // nil: nothing made one suspicious, or it did not stay to be measured
+}
+
+// Sample is what an agent's processes used between two looks.
+type Sample struct {
+	Over time.Duration
+	CPU  time.Duration
+}
+
+// growthOf returns the latest of what changes while claude works: the conversation on disk, its
+// subagents' too, the level that the status line tells, the activity that the hooks report, and the start.
+func growthOf(view *View) *Growth {
+	growth := &Growth{At: view.Record.Started, Of: "its start"}
+	grew := func(at time.Time, of string) {
+		if at.After(growth.At) {
+			growth.At, growth.Of = at, of
+		}
+	}
+	if view.Transcript != nil {
+		at, bySubagent := view.Transcript.LastWritten()
+		of := "its transcript"
+		if bySubagent {
+			of = "a subagent's transcript"
+		}
+		grew(at, of)
+	}
+	if gauge := view.Record.GaugeOf(view.Report); gauge != nil {
+		grew(gauge.Since, "its status line")
+	}
+	if activity := view.Report.Activity; activity != nil {
+		grew(activity.At, "its hooks")
+	}
+	return growth
+}
+
+const sampleTime = 2 * time.Second
+
+// sampleSuspects measures for a moment what processes use: those of busy agents that have shown no
+// growth for longer than the patience, and those of agents whose process is stopped.
+func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
+	type suspect struct {
+		*View
+		before *proc.Usage
+		halted bool
+	}
+	now := time.Now()
+	var suspects []suspect
+	for n := range views {
+		view := &views[n]
+		if view.Growth == nil {
+			continue
+		}
+		halted := proc.Halted(view.Record.Process.Claude().PID)
+		if halted || view.Status.State == agent.Busy && now.Sub(view.Growth.At) > patience {
+			suspects = append(suspects, suspect{View: view, before: usageOf(view.Record.Process), halted: halted})
+		}
+	}
+	if len(suspects) == 0 {
+		return
+	}
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(sampleTime):
+	}
+	over := time.Since(now)
+	for _, s := range suspects {
+		s.Growth.Sample = sampleOf(s.before, usageOf(s.Record.Process), over)
+		s.Growth.Halted = s.Growth.Sample != nil && s.halted && proc.Halted(s.Record.Process.Claude().PID)
+	}
+}
+
+// sampleOf returns what was used between two measurements; nil when the agent has ended, or when less was
+// used at the second one: processes have left the agent, so it has not stood still.
+func sampleOf(before, after *proc.Usage, over time.Duration) *Sample {
+	if before == nil || after == nil || after.CPUSeconds < before.CPUSeconds {
+		return nil
+	}
+	return &Sample{Over: over, CPU: time.Duration((after.CPUSeconds - before.CPUSeconds) * float64(time.Second))}
+}

@@ -1,0 +1,30 @@
+package inspect
+
+import (
+	"os"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/observe"
+)
+
+// Nothing is told of what belongs to a record that was removed meanwhile: its conversation may be another agent's.
+func TestSurveyLeavesALostRecordAlone(t *testing.T) {
+	t.Parallel()
+	dir, id := t.TempDir(), agent.NewSessionID()
+	config, err := claude.ConfigAt(dir)
+	rig.Must(t, err)
+	path, err := config.RestorePath(id, "-srv-project", "")
+	rig.Must(t, err)
+	rig.Must(t, os.WriteFile(path, nil, 0o600))
+	for _, lost := range []bool{false, true} {
+		view := View{Sight: observe.Sight{
+			Record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: id, ConfigDir: dir}},
+			Lost:   lost, Status: agent.Status{State: agent.Unknown},
+		}}
+		new(Inspector).examine(&view)
+		rig.Check(t, (view.Transcript == nil) == lost && view.Err == nil, "lost %t: %+v", lost, view)
+	}
+}

@@ -1,0 +1,103 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/team/observe/health"
+)
+
+// Only the screen shows what holds a start until a person acts: a dialog or a missing login.
+
+// checkDialog returns an error when claude waits at a dialog, whichever it is: of a claude that is not in
+// its registry yet each one holds the start.
+func (w *starting) checkDialog(ctx context.Context) error {
+	if time.Since(w.begun) < screenAfter || time.Since(w.lastScreen) < screenEvery {
+		return nil
+	}
+	w.lastScreen = time.Now()
+	shown, err := w.Observer.Screen(ctx, &w.record)
+	if err != nil {
+		return health.InVain(err)
+	}
+	reading := screen.Read(shown.Text)
+	if reading.Dialog == "" || reading.Dialog == screen.DialogOther && reading.Asked == nil && !w.stays() {
+		return nil
+	}
+	return heldAt(&w.record, reading.Dialog, reading.Asked)
+}
+
+// drawingTime is how long claude may take to draw a dialog to its end.
+const drawingTime = 2 * time.Second
+
+// stays reports whether a dialog whose choices were not recognised has been there for longer than
+// claude draws.
+func (w *starting) stays() bool {
+	if w.unclear.IsZero() {
+		w.unclear = time.Now()
+	}
+	return time.Since(w.unclear) >= drawingTime
+}
+
+// checkRefusal returns an error when claude shows that a hook has refused the prompt.
+func (w *starting) checkRefusal(ctx context.Context) error {
+	if time.Since(w.lastScreen) < screenEvery {
+		return nil
+	}
+	w.lastScreen = time.Now()
+	shown, err := w.Observer.Screen(ctx, &w.record)
+	if err != nil {
+		return health.InVain(err)
+	}
+	if screen.Refused(shown.Text, w.plan.Prompt) {
+		return agent.Errorf(agent.Held, "claude is ready, and a hook has refused the prompt").
+			Hint("to see what the hook said: nbs-worker screen %s", w.record.Handle).
+			Hint("to send another prompt: nbs-worker send %s TEXT", w.record.Handle)
+	}
+	return nil
+}
+
+func heldAt(r *agent.Record, dialog screen.Dialog, asked *agent.Asked) error {
+	what := ""
+	if asked != nil {
+		what = ". It shows:\n  " + strings.ReplaceAll(asked.Text, "\n", "\n  ") + "\n  [" + strings.Join(asked.Choices, " / ") + "]"
+	}
+	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)%s", dialog.Question(), dialog, what).
+		Hint("answer it there: nbs-worker attach %s", r.Handle)
+	if dialog == screen.DialogTrust {
+		return err.Hint("or accept the trust of the folder: nbs-worker resume %s --force %s", r.Handle, TrustFlag(r.LaunchCwd()))
+	}
+	return err
+}
+
+// ErrNotLoggedIn means that claude runs but is not logged in.
+var ErrNotLoggedIn = errors.New("claude is not logged in")
+
+// checkLogin returns an error for a claude that looks idle but is not logged in, and otherwise notes when
+// claude was ready. Without a pane it does neither.
+func (w *starting) checkLogin(ctx context.Context) error {
+	shown, err := w.Observer.Screen(ctx, &w.record)
+	if err != nil {
+		return nil //nolint:nilerr // it is ready all the same
+	}
+	if screen.NotLoggedIn(shown.Text) {
+		return agent.Errorf(agent.Held, "%w: it will answer no prompt", ErrNotLoggedIn).
+			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
+	}
+	w.record.Process.Ready = w.Seconds()
+	return nil
+}
+
+// checkRoom returns an error for a claude that cannot write down its prompt, and so nothing that follows.
+func (w *starting) checkRoom() error {
+	if !lasts(&w.full, w.plan.config.IsFull()) {
+		return nil
+	}
+	return agent.Errorf(agent.Held, "claude is ready, and the disk of its transcript is full: the prompt is not there, and what is said now is lost when it ends").
+		Hint("make room there: df -h %s", agent.ShellWord(filepath.Dir(w.plan.config.SettingsFile())))
+}

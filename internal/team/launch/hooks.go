@@ -1,0 +1,37 @@
+package launch
+
+import (
+	"context"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/tmux"
+)
+
+// endedByHook is [endedByHook] for the server of an agent's start.
+func (s Starter) endedByHook(ctx context.Context, r *agent.Record) error {
+	if r.Process.Tmux == nil {
+		return nil
+	}
+	client, err := s.Client(r)
+	if err != nil {
+		return nil //nolint:nilerr // the start has failed, and its own error tells how
+	}
+	return endedByHook(ctx, client)
+}
+
+// endedByHook names the hook of the user's tmux configuration that ends each session as soon as it
+// is made; nil for none.
+func endedByHook(ctx context.Context, client *tmux.Client) error {
+	settings, err := client.Settings(ctx)
+	if err != nil { // the server ended with its only session
+		if settings, err = tmux.ConfiguredSettings(ctx); err != nil {
+			return nil //nolint:nilerr // the start has failed, and its own error tells how
+		}
+	}
+	hooks, _ := settings.Enders()
+	if len(hooks) == 0 {
+		return nil
+	}
+	return agent.Errorf(agent.Unfit, "a hook of your tmux configuration ends each session as soon as it is made: %s", hooks[0]).
+		Hint("remove it from your tmux.conf; in a server that runs: tmux -S %s set-hook -gu %s", agent.ShellWord(client.Path()), hooks[0])
+}

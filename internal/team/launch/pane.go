@@ -1,0 +1,90 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/observe/health"
+)
+
+// Sessions is the tmux server in which a start gets its pane.
+type Sessions interface {
+	NewSession(ctx context.Context, spec tmux.Spec) error
+	NewWindow(ctx context.Context, session string, spec tmux.Spec) error
+}
+
+// openPane makes the pane of a start, and removes what is left of the last one in a server that
+// keeps dead panes.
+func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on destination) (name string, err error) {
+	id := r.Process.Invocation
+	name, err = place(ctx, on, s.sessionNames(r), on.panes, p.Record.Process, tmux.Spec{
+		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.InView,
+		Command: []string{s.Program, "run", string(r.Handle)},
+		Env: map[string]string{
+			agent.LaunchVariable: string(id),
+			// A tmux server that an agent's shell started gives that agent's mark to each pane.
+			agent.InvocationVariable: string(id),
+			trust.HomeVariable:       string(s.Store.Home()),
+			trust.RuntimeVariable:    s.Store.Runtime(),
+		},
+		Server: on.pid, StartLimit: p.wait,
+	})
+	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
+		err = cmp.Or(endedByHook(ctx, on.Client), err)
+	}
+	if err != nil {
+		return name, health.Diagnose(on.Client, r.Handle, err)
+	}
+	if left, there := observe.PaneOf(on.panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
+		err = on.KillPane(ctx, left)
+	}
+	return name, err
+}
+
+// place makes a pane in the session that was made for the agent, which a person may be using, or
+// else in a new session. It skips a name that another's session has.
+func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pane, before *agent.Process, spec tmux.Spec) (name string, err error) {
+	for _, spec.Name = range names {
+		err := tmux.ErrNoSession
+		if session := ownSession(panes, spec, before); session != "" {
+			err = server.NewWindow(ctx, session, spec)
+			spec.Server = 0 // without the session it may have ended too
+		}
+		if errors.Is(err, tmux.ErrNoSession) {
+			err = server.NewSession(ctx, spec)
+		}
+		if !errors.Is(err, tmux.ErrDuplicate) {
+			return spec.Name, err
+		}
+	}
+	return "", agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
+		Hint("use another handle or another tmux server: --tmux-socket NAME")
+}
+
+// ownSession is the id of the session of that name, if it was made for the agent; else "".
+func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string {
+	for _, pane := range panes {
+		last := before != nil && pane.SessionInvocation == before.Invocation
+		if pane.Session == spec.Name && (last || pane.SessionOwner == spec.Owner) {
+			return pane.SessionID
+		}
+	}
+	return ""
+}
+
+// SessionName is the name that people expect the agent's tmux session to have.
+func (s Starter) SessionName(r *agent.Record) string { return s.sessionNames(r)[0] }
+
+// sessionNames are the names to try: the one that people expect, then one that no
+// other project has.
+func (s Starter) sessionNames(r *agent.Record) []string {
+	return []string{
+		"nbs-" + string(r.Handle) + "-live",
+		"nbs-" + string(r.Handle) + "-" + s.ProjectHash() + "-live",
+	}
+}

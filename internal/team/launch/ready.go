@@ -1,0 +1,349 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/observe/health"
+)
+
+const (
+	readyPoll = 10 * time.Millisecond
+	// screenAfter is when the screen of a claude that is not ready is first searched for
+	// a dialog, and screenEvery how often from then on.
+	screenAfter = 700 * time.Millisecond
+	screenEvery = 250 * time.Millisecond
+	// startLimit is how long tmux and the launcher may take until claude runs.
+	startLimit = 10 * time.Second
+	// serverLimit is the least time that a tmux server gets to come up, however short the wait for
+	// the start is: giving up in between would leave no session.
+	serverLimit = 2 * time.Second
+	// unremarked is how long a start takes before it reports what it waits for.
+	unremarked = time.Second
+)
+
+// starting watches one start.
+type starting struct {
+	Starter
+	plan       Plan
+	record     agent.Record
+	wait       time.Duration
+	begun      time.Time
+	lastScreen time.Time
+	lastBelow  time.Time // when the children of what was started were last searched for claude
+	waiting    time.Time // when it was first seen to wait for a person, its prompt not on disk; zero: it does not
+	full       time.Time // when the disk of its transcript was first seen to be full, its prompt not there; zero: it is not
+	unclear    time.Time // when a dialog whose choices were not recognised was first seen; zero: never
+	unread     error     // why its transcript could not be looked for the last time; nil: it could
+	ready      bool      // claude's registry says so; the prompt may not be on disk yet
+	told       string    // the last progress message
+	version    *asking   // of what was started; nil: it was not asked
+}
+
+// await returns when the agent of a start is ready and has its prompt; for wait 0,
+// when it runs. Errors: Held at a dialog, TimedOut, and claude's own last words when
+// it left.
+func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
+	w := &starting{Starter: s, plan: p, record: r, wait: wait, begun: time.Now()}
+	limit := wait
+	if wait == 0 {
+		limit = startLimit
+	}
+	tick := time.NewTicker(readyPoll)
+	defer tick.Stop()
+	defer w.stopAsking()
+	for {
+		done, err := w.look(ctx)
+		if done || err != nil {
+			return w.record, err
+		}
+		if time.Since(w.begun) > limit {
+			return w.record, w.timedOut(ctx)
+		}
+		w.tell()
+		w.askVersion(ctx)
+		select {
+		case <-interrupt.Done():
+			return w.record, agent.Errorf(agent.Interrupted, "interrupted; the start goes on").
+				Hint("nbs-worker session %s", r.Handle)
+		case <-tick.C:
+		}
+	}
+}
+
+// tell says what is waited for, once it takes longer than a person expects.
+func (w *starting) tell() {
+	if w.plan.progress == nil || time.Since(w.begun) < unremarked {
+		return
+	}
+	what := "claude was started; waiting until it is ready"
+	switch {
+	case w.ready:
+		what = "claude is ready; waiting until the prompt is in its transcript"
+	case w.record.Process.PID == 0:
+		what = "waiting until tmux has started claude"
+	}
+	if what != w.told {
+		w.plan.progress(what)
+		w.told = what
+	}
+}
+
+// look takes one look; done is true when what was waited for is there.
+func (w *starting) look(ctx context.Context) (done bool, err error) {
+	record, err := w.Store.Load(w.record.Handle)
+	if agent.KindOf(err) == agent.NotFound {
+		return false, w.unrecorded()
+	}
+	if err != nil {
+		return false, err
+	}
+	if !observe.SameStart(record.Process, w.record.Process) {
+		return false, agent.ErrSuperseded
+	}
+	w.record = record
+	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
+		return false, w.left(ctx, &record, exit)
+	}
+	switch {
+	case record.Process.PID == 0:
+		return false, w.checkLauncher(ctx)
+	case w.wait == 0:
+		return true, nil
+	case proc.IsGone(record.Process.Identity) && proc.IsGone(record.Process.LauncherIdentity()):
+		return false, w.vanished(ctx)
+	}
+	if entry, err := w.Registered(&record); err == nil && entry.Status != "" {
+		w.ready = true
+		return w.prompted(ctx, entry)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		if err := w.findWrapped(ctx); err != nil {
+			return false, err
+		}
+	}
+	return false, w.checkDialog(ctx)
+}
+
+// findWrapped records the claude that runs as a child of what was started: a wrapper of the user's
+// that does not exec claude. Only claude's registry entry shows it, so not before there is one.
+func (w *starting) findWrapped(ctx context.Context) error {
+	const every = 100 * time.Millisecond
+	if time.Since(w.begun) < screenEvery || time.Since(w.lastBelow) < every {
+		return nil
+	}
+	w.lastBelow = time.Now()
+	wrapped, found := w.FindWrapped(&w.record)
+	if !found {
+		return nil
+	}
+	_, err := w.Store.Update(ctx, w.record.Handle, func(r *agent.Record) error {
+		if !observe.SameStart(r.Process, w.record.Process) {
+			return agent.ErrSuperseded
+		}
+		r.Process.Wrapped = &wrapped
+		return nil
+	})
+	return err
+}
+
+// unrecorded is the error when somebody removed the record during the start. It names the session
+// id: nothing else has it, and another start would make another.
+func (w *starting) unrecorded() error {
+	return agent.Errorf(agent.NotFound, "the record was removed while the agent was started, in the conversation %s", w.record.SessionID).
+		Hint("where its claude runs, and how it gets a record again: nbs-worker adopt --list")
+}
+
+// prompted tells whether a claude that is ready has its prompt on disk: from then on
+// no kill can lose it. A slash command may open a dialog instead.
+func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error) {
+	if w.plan.Prompt == "" {
+		return true, w.checkLogin(ctx)
+	}
+	transcript, found, err := w.plan.config.Transcript(w.record.SessionID)
+	w.unread = err // while something else cannot be read, it may still come
+	if found {
+		hasMessages, err := transcript.HasMessagesAfter(w.plan.transcriptSize)
+		if err != nil {
+			return false, err
+		}
+		if hasMessages {
+			return true, w.checkLogin(ctx)
+		}
+	}
+	if lasts(&w.waiting, entry.Status == live.StatusWaiting) {
+		return false, agent.Errorf(agent.Held, "claude waits for a person (%s), and the prompt is not in its transcript", entry.WaitingFor).
+			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
+	}
+	if err := w.checkRefusal(ctx); err != nil {
+		return false, err
+	}
+	return false, w.checkRoom()
+}
+
+// transcriptLag is how far claude's transcript may be behind its registry: a turn that asks for a
+// permission at once is seen to wait before its prompt is on disk.
+const transcriptLag = 2 * time.Second
+
+// lasts reports whether something has been so for all of transcriptLag. since is when it was first seen.
+func lasts(since *time.Time, so bool) bool {
+	if !so {
+		*since = time.Time{}
+		return false
+	}
+	if since.IsZero() {
+		*since = time.Now()
+	}
+	return time.Since(*since) >= transcriptLag
+}
+
+// left is [left], or the hook of tmux that closed the terminal: it may do so at any moment, even
+// before the launcher's first step.
+func (s Starter) left(ctx context.Context, r *agent.Record, exit *agent.Exit) error {
+	if !exit.HungUp {
+		return left(exit)
+	}
+	return cmp.Or(s.endedByHook(ctx, r), left(exit))
+}
+
+// left says how claude ended before it was ready, in its own words.
+func left(exit *agent.Exit) error {
+	if exit.Error != "" {
+		return agent.Errorf(agent.Kind(exit.Code), "%s", exit.Error)
+	}
+	words := quoteScreen(exit.LastScreen)
+	err := agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
+	switch {
+	case exit.HungUp:
+		return err.Hint("its tmux session, or the whole tmux server, ended meanwhile; to try again is safe")
+	case err.Kind == agent.Unfit:
+		return err.Hint("it is too old: Claude Code %s or newer is needed; update it, or name another: export %s=/path/to/claude", claude.OldestTested, claude.BinaryVariable)
+	}
+	return err
+}
+
+// quoteScreen quotes claude's last words: a single line inline, several on lines of their own.
+func quoteScreen(screen string) string {
+	var lines []string
+	for line := range strings.Lines(screen) {
+		if line = strings.TrimRight(line, " \n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	switch len(lines) {
+	case 0:
+		return " without a word"
+	case 1:
+		return ": " + strings.TrimSpace(lines[0])
+	default:
+		return ". It said:\n  " + strings.Join(lines, "\n  ")
+	}
+}
+
+// vanished is the error for a start whose processes are gone. It loads the record once
+// more: the exit may have been recorded since the last look.
+func (w *starting) vanished(ctx context.Context) error {
+	record, err := w.Store.Load(w.record.Handle)
+	if err != nil {
+		return err
+	}
+	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
+		return w.left(ctx, &record, exit)
+	}
+	return cmp.Or[error](w.endedByHook(ctx, &record), agent.Errorf(agent.Failed, "the launcher was killed during the start"))
+}
+
+// checkLauncher notices a launcher, or its tmux session, that ended before claude ran.
+func (w *starting) checkLauncher(ctx context.Context) error {
+	if w.record.Process.Launcher.PID != 0 {
+		if proc.IsGone(w.record.Process.LauncherIdentity()) {
+			return w.vanished(ctx)
+		}
+		return nil
+	}
+	if time.Since(w.lastScreen) < screenEvery || time.Since(w.begun) < screenEvery {
+		return nil
+	}
+	w.lastScreen = time.Now()
+	_, panes, err := w.Panes(ctx, &w.record)
+	if err != nil {
+		return health.InVain(err)
+	}
+	if _, there := observe.PaneOf(panes, w.record.Process); !there {
+		return w.vanished(ctx)
+	}
+	return nil
+}
+
+func (w *starting) timedOut(ctx context.Context) error {
+	handle := w.record.Handle
+	switch {
+	case w.wait == 0:
+		return agent.Errorf(agent.TimedOut, "tmux did not start claude within %s", startLimit).
+			Hint("nbs-worker session %s", handle)
+	case w.ready && w.unread != nil:
+		return agent.Errorf(agent.TimedOut, "claude is ready, and whether it has the prompt cannot be read after %s: %w", w.wait, w.unread).
+			Hint("look at it: nbs-worker attach %s", handle)
+	case w.ready:
+		return agent.Errorf(agent.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
+			Hint("look at it: nbs-worker attach %s; claude passes over a slash command that it does not know", handle)
+	case w.record.Process.PID == 0:
+		return agent.Errorf(agent.TimedOut, "claude did not run yet after %s; its start goes on", w.wait).
+			Hint("nbs-worker session %s", handle)
+	default:
+		return w.unready(ctx)
+	}
+}
+
+// leftMeanwhile is the error for a claude that ended after it was seen to be ready.
+func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
+	r, err := s.Settled(ctx, handle)
+	if err != nil {
+		return err
+	}
+	if exit := r.ExitOf(r.Process.Invocation); exit != nil {
+		return s.left(ctx, &r, exit)
+	}
+	return agent.Errorf(agent.Failed, "claude and its launcher were killed during the start")
+}
+
+// verify checks that what runs is what was recorded, and that no other claude has the conversation open: none
+// can when its id was minted for this start. Errors: [WrongError].
+func (s Starter) verify(ctx context.Context, r agent.Record, minted bool) error {
+	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed: it is leaving
+		proc.WaitGone(ctx, r.Process.Identity, startLimit)
+	}
+	drift, err := s.DriftOf(&r)
+	if proc.IsGone(r.Process.Identity) {
+		return s.leftMeanwhile(ctx, r.Handle)
+	}
+	if err != nil {
+		return err
+	}
+	if !minted {
+		strangers, err := s.Strangers(&r)
+		if err != nil {
+			return err
+		}
+		if len(strangers) > 0 {
+			return &WrongError{s.ErrStranger(&r, strangers)}
+		}
+	}
+	if len(drift) == 0 {
+		return nil
+	}
+	words := make([]string, len(drift))
+	for i, d := range drift {
+		words[i] = fmt.Sprintf("%s is %s, recorded is %s", d.Field, agent.Quote(d.Live), agent.Quote(d.Recorded))
+	}
+	return &WrongError{agent.Errorf(agent.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))}
+}

@@ -1,0 +1,30 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/team/keep"
+)
+
+// Restored makes a plan, and puts back the transcript that it needs. It joins all that was
+// kept: the last part may begin in the middle.
+func (s Starter) Restored(ctx context.Context, verb string, plan func() (Plan, error)) (Plan, *keep.Restored, error) {
+	p, err := plan()
+	if err != nil || p.Opening != claude.OpenResume {
+		return p, nil, err
+	}
+	var restored *keep.Restored
+	if p.Restores != nil {
+		if restored, err = s.PutBack(ctx, verb, &p.Record, p.config); err != nil {
+			return p, restored, err
+		}
+	}
+	rejoined, err := s.Rejoin(ctx, verb, &p.Record)
+	if restored = cmp.Or(restored, rejoined); err != nil || restored == nil {
+		return p, restored, err
+	}
+	p, err = plan()
+	return p, restored, err
+}

@@ -1,0 +1,316 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/team/keep"
+	"nbs-worker/internal/team/launcher"
+	"nbs-worker/internal/team/observe"
+)
+
+// Start is how an agent is started, by whichever verb.
+type Start struct {
+	Prompt string        // sent as the first message of this start
+	Brief  string        // given to claude by our hook when it has started, beside the prompt; "": nothing
+	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
+	Trust  bool          // accept the trust of the working directory for the user
+
+	TrustDir   string // absolute: the folder that is to be trusted; "" for the working directory, in the project
+	PromptFile string // absolute: where the prompt was read; "" for no file
+
+	InPlace  bool              // in the caller's own terminal, without tmux
+	Progress func(what string) // is called with what a slow start waits for; nil: nothing is
+
+	Program string // path of claude; "" looks for it
+	Again   bool   // by the agent's launcher: what the restart policy remembers is kept
+
+	Minted  bool // the session id is new: no other claude can use it, and it has no transcript
+	TakesUp bool // of a spawn: the conversation exists
+}
+
+// Plan is what a start will do, known before anything is done.
+type Plan struct {
+	Record    agent.Record
+	Opening   claude.Opening
+	Program   string        // path of claude
+	Args      []string      // claude's arguments
+	Claimed   *agent.Record // already written down, of a spawn
+	Prompt    string
+	Brief     string // given to claude by our hook, beside the prompt
+	trust     bool
+	trustDir  string
+	new       bool // of a spawn
+	takesUp   bool // of a spawn: the conversation exists
+	inPlace   bool // in the caller's own terminal, without tmux
+	again     bool // by the agent's launcher, as its restart policy has it
+	unawaited bool // the command ends before claude is ready
+	InView    bool // a window that is added to an existing session becomes the one that is shown
+	config    claude.Config
+
+	transcriptSize int64         // in bytes, before the start
+	wait           time.Duration // how long a tmux server may read its configuration
+	progress       func(what string)
+
+	Restores *archive.Kept // the kept transcript to put back before the start; nil: none is missing
+	Moved    *Moved        // the working directory is not the recorded one; nil: it is
+	Loss     *keep.Loss    // what was cut off the transcript; nil: nothing
+}
+
+// Moved is a working directory that an agent is started in instead of the recorded one.
+type Moved struct{ From, To string }
+
+// program is the claude that a start runs.
+func (s Starter) program(start *Start) (string, error) {
+	if start.Program == "" {
+		return claude.FindBinary(s.Variable(claude.BinaryVariable))
+	}
+	return start.Program, claude.CheckBinary(start.Program)
+}
+
+// Plan checks whatever can be checked before a start, and changes nothing.
+func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
+	program, err := s.program(&start)
+	if err != nil {
+		return Plan{}, err
+	}
+	config, err := s.ConfigOf(&r)
+	if err != nil {
+		return Plan{}, err
+	}
+	opening, restores, err := s.Opening(&r, config, start.Minted)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{
+		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, Brief: start.Brief, trust: start.Trust, trustDir: start.TrustDir,
+		new: start.Minted || start.TakesUp, takesUp: start.TakesUp, inPlace: start.InPlace, again: start.Again,
+		config: config, Restores: restores, wait: max(cmp.Or(start.Wait, startLimit), serverLimit), progress: start.Progress,
+	}
+	if opening == claude.OpenResume && restores == nil {
+		transcript, _, err := config.Transcript(r.SessionID)
+		if err != nil {
+			return Plan{}, err
+		}
+		plan.transcriptSize = transcript.Size
+		if plan.Loss, err = s.LossOf(config, r.SessionID); err != nil {
+			return Plan{}, err
+		}
+		if plan.Loss != nil && plan.Loss.Rewritten {
+			return Plan{}, s.RefuseRewritten(&r, plan.Loss)
+		}
+	}
+	if plan.Prompt == "" && opening == claude.OpenNew {
+		plan.Prompt = r.InitialPrompt // nothing was ever said: this is the first start
+	}
+	plan.Args = claude.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Program, s.Store))
+	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
+		if err := check(&plan); err != nil {
+			return Plan{}, err
+		}
+	}
+	if start.Minted {
+		return plan, nil
+	}
+	return plan, s.checkStrangers(&plan)
+}
+
+// checkWords checks what will be on claude's command line and in its environment,
+// given or read back.
+func checkWords(p *Plan) error {
+	return cmp.Or(
+		claude.CheckExtraArgs(p.Record.ClaudeArgs),
+		claude.CheckEnv(p.Record.Env),
+		claude.CheckPrompt(p.Prompt),
+	)
+}
+
+// checkTmux checks that tmux can be used, unless the start is without it.
+func (s Starter) checkTmux(p *Plan) error {
+	if p.inPlace {
+		return nil
+	}
+	_, err := s.Tmux(s.SocketFor(p.Record.Process))
+	if agent.KindOf(err) != agent.Unfit {
+		return err
+	}
+	here := fmt.Sprintf("nbs-worker run %s", p.Record.Handle)
+	if p.new {
+		here = fmt.Sprintf("nbs-worker spawn %s --foreground", p.Record.Handle)
+	}
+	missing := agent.Errorf(agent.Unfit, "%s", err.Error())
+	missing.Hints = append(agent.HintsOf(err), "or run the agent in this terminal: "+here)
+	return missing
+}
+
+func checkFolder(p *Plan) error {
+	cwd := p.Record.LaunchCwd()
+	info, err := os.Stat(cwd)
+	if err == nil && !info.IsDir() {
+		return agent.Errorf(agent.BadInput, "the working directory %s is not a folder", agent.Quote(cwd))
+	}
+	if err == nil {
+		return nil
+	}
+	missing := agent.Errorf(agent.NotFound, "the working directory %s is not there", agent.Quote(cwd))
+	if p.takesUp {
+		return missing.Hint("say where it is now: nbs-worker spawn %s --session-id %s --cwd DIR", p.Record.Handle, p.Record.SessionID)
+	}
+	return missing.Hint("put the folder back, or say where it is now: nbs-worker resume %s --cwd DIR", p.Record.Handle)
+}
+
+func (s Starter) checkRoot(p *Plan) error {
+	if !claude.RefusesRoot(&p.Record.Spec, claude.Env(&p.Record.Spec, s.Env, nil), s.UID) {
+		return nil
+	}
+	return agent.Errorf(agent.BadInput, "claude would refuse: %s", claude.RootRefusal).
+		Hint("let it ask before it acts: --permission-mode acceptEdits").
+		Hint("or, if this machine is a sandbox that may be damaged: export IS_SANDBOX=1")
+}
+
+func (s Starter) checkStrangers(p *Plan) error {
+	strangers, err := s.Strangers(&p.Record)
+	if err != nil {
+		return fmt.Errorf("look for other claudes on the conversation: %w", err)
+	}
+	return s.ErrStranger(&p.Record, strangers)
+}
+
+// begin starts the planned agent in tmux and returns when tmux was asked to run its
+// launcher. The caller holds the verb lock, and no claude of the record runs.
+func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) {
+	r = claimedOf(p)
+	if p.trust {
+		if err := p.config.Trust(ctx, p.Record.LaunchCwd()); err != nil {
+			return r, err
+		}
+	}
+	if err := s.linkTranscript(p); err != nil {
+		return r, err
+	}
+	before := p.Record.Process
+	on, err := s.target(ctx, &p.Record)
+	if err != nil {
+		return r, err // and the record does not name a start that never began
+	}
+	if p.Claimed == nil {
+		if r, err = s.Claim(ctx, p); err != nil {
+			return agent.Record{}, err
+		}
+	}
+	if p.unawaited {
+		s.Store.LeaveToLauncher(r.Handle)
+	}
+	launch := s.LaunchOf(p, &r)
+	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), on.OpenFiles(ctx)
+	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
+		return r, err
+	}
+	if p.progress != nil {
+		slow := time.AfterFunc(unremarked, func() { p.progress("waiting for tmux, which reads its configuration") })
+		defer slow.Stop()
+	}
+	name, err := s.openPane(ctx, &r, p, on)
+	if err != nil {
+		return r, errors.Join(err, s.Store.DropLaunch(r.Handle))
+	}
+	if name == r.TmuxSession {
+		return r, nil
+	}
+	noted, err := s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
+		if !observe.SameStart(now.Process, r.Process) {
+			return agent.ErrSuperseded
+		}
+		now.TmuxSession = name
+		return nil
+	})
+	if err != nil {
+		return r, &WrongError{err}
+	}
+	return noted, nil
+}
+
+// ClaimAgain writes down a start that the agent's own launcher is about to make in its own pane.
+func (s Starter) ClaimAgain(ctx context.Context, p Plan) (agent.Record, error) {
+	if err := s.linkTranscript(p); err != nil {
+		return agent.Record{}, err
+	}
+	return s.Claim(ctx, p)
+}
+
+// linkTranscript lets claude find the transcript from the folder in which it will resume.
+func (s Starter) linkTranscript(p Plan) error {
+	if p.Opening != claude.OpenResume {
+		return nil
+	}
+	return p.config.LinkTranscript(p.Record.SessionID, p.Record.LaunchCwd())
+}
+
+// LaunchOf is the launch file for the launcher of a claimed start.
+func (s Starter) LaunchOf(p Plan, r *agent.Record) store.Launch {
+	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.Prompt, Brief: p.Brief}
+}
+
+// Claim writes the start down before it happens: whatever dies from here on, the
+// record explains what is found.
+func (s Starter) Claim(ctx context.Context, p Plan) (claimed agent.Record, err error) {
+	return s.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
+		if !unchanged(r.Process, p.Record.Process) {
+			return agent.ErrSuperseded
+		}
+		exits := r.Exits // the launcher may have added one since the plan
+		*r, err = s.Claimed(p)
+		r.Exits = exits
+		return err
+	})
+}
+
+// unchanged tells whether a start is as it was at the last look: a late launcher may have
+// begun since.
+func unchanged(now, then *agent.Process) bool {
+	return observe.SameStart(now, then) && (now == nil || now.PID == then.PID && now.Launcher == then.Launcher)
+}
+
+// placeFor is where a start will run, before its tmux server is identified: if the verb is
+// killed, the record still shows where the session is.
+func (s Starter) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
+	client, err := s.Tmux(s.SocketFor(before))
+	if err != nil {
+		return nil, err
+	}
+	return &agent.TmuxPlace{Socket: s.SocketFor(before), Path: client.Path()}, nil
+}
+
+// Claimed is the record of a plan with a start that is about to happen.
+func (s Starter) Claimed(p Plan) (agent.Record, error) {
+	self, err := proc.Self()
+	if err != nil {
+		return agent.Record{}, err
+	}
+	self.Identified = agent.Identified{}
+	r := p.Record
+	r.Desired = agent.DesiredRunning
+	r.PID = 0
+	r.Restarts = agent.Restarts{}
+	if p.again {
+		r.Restarts = p.Record.Restarts.Begun()
+	}
+	r.EnvNames = claude.ProviderNames(&r.Spec, s.Env)
+	r.TmuxSession = s.sessionNames(&r)[0]
+	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
+	if !p.inPlace {
+		if r.Process.Tmux, err = s.placeFor(p.Record.Process); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,52 @@
+package launch
+
+import (
+	"os/user"
+	"path/filepath"
+	"strconv"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/observe"
+)
+
+// checkTrust checks the folder that --trust has Claude trust for the user. Claude trusts all that
+// is in it too, so the home folder and those above it are refused, and one outside of the project
+// has to be named.
+func (s Starter) checkTrust(p *Plan) error {
+	if !p.trust {
+		return nil
+	}
+	cwd := observe.RealPath(p.Record.LaunchCwd())
+	for _, home := range s.homes() {
+		if observe.Inside(home, cwd) {
+			return agent.Errorf(agent.BadInput, "--trust is not for %s: with it Claude would trust all that is in the home folder", agent.Quote(cwd)).
+				Hint("give the agent a folder of its own: --cwd DIR").
+				Hint("or answer Claude's own question there: nbs-worker attach %s", p.Record.Handle)
+		}
+	}
+	switch {
+	case p.trustDir != "" && observe.RealPath(p.trustDir) != cwd:
+		return agent.Errorf(agent.BadInput, "--trust names %s, and the agent works in %s", agent.Quote(p.trustDir), agent.Quote(cwd)).
+			Hint("if that is to be trusted: %s", TrustFlag(cwd))
+	case p.trustDir == "" && !observe.Inside(cwd, s.Store.Project()):
+		return agent.Errorf(agent.BadInput, "--trust alone is for folders of the project, and the agent works in %s", agent.Quote(cwd)).
+			Hint("if that is to be trusted, name it: %s", TrustFlag(cwd))
+	}
+	return nil
+}
+
+// homes are the folders that count as the user's home: /, $HOME, and the one in the user database,
+// since $HOME may be missing or another.
+func (s Starter) homes() []string {
+	homes := []string{"/"}
+	if home := s.Variable("HOME"); filepath.IsAbs(home) {
+		homes = append(homes, home)
+	}
+	if known, err := user.LookupId(strconv.Itoa(s.UID)); err == nil && filepath.IsAbs(known.HomeDir) {
+		homes = append(homes, known.HomeDir)
+	}
+	return homes
+}
+
+// TrustFlag is the option that accepts the trust of a folder.
+func TrustFlag(folder string) string { return "--trust=" + agent.ShellWord(observe.RealPath(folder)) }

@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/launcher"
+)
+
+// What was started and does not get ready is either slow, or no Claude Code at all. It is asked for its version
+// before the wait ends, so that the end of the wait can say which.
+
+// asking is a program that is asked for its version.
+type asking struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	said   string // by then
+	failed bool   // it did not answer in time, or could not be started
+}
+
+// askVersion asks what was started for its version, once the last quarter of the wait has begun.
+func (w *starting) askVersion(ctx context.Context) {
+	if w.version != nil || w.wait == 0 || w.ready || w.record.Process.PID == 0 || time.Since(w.begun) < w.wait/4*3 {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	a := &asking{cancel: cancel, done: make(chan struct{})}
+	w.version = a
+	go func() {
+		defer close(a.done)
+		dir, err := os.MkdirTemp("", "nbs-version-")
+		if err != nil {
+			a.failed = true
+			return
+		}
+		defer func() { _ = os.RemoveAll(dir) }() // it is empty, or a claude's that was asked for nothing else
+		a.said, err = launcher.Ask(ctx, w.plan.Program, []string{"--version"}, claude.ScratchEnv(w.Env, dir), dir)
+		_, exited := errors.AsType[interface {
+			error
+			ExitCode() int
+		}](err)
+		a.failed = err != nil && !exited
+	}()
+}
+
+func (w *starting) stopAsking() {
+	if w.version != nil {
+		w.version.cancel()
+		<-w.version.done
+	}
+}
+
+// answered reports whether the program has answered, or failed to.
+func (a *asking) answered() bool {
+	if a == nil {
+		return false
+	}
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// unready is the error for a claude that runs and was not ready in time. It says what was seen of it.
+func (w *starting) unready(ctx context.Context) error {
+	handle := w.record.Handle
+	seen, isClaude := w.seen(ctx)
+	err := agent.Errorf(agent.TimedOut, "claude was started and was not ready after %s; it was left running: %s", w.wait, seen).
+		Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
+	if answered := w.version.answered(); !isClaude && answered && !w.version.failed {
+		isClaude = claude.ReadVersion(w.version.said) != ""
+		if !isClaude {
+			return err.Hint("is it Claude Code at all? %s --version", agent.ShellWord(w.plan.Program))
+		}
+	}
+	if load, cores := proc.Load(); load > float64(2*cores) {
+		err = err.Hint("this machine is busy, and starts take long: load %.0f on %s", load, agent.Count(cores, "core"))
+	}
+	return err.Hint("to wait for it: nbs-worker wait %s --for ready,waiting --timeout 5m", handle)
+}
+
+// seen says what was seen of a claude that is not ready, and whether that proves that it is one.
+func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
+	all := []string{fmt.Sprintf("pid %d runs", w.record.PID)}
+	if _, err := w.Registered(&w.record); err == nil {
+		all, isClaude = append(all, "it is in Claude's registry, without a state yet"), true
+	} else {
+		all = append(all, "it is not in Claude's registry yet")
+	}
+	shown, err := w.Observer.Screen(ctx, &w.record)
+	switch reading := screen.Read(shown.Text); {
+	case err != nil:
+		all = append(all, "its screen cannot be read")
+	case strings.TrimSpace(shown.Text) == "":
+		all = append(all, "its screen is blank")
+	case reading.State != agent.Unknown:
+		all, isClaude = append(all, "its screen is Claude's, "+string(reading.State)), true
+	default:
+		all = append(all, "its screen is not one of Claude's that is known")
+	}
+	if w.version.answered() && !w.version.failed {
+		all = append(all, "its program says that it is "+agent.Quote(strings.TrimSpace(w.version.said)))
+	}
+	return strings.Join(all, ", "), isClaude
+}

@@ -1,0 +1,197 @@
+package launcher
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/turnfiles"
+)
+
+// child is a claude that was started.
+type child struct {
+	cmd      *exec.Cmd
+	launch   store.Launch
+	config   claude.Config
+	terminal terminal
+	started  time.Time
+	memory   proc.MemoryWatch
+	look     func(byClock bool) bool   // is called when the record may have moved to another conversation, or a message may wait; returns whether one does
+	looks    chan struct{}             // has an element when a look is asked for
+	left     chan struct{}             // is closed when claude has been waited for
+	looked   chan struct{}             // is closed after the last look
+	hungUp   atomic.Bool               // the terminal went away
+	asked    atomic.Bool               // the launcher was sent SIGTERM
+	wrong    atomic.Pointer[error]     // why the launcher itself ended claude
+	ready    atomic.Pointer[time.Time] // when claude was seen to be ready; nil: not yet
+	entry    atomic.Pointer[live.Held]
+}
+
+// ending is how claude ended.
+type ending struct {
+	err    error // wait itself failed
+	status syscall.WaitStatus
+	hungUp bool
+	oom    uint64 // processes of its memory cgroup that the kernel has killed meanwhile
+}
+
+// startChild starts claude as the record has it, on this process's own terminal and in its
+// process group: in another group it could not read the terminal, and behind a pipe it would
+// not draw. How the conversation is opened was decided by the command that wrote the launch file,
+// which knew how the last start had ended. If that is wrong by now, claude refuses to start.
+func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look func(bool) bool, signals chan os.Signal) (*child, error) {
+	config, err := claude.ConfigOf(&record.Spec, launch.Env)
+	if err != nil {
+		return nil, err
+	}
+	opening := claude.Opening(launch.Opening)
+	if opening == claude.OpenNew {
+		if err := config.SetStubAside(record.SessionID); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command(launch.Claude, claude.Args(&record.Spec, opening, launch.Prompt, Settings(l.Program, l.Store))...)
+	cmd.Dir, cmd.Env = record.LaunchCwd(), claude.Env(&record.Spec, launch.Env, l.ours(record, launch.Invocation))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c := &child{
+		cmd: cmd, launch: launch, config: config, terminal: saveTerminal(), started: l.Now(),
+		look: look, looks: make(chan struct{}, 1), left: make(chan struct{}), looked: make(chan struct{}),
+	}
+	if launch.Brief != "" { // claude's first hook takes it from there
+		if _, err := l.Store.TurnFiles(launch.Invocation).Put(turnfiles.Briefing, launch.Brief); err != nil {
+			return nil, err
+		}
+	}
+	catch(signals)
+	limitOpenFiles(launch.OpenFiles)
+	if err := cmd.Start(); err != nil {
+		return nil, startFailure(err, launch.Claude, cmd.Dir)
+	}
+	c.memory = proc.WatchMemory(c.pid())
+	go c.forwardSignals(signals)
+	go c.lookAround()
+	return c, nil
+}
+
+// limitOpenFiles gives claude, and the shells of its tools, the soft limit that the
+// caller's shell had. A tmux server has a raised one, and hands it to all of its panes;
+// programs that close or select on all descriptors they may have take it badly.
+func limitOpenFiles(soft uint64) {
+	var limit unix.Rlimit
+	if soft == 0 || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return
+	}
+	limit.Cur = min(soft, limit.Max)
+	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // to lower one's own limit is always allowed
+}
+
+func startFailure(err error, program, dir string) error {
+	if _, statErr := os.Stat(dir); statErr != nil {
+		return agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(dir)).
+			Hint("put the folder back, then resume the agent")
+	}
+	if passes(err) {
+		return agent.Errorf(agent.Failed, "start claude: %w", err)
+	}
+	isMissing := errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOEXEC) // or its interpreter is
+	if isMissing || claude.CheckBinary(program) != nil {
+		return claude.CannotRun(program, err)
+	}
+	return agent.Errorf(agent.Unfit, "start claude: %w", err)
+}
+
+// passes tells whether a start failed because the machine was short of something, or because the
+// program was just being installed: the next start may succeed.
+func passes(err error) bool {
+	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ETXTBSY, unix.EINTR},
+		func(passing error) bool { return errors.Is(err, passing) })
+}
+
+// holdEntry opens claude's registry entry once it exists, and keeps it open.
+func (c *child) holdEntry() {
+	if c.entry.Load() != nil {
+		return
+	}
+	if entry, err := c.config.Registry().Hold(c.pid()); err == nil {
+		if !c.entry.CompareAndSwap(nil, entry) {
+			_ = entry.Close() // another call was faster
+		}
+		now := time.Now()
+		c.ready.CompareAndSwap(nil, &now)
+	}
+}
+
+// readyAfter tells whether claude was seen to be ready, and how long after its start; 0 when only a
+// hook of claude's shows that it was.
+func (c *child) readyAfter(said agent.Report) (after time.Duration, ready bool) {
+	if at := c.ready.Load(); at != nil {
+		return at.Sub(c.started), true
+	}
+	return 0, said.Activity != nil
+}
+
+func (c *child) dropEntry() {
+	if entry := c.entry.Load(); entry != nil {
+		_ = entry.Close()
+	}
+}
+
+// movedTo returns the conversation to which claude had moved by itself when it ended. Its registry
+// entry says so: a killed claude leaves the file, and of any other the open entry is read.
+func (c *child) movedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
+	if id, moved = c.config.Registry().MovedTo(r, report, 0); moved {
+		return id, true
+	}
+	if entry := c.entry.Load(); entry != nil {
+		return entry.MovedTo(r, report)
+	}
+	return "", false
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// takeBack kills a claude that must not run, and gives the terminal back.
+func (c *child) takeBack() error {
+	_ = c.cmd.Process.Kill()
+	end := c.wait()
+	<-c.looked
+	c.terminal.reset()
+	return end.err
+}
+
+// ended tells whether claude has already left, whether or not somebody has waited for it.
+func (c *child) ended() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, c.pid(), &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return errors.Is(err, unix.ECHILD) || err == nil && info.Signo == int32(unix.SIGCHLD)
+}
+
+// wait sleeps until claude has ended.
+func (c *child) wait() ending {
+	defer close(c.left)
+	err := c.cmd.Wait()
+	if _, exited := errors.AsType[*exec.ExitError](err); exited {
+		err = nil
+	}
+	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ending{err: err, status: status, hungUp: c.hungUp.Load() || c.terminal.gone(), oom: c.memory.Kills()}
+}
+
+// shellCode is the exit code as a shell reports it.
+func (e ending) shellCode() int {
+	if e.status.Signaled() {
+		return 128 + int(e.status.Signal())
+	}
+	return e.status.ExitStatus()
+}

@@ -1,0 +1,125 @@
+package launcher
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/restart"
+)
+
+// evidence is what an end is classified by.
+type evidence struct {
+	exit       agent.Exit
+	uptime     time.Duration
+	ready      bool          // claude was seen to be ready
+	readyAfter time.Duration // how long after its start
+	failure    *agent.Failure
+	wrong      error // why the launcher ended claude; nil: it did not
+	now        time.Time
+}
+
+// ending says what the end of a claude that ran means for the next start.
+func (e *evidence) ending() restart.Ending {
+	end := restart.Ending{Class: e.class(), Reason: e.exit.Summary(), Abnormal: e.exit.Signal != "" || e.exit.Code > signalled}
+	if e.ready {
+		end.Ready = e.uptime - e.readyAfter
+	}
+	switch {
+	case e.wrong != nil:
+		end.Reason = e.wrong.Error()
+	case end.Class == agent.EndQuota:
+		_, end.Until = screen.UsageLimit(e.exit.LastScreen, e.now)
+		end.Reason = "a usage limit was reached"
+	case end.Class == agent.EndAuth:
+		end.Reason = "nobody is logged in (" + end.Reason + ")"
+	case end.Class == agent.EndConfig:
+		end.Reason = "claude refuses to start (" + end.Reason + ")"
+	case end.Class == agent.EndCrash && !e.well() && e.exit.Code == 0:
+		end.Reason += " before it was well started"
+	}
+	return end
+}
+
+// signalled is the exit code above which a program says that a signal made it leave.
+const signalled = 128
+
+// well tells whether the start had succeeded.
+func (e *evidence) well() bool { return e.ready && restart.StartedWell(e.readyAfter, e.uptime) }
+
+func (e *evidence) class() agent.EndClass {
+	exit := &e.exit
+	switch {
+	case e.wrong != nil && agent.KindOf(e.wrong) == agent.Conflict:
+		return agent.EndConflict
+	case e.wrong != nil: // what ran was not what is recorded, and would not be the next time
+		return agent.EndConfig
+	case exit.HungUp:
+		return agent.EndServer
+	case exit.Signal != "":
+		return agent.EndCrash
+	case exit.Code == 0 && (e.well() || live.EndedAtPrompt(exit.EndReason)):
+		return agent.EndClean
+	case exit.Code == 0:
+		return agent.EndCrash
+	}
+	return e.classOfCode()
+}
+
+// classOfCode classifies an exit with a code that is not 0: by how the last turn failed and, unless the
+// start had succeeded, by the last words on the screen. Later these may be anybody's.
+func (e *evidence) classOfCode() agent.EndClass {
+	words := ""
+	if !e.well() {
+		words = e.exit.LastScreen
+	}
+	limited, _ := screen.UsageLimit(words, e.now)
+	switch {
+	case limited || e.failedBy("rate_limit"):
+		return agent.EndQuota
+	case e.failedBy("authentication_failed") || saysLogin(words):
+		return agent.EndAuth
+	case screen.Read(words).Dialog.AtStart() || claude.RefusalKind(words) != agent.Failed:
+		return agent.EndConfig
+	}
+	return agent.EndCrash
+}
+
+// failedBy tells whether its last turn ended with an error of that class.
+func (e *evidence) failedBy(class string) bool { return e.failure != nil && e.failure.Class == class }
+
+// saysLogin tells whether claude's last words ask for a login.
+func saysLogin(words string) bool {
+	known := []string{"Please run /login", "Not logged in", "Invalid API key", "Failed to authenticate"}
+	return slices.ContainsFunc(known, func(ask string) bool { return strings.Contains(words, ask) })
+}
+
+// refused is the ending of a start that failed before claude ran.
+func refused(cause error) restart.Ending {
+	return restart.Ending{
+		Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause) || passes(cause),
+		Slow: errors.Is(cause, claude.ErrCannotRun),
+	}
+}
+
+// classOf classifies what kept claude from being started. A lock of .nbs that was not free in time is
+// no fault of the conversation's, and is tried again; so is a program that is not there while it is updated.
+func classOf(cause error) agent.EndClass {
+	if errors.Is(cause, store.ErrStayedLocked) || errors.Is(cause, claude.ErrCannotRun) {
+		return agent.EndCrash
+	}
+	switch agent.KindOf(cause) {
+	case agent.Conflict:
+		return agent.EndConflict
+	case agent.NotFound, agent.BadInput, agent.Unfit, agent.Held:
+		return agent.EndConfig
+	default:
+		return agent.EndCrash
+	}
+}

@@ -1,0 +1,100 @@
+package launcher
+
+import (
+	"cmp"
+	"context"
+	"os/exec"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/trust"
+)
+
+// outbox starts a deliverer for the messages that wait for an agent, when they may be typed by now. The
+// launcher looks at each FollowSignal; the end of a deliverer sends that too, and starts no other. While a
+// message waits it looks by the clock too: no hook runs, and no file changes, when a person deletes a draft.
+type outbox struct {
+	launcher *Launcher
+	registry live.Registry
+	handle   agent.Handle
+	env      []string
+
+	tried occasion    // what the last deliverer was started for
+	runs  atomic.Bool // the last deliverer has not ended
+}
+
+// occasion is what a deliverer is for: a message, and the end of a turn.
+type occasion struct {
+	due  string // entry
+	idle time.Time
+}
+
+// look starts a deliverer when there is a new occasion for one, in a session of its own: the keys of the
+// terminal are claude's. The journal has the result. byClock is an occasion too, unless claude is in a turn or at a
+// dialog. waits reports whether there is a message to deliver.
+func (o *outbox) look(ctx context.Context, byClock bool) (waits bool) {
+	now := occasion{due: o.launcher.Store.Outbox(o.handle).Due()}
+	if report := o.launcher.Store.Report(o.handle); report.Activity != nil && report.Activity.State == agent.Idle {
+		now.idle = report.Activity.At
+	}
+	if now.due == "" {
+		return false
+	}
+	if now == o.tried && (!byClock || o.runs.Load() || o.isEngaged()) {
+		return true
+	}
+	o.tried = now
+	o.deliver(ctx)
+	return true
+}
+
+// isEngaged reports whether Claude's registry says that claude is in a turn or at a dialog.
+func (o *outbox) isEngaged() bool {
+	r, err := o.launcher.Store.Load(o.handle)
+	if err != nil || r.Process == nil {
+		return false
+	}
+	entry, err := o.registry.Entry(r.Process.Claude().PID)
+	return err == nil && entry.Is(r.Process) && (entry.Status == live.StatusBusy || entry.Status == live.StatusWaiting)
+}
+
+func (o *outbox) deliver(ctx context.Context) {
+	cmd := exec.CommandContext(ctx, cmp.Or(o.launcher.Program, "nbs-worker"), "outbox", "deliver", string(o.handle), "--root", o.launcher.Store.Project())
+	cmd.Dir, cmd.Env = o.launcher.Store.Project(), o.env
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	if cmd.Start() != nil {
+		return // the clock brings another try
+	}
+	o.runs.Store(true)
+	go func() {
+		_ = cmd.Wait()
+		o.runs.Store(false)
+	}()
+}
+
+// outboxFor is the outbox of an agent that is started from a launch file. Its deliverer has the environment
+// of the command that started the agent, but no agent's mark, and the launcher's folders for the user's state.
+func (l *Launcher) outboxFor(handle agent.Handle, launch store.Launch, registry live.Registry) *outbox {
+	env := append(slices.Clone(launch.Env), agent.InvocationVariable+"=", agent.HandleVariable+"=") // the last of a name counts
+	for name, value := range l.state() {
+		env = append(env, name+"="+value)
+	}
+	return &outbox{launcher: l, registry: registry, handle: handle, env: env}
+}
+
+// state is the environment variables that name the folders of the user's state.
+func (l *Launcher) state() map[string]string {
+	state := map[string]string{}
+	for name, value := range map[string]string{trust.HomeVariable: string(l.Store.Home()), trust.RuntimeVariable: l.Store.Runtime()} {
+		if value != "" {
+			state[name] = value
+		}
+	}
+	return state
+}

@@ -1,0 +1,84 @@
+package launcher
+
+import (
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/team/observe"
+)
+
+// catch sends the launcher's signals to the channel. Those of the keyboard are caught, not
+// ignored, since an ignored signal stays ignored in the child. They stay caught when claude has
+// ended: a hangup that comes late must not end the launcher before the exit is noted. Catching
+// them again, at another start, changes nothing; signals that came in between are answered then.
+func catch(signals chan<- os.Signal) {
+	signal.Notify(signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, observe.FollowSignal)
+}
+
+// forwardSignals answers the launcher's signals until claude has ended.
+func (c *child) forwardSignals(signals <-chan os.Signal) {
+	defer close(c.looks)
+	for {
+		select {
+		case sig := <-signals:
+			c.answer(sig)
+		case <-c.left:
+			return
+		}
+	}
+}
+
+// answer passes on what asks claude to leave. The keyboard's signals need no answer: claude reads
+// its keys itself.
+func (c *child) answer(sig os.Signal) {
+	const settle = 100 * time.Millisecond
+	switch sig {
+	case unix.SIGTERM, unix.SIGHUP:
+		if sig == unix.SIGHUP {
+			c.hungUp.Store(true)
+		} else {
+			c.asked.Store(true)
+		}
+		c.holdEntry()
+		_ = c.cmd.Process.Signal(sig)
+	case unix.SIGTSTP:
+		// C-z makes claude suspend itself, and in a pane nobody types fg.
+		time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })
+	case observe.FollowSignal:
+		if c.ended() {
+			return // the kernel sent it: claude has ended
+		}
+		c.holdEntry()
+		select {
+		case c.looks <- struct{}{}:
+		default: // one look is asked for already
+		}
+	}
+}
+
+// lookByClock is how often a launcher looks without a signal while a message waits for its agent.
+const lookByClock = 10 * time.Second
+
+// lookAround looks at the record in a goroutine of its own: a look may wait for a lock, and a signal
+// that ends claude must not wait for that. It looks by the clock while a message waits, and once after
+// the start: hooks may be turned off.
+func (c *child) lookAround() {
+	defer close(c.looked)
+	for clock := time.After(lookByClock); ; {
+		byClock := false
+		select {
+		case _, open := <-c.looks:
+			if !open {
+				return
+			}
+		case <-clock:
+			byClock, clock = true, nil
+		}
+		if c.look(byClock) && clock == nil {
+			clock = time.After(lookByClock)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package message
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/platform/tmux"
+)
+
+// A command of Claude's own is seen in the box before Enter: Claude may offer another one for it.
+
+// awaitCommand waits until the box shows the command, and Claude offers no other one for it. Errors: Held; BadInput.
+func (d *delivery) awaitCommand(ctx context.Context) error {
+	var shown tmux.Styled
+	err := until(ctx, drawLimit, func() (there bool, err error) {
+		shown, err = d.Screen(ctx)
+		return err == nil && d.isIn(shown), err
+	})
+	if agent.KindOf(err) == agent.TimedOut {
+		return d.changed(shown)
+	}
+	if err == nil {
+		err = d.checkSuggestion(ctx)
+	}
+	return err
+}
+
+// submit presses Enter where the box shows the command. silent is why tmux did not say whether it has. If
+// Claude moves the box meanwhile, or opens a dialog, then the cursor is elsewhere: nothing is pressed, and submit looks
+// again. Errors: Held.
+func (d *delivery) submit(ctx context.Context) (silent, err error) {
+	var shown tmux.Styled
+	err = until(ctx, drawLimit, func() (bool, error) {
+		if shown, err = d.Screen(ctx); err != nil || !d.isIn(shown) {
+			return false, err
+		}
+		reached, err := d.Write(ctx, enter, &shown.Cursor)
+		silent = err
+		return reached || err != nil, nil
+	})
+	if agent.KindOf(err) == agent.TimedOut {
+		err = d.changed(shown)
+	}
+	return silent, err
+}
+
+// changed is why a command that was typed is not submitted.
+func (d *delivery) changed(shown tmux.Styled) error {
+	if err := checkDialog(shown); err != nil {
+		return err
+	}
+	if d.isIn(shown) {
+		return unreached()
+	}
+	return agent.Errorf(agent.Held, "its prompt does not show what was typed")
+}
+
+// checkSuggestion refuses a command in place of which Claude would run another: Enter takes the first
+// one that is offered below the box, and that may merely resemble the word.
+func (d *delivery) checkSuggestion(ctx context.Context) error {
+	word, _, _ := strings.Cut(d.text, " ")
+	var offered string
+	begun := time.Now()
+	err := until(ctx, drawLimit, func() (bool, error) {
+		shown, err := d.Screen(ctx)
+		if err == nil && !d.isIn(shown) { // a person types too
+			return false, d.changed(shown)
+		}
+		offered = screen.Suggestion(screen.Plain(shown.Text))
+		nothing := offered == "" && word != d.text && time.Since(begun) >= offerTime // as for a command with arguments
+		return offered == word || nothing, err
+	})
+	if agent.KindOf(err) != agent.TimedOut {
+		return err
+	}
+	return agent.Errorf(agent.BadInput, "Claude has no command %s; it offers %s", agent.Quote(word), agent.Quote(offered)).
+		Hint("to see what it has, type / in its terminal: nbs-worker attach %s", d.handle)
+}
+
+// offerTime is how long Claude usually takes at most to offer commands.
+const offerTime = 500 * time.Millisecond

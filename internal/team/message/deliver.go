@@ -1,0 +1,281 @@
+package message
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/platform/tmux"
+)
+
+// Terminal is claude's terminal.
+type Terminal interface {
+	// Screen is what it shows, with the attributes of its characters.
+	Screen(ctx context.Context) (tmux.Styled, error)
+	// Write types a text, and tells whether it reached the program. It types nothing where the
+	// cursor is not at the given place; nil: at any.
+	Write(ctx context.Context, text string, cursor *tmux.Cursor) (bool, error)
+}
+
+// How long a delivery waits, and how often it looks: claude draws what is typed within some
+// milliseconds, on a machine that is short of processors within seconds; it writes a prompt down when
+// its hooks have run.
+const (
+	drawLimit   = 10 * time.Second
+	proofLimit  = 10 * time.Second
+	proofRounds = 3 // for which a claude at work is waited for, each of that length
+	eraseLimit  = 3 * time.Second
+	settleLimit = 2 * time.Second
+	glance      = 15 * time.Millisecond
+)
+
+// The keys, as escape sequences where Claude would else take them for a part of a text that comes in the same write.
+const (
+	blank     = " " // which Claude trims from a prompt
+	enter     = "\x1b[13u"
+	lineStart = "\x1b[H"
+	lineEnd   = "\x1b[F"
+	deletion  = "\x1b[3~"   // of the character at the cursor
+	backspace = "\x1b[127u" // in an empty box it ends shell mode
+	cut       = "\x1b[117;5u"
+	putBack   = "\x1b[121;5u"
+)
+
+// delivery is one text on its way into a prompt that is ready.
+type delivery struct {
+	Terminal
+	handle agent.Handle
+	text   string                          // as it is typed
+	sent   func() (transcript.Sent, error) // whether the transcript has it
+	alive  func() bool                     // claude runs
+	atWork func() bool                     // claude is in a turn
+}
+
+// run types the text and proves that it arrived. An error beside Held is why nothing was
+// submitted; beside Unknown, why that is not known. An interrupt does not stop what is being
+// typed: half a text would be left as a draft.
+func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
+	if ctx.Err() != nil {
+		return Held, transcript.Sent{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was typed")
+	}
+	typing := context.WithoutCancel(ctx)
+	silent, err := d.typeAndSubmit(typing)
+	if err != nil {
+		return Held, transcript.Sent{}, err
+	}
+	begun := time.Now()
+	word, sent, noProof := d.awaitProof(ctx) // also when tmux did not say whether it has pressed Enter
+	if word != Unknown {
+		return word, sent, nil
+	}
+	err = cmp.Or(silent, noProof)
+	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
+	// that hangs has yet to read the Enter.
+	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil {
+		isLeft := d.isIn(shown)
+		switch {
+		case screen.Refused(screen.Plain(shown.Text), d.text):
+			err = agent.Errorf(agent.TimedOut, "it was submitted, and a hook of the agent's has refused it")
+		case isLeft:
+			err = agent.Errorf(agent.TimedOut, "it was submitted, and still stood in the prompt after %s: Claude has not taken it", inSeconds(begun))
+		}
+		if isLeft {
+			err = d.takenBack(typing, err)
+		}
+	}
+	return Unknown, sent, err
+}
+
+// typeAndSubmit types the text and presses Enter. silent is why tmux did not say whether it has; held is why nothing was
+// submitted.
+func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
+	if !d.isCommand() {
+		return d.enterReady(ctx, d.submission)
+	}
+	silent, err := d.enterReady(ctx, func(blanks int) string {
+		return lineStart + strings.Repeat(deletion, blanks) + lineEnd + d.text
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err = silent; err == nil {
+		err = d.awaitCommand(ctx)
+	}
+	if err == nil {
+		silent, err = d.submit(ctx)
+	}
+	if err != nil {
+		return nil, d.takenBack(ctx, err)
+	}
+	return silent, nil
+}
+
+// submission are the keys that submit the text and nothing else, in one write, so that no other key comes in between. A
+// person may have begun to type, and claude not have drawn it: that is cut before the text, and put back behind Enter,
+// without the blanks that are at its beginning. The blank behind the text closes the list that Claude offers for a word
+// with an @, from which Enter would choose, and keeps a backslash from turning Enter into a new line.
+func (d *delivery) submission(blanks int) string {
+	return lineEnd + cut + backspace + d.text + blank + enter + putBack + lineStart + strings.Repeat(deletion, blanks) + lineEnd
+}
+
+func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
+
+// blankPause is after how long a blank that is not drawn is typed again: a dialog that closes may have taken it.
+const blankPause = time.Second
+
+// enterReady types a blank into the empty prompt. When claude has drawn it, keys reach the prompt, and none is on its way
+// there from before: keys is typed then, which is told how many blanks there are. If Claude moves the box meanwhile, or
+// opens a dialog, which Enter would answer, then the cursor is elsewhere: nothing is typed, and enterReady looks again.
+// silent is why tmux did not say whether it has typed the keys; held is why it has not.
+func (d *delivery) enterReady(ctx context.Context, keys func(blanks int) string) (silent, held error) {
+	var again time.Time
+	start, drawn := -1, 0
+	err := until(ctx, drawLimit, func() (over bool, _ error) {
+		var shown tmux.Styled
+		if shown, held = d.Screen(ctx); held == nil {
+			held = checkPrompt(shown)
+		}
+		if held != nil {
+			return true, nil //nolint:nilerr // it is returned as held
+		}
+		reached := false
+		switch drawn = shown.Cursor.X - start; {
+		case start >= 0 && drawn > 0:
+			reached, silent = d.Write(ctx, keys(drawn), &shown.Cursor) // what may have been typed is not typed again
+			return reached || silent != nil, nil
+		case time.Now().Before(again):
+			return false, nil
+		}
+		again = time.Now().Add(blankPause)
+		if reached, held = d.Write(ctx, blank, &shown.Cursor); reached && start < 0 {
+			start = shown.Cursor.X
+		}
+		return held != nil, nil
+	})
+	switch {
+	case err == nil:
+		return silent, held
+	case start < 0 || drawn > 0:
+		return nil, unreached()
+	}
+	return nil, agent.Errorf(agent.Held, "%w", errUndrawn)
+}
+
+// awaitPrompt waits until a screen shows what Claude's registry says already, that claude is at its prompt: of a dialog
+// that was just answered, something may be left. Errors: those of checkPrompt.
+func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error) {
+	var held error
+	late := until(ctx, settleLimit, func() (over bool, err error) {
+		held = nil
+		if shown, err = t.Screen(ctx); err != nil {
+			return false, err
+		}
+		held = checkPrompt(shown)
+		_, found := screen.Draft(shown.Text)
+		return shown.InMode || found && checkDialog(shown) == nil, nil
+	})
+	return shown, cmp.Or(held, late)
+}
+
+// checkPrompt refuses to type where the text would not reach the prompt, or not alone.
+// Errors: Held.
+func checkPrompt(shown tmux.Styled) error {
+	if shown.InMode {
+		return errInMode()
+	}
+	if err := checkDialog(shown); err != nil {
+		return err
+	}
+	switch draft, found := screen.Draft(shown.Text); {
+	case !found:
+		return agent.Errorf(agent.Held, "its prompt is not on its screen")
+	case draft != "":
+		return agent.Errorf(agent.Held, "%w", errDraft)
+	}
+	return nil
+}
+
+// checkDialog refuses to type into a dialog. Errors: Held.
+func checkDialog(shown tmux.Styled) error {
+	if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
+		return agent.Errorf(agent.Held, "it waits for a person: %s", dialog.Waits())
+	}
+	return nil
+}
+
+func errInMode() error {
+	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back in it")
+}
+
+// unreached is why a text did not reach the program.
+func unreached() error {
+	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
+}
+
+// errUndrawn says that claude has not drawn a key in time, and that nothing but blanks was typed: another try may succeed,
+// on a machine that is less busy then.
+var errUndrawn = errors.New("its prompt did not show that it takes keys")
+
+// isIn tells whether the box has the text and nothing else.
+func (d *delivery) isIn(shown tmux.Styled) bool {
+	draft, found := screen.Draft(shown.Text)
+	return found && screen.Dense(draft) == screen.Dense(d.text)
+}
+
+// awaitProof waits until the transcript has the text. A claude at work has taken it, or another one, and may still
+// run the hooks of the prompt: it is waited for longer.
+func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error) {
+	var sent transcript.Sent
+	var err error
+	ended, working, begun := false, true, time.Now()
+	for n := 0; n < proofRounds && working; n++ {
+		err = until(ctx, proofLimit, func() (over bool, err error) {
+			ended = !d.alive() // before the look: what it wrote last counts
+			sent, err = d.sent()
+			return sent.Found || ended, err
+		})
+		working = agent.KindOf(err) == agent.TimedOut && d.atWork()
+	}
+	switch {
+	case sent.UUID != "":
+		return Accepted, sent, nil
+	case sent.Found:
+		return Queued, sent, nil
+	case err == nil:
+		err = agent.Errorf(agent.TimedOut, "it was submitted, claude ended, and the transcript does not have it")
+	case agent.KindOf(err) == agent.TimedOut:
+		err = agent.Errorf(agent.TimedOut, "it was submitted, and after %s the transcript does not have it", inSeconds(begun))
+		if working {
+			err = fmt.Errorf("%w; claude is at work", err)
+		}
+	}
+	return Unknown, sent, err
+}
+
+func inSeconds(begun time.Time) time.Duration { return time.Since(begun).Round(time.Second) }
+
+// until asks again and again for at most so long. Errors: TimedOut, Interrupted, those of ask.
+func until(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	again := time.NewTicker(glance)
+	defer again.Stop()
+	for {
+		if done, err := ask(); done || err != nil {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-late.C:
+			return agent.Errorf(agent.TimedOut, "not within %s", limit)
+		case <-ctx.Done():
+			return agent.Errorf(agent.Interrupted, "interrupted")
+		}
+	}
+}

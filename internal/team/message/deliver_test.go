@@ -1,0 +1,348 @@
+package message
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/platform/tmux"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// scripted is a terminal with a claude that does what a case says.
+type scripted struct {
+	box      string   // what is in its prompt
+	undrawn  string   // what a person has typed there too
+	dialog   bool     // a permission is asked in its place
+	deaf     bool     // keys go elsewhere
+	inMode   bool     // of tmux, which says so
+	dead     bool     // it has ended
+	onLook   func()   // happens after each look
+	onText   func()   // happens when a text is typed
+	onEnter  func()   // happens in the moment of Enter
+	got      []string // what reached it
+	sent     transcript.Sent
+	offered  string // below the box
+	left     string // what cannot be deleted
+	above    string // the box
+	silent   error  // of tmux
+	silentAt string // which key; "": Enter
+
+	typed, entered        time.Time     // when the last text and the last Enter reached it
+	draws, offers, proves time.Duration // how long after that it shows the text, offers a command, and writes the prompt down
+	working               bool          // its registry says so
+}
+
+const rule = "────────────────────"
+
+func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
+	box, offered := s.box, s.offered
+	if time.Since(s.typed) < s.draws {
+		box = ""
+	}
+	if time.Since(s.typed) < s.offers {
+		offered = ""
+	}
+	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(box)}, InMode: s.inMode}
+	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n  " + offered + "\n"
+	if s.dialog {
+		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
+	}
+	if s.onLook != nil {
+		s.onLook()
+	}
+	return shown, nil
+}
+
+func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (bool, error) {
+	if s.silent != nil && strings.Contains(text, cmp.Or(s.silentAt, enter)) {
+		s.onEnter()
+		return false, s.silent
+	}
+	if s.deaf || s.inMode || cursor != nil && cursor.X != len(s.box) {
+		return false, nil
+	}
+	s.got = append(s.got, text)
+	submitted, isText := strings.CutPrefix(text, lineEnd+cut+backspace)
+	switch {
+	case text == enter:
+		s.entered = time.Now()
+		s.onEnter()
+	case text == eraser:
+		s.box = s.left
+	case isText:
+		persons := strings.TrimPrefix(s.box+s.undrawn, blank)
+		s.box, _, _ = strings.Cut(submitted, enter)
+		s.entered = time.Now()
+		s.onEnter()
+		s.box += persons
+	case strings.HasPrefix(text, lineStart):
+		_, s.box, _ = strings.Cut(text, lineEnd)
+		s.onText()
+	default:
+		s.typed = time.Now()
+		if !s.dialog {
+			s.box += text
+		}
+		s.onText()
+	}
+	return true, nil
+}
+
+var (
+	accepted  = transcript.Sent{UUID: "u", Found: true}
+	errSilent = agent.Errorf(agent.TimedOut, "tmux was silent")
+)
+
+var deliveries = map[string]struct {
+	change func(*scripted)
+	text   string
+	word   Word
+	kind   agent.Kind // 0: no error
+	typed  int        // how often something reached the terminal
+	says   string
+	left   string // in the box
+}{
+	"a prompt that is ready": {word: Accepted, typed: 2},
+	"two lines":              {text: "one\ntwo", word: Accepted, typed: 2},
+	"taken up after this turn": {
+		change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Found: true} } }, word: Queued, typed: 2,
+	},
+	"a deaf pane": {change: func(s *scripted) { s.deaf = true }, word: Held, kind: agent.Held, says: "takes no keys"},
+	"a dialog that comes before it is typed": {
+		change: func(s *scripted) { s.dialog = true }, word: Held, kind: agent.Held, says: "waits for a person: permission prompt",
+	},
+	"a draft that is begun before it is typed": {
+		change: func(s *scripted) { s.box = "mine" }, word: Held, kind: agent.Held, says: "unsent draft",
+	},
+	"a draft that is begun in that moment": {
+		change: func(s *scripted) { s.onLook = func() { s.box = "mine" } }, word: Held, kind: agent.Held, says: "unsent draft",
+	},
+	"a dialog that comes behind the blank": {
+		change: func(s *scripted) { s.onText = func() { s.dialog = true } }, word: Held, kind: agent.Held, typed: 1, says: "waits for a person: permission prompt",
+	},
+	"a draft that is begun behind the blank": {
+		change: func(s *scripted) { s.onText = func() { s.box += "mine" } }, word: Held, kind: agent.Held, typed: 1, says: "unsent draft",
+	},
+	"a person who types too, which is not drawn": {change: func(s *scripted) { s.undrawn = "mine" }, word: Accepted, typed: 2, left: "mine"},
+	"a dialog that is about to go takes the blank": {
+		change: func(s *scripted) { s.onText = func() { s.box, s.onText = "", func() {} } }, word: Accepted, typed: 3,
+	},
+	"a prompt that takes nothing": {
+		change: func(s *scripted) { s.onText = func() { s.box = "" } }, word: Held, kind: agent.Held, typed: -1, says: "did not show that it takes keys",
+	},
+	"a command that cannot be deleted": {
+		text: "/compact", change: func(s *scripted) {
+			s.left, s.offered = "/", "/other"
+			s.onText = func() { s.box = strings.Replace(s.box, "ct", "ctt", 1) }
+		}, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
+	},
+	"a pane that goes deaf behind the blank": {
+		change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: agent.Held, typed: 1, says: "takes no keys",
+	},
+	"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead = "", true } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "claude ended"},
+	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead, s.sent = "", true, accepted } }, word: Accepted, typed: 2},
+	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
+	"a proof that takes long, of a claude at work": {
+		change: func(s *scripted) { s.proves, s.working, s.onEnter = 25*time.Second, true, func() { s.box = "" } }, word: Accepted, typed: 2,
+	},
+	"a proof that takes long, of a claude that does nothing": {
+		change: func(s *scripted) { s.proves, s.onEnter = 25*time.Second, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "after 10s the transcript does not have it",
+	},
+	"no proof, of a claude at work": {
+		change: func(s *scripted) { s.working, s.onEnter = true, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2,
+		says: "after 30s the transcript does not have it; claude is at work",
+	},
+	"a claude that draws late": {change: func(s *scripted) { s.draws = 8 * time.Second }, word: Accepted, typed: 2},
+	"a hook that refuses": {
+		change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 3, says: "Claude has not taken it",
+	},
+	"a tmux that was silent at Enter, and pressed it": {change: func(s *scripted) { s.silent = errSilent }, word: Accepted, typed: 1},
+	"a tmux that was silent at Enter": {
+		change: func(s *scripted) { s.silent, s.onEnter = errSilent, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 1, says: "tmux was silent",
+	},
+	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 3},
+	"a command that is offered late": {
+		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 3,
+	},
+	"a command that resembles another": {
+		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: agent.BadInput, typed: 3, says: `offers "/clear"`,
+	},
+	"a command with words":        {text: "/model opus", word: Accepted, typed: 3},
+	"a command that there is not": {text: "/nosuch", word: Held, kind: agent.BadInput, typed: 3, says: "has no command"},
+}
+
+func TestDelivery(t *testing.T) {
+	for what, c := range deliveries {
+		synctest.Test(t, func(t *testing.T) {
+			s := &scripted{onText: func() {}}
+			s.onEnter = func() { s.box, s.sent = "", accepted }
+			if c.change != nil {
+				c.change(s)
+			}
+			text := c.text
+			if text == "" {
+				text = "hello"
+			}
+			d := delivery{Terminal: s, text: text, alive: func() bool { return !s.dead }, atWork: func() bool { return s.working }}
+			d.sent = func() (transcript.Sent, error) {
+				if s.proves != 0 && !s.entered.IsZero() && time.Since(s.entered) >= s.proves {
+					return accepted, nil
+				}
+				return s.sent, nil
+			}
+			word, _, err := d.run(t.Context())
+			switch {
+			case word != c.word || c.typed >= 0 && len(s.got) != c.typed:
+				t.Errorf("%s: %s, typed %q, %v", what, word, s.got, err)
+			case strings.TrimSpace(s.box) != c.left && c.word == Accepted:
+				t.Errorf("%s: %q is in the box", what, s.box)
+			case c.kind == 0 && err != nil, c.kind != 0 && (agent.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("%s: %v; want %d, %q", what, err, c.kind, c.says)
+			}
+		})
+	}
+}
+
+// Nobody waits until a person has looked back enough.
+func TestPaneInAMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, s := time.Now(), &scripted{inMode: true}
+		d := delivery{Terminal: s, text: "hello"}
+		_, _, sending := d.run(t.Context())
+		i := interruption{Terminal: s, working: func() (bool, error) { return true, nil }}
+		interrupting := i.run(t.Context(), &Interruption{})
+		for _, err := range []error{sending, interrupting} {
+			if agent.KindOf(err) != agent.Held || !strings.Contains(err.Error(), "somebody looks back in it") || !time.Now().Equal(began) {
+				t.Errorf("after %s: %v", time.Since(began), err)
+			}
+		}
+	})
+}
+
+// An interrupt before the first key leaves nothing typed, one while it is typed comes too late, and
+// one behind Enter ends the wait for the proof.
+func TestDeliveryIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := &scripted{onText: cancel}
+		s.onEnter = func() { s.box = "" }
+		d := delivery{Terminal: s, text: "hello", sent: func() (transcript.Sent, error) { return transcript.Sent{}, nil }, alive: func() bool { return true }, atWork: func() bool { return false }}
+		word, _, err := d.run(ctx)
+		rig.Check(t, word == Unknown && agent.KindOf(err) == agent.Interrupted && len(s.got) == 2, "%s, %v, typed %q", word, err, s.got)
+		word, _, err = d.run(ctx)
+		rig.Check(t, word == Held && agent.KindOf(err) == agent.Interrupted && len(s.got) == 2, "before the first key: %s, %v, typed %q", word, err, s.got)
+	})
+}
+
+func TestPromptThatIsReady(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		terminal scripted
+		says     string // "": it is ready
+	}{
+		"ready": {scripted{}, ""}, "a draft": {scripted{box: "somebody's"}, "unsent draft"}, "shell mode": {scripted{box: "! ls"}, "unsent draft"},
+		"a dialog": {scripted{dialog: true}, "waits for a person: permission prompt"},
+	} {
+		shown, _ := c.terminal.Screen(t.Context())
+		err := checkPrompt(shown)
+		rig.Check(t, (err == nil) == (c.says == "") && (err == nil || agent.KindOf(err) == agent.Held && strings.Contains(err.Error(), c.says)), "%s: %v", what, err)
+	}
+	err := checkPrompt(tmux.Styled{Text: "$ \n"})
+	rig.Check(t, agent.KindOf(err) == agent.Held, "a shell: %v", err)
+}
+
+// Of a dialog that was just answered something may be left on the screen; one that stays is a person's.
+func TestPromptBehindADialog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{dialog: true}
+		looks := 0
+		s.onLook = func() { looks++; s.dialog = looks < 10 }
+		shown, err := awaitPrompt(t.Context(), s)
+		rig.Check(t, err == nil && strings.Contains(shown.Text, "❯"), "after the answer: %v, %q", err, shown.Text)
+		s.onLook, s.dialog = nil, true
+		begun := time.Now()
+		_, err = awaitPrompt(t.Context(), s)
+		rig.Check(t, agent.KindOf(err) == agent.Held && strings.Contains(err.Error(), "permission prompt") && time.Since(begun) <= settleLimit+glance, "after %s: %v", time.Since(begun), err)
+		s.dialog, s.box, begun = false, "somebody's", time.Now()
+		_, err = awaitPrompt(t.Context(), s)
+		rig.Check(t, agent.KindOf(err) == agent.Held && time.Now().Equal(begun), "a draft, after %s: %v", time.Since(begun), err)
+	})
+}
+
+// A claude that draws nothing got nothing but blanks, and the text may be typed again.
+func TestTextThatIsTypedAgainLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for what, c := range map[string]struct {
+			terminal scripted
+			again    bool
+		}{
+			"nothing was drawn": {scripted{onText: func() {}, draws: time.Hour}, true},
+			"a dialog":          {scripted{onText: func() {}, dialog: true}, false},
+		} {
+			d := delivery{Terminal: &c.terminal, text: "hello"}
+			word, _, err := d.run(t.Context())
+			rig.Check(t, word == Held && errors.Is(err, errUndrawn) == c.again && strings.TrimSpace(strings.Join(c.terminal.got, "")) == "", "%s: %s, %v, typed %q", what, word, err, c.terminal.got)
+		}
+	})
+}
+
+// What tmux did not answer may have been typed all the same, and may stand in the prompt.
+func TestUnansweredTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{silent: errSilent, silentAt: "/x", onText: func() {}, onEnter: func() {}}
+		d := delivery{Terminal: s, text: "/x"}
+		word, _, err := d.run(t.Context())
+		rig.Check(t, word == Held && errors.Is(err, errSilent) && strings.Contains(err.Error(), "may still be in its prompt"), "%s, %v", word, err)
+		d.Terminal = failing{errSilent}
+		word, _, err = d.run(t.Context())
+		rig.Check(t, word == Held && errors.Is(err, errSilent) && !strings.Contains(err.Error(), "typed"), "before the first key: %s, %v", word, err)
+	})
+}
+
+type failing struct{ err error }
+
+func (f failing) Screen(context.Context) (tmux.Styled, error)               { return tmux.Styled{}, f.err }
+func (f failing) Write(context.Context, string, *tmux.Cursor) (bool, error) { return false, f.err }
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", typedCharacters+1)
+	for what, c := range map[string]struct {
+		message Message
+		refused bool
+	}{
+		"a text": {Message{Text: "hello"}, false}, "blank": {Message{Text: " \n"}, true}, "too large": {Message{Text: strings.Repeat("x", limit+1)}, true},
+		"a command": {Message{Text: "/compact"}, true}, "a command, raw": {Message{Text: "/compact now", Raw: true}, false},
+		"a command that leaves": {Message{Text: "/clear", Raw: true}, true}, "words, raw": {Message{Text: "compact", Raw: true}, true},
+		"for the shell": {Message{Text: "!rm -rf x"}, true}, "for the shell, raw": {Message{Text: "!rm -rf x", Raw: true}, true},
+		"for the shell, behind blanks": {Message{Text: "\n  !ls"}, true}, "exit": {Message{Text: "exit"}, true}, "help": {Message{Text: "?"}, true},
+		"exit, by file": {Message{Text: "exit", ByFile: true}, false}, "a note": {Message{Text: "# remember"}, true}, "a long command": {Message{Text: "/" + long, Raw: true}, true},
+		"a question": {Message{Text: "exit?"}, false}, "exit behind a mark": {Message{Text: "\ufeffexit"}, true}, "two lines, raw": {Message{Text: "/a\nb", Raw: true}, true},
+	} {
+		err := c.message.check()
+		rig.Check(t, (err != nil) == c.refused && (err == nil || agent.KindOf(err) == agent.BadInput), "%s: %v", what, err)
+	}
+	for text, want := range map[string]bool{
+		"soft\u00adhyphen": false, "a\u200bb": false, "\u200eleft": false, "a\u202eb": false, "a\u2066b": false, "unjoined a\u200db": false, "a\ufe0fb": false, "\u115f": false,
+		"می\u200cخواهم": true, "❤\ufe0f 1\ufe0f\u20e3": true, "a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, "ü 漢 👩‍💻 é 🤷🏽": true, "\xff": false, "👨‍👩‍👧‍👦": false,
+	} {
+		got := isTypable(text)
+		rig.Check(t, got == want, "%q can be typed: %t", text, got)
+	}
+	for text, want := range map[string]string{"\ufeff cafe\u0301\n": "caf\u00e9", "\ufeffexit": "exit", " a\n b ": "a\n b"} {
+		rig.Equal(t, normal(text), want, "%q becomes", text)
+	}
+	low := tmux.Styled{Width: 80, Height: 24}
+	for text, want := range map[string]bool{strings.Repeat("x\n", 14): true, strings.Repeat("x\n", 15): false, strings.Repeat("x", 780): true, strings.Repeat("漢", 780): false} {
+		got := fits(text, low)
+		rig.Check(t, got == want, "%.20q of %d bytes fits: %t", text, len(text), got)
+	}
+}

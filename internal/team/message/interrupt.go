@@ -1,0 +1,228 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// Outcome is what became of a turn that was to be interrupted.
+type Outcome string
+
+// The outcomes.
+const (
+	WasIdle     Outcome = "idle"        // there was none, and nothing was pressed
+	Interrupted Outcome = "interrupted" // it was
+	EndedItself Outcome = "ended"       // it ended by itself in that moment
+)
+
+// Interruption is what became of a turn.
+type Interruption struct {
+	Handle  agent.Handle
+	Outcome Outcome
+	Prompt  string // of a turn in which nothing was answered yet: Claude put it back into the box; "": it is in the transcript
+	Left    bool   // the prompt stays in the box, as a draft
+}
+
+// Interrupt ends the present turn of an agent, and returns when that was observed. What was queued
+// goes on as the next turn. Errors: BadInput for the caller itself; NotFound; Held at a dialog, which
+// Escape would answer; Conflict when it does not run; TimedOut when the turn goes on.
+func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interruption, error) {
+	done := Interruption{Handle: handle}
+	if s.IsCaller(handle) {
+		return done, agent.Errorf(agent.BadInput, "an agent does not interrupt itself: this command runs in its own turn")
+	}
+	sight, unlock, err := s.lookLocked(ctx, &done.Handle, "interrupt", supervisor.Briefly)
+	if err != nil {
+		return done, err
+	}
+	defer unlock()
+	if err := s.CheckAct(&sight.Record, "interrupt"); err != nil {
+		return done, err
+	}
+	if working, err := isWorking(&sight); !working || err != nil {
+		done.Outcome = WasIdle
+		return done, err
+	}
+	if err := s.checkKey(&sight.Record, claude.KeyInterrupt); err != nil {
+		return done, err
+	}
+	terminal, err := s.terminal(&sight)
+	if err != nil {
+		return done, err
+	}
+	file, _, err := s.transcript(&sight.Record) // none before the first prompt
+	if err != nil {
+		return done, err
+	}
+	r := sight.Record
+	i := interruption{
+		Terminal: terminal,
+		working:  func() (bool, error) { return isWorking(new(s.LookAt(ctx, r))) },
+		ended: func() (transcript.TurnEnd, error) {
+			now, found, err := s.transcript(&r)
+			if err != nil || !found {
+				return transcript.NotEnded, err
+			}
+			return now.TurnEnd(file.Size)
+		},
+		left: func(text string) error {
+			q := s.Store.Outbox(r.Handle)
+			return q.KeepLeft(q.Left(r.Process.Invocation).Typed(text, s.Seconds()))
+		},
+		note: func(forgotten string) error {
+			what := "its turn"
+			if forgotten != "" {
+				what += "; nothing was answered yet to: " + forgotten
+			}
+			return s.Note(context.WithoutCancel(ctx), "interrupted", &r, what)
+		},
+	}
+	return done, i.run(ctx, &done)
+}
+
+// GoOn delivers what waits for an agent whose turn was interrupted, if it is at its prompt soon: Claude
+// runs no hook at the end of such a turn, so that the launcher does not do it.
+func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
+	err := s.Deliver(ctx, handle, time.Now().Add(goOnLimit), func(Delivered) {})
+	if err != nil {
+		return agent.Errorf(agent.KindOf(err), "its turn was interrupted, and what waits in its outbox not delivered: %w", err)
+	}
+	return nil
+}
+
+// isWorking tells whether an agent is in a turn. Errors: those of admits; Conflict for one that is
+// just being started.
+func isWorking(sight *observe.Sight) (bool, error) {
+	if sight.Err == nil && sight.Status.State == agent.Starting {
+		return false, agent.Errorf(agent.Conflict, "the agent is just being started").
+			Hint("nbs-worker wait %s --for idle,waiting", sight.Record.Handle)
+	}
+	return admits(sight)
+}
+
+// How long a claude at work takes to end its turn, and after that to show its prompt.
+const (
+	interruptLimit = 10 * time.Second
+	goOnLimit      = 3 * time.Second
+)
+
+const escape = "\x1b"
+
+// interruption is one Escape on its way to a claude at work.
+type interruption struct {
+	Terminal
+	working func() (bool, error)               // an error: it does not run, or waits for a person
+	ended   func() (transcript.TurnEnd, error) // how the turn ended
+	left    func(text string) error            // remembers a prompt that stays in the box
+	note    func(forgotten string) error       // writes down that it was interrupted, and the prompt that nothing else has
+}
+
+// run presses Escape once: at an idle prompt a second one would open a menu. The prompt of the turn is erased from the
+// box only when it is written down.
+func (i *interruption) run(ctx context.Context, done *Interruption) error {
+	before, silent, err := i.press(ctx, done)
+	if err != nil || done.Outcome == WasIdle {
+		return err
+	}
+	if err := i.awaitEnd(ctx, done, hasDraft(before)); err != nil {
+		return errors.Join(err, silent)
+	}
+	if done.Outcome != Interrupted {
+		return nil
+	}
+	// A prompt that was not shown as submitted may be what a person has just begun to type.
+	done.Left = done.Prompt != ""
+	if !done.Left || !strings.Contains(screen.Dense(screen.Plain(before.Text)), "❯"+screen.Dense(done.Prompt)) {
+		return i.note("")
+	}
+	if err := i.note(done.Prompt); err != nil {
+		return err
+	}
+	if done.Left = erase(context.WithoutCancel(ctx), i, done.Prompt, true) != nil; done.Left {
+		return i.left(done.Prompt)
+	}
+	return nil
+}
+
+func hasDraft(shown tmux.Styled) bool {
+	draft, _ := screen.Draft(shown.Text)
+	return draft != ""
+}
+
+// press presses Escape where claude is at work and shows its box, and returns what was shown before.
+// silent is why tmux did not say whether it has. A dialog that comes up meanwhile has its cursor
+// elsewhere, and gets no key.
+func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmux.Styled, silent, err error) {
+	err = until(ctx, drawLimit, func() (bool, error) {
+		working, err := i.working()
+		if err != nil || !working {
+			done.Outcome = WasIdle
+			return true, err
+		}
+		if shown, err = i.Screen(ctx); err != nil {
+			return false, err
+		}
+		if shown.InMode {
+			return false, errInMode()
+		}
+		if err := checkDialog(shown); err != nil {
+			return false, err
+		}
+		if _, found := screen.Draft(shown.Text); !found {
+			return false, nil
+		}
+		reached, err := i.Write(context.WithoutCancel(ctx), escape, &shown.Cursor)
+		silent = err
+		return reached || err != nil, nil
+	})
+	if agent.KindOf(err) == agent.TimedOut {
+		err = unreached()
+	}
+	return shown, silent, err
+}
+
+// awaitEnd waits until the turn has ended. The transcript does not show the end of a turn in which
+// nothing was answered: its prompt is in the box again.
+func (i *interruption) awaitEnd(ctx context.Context, done *Interruption, draft bool) error {
+	idle := false
+	err := until(ctx, interruptLimit, func() (bool, error) {
+		end, err := i.ended()
+		switch {
+		case err != nil:
+			return false, err
+		case end == transcript.Interrupted:
+			done.Outcome = Interrupted
+			return true, nil
+		case end == transcript.Ended:
+			done.Outcome = EndedItself
+			return true, nil
+		}
+		working, err := i.working()
+		if idle = err == nil && !working; !idle || draft {
+			return false, err
+		}
+		shown, err := i.Screen(ctx)
+		if err == nil {
+			done.Prompt, _ = screen.Draft(shown.Text)
+		}
+		return done.Prompt != "", err
+	})
+	switch {
+	case err == nil && done.Prompt != "", idle && agent.KindOf(err) == agent.TimedOut:
+		done.Outcome = Interrupted
+		return nil
+	case agent.KindOf(err) == agent.TimedOut:
+		return agent.Errorf(agent.TimedOut, "Escape was pressed, and after %s the turn goes on", interruptLimit)
+	}
+	return err
+}

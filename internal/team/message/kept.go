@@ -1,0 +1,79 @@
+package message
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// What a person does with what is kept.
+
+// Retry delivers again an entry of which nobody knows whether it arrived, or that could not be
+// typed. Errors: NotFound; Held when nobody vouches for it; those of a delivery.
+func (s *Sender) Retry(ctx context.Context, handle agent.Handle, id string) (Receipt, error) {
+	r, e, err := s.kept(handle, id)
+	if err != nil {
+		return Receipt{Handle: handle, Word: Held}, err
+	}
+	q := s.Store.Outbox(r.Handle)
+	if err := q.CheckSeal(&e); err != nil {
+		return Receipt{Handle: r.Handle, Word: Held}, err
+	}
+	if !e.Pending() {
+		e.State, e.Typing, e.Reason = queue.Waiting, nil, ""
+		if err := q.Put(ctx, e); err != nil {
+			return Receipt{Handle: r.Handle, Word: Held}, err
+		}
+	}
+	return s.deliverNow(ctx, &r, e)
+}
+
+// Drop removes an entry, and writes down what it was. Errors: NotFound; Conflict while it is typed.
+func (s *Sender) Drop(ctx context.Context, handle agent.Handle, id string) (queue.Entry, error) {
+	r, e, err := s.kept(handle, id)
+	if err != nil {
+		return e, err
+	}
+	q := s.Store.Outbox(r.Handle)
+	unlock, err := q.AwaitTurn(ctx, time.Now())
+	if err != nil {
+		return e, err
+	}
+	if unlock == nil {
+		return e, agent.Errorf(agent.Conflict, "another command delivers what waits for the agent").
+			Hint("nbs-worker outbox list %s", r.Handle)
+	}
+	defer unlock()
+	if err := q.Remove(ctx, e); err != nil {
+		return e, err
+	}
+	return e, s.Note(ctx, "dropped", &r, supervisor.DroppedWords(&e))
+}
+
+// kept finds an entry by its id, or by a prefix of that. Errors: NotFound; BadInput for a prefix of
+// several.
+func (s *Sender) kept(handle agent.Handle, id string) (r agent.Record, found queue.Entry, err error) {
+	if r, err = s.Store.Load(handle); err != nil {
+		return r, found, err
+	}
+	all, err := s.Store.Outbox(r.Handle).Entries()
+	if err != nil {
+		return r, found, err
+	}
+	matching := slices.DeleteFunc(all, func(e queue.Entry) bool { return id == "" || !strings.HasPrefix(e.ID, id) })
+	switch len(matching) {
+	case 1:
+		return r, matching[0], nil
+	case 0:
+		return r, found, agent.Errorf(agent.NotFound, "no message %s in its outbox", agent.Quote(id)).
+			Hint("to see what is there: nbs-worker outbox list %s", r.Handle)
+	}
+	return r, found, agent.Errorf(agent.BadInput, "%s messages in its outbox begin with %s", strconv.Itoa(len(matching)), agent.Quote(id)).
+		Hint("nbs-worker outbox list %s", r.Handle)
+}

@@ -1,0 +1,99 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/observe"
+)
+
+// What we have typed is remembered until it is seen to be gone, and taken away at the next attempt: that, and nothing of a
+// person's.
+
+var (
+	// errDraft means that an unsent text is in the prompt.
+	errDraft = errors.New("somebody's unsent draft is in its prompt")
+	// errLeft means that a text of ours could not be taken away.
+	errLeft = errors.New("what was typed may still be in its prompt")
+)
+
+// prompt is the prompt of an agent, and what is known of texts in it. The caller has the agent's verb lock.
+type prompt struct {
+	Terminal
+	queue *queue.Queue
+	left  queue.Left
+}
+
+func (s *Sender) prompt(sight *observe.Sight) (prompt, error) {
+	terminal, err := s.terminal(sight)
+	q := s.Store.Outbox(sight.Record.Handle)
+	return prompt{Terminal: terminal, queue: q, left: q.Left(sight.Record.Process.Invocation)}, err
+}
+
+// await is awaitPrompt. It first takes away what is ours, and notes since when a draft keeps messages from being typed.
+func (p *prompt) await(ctx context.Context, now time.Time) (tmux.Styled, error) {
+	shown, err := awaitPrompt(ctx, p)
+	if errors.Is(err, errDraft) && p.takeAway(context.WithoutCancel(ctx)) {
+		shown, err = awaitPrompt(ctx, p)
+	}
+	if errors.Is(err, errDraft) {
+		if p.left.Blocks.IsZero() {
+			p.left.Blocks = now
+		}
+		err = errors.Join(err, p.queue.KeepLeft(p.left))
+	}
+	return shown, err
+}
+
+// typing notes that a text is about to be typed.
+func (p *prompt) typing(text string, now time.Time) error {
+	p.left = p.left.Typed(text, now)
+	p.left.Blocks = time.Time{}
+	return p.queue.KeepLeft(p.left)
+}
+
+// typed forgets what was typed, unless it may still be in the prompt.
+func (p *prompt) typed(word Word, err error) error {
+	if word == Unknown || errors.Is(err, errLeft) {
+		return nil
+	}
+	return p.queue.ForgetLeft()
+}
+
+// takeAway deletes what is ours from the prompt, and reports whether that is empty then.
+func (p *prompt) takeAway(ctx context.Context) (empty bool) {
+	shown, err := p.Screen(ctx)
+	draft, found := screen.Draft(shown.Text)
+	if err != nil || !found {
+		return false
+	}
+	if screen.IsMadeOf(draft, p.left.Texts...) {
+		return erase(ctx, p, draft, true) == nil
+	}
+	for i, text := range p.left.Texts {
+		if !isBefore(text, draft) {
+			continue
+		}
+		keys := lineStart + strings.Repeat(deletion, utf8.RuneCountInString(text)) + lineEnd
+		if reached, _ := p.Write(ctx, keys, &shown.Cursor); reached {
+			p.left.Texts = slices.Delete(p.left.Texts, i, i+1)
+		}
+		break
+	}
+	return false
+}
+
+// isBefore reports whether a draft of one line begins with a text, to which a person has added more. A text whose
+// characters the terminal joins does not count: they cannot be deleted by their number.
+func isBefore(text, draft string) bool {
+	joined := strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Sk) })
+	return text != "" && !joined && !strings.Contains(draft, "\n") && strings.HasPrefix(draft, text)
+}

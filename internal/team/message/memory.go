@@ -1,0 +1,97 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/observe"
+)
+
+// A text whose receipt was unknown is remembered in the agent's outbox. When it is sent again, it is
+// looked for in the transcript, and not typed.
+
+// remember keeps a text of which nobody knows whether it arrived.
+func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typing queue.Typing, why error) error {
+	e := queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.Seconds(), State: queue.Unknown, Tries: 1, Typing: &typing}
+	if why != nil {
+		e.Reason = why.Error()
+	}
+	_, err := s.Store.Outbox(receipt.Handle).Add(context.WithoutCancel(ctx), e)
+	return err
+}
+
+// errOvertakes means that other messages wait in the outbox, and come first.
+var errOvertakes = agent.Errorf(agent.Held, "messages wait for it in its outbox, and this one would overtake them").
+	Hint("to line up: nbs-worker send HANDLE TEXT --queue").
+	Hint("to see them: nbs-worker outbox list")
+
+// remembered finds out what became of the same text that was sent before. known: there is one that is
+// remembered, and it is not typed again.
+// Errors: [errOvertakes]; TimedOut when it is still unknown.
+func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, known bool, err error) {
+	q := s.Store.Outbox(receipt.Handle)
+	all, err := q.Entries()
+	if err != nil {
+		return "", false, err
+	}
+	for _, e := range all {
+		switch same := e.State == queue.Unknown && e.Text == l.text && e.Typing != nil; {
+		case q.CheckSeal(&e) != nil:
+		case e.Pending():
+			return "", false, errOvertakes
+		case same:
+			typed, err = s.lookedFor(ctx, receipt, began, sight, e)
+			if !l.force || receipt.Word != Unknown || agent.KindOf(err) != agent.TimedOut {
+				return typed, true, err
+			}
+			l.again, *receipt = append(l.again, e), Receipt{Handle: receipt.Handle, Word: Held}
+		}
+	}
+	return "", false, nil
+}
+
+// forget removes entries. One that was removed meanwhile needs no more.
+func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err error) {
+	for _, e := range entries {
+		if failed := q.Remove(context.WithoutCancel(ctx), e); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// lookedFor completes the receipt of a remembered text by what the transcript has of it now.
+func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, e queue.Entry) (typed string, err error) {
+	*began = startOf(sight.Record, e.Typing)
+	sent, err := s.sent(began, e.Typing.Typed)
+	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
+	switch {
+	case err != nil:
+		return "", err
+	case !sent.Found:
+		return "", agent.Errorf(agent.TimedOut, "this very text was submitted at %s, and the transcript does not have it: it is not typed again",
+			e.Created.Format(time.RFC3339)).
+			Hint("to see what arrived: nbs-worker logs %s", receipt.Handle).
+			Hint("to type it again if it did not: --force")
+	}
+	receipt.Word = wordOf(sent)
+	return e.Typing.Typed, s.Store.Outbox(receipt.Handle).Remove(ctx, e)
+}
+
+func wordOf(sent transcript.Sent) Word {
+	if sent.UUID != "" {
+		return Accepted
+	}
+	return Queued
+}
+
+// startOf is where the transcript was before something was typed.
+func startOf(r agent.Record, typing *queue.Typing) start {
+	r.SessionID = typing.SessionID
+	return start{record: r, bytes: typing.Bytes}
+}

@@ -1,0 +1,253 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// entry is an entry of an agent's outbox that is being delivered.
+type entry struct {
+	queue.Entry
+	queue *queue.Queue
+}
+
+// begin writes down that an entry is about to be typed; nothing for nil, a text that is not of the outbox.
+func (e *entry) begin(ctx context.Context, typing queue.Typing) error {
+	if e == nil {
+		return nil
+	}
+	e.State, e.Typing = queue.Sending, &typing
+	return e.queue.Put(ctx, e.Entry)
+}
+
+// Delivered is what became of an entry of an outbox.
+type Delivered struct {
+	Entry   queue.Entry
+	Receipt Receipt
+	Err     error
+}
+
+// lineUp keeps a text in the agent's outbox, and delivers what is there as far as that can be done now.
+func (s *Sender) lineUp(ctx context.Context, handle agent.Handle, l letter) (Receipt, error) {
+	receipt := Receipt{Handle: handle, Word: Held}
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return receipt, err
+	}
+	receipt.Handle = r.Handle
+	e, err := s.Store.Outbox(r.Handle).Add(ctx, queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.Seconds(), State: queue.Waiting})
+	if err != nil {
+		return receipt, err
+	}
+	return s.deliverNow(ctx, &r, e)
+}
+
+// deliverNow delivers what is in an agent's outbox, as far as that can be done now, and returns what
+// became of one entry. It wakes the launcher for what has to wait.
+func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry) (Receipt, error) {
+	receipt := Receipt{Handle: r.Handle, Word: Held, Outbox: e.ID, Reason: "another command delivers what waits for the agent"}
+	var failed error
+	err := s.Deliver(ctx, r.Handle, time.Now(), func(d Delivered) {
+		switch {
+		case d.Entry.ID == e.ID && (d.Receipt.Word != Held || !d.Entry.Pending()):
+			receipt, failed = d.Receipt, d.Err
+		case d.Err != nil: // its own, or of one before it
+			receipt.Reason = d.Err.Error()
+		}
+	})
+	if receipt.Outbox == "" {
+		return receipt, errors.Join(err, failed)
+	}
+	if _, gone := s.Store.Load(r.Handle); agent.KindOf(gone) == agent.NotFound { // else the next agent of that name would get it
+		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.Store.Outbox(r.Handle), e))
+	}
+	if r.Process != nil {
+		observe.Wake(r)
+		if r.Process.Adopted != nil {
+			receipt.Reason += "; it was adopted and has no launcher yet: the next send types it, or the agent's next resume"
+		}
+	}
+	if err == nil && ctx.Err() != nil {
+		err = agent.Errorf(agent.Interrupted, "interrupted; the message waits in the outbox")
+	}
+	return receipt, err
+}
+
+// Deliver types what is in an agent's outbox, in its order, as long as the agent takes it, and calls told
+// with each entry. It waits until late for an agent that is at work, and for another deliverer: that one
+// may have looked before the entry came for which this call is made.
+func (s *Sender) Deliver(ctx context.Context, handle agent.Handle, late time.Time, told func(Delivered)) error {
+	q := s.Store.Outbox(handle)
+	for {
+		unlock, err := q.AwaitTurn(ctx, late)
+		if unlock == nil {
+			return err
+		}
+		newest := q.Newest()
+		err = s.drain(ctx, q, handle, late, told)
+		unlock()
+		if err != nil || q.Newest() == newest { // else what came since would wait for a deliverer that has left
+			return err
+		}
+	}
+}
+
+func (s *Sender) drain(ctx context.Context, q *queue.Queue, handle agent.Handle, late time.Time, told func(Delivered)) error {
+	for {
+		e, err := next(q)
+		if e == nil || err != nil {
+			return err
+		}
+		receipt := Receipt{Handle: handle, Word: Held}
+		if e.State == queue.Sending {
+			err = s.settleLeft(ctx, &receipt, e, late)
+		} else {
+			err = s.deliverPatiently(ctx, &receipt, e, late)
+		}
+		told(Delivered{Entry: e.Entry, Receipt: receipt, Err: err})
+		if e.Pending() {
+			return nil
+		}
+	}
+}
+
+// next is the first entry that the user vouches for and that is still to be delivered; nil for none.
+func next(q *queue.Queue) (*entry, error) {
+	all, err := q.Entries()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		if q.IsDue(&e) {
+			return &entry{Entry: e, queue: q}, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // nothing waits
+}
+
+// undrawnPause is how long a deliverer rests before it types again what claude has not drawn. Each rest is twice as long.
+const undrawnPause = time.Second
+
+// deliverPatiently calls deliver until late while claude does not draw what is typed, and the box is empty again each time.
+// No hook would start another delivery.
+func (s *Sender) deliverPatiently(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
+	for pause := undrawnPause; ; pause *= 2 {
+		err := s.deliver(ctx, receipt, e, late)
+		if !errors.Is(err, errUndrawn) || !e.Pending() || time.Now().Add(pause).After(late) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// deliver types an entry when the agent is ready, and writes down what became of it.
+func (s *Sender) deliver(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
+	for {
+		_, again, err := s.once(ctx, receipt, &start{}, letter{from: e.From, text: e.Text, byFile: e.ByFile, entry: e}, late)
+		if !again {
+			return errors.Join(err, e.settle(context.WithoutCancel(ctx), receipt.Word, err))
+		}
+		if err := s.await(ctx, receipt.Handle, late, "ready", string(agent.Waiting)); err != nil {
+			return err
+		}
+	}
+}
+
+// settle writes down what became of an entry. One that was dropped meanwhile needs no more. Where that
+// cannot be written, the entry and those behind it stay as they are: the next deliverer asks the transcript.
+func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
+	before := e.Entry
+	if why != nil {
+		e.Reason = why.Error()
+	}
+	switch {
+	case word == Accepted, word == Queued:
+		e.State, err = "", e.queue.Deliver(ctx, e.Entry)
+	case word == Unknown:
+		e.Tries, e.State = e.Tries+1, queue.Unknown
+		err = e.queue.Put(ctx, e.Entry)
+	case agent.KindOf(why) == agent.BadInput:
+		e.Tries, e.State, e.Typing = e.Tries+1, queue.Failed, nil
+		err = e.queue.Put(ctx, e.Entry)
+	default:
+		e.Tries, e.State, e.Typing = e.Tries+1, queue.Waiting, nil
+		err = e.queue.Put(ctx, e.Entry)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.State, err = "", nil
+	case err != nil:
+		e.Entry = before
+	}
+	return err
+}
+
+// leftLimit is how long the transcript may lack a text whose deliverer was killed right after submitting it.
+const leftLimit = 3 * time.Second
+
+// settleLeft finds out by the transcript what became of an entry whose deliverer was killed. It deletes
+// what is left of the text in the box.
+func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
+	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "outbox", supervisor.Until(late))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	ctx = context.WithoutCancel(ctx)
+	began := startOf(sight.Record, e.Typing)
+	var sent transcript.Sent
+	err = until(ctx, leftLimit, func() (bool, error) {
+		sent, err = s.sent(&began, e.Typing.Typed)
+		return sent.Found, err
+	})
+	if err != nil && agent.KindOf(err) != agent.TimedOut {
+		return err
+	}
+	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
+	var why error
+	if sent.Found {
+		receipt.Word = wordOf(sent)
+	} else {
+		why = agent.Errorf(agent.TimedOut, "who was typing it was killed, and the transcript does not have it")
+		s.eraseLeft(ctx, &sight, e.Typing.Typed)
+	}
+	noted := s.Note(ctx, "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
+	return errors.Join(why, noted, e.settle(ctx, receipt.Word, why))
+}
+
+// eraseLeft deletes a text that a killed deliverer left in the box, if nobody has changed it. Where that
+// fails, the next message is held by the draft, and its error says so.
+func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text string) {
+	terminal, err := s.terminal(sight)
+	if err != nil {
+		return
+	}
+	shown, err := terminal.Screen(ctx)
+	if err != nil {
+		return
+	}
+	if draft, _ := screen.Draft(shown.Text); isBeginning(draft, text) {
+		_ = erase(ctx, terminal, text, true)
+	}
+}
+
+// isBeginning tells whether a draft is a beginning of a text, as typing that or deleting it from its end
+// leaves. A draft of some of its characters, in their order, may be a person's.
+func isBeginning(draft, text string) bool {
+	return draft != "" && strings.HasPrefix(screen.Dense(text), screen.Dense(draft))
+}

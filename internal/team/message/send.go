@@ -1,0 +1,282 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// Sender writes to the agents of one project.
+type Sender struct{ *supervisor.Supervisor }
+
+// Send writes to an agent when it is at its prompt, and returns what became of it; beside an error
+// too. Errors: BadInput; NotFound; Held at a dialog, at a draft, or for a caller that may not;
+// Conflict when it does not run; TimedOut when its turn did not end in time, or without a proof.
+func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Receipt, error) {
+	receipt := Receipt{Handle: handle, Word: Held}
+	if err := m.check(); err != nil {
+		return receipt, err
+	}
+	from, err := s.Envelope(handle, m.Raw)
+	if err != nil {
+		return receipt, err
+	}
+	text := normal(m.Text)
+	if from != "" {
+		text = from + "\n" + text
+		m.ByFile = m.ByFile || claude.NamesFile(text) // typed as a user's, it would have Claude read the file without asking
+	}
+	l := letter{from: from, text: text, byFile: m.ByFile || !isTypable(text), force: m.Force}
+	if m.Queue {
+		return s.lineUp(ctx, handle, l)
+	}
+	late := deadline(m.Timeout)
+	for first := true; ; first = false {
+		var began start
+		typed, again, err := s.once(ctx, &receipt, &began, l, late)
+		if first && errors.Is(err, errOvertakes) {
+			again, err = true, s.Deliver(ctx, receipt.Handle, late, func(Delivered) {})
+		}
+		switch {
+		case err != nil:
+			return receipt, err
+		case again:
+			err = s.await(ctx, handle, late, "ready", string(agent.Waiting))
+		case m.Reply:
+			var words string
+			if words, err = s.answer(ctx, &began, &receipt, typed, m.Timeout); err == nil {
+				receipt.Answer = &words
+			}
+		}
+		if err != nil || !again {
+			return receipt, err
+		}
+	}
+}
+
+// letter is a text as it reaches an agent.
+type letter struct {
+	from   string // the envelope, with which the text begins; "": a person's words
+	text   string
+	byFile bool
+	force  bool                                  // also when its last receipt was unknown, and it has not arrived since
+	again  []queue.Entry                         // entries that remember a forced text; forgotten once it is submitted
+	entry  *entry                                // of the outbox; nil: the text is not from there
+	proof  func(*start) (transcript.Sent, error) // tells whether Claude has a command; nil for a text, which the transcript shows
+}
+
+// start is where a transcript was before a text was submitted.
+type start struct {
+	record agent.Record
+	bytes  int64
+}
+
+// once writes to an agent that is at its prompt, and returns what was typed. again: it is at work,
+// and has to be waited for.
+func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l letter, late time.Time) (typed string, again bool, err error) {
+	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "send", supervisor.Until(late))
+	if err != nil {
+		return "", false, err
+	}
+	defer unlock()
+	if again, err = admits(&sight); err != nil {
+		return "", false, err
+	}
+	if l.entry == nil && l.proof == nil {
+		if typed, known, err := s.remembered(ctx, receipt, began, &l, &sight); known || err != nil {
+			return typed, false, err
+		}
+	}
+	if again {
+		return "", true, nil
+	}
+	typed, err = s.write(ctx, receipt, began, &l, &sight)
+	if receipt.Word != Held {
+		err = errors.Join(err, forget(ctx, s.Store.Outbox(receipt.Handle), l.again...))
+	}
+	return typed, false, err
+}
+
+// write writes to an agent that is idle, and returns what was typed. The caller holds its verb lock.
+func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, err error) {
+	if err := s.checkKey(&sight.Record, claude.KeySubmit); err != nil {
+		return "", err
+	}
+	prompt, err := s.prompt(sight)
+	if err != nil {
+		return "", err
+	}
+	shown, err := prompt.await(ctx, s.Seconds())
+	if err != nil {
+		return "", err
+	}
+	file, _, err := s.transcript(&sight.Record) // none before the first prompt
+	if err != nil {
+		return "", err
+	}
+	began.record, began.bytes = sight.Record, file.Size
+	typed, receipt.Channel = l.text, Typed
+	if l.byFile || !fits(l.text, shown) {
+		receipt.Channel = ByFile
+		if typed, receipt.File, err = s.handOver(l); err != nil {
+			receipt.Channel = ""
+			return "", err
+		}
+	}
+	typing := queue.Typing{SessionID: sight.Record.SessionID, Bytes: file.Size, Typed: typed, Channel: receipt.Channel, File: receipt.File}
+	if err := errors.Join(prompt.typing(typed, s.Seconds()), l.entry.begin(ctx, typing)); err != nil {
+		return "", errors.Join(err, s.withdraw(receipt))
+	}
+	d := delivery{
+		Terminal: prompt, handle: receipt.Handle, text: typed,
+		sent: func() (transcript.Sent, error) {
+			if l.proof != nil {
+				return l.proof(began)
+			}
+			return s.sent(began, typed)
+		},
+		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
+		atWork: func() bool {
+			entry, err := s.Registered(&began.record)
+			return err == nil && entry.Status == live.StatusBusy
+		},
+	}
+	var sent transcript.Sent
+	receipt.Word, sent, err = d.run(ctx)
+	receipt.UUID = sent.UUID
+	err = errors.Join(err, prompt.typed(receipt.Word, err))
+	switch {
+	case receipt.Word == Held:
+		return "", errors.Join(err, s.withdraw(receipt))
+	case l.proof != nil:
+		return typed, err
+	case receipt.Word == Unknown && l.entry == nil:
+		err = errors.Join(err, s.remember(ctx, receipt, l, typing, err))
+	}
+	noted := s.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
+	return typed, errors.Join(err, noted)
+}
+
+// withdraw removes the file of a text of which nothing was submitted.
+func (s *Sender) withdraw(receipt *Receipt) (err error) {
+	if receipt.File != "" {
+		err = s.Store.DropMessage(receipt.File)
+	}
+	receipt.Channel, receipt.File = "", ""
+	return err
+}
+
+// lookLocked looks at an agent under its verb lock, and spells its handle as the record does.
+func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, patience supervisor.Patience) (sight observe.Sight, unlock func(), err error) {
+	r, err := s.Store.Load(*handle)
+	if err != nil {
+		return sight, nil, err
+	}
+	*handle = r.Handle
+	if unlock, err = s.LockToSend(ctx, r.Handle, verb, patience); err != nil {
+		return sight, nil, err
+	}
+	if r, err = s.Store.Load(r.Handle); err != nil {
+		unlock()
+		return sight, nil, err
+	}
+	return s.LookAt(ctx, r), unlock, nil
+}
+
+// terminal is the pane in which an agent was seen. Errors: Unfit where there is none.
+func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
+	if sight.Pane == nil {
+		return nil, agent.Errorf(agent.Unfit, "it does not run in tmux, and nothing can be typed there").
+			Hint("move it into tmux, which ends it and starts it anew: nbs-worker resume %s --force", sight.Record.Handle)
+	}
+	client, err := s.Client(&sight.Record)
+	return pane{client, *sight.Pane}, err
+}
+
+// handOver puts a text into a file, and returns what is typed in its place. Errors: Unfit for a
+// project whose path cannot be typed as it is.
+func (s *Sender) handOver(l *letter) (typed, path string, err error) {
+	if path, err = s.Store.PutMessage(l.text, s.Now()); err != nil {
+		return "", "", err
+	}
+	if typed = l.pointer(path); typed == normal(typed) && isTypable(typed) {
+		return typed, path, nil
+	}
+	unfit := agent.Errorf(agent.Unfit, "the path of the project, %s, would not arrive as it is when it is typed", agent.Quote(s.Store.Project())).
+		Hint("send a short text, which needs no file; or rename the folder")
+	return "", "", errors.Join(unfit, s.Store.DropMessage(path))
+}
+
+// pointer is what is typed in the place of a text that is in a file. For an agent's text it begins
+// with the envelope: claude would take a file that its user names for the user's words.
+func (l *letter) pointer(path string) string {
+	if l.from != "" {
+		return l.from + "\nThe message is in the file " + path + ". Read the whole file."
+	}
+	return "There is a message for you in the file " + path + ". Read the whole file and do what it says."
+}
+
+// admits tells whether something may be typed: now, after the present turn, or not.
+// Errors: Held; Conflict for one that does not run; what kept the look from being complete.
+func admits(sight *observe.Sight) (again bool, err error) {
+	switch state := sight.Status.State; {
+	case sight.Err != nil:
+		return false, sight.Err
+	case sight.Status.Down():
+		return false, agent.Errorf(agent.Conflict, "the agent does not run: %s", sight.Status.Word()).
+			Hint("nbs-worker resume %s", sight.Record.Handle)
+	case state == agent.Waiting:
+		return false, agent.Errorf(agent.Held, "it waits for a person: %s", sight.Status.Detail).
+			Hint("nbs-worker attach %s", sight.Record.Handle)
+	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
+		return true, nil
+	case state != agent.Idle && state != agent.TurnFailed:
+		return false, agent.Errorf(agent.Held, "what it does is not known: %s", sight.Status.Word()).
+			Hint("nbs-worker session %s", sight.Record.Handle)
+	case proc.Halted(sight.Record.Process.Claude().PID):
+		return false, agent.Errorf(agent.Held, "its process is stopped by a signal, and reads no keys").
+			Hint("to have it go on: kill -CONT %d", sight.Record.Process.Claude().PID)
+	}
+	return false, nil
+}
+
+func (s *Sender) transcript(r *agent.Record) (transcript.File, bool, error) {
+	config, err := s.ConfigOf(r)
+	if err != nil {
+		return transcript.File{}, false, err
+	}
+	return config.Transcript(r.SessionID)
+}
+
+func (s *Sender) sent(began *start, text string) (transcript.Sent, error) {
+	file, found, err := s.transcript(&began.record)
+	if err != nil || !found {
+		return transcript.Sent{}, err
+	}
+	return file.Sent(began.bytes, text)
+}
+
+// pane is a tmux pane as a [Terminal].
+type pane struct {
+	client *tmux.Client
+	pane   tmux.Pane
+}
+
+func (p pane) Screen(ctx context.Context) (tmux.Styled, error) {
+	return p.client.Styled(ctx, p.pane.ID)
+}
+
+func (p pane) Write(ctx context.Context, text string, cursor *tmux.Cursor) (bool, error) {
+	return p.client.Write(ctx, p.pane, text, cursor)
+}

@@ -1,0 +1,132 @@
+package observe
+
+import (
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/platform/proc"
+)
+
+// Death is the evidence about the end of a start. Much of it changes later: a tmux server
+// ends, the machine boots again. A cause that was once derived from it is noted in the exit.
+type Death struct {
+	Rebooted   bool // the machine was started since
+	Boot       time.Time
+	ServerGone bool // the tmux server of the start has ended
+	EntryLeft  bool // Claude's registry entry is there still: it was killed
+}
+
+func deathOf(r *agent.Record) Death {
+	p := r.Process
+	d := Death{Rebooted: proc.Rebooted(p.Identity), ServerGone: p.Tmux != nil && p.Tmux.ServerPID != 0 && proc.IsGone(p.ServerIdentity())}
+	if d.Rebooted {
+		d.Boot, _ = proc.BootTime() // zero when unknown: then no end counts as near it
+	}
+	if config, err := claude.ConfigAt(r.ConfigDir); err == nil && p.Adopted != nil {
+		entry, err := config.Registry().Entry(p.PID)
+		d.EntryLeft = err == nil && entry.Is(p)
+	}
+	return d
+}
+
+// shutdownTime is how long before a boot an agent may have been ended by the shutdown that
+// led to it.
+const shutdownTime = 5 * time.Minute
+
+// Why returns the cause and a detail, from the exit record, the boot and the tmux server. It
+// claims only what was seen: of an end that no launcher recorded, no more than that.
+func (d Death) Why(r *agent.Record) (agent.Cause, string) {
+	exit := r.ExitOf(r.Process.Invocation)
+	switch {
+	case r.Desired == agent.DesiredStopped:
+		return agent.Stopped, ""
+	case exit == nil:
+		return d.whyVanished(r.Process)
+	case exit.Cause != "":
+		return exit.Cause, exit.Detail
+	case exit.Error != "":
+		return agent.NeverStarted, exit.Error
+	case exit.OutOfMemory():
+		return agent.OutOfMemory, exit.Summary()
+	case d.endedByShutdown(exit):
+		return agent.LostReboot, exit.Summary()
+	case exit.HungUp && d.ServerGone:
+		return agent.LostTmux, ""
+	case exit.Code == 0 && !exit.HungUp && live.EndedAtPrompt(exit.EndReason):
+		return agent.Exited, "somebody ended it at its prompt"
+	case exit.Code == 0 && !exit.HungUp:
+		return agent.Exited, ""
+	default:
+		return agent.Crashed, exit.Summary()
+	}
+}
+
+// whyVanished returns the cause of an end that no launcher wrote down.
+func (d Death) whyVanished(p *agent.Process) (agent.Cause, string) {
+	switch {
+	case d.Rebooted:
+		return agent.LostReboot, ""
+	case p.Adopted != nil:
+		return d.whyAdoptedDead()
+	case d.ServerGone:
+		return agent.LostTmux, ""
+	case p.PID == 0:
+		return agent.NeverStarted, ""
+	default:
+		return agent.Crashed, "its launcher was killed, or could not write"
+	}
+}
+
+// whyAdoptedDead returns the cause of the end of an adopted claude, which no launcher waited for:
+// claude removes its registry entry when it exits by itself, and leaves it behind when it is killed.
+func (d Death) whyAdoptedDead() (agent.Cause, string) {
+	switch {
+	case d.EntryLeft:
+		return agent.Crashed, "it was killed, or died; it was adopted, and no launcher saw how"
+	case d.ServerGone:
+		return agent.LostTmux, "or it left by itself, and the server with it: it was adopted, and no launcher saw it"
+	default:
+		return agent.Exited, "it was adopted, and no launcher saw how it ended, nor whether it had gone to another conversation"
+	}
+}
+
+// endedByShutdown reports whether claude was ended by an orderly shutdown of the machine, in which
+// the launcher saw claude being ended from outside and could still write it down.
+func (d Death) endedByShutdown(exit *agent.Exit) bool {
+	endedFromOutside := exit.HungUp || exit.Terminated() || exit.Signal != ""
+	return d.Rebooted && endedFromOutside && !d.Boot.IsZero() && exit.At.After(d.Boot.Add(-shutdownTime))
+}
+
+// settles reports whether the cause can be noted for good: it was derived from evidence that may
+// change later, and that evidence is final by now. A tmux server that is being ended may live for
+// seconds after the agents in it.
+func (d Death) settles(r *agent.Record, now time.Time) bool {
+	const serverEnds = 10 * time.Second
+	exit := r.ExitOf(r.Process.Invocation)
+	switch {
+	case r.Desired == agent.DesiredStopped:
+		return false
+	case exit == nil:
+		return r.Process.PID != 0 || d.Rebooted
+	case exit.Cause != "" || exit.Error != "" || exit.OutOfMemory():
+		return false
+	default:
+		return d.Rebooted || exit.HungUp && (d.ServerGone || now.Sub(exit.At) > serverEnds)
+	}
+}
+
+const (
+	loopEnds   = 3
+	loopUptime = 60 // seconds
+)
+
+// CrashLoop reports whether the agent's latest starts each crashed within a minute. A start that
+// was ended from outside, or by a person, is no crash.
+func CrashLoop(r *agent.Record) bool {
+	return len(r.Exits) >= loopEnds && !slices.ContainsFunc(r.Exits[len(r.Exits)-loopEnds:], func(exit agent.Exit) bool {
+		return !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime
+	})
+}

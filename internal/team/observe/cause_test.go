@@ -1,0 +1,75 @@
+package observe
+
+import (
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// The cause of a death, by what was written down and what is left. This process is gone by
+// its start; the server that is there is this process.
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	self, selfErr := proc.Self()
+	boot, bootErr := proc.BootTime()
+	if selfErr != nil || bootErr != nil {
+		t.Fatal(selfErr, bootErr)
+	}
+	there := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks}
+	lost := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks - 1}
+	id := agent.NewInvocation()
+	for name, c := range map[string]struct {
+		exit     *agent.Exit
+		tmux     *agent.TmuxPlace
+		rebooted bool
+		stopped  bool
+		pid      int
+		cause    agent.Cause
+		detail   string
+	}{
+		"exited":                    {&agent.Exit{}, there, false, false, 9, agent.Exited, ""},
+		"exited at its prompt":      {&agent.Exit{EndReason: "prompt_input_exit"}, there, false, false, 9, agent.Exited, "somebody ended it at its prompt"},
+		"interrupted":               {&agent.Exit{EndReason: "other"}, there, false, false, 9, agent.Exited, ""},
+		"crashed":                   {&agent.Exit{Code: 1}, there, false, false, 9, agent.Crashed, "code 1"},
+		"terminated":                {&agent.Exit{Code: 143, EndReason: "other"}, there, false, false, 9, agent.Crashed, "code 143, as after SIGTERM"},
+		"terminal closed":           {&agent.Exit{Code: 129, HungUp: true}, there, false, false, 9, agent.Crashed, "its terminal was closed, code 129"},
+		"server gone":               {&agent.Exit{Code: 129, HungUp: true}, lost, false, false, 9, agent.LostTmux, ""},
+		"server gone, no exit":      {nil, lost, false, false, 9, agent.LostTmux, ""},
+		"killed":                    {&agent.Exit{Code: -1, Signal: "killed"}, there, false, false, 9, agent.Crashed, "signal: killed"},
+		"killed, server gone later": {&agent.Exit{Code: -1, Signal: "killed"}, lost, false, false, 9, agent.Crashed, "signal: killed"},
+		"out of memory": {
+			&agent.Exit{Code: -1, Signal: "killed", OOMKills: 1}, there, false, false, 9, agent.OutOfMemory, "signal: killed, probably by the kernel, which for want of memory has killed 1 process of its cgroup while it ran",
+		},
+		"a tool out of memory":  {&agent.Exit{Code: 143, OOMKills: 1}, there, false, false, 9, agent.Crashed, "code 143, as after SIGTERM"},
+		"launcher killed":       {nil, there, false, false, 9, agent.Crashed, "its launcher was killed, or could not write"},
+		"noted as crashed":      {&agent.Exit{Code: -1, Cause: agent.Crashed, Detail: "its launcher was killed"}, lost, true, false, 9, agent.Crashed, "its launcher was killed"},
+		"noted as shut down":    {&agent.Exit{At: boot.Add(-time.Hour), Code: 143, Cause: agent.LostReboot}, lost, true, false, 9, agent.LostReboot, ""},
+		"never":                 {nil, there, false, false, 0, agent.NeverStarted, ""},
+		"refused":               {&agent.Exit{Code: 1, Error: "no claude"}, there, false, false, 0, agent.NeverStarted, "no claude"},
+		"power cut":             {nil, there, true, false, 9, agent.LostReboot, ""},
+		"shutdown":              {&agent.Exit{At: boot, Code: 143}, lost, true, false, 9, agent.LostReboot, "code 143, as after SIGTERM"},
+		"crashed before a boot": {&agent.Exit{At: boot, Code: 1}, lost, true, false, 9, agent.Crashed, "code 1"},
+		"ended long before it":  {&agent.Exit{At: boot.Add(-time.Hour), Code: 143}, lost, true, false, 9, agent.Crashed, "code 143, as after SIGTERM"},
+		"stopped":               {&agent.Exit{Code: 143}, there, false, true, 9, agent.Stopped, ""},
+		"stopped, then a boot":  {nil, lost, true, true, 9, agent.Stopped, ""},
+	} {
+		r := agent.Record{Process: &agent.Process{Invocation: id, Identity: self, Tmux: c.tmux}}
+		r.Process.PID = c.pid
+		if c.rebooted {
+			r.Process.BootID = "another"
+		}
+		if c.stopped {
+			r.Desired = agent.DesiredStopped
+		}
+		if c.exit != nil {
+			c.exit.Invocation = id
+			r.AddExit(*c.exit)
+		}
+		cause, detail := deathOf(&r).Why(&r)
+		rig.Check(t, cause == c.cause && detail == c.detail, "%s: %s (%s); want %s (%s)", name, cause, detail, c.cause, c.detail)
+	}
+}

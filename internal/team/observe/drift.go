@@ -1,0 +1,89 @@
+package observe
+
+import (
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/platform/proc"
+)
+
+// Drift is one difference between a record and the process that runs.
+type Drift struct {
+	Field    string `json:"field"`
+	Recorded string `json:"recorded"`
+	Live     string `json:"live"`
+}
+
+// DriftOf compares the record with the live process: what Claude's registry says of
+// it, its command line, and the invocation in its environment. What cannot be read
+// is not compared. A folder that the session has entered by itself is no difference.
+func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
+	var found []Drift
+	compare := func(field, recorded, live string) {
+		if live != "" && live != recorded {
+			found = append(found, Drift{Field: field, Recorded: recorded, Live: live})
+		}
+	}
+	entry, err := o.Registered(r)
+	if err == nil {
+		compare("session_id", string(r.SessionID), string(entry.SessionID))
+		if in := WorksIn(r, &entry); in != "" && !o.hasEntered(r, in) {
+			compare("cwd", RealPath(r.LaunchCwd()), in)
+		}
+	}
+	cmdline, err := proc.Cmdline(r.Process.PID)
+	if err != nil {
+		return nil, err
+	}
+	if args, known := claude.ReadArgs(cmdline); known {
+		if entry.SessionID == "" { // else the registry knows better: the line is stale after /clear
+			compare("session_id", string(r.SessionID), args.SessionID)
+		}
+		compare("model", string(r.Model), args.Model)
+		compare("permission_mode", string(r.LaunchPermissionMode()), args.PermissionMode)
+	}
+	if r.Process.Adopted != nil {
+		return found, nil // it has no invocation of ours
+	}
+	invocation, _ := proc.Variable(r.Process.PID, agent.InvocationVariable)
+	if invocation == "" && !o.Marked(r, r.Process.PID) {
+		invocation = "none"
+	}
+	compare("invocation", string(r.Process.Invocation), invocation)
+	return found, nil
+}
+
+// WorksIn is where the session of a registry entry is, where that is not the recorded folder; else "".
+func WorksIn(r *agent.Record, entry *live.Entry) string {
+	if entry == nil || entry.Cwd == r.LaunchCwd() || entry.Cwd == RealPath(r.LaunchCwd()) {
+		return ""
+	}
+	return entry.Cwd
+}
+
+// hasEntered reports whether the session has moved to a folder by itself, as the transcript of its
+// conversation says. One that it changed to in this start may not say it: then the one before does.
+func (o *Observer) hasEntered(r *agent.Record, folder string) bool {
+	config, err := o.ConfigOf(r)
+	if err != nil {
+		return false
+	}
+	of := []agent.SessionID{r.SessionID}
+	for _, previous := range slices.Backward(r.PreviousSessions) {
+		if !previous.Until.Before(r.Started) {
+			of = append(of, previous.SessionID)
+		}
+	}
+	for _, id := range of {
+		file, found, err := config.Transcript(id)
+		if err != nil || !found {
+			continue
+		}
+		if entered, err := file.Entered(); err == nil && entered.Known {
+			return entered.Includes(folder)
+		}
+	}
+	return false
+}

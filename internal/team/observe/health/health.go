@@ -1,0 +1,67 @@
+// Package health explains why a tmux server gave no answer, by the state of its process. It knows
+// nothing of tmux itself, and changes nothing.
+package health
+
+import (
+	"errors"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+)
+
+// StuckError is the error of a tmux server that cannot answer, as its process shows: waiting for
+// it is in vain.
+type StuckError struct{ error }
+
+func (e *StuckError) Unwrap() error { return e.error }
+
+// InVain returns err if it ends the wait for something in tmux: a server that is stuck will not
+// answer, and a person should know at once. For any other error it returns nil: it proves nothing
+// about what is waited for, and the deadline decides.
+func InVain(err error) error {
+	if _, stuck := errors.AsType[*StuckError](err); stuck {
+		return err
+	}
+	return nil
+}
+
+// Stuck reports whether a tmux server cannot answer: it is stopped, or it spins at its limit of open files.
+func Stuck(pid int) bool {
+	files, err := proc.FilesOf(pid)
+	return proc.Halted(pid) || err == nil && files.Full()
+}
+
+// Diagnose adds to the error of a server that gave no answer what the server's process shows.
+func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
+	if err == nil || agent.KindOf(err) != agent.TimedOut {
+		return err
+	}
+	pid, unknown := server.ServerPID()
+	if unknown != nil {
+		return err
+	}
+	files, unknown := proc.FilesOf(pid)
+	elsewhere := fmt.Sprintf("or leave it as it is, and bring the agent up in another server: nbs-worker resume %s --force --tmux-socket rescue", handle)
+	switch {
+	case proc.Halted(pid):
+		return &StuckError{agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
+			Hint("let it go on: kill -CONT %d", pid).Hint("%s", elsewhere)}
+	case unknown == nil && files.Full():
+		full := agent.Errorf(agent.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft)
+		return &StuckError{HintMoreFiles(full, pid, files).Hint("%s", elsewhere)}
+	default:
+		return agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is busy or hangs", err, pid).
+			Hint("look at it: top -p %d", pid).Hint("%s", elsewhere)
+	}
+}
+
+// HintMoreFiles adds the command that raises the limit of open files of a running server, which
+// does not disturb its agents. Beyond the hard limit only root could raise it.
+func HintMoreFiles(err *agent.Error, pid int, files proc.Files) *agent.Error {
+	const plenty = 1 << 16
+	if files.Soft >= files.Hard {
+		return err
+	}
+	return err.Hint("give it more, its agents live through it: prlimit --pid %d --nofile=%d:%d", pid, max(files.Soft, min(files.Hard, plenty)), files.Hard)
+}

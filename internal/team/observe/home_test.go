@@ -1,0 +1,15 @@
+package observe
+
+import (
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/store"
+	userstrust "nbs-worker/internal/store/trust"
+)
+
+// use gives a store a user's key and folders of the test's own.
+func use(t *testing.T, opened *store.Store) {
+	t.Helper()
+	opened.Use(userstrust.NewKeeper(userstrust.Home(filepath.Join(t.TempDir(), "state"))))
+}

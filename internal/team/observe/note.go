@@ -1,0 +1,131 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
+)
+
+// What a look writes down. A look does not fail when it cannot write.
+
+// FollowSignal asks a launcher to check whether its record has moved to another conversation and whether
+// a message waits for the agent, and to look for claude's registry entry. The signal is harmless to a
+// process that does not expect it; the kernel sends it too, when claude stops or ends.
+const FollowSignal = unix.SIGCHLD
+
+// followSeen moves the record of a live agent to the conversation in its registry entry, because
+// hooks may be turned off.
+func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence) {
+	if e.Entry.SessionID == r.SessionID || r.Desired != agent.DesiredRunning || o.BeingStarted(r) {
+		return
+	}
+	if now, moved := MoveSeen(ctx, o.Store, r, *e.Entry, e.Report, o.Now()); moved {
+		*r = now
+	}
+}
+
+// MoveSeen moves the record of a live agent to the conversation in its registry entry, with the
+// reason that its hooks gave.
+func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry live.Entry, report agent.Report, at time.Time) (agent.Record, bool) {
+	id, moved := entry.MovedTo(r, report, live.HookLead)
+	if !moved {
+		return *r, false
+	}
+	reason := live.Moved
+	if said := report.Move; said != nil && report.Invocation == r.Process.Invocation && said.SessionID == id {
+		reason = said.Reason
+	}
+	now, _, err := MoveTo(ctx, opened, r, id, reason, at)
+	return now, err == nil
+}
+
+// MoveTo moves the record of a live agent to another conversation, notes that in the journal and
+// wakes the launcher, whose lease has to follow. untold is why the journal has no note of a move.
+func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (r agent.Record, untold, err error) {
+	if err := opened.CheckSeal(from); agent.KindOf(err) == agent.Held { // its process may be anybody's
+		return *from, nil, err
+	}
+	at = at.UTC().Truncate(time.Second)
+	r, untold, err = opened.Move(ctx, from.Handle, at, func(r *agent.Record) error {
+		if !SameStart(r.Process, from.Process) || r.SessionID != from.SessionID {
+			return agent.ErrSuperseded
+		}
+		r.Replace(id, at, reason)
+		return nil
+	})
+	if err == nil {
+		Wake(&r)
+	}
+	return r, untold, err
+}
+
+// Wake signals an agent's launcher that the record has moved, or that claude is ready.
+func Wake(r *agent.Record) {
+	running, liveness, err := proc.Open(r.Process.LauncherIdentity())
+	if err != nil || liveness != proc.Alive {
+		return
+	}
+	_ = running.Signal(FollowSignal) // a launcher that has just left needs none
+	_ = running.Close()
+}
+
+// noteCause writes the cause of a death into the record while it can still be determined: later
+// the tmux server ends too, or the machine boots again, and that would be taken for the cause.
+func (o *Observer) noteCause(ctx context.Context, a *subject) {
+	e := &a.evidence
+	if a.record.Process == nil || e.Claude != proc.Gone || e.LauncherLives || e.BeingStarted || !e.Death.settles(&a.record, e.Now) {
+		return
+	}
+	cause, detail := e.Death.Why(&a.record)
+	noted, err := o.Store.Update(ctx, a.record.Handle, func(r *agent.Record) error {
+		if !SameStart(r.Process, a.record.Process) || r.Process.PID != a.record.Process.PID || !e.Death.settles(r, e.Now) {
+			return agent.ErrSuperseded
+		}
+		exit := r.ExitOf(r.Process.Invocation)
+		if exit == nil {
+			r.AddExit(agent.Exit{At: o.Seconds(), Invocation: r.Process.Invocation, Code: -1})
+			exit = r.ExitOf(r.Process.Invocation)
+		}
+		exit.Cause, exit.Detail = cause, detail
+		return nil
+	})
+	if err != nil {
+		return
+	}
+	a.record = noted
+	what := string(cause)
+	if detail != "" {
+		what += ", " + detail
+	}
+	_ = o.Store.Journal().Append(ctx, journal.EventOf(&noted, o.Seconds(), "found", what))
+}
+
+// HookLead returns how long the hooks may be ahead of the registry: 0 for a process that has
+// ended, because it writes nothing late.
+func HookLead(r *agent.Record) time.Duration {
+	if r.Process == nil || !proc.IsAlive(r.Process.Identity) {
+		return 0
+	}
+	return live.HookLead
+}
+
+// NoteTranscript remembers that the conversation has a transcript, so that its loss
+// will be noticed.
+func NoteTranscript(r *agent.Record, config claude.Config, now time.Time) {
+	if has, err := config.HasMessages(r.SessionID); err == nil && has {
+		r.TranscriptSeen = now
+	}
+}
+
+// Note writes down what was done; a failure to do so is the verb's failure.
+func (o *Observer) Note(ctx context.Context, event string, r *agent.Record, detail string) error {
+	return o.Store.Journal().Append(ctx, journal.EventOf(r, o.Seconds(), event, detail))
+}

@@ -1,0 +1,83 @@
+// Package observe tells what an agent is doing, or why it does not run: evidence in, a status
+// out. list, session, wait and doctor all ask [Observer.Look], so that they never disagree.
+//
+// The order in which the sources are believed is in judge.go. A question that was not answered
+// makes an agent unknown, never dead. An end is judged by a record that was read after the end
+// was seen, and a launcher that is writing an end down is waited for.
+//
+// The package reads. It writes only in note.go, and only what a look alone can see and what
+// would otherwise be lost: the cause of a death, and a move to another conversation. It ends no
+// process and does not depend on any verb.
+package observe
+
+import (
+	"path/filepath"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store"
+)
+
+// Observer looks at the agents of one project.
+type Observer struct {
+	Store   *store.Store
+	Tmux    func(socket string) (*tmux.Client, error)
+	Socket  string   // where sessions are made: name or path; "" for where the agent was, or the default server
+	Env     []string // the caller's environment
+	Program string   // path of nbs-worker
+	UID     int
+	Now     func() time.Time
+	Began   time.Time // when the command was given
+}
+
+// Seconds is the present time as records have it.
+func (o *Observer) Seconds() time.Time { return o.Now().UTC().Truncate(time.Second) }
+
+// ConfigOf returns the configuration of the claude that a record is of.
+func (o *Observer) ConfigOf(r *agent.Record) (claude.Config, error) {
+	return claude.ConfigOf(&r.Spec, o.Env)
+}
+
+// Variable reads the caller's environment.
+func (o *Observer) Variable(name string) string {
+	return agent.Variable(o.Env, name)
+}
+
+// SameStart tells whether two records tell of one start.
+func SameStart(a, b *agent.Process) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Invocation == b.Invocation
+}
+
+// CallersConfigDir is where Claude's configuration is for the caller; "" is Claude's
+// own default.
+func (o *Observer) CallersConfigDir() (string, error) {
+	dir := o.Variable(claude.ConfigDirVariable)
+	if dir == "" {
+		return "", nil
+	}
+	return filepath.Abs(dir)
+}
+
+// SocketFor is the tmux server of a start: the one that was asked for, the one where
+// the agent was before, or the user's own.
+func (o *Observer) SocketFor(before *agent.Process) string {
+	switch {
+	case o.Socket != "":
+		return o.Socket
+	case before != nil && before.Tmux != nil:
+		return before.Tmux.Socket
+	default:
+		return tmux.DefaultSocket
+	}
+}
+
+// ProjectHash tells projects apart that use the same handle on one tmux server.
+func (o *Observer) ProjectHash() string {
+	const enough = 8 // characters
+	return o.Store.ProjectHash()[:enough]
+}

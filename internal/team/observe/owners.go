@@ -1,0 +1,154 @@
+package observe
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store"
+)
+
+// An adopted process bears no mark of ours, because a person started it. Claude's own registry
+// entry takes the place of the mark.
+
+// stillAdopted reports whether the recorded process is still the adopted one: its registry entry
+// has the start of that process and the time of its registration, and no other agent has the
+// process, be it of this project, of the project of which this is a copy, or of the project whose
+// mark the process bears.
+func (o *Observer) stillAdopted(r *agent.Record) bool {
+	config, err := o.ConfigOf(r)
+	if err != nil {
+		return false
+	}
+	live, err := config.Registry().Entry(r.Process.PID)
+	if err != nil || !live.Is(r.Process) || o.IsOriginal(r.ProjectRoot, r.Handle) || o.namedIn(r.ProjectRoot, r.Process.Identity) {
+		return false
+	}
+	if _, marked := o.markedOwner(r.Process.Identity); marked {
+		return false
+	}
+	others, err := o.AgentsOf(o.Store, r.Process.PID, r.Process.StartTicks)
+	return err == nil && !slices.ContainsFunc(others, func(other agent.Handle) bool { return !other.Same(r.Handle) })
+}
+
+// namedIn tells whether an agent of another project has the process.
+func (o *Observer) namedIn(root string, id agent.Identity) bool {
+	if root == o.Store.Project() {
+		return false
+	}
+	project, err := store.Open(root)
+	if err != nil {
+		return false // it was moved here, or is no project any more
+	}
+	defer project.Close()
+	named, err := o.AgentsOf(project, id.PID, id.StartTicks)
+	return err != nil || len(named) > 0
+}
+
+// AgentsOf are the agents of a project whose records name a process. Records that cannot be
+// read name none.
+func (o *Observer) AgentsOf(project *store.Store, pid int, startTicks uint64) ([]agent.Handle, error) {
+	records, err := project.Records()
+	if err != nil {
+		return nil, err
+	}
+	defer records.Close()
+	var named []agent.Handle
+	err = records.EachWith([]string{strconv.FormatUint(startTicks, 10)}, func(r *agent.Record) {
+		if r.Process == nil {
+			return
+		}
+		isClaude := r.Process.PID == pid && r.Process.StartTicks == startTicks
+		isLauncher := r.Process.Launcher.PID == pid && r.Process.Launcher.StartTicks == startTicks
+		if (isClaude || isLauncher) && proc.IsAlive(r.Process.Identity) {
+			named = append(named, r.Handle)
+		}
+	})
+	return named, err
+}
+
+// Owner is the agent that a process belongs to, and its project.
+type Owner struct {
+	Handle  agent.Handle
+	Project string
+}
+
+// OwnerOf finds the agent that a process belongs to: by the records of this project, or by
+// what its environment says of another one, where that project's record agrees.
+func (o *Observer) OwnerOf(id agent.Identity) (Owner, bool) {
+	if o.Store.Exists() {
+		handles, err := o.AgentsOf(o.Store, id.PID, id.StartTicks)
+		if err == nil && len(handles) > 0 {
+			return Owner{handles[0], o.Store.Project()}, true
+		}
+	}
+	return o.markedOwner(id)
+}
+
+// markedOwner finds the agent whose mark a process bears, where that agent's record agrees.
+func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
+	root, _ := proc.Variable(id.PID, agent.RootVariable)
+	handle, named := proc.Variable(id.PID, agent.HandleVariable)
+	invocation, marked := proc.Variable(id.PID, agent.InvocationVariable)
+	if _, err := agent.ParseHandle(handle); root == "" || !named || !marked || err != nil {
+		return Owner{}, false
+	}
+	project, err := store.Open(root)
+	if err != nil {
+		return Owner{}, false
+	}
+	defer project.Close()
+	r, err := project.Load(agent.Handle(handle))
+	if err != nil || r.Process == nil || r.Process.Adopted != nil || string(r.Process.Invocation) != invocation || proc.IsGone(r.Process.Identity) {
+		return Owner{}, false
+	}
+	// A tmux server that came up from an agent's shell hands the agent's mark to all its panes.
+	if id.PID != r.Process.PID && o.InForeignTmux(&r, id.PID) {
+		return Owner{}, false
+	}
+	return Owner{r.Handle, root}, true
+}
+
+// adoptedPane is the user's pane in which an adopted claude runs, as long as it does.
+func adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+	if p.Adopted.Pane == "" || p.Tmux == nil || !proc.IsAlive(p.Identity) {
+		return tmux.Pane{}, false
+	}
+	chain := proc.AncestorsOf(p.PID)
+	for _, pane := range panes {
+		if pane.ID == p.Adopted.Pane && slices.Contains(chain, pane.PID) {
+			return pane, true
+		}
+	}
+	return tmux.Pane{}, false
+}
+
+// CheckUnrecorded refuses a conversation that another agent of the project has, or may have: the
+// error names a record that cannot be read.
+func (o *Observer) CheckUnrecorded(r *agent.Record) error {
+	handles, err := o.Store.Handles()
+	if err != nil {
+		return err
+	}
+	var unread error
+	for _, handle := range handles {
+		other, err := o.Store.Load(handle)
+		switch {
+		case err == nil && other.SessionID == r.SessionID:
+			return agent.Errorf(agent.Conflict, "the conversation %s belongs to agent %s", r.SessionID, handle).
+				Hint("nbs-worker resume %s", handle)
+		case agent.KindOf(err) != agent.NotFound: // else it was dismissed meanwhile
+			unread = cmp.Or(unread, err)
+		}
+	}
+	return unread
+}
+
+// HintAside adds how to move a wrong record aside and go on with its conversation.
+func (o *Observer) HintAside(err *agent.Error, r *agent.Record, when string) *agent.Error {
+	return err.Hint("%s, move its record aside: %s", when, o.Store.MoveAside(r.Handle)).
+		Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
+}

@@ -1,0 +1,48 @@
+package observe
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/sim/rig"
+)
+
+// A pane is the agent's by its mark and by who leads it; what a person has put into it is theirs.
+// Before its launcher has come forward, its program must be what tmux was asked to start.
+func TestPaneOfAStart(t *testing.T) {
+	t.Parallel()
+	program := func(env ...string) int {
+		cmd := exec.Command("cat")
+		cmd.Env = append(os.Environ(), env...)
+		return rig.StartChild(t, cmd).Process.Pid
+	}
+	ours, persons := program("TMUX_PANE=%1", agent.LaunchVariable+"=i"), program("TMUX_PANE=%1", agent.LaunchVariable+"=")
+	forking := program() // as tmux is before it has become the program
+	arrived, arriving := agent.Identified{PID: ours}, agent.Identified{}
+	for what, c := range map[string]struct {
+		launcher agent.Identified
+		pane     tmux.Pane
+		there    bool
+	}{
+		"its launcher leads it":         {arrived, tmux.Pane{PID: ours, Invocation: "i"}, true},
+		"of no start":                   {arrived, tmux.Pane{PID: ours, SessionInvocation: "i"}, false},
+		"in another session":            {arrived, tmux.Pane{PID: ours, Invocation: "i", Session: "mine"}, true},
+		"of another start":              {arrived, tmux.Pane{PID: ours, Invocation: "j", SessionInvocation: "i"}, false},
+		"taken over":                    {arrived, tmux.Pane{PID: persons, Invocation: "i"}, false},
+		"a person's window":             {arrived, tmux.Pane{PID: persons, SessionInvocation: "i"}, false},
+		"on its way":                    {arriving, tmux.Pane{PID: ours, Invocation: "i"}, true},
+		"on its way, forked":            {arriving, tmux.Pane{PID: forking, Invocation: "i"}, true},
+		"on its way, ended":             {arriving, tmux.Pane{PID: 1 << 30, Invocation: "i"}, true},
+		"on its way, taken over":        {arriving, tmux.Pane{PID: persons, Invocation: "i"}, false},
+		"on its way, a person's window": {arriving, tmux.Pane{PID: ours, SessionInvocation: "i"}, false},
+	} {
+		p := &agent.Process{Invocation: "i", Launcher: c.launcher}
+		_, there := PaneOf([]tmux.Pane{c.pane}, p)
+		rig.Check(t, there == c.there, "%s: it is the agent's: %t", what, there)
+	}
+	_, there := PaneOf([]tmux.Pane{{PID: ours}}, &agent.Process{Launcher: arrived})
+	rig.Check(t, !there, "a record without a start has a pane")
+}

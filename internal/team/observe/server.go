@@ -1,0 +1,136 @@
+package observe
+
+import (
+	"context"
+	"os"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/team/observe/health"
+)
+
+// Client returns the client of the tmux server in which an agent was started, or of the one
+// in which it would be.
+func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
+	if r.Process != nil && r.Process.Tmux != nil {
+		return o.Tmux(r.Process.Tmux.Path)
+	}
+	return o.Tmux(o.Socket)
+}
+
+// Panes lists the panes of that server, at least those that may be the agent's. With an
+// [UnreachedError] they are those of the server that answered in its place.
+func (o *Observer) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
+	client, wait := o.askPanes(ctx, r, r.Process == nil || r.Process.Adopted != nil)
+	panes, err := wait()
+	return client, panes, err
+}
+
+// askPanes starts the call of Panes, for every pane or the agent's, and returns what waits for the answer.
+func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (client *tmux.Client, wait func() ([]tmux.Pane, error)) {
+	unasked := func(err error) func() ([]tmux.Pane, error) {
+		return func() ([]tmux.Pane, error) { return nil, err }
+	}
+	var answer func() ([]tmux.Pane, error)
+	client, err := o.Client(r)
+	switch {
+	case agent.KindOf(err) == agent.Unfit && (r.Process == nil || r.Process.Tmux == nil):
+		return nil, unasked(nil) // an agent may run where there is no tmux
+	case err != nil:
+		return nil, unasked(err)
+	case ServerGone(r):
+		return client, unasked(nil)
+	case all:
+		answer = client.AskPanes(ctx)
+	default:
+		answer = client.AskPanesOf(ctx, r.Process.Invocation, r.TmuxSession, r.Process.Launcher.PID)
+	}
+	return client, func() ([]tmux.Pane, error) {
+		panes, err := answer()
+		if err != nil {
+			return nil, health.Diagnose(client, r.Handle, err)
+		}
+		if _, there := PaneOf(panes, r.Process); there {
+			return panes, nil // and the server need not be woken by one more connection
+		}
+		return panes, checkListening(ctx, client, r)
+	}
+}
+
+// ServerGone tells whether the tmux server of a start has ended. Its panes ended with it, and
+// the path of its socket may be anybody's by now.
+func ServerGone(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && proc.IsGone(r.Process.ServerIdentity())
+}
+
+// UnreachedError is the error of a tmux server that lives, but is not the one that answers at its socket.
+type UnreachedError struct{ error }
+
+func (e *UnreachedError) Unwrap() error { return e.error }
+
+// checkListening looks whether a server that lives is the one that has its socket: somebody
+// may have removed the file, and another server have come up in its place. For an agent of
+// which nothing lives any more that does not matter.
+func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
+	if !needsServer(r) {
+		return nil
+	}
+	server := r.Process.ServerIdentity()
+	listening, err := client.ServerPID()
+	if err == nil && listening == server.PID {
+		return nil
+	}
+	proc.WaitGone(ctx, server, KillNotice) // one that was killed just now stopped listening first
+	if !proc.IsAlive(server) {
+		return nil
+	}
+	unreached := agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server.PID, agent.Quote(client.Path())).
+		Hint("make it make the socket again: kill -USR1 %d", server.PID)
+	if err == nil {
+		unreached = agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: another one, pid %d, has its socket %s", server.PID, listening, agent.Quote(client.Path())).
+			Hint("to end the agent and start it in the other server: nbs-worker resume %s --force", r.Handle)
+	}
+	return &UnreachedError{unreached}
+}
+
+// needsServer tells whether something of the agent lives in its tmux server.
+func needsServer(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Tmux != nil && (!proc.IsGone(r.Process.Identity) || !proc.IsGone(r.Process.LauncherIdentity()))
+}
+
+// PaneOf finds the pane of a start: by its mark and the launcher that leads it, never by a
+// name. A pane with the mark but another leader was taken over by a person. The pane of an
+// adopted process is the user's own.
+func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+	if p == nil || p.Invocation == "" {
+		return tmux.Pane{}, false
+	}
+	if p.Adopted != nil {
+		return adoptedPane(panes, p)
+	}
+	for i := range panes {
+		if pane := &panes[i]; pane.Invocation == p.Invocation && leads(p, pane) {
+			return *pane, true
+		}
+	}
+	return tmux.Pane{}, false
+}
+
+// leads reports whether a pane that bears the mark of a start is led by its launcher. A launcher
+// that has not recorded itself yet is the process for which tmux made the pane: it has the start
+// in its environment, or is still a fork of the server.
+func leads(p *agent.Process, pane *tmux.Pane) bool {
+	if p.Launcher.PID != 0 {
+		return pane.PID == p.Launcher.PID
+	}
+	leader, err := proc.Identify(pane.PID)
+	if err != nil || proc.Name(pane.PID) == TmuxServerName {
+		return true // it has ended already, or has not begun
+	}
+	owner, err := proc.Owner(pane.PID)
+	asked, _ := proc.Variable(pane.PID, agent.LaunchVariable)
+	_, begun := proc.Variable(pane.PID, "TMUX_PANE") // in the middle of its exec it has no variable at all
+	others := err == nil && owner != os.Geteuid() || begun && asked != string(p.Invocation)
+	return !others || !proc.IsAlive(leader)
+}

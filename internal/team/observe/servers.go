@@ -1,0 +1,142 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/platform/tmux"
+)
+
+// answer is what a tmux server said of its panes.
+type answer struct {
+	panes []tmux.Pane
+	err   error
+}
+
+type answers map[serverKey]*answer
+
+// ask asks each tmux server in which the agents were started for its panes, once, and all servers
+// side by side, because any of them may not answer. The returned function waits for the answers.
+func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
+	all := answers{}
+	var asking sync.WaitGroup
+	for key, in := range byServer(some) {
+		asked, said := *in.representative(), new(answer)
+		all[key] = said
+		_, answered := l.askPanes(ctx, &asked, len(in) > 1 || asked.Process.Adopted != nil)
+		asking.Go(func() { said.panes, said.err = answered() })
+	}
+	return func() answers {
+		asking.Wait()
+		return all
+	}
+}
+
+// tell gives agents the answers of the servers of their present starts.
+func (all answers) tell(some subjects) {
+	for key, in := range byServer(some) {
+		if said := all[key]; said != nil { // else it was started anew meanwhile, in another server
+			in.each(func(a *subject) { a.setPane(said.panes, said.err) })
+		}
+	}
+}
+
+// serverKey tells servers apart: two may have had one socket, one after the other, and a
+// record may be of another boot.
+type serverKey struct {
+	agent.TmuxPlace
+	agent.Identity
+}
+
+func byServer(some subjects) map[serverKey]subjects {
+	servers := map[serverKey]subjects{}
+	for _, a := range some {
+		if a.inTmux() {
+			p := a.record.Process
+			key := serverKey{TmuxPlace: *p.Tmux, Identity: p.ServerIdentity()}
+			servers[key] = append(servers[key], a)
+		}
+	}
+	return servers
+}
+
+// representative returns the record with which to ask a server for all: one of an agent that needs it, if any.
+func (some subjects) representative() *agent.Record {
+	at := max(0, slices.IndexFunc(some, func(a *subject) bool { return needsServer(&a.record) }))
+	return &some[at].record
+}
+
+func (a *subject) setPane(panes []tmux.Pane, err error) {
+	a.pane, a.tmuxErr = nil, nil
+	if pane, there := PaneOf(panes, a.record.Process); there {
+		a.pane, a.evidence.Pane = &pane, PaneThere
+		return
+	}
+	if _, unreached := errors.AsType[*UnreachedError](err); unreached && !needsServer(&a.record) {
+		err = nil
+	}
+	a.evidence.Pane, a.tmuxErr = PaneAbsent, err
+	if err != nil && agent.KindOf(err) != agent.BadInput { // at a socket that is not ours there is none
+		a.evidence.Pane = PaneUnknown
+	}
+}
+
+// readScreens reads the screens that may say more than what is known without them, in one
+// call to each server.
+func (l *round) readScreens(ctx context.Context) {
+	unclear := l.all().where(func(a *subject) bool { return a.pane != nil && (l.closely || a.evidence.NeedsScreen()) })
+	var answers sync.WaitGroup
+	for _, in := range byServer(unclear) {
+		answers.Go(func() {
+			client, err := l.Client(&in[0].record)
+			if err != nil {
+				return
+			}
+			for begun := time.Now(); ; {
+				in.read(ctx, client)
+				in = in.where(func(a *subject) bool { return a.evidence.drawsDialog() })
+				if len(in) == 0 || time.Since(begun) >= drawTime {
+					return
+				}
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(drawPause):
+				}
+			}
+		})
+	}
+	answers.Wait()
+}
+
+// drawTime is how long a claude may take to draw the dialog of which it has told its registry just now, and
+// drawPause how often its screen is read until then.
+const (
+	drawTime  = time.Second
+	drawPause = 50 * time.Millisecond
+)
+
+// drawsDialog reports whether claude has begun to wait just now, and its screen does not show for what yet.
+func (e *Evidence) drawsDialog() bool {
+	status, known := e.registered()
+	return known && status.State == agent.Waiting && status.Age != nil && *status.Age < drawTime && e.Screen.State != agent.Waiting
+}
+
+// read reads the screens of agents in one server.
+func (some subjects) read(ctx context.Context, client *tmux.Client) {
+	ids := make([]string, len(some))
+	for i, a := range some {
+		ids[i] = a.pane.ID
+	}
+	screens, _ := client.Screens(ctx, ids) // one that was not read tells nothing
+	for _, a := range some {
+		if shown, read := screens[a.pane.ID]; read && shown.Invocation == a.pane.Invocation {
+			a.evidence.Screen = screen.Read(shown.Text)
+		}
+	}
+}

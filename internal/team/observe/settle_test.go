@@ -1,0 +1,96 @@
+package observe
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+)
+
+// Who may have been killed right before the command is given time to be gone, all agents
+// of the command together: no wait for one begins when the command is older than that.
+func TestManyAgentsSettleTogether(t *testing.T) {
+	t.Parallel()
+	s := &Observer{Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
+	const agents = 20
+	var first time.Time // when the first agent was settled
+	for i := range agents {
+		if r, err := s.Settled(t.Context(), "alpha"); err != nil || !proc.IsAlive(r.Process.Identity) {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if i == 0 && time.Since(s.Began) < KillNotice {
+			t.Errorf("it was said to live %s after the command was given", time.Since(s.Began))
+		}
+		if i == 0 {
+			first = time.Now()
+		}
+	}
+	others := time.Since(first)
+	rig.Check(t, others < (agents-1)*KillNotice, "after the first, each of %d live agents was waited for: %s", agents-1, others)
+}
+
+// One that counts as alive at the first look is not said to live when it ends meanwhile.
+func TestAgentThatWasKilledRightBefore(t *testing.T) {
+	t.Parallel()
+	claude := rig.StartChild(t, exec.Command("cat"))
+	s := &Observer{Store: storeWithLive(t, "alpha", claude.Process.Pid), Now: time.Now, Began: time.Now().Add(time.Hour)} // so that the test has time
+	own := pidfds(t, claude.Process.Pid)                                                                                  // the standard library has one, of a child
+	settled := make(chan agent.Record, 1)
+	go func() {
+		r, _ := s.Settled(t.Context(), "alpha")
+		settled <- r
+	}()
+	rig.WaitFor(t, "it is waited for", func() (bool, string) { return len(settled) > 0 || pidfds(t, claude.Process.Pid) > own, "" })
+	if len(settled) > 0 {
+		t.Fatal("it was not waited for")
+	}
+	_ = claude.Process.Kill()
+	r := <-settled
+	rig.Check(t, r.Process != nil && proc.IsGone(r.Process.Identity), "%+v", r)
+}
+
+// pidfds is how many this process has of another.
+func pidfds(t *testing.T, pid int) (n int) {
+	t.Helper()
+	fds, err := filepath.Glob("/proc/self/fdinfo/*")
+	rig.Must(t, err)
+	for _, fd := range fds {
+		if text, _ := os.ReadFile(fd); strings.Contains(string(text), fmt.Sprintf("\nPid:\t%d\n", pid)) {
+			n++
+		}
+	}
+	return n
+}
+
+// storeWithLive has the record of an agent whose claude and launcher are one live process.
+func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
+	t.Helper()
+	opened, err := store.Create(rig.MemoryDir(t))
+	rig.Must(t, err)
+	use(t, opened)
+	t.Cleanup(func() { _ = opened.Close() })
+	unlock, err := opened.LockVerb(handle, "spawn", time.Now()) // which makes the folders
+	rig.Must(t, err)
+	unlock()
+	live, err := proc.Identify(pid)
+	rig.Must(t, err)
+	now := time.Now()
+	r := agent.Record{
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: handle, SessionID: agent.NewSessionID(), ProjectRoot: opened.Project(),
+			Cwd: opened.Project(), PermissionMode: agent.BypassPermissions, Restart: agent.RestartPolicy{Policy: "no"},
+		},
+		TmuxSession: "nbs-" + string(handle) + "-live", Desired: agent.DesiredRunning, Started: now, Created: now, PID: pid,
+		Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: live, Launcher: live.Identified},
+	}
+	rig.Must(t, opened.Insert(t.Context(), r))
+	return opened
+}

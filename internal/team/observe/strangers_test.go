@@ -1,0 +1,53 @@
+package observe
+
+import (
+	"os/exec"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/sim/rig"
+)
+
+// What ends between two looks is still the agent's own, and who has its pid then is not.
+func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
+	t.Parallel()
+	child := rig.StartChild(t, exec.Command("cat"))
+	id, err := proc.Identify(child.Process.Pid)
+	rig.Must(t, err)
+	r := &agent.Record{Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: id}}
+	_ = child.Process.Kill()
+	_ = child.Wait()
+	renamed, reused, rebooted := id, id, id
+	renamed.Host, reused.StartTicks, rebooted.BootID = "elsewhere", id.StartTicks+1, "another"
+	for _, c := range []struct {
+		seen agent.Identity
+		own  bool
+	}{{id, true}, {renamed, true}, {reused, false}, {rebooted, false}} {
+		rig.Equal(t, ofThisStart(r, c.seen), c.own, "%+v: of this start", c.seen)
+	}
+}
+
+// A child of the agent's claude shows its words until it becomes another program, and at that
+// moment has no environment: it is no stranger.
+func TestChildrenThatBecomeProgramsAreNoStrangers(t *testing.T) {
+	t.Parallel()
+	r := &agent.Record{Spec: agent.Spec{SessionID: agent.NewSessionID()}, Process: &agent.Process{Invocation: agent.NewInvocation()}}
+	shell := exec.Command("sh", "-c", "while :; do /bin/true; done", "--session-id", string(r.SessionID))
+	shell.Args[0] = "claude"
+	shell.Env = []string{agent.InvocationVariable + "=" + string(r.Process.Invocation)}
+	claudes := rig.StartChild(t, shell)
+	id, err := proc.Identify(claudes.Process.Pid)
+	rig.Must(t, err)
+	r.Process.Identity = id
+	config, err := claude.ConfigAt(t.TempDir())
+	rig.Must(t, err)
+	for range 500 {
+		found, err := unregisteredStrangers(r, config)
+		rig.Must(t, err)
+		if len(found) > 0 {
+			t.Fatalf("%+v", found)
+		}
+	}
+}

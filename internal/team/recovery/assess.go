@@ -1,0 +1,66 @@
+package recovery
+
+import (
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/triage"
+)
+
+// Limits are what agents are judged by.
+type Limits struct {
+	Bands    agent.Bands
+	Patience time.Duration // how long a busy agent may show nothing that grows; 0: [DefaultPatience]
+	// Compact reports whether a stuck agent with this percentage of its context left is compacted; nil:
+	// below the healthy band it is.
+	Compact func(left int) bool
+}
+
+func (l *Limits) compacts(left int) bool {
+	if l.Compact != nil {
+		return l.Compact(left)
+	}
+	return l.Bands.Of(left) != agent.Healthy
+}
+
+// DefaultPatience is longer than the ten minutes that Claude lets a command of its shell tool run:
+// during such a command nothing else of the agent needs to grow.
+const DefaultPatience = 15 * time.Minute
+
+// Patient is an agent with what a look at it found, and the verdict on it.
+type Patient struct {
+	triage.Assessment
+	At   time.Time // of the look
+	View inspect.View
+}
+
+// Assess looks at agents, with one call to each tmux server, and judges each. It changes nothing.
+func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle, limits Limits) []Patient {
+	if limits.Patience == 0 {
+		limits.Patience = DefaultPatience
+	}
+	patients := make([]Patient, len(handles))
+	for i, view := range look.Survey(ctx, handles, limits.Patience) {
+		patients[i].View, patients[i].At = view, look.Now()
+		patients[i].Assessment = triage.Assess(triage.Known{
+			View: &patients[i].View, Handle: handles[i], Now: patients[i].At, Bands: limits.Bands, Patience: limits.Patience,
+		})
+	}
+	return patients
+}
+
+// Team checks that the named agents exist, and returns them; with none named it returns all agents of
+// the project. Errors: NotFound.
+func Team(look *inspect.Inspector, named []agent.Handle) ([]agent.Handle, error) {
+	if len(named) == 0 {
+		return look.Store.Handles()
+	}
+	for _, handle := range named {
+		if _, err := look.Store.Load(handle); agent.KindOf(err) == agent.NotFound {
+			return nil, err
+		}
+	}
+	return named, nil
+}

@@ -1,0 +1,206 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/runs"
+	"nbs-worker/internal/team/triage"
+)
+
+const (
+	pingTime  = 15 * time.Second
+	pingEvery = 3 * time.Second
+)
+
+// run is the state of one run of a ladder.
+type run struct {
+	*Ladder
+	Options
+	failures int       // in a row
+	started  time.Time // the last start; zero: none
+	stopped  string    // why nothing more is begun
+}
+
+// treat repairs one agent, level by level, and returns why it stopped before it was well.
+func (r *run) treat(ctx context.Context, c *Case) (left string) {
+	tried := map[triage.Verdict]triage.Level{} // a level that did not help is not tried again for the same verdict
+	for {
+		if r.stopped != "" {
+			return c.notBegun(r.stopped)
+		}
+		if ctx.Err() != nil {
+			return c.notBegun("the run was interrupted")
+		}
+		r.Quiet(ctx, c.Handle)
+		p := &r.Look(ctx, []agent.Handle{c.Handle})[0]
+		level, left := r.next(p, &r.Options, tried[p.Verdict])
+		if left != "" || p.Verdict.IsWell() {
+			return left
+		}
+		if level >= triage.LevelResume && r.pace(ctx) {
+			continue // time has passed, and the agent may have changed
+		}
+		tried[p.Verdict] = level
+		if left := r.step(ctx, c, p, level); left != "" {
+			return left
+		}
+	}
+}
+
+// notBegun words why nothing, or nothing more, is begun for an agent.
+func (c *Case) notBegun(why string) string {
+	if len(c.Steps) > 0 {
+		return "nothing more is begun: " + why
+	}
+	return "not begun: " + why
+}
+
+// pace keeps starts apart, and tells whether it had to wait.
+func (r *run) pace(ctx context.Context) (waited bool) {
+	rest := r.Stagger - time.Since(r.started)
+	if r.started.IsZero() || rest <= 0 {
+		return false
+	}
+	wait(ctx, rest)
+	return true
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// step takes one step, written down before and after, and returns why no other may follow.
+func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level) (left string) {
+	attempt, err := r.begin(ctx, p, level)
+	if err != nil {
+		return "not begun, for it could not be written down: " + err.Error()
+	}
+	begun := time.Now()
+	c.Steps = append(c.Steps, Step{Level: level, Why: attempt.Why})
+	done := &c.Steps[len(c.Steps)-1]
+	r.tell(c)
+	failure := r.do(ctx, p, level, attempt)
+	if level >= triage.LevelResume {
+		r.started = time.Now()
+	}
+	ctx = context.WithoutCancel(ctx) // the end of an interrupted step is written down too
+	now := r.Look(ctx, []agent.Handle{c.Handle})[0]
+	done.close(failure, p, &now)
+	done.Took = time.Since(begun)
+	unwritten := r.end(ctx, attempt, done, failure, &now)
+	r.tell(c)
+	r.count(level, failure, p, &now)
+	switch agent.KindOf(failure) {
+	case agent.Conflict: // another command is at work on it
+		return failure.Error()
+	case agent.Held:
+		c.Held = true
+		return "it needs a person: " + failure.Error()
+	}
+	if unwritten != nil {
+		return "nothing more is begun, for it could not be written down: " + unwritten.Error()
+	}
+	return ""
+}
+
+// close records the outcome of a step. It helped when it did not fail and the verdict is another known one.
+func (s *Step) close(failure error, before, now *Patient) {
+	s.Helped = failure == nil && now.Verdict != before.Verdict && now.Verdict != triage.Unknown
+	s.Result = now.words()
+	if failure != nil {
+		s.Result = failure.Error()
+	}
+}
+
+// words are the verdict with its evidence.
+func (p *Patient) words() string { return string(p.Verdict) + ": " + strings.Join(p.Evidence, "; ") }
+
+// begin writes down that a step is about to be taken. An attempt at a new conversation that was cut
+// short is continued.
+func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (runs.Attempt, error) {
+	attempt := runs.Attempt{
+		SessionID: p.View.Record.SessionID, Level: int(level), Begun: p.seen(),
+		Why: p.words(),
+	}
+	if last := r.cutShort(p); last != nil {
+		attempt = *last
+	}
+	if err := r.PutAttempt(p.Handle, attempt); err != nil {
+		return attempt, err
+	}
+	return attempt, r.Note(ctx, p, fmt.Sprintf("level %d, %s: begun, for it is %s", level, level, attempt.Why))
+}
+
+// end writes down what came of a step.
+func (r *run) end(ctx context.Context, attempt runs.Attempt, done *Step, failure error, now *Patient) error {
+	attempt.Ended, attempt.Floor = now.seen(), errors.Is(failure, ErrFloor)
+	became := "it helped"
+	if !done.Helped {
+		became, attempt.Failure = "it did not help", done.Result
+	}
+	return errors.Join(
+		r.PutAttempt(now.Handle, attempt),
+		r.Note(ctx, now, fmt.Sprintf("level %d, %s: %s: %s", done.Level, done.Level, became, done.Result)),
+	)
+}
+
+func (r *run) tell(c *Case) {
+	if r.Progress != nil {
+		r.Progress(c)
+	}
+}
+
+func (r *run) do(ctx context.Context, p *Patient, level triage.Level, attempt runs.Attempt) error {
+	switch level {
+	case triage.LevelPing:
+		return r.ping(ctx, p)
+	case triage.LevelCompact:
+		return r.Unload(ctx, p)
+	case triage.LevelResume:
+		return r.Resume(ctx, p)
+	default:
+		return r.StartFresh(ctx, p, attempt)
+	}
+}
+
+// ping looks whether an agent reacts: whether its verdict changes within pingTime.
+func (r *run) ping(ctx context.Context, p *Patient) error {
+	limited, stop := context.WithTimeout(ctx, pingTime)
+	defer stop()
+	for limited.Err() == nil {
+		wait(limited, pingEvery)
+		if now := r.Look(limited, []agent.Handle{p.Handle})[0]; now.Verdict != p.Verdict && now.Verdict != triage.Unknown {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return agent.Errorf(agent.Interrupted, "it was not waited for: the run was interrupted")
+	}
+	return agent.Errorf(agent.TimedOut, "it did not react within %s", pingTime)
+}
+
+// count counts failed starts in a row, and ends the run where the next start would fail too. A conflict
+// with another command is no failure, nor is a start that waits for a person.
+func (r *run) count(level triage.Level, err error, before, now *Patient) {
+	switch {
+	case errors.Is(err, ErrLogin) || now.failedLogin(before.At):
+		r.stopped = "nobody is logged in, after the start of " + string(now.Handle)
+	case level < triage.LevelResume, agent.KindOf(err) == agent.Conflict, agent.KindOf(err) == agent.Held:
+	case err == nil:
+		r.failures = 0
+	default:
+		if r.failures++; r.failures == r.GiveUp {
+			r.stopped = agent.Count(r.failures, "start") + " failed in a row"
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package vigil
+
+import (
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/notify"
+	"nbs-worker/internal/team/triage"
+)
+
+// Policy is what the user permits a watch to do.
+type Policy struct {
+	Agents, Except []agent.Handle // no Agents: all of the project
+	MaxLevel       triage.Level   // of a repair
+	Every          time.Duration  // time after which an agent that is not at rest is looked at without a sign
+	Patience       time.Duration  // how long a busy agent may show nothing that grows
+
+	PerHour  int // repairs, of all agents
+	PerAgent int // repairs of one agent in an hour; after them it is quarantined
+
+	Bands   agent.Bands // of the context
+	Compact agent.Band  // the band from which on an agent is compacted; "": never
+
+	Notify *Notify // nil: nobody is told
+}
+
+// Notify is whom to tell of what.
+type Notify struct {
+	Program notify.Program
+	Of      []Kind
+	PerHour int
+}
+
+// Default is the policy where there is no file.
+func Default() Policy {
+	return Policy{
+		MaxLevel: triage.LevelResume, Every: 5 * time.Minute, Patience: 15 * time.Minute,
+		PerHour: 12, PerAgent: 3, Bands: agent.DefaultBands, Compact: agent.Critical,
+	}
+}
+
+// covers tells whether an agent is to be watched.
+func (p *Policy) covers(handle agent.Handle) bool {
+	return (len(p.Agents) == 0 || slices.ContainsFunc(p.Agents, handle.Same)) && !slices.ContainsFunc(p.Except, handle.Same)
+}
+
+// compacts tells whether so little context is left that the agent is to be compacted.
+func (p *Policy) compacts(left int) bool {
+	switch p.Compact {
+	case agent.Low:
+		return left <= p.Bands.Low
+	case agent.Critical:
+		return left < p.Bands.Critical
+	default:
+		return false
+	}
+}

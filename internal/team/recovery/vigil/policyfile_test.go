@@ -1,0 +1,129 @@
+package vigil
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/notify"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/triage"
+)
+
+const fullPolicy = `
+agents: [alpha, beta]
+except: [gamma]
+max-level: 4
+every: 90s
+patience: 20m
+repairs:
+  per-hour: 5
+  per-agent: 2
+context:
+  bands: 30,20,5
+  compact: never
+notify:
+  command: [/bin/tell, --loud, a b]
+  on: [held]
+  timeout: 3s
+  per-hour: 7
+`
+
+func TestPolicyOfAFile(t *testing.T) {
+	t.Parallel()
+	got, err := parse(Default(), []byte(fullPolicy))
+	rig.Must(t, err)
+	rig.Same(t, "policy", Policy{
+		Agents: []agent.Handle{"alpha", "beta"}, Except: []agent.Handle{"gamma"}, MaxLevel: triage.LevelFresh, Every: 90 * time.Second, Patience: 20 * time.Minute,
+		PerHour: 5, PerAgent: 2, Bands: agent.Bands{Low: 30, Critical: 20, Floor: 5},
+		Notify: &Notify{Program: notify.Program{Argv: []string{"/bin/tell", "--loud", "a b"}, Limit: 3 * time.Second}, Of: []Kind{Holds}, PerHour: 7},
+	}, got)
+	for _, text := range []string{"", "# nothing\n", "repairs:\n", "agents: []\n"} {
+		got, err := parse(Default(), []byte(text))
+		rig.Must(t, err)
+		want := Default()
+		want.Agents = got.Agents // an empty list, or none
+		rig.Same(t, text, want, got)
+	}
+	got, err = parse(Default(), []byte("max-level: 0\nnotify: {command: [/bin/tell]}"))
+	rig.Must(t, err)
+	rig.Check(t, got.MaxLevel == 0 && len(got.Notify.Of) == len(Kinds) && got.Notify.PerHour == 30, "%+v", got)
+}
+
+// Each slip of the finger is one line that says where.
+func TestPolicyThatIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"every: 5m\nmax-levl: 3":              "line 2: field max-levl not found",
+		"max-level: 5":                        `line 1: "5" is no level: it must be 0 (only tell) to 4`,
+		"max-level: high":                     `line 1: "high" is no level`,
+		"every: 5":                            `line 1: "5" is no time of a second or more`,
+		"every: -5m":                          `line 1: "-5m" is no time`,
+		"every: 5m\nevery: 6m":                "line 2: mapping key",
+		"agents: alpha":                       "line 1: it must be a list of handles",
+		"agents:\n - alpha\n - ../x":          `line 2: handle "../x"`,
+		"repairs:\n  per-hour: -1":            `line 2: "-1" is no number of times`,
+		"repairs: 3":                          "line 1: ",
+		"context:\n  bands: 10,20,30":         "line 2: ",
+		"context:\n  compact: floor":          `line 2: "floor" is not one of never, low, critical`,
+		"notify:\n  command: tell":            "line 2: it must be a list: the absolute path",
+		"notify:\n  command: [tell]":          "line 2: it must be a list: the absolute path",
+		"notify:\n  command: [/t]\n  on: [x]": `line 3: "x" is not one of waiting, held, crashed, repaired, context`,
+		"notify:\n  on: [held]":               "notify: it needs a command",
+		"\tevery: 5m":                         "line 1: ",
+		"- a":                                 "line 1: ",
+		"every: 5m\n---\nevery: 6m":           "there is a second document",
+	} {
+		_, err := parse(Default(), []byte(text))
+		rig.Check(t, err != nil && strings.HasPrefix(err.Error(), want) && !strings.Contains(err.Error(), "\n"), "%q: %v; want %s", text, err, want)
+	}
+}
+
+// An agent that could change the program would run what it likes as the user.
+func TestProgramInTheProject(t *testing.T) {
+	t.Parallel()
+	project, home := t.TempDir(), t.TempDir()
+	inside, link, beside := filepath.Join(project, "tell"), filepath.Join(home, "link"), project+"s/tell"
+	rig.Must(t, os.WriteFile(inside, nil, 0o700))
+	rig.Must(t, os.Symlink(inside, link))
+	path := filepath.Join(home, "policy.yaml")
+	for program, refused := range map[string]bool{inside: true, link: true, inside + "-later": true, home + "/tell": false, beside: false, "/bin/sh": false} {
+		rig.Must(t, os.WriteFile(path, []byte("notify:\n  command: ["+program+"]"), 0o600))
+		file, err := OpenPolicy(path, project)
+		rig.Must(t, err)
+		_, err = file.Policy(Default(), nil)
+		rig.Check(t, refused == (err != nil && strings.Contains(err.Error(), "is in the project")), "%s: %v", program, err)
+	}
+}
+
+func TestPolicyOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	project, home := t.TempDir(), t.TempDir()
+	write := func(path string, mode os.FileMode) string {
+		rig.Must(t, os.WriteFile(path, []byte("max-level: 2"), 0o600))
+		rig.Must(t, os.Chmod(path, mode))
+		return path
+	}
+	_, err := OpenPolicy(write(filepath.Join(home, "loose.yaml"), 0o660), project)
+	rig.Check(t, agent.KindOf(err) == agent.BadInput, "%v", err)
+	_, err = OpenPolicy(filepath.Join(home, "none.yaml"), project)
+	rig.Check(t, agent.KindOf(err) == agent.NotFound, "%v", err)
+	inside, link := write(filepath.Join(project, "policy.yaml"), 0o600), filepath.Join(home, "link.yaml")
+	rig.Must(t, os.Symlink(inside, link))
+	for path, name := range map[string]string{inside: "policy.yaml", link: "policy.yaml", write(filepath.Join(home, "policy.yaml"), 0o600): ""} {
+		file, err := OpenPolicy(path, project)
+		rig.Must(t, err)
+		rig.Equal(t, file.Name, name, "name of %s", path)
+		policy, err := file.Policy(Default(), func(kind, name string, content []byte) error {
+			return agent.Errorf(agent.Held, "%s is not allowed: %s, %d bytes", name, kind, len(content))
+		})
+		if name == "" {
+			rig.Check(t, err == nil && policy.MaxLevel == triage.LevelCompact, "%+v, %v", policy, err)
+		} else {
+			rig.Check(t, agent.KindOf(err) == agent.Held && strings.Contains(err.Error(), "policy.yaml is not allowed: policy, 12 bytes"), "%v", err)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package vigil
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/watching"
+	"nbs-worker/internal/team/recovery"
+	"nbs-worker/internal/team/supervisor"
+	"nbs-worker/internal/team/triage"
+)
+
+// Project is the [Team] and the [Desk] of a project.
+type Project struct {
+	*supervisor.Supervisor
+	policy *Policy
+	ladder *recovery.Ladder
+}
+
+// NewProject returns a project whose agents are judged and repaired by a policy.
+func NewProject(s *supervisor.Supervisor, policy *Policy) *Project {
+	limits := recovery.Limits{Bands: policy.Bands, Patience: policy.Patience, Compact: policy.compacts}
+	return &Project{Supervisor: s, policy: policy, ladder: recovery.New(s, limits, "watch", func(agent.Handle, string) {})}
+}
+
+// Handles lists the agents. Errors: NotFound when the project is gone.
+func (p *Project) Handles() ([]agent.Handle, error) {
+	if p.Store.Gone() {
+		return nil, agent.Errorf(agent.NotFound, "the .nbs of %s was removed or moved away", agent.Quote(p.Store.Project()))
+	}
+	return p.Store.Handles()
+}
+
+// Look judges agents.
+func (p *Project) Look(ctx context.Context, handles []agent.Handle) []recovery.Patient {
+	return p.ladder.Look(ctx, handles)
+}
+
+// Repair walks the ladder, as far as the policy permits. Errors: Conflict when another command was
+// at work, or nothing was done; Failed when the agent is then neither well nor as well as the policy asks.
+func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string, err error) {
+	p.Began = time.Now().UTC() // a process that is about to end is waited for, counted from here
+	report, err := p.ladder.Run(ctx, recovery.Options{
+		Handles: []agent.Handle{handle}, MaxLevel: p.policy.MaxLevel, Fresh: p.policy.MaxLevel >= triage.LevelFresh, Leave: p.leaves,
+	})
+	if err != nil || len(report.Cases) == 0 {
+		return "", err
+	}
+	c := report.Cases[0]
+	if len(c.Steps) == 0 {
+		return "", agent.Errorf(agent.Conflict, "nothing was done: %s", cmp.Or(c.Left, "it is "+string(c.After.Verdict)+" by itself"))
+	}
+	steps := make([]string, len(c.Steps))
+	for i, step := range c.Steps {
+		steps[i] = fmt.Sprintf("level %d, %s: %s", step.Level, step.Level, step.Result)
+	}
+	done = strings.Join(steps, "; ")
+	better := c.After.Verdict == triage.Stressed && p.leaves(&c.After)
+	if !c.After.Verdict.IsWell() && !better {
+		return "", agent.Errorf(agent.Failed, "%s", strings.TrimSuffix(done+"; "+c.Left, "; "))
+	}
+	return done, nil
+}
+
+// leaves reports whether the policy asks for no repair of an agent as it is now: since it was judged
+// it may have changed, by itself or by a step.
+func (p *Project) leaves(patient *recovery.Patient) bool {
+	var c charge
+	c.take(patient)
+	return !c.needs(p.policy)
+}
+
+// Recall reads what the last watch remembered.
+func (p *Project) Recall() (memory Memory, err error) {
+	err = p.Store.Watching().Recall(&memory)
+	return memory, err
+}
+
+// Remember keeps what the next watch has to know.
+func (p *Project) Remember(memory Memory) error { return p.Store.Watching().Remember(memory) }
+
+// Paused returns the pause of the project; nil: there is none.
+func (p *Project) Paused() (*watching.Pause, error) { return p.Store.Watching().Paused() }
+
+// Note writes into the journal what is about to be done.
+func (p *Project) Note(ctx context.Context, handle agent.Handle, detail string) error {
+	return p.Store.Journal().Append(ctx, journal.Event{At: p.Seconds(), Event: "watch", Handle: handle, Detail: detail})
+}

@@ -1,0 +1,99 @@
+// Package report records what claude reports of itself: its hooks and its status line call
+// nbs-worker, below claude and with its rights.
+//
+//   - It writes the report of the agent's present start, and nothing that decides: an agent can
+//     call a hook itself, so a hook moves no record and no lease. It wakes the launcher, which
+//     believes Claude's registry only.
+//   - A call counts when the recorded claude makes it; any other is ignored.
+//   - It holds one lock at a time, and it seals nothing.
+package report
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/observe"
+)
+
+// Caller is the agent whose claude calls: what its environment says.
+type Caller struct {
+	Handle     agent.Handle
+	Invocation agent.Invocation
+	Root       string // project root at the start
+	Dir        string // where the call is made: the project may have been moved
+	ConfigDir  string // of the claude that calls; "" for the usual one
+}
+
+// Open finds the project in which the caller's start is recorded. Errors:
+// [agent.ErrSuperseded] when there is none, or another claude than the recorded one calls:
+// it reports to nobody.
+func (c Caller) Open() (*store.Store, agent.Record, error) {
+	if _, err := agent.ParseHandle(string(c.Handle)); err != nil || c.Invocation == "" {
+		return nil, agent.Record{}, agent.ErrSuperseded
+	}
+	if opened, r, found := c.recordedIn(c.Root); found {
+		return opened, r, nil
+	}
+	if here, err := store.Find(c.Dir); err == nil && here != c.Root {
+		if opened, r, found := c.recordedIn(here); found {
+			return opened, r, nil
+		}
+	}
+	return nil, agent.Record{}, agent.ErrSuperseded
+}
+
+func (c Caller) recordedIn(root string) (*store.Store, agent.Record, bool) {
+	opened, err := store.Open(root)
+	if err != nil {
+		return nil, agent.Record{}, false
+	}
+	r, err := opened.Load(c.Handle)
+	if err == nil && c.started(&r) && !c.belowAnother(r.Process) && c.speaksFor(r.Process) {
+		return opened, r, true
+	}
+	_ = opened.Close() // it was only read
+	return nil, agent.Record{}, false
+}
+
+// started tells whether the caller's start is the one that is recorded.
+func (c Caller) started(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Invocation == c.Invocation
+}
+
+// speaksFor tells whether the claude that calls may be the recorded process. A claude that the
+// agent's tools started has inherited the agent's variables, and may have our hooks too. It has
+// its own entry in Claude's registry, except in its first and last moments; then its program
+// gives it away. A recorded process without an entry is a user's wrapper that runs claude.
+func (c Caller) speaksFor(p *agent.Process) bool {
+	config, err := claude.ConfigAt(c.ConfigDir)
+	if err != nil {
+		return true
+	}
+	entry, err := config.Registry().Entry(p.PID) // readable also from within a sandbox, where the process cannot be seen
+	isClaude, program, others := err == nil && entry.Is(p), proc.Program(p.PID), 0
+	for _, pid := range proc.Ancestors() {
+		if pid == p.PID || pid == p.Launcher.PID {
+			break
+		}
+		if observe.IsRegistered(config, pid) || isClaude && program != "" && proc.Program(pid) == program {
+			others++
+		}
+	}
+	return others == 0 || others == 1 && !isClaude
+}
+
+// belowAnother tells whether the call comes from below another agent's claude. It reads the
+// environment with which the processes above were started: that of the call itself may have
+// been changed to anything.
+func (c Caller) belowAnother(p *agent.Process) bool {
+	for _, pid := range proc.Ancestors() {
+		if pid == p.PID || pid == p.Launcher.PID {
+			return false
+		}
+		if mark, marked := proc.Variable(pid, agent.InvocationVariable); marked && mark != string(c.Invocation) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/spool"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/turnfiles"
+	"nbs-worker/internal/team/observe"
+)
+
+// Hook is a call of one of claude's hooks.
+type Hook struct {
+	said live.Hook
+}
+
+// ReadHook reads what claude says to a hook.
+func ReadHook(in io.Reader) (Hook, error) {
+	said, err := live.ReadHook(in)
+	return Hook{said}, err
+}
+
+// Report records what a call of the given time says.
+func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
+	var move *agent.Move
+	idle := false
+	err := c.report(ctx, opened, at, func(report *agent.Report) {
+		h.said.Apply(report, at)
+		idle = report.Activity != nil && report.Activity.State == agent.Idle && report.Activity.At.Equal(at)
+		if id, reason, moves := h.said.MovesTo(report, at); moves {
+			move = &agent.Move{SessionID: id, Reason: reason, At: at}
+			report.Move = move
+		}
+	})
+	if err == nil && move != nil {
+		err = c.askToMove(ctx, opened, move)
+	}
+	if err == nil && idle && opened.Outbox(c.Handle).Newest() != "" {
+		err = c.wakeForOutbox(opened)
+	}
+	return errors.Join(err, c.keepHooked(ctx, opened, h.said), c.announce(opened, h.said, at))
+}
+
+// announce tells the memory, where that is on, that a turn has ended. What was said is not passed on: it is
+// in the transcript, which is found through the record.
+func (c Caller) announce(opened *store.Store, hook live.Hook, at time.Time) error {
+	switch hook.Event {
+	case "Stop", "StopFailure", "SessionEnd":
+	default:
+		return nil
+	}
+	if hook.Subagent != "" {
+		return nil
+	}
+	r, err := opened.Load(c.Handle)
+	if err != nil || !r.Memory {
+		return err
+	}
+	said := spool.Announcement{Handle: r.Handle, Invocation: c.Invocation, SessionID: hook.SessionID, At: at}
+	if info, err := os.Stat(hook.Transcript); err == nil {
+		said.Size = info.Size()
+	}
+	return opened.Spool().Put(said)
+}
+
+// Briefing takes what the agent is told at the beginning of its conversation, beside its first prompt; "" for
+// nothing, and for any hook but that of claude's startup.
+func (h Hook) Briefing(c Caller, opened *store.Store) (string, error) {
+	if h.said.Event != "SessionStart" || h.said.Source != "startup" || h.said.Subagent != "" {
+		return "", nil
+	}
+	return opened.TurnFiles(c.Invocation).Take(turnfiles.Briefing)
+}
+
+// wakeForOutbox wakes the launcher, since the agent takes what waits in its outbox.
+func (c Caller) wakeForOutbox(opened *store.Store) error {
+	r, err := opened.Load(c.Handle)
+	if err != nil {
+		return err
+	}
+	if !c.started(&r) {
+		return agent.ErrSuperseded
+	}
+	observe.Wake(&r)
+	return nil
+}
+
+// askToMove asks the launcher to move the record to the conversation that the hook names. An agent can
+// call a hook itself, so that alone moves nothing: the launcher believes Claude's registry only,
+// and has the key of the seals. A start that is not verified yet has not moved: it is in the
+// recorded conversation, or wrong.
+func (c Caller) askToMove(ctx context.Context, opened *store.Store, move *agent.Move) error {
+	r, err := opened.Load(c.Handle)
+	if err != nil || observe.StartedBy(opened, c.Handle, proc.Program(os.Getpid())) {
+		return err
+	}
+	if !c.started(&r) {
+		return agent.ErrSuperseded
+	}
+	holder, held := opened.LeaseHolder(move.SessionID)
+	if r.SessionID != move.SessionID || !held || holder.PID != r.Process.Launcher.PID { // whoever had the lease may have left since
+		observe.Wake(&r)
+	}
+	if r.SessionID != move.SessionID {
+		return nil
+	}
+	return c.nameReason(ctx, opened, &r, move.Reason, move.At)
+}
+
+// nameReason adds the hook's reason to a move that somebody saw in the registry, which names none,
+// before the hook was called.
+func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Record, reason string, at time.Time) error {
+	const justNow = 10 * time.Second
+	last := len(r.PreviousSessions) - 1
+	if last < 0 || r.PreviousSessions[last].Reason != live.Moved || reason == live.Moved || at.Sub(r.PreviousSessions[last].Until) > justNow {
+		return nil
+	}
+	_, err := opened.Update(ctx, c.Handle, func(now *agent.Record) error {
+		if !observe.SameStart(now.Process, r.Process) || len(now.PreviousSessions) != last+1 {
+			return agent.ErrSuperseded
+		}
+		now.PreviousSessions[last].Reason = reason
+		return nil
+	})
+	return err
+}
+
+// report changes the report of this start, for a call of the given time. It replaces the report of
+// another start, unless that is a later one, which began while the call waited for the lock.
+func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, change func(*agent.Report)) error {
+	var late error
+	err := opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
+		if report.Invocation != c.Invocation {
+			r, err := opened.Load(c.Handle)
+			if late = err; err == nil && !c.started(&r) {
+				late = agent.ErrSuperseded
+			}
+			if late != nil {
+				return
+			}
+			*report = agent.Report{Invocation: c.Invocation}
+		}
+		report.PutBack(time.Now(), at)
+		change(report)
+	})
+	return cmp.Or(late, err)
+}
+
+// keepHooked keeps the transcript that a hook names, at the ends of turns and of
+// conversations; after a /clear nobody else sees the old one in time. It keeps the agent's own
+// conversations only: what is kept under another's id is what that one would be given back.
+func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.Hook) error {
+	switch hook.Event {
+	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":
+	default:
+		return nil
+	}
+	if hook.Subagent != "" || filepath.Base(hook.Transcript) != string(hook.SessionID)+".jsonl" {
+		return nil
+	}
+	r, err := opened.Load(c.Handle)
+	if err != nil || !slices.Contains(r.Conversations(), hook.SessionID) {
+		return err
+	}
+	opened.Use(trust.NewKeeper(opened.Home())) // to check, and for nothing else: a hook does not seal
+	if allowed, err := opened.IsAllowed(&r); !allowed {
+		return err
+	}
+	err = opened.Archive().Keep(ctx, hook.SessionID, hook.Transcript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // none is written yet
+	}
+	if hook.SessionID == r.SessionID && r.TranscriptSeen.IsZero() && c.started(&r) {
+		observe.Wake(&r) // its launcher could not lock a transcript that was not there yet
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/launcher"
+)
+
+// StatusLine is a call of claude's status line.
+type StatusLine struct {
+	line live.StatusLine
+}
+
+// ReadStatusLine reads what claude says to its status line. What cannot be parsed is still passed
+// on to the user's own.
+func ReadStatusLine(in io.Reader) (StatusLine, error) {
+	line, err := live.ReadStatusLine(in)
+	return StatusLine{line}, err
+}
+
+// Report records how full the conversation is, for a call of the given time.
+func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
+	gauge := l.line.Gauge(at)
+	return c.report(ctx, opened, at, func(report *agent.Report) {
+		last := report.Gauge
+		if last != nil && at.Before(last.At) {
+			return
+		}
+		if last != nil && isSameLevel(last, &gauge) {
+			gauge.Since = last.Since
+		}
+		report.Gauge = &gauge
+	})
+}
+
+// isSameLevel tells whether two gauges show one level of the context, whatever was paid in between.
+func isSameLevel(a, b *agent.Gauge) bool {
+	return a.Tokens == b.Tokens && a.Window == b.Window &&
+		(a.UsedPercent == nil) == (b.UsedPercent == nil) && (a.UsedPercent == nil || *a.UsedPercent == *b.UsedPercent)
+}
+
+// RunUsers runs the status line that the user has configured, which ours replaces, as claude
+// would. The record and its claude's environment say where it is configured, not the call: an
+// agent's shell can make a call too.
+func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer) {
+	env := proc.EnvironOf(r.Process.Identity)
+	config, err := claude.ConfigUsedBy(r.LaunchCwd(), func(name string) string { return agent.Variable(env, name) })
+	if env == nil { // its pid is not recorded yet
+		config, err = claude.ConfigOf(&r.Spec, os.Environ())
+	}
+	if err != nil {
+		return
+	}
+	if command := config.UserStatusLine(r.LaunchCwd(), r.ClaudeArgs); command != "" {
+		launcher.RunStatusLine(ctx, command, l.line.Text, out)
+	}
+}

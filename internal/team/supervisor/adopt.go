@@ -1,0 +1,55 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/adopt"
+)
+
+// Adopted is what an adoption led to.
+type Adopted struct {
+	Record      agent.Record
+	Status      agent.Status
+	HasMessages bool  // the conversation has some
+	Unkept      error // why the transcript could not be kept
+}
+
+// Adopt writes a record of a claude that runs, and touches nothing else: its process, its
+// terminal and its files stay as they are.
+func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error) {
+	unlock, err := s.lockVerb(ctx, a.Handle, "adopt")
+	if err != nil {
+		return Adopted{}, err
+	}
+	defer unlock()
+	r, err := s.PlanAdopt(ctx, a)
+	if err != nil {
+		return Adopted{}, err
+	}
+	// With the lease, one of two commands that adopt it under two names sees the record of the other.
+	release, err := s.Store.AcquireLease(r.SessionID, store.Holder{PID: os.Getpid(), Verb: "adopt", Handle: a.Handle, Since: s.Seconds()})
+	if err != nil {
+		return Adopted{}, err
+	}
+	defer release()
+	if err := s.CheckUnrecorded(&r); err != nil {
+		return Adopted{}, err
+	}
+	if err := s.Store.Insert(ctx, r); err != nil {
+		return Adopted{}, err
+	}
+	adopted := Adopted{Record: r, Status: s.LookAt(ctx, r).Status, HasMessages: !r.TranscriptSeen.IsZero(), Unkept: s.Keep(ctx, &r)}
+	if err := s.Note(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
+		return adopted, doneAllTheSame(err, "it was adopted, but the journal does not say so")
+	}
+	return adopted, nil
+}
+
+// PlanAdopt makes the record of an adoption and changes nothing.
+func (s *Supervisor) PlanAdopt(ctx context.Context, a adopt.Request) (agent.Record, error) {
+	return adopt.Plan(ctx, &s.Observer, a)
+}

@@ -1,0 +1,61 @@
+package supervisor
+
+import (
+	"context"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/team/observe"
+)
+
+// Request is what a person is asked to allow: all that the record of an agent would run.
+type Request struct {
+	Record  agent.Record
+	Allowed bool     // it is already
+	Changed []string // fields that are not as they were last allowed; none when that is not known
+	Program string   // path of claude; "" when there is none now
+	Folder  string   // where it would run, without links
+}
+
+// Request loads what a person is asked to allow of an agent. Errors: those of loading its record; Unfit
+// when the key of the seals cannot be used.
+func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return Request{}, err
+	}
+	err = s.Store.CheckSeal(&r)
+	if err != nil && agent.KindOf(err) != agent.Held {
+		return Request{}, err
+	}
+	asked := Request{Record: r, Allowed: err == nil, Changed: s.Store.ChangedSinceSealed(&r)}
+	asked.Program, _ = claude.FindBinary(s.Variable(claude.BinaryVariable)) // it may be installed later
+	moved := r
+	s.relocate(&moved, "")
+	asked.Folder = observe.RealPath(moved.LaunchCwd())
+	return asked, nil
+}
+
+// Allow seals the record that a person has looked at. Errors: Conflict when it was changed
+// since.
+func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
+	unlock, err := s.lockVerb(ctx, asked.Record.Handle, "allow")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.Store.Allow(ctx, &asked.Record); err != nil {
+		return err
+	}
+	return s.Note(ctx, "allow", &asked.Record, "a person looked at what it would run")
+}
+
+// AllowFile seals a file of the project that a person has looked at, such as a runbook. Whoever runs
+// it checks the seal under the same kind. Errors: those of sealing.
+func (s *Supervisor) AllowFile(ctx context.Context, kind, name string, content []byte) error {
+	if err := s.Store.Allowed().Seal(kind, name, content); err != nil {
+		return err
+	}
+	return s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "allow", Detail: "a person looked at " + name})
+}

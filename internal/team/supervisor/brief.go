@@ -1,0 +1,66 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/turnfiles"
+	"nbs-worker/internal/team/briefing"
+	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/observe"
+)
+
+// Briefing names the conversation on which an agent is briefed in a new one, beside its first prompt.
+type Briefing struct {
+	SessionID agent.SessionID // "" for the one that is replaced
+	Why       string          // why it was given up
+}
+
+// text is what the agent is told; "" for nothing.
+func (b *Briefing) text(ctx context.Context, o *observe.Observer, r *agent.Record) (string, brief.Source) {
+	if b == nil {
+		return "", brief.Source{}
+	}
+	return brief.Text(ctx, o, r, brief.Wanted{SessionID: cmp.Or(b.SessionID, r.SessionID), Why: b.Why})
+}
+
+const (
+	briefWait  = 15 * time.Second // Claude gives a hook ten seconds
+	briefEvery = 25 * time.Millisecond
+)
+
+// awaitBriefed waits until claude's first hook has taken the briefing of a start. Errors: TimedOut,
+// Interrupted, and the agent runs all the same; Failed when claude has left, since then its launcher takes
+// the briefing away.
+func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *agent.Record) error {
+	if p.Brief == "" {
+		return nil
+	}
+	files := s.Store.TurnFiles(r.Process.Invocation)
+	limited, cancel := context.WithTimeout(interrupt, briefWait)
+	defer cancel()
+	for files.Has(turnfiles.Briefing) {
+		select {
+		case <-limited.Done():
+			kind := agent.TimedOut
+			if interrupt.Err() != nil {
+				kind = agent.Interrupted
+			}
+			return agent.Errorf(kind, "the agent runs, and its claude has not asked for the briefing").
+				Hint("look at it: nbs-worker attach %s", r.Handle).
+				Hint("or tell it: nbs-worker send %s 'Read what was said before: nbs-worker logs %s --all -n 40'", r.Handle, r.Handle)
+		case <-time.After(briefEvery):
+		}
+	}
+	now, err := s.Store.Load(r.Handle)
+	if err != nil {
+		return err
+	}
+	if exit := now.ExitOf(r.Process.Invocation); exit != nil {
+		return agent.Errorf(agent.Failed, "claude left right after its start (%s), perhaps without the briefing", exit.Summary()).
+			Hint("how it is now: nbs-worker session %s", r.Handle)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/keep"
+	"nbs-worker/internal/team/launch"
+)
+
+// Prepared is what a launcher in the caller's terminal has to know.
+type Prepared struct {
+	Invocation agent.Invocation // under which to run the agent
+	Restored   *keep.Restored   // the transcript that was put back; nil: it was there
+	Loss       *keep.Loss       // what was cut off the transcript; nil: nothing
+	GiveBack   func()           // gives back the turn of the start, when claude is ready; it ends with this process
+}
+
+// Prepare readies an agent to be run by a launcher in the caller's own terminal, without tmux.
+// Without a terminal claude would answer one prompt and leave. What became of the transcript is told beside an
+// error too.
+func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal bool, progress func(what string)) (Prepared, error) {
+	unlock, err := s.lockVerb(ctx, handle, "run")
+	if err != nil {
+		return Prepared{}, err
+	}
+	defer unlock()
+	sight, err := s.settledDown(ctx, handle, false)
+	if err != nil {
+		return Prepared{}, err
+	}
+	r := sight.Record
+	if _, err := s.granted(&r, Resume{}); err != nil {
+		return Prepared{}, err
+	}
+	if !terminal {
+		return Prepared{}, agent.Errorf(agent.BadInput, "stdin is not a terminal").
+			Hint("to run it in the background: nbs-worker resume %s", handle)
+	}
+	resume := Resume{Start: launch.Start{InPlace: true, Progress: progress}}
+	if _, err := s.planResume(r, resume); err != nil {
+		return Prepared{}, err
+	}
+	if r, err = s.clear(ctx, r); err != nil {
+		return Prepared{}, err
+	}
+	plan, restored, err := s.starter().Restored(ctx, "run", func() (launch.Plan, error) { return s.planResume(r, resume) })
+	if err != nil {
+		return Prepared{Restored: restored}, err
+	}
+	ready := Prepared{Restored: restored, Loss: plan.Loss}
+	if err := s.NoteLoss(ctx, &plan.Record, plan.Loss); err != nil {
+		return ready, err
+	}
+	if ready.GiveBack, err = s.starter().AwaitTurn(ctx, plan); err != nil {
+		return ready, err
+	}
+	claimed, err := s.starter().Claim(ctx, plan)
+	if err != nil {
+		return ready, err
+	}
+	ready.Invocation = claimed.Process.Invocation
+	if err := s.Store.PutLaunch(claimed.Handle, s.starter().LaunchOf(plan, &claimed)); err != nil {
+		return ready, errors.Join(err, s.restore(ctx, r, claimed))
+	}
+	return ready, nil
+}
+
+// PrepareSpawn readies a new agent to be run as [Supervisor.Prepare] does.
+func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, error) {
+	unlock, err := s.lockVerb(ctx, spawn.Handle, "spawn")
+	if err != nil {
+		return Prepared{}, err
+	}
+	defer unlock()
+	plan, restored, err := s.insert(ctx, spawn)
+	ready := Prepared{Restored: restored, Loss: plan.Loss}
+	if err != nil {
+		return ready, err
+	}
+	ready.Invocation = plan.Claimed.Process.Invocation
+	if ready.GiveBack, err = s.starter().AwaitTurn(ctx, plan); err != nil {
+		return ready, err
+	}
+	if err := s.Store.PutLaunch(spawn.Handle, s.starter().LaunchOf(plan, plan.Claimed)); err != nil {
+		return ready, withRecordKept(err, plan.Claimed, spawn.Handle)
+	}
+	return ready, nil
+}

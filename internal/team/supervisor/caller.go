@@ -1,0 +1,130 @@
+package supervisor
+
+import (
+	"cmp"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/caller"
+	"nbs-worker/internal/team/launch"
+)
+
+// caller finds who calls, once; nil for a person.
+func (s *Supervisor) caller() (*caller.Caller, error) {
+	s.looked.Do(func() { s.found, s.lookErr = caller.Find(&s.Observer) })
+	return s.found, s.lookErr
+}
+
+// mayCaller asks whether the caller may do something.
+func (s *Supervisor) mayCaller(check func(*caller.Caller) error) error {
+	c, err := s.caller()
+	if err != nil {
+		return err
+	}
+	return check(c)
+}
+
+// Check is [caller.Caller.Check] of who calls.
+func (s *Supervisor) Check(rule caller.Rule) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.Check(rule) })
+}
+
+// CheckPerson is [caller.Caller.CheckPerson] of who calls.
+func (s *Supervisor) CheckPerson(what string) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckPerson(what) })
+}
+
+// CheckWords is [caller.Caller.CheckWords] of who calls.
+func (s *Supervisor) CheckWords(start launch.Start) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWords(wordsOf(start)) })
+}
+
+// granted is what the caller may have of a resume: its prompt says who wrote it.
+func (s *Supervisor) granted(r *agent.Record, resume Resume) (Resume, error) {
+	asked := caller.Return{Force: resume.Force, Fresh: resume.Fresh, Cwd: resume.Cwd, SessionID: resume.SessionID, Words: wordsOf(resume.Start)}
+	c, err := s.caller()
+	if err == nil {
+		err = c.CheckResume(&r.Spec, asked)
+	}
+	if begins := resume.Fresh && resume.Prompt == r.InitialPrompt; !begins { // what a conversation begins with is signed already, or a person's
+		resume.Prompt = c.Signed(resume.Prompt)
+	}
+	return resume, err
+}
+
+// Turn is [caller.Caller.Turn] of who calls, with the caller's name.
+func (s *Supervisor) Turn(timeout time.Duration) (*conversations.Powers, error) {
+	c, err := s.caller()
+	if err != nil {
+		return nil, err
+	}
+	has, err := c.Turn(timeout)
+	if has == nil || err != nil {
+		return nil, err
+	}
+	return &conversations.Powers{
+		Agent: c.String(), Handle: has.Handle, Depth: has.Depth, PermissionMode: has.PermissionMode, ClaudeArgs: has.ClaudeArgs, Env: has.Env, Cwd: has.Cwd, ConfigDir: has.ConfigDir,
+	}, nil
+}
+
+// Key is [caller.Caller.Key] of who calls.
+func (s *Supervisor) Key(named string) (conversations.Key, error) {
+	c, err := s.caller()
+	if err == nil {
+		named, err = c.Key(named)
+	}
+	if err != nil {
+		return "", err
+	}
+	return conversations.ParseKey(named)
+}
+
+// From is how a text of the caller's begins where there is no room for an envelope: "[from agent NAME] "; "" for a
+// person's.
+func (s *Supervisor) From() (string, error) {
+	c, err := s.caller()
+	if c == nil {
+		return "", err
+	}
+	return "[from " + c.String() + "] ", err
+}
+
+// Sees is [caller.Caller.Sees] of who calls.
+func (s *Supervisor) Sees(key conversations.Key) bool {
+	c, err := s.caller()
+	return err == nil && c.Sees(string(key))
+}
+
+// Confinement is [caller.Caller.Confinement] of who calls.
+func (s *Supervisor) Confinement() ([]string, error) {
+	c, err := s.caller()
+	return c.Confinement(), err
+}
+
+// bestowed completes what is asked for a new agent with what the caller has, and refuses anything
+// beyond that.
+func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
+	c, err := s.caller()
+	if err != nil {
+		return spawn, err
+	}
+	if c == nil {
+		spawn.PermissionMode = cmp.Or(spawn.PermissionMode, spawn.UsualMode)
+		return spawn, nil
+	}
+	given, bound, err := c.Bestow(agent.Spec{
+		PermissionMode: spawn.PermissionMode, MayManage: spawn.MayManage, Cwd: spawn.Cwd, Env: spawn.Env, ClaudeArgs: spawn.ClaudeArgs,
+		SessionID: spawn.SessionID, ProjectRoot: s.Store.Project(),
+	}, wordsOf(spawn.Start))
+	spawn.PermissionMode, spawn.Cwd, spawn.Env, spawn.ClaudeArgs, spawn.depth = given.PermissionMode, given.Cwd, given.Env, given.ClaudeArgs, given.Depth
+	if bound {
+		spawn.configDir = &given.ConfigDir
+	}
+	spawn.Prompt = c.Signed(spawn.Prompt)
+	return spawn, err
+}
+
+func wordsOf(s launch.Start) caller.Words {
+	return caller.Words{Prompt: s.Prompt, PromptFile: s.PromptFile, Trust: s.Trust}
+}

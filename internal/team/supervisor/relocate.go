@@ -1,0 +1,25 @@
+package supervisor
+
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/launch"
+)
+
+// relocate gives an agent the folder that is asked for, or the one to which its own has moved
+// with the whole project; nil when it stays where it was.
+func (s *Supervisor) relocate(r *agent.Record, cwd string) *launch.Moved {
+	from := r.LaunchCwd()
+	if cwd == "" {
+		cwd = s.MovedWithProject(r)
+	}
+	root := r.ProjectRoot
+	r.ProjectRoot = s.Store.Project()
+	if cwd == "" || cwd == from {
+		if r.Cwd == "" {
+			r.Cwd = root // where the original tools started it
+		}
+		return nil
+	}
+	r.Cwd = cwd
+	return &launch.Moved{From: from, To: cwd}
+}

@@ -1,0 +1,137 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/launcher"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/teardown"
+)
+
+// restartWait is how long a launcher waits for a claude that it started again to be ready.
+const restartWait = time.Minute
+
+// Restarter is [launcher.Restarter], in the environment of the command that asked for the first
+// start.
+type Restarter struct{ observe.Observer }
+
+// Ready takes a turn and the verb lock, and waits for them as long as the agent stays as its launcher
+// left it: a command that changes the agent decides instead. Then it does what resume would.
+func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Launch) (launcher.Restart, error) {
+	o := r.Observer
+	o.Env, o.Began = last.Env, o.Now()
+	s := New(o)
+	letGo, err := s.lockAgain(ctx, over)
+	if err != nil {
+		return launcher.Restart{}, err
+	}
+	ready, err := s.readyAgain(context.WithoutCancel(ctx), over, last)
+	if err != nil {
+		letGo()
+		return ready, err
+	}
+	ready.Release = letGo
+	return ready, nil
+}
+
+// verbAgain is how often a launcher tries again for the verb lock that another command holds.
+const verbAgain = 100 * time.Millisecond
+
+// lockAgain takes a turn and the verb lock of an agent that is as its launcher left it. It never waits
+// for one while it has the other: an agent that waits for a turn can be stopped, and no turn is kept for
+// an agent that another command may end. Errors: [agent.ErrSuperseded].
+func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo func(), err error) {
+	for {
+		if _, err := s.leftAs(over); err != nil {
+			return nil, err
+		}
+		release, err := s.Store.Turns().Await(ctx, proc.Halted, func() {})
+		if err != nil {
+			return nil, err
+		}
+		unlock, err := s.Store.LockVerb(over.Handle, "restart", s.Seconds())
+		if err == nil {
+			return func() { release(); unlock() }, nil
+		}
+		release()
+		if agent.KindOf(err) != agent.Conflict {
+			return nil, err
+		}
+		select {
+		case <-time.After(verbAgain):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// leftAs loads the record of an agent that still awaits its next start: no other start has followed
+// the last one, and no command has called the next one off. Errors: [agent.ErrSuperseded].
+func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
+	r, err := s.Store.Load(over.Handle)
+	switch {
+	case agent.KindOf(err) == agent.NotFound:
+		return r, agent.ErrSuperseded // it was dismissed
+	case err != nil:
+		return r, err
+	case !observe.SameStart(r.Process, over.Process) || !r.AwaitsStart():
+		return r, agent.ErrSuperseded
+	}
+	return r, nil
+}
+
+// readyAgain ends what the last start has left running and claims the next, unless a pause came while
+// its launcher waited for its turn. The prompt that started the conversation is sent again only where
+// nothing was ever said in it. Errors: [agent.ErrSuperseded], [launcher.ErrPaused].
+func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last store.Launch) (next launcher.Restart, err error) {
+	r, err := s.leftAs(over)
+	if err != nil {
+		return next, err
+	}
+	if pause, err := s.Store.Watching().Paused(); pause != nil || err != nil {
+		return next, launcher.ErrPaused
+	}
+	if err := teardown.Sweep(ctx, &s.Observer, &r); err != nil {
+		return next, err
+	}
+	again := Resume{Start: launch.Start{Program: last.Claude, Again: true, InPlace: r.Process.Tmux == nil, Wait: restartWait}}
+	p, _, err := s.starter().Restored(ctx, "restart", func() (launch.Plan, error) { return s.planResume(r, again) })
+	if err != nil {
+		return next, err
+	}
+	if err := s.NoteLoss(ctx, &p.Record, p.Loss); err != nil {
+		return next, err
+	}
+	claimed, err := s.starter().ClaimAgain(ctx, p)
+	if err != nil {
+		return next, err
+	}
+	next.Launch = s.starter().LaunchOf(p, &claimed)
+	next.Launch.TmuxSocket, next.Launch.OpenFiles, next.Launch.Brief = last.TmuxSocket, last.OpenFiles, last.Brief
+	next.Prove = func(ctx context.Context) error { return s.proveAgain(ctx, p, claimed) }
+	return next, nil
+}
+
+// proveAgain waits until a claude that was started again is ready, and journals the result. A claude
+// that waits for a person, or takes long, runs on. An error says why it must not.
+func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claimed agent.Record) error {
+	ctx := context.WithoutCancel(interrupt)
+	r, err := s.starter().Prove(ctx, interrupt, p, claimed, restartWait)
+	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {
+		return err
+	}
+	detail := p.Opening.Conversation()
+	if err != nil {
+		detail += "; " + err.Error()
+	}
+	if !proc.IsGone(r.Process.Identity) { // else its end is written down
+		_ = s.Note(ctx, "restart", &r, detail)
+	}
+	return nil
+}

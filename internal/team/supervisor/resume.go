@@ -1,0 +1,335 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/briefing"
+	"nbs-worker/internal/team/keep"
+	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/teardown"
+)
+
+// Resume says how an agent is brought back.
+type Resume struct {
+	Model *agent.Model // nil keeps the recorded one
+	Fresh bool         // a new, empty conversation in place of the recorded one
+	Force bool         // end the agent first when it runs
+	Cwd   string       // absolute; "" for the recorded folder, or where that is since the project was moved
+	Brief *Briefing    // of a new conversation; nil: there is none
+
+	SessionID agent.SessionID // of previous_sessions: go back to it; "" for the present one
+	launch.Start
+}
+
+// PlanResume checks all that can be known of a resume and changes nothing.
+func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume Resume) (launch.Plan, error) {
+	r, err := s.Store.Load(handle)
+	if err == nil {
+		err = s.Store.CheckSeal(&r)
+	}
+	if err != nil {
+		return launch.Plan{}, err
+	}
+	if resume, err = s.granted(&r, resume); err != nil {
+		return launch.Plan{}, err
+	}
+	sight, err := s.checkDown(ctx, r, resume.Force)
+	if err != nil {
+		return launch.Plan{}, err
+	}
+	return s.planResume(sight.Record, resume)
+}
+
+// Resume brings an agent back from its record. When that fails and nothing of it
+// runs, the record is as it was.
+func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Resume) (Started, error) {
+	unlock, err := s.lockVerb(ctx, handle, "resume")
+	if err != nil {
+		return Started{}, err
+	}
+	defer unlock()
+	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
+	asked, err := s.Store.Load(handle)
+	if err != nil {
+		return Started{}, err
+	}
+	if resume, err = s.granted(&asked, resume); err != nil {
+		return Started{}, err
+	}
+	sight, err := s.settledDown(ctx, handle, resume.Force)
+	if err != nil {
+		return Started{}, err
+	}
+	before := sight.Record
+	// Whatever could make the start fail is checked before anything of the agent is ended.
+	planned, err := s.planResume(before, resume)
+	if err != nil {
+		return Started{}, err
+	}
+	written := store.Launch{Claude: planned.Program, Env: s.Env, Prompt: planned.Prompt}
+	if err := s.Store.CheckWritable(ctx, handle, planned.Record.SessionID, written); err != nil {
+		return Started{}, err
+	}
+	held := s.starter().HoldSeat(ctx, &sight)
+	defer held.Release()
+	if before, err = s.clear(ctx, before); err != nil {
+		return Started{}, err
+	}
+	plan, restored, err := s.starter().Restored(ctx, "resume", func() (launch.Plan, error) { return s.planResume(before, resume) })
+	if err != nil {
+		return Started{Restored: restored}, err
+	}
+	plan.InView = held.InView
+	c := comeback{Resume: resume, before: before, plan: plan, restored: restored}
+	c.plan.Brief, c.from = resume.Brief.text(ctx, &s.Observer, &before)
+	return s.bringBack(interrupt, &c)
+}
+
+// comeback is a resume for which all is ready but the start itself.
+type comeback struct {
+	Resume
+	before   agent.Record // is put back when nothing of the start runs
+	plan     launch.Plan
+	restored *keep.Restored
+	from     brief.Source // of the briefing
+}
+
+// bringBack notes what was lost, and starts the agent. It starts none where that cannot be noted: once claude
+// has written more than was lost, the transcript would look written over.
+func (s *Supervisor) bringBack(interrupt context.Context, c *comeback) (Started, error) {
+	ctx := context.WithoutCancel(interrupt)
+	if err := s.NoteLoss(ctx, &c.plan.Record, c.plan.Loss); err != nil {
+		return Started{Restored: c.restored}, err
+	}
+	r, err := s.launch(ctx, interrupt, c.plan, c.Wait)
+	return s.settle(interrupt, c, r, err)
+}
+
+// settle tells and journals what came of a start, also of one that goes on beside its error, or puts the
+// record back.
+func (s *Supervisor) settle(interrupt context.Context, c *comeback, r agent.Record, err error) (Started, error) {
+	ctx := context.WithoutCancel(interrupt)
+	if err != nil && !s.goesOn(ctx, &r, err) {
+		return Started{Plan: launch.Plan{Loss: c.plan.Loss}, Restored: c.restored}, errors.Join(err, s.restore(ctx, c.before, r))
+	}
+	if err == nil && c.Wait > 0 {
+		err = s.awaitBriefed(interrupt, &c.plan, &r)
+	}
+	started := s.started(ctx, c.plan, r)
+	started.Fresh, started.Restored, started.Briefed = c.Fresh, c.restored, c.from
+	started.Unsaid = c.unsaid(c.plan.Opening, r.InitialPrompt)
+	detail := c.plan.Opening.Conversation()
+	if c.Fresh {
+		detail = "a new conversation in place of " + string(c.before.SessionID)
+	}
+	if c.plan.Brief != "" {
+		detail += ", with a briefing"
+	}
+	if started.WorksIn != "" {
+		detail += ", in the folder that its session has entered: " + started.WorksIn
+	}
+	if err != nil {
+		detail += "; " + err.Error()
+	}
+	if untold := s.Note(ctx, "resume", &r, detail); untold != nil {
+		err = cmp.Or(err, launch.RunsUnnoted(&r, "its entry in the journal", untold))
+	}
+	return started, err
+}
+
+// unsaid is the first prompt of a record that a resume replaces by its own; "" for none.
+func (r *Resume) unsaid(opening claude.Opening, first string) string {
+	if opening == claude.OpenNew && !r.Fresh && r.Prompt != "" && r.Prompt != first {
+		return first
+	}
+	return ""
+}
+
+// settledDown loads the record of an agent and checks that it may be started. It looks again at
+// an agent that ended during the first look.
+func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force bool) (observe.Sight, error) {
+	for last := false; ; last = true {
+		r, err := s.Settled(ctx, handle)
+		if err == nil {
+			err = s.Store.CheckSeal(&r)
+		}
+		if err != nil {
+			return observe.Sight{}, err
+		}
+		sight, err := s.checkDown(ctx, r, force)
+		p := sight.Record.Process
+		if err == nil || last || p == nil || p.PID == 0 || !proc.IsGone(p.Identity) && !proc.IsGone(p.LauncherIdentity()) {
+			return sight, err
+		}
+	}
+}
+
+// checkDown refuses to start what runs, or what may run.
+func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force bool) (observe.Sight, error) {
+	sight := s.LookAt(ctx, record)
+	endFirst, err := s.startable(&sight, force)
+	if !endFirst || err != nil {
+		return sight, err
+	}
+	if err := teardown.CheckSelf(&s.Observer, &sight.Record, sight.Pane); err != nil {
+		return sight, err
+	}
+	return sight, s.starter().CheckTarget(ctx, &sight.Record)
+}
+
+// startable decides by what was seen of an agent whether it may be started. endFirst: it has to be
+// ended before that.
+func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool, err error) {
+	r, status := &sight.Record, sight.Status
+	switch {
+	case sight.Err != nil && agent.KindOf(sight.Err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0:
+		return false, sight.Err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
+	case status.Down():
+		return false, nil
+	case status.State == agent.Unknown && !status.SamePID:
+		untold := agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
+		return false, s.HintAside(untold, r, "when it is certain that it does not run")
+	case force:
+		return true, nil
+	}
+	runs := runsAlready(r, status, sight.Err)
+	if sight.Pane == nil && status.SamePID && sight.Err == nil {
+		runs = runs.Hint("%s: go there", s.Whereabouts(r))
+	} else {
+		runs = runs.Hint("to see what it does: nbs-worker session %[1]s; to go there: nbs-worker attach %[1]s", r.Handle)
+	}
+	return true, runs.Hint("to break off what it does, and start it again: nbs-worker resume %s --force", r.Handle)
+}
+
+// runsAlready is the refusal to start what runs. It includes why tmux could not be
+// asked, if that is so.
+func runsAlready(r *agent.Record, status agent.Status, tmuxErr error) *agent.Error {
+	text := fmt.Sprintf("the agent runs already: %s, pid %d%s", status.Word(), r.PID, halfStopped(r))
+	if tmuxErr != nil {
+		return agent.Errorf(agent.Conflict, "%s; %w", text, tmuxErr)
+	}
+	return agent.Errorf(agent.Conflict, "%s", text)
+}
+
+// halfStopped points out an agent that runs though it is marked as stopped.
+func halfStopped(r *agent.Record) string {
+	if r.Desired == agent.DesiredStopped {
+		return ", though it is marked as stopped"
+	}
+	return ""
+}
+
+// clear ends what is left of the last start, and the agent itself where that was
+// asked for.
+func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Record, error) {
+	if before.Process == nil {
+		return before, nil
+	}
+	before, err := s.update(ctx, before.Handle, func(r *agent.Record) error {
+		s.follow(r)
+		return nil
+	})
+	if err != nil {
+		return before, err
+	}
+	if err := teardown.SparingPane(teardown.End(ctx, &s.Observer, before)); err != nil {
+		return before, err
+	}
+	return s.Store.Load(before.Handle)
+}
+
+// planResume makes the record that the resume will write, in the conversation to which the agent
+// moved last, and plans its start.
+func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, error) {
+	if err := s.Store.CheckSeal(&r); err != nil { // as it is now: it was read again since the first look
+		return launch.Plan{}, err
+	}
+	s.follow(&r)
+	if r.Schema == 0 {
+		if err := s.completeLegacy(&r); err != nil {
+			return launch.Plan{}, err
+		}
+	}
+	moved := s.relocate(&r, resume.Cwd)
+	if resume.Model != nil {
+		r.Model = *resume.Model
+	}
+	if err := goBack(&r, resume.SessionID, s.Seconds()); err != nil {
+		return launch.Plan{}, err
+	}
+	if resume.Fresh {
+		r.Replace(agent.NewSessionID(), s.Seconds(), "fresh")
+	}
+	plan, err := s.starter().Plan(r, resume.Start)
+	plan.Moved = moved
+	return plan, err
+}
+
+// completeLegacy fills in what the original tools did not record. They gave every
+// agent its prompt right after the start, so each had a transcript.
+func (s *Supervisor) completeLegacy(r *agent.Record) error {
+	r.Schema = agent.Schema
+	r.Created, r.Cwd, r.PermissionMode = r.Started, r.ProjectRoot, r.LaunchPermissionMode()
+	r.Restart.Policy = agent.RestartNo
+	if r.TranscriptSeen = r.Started; r.Started.IsZero() {
+		r.TranscriptSeen = s.Seconds()
+	}
+	var err error
+	r.ConfigDir, err = s.CallersConfigDir()
+	return err
+}
+
+// goesOn tells whether a start whose error is cause still runs, at a dialog or late, or may: its launcher may
+// not have recorded claude's identity yet. Such a start keeps the record that describes it.
+func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record, cause error) bool {
+	if start.Process == nil {
+		return false
+	}
+	if _, runs := errors.AsType[*launch.UnnotedError](cause); runs {
+		return true
+	}
+	switch agent.KindOf(cause) {
+	case agent.Interrupted:
+		return true
+	case agent.Held, agent.TimedOut:
+		now, err := s.Store.Load(start.Handle)
+		return err == nil && observe.SameStart(now.Process, start.Process) && !s.LookAt(ctx, now).Status.Down()
+	default:
+		return false
+	}
+}
+
+// restore puts the record back when a start failed and nothing of it runs. What the
+// journal says of the attempt stays.
+func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record) error {
+	if failed.Process == nil {
+		return nil // nothing was written
+	}
+	if err := teardown.SparingPane(teardown.End(ctx, &s.Observer, failed)); err != nil {
+		return err
+	}
+	_, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {
+		if !observe.SameStart(r.Process, failed.Process) {
+			return agent.ErrSuperseded
+		}
+		seen := r.TranscriptSeen
+		*r = before
+		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
+			r.TranscriptSeen = seen // what was seen on disk stays seen
+		}
+		config, err := s.ConfigOf(r)
+		if err == nil && r.TranscriptSeen.IsZero() {
+			observe.NoteTranscript(r, config, s.Seconds())
+		}
+		return err
+	})
+	return err
+}

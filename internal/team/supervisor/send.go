@@ -1,0 +1,83 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/caller"
+)
+
+// Patience is how long a verb waits for another one.
+type Patience = store.Patience
+
+// LockToSend takes the verb lock for a verb that types into an agent's terminal.
+func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb string, patience Patience) (unlock func(), err error) {
+	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), patience)
+}
+
+// Until is the patience of a verb that waits for any other until late; zero: without limit.
+func Until(late time.Time) Patience {
+	limit := time.Duration(math.MaxInt64)
+	if !late.IsZero() {
+		limit = time.Until(late)
+	}
+	return Patience{Short: limit, Other: limit}
+}
+
+// Envelope is the line above a message from the caller to an agent; "" for a person's.
+func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
+	c, err := s.caller()
+	if err != nil {
+		return "", err
+	}
+	return c.Envelope(s.Store.Project(), to, order)
+}
+
+// IsCaller tells whether an agent is the caller.
+func (s *Supervisor) IsCaller(handle agent.Handle) bool {
+	c, err := s.caller()
+	return err == nil && c != nil && c.Is(s.Store.Project(), handle)
+}
+
+// CalledByAgent reports whether an agent, or another claude, calls.
+func (s *Supervisor) CalledByAgent() bool {
+	c, err := s.caller()
+	return err == nil && c != nil
+}
+
+// CheckFile is [caller.Caller.CheckFile] of who calls.
+func (s *Supervisor) CheckFile(flag, path string) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(flag, path) })
+}
+
+// CheckWrite is [caller.Caller.CheckWrite] of who calls.
+func (s *Supervisor) CheckWrite(what string) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWrite(what) })
+}
+
+// CheckAct is [caller.Caller.CheckAct] of who calls.
+func (s *Supervisor) CheckAct(r *agent.Record, act string) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckAct(&r.Spec, act) })
+}
+
+// dropOutbox removes the messages that wait for an agent, and writes each of them down.
+func (s *Supervisor) dropOutbox(ctx context.Context, r *agent.Record) (dropped int, err error) {
+	gone, err := s.Store.Outbox(r.Handle).Clear(ctx)
+	for i := range gone {
+		err = errors.Join(err, s.Note(ctx, "dropped", r, DroppedWords(&gone[i])))
+	}
+	return len(gone), err
+}
+
+// DroppedWords says which message of an outbox was dropped, and the beginning of it.
+func DroppedWords(e *queue.Entry) string {
+	const shown = 1000 // characters
+	text := []rune(e.Text)
+	return fmt.Sprintf("message %s, %s: %s", e.ID, e.State, string(text[:min(len(text), shown)]))
+}

@@ -1,0 +1,186 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/team/caller"
+	"nbs-worker/internal/team/observe"
+)
+
+// Set is what is to be changed in the record of an agent; nil leaves a field as it is.
+type Set struct {
+	Model          *agent.Model
+	PermissionMode *agent.PermissionMode
+	Prompt         *string // with which a conversation begins
+	Restart        *agent.RestartWord
+	Memory         *bool // what it does is observed
+}
+
+// Change is a field that has another value now.
+type Change struct {
+	Field, From, To string
+	Now             bool // it counts at once, and not only from the next start on
+}
+
+// Changed is what a change of a record has led to.
+type Changed struct {
+	Record  agent.Record
+	Changes []Change // none: all was so already
+	Runs    bool     // the agent runs, with what was recorded before
+}
+
+// Set changes the record of an agent, all of it or nothing. An agent that runs goes on as it was
+// started.
+func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Changed, error) {
+	unlock, err := s.awaitVerb(ctx, handle, "set")
+	if err != nil {
+		return Changed{}, err
+	}
+	defer unlock()
+	if set, err = s.signed(set); err != nil {
+		return Changed{}, err
+	}
+	var changes []Change
+	awaited := false
+	r, err := s.Store.Update(ctx, handle, func(r *agent.Record) error {
+		if err := s.Store.CheckSeal(r); err != nil { // to seal it anew would vouch for all of it
+			return err
+		}
+		before := r.Spec
+		awaited = r.AwaitsStart()
+		if r.Schema == 0 {
+			if err := s.completeLegacy(r); err != nil {
+				return err
+			}
+		}
+		changes = set.apply(&r.Spec)
+		if r.LaunchRestart() == agent.RestartNo {
+			r.Restarts.Next = time.Time{} // a launcher that waits to start it again leaves
+		}
+		return s.checkSet(&before, &r.Spec)
+	})
+	if err != nil {
+		return Changed{}, err
+	}
+	if awaited && !r.AwaitsStart() {
+		observe.Wake(&r)
+	}
+	changed := Changed{Record: r, Changes: changes, Runs: s.LookAt(ctx, r).Status.Running()}
+	if len(changes) == 0 {
+		return changed, nil
+	}
+	return changed, s.Note(ctx, "set", &r, summary(changes))
+}
+
+// signed is a change whose prompt says who wrote it.
+func (s *Supervisor) signed(set Set) (Set, error) {
+	c, err := s.caller()
+	if set.Prompt == nil || err != nil {
+		return set, err
+	}
+	if err := c.CheckWords(caller.Words{Prompt: *set.Prompt}); err != nil {
+		return set, err
+	}
+	set.Prompt = new(c.Signed(*set.Prompt))
+	return set, nil
+}
+
+// apply changes a spec, and tells what is not as it was.
+func (set Set) apply(spec *agent.Spec) (changes []Change) {
+	note := func(field, from, to string, now bool) {
+		if from != to {
+			changes = append(changes, Change{Field: field, From: from, To: to, Now: now})
+		}
+	}
+	if set.Model != nil {
+		note("model", string(spec.Model), string(*set.Model), false)
+		spec.Model = *set.Model
+	}
+	if set.PermissionMode != nil {
+		note("permission-mode", string(spec.LaunchPermissionMode()), string(*set.PermissionMode), false)
+		spec.PermissionMode = *set.PermissionMode
+	}
+	if set.Prompt != nil {
+		note("prompt", spec.InitialPrompt, *set.Prompt, false)
+		spec.InitialPrompt = *set.Prompt
+	}
+	if set.Restart != nil {
+		note("restart", string(spec.LaunchRestart()), string(*set.Restart), true)
+		spec.Restart.Policy = *set.Restart
+	}
+	if set.Memory != nil {
+		note("memory", switched(spec.Memory), switched(*set.Memory), true)
+		spec.Memory = *set.Memory
+	}
+	return changes
+}
+
+func switched(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+// CheckChange refuses a caller that may not change what is recorded of an agent. Errors: Held.
+func (s *Supervisor) CheckChange(r *agent.Record) error {
+	return s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(&r.Spec, &r.Spec) })
+}
+
+// checkSet refuses what a start would refuse, and what the caller may not.
+func (s *Supervisor) checkSet(before, after *agent.Spec) error {
+	if err := s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(before, after) }); err != nil {
+		return err
+	}
+	if before.LaunchPermissionMode() != after.LaunchPermissionMode() && claude.RefusesRoot(after, claude.Env(after, s.Env, nil), s.UID) {
+		return agent.Errorf(agent.BadInput, "claude would refuse: %s", claude.RootRefusal).
+			Hint("let it ask before it acts: permission-mode=acceptEdits")
+	}
+	if before.InitialPrompt != after.InitialPrompt {
+		return claude.CheckPrompt(after.InitialPrompt)
+	}
+	return nil
+}
+
+// summary are the changes for the journal, which keeps no prompt.
+func summary(changes []Change) string {
+	words := make([]string, len(changes))
+	for i, c := range changes {
+		words[i] = c.Field + "=" + cmp.Or(c.To, "of Claude's choice")
+		if c.Field == "prompt" {
+			words[i] = "another prompt"
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Reset makes an agent's restart policy forget its failures, and ends a hold. It returns what was
+// remembered. It starts nothing.
+func (s *Supervisor) Reset(ctx context.Context, handle agent.Handle) (r agent.Record, was agent.Restarts, err error) {
+	unlock, err := s.awaitVerb(ctx, handle, "reset")
+	if err != nil {
+		return r, was, err
+	}
+	defer unlock()
+	r, err = s.Store.Update(ctx, handle, func(r *agent.Record) error {
+		was = r.Restarts
+		r.Restarts = agent.Restarts{Next: was.Next, After: was.After}
+		return s.CheckChange(r)
+	})
+	if err != nil || was.Hold == nil && len(was.Counted) == 0 {
+		return r, was, err
+	}
+	return r, was, s.Note(ctx, "reset", &r, agent.Count(len(was.Counted), "failure")+" forgotten"+heldWords(was.Hold))
+}
+
+func heldWords(hold *agent.Hold) string {
+	if hold == nil {
+		return ""
+	}
+	return "; it was held: " + hold.Reason
+}

@@ -1,0 +1,221 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/briefing"
+	"nbs-worker/internal/team/caller"
+	"nbs-worker/internal/team/keep"
+	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/teardown"
+)
+
+// Spawn describes a new agent.
+type Spawn struct {
+	Handle         agent.Handle
+	Model          agent.Model
+	Restart        agent.RestartWord    // "": never
+	PermissionMode agent.PermissionMode // "": UsualMode, or the one of the agent that calls
+	UsualMode      agent.PermissionMode
+	MayManage      bool   // it may give colleagues what it does not have itself
+	Memory         bool   // what it does is observed
+	Cwd            string // absolute; "" for the project root, or where the conversation that is taken up was held
+	Env            map[string]string
+	ClaudeArgs     []string
+	SessionID      agent.SessionID // an existing conversation to take up; "" mints an id
+	launch.Start
+
+	depth     int     // one more than that of the agent that calls
+	configDir *string // of the agent that calls; nil: that of the command's environment
+}
+
+// Started is what a start led to.
+type Started struct {
+	launch.Plan
+	Record  agent.Record
+	Status  agent.Status
+	WorksIn string // the folder that its session has entered, and in which it goes on; "": the recorded one
+	Unsaved string // why what is said to it is not written down; "": it is
+	Fresh   bool   // a new conversation took the place of another
+	Old     bool   // claude is older than what nbs-worker is tested with
+
+	Briefed  brief.Source   // from what it was briefed
+	Restored *keep.Restored // the transcript that was put back; nil: it was there
+	Unkept   error          // why the transcript could not be kept
+	Unsaid   string         // the recorded first prompt, where another one was sent instead; "": none
+}
+
+// PlanSpawn checks all that can be known of a spawn and changes nothing.
+func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
+	if err := s.Store.CheckFree(spawn.Handle); err != nil {
+		return launch.Plan{}, err
+	}
+	spawn, err := s.bestowed(spawn)
+	if err != nil {
+		return launch.Plan{}, err
+	}
+	r, err := s.newRecord(spawn)
+	if err != nil {
+		return launch.Plan{}, err
+	}
+	if err := r.Validate(); err != nil {
+		return launch.Plan{}, err
+	}
+	start := spawn.Start
+	start.Minted, start.TakesUp = spawn.SessionID == "", spawn.SessionID != ""
+	return s.starter().Plan(r, start)
+}
+
+// Spawn starts a new agent. Its record, with the session id, is durable before
+// anything runs, and stays whatever happens then.
+func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
+	unlock, err := s.lockVerb(ctx, spawn.Handle, "spawn")
+	if err != nil {
+		return Started{}, err
+	}
+	defer unlock()
+	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
+	plan, restored, err := s.insert(ctx, spawn)
+	if err != nil {
+		return Started{Plan: plan, Restored: restored}, err
+	}
+	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)
+	if err != nil {
+		return Started{Plan: plan, Restored: restored}, withRecordKept(err, &r, spawn.Handle)
+	}
+	started := s.started(ctx, plan, r)
+	started.Restored = restored
+	return started, nil
+}
+
+// insert writes the record of a new agent, with a start that is about to happen.
+func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *keep.Restored, error) {
+	plan, restored, err := s.starter().Restored(ctx, "spawn", func() (launch.Plan, error) { return s.PlanSpawn(spawn) })
+	if err != nil {
+		return plan, restored, err
+	}
+	claimed, err := s.starter().Claimed(plan)
+	if err != nil {
+		return plan, restored, err
+	}
+	if err := s.Store.Insert(ctx, claimed); err != nil {
+		return plan, restored, err
+	}
+	if err := s.mayCaller((*caller.Caller).CheckCrowd); err != nil {
+		return plan, restored, errors.Join(err, s.Store.Remove(ctx, claimed.Handle))
+	}
+	plan.Claimed = &claimed
+	if err := errors.Join(s.Note(ctx, "spawn", &claimed, plan.Opening.Conversation()), s.NoteLoss(ctx, &claimed, plan.Loss)); err != nil {
+		return plan, restored, withRecordKept(err, &claimed, spawn.Handle)
+	}
+	return plan, restored, nil
+}
+
+// withRecordKept adds to an error what became of the record, where the agent does not run.
+func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
+	if agent.KindOf(err) == agent.Interrupted || r.Process != nil && !proc.IsGone(r.Process.Identity) {
+		return err
+	}
+	return agent.Errorf(agent.KindOf(err), "%w", err).
+		Hint("its record is kept: nbs-worker resume %s tries again, nbs-worker dismiss %s removes it", handle, handle)
+}
+
+// launch starts the planned agent, and ends it where it must not run.
+func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan, wait time.Duration) (agent.Record, error) {
+	r, err := s.starter().Start(ctx, interrupt, p, wait)
+	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {
+		err = errors.Join(err, teardown.End(ctx, &s.Observer, r))
+	}
+	return r, err
+}
+
+func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record) Started {
+	sight := s.LookClosely(ctx, []agent.Record{r})[0]
+	return Started{
+		Plan: p, Record: r, Status: sight.Status, WorksIn: sight.WorksIn, Unsaved: sight.Unsaved, Old: claude.OlderThanTested(r.ClaudeVersion),
+		Unkept: s.Keep(ctx, &r),
+	}
+}
+
+func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
+	now := s.Seconds()
+	r := agent.Record{
+		Spec: agent.Spec{
+			Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model, InitialPrompt: spawn.Prompt,
+			ProjectRoot: s.Store.Project(), Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs,
+			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: cmp.Or(spawn.Restart, agent.RestartNo)},
+			MayManage: spawn.MayManage, Depth: spawn.depth, Memory: spawn.Memory,
+		},
+		Started: now, Created: now, Desired: agent.DesiredRunning,
+	}
+	r.TmuxSession = s.starter().SessionName(&r)
+	var err error
+	if spawn.configDir != nil {
+		r.ConfigDir = *spawn.configDir
+	} else if r.ConfigDir, err = s.CallersConfigDir(); err != nil {
+		return r, err
+	}
+	if spawn.SessionID == "" {
+		r.SessionID = agent.NewSessionID()
+	} else if err := s.takeUp(&r); err != nil {
+		return r, err
+	}
+	if r.Cwd == "" {
+		r.Cwd = r.ProjectRoot
+	}
+	return r, nil
+}
+
+// takeUp points a new record at a conversation that exists. It runs where it was
+// held: up to 2.1.197 claude does not find it from elsewhere.
+func (s *Supervisor) takeUp(r *agent.Record) error {
+	config, err := s.ConfigOf(r)
+	if err != nil {
+		return err
+	}
+	file, found, err := config.Transcript(r.SessionID)
+	if err != nil {
+		return err
+	}
+	hasMessages := false
+	if found {
+		if hasMessages, err = file.HasMessagesAfter(0); err != nil {
+			return err
+		}
+	}
+	if !hasMessages { // but it may have been kept
+		kept, err := s.KeptOf(r.SessionID)
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			file, hasMessages = transcript.At(kept.Path), true
+		}
+	}
+	if !hasMessages {
+		return agent.Errorf(agent.NotFound, "no conversation %s in Claude's configuration", r.SessionID).
+			Hint("leave --session-id away for a new conversation")
+	}
+	r.TranscriptSeen = s.Seconds()
+	held, err := file.LastCwd()
+	if err != nil {
+		return err
+	}
+	if entered, err := file.Entered(); err == nil && entered.Includes(held) {
+		held = cmp.Or(entered.From, held) // claude goes back to the worktree by itself
+	}
+	if s.Store.Spool().WorksIn(held) {
+		return agent.Errorf(agent.BadInput, "the conversation %s observes an agent for the memory, and is none itself", r.SessionID).
+			Hint("to see who is observed: nbs-worker memory status").
+			Hint("leave --session-id away for a new conversation")
+	}
+	r.Cwd = cmp.Or(r.Cwd, held)
+	return s.CheckUnrecorded(r)
+}

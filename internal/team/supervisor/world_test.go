@@ -1,0 +1,143 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/observe"
+)
+
+func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
+
+// world is a person's project on a machine without tmux, in which claude is never started.
+type world struct {
+	*testing.T
+	*Supervisor
+	dir string // of the project, Claude's configuration and all else
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, dir: rig.MemoryDir(t)}
+	w.put(w.dir+"/home/x", "")
+	w.put(w.dir+"/claude", "#!/bin/sh\nexit 99\n")
+	w.must(os.Chmod(w.dir+"/claude", 0o700))
+	w.must(os.Mkdir(w.dir+"/project", 0o700))
+	opened, err := store.Create(w.dir + "/project")
+	w.must(err)
+	t.Cleanup(func() { _ = opened.Close() })
+	opened.Use(trust.NewKeeper(trust.Home(w.dir + "/state")))
+	w.Supervisor = New(observe.Observer{
+		Store: opened, Now: time.Now, Began: time.Now(), UID: 1000, Program: "/usr/bin/nbs-worker",
+		Tmux: func(string) (*tmux.Client, error) { return nil, agent.Errorf(agent.Unfit, "no tmux") },
+		Env:  []string{"HOME=" + w.dir + "/home", "CLAUDE_CONFIG_DIR=" + w.dir + "/config", "NBS_CLAUDE=" + w.dir + "/claude"},
+	})
+	w.looked.Do(func() {}) // whoever runs the tests
+	return w
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// has puts the record of an agent into the project that was never started, but for a change.
+func (w *world) has(handle agent.Handle, change func(*agent.Record)) agent.Record {
+	w.Helper()
+	r, err := w.newRecord(Spawn{Handle: handle, PermissionMode: agent.BypassPermissions, Start: launch.Start{Prompt: "Remember 42."}})
+	w.must(err)
+	change(&r)
+	unlock, err := w.Store.LockVerb(handle, "spawn", r.Started) // which makes the folders
+	w.must(err)
+	unlock()
+	w.must(w.Store.Insert(w.Context(), r))
+	r, err = w.Store.Load(handle) // with its seal
+	w.must(err)
+	return r
+}
+
+func asItIs(*agent.Record) {}
+
+// live has an agent run in a program that waits, with its mark.
+func (w *world) live(r *agent.Record) *rig.Child {
+	w.Helper()
+	cmd := exec.Command("cat")
+	r.Process = &agent.Process{Invocation: agent.NewInvocation()}
+	cmd.Env = append(os.Environ(), agent.InvocationVariable+"="+string(r.Process.Invocation))
+	child := rig.StartChild(w, cmd)
+	id, err := proc.Identify(child.Process.Pid)
+	w.must(err)
+	r.PID, r.Process.Identity = id.PID, id
+	return child
+}
+
+func lives(child *rig.Child) bool {
+	id, err := proc.Identify(child.Process.Pid)
+	return err == nil && proc.IsAlive(id)
+}
+
+func (w *world) transcript(id agent.SessionID) string {
+	return filepath.Join(w.dir, "config/projects/-lab", string(id)+".jsonl")
+}
+
+// talk is a transcript of these turns.
+func talk(turns ...int) string {
+	var text strings.Builder
+	for _, n := range turns {
+		parent := "null"
+		if n > 0 {
+			parent = fmt.Sprintf(`"%08d"`, n-1)
+		}
+		words := fmt.Sprintf("Remember %d. %s", n, strings.Repeat("x", 1000))
+		fmt.Fprintf(&text, `{"type":"user","uuid":"%08d","parentUuid":%s,"message":{"role":"user","content":"%s"}}`+"\n", n, parent, words)
+	}
+	return text.String()
+}
+
+// put puts a file in the place of what is there, as an editor does.
+func (w *world) put(path, text string) {
+	w.Helper()
+	w.must(os.MkdirAll(filepath.Dir(path), 0o700))
+	w.must(os.WriteFile(path+".new", []byte(text), 0o600))
+	w.must(os.Rename(path+".new", path))
+}
+
+func (w *world) read(path string) string {
+	w.Helper()
+	text, err := os.ReadFile(path)
+	w.must(err)
+	return string(text)
+}
+
+// mustNote checks that the journal has an event.
+func (w *world) mustNote(event string, id agent.SessionID) {
+	w.Helper()
+	text := w.read(w.Store.Folder() + "/journal.jsonl")
+	rig.Check(w, strings.Contains(text, `"event":"`+event+`"`) && strings.Contains(text, string(id)), "no %s in the journal: %s", event, text)
+}
+
+// mustSay checks an error with its hints; of kind 0 it is that there is none.
+func mustSay(t *testing.T, what string, err error, kind agent.Kind, words ...string) {
+	t.Helper()
+	said := fmt.Sprint(err, "\n", strings.Join(agent.HintsOf(err), "\n"))
+	if (err == nil) != (kind == 0) || err != nil && agent.KindOf(err) != kind {
+		t.Errorf("%s: kind %d: %s", what, agent.KindOf(err), said)
+	}
+	for _, word := range words {
+		rig.Check(t, strings.Contains(said, word), "%s: %s; want %q", what, said, word)
+	}
+}

@@ -1,0 +1,259 @@
+// Package teardown ends an agent: claude, its launcher, what their tools left behind, and its pane,
+// and nothing else.
+//
+//   - What it may signal is what a record names, identity for identity, and bears the mark of that
+//     start; a record can be edited, and within one clock tick a pid can become another's.
+//   - All that can be refused is refused before anything is written or signalled.
+//   - An unanswered query leads to no kill. A nil error means that all of the agent was seen to be
+//     gone.
+//   - Panes and windows that a person has opened beside the agent's stay.
+package teardown
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/observe/health"
+)
+
+const (
+	claudeGrace   = 5 * time.Second
+	launcherGrace = 3 * time.Second // it records the exit and reads the screen; asked to leave, it does not start claude again
+	leftoverGrace = time.Second
+)
+
+// Processes finds and ends the processes of a start. It leaves out those that only look like the
+// agent's.
+type Processes interface {
+	Below(r *agent.Record) ([]agent.Identity, error) // descendants of its claude and launcher
+	Left(r *agent.Record) ([]agent.Identity, error)  // those with its mark, whatever their parent is now
+	Check(id agent.Identity) (proc.Liveness, error)
+	Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error
+}
+
+// Terminal is the tmux server of a start.
+type Terminal interface {
+	Panes(ctx context.Context) ([]tmux.Pane, error)
+	KillPane(ctx context.Context, pane tmux.Pane) error
+	ServerPID() (int, error)
+}
+
+// teardown ends agents of one project.
+type teardown struct{ *observe.Observer }
+
+// CheckEndable refuses to end what is not this record's, before anything is written or
+// signalled. Errors: Conflict.
+func CheckEndable(ctx context.Context, o *observe.Observer, r *agent.Record) error {
+	return teardown{o}.checkEndable(ctx, r)
+}
+
+func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
+	if r.Process == nil {
+		return t.checkUnidentified(r)
+	}
+	if r.Process.Adopted != nil { // it bears no mark: the record alone says that it is ours
+		if err := t.Store.CheckSeal(r); err != nil {
+			return err
+		}
+	}
+	if !elsewhere(r) {
+		return t.checkMarks(ctx, r)
+	}
+	if r.ExitOf(r.Process.Invocation) != nil {
+		return nil // its own launcher saw it end, and nothing of it can be here
+	}
+	return agent.Errorf(agent.Conflict, "it belongs to host %s, or to another pid namespace of this one; nothing was signalled or changed", agent.Quote(r.Process.Host)).
+		Hint("run the command where the agent runs")
+}
+
+// End ends what a record names: claude, its launcher, what their tools left behind, and its
+// pane. nil means that all of it was seen to be gone; [SparingPane] tells whether all but the
+// pane was. What a person has opened in the agent's session stays.
+func End(ctx context.Context, o *observe.Observer, r agent.Record) error {
+	return teardown{o}.end(ctx, r)
+}
+
+func (t teardown) end(ctx context.Context, r agent.Record) error {
+	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || elsewhere(&r) {
+		return err
+	}
+	var late error
+	if !arrived(&r) {
+		if late = t.endArrival(ctx, &r); SparingPane(late) != nil {
+			return late
+		}
+	}
+	err := endStart(ctx, processes(t), &r, func() error {
+		client, panes, err := t.Panes(ctx, &r)
+		if err == nil {
+			_, err = endPane(ctx, client, panes, &r)
+		}
+		return err
+	})
+	return cmp.Or(err, late)
+}
+
+// endStart ends claude first, so that its launcher writes down how it ended, and leaves by itself.
+func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func() error) error {
+	leftovers, err := ps.Below(r) // before the parents end through which they are found
+	if err != nil {
+		return err
+	}
+	if err := ps.Stop(ctx, claudeGrace, r.Process.Identity); err != nil {
+		return fmt.Errorf("end claude: %w", err)
+	}
+	if err := ps.Stop(ctx, launcherGrace, r.Process.LauncherIdentity()); err != nil {
+		return fmt.Errorf("end the launcher: %w", err)
+	}
+	if err := endLeftovers(ctx, ps, r, leftovers); err != nil {
+		return fmt.Errorf("end what claude's tools left behind: %w", err)
+	}
+	var pane error
+	if arrived(r) && hasPane(r) {
+		pane = closePane()
+	}
+	if err := checkGone(ps, r); err != nil {
+		return err
+	}
+	if pane != nil {
+		return &paneLeftError{pane}
+	}
+	return nil
+}
+
+// Sweep ends what the tools of a start have left running after claude itself has ended. A launcher
+// calls it before it starts claude again.
+func Sweep(ctx context.Context, o *observe.Observer, r *agent.Record) error {
+	ps := processes{o}
+	found, err := ps.Below(r)
+	if err != nil {
+		return err
+	}
+	return endLeftovers(ctx, ps, r, found)
+}
+
+// endLeftovers ends the processes that a start left running, and those that they were just starting.
+func endLeftovers(ctx context.Context, ps Processes, r *agent.Record, found []agent.Identity) error {
+	const rounds = 5 // more than that many generations in a row are not on their way by chance
+	for range rounds {
+		left, err := ps.Left(r)
+		if err != nil {
+			return err
+		}
+		if found = append(found, left...); len(found) == 0 {
+			return nil
+		}
+		if err := ps.Stop(ctx, leftoverGrace, found...); err != nil {
+			return err
+		}
+		found = nil
+	}
+	return nil // checkGone finds what is there all the same
+}
+
+// SparingPane drops the error of an end that lacks only the pane: a tmux server that does not
+// answer is no reason to leave an agent down. The pane ends by itself with the launcher that
+// led it, and a launcher that comes late finds no launch file.
+func SparingPane(err error) error {
+	_, pane := errors.AsType[*paneLeftError](err)
+	_, late := errors.AsType[*lateError](err)
+	if pane || late {
+		return nil
+	}
+	return err
+}
+
+// elsewhere tells whether the start was on another machine, or on this one before it
+// was renamed and restarted.
+func elsewhere(r *agent.Record) bool {
+	liveness, _ := proc.Check(r.Process.Identity)
+	return liveness == proc.Foreign
+}
+
+// checkUnidentified handles a record of the original tools. Its bare pid may be
+// anybody's by now, so nothing is signalled; a claude that is open on the
+// conversation is reported.
+func (t teardown) checkUnidentified(r *agent.Record) error {
+	strangers, err := t.Strangers(r)
+	if err != nil || len(strangers) == 0 {
+		return err
+	}
+	return agent.Errorf(agent.Conflict, "pid %d has the conversation open, and the record does not identify it", strangers[0].PID).
+		Hint("end it in its own terminal with /exit; then repeat the command")
+}
+
+// hasPane tells whether a pane was made for a start. That of an adopted claude is the user's, and
+// ends by itself when it was all that ran there.
+func hasPane(r *agent.Record) bool { return r.Process.Tmux != nil && r.Process.Adopted == nil }
+
+// endPane ends the pane of a start and returns who led it; nobody when it is not there. Other
+// panes and windows of its session are a person's and stay.
+func endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.Record) (leader agent.Identity, err error) {
+	pane, there := observe.PaneOf(panes, r.Process)
+	if !there {
+		return leader, nil
+	}
+	if id, err := proc.Identify(pane.PID); err == nil { // else it has gone already
+		leader = id
+	}
+	if err := server.KillPane(ctx, pane); err != nil {
+		return leader, health.Diagnose(server, r.Handle, err)
+	}
+	if panes, err = server.Panes(ctx); err != nil {
+		return leader, health.Diagnose(server, r.Handle, err)
+	}
+	if _, there := observe.PaneOf(panes, r.Process); there {
+		return leader, errors.New("it is still there")
+	}
+	return leader, nil
+}
+
+// checkGone observes that nothing of the start is left.
+func checkGone(ps Processes, r *agent.Record) error {
+	left, err := ps.Left(r)
+	if err != nil {
+		return err
+	}
+	for _, id := range append(left, r.Process.Identity, r.Process.LauncherIdentity()) {
+		if liveness, err := ps.Check(id); liveness != proc.Gone {
+			return errors.Join(err, fmt.Errorf("process %d is still there", id.PID))
+		}
+	}
+	return nil
+}
+
+// CheckSelf refuses to end the agent from inside itself: the command would die with it, half
+// done.
+func CheckSelf(o *observe.Observer, r *agent.Record, pane *tmux.Pane) error {
+	if r.Process == nil || !within(o, r, pane) {
+		return nil
+	}
+	return agent.Errorf(agent.Conflict, "the command runs inside this very agent and would end with it").
+		Hint("run it from another terminal, or let another agent run it")
+}
+
+func within(o *observe.Observer, r *agent.Record, pane *tmux.Pane) bool {
+	if !proc.IsGone(r.Process.Identity) && slices.Contains(proc.Ancestors(), r.Process.PID) {
+		return true
+	}
+	socket, _, _ := strings.Cut(o.Variable("TMUX"), ",")
+	return pane != nil && r.Process.Tmux != nil && socket == r.Process.Tmux.Path && pane.ID == o.Variable("TMUX_PANE")
+}
+
+// paneLeftError means that nothing of an agent is left, except perhaps its pane.
+type paneLeftError struct{ err error }
+
+func (e *paneLeftError) Error() string {
+	return fmt.Sprintf("nothing of the agent runs any more, but its tmux pane could not be looked after: %v", e.err)
+}
+
+func (e *paneLeftError) Unwrap() error { return e.err }

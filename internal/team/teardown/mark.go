@@ -1,0 +1,60 @@
+package teardown
+
+import (
+	"context"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+)
+
+// checkMarks checks that the processes a record names are of its start, before one of
+// them is signalled. An identity that fits is not enough: a record can be edited, and
+// within one clock tick a pid can become another's. Errors: Conflict.
+func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
+	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
+		if !proc.IsAlive(id) || t.Marked(r, id.PID) {
+			continue
+		}
+		proc.WaitGone(ctx, id, observe.KillNotice) // a process that is just ending has no environment
+		if !proc.IsAlive(id) {
+			continue
+		}
+		unmarked := agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and %s; it was left alone", id.PID, lacking(r)).
+			Hint("to see what it is: ps -fp %d", id.PID)
+		return t.HintAside(unmarked, r, "when it is not the agent's")
+	}
+	return t.checkArrival(r)
+}
+
+// checkArrival checks, for a start that has not arrived yet, that its processes are not those of
+// the agent from which the record was copied. Errors: Conflict.
+func (t teardown) checkArrival(r *agent.Record) error {
+	if arrived(r) {
+		return nil
+	}
+	found, err := proc.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
+	if err != nil {
+		return err
+	}
+	for _, id := range found {
+		if t.OfOriginal(r, id.PID) {
+			return t.errCopied(r, id.PID)
+		}
+	}
+	return nil
+}
+
+// errCopied is the refusal to end a process that a record names only because it was copied.
+func (t teardown) errCopied(r *agent.Record, pid int) error {
+	copied := agent.Errorf(agent.Conflict, "process %d is of the same start, and of another agent or project; it was left alone", pid)
+	return t.HintAside(copied, r, "when the record was copied")
+}
+
+// lacking says what a process that is recorded as the agent's does not have.
+func lacking(r *agent.Record) string {
+	if r.Process.Adopted != nil {
+		return "Claude's registry does not confirm that it is the one that was adopted here"
+	}
+	return "does not bear the mark of its start"
+}

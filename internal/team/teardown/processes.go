@@ -1,0 +1,73 @@
+package teardown
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/team/observe"
+)
+
+// processes are [Processes] as the kernel has them.
+type processes struct{ *observe.Observer }
+
+// Check is [proc.Check].
+func (ps processes) Check(id agent.Identity) (proc.Liveness, error) { return proc.Check(id) }
+
+// Stop is [proc.StopAll].
+func (ps processes) Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error {
+	return proc.StopAll(ctx, ids, grace)
+}
+
+// Below are the descendants of the agent's claude and launcher that belong to its start.
+func (ps processes) Below(r *agent.Record) ([]agent.Identity, error) {
+	var found []agent.Identity
+	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
+		if !proc.IsAlive(parent) {
+			continue
+		}
+		ids, err := proc.Descendants(parent.PID)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, ids...)
+	}
+	return ps.ownOnly(r, found), nil
+}
+
+// Left are the processes that this start left behind, whatever their parent is now.
+func (ps processes) Left(r *agent.Record) ([]agent.Identity, error) {
+	found, err := proc.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
+	return ps.ownOnly(r, found), err
+}
+
+// ownOnly drops what only looks like the agent's: other agents that it started, what
+// runs in other tmux sessions, Claude's background daemon, and this command itself.
+func (ps processes) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
+	ancestors := proc.Ancestors()
+	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
+	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
+		other, carries := proc.Variable(id.PID, agent.InvocationVariable)
+		foreign := carries && other != string(r.Process.Invocation) || ps.OfOtherAgent(r, id.PID)
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || ps.InForeignTmux(r, id.PID) || inBackground(r, id.PID)
+		seen[id.PID] = true
+		return drop
+	})
+}
+
+// inBackground tells whether a process is Claude's background daemon, or below it. It has the
+// mark of the agent that happened to need it first, and serves every claude of the user.
+func inBackground(r *agent.Record, pid int) bool {
+	for _, ancestor := range proc.AncestorsOf(pid) {
+		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
+			return false
+		}
+		if cmdline, err := proc.Cmdline(ancestor); err == nil && claude.IsBackground(cmdline) {
+			return true
+		}
+	}
+	return false
+}

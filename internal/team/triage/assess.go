@@ -1,0 +1,282 @@
+package triage
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/observe"
+)
+
+// Assessment is how well an agent is, and what it needs.
+type Assessment struct {
+	Handle   agent.Handle
+	Verdict  Verdict
+	Level    Level     // of repair that it needs; LevelAssess when it is well, and when only a person can help
+	Working  bool      // it is in a turn and makes progress: no repair may touch it
+	Evidence []string  // what was seen, in words and numbers
+	Steps    []Step    // what to do next, in order
+	Until    time.Time // of a usage limit that keeps it from being started: when it is lifted; zero: none does
+}
+
+// NeedsPerson tells whether a person has to look before anything else helps.
+func (a *Assessment) NeedsPerson() bool {
+	return a.Verdict == Held || !a.Verdict.IsWell() && a.Level == LevelAssess
+}
+
+// Assess judges an agent by a survey. Unknown is not dead, and what waits for a person is not
+// stuck. The agent's own words, such as that it is busy, count as long as something of it grows.
+func Assess(k Known) Assessment {
+	a := Assessment{Handle: k.Handle, Steps: []Step{}}
+	switch {
+	case k.Record.Handle == "" || k.Lost:
+		a.is(Unknown, LevelAssess, Look)
+		a.saw("the record cannot be read: %v", k.Err)
+		return a
+	case k.Status.Down():
+		k.assessDead(&a)
+	default:
+		k.assessLiving(&a)
+	}
+	if k.Err != nil {
+		a.saw("not all could be asked: %v", k.Err)
+	}
+	if len(a.Steps) == 0 {
+		a.Steps = append(a.Steps, Steps(k)...)
+	}
+	return a
+}
+
+func (a *Assessment) is(verdict Verdict, level Level, steps ...Step) {
+	a.Verdict, a.Level, a.Steps = verdict, level, append(a.Steps, steps...)
+}
+
+// awaits says that a usage limit keeps the agent down.
+func (a *Assessment) awaits(until time.Time, level Level) {
+	a.is(Held, level, AwaitReset)
+	a.Until = until
+	a.saw("a usage limit is waited for, until %s", until.UTC().Format(time.RFC3339))
+}
+
+func (a *Assessment) saw(format string, args ...any) {
+	a.Evidence = append(a.Evidence, fmt.Sprintf(format, args...))
+}
+
+func (k *Known) assessDead(a *Assessment) {
+	if k.Record.LaunchDesired() != agent.DesiredRunning {
+		a.is(Stopped, LevelAssess)
+		a.saw("it was ended on purpose")
+		return
+	}
+	a.saw("%s", k.death())
+	switch {
+	case k.IsNotAllowed():
+		a.is(Held, LevelAssess)
+		a.saw("nobody vouches for its record")
+	case len(k.Strangers) > 0:
+		a.is(Held, LevelAssess, EndOther)
+		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, agent.Quote(k.Strangers[0].Cwd))
+	case k.Gone.Folder != "":
+		a.is(Missing, LevelAssess, FindFolder)
+		a.saw("its folder %s is not there", agent.Quote(k.Gone.Folder))
+	case k.Gone.Transcript:
+		a.is(Missing, LevelFresh, StartFresh)
+		a.saw("its transcript was there at %s; it is gone, and none was kept", k.Record.TranscriptSeen.UTC().Format(time.RFC3339))
+	case k.Record.Restarts.Hold != nil:
+		hold := k.Record.Restarts.Hold
+		a.is(Held, LevelResume)
+		a.saw("its restarts are held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
+	case k.Status.State == agent.Backoff:
+		a.saw("its launcher starts it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
+		if k.Record.Restarts.After == agent.EndQuota {
+			a.awaits(k.Record.Restarts.Next, LevelAssess)
+		} else {
+			a.is(Dead, LevelPing, Look)
+		}
+	case k.LimitedUntil().After(k.Now):
+		a.awaits(k.LimitedUntil(), LevelResume)
+	case observe.CrashLoop(&k.Record):
+		a.is(Held, LevelResume)
+		a.saw("it ended again and again soon after its start: %s", k.Record.LastExit().Summary())
+	case k.Status.Cause == agent.NeverStarted && k.Status.Detail == "":
+		a.is(Missing, LevelResume)
+	default:
+		a.is(Dead, LevelResume)
+	}
+}
+
+// death describes the cause of death, its detail, and how long ago it was.
+func (k *Known) death() string {
+	words := string(k.Status.Cause)
+	if k.Status.Detail != "" {
+		words += " (" + k.Status.Detail + ")"
+	}
+	if k.Status.Age != nil {
+		words += ", " + agent.Ago(k.Now.Add(-*k.Status.Age), k.Now)
+	}
+	return words
+}
+
+func (k *Known) assessLiving(a *Assessment) {
+	k.judgeLiving(a)
+	if k.Unsaved != "" {
+		a.saw("its turns are being lost: %s", k.Unsaved)
+	}
+	a.saw("%s", k.state())
+	a.Working = k.isWorking() && a.Verdict != Stuck && a.Verdict != Zombie
+}
+
+func (k *Known) judgeLiving(a *Assessment) {
+	switch {
+	case k.Growth != nil && k.Growth.Halted:
+		a.is(Zombie, LevelResume, ResumeForce)
+		a.saw("its process was stopped by a signal at two looks %s apart, in which it used %s of processor time",
+			k.Growth.Sample.Over.Round(time.Second), k.Growth.Sample.CPU.Round(time.Millisecond))
+	case k.Status.State == agent.Unknown:
+		a.is(Unknown, LevelAssess, Look)
+	case k.Status.State == agent.Waiting:
+		a.is(Waiting, LevelAssess)
+	case len(k.Strangers) > 0:
+		a.is(Held, LevelAssess)
+		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, agent.Quote(k.Strangers[0].Cwd))
+	case k.Unsaved != "": // a repair would lose them for good
+		a.is(Held, LevelAssess, MakeRoom)
+	case k.needsLogin():
+		a.is(Held, LevelAssess)
+		a.saw("its last turn ended with %s: %s", k.LastError.Class, agent.Quote(k.LastError.Text))
+	case k.saysFull():
+		a.is(Stressed, LevelCompact, Compact)
+		a.saw("its conversation is full: %s", agent.Quote(k.LastError.Text))
+	case k.Status.State == agent.TurnFailed && !k.isFull():
+		k.assessFailure(a)
+	case k.Status.State == agent.Busy && k.standsStill(a):
+		a.is(Stuck, LevelCompact, Interrupt)
+	case k.band(a):
+	case k.Draft != nil && !k.Draft.Ours:
+		a.is(Held, LevelAssess, Attend)
+		with := ""
+		if k.Draft.Mixed {
+			with = ", with a text of ours in it,"
+		}
+		a.saw("a person's unsent draft%s blocks messages since %s", with, k.Draft.Since.UTC().Format(time.RFC3339))
+	default:
+		k.assessWell(a)
+	}
+}
+
+func (k *Known) isWorking() bool {
+	return k.Status.State == agent.Busy || k.Status.State == agent.Retrying || k.Status.State == agent.Starting
+}
+
+func (k *Known) assessWell(a *Assessment) {
+	a.is(Healthy, LevelAssess)
+	if k.Status.State == agent.Idle || k.Status.State == agent.TurnFailed {
+		a.Verdict = Idle
+	}
+	if retry := k.Status.Retry; retry != nil {
+		a.saw("attempt %d of %d in %s", retry.Attempt, retry.Of, retry.In)
+	}
+	if k.Draft != nil {
+		a.saw("a text of ours is in its prompt since %s; the next message takes it away", k.Draft.Since.UTC().Format(time.RFC3339))
+	}
+	for _, d := range k.Drift {
+		a.saw("%s is %s; recorded is %s", d.Field, agent.Quote(d.Live), agent.Quote(d.Recorded))
+	}
+}
+
+// witnesses introduce the state of an agent by its source, in words.
+var witnesses = map[string]string{
+	agent.FromRegistry: "the registry says", agent.FromHooks: "its hooks say", agent.FromScreen: "its screen shows",
+	agent.FromProcess: "its process is", agent.FromRecord: "its record says",
+}
+
+// state describes what the agent does, by which source, and for how long.
+func (k *Known) state() string {
+	words := witnesses[k.Status.Source] + " " + k.Status.Word()
+	if k.Status.State == agent.Unknown && k.Status.Detail != "" {
+		words += ", " + k.Status.Detail
+	}
+	if k.Dialog != "" {
+		words += ", it asks " + k.Dialog.Question()
+		if k.Asked != nil {
+			words += ": " + k.Asked.String()
+		}
+	}
+	if k.Status.Age != nil && *k.Status.Age >= time.Second {
+		words += ", for " + rounded(*k.Status.Age)
+	}
+	return words
+}
+
+// assessFailure judges an agent that waits for a prompt after a turn that came to nothing.
+func (k *Known) assessFailure(a *Assessment) {
+	a.is(Held, LevelAssess)
+	failure := k.LastError
+	switch {
+	case failure == nil:
+		a.Steps = append(a.Steps, Prompt)
+		a.saw("its last turn came to nothing")
+		return
+	case failure.IsUsageLimit():
+		a.Steps = append(a.Steps, AwaitReset, Prompt)
+	default:
+		a.Steps = append(a.Steps, Prompt)
+	}
+	a.saw("its last turn ended with %s: %s", failure.Class, agent.Quote(failure.Text))
+}
+
+// saysFull tells whether Claude said at the end of the last turn that the conversation has no room
+// left. It may be compacted still: nobody has tried.
+func (k *Known) saysFull() bool {
+	return k.LastError != nil && k.LastError.IsTooLong() && !k.isFull()
+}
+
+// isFull reports whether the last turn may have failed because the conversation had no room left.
+func (k *Known) isFull() bool {
+	return k.Context != nil && k.Context.LeftPercent() < k.Bands.Floor
+}
+
+// band judges an agent with little context left; false for any other. At the floor compacting has to
+// read the full conversation anew, and a resume loads it as it is: only a new conversation helps.
+func (k *Known) band(a *Assessment) bool {
+	if k.Context == nil {
+		return false
+	}
+	left := k.Context.LeftPercent()
+	band := k.Bands.Of(left)
+	switch band {
+	case agent.Low, agent.Critical:
+		a.is(Stressed, LevelCompact, Compact)
+	case agent.Floor:
+		a.is(Stressed, LevelFresh, StartFresh)
+	default:
+		return false
+	}
+	a.saw("%d%% of its context is left (%s): %s of %s tokens, by the %s", left, band,
+		agent.Thousands(k.Context.Tokens), agent.Thousands(k.Context.Window), k.Context.Source)
+	return true
+}
+
+// quiet is the share of one processor below which a claude draws its spinner and does nothing else.
+const quiet = 0.1
+
+// standsStill tells whether an agent that calls itself busy has shown no growth for longer than the
+// patience, while its processes use no more than a spinner does.
+func (k *Known) standsStill(a *Assessment) bool {
+	g := k.Growth
+	if g == nil || g.Sample == nil || k.Now.Sub(g.At) <= k.Patience {
+		return false
+	}
+	a.saw("nothing of it has grown for %s: the last was %s", rounded(k.Now.Sub(g.At)), g.Of)
+	a.saw("its processes used %s of processor time in %s", g.Sample.CPU.Round(time.Millisecond), g.Sample.Over.Round(time.Second))
+	return g.Sample.CPU.Seconds() < quiet*g.Sample.Over.Seconds()
+}
+
+// rounded is a time as people say it.
+func rounded(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}

@@ -1,0 +1,251 @@
+// Package wait sleeps until agents are in a wanted state. It does not poll: events of files and
+// processes show that something happened to an agent, and a look shows what.
+package wait
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/platform/watch"
+	"nbs-worker/internal/team/inspect"
+)
+
+// Wanted is what is waited for.
+type Wanted struct {
+	Handles []agent.Handle
+	For     []Condition   // one of them is enough for an agent
+	Any     bool          // one agent is enough; else all, at the same time
+	Timeout time.Duration // 0: none
+
+	Notice      func(missing string, hints []string) // called once when the wait lasts for NoticeAfter: which agents are not as wanted
+	NoticeAfter time.Duration
+}
+
+// Waited is how an agent was when the wait ended.
+type Waited struct {
+	Handle  agent.Handle
+	Status  agent.Status
+	Dialog  screen.Dialog     // at which it waits, or ""
+	Asked   *agent.Asked      // in the dialog; nil: nothing, or its screen does not show it
+	Context *agent.ContextUse // asked for by context-below only
+	Met     bool
+
+	done        bool // its last turn ended well
+	goesOn      bool // in the background, after that turn
+	dismissed   bool
+	notLoggedIn bool
+}
+
+// Dismissed is the cause of an agent whose record was removed while it was waited for.
+const Dismissed agent.Cause = "dismissed"
+
+func (w *Waited) gone() bool { return w.Status.State == agent.Dead }
+
+func (w *Waited) dismiss() {
+	w.Dialog, w.Asked = "", nil
+	w.dismissed, w.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: agent.FromRecord}
+}
+
+// word says how the agent is, for an error.
+func (w *Waited) word() string {
+	word := w.Status.Word()
+	if w.gone() && w.Status.Detail != "" {
+		word += " (" + w.Status.Detail + ")"
+	}
+	if w.Asked != nil {
+		word += ", it asks: " + w.Asked.String()
+	}
+	if w.notLoggedIn && !strings.Contains(word, "not logged in") {
+		word += ", not logged in"
+	}
+	return word
+}
+
+// For returns when the agents are in the wanted state, also after some of them were
+// started anew. Errors: NotFound at the beginning; Failed when an agent has ended, or its
+// turn has failed, and it is waited for something else; TimedOut; Interrupted.
+func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error) {
+	for _, handle := range w.Handles {
+		if _, err := in.Store.Load(handle); err != nil {
+			return nil, fmt.Errorf("%s: %w", handle, err)
+		}
+	}
+	changes, err := watch.New()
+	if err != nil {
+		return nil, err
+	}
+	defer changes.Close()
+	waiting := &waiting{Inspector: in, Wanted: w, watch: changes, agents: make([]watched, len(w.Handles))}
+	for i, handle := range w.Handles {
+		waiting.agents[i] = watched{Waited: Waited{Handle: handle}, stale: true}
+	}
+	err = waiting.run(ctx)
+	out := make([]Waited, len(waiting.agents))
+	for i := range waiting.agents {
+		out[i] = waiting.agents[i].Waited
+	}
+	return out, err
+}
+
+// waiting is one wait at work.
+type waiting struct {
+	*inspect.Inspector
+	Wanted
+	watch  *watch.Watch
+	agents []watched
+}
+
+// watched is one agent of a wait.
+type watched struct {
+	Waited
+	torn    bool // at the last look a file was being written
+	stale   bool // something happened to it since the last look
+	files   map[string]bool
+	process map[agent.Identified]bool
+	again   time.Time // when to look although nothing happened; zero: never
+	pause   time.Duration
+}
+
+func (w *waiting) run(ctx context.Context) error {
+	var late, notice <-chan time.Time
+	if w.Timeout > 0 {
+		late = time.After(w.Timeout)
+	}
+	if w.Notice != nil {
+		notice = time.After(w.NoticeAfter)
+	}
+	for {
+		for i := range w.agents {
+			if err := w.look(ctx, &w.agents[i]); err != nil {
+				return err
+			}
+		}
+		if done, err := w.outcome(); done || err != nil {
+			return err
+		}
+		select {
+		case event := <-w.watch.Events():
+			w.changed(event)
+		case err := <-w.watch.Errors():
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return watch.Failed(err)
+			}
+			w.allStale() // a lost event may have been of any agent
+		case id := <-w.watch.Ended():
+			w.watch.Forget(id)
+			w.markIf(func(a *watched) bool { return a.process[id] })
+		case now := <-w.again():
+			w.markIf(func(a *watched) bool { return !a.again.IsZero() && !a.again.After(now) })
+		case <-notice:
+			w.Notice(w.missing())
+		case <-late:
+			return w.timedOut()
+		case <-ctx.Done():
+			return agent.Errorf(agent.Interrupted, "interrupted; nothing was changed")
+		}
+	}
+}
+
+// again is when an agent that is starting is looked at next: one that stops at a dialog
+// writes no file.
+func (w *waiting) again() <-chan time.Time {
+	var first time.Time
+	for i := range w.agents {
+		if at := w.agents[i].again; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	return time.After(time.Until(first))
+}
+
+func (w *waiting) changed(event fsnotify.Event) {
+	if w.watch.Rebuilds(event) {
+		w.allStale()
+		return
+	}
+	w.markIf(func(a *watched) bool { return a.files[event.Name] || a.files[filepath.Dir(event.Name)+anyFile] })
+}
+
+func (w *waiting) allStale() { w.markIf(func(*watched) bool { return true }) }
+
+func (w *waiting) markIf(concerned func(*watched) bool) {
+	for i := range w.agents {
+		if concerned(&w.agents[i]) {
+			w.agents[i].stale = true
+		}
+	}
+}
+
+// outcome tells whether the wait is over.
+func (w *waiting) outcome() (done bool, err error) {
+	met, lost := 0, []*watched{}
+	for i := range w.agents {
+		switch a := &w.agents[i]; {
+		case a.Met:
+			met++
+		case a.gone(), conditions(w.For).failWith(&a.Waited):
+			lost = append(lost, a)
+		}
+	}
+	switch {
+	case w.Any && met > 0, met == len(w.agents):
+		return true, nil
+	case len(lost) == len(w.agents), !w.Any && len(lost) > 0:
+		return false, w.inVain(lost)
+	}
+	return false, nil
+}
+
+// inVain says that what was waited for will not come.
+func (w *waiting) inVain(lost []*watched) error {
+	var words, hints []string
+	for _, a := range lost {
+		if a.Status.State == agent.TurnFailed {
+			words = append(words, fmt.Sprintf("%s is idle, and its last turn failed: %s", a.Handle, a.Status.Detail))
+			hints = append(hints, fmt.Sprintf("what the API said: nbs-worker session %s", a.Handle))
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s is gone: %s", a.Handle, a.word()))
+		if !a.dismissed {
+			hints = append(hints, fmt.Sprintf("bring it back: nbs-worker resume %s", a.Handle))
+		}
+	}
+	return &agent.Error{Kind: agent.Failed, Err: errors.New(strings.Join(words, "; ")), Hints: hints}
+}
+
+func (w *waiting) timedOut() error {
+	missing, hints := w.missing()
+	err := agent.Errorf(agent.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, missing)
+	err.Hints = hints
+	return err
+}
+
+// missing says how the agents are that are not as wanted, and what helps.
+func (w *waiting) missing() (missing string, hints []string) {
+	var words []string
+	for i := range w.agents {
+		a := &w.agents[i]
+		if a.Met {
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s is %s", a.Handle, a.word()))
+		if a.Status.State == agent.Waiting || a.notLoggedIn {
+			hints = append(hints, fmt.Sprintf("a person has to answer: nbs-worker attach %s", a.Handle))
+		}
+		if a.Status.State == agent.Idle && conditions(w.For).ask(untilDone) {
+			hints = append(hints, fmt.Sprintf("the last turn of %s was interrupted, or none has begun since it was started; it waits for a prompt: nbs-worker wait %s --for idle", a.Handle, a.Handle))
+		}
+	}
+	return strings.Join(words, "; "), hints
+}
