@@ -4,6 +4,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // The sources of [ContextUse] and [Cost].
@@ -87,7 +90,7 @@ func ParseBands(text string) (Bands, error) {
 			n, _ = strconv.Atoi(strings.TrimSpace(parts[i]))
 		}
 		if n < 1 || n >= above {
-			return Bands{}, Errorf(BadInput, "context bands %s are not three falling percentages below 100", Quote(text)).
+			return Bands{}, fail.Errorf(fail.BadInput, "context bands %s are not three falling percentages below 100", human.Quote(text)).
 				Hint("the default: 25,15,10")
 		}
 		limits[i], above = n, n

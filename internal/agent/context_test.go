@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -21,7 +22,7 @@ func TestBands(t *testing.T) {
 	}
 	for _, bad := range []string{"", "25", "25,15", "25,15,10,5", "10,15,25", "25,25,10", "25,15,0", "100,15,10", "a,b,c", "25;15;10", "25,-3,1", "25%,15%,10%", "99999999999999999999,2,1"} {
 		got, err := ParseBands(bad)
-		rig.Check(t, KindOf(err) == BadInput && err != nil && len(HintsOf(err)) != 0, "%q: %+v, %v", bad, got, err)
+		rig.Check(t, fail.KindOf(err) == fail.BadInput && err != nil && len(fail.HintsOf(err)) != 0, "%q: %+v, %v", bad, got, err)
 	}
 }
 

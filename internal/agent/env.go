@@ -3,6 +3,9 @@ package agent
 import (
 	"slices"
 	"strings"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // secretEnds are the endings of variable names whose values must not be kept in a file. Such
@@ -22,10 +25,10 @@ func ParseEnv(assignments []string) (map[string]string, error) {
 	for _, assignment := range assignments {
 		name, value, ok := strings.Cut(assignment, "=")
 		if !ok {
-			return nil, Errorf(BadInput, "--env %s is not NAME=VALUE", Quote(name))
+			return nil, fail.Errorf(fail.BadInput, "--env %s is not NAME=VALUE", human.Quote(name))
 		}
 		if namesSecret(name) {
-			return nil, Errorf(BadInput, "--env %s: the record would keep a secret", Quote(name)).
+			return nil, fail.Errorf(fail.BadInput, "--env %s: the record would keep a secret", human.Quote(name)).
 				Hint("export %s before the call instead: the caller's environment reaches claude and is not kept", name)
 		}
 		env[name] = value

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -29,7 +30,7 @@ func TestParseEnvRefuses(t *testing.T) {
 		"NAME", "", "=value", "9A=x", "A B=x", "A-B=x", "A\x00=x", "A=x\x00y", "A=\xff", "\u00c4=x",
 	} {
 		_, err := agent.ParseEnv([]string{assignment})
-		rig.Check(t, agent.KindOf(err) == agent.BadInput && err != nil, "ParseEnv(%q): %v; want bad input", assignment, err)
+		rig.Check(t, fail.KindOf(err) == fail.BadInput && err != nil, "ParseEnv(%q): %v; want bad input", assignment, err)
 	}
 }
 
@@ -40,11 +41,11 @@ func TestParseEnvKeepsNoSecret(t *testing.T) {
 		"DB_PASSWORD", "PASSWD", "GOOGLE_APPLICATION_CREDENTIALS", "MY_CREDENTIAL",
 	} {
 		_, err := agent.ParseEnv([]string{"OK=1", name + "=canary-value"})
-		if err == nil || agent.KindOf(err) != agent.BadInput {
+		if err == nil || fail.KindOf(err) != fail.BadInput {
 			t.Errorf("%s was taken: %v", name, err)
 			continue
 		}
-		hints := strings.Join(agent.HintsOf(err), " ")
+		hints := strings.Join(fail.HintsOf(err), " ")
 		rig.Check(t, strings.Contains(hints, "export "+name), "%s: the hint does not say how to pass it: %q", name, hints)
 		rig.Check(t, !strings.Contains(err.Error()+hints, "canary-value"), "%s: the refusal prints the secret", name)
 	}

@@ -1,6 +1,11 @@
 package agent
 
-import "strings"
+import (
+	"strings"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+)
 
 // Handle is an agent's name. Two handles that differ only in case name one agent.
 type Handle string
@@ -13,7 +18,7 @@ func ParseHandle(s string) (Handle, error) {
 	if len(s) <= handleLimit && isWord(s, "", "_-") {
 		return Handle(s), nil
 	}
-	return "", Errorf(BadInput, "handle %s is not valid: 1 to 64 letters, digits, '_' or '-', the first a letter or digit", Quote(s))
+	return "", fail.Errorf(fail.BadInput, "handle %s is not valid: 1 to 64 letters, digits, '_' or '-', the first a letter or digit", human.Quote(s))
 }
 
 // Key is the form in which handles are compared and lock files are named.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -57,7 +58,7 @@ func TestParseHandleRefuses(t *testing.T) {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
 			handle, err := agent.ParseHandle(name)
-			if handle != "" || agent.KindOf(err) != agent.BadInput {
+			if handle != "" || fail.KindOf(err) != fail.BadInput {
 				t.Fatalf("ParseHandle(%q) = %q, %v; want bad input", name, handle, err)
 			}
 			rig.Check(t, !strings.ContainsAny(err.Error(), "\x00\n\x1b\x07"), "the message passes control characters on: %q", err)

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Model is the name of a model as Claude Code takes it: an alias (opus,
@@ -24,7 +27,7 @@ func ParseModel(s string) (Model, error) {
 	if s == "" || len(s) <= modelLimit && isWord(s, "", "._:/@[]-") {
 		return Model(s), nil
 	}
-	return "", Errorf(BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", Quote(s))
+	return "", fail.Errorf(fail.BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", human.Quote(s))
 }
 
 // exactly is what stands before a name that is meant although it looks like a slip of the finger.
@@ -36,7 +39,7 @@ func ChooseModel(s string) (Model, error) {
 	name, meant := strings.CutPrefix(s, exactly)
 	model, err := ParseModel(name)
 	if near := model.Suggestion(); err == nil && !meant && near != "" {
-		return "", Errorf(BadInput, "%w", &SlipError{Name: name, Near: string(near), Exactly: exactly + name})
+		return "", fail.Errorf(fail.BadInput, "%w", &SlipError{Name: name, Near: string(near), Exactly: exactly + name})
 	}
 	return model, err
 }
@@ -49,7 +52,7 @@ type SlipError struct {
 }
 
 func (e *SlipError) Error() string {
-	return fmt.Sprintf("there is no known model %s; %s is, and %s takes the name as it is", Quote(e.Name), e.Near, e.Exactly)
+	return fmt.Sprintf("there is no known model %s; %s is, and %s takes the name as it is", human.Quote(e.Name), e.Near, e.Exactly)
 }
 
 // Suggestion returns the alias from which the name is one slip away (a letter

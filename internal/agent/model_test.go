@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -28,7 +29,7 @@ func TestParseModelRefuses(t *testing.T) {
 		"\x1b[31m", "mod\u00e8le", "a'b", `a"b`, "a#{pid}", strings.Repeat("m", 257),
 	} {
 		model, err := agent.ParseModel(name)
-		rig.Check(t, model == "" && agent.KindOf(err) == agent.BadInput, "ParseModel(%q) = %q, %v; want bad input", name, model, err)
+		rig.Check(t, model == "" && fail.KindOf(err) == fail.BadInput, "ParseModel(%q) = %q, %v; want bad input", name, model, err)
 	}
 }
 
@@ -74,7 +75,7 @@ func TestParsePermissionMode(t *testing.T) {
 	}
 	for _, word := range []string{"", "bypass", "BypassPermissions", "plan ", "-plan", "acceptEdits\n", "plan;auto"} {
 		mode, err := agent.ParsePermissionMode(word)
-		if mode != "" || agent.KindOf(err) != agent.BadInput {
+		if mode != "" || fail.KindOf(err) != fail.BadInput {
 			t.Fatalf("ParsePermissionMode(%q) = %q, %v; want bad input", word, mode, err)
 		}
 		for _, valid := range agent.PermissionModes {
@@ -95,6 +96,6 @@ func TestChooseModel(t *testing.T) {
 	}
 	for typed, near := range map[string]string{"sonet": "sonnet is", "opuss[1m]": "opus[1m] is", "claude-sonet-5": "claude-sonnet-5 is", "a b": "is not valid", "exactly:a b": "is not valid"} {
 		model, err := agent.ChooseModel(typed)
-		rig.Check(t, model == "" && agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), near), "%q: %q, %v", typed, model, err)
+		rig.Check(t, model == "" && fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), near), "%q: %q, %v", typed, model, err)
 	}
 }

@@ -3,6 +3,9 @@ package agent
 import (
 	"slices"
 	"strings"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // PermissionMode is how Claude Code asks, or does not ask, before it acts.
@@ -25,7 +28,7 @@ func ParsePermissionMode(s string) (PermissionMode, error) {
 	for i, m := range PermissionModes {
 		names[i] = string(m)
 	}
-	return "", Errorf(BadInput, "permission mode %s is not one of %s", Quote(s), strings.Join(names, ", "))
+	return "", fail.Errorf(fail.BadInput, "permission mode %s is not one of %s", human.Quote(s), strings.Join(names, ", "))
 }
 
 // widening orders the modes by what they let Claude do without a person: plan reads and

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"nbs-worker/internal/human"
 )
 
 // Record is all that is known of an agent: .nbs/sessions/<handle>.json. Times are UTC with whole
@@ -202,7 +204,7 @@ func (e *Exit) Summary() string {
 	case e.HungUp:
 		return fmt.Sprintf("its terminal was closed, code %d", e.Code)
 	case e.Signal != "":
-		return "signal: " + Word(e.Signal) + e.memory()
+		return "signal: " + human.Word(e.Signal) + e.memory()
 	case e.Terminated():
 		return fmt.Sprintf("code %d, as after SIGTERM", e.Code)
 	default:
@@ -226,5 +228,5 @@ func (e *Exit) memory() string {
 	if !e.OutOfMemory() {
 		return ""
 	}
-	return fmt.Sprintf(", probably by the kernel, which for want of memory has killed %s of its cgroup while it ran", Count(int(e.OOMKills), "process")) //nolint:gosec // processes fit
+	return fmt.Sprintf(", probably by the kernel, which for want of memory has killed %s of its cgroup while it ran", human.Count(int(e.OOMKills), "process")) //nolint:gosec // processes fit
 }

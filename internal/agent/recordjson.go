@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"nbs-worker/internal/human"
+
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -61,7 +63,7 @@ func inWords(err error) error {
 		return fmt.Errorf("it is no JSON from byte %d on", syntax.ByteOffset)
 	}
 	if meaning, ok := errors.AsType[*jsonv2.SemanticError](err); ok && meaning.JSONPointer != "" {
-		return fmt.Errorf("the field %s has a value of another form than it must have", Quote(strings.TrimPrefix(string(meaning.JSONPointer), "/")))
+		return fmt.Errorf("the field %s has a value of another form than it must have", human.Quote(strings.TrimPrefix(string(meaning.JSONPointer), "/")))
 	}
 	return errors.New("it is not what a record is")
 }
@@ -79,7 +81,7 @@ func checkNames(unknown jsontext.Value) error {
 	for known := range fieldNames(plainRecord{}) {
 		for name := range others {
 			if strings.EqualFold(name, known) {
-				return fmt.Errorf("the field %s differs from %s in case only", Quote(name), known)
+				return fmt.Errorf("the field %s differs from %s in case only", human.Quote(name), known)
 			}
 		}
 	}

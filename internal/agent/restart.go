@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // RestartPolicy says when the launcher starts claude again by itself.
@@ -35,7 +38,7 @@ func ParseRestartWord(s string) (RestartWord, error) {
 	for i, word := range RestartWords {
 		names[i] = string(word)
 	}
-	return "", Errorf(BadInput, "restart policy %s is not one of %s", Quote(s), strings.Join(names, ", "))
+	return "", fail.Errorf(fail.BadInput, "restart policy %s is not one of %s", human.Quote(s), strings.Join(names, ", "))
 }
 
 // LaunchRestart is the word by which the launcher acts. The original tools recorded none.
@@ -95,13 +98,13 @@ func (r Restarts) IsZero() bool {
 
 func checkRestarts(r *Restarts) error {
 	if r.After != "" && !slices.Contains(endClasses, r.After) {
-		return Errorf(BadInput, "class of an end is not known: %s", Quote(string(r.After)))
+		return fail.Errorf(fail.BadInput, "class of an end is not known: %s", human.Quote(string(r.After)))
 	}
 	if r.Hold == nil {
 		return nil
 	}
 	if !slices.Contains(endClasses, r.Hold.Class) {
-		return Errorf(BadInput, "class of a hold is not known: %s", Quote(string(r.Hold.Class)))
+		return fail.Errorf(fail.BadInput, "class of a hold is not known: %s", human.Quote(string(r.Hold.Class)))
 	}
 	return CheckText("reason of a hold", r.Hold.Reason)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -16,5 +17,5 @@ func TestParseRestartWord(t *testing.T) {
 		rig.Check(t, err == nil && got == word, "%s: %s, %v", word, got, err)
 	}
 	_, err := agent.ParseRestartWord("sometimes")
-	rig.Check(t, err != nil && agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), "no, on-failure, on-abnormal, always"), "%v", err)
+	rig.Check(t, err != nil && fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), "no, on-failure, on-abnormal, always"), "%v", err)
 }

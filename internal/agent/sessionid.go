@@ -3,6 +3,9 @@ package agent
 import (
 	"strings"
 
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+
 	"github.com/google/uuid"
 )
 
@@ -18,7 +21,7 @@ func NewSessionID() SessionID { return SessionID(uuid.NewString()) }
 func ParseSessionID(s string) (SessionID, error) {
 	// uuid.Parse also takes braces, a urn prefix and bare hex; Claude does not.
 	if _, err := uuid.Parse(s); err != nil || len(s) != 36 {
-		return "", Errorf(BadInput, "session id %s is not a UUID", Quote(s))
+		return "", fail.Errorf(fail.BadInput, "session id %s is not a UUID", human.Quote(s))
 	}
 	return SessionID(strings.ToLower(s)), nil
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -27,7 +28,7 @@ func TestParseSessionIDRefuses(t *testing.T) {
 		"x; rm -rf ~; 4b43-9e0a-2f6b8f5c9a11x", "--dangerously-skip-permissions------",
 	} {
 		id, err := agent.ParseSessionID(given)
-		rig.Check(t, id == "" && agent.KindOf(err) == agent.BadInput, "ParseSessionID(%q) = %q, %v; want bad input", given, id, err)
+		rig.Check(t, id == "" && fail.KindOf(err) == fail.BadInput, "ParseSessionID(%q) = %q, %v; want bad input", given, id, err)
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Validate checks what was read back from disk as strictly as what a user types:
@@ -13,11 +16,11 @@ import (
 // Errors: BadInput; Unfit when the record is of a newer schema.
 func (r *Record) Validate() error {
 	if r.Schema > Schema {
-		return Errorf(Unfit, "the record has schema %d, this nbs-worker knows %d", r.Schema, Schema).
+		return fail.Errorf(fail.Unfit, "the record has schema %d, this nbs-worker knows %d", r.Schema, Schema).
 			Hint("use the newer nbs-worker that wrote it; nothing was changed")
 	}
 	if r.Schema < 0 {
-		return Errorf(BadInput, "schema %d is not valid", r.Schema)
+		return fail.Errorf(fail.BadInput, "schema %d is not valid", r.Schema)
 	}
 	return cmp.Or(
 		r.Spec.validate(),
@@ -46,7 +49,7 @@ func (s *Spec) validate() error {
 func canonical(id SessionID) error {
 	parsed, err := ParseSessionID(string(id))
 	if err == nil && parsed != id {
-		return Errorf(BadInput, "session id %s is not in lower case", Quote(string(id)))
+		return fail.Errorf(fail.BadInput, "session id %s is not in lower case", human.Quote(string(id)))
 	}
 	return err
 }
@@ -59,16 +62,16 @@ func CheckTmuxName(name string) error {
 	if name == "" || len(name) <= tmuxNameLimit && isWord(name, "_", "_-") {
 		return nil
 	}
-	return Errorf(BadInput, "tmux session name %s is not valid", Quote(name))
+	return fail.Errorf(fail.BadInput, "tmux session name %s is not valid", human.Quote(name))
 }
 
 // CheckPath checks that a path is absolute and clean text. Errors: BadInput.
 func CheckPath(field, path string) error {
 	if !filepath.IsAbs(path) {
-		return Errorf(BadInput, "%s %s is not an absolute path", field, Quote(path))
+		return fail.Errorf(fail.BadInput, "%s %s is not an absolute path", field, human.Quote(path))
 	}
 	if strings.ContainsAny(path, "\x00\n\r") || !utf8.ValidString(path) {
-		return Errorf(BadInput, "%s %s holds a line break or a NUL, or is not valid UTF-8", field, Quote(path))
+		return fail.Errorf(fail.BadInput, "%s %s holds a line break or a NUL, or is not valid UTF-8", field, human.Quote(path))
 	}
 	return nil
 }
@@ -77,7 +80,7 @@ func CheckPath(field, path string) error {
 // without change: valid UTF-8 without NUL. Errors: BadInput.
 func CheckText(what, text string) error {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-		return Errorf(BadInput, "%s holds a NUL byte or is not valid UTF-8", what)
+		return fail.Errorf(fail.BadInput, "%s holds a NUL byte or is not valid UTF-8", what)
 	}
 	return nil
 }
@@ -85,7 +88,7 @@ func CheckText(what, text string) error {
 func checkEnv(env map[string]string) error {
 	for name, value := range env {
 		if !IsVariableName(name) {
-			return Errorf(BadInput, "variable name %s is not valid", Quote(name))
+			return fail.Errorf(fail.BadInput, "variable name %s is not valid", human.Quote(name))
 		}
 		if err := CheckText("variable "+name, value); err != nil {
 			return err
@@ -98,7 +101,7 @@ func checkEnv(env map[string]string) error {
 func checkEnvNames(names []string) error {
 	for _, name := range names {
 		if !IsVariableName(name) {
-			return Errorf(BadInput, "variable name %s in env_names is not valid", Quote(name))
+			return fail.Errorf(fail.BadInput, "variable name %s in env_names is not valid", human.Quote(name))
 		}
 	}
 	return nil
@@ -112,12 +115,12 @@ func checkDesired(d Desired) error {
 	case "", DesiredRunning, DesiredStopped:
 		return nil
 	}
-	return Errorf(BadInput, "desired %s is neither running nor stopped", Quote(string(d)))
+	return fail.Errorf(fail.BadInput, "desired %s is neither running nor stopped", human.Quote(string(d)))
 }
 
 func checkDepth(depth int) error {
 	if depth < 0 {
-		return Errorf(BadInput, "depth %d is not valid", depth)
+		return fail.Errorf(fail.BadInput, "depth %d is not valid", depth)
 	}
 	return nil
 }
@@ -129,10 +132,10 @@ func checkProcess(p *Process) error {
 		return nil
 	}
 	if _, err := ParseSessionID(string(p.Invocation)); err != nil {
-		return Errorf(BadInput, "invocation %s is not a UUID", Quote(string(p.Invocation)))
+		return fail.Errorf(fail.BadInput, "invocation %s is not a UUID", human.Quote(string(p.Invocation)))
 	}
 	if p.PID == 1 {
-		return Errorf(BadInput, "pid 1 is no agent's")
+		return fail.Errorf(fail.BadInput, "pid 1 is no agent's")
 	}
 	if p.Tmux != nil {
 		return CheckPath("tmux path", p.Tmux.Path)
@@ -145,7 +148,7 @@ func checkProcess(p *Process) error {
 func checkPrevious(sessions []PreviousSession) error {
 	for _, previous := range sessions {
 		if err := canonical(previous.SessionID); err != nil {
-			return Errorf(BadInput, "previous_sessions: %w", err)
+			return fail.Errorf(fail.BadInput, "previous_sessions: %w", err)
 		}
 		if err := CheckText("reason of a previous session", previous.Reason); err != nil {
 			return err
@@ -161,10 +164,10 @@ const EndReasonLimit = 64
 func checkExits(exits []Exit) error {
 	for _, exit := range exits {
 		if !IsEndReason(exit.EndReason) {
-			return Errorf(BadInput, "end_reason of an exit is not a word: %s", Quote(exit.EndReason))
+			return fail.Errorf(fail.BadInput, "end_reason of an exit is not a word: %s", human.Quote(exit.EndReason))
 		}
 		if exit.Cause != "" && !slices.Contains(causes, exit.Cause) {
-			return Errorf(BadInput, "cause of an exit is not known: %s", Quote(string(exit.Cause)))
+			return fail.Errorf(fail.BadInput, "cause of an exit is not known: %s", human.Quote(string(exit.Cause)))
 		}
 	}
 	return nil

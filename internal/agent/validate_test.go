@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -81,7 +82,7 @@ func TestValidateRefusesATamperedRecord(t *testing.T) {
 			r := validRecord()
 			tamper(&r)
 			err := r.Validate()
-			rig.Check(t, err != nil && agent.KindOf(err) == agent.BadInput, "Validate() = %v; want bad input", err)
+			rig.Check(t, err != nil && fail.KindOf(err) == fail.BadInput, "Validate() = %v; want bad input", err)
 		})
 	}
 }
@@ -91,11 +92,11 @@ func TestValidateRefusesANewerSchemaBeforeAllElse(t *testing.T) {
 	r := validRecord()
 	r.Schema, r.Model = agent.Schema+1, "not; valid here, but who knows"
 	err := r.Validate()
-	if agent.KindOf(err) != agent.Unfit {
+	if fail.KindOf(err) != fail.Unfit {
 		t.Fatalf("Validate() = %v; want unfit", err)
 	}
-	if !strings.Contains(err.Error(), "schema 2") || len(agent.HintsOf(err)) == 0 {
-		t.Errorf("it does not say which version is needed: %v, %v", err, agent.HintsOf(err))
+	if !strings.Contains(err.Error(), "schema 2") || len(fail.HintsOf(err)) == 0 {
+		t.Errorf("it does not say which version is needed: %v, %v", err, fail.HintsOf(err))
 	}
 }
 

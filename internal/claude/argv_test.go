@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -118,7 +119,7 @@ func TestCheckExtraArgsRefuses(t *testing.T) {
 		{"--add-dir", "a\x00b"}, {"--add-dir", "\xff"},
 	} {
 		err := CheckExtraArgs(args)
-		wantKind(t, strings.Join(args, " "), err, agent.BadInput)
+		wantKind(t, strings.Join(args, " "), err, fail.BadInput)
 		rig.Check(t, err == nil || !strings.ContainsAny(err.Error(), "\x00\x1b"), "%q: the message is %q", args, err)
 	}
 }
@@ -142,7 +143,7 @@ func TestCheckPromptRefuses(t *testing.T) {
 		"a\x00b", "\xff", strings.Repeat("x", promptLimit+1), "\x1b[31mred", "a\x03", "a\x7f", "\u009b2J", "form\ffeed",
 	} {
 		err := CheckPrompt(prompt)
-		wantKind(t, "CheckPrompt", err, agent.BadInput)
+		wantKind(t, "CheckPrompt", err, fail.BadInput)
 		if err != nil && len(err.Error()) > 300 {
 			t.Errorf("the message has %d bytes", len(err.Error()))
 		}

@@ -7,7 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // BinaryVariable names the claude program to use.
@@ -18,8 +19,8 @@ var ErrCannotRun = errors.New("claude cannot be run")
 
 // CannotRun is the error that a program, which was found before, cannot be run. Errors: Unfit, an [ErrCannotRun].
 func CannotRun(path string, cause error) error {
-	return agent.Errorf(agent.Unfit, "%w: the program %s is not there, or not whole: %w", ErrCannotRun, agent.Quote(path), cause).
-		Hint("look at what became of it: ls -l %s", agent.ShellWord(path))
+	return fail.Errorf(fail.Unfit, "%w: the program %s is not there, or not whole: %w", ErrCannotRun, human.Quote(path), cause).
+		Hint("look at what became of it: ls -l %s", human.ShellWord(path))
 }
 
 // CheckBinary checks that a program can still be run, by its absolute path. Errors: those of [CannotRun].
@@ -43,9 +44,9 @@ func FindBinary(chosen string) (string, error) {
 		return filepath.Abs(path)
 	}
 	if chosen != "" {
-		return "", agent.Errorf(agent.Unfit, "%s=%s cannot be run: %w", BinaryVariable, agent.Quote(chosen), err).
+		return "", fail.Errorf(fail.Unfit, "%s=%s cannot be run: %w", BinaryVariable, human.Quote(chosen), err).
 			Hint("unset %s, or set it to the path of the claude program", BinaryVariable)
 	}
-	return "", agent.Errorf(agent.Unfit, "claude is not on the PATH (%s)", agent.Quote(os.Getenv("PATH"))).
+	return "", fail.Errorf(fail.Unfit, "claude is not on the PATH (%s)", human.Quote(os.Getenv("PATH"))).
 		Hint("install Claude Code, or name the program: export %s=/path/to/claude", BinaryVariable)
 }

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
 )
 
 // ConfigDirVariable moves Claude's configuration to another folder.
@@ -25,7 +26,7 @@ func ConfigAt(dir string) (Config, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return Config{}, agent.Errorf(agent.Unfit, "no home folder: %w", err).
+		return Config{}, fail.Errorf(fail.Unfit, "no home folder: %w", err).
 			Hint("set HOME or %s", ConfigDirVariable)
 	}
 	return configBelow(home), nil

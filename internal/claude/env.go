@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // ScreenReaderVariable makes claude draw for a screen reader, against the settings: without the prompt and the
@@ -35,11 +36,11 @@ func isScrubbed(name string) bool { return slices.Contains(scrubbed, name) }
 func CheckEnv(env map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if isScrubbed(name) || name == ConfigDirVariable || name == "HOME" || strings.HasPrefix(name, "NBS_") {
-			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent", name).
+			return fail.Errorf(fail.BadInput, "variable %s cannot be set for an agent", name).
 				Hint("export it for the call of nbs-worker, if it is meant for that")
 		}
 		if why := whyLoader(name); why != "" {
-			return agent.Errorf(agent.BadInput, "variable %s cannot be set for an agent: %s; it comes from the caller's environment or not at all", name, why).
+			return fail.Errorf(fail.BadInput, "variable %s cannot be set for an agent: %s; it comes from the caller's environment or not at all", name, why).
 				Hint("export it for the call of nbs-worker, if it is meant for that")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -67,7 +68,7 @@ func TestConfigIsTheRecordedOne(t *testing.T) {
 func TestConfigNeedsAHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	_, err := ConfigAt("")
-	wantKind(t, "without a home", err, agent.Unfit)
+	wantKind(t, "without a home", err, fail.Unfit)
 	_, err = ConfigAt("/c")
 	rig.Check(t, err == nil, "with a folder of its own: %v", err)
 }
@@ -102,28 +103,28 @@ func TestFindBinary(t *testing.T) {
 	}
 	for _, chosen := range []string{"text", dir + "/text", dir, "/nonexistent"} {
 		_, err := FindBinary(chosen)
-		wantKind(t, chosen, err, agent.Unfit)
+		wantKind(t, chosen, err, fail.Unfit)
 		rig.Check(t, err == nil || strings.Contains(err.Error(), BinaryVariable), "%s: %v; want the variable that chose it", chosen, err)
 	}
 	t.Setenv("PATH", t.TempDir())
 	_, err := FindBinary("")
-	wantKind(t, "not installed", err, agent.Unfit)
-	rig.Check(t, strings.Contains(strings.Join(agent.HintsOf(err), " "), BinaryVariable), "no remedy: %q", agent.HintsOf(err))
+	wantKind(t, "not installed", err, fail.Unfit)
+	rig.Check(t, strings.Contains(strings.Join(fail.HintsOf(err), " "), BinaryVariable), "no remedy: %q", fail.HintsOf(err))
 }
 
 func TestRefusalKind(t *testing.T) {
 	t.Parallel()
-	for words, want := range map[string]agent.Kind{
-		"No conversation found with session ID: " + string(sessionID):    agent.NotFound,
-		"Error: Session ID " + string(sessionID) + " is already in use.": agent.Conflict,
-		RootRefusal: agent.BadInput,
-		"error: option '--permission-mode <mode>' argument 'x' is invalid. Allowed choices are auto.": agent.BadInput,
-		"error: unknown option '--nope'":            agent.BadInput,
-		"error: unknown option '--session-id'":      agent.Unfit,
-		"error: unknown option '--permission-mode'": agent.Unfit,
-		" Unable to connect to Anthropic services\n\n Failed to connect to api.anthropic.com: EAI_AGAIN": agent.Held,
-		"":            agent.Failed,
-		"panic: oops": agent.Failed,
+	for words, want := range map[string]fail.Kind{
+		"No conversation found with session ID: " + string(sessionID):    fail.NotFound,
+		"Error: Session ID " + string(sessionID) + " is already in use.": fail.Conflict,
+		RootRefusal: fail.BadInput,
+		"error: option '--permission-mode <mode>' argument 'x' is invalid. Allowed choices are auto.": fail.BadInput,
+		"error: unknown option '--nope'":            fail.BadInput,
+		"error: unknown option '--session-id'":      fail.Unfit,
+		"error: unknown option '--permission-mode'": fail.Unfit,
+		" Unable to connect to Anthropic services\n\n Failed to connect to api.anthropic.com: EAI_AGAIN": fail.Held,
+		"":            fail.Failed,
+		"panic: oops": fail.Failed,
 	} {
 		rig.Equal(t, RefusalKind("...\n"+words+"\n"), want, "%q: kind", words)
 	}
@@ -136,7 +137,7 @@ func TestLoadersAreTold(t *testing.T) {
 	for _, name := range []string{"LD_AUDIT", "BUN_INSPECT_PRELOAD", "NPM_CONFIG_PREFIX", "npm_config_prefix", "GIT_CONFIG_KEY_0", "GIT_SSH", "ENV", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_PLUGIN_DIRS", "PATH",
 		"CLAUDE_CONFIG_DIR", "HOME", "CLAUDE_CODE_CHILD_SESSION", "NBS_ROOT",
 	} {
-		wantKind(t, name, CheckEnv(map[string]string{"OK": "1", name: "x"}), agent.BadInput)
+		wantKind(t, name, CheckEnv(map[string]string{"OK": "1", name: "x"}), fail.BadInput)
 	}
 	for _, name := range []string{
 		"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "AWS_REGION", "CLAUDE_CODE_USE_BEDROCK",

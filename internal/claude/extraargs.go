@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // ownedFlags are set from the record, or would make the record untrue: another
@@ -48,7 +50,7 @@ func CheckExtraArgs(args []string) error {
 			continue
 		}
 		if words == 0 {
-			return agent.Errorf(agent.BadInput, "extra argument %s is not an option of claude, nor the value of one", agent.Quote(arg)).
+			return fail.Errorf(fail.BadInput, "extra argument %s is not an option of claude, nor the value of one", human.Quote(arg)).
 				Hint("give the first prompt with --prompt TEXT, and several values one by one: --option=A --option=B")
 		}
 		words--
@@ -81,7 +83,7 @@ func checkOwned(arg string) error {
 	if !owned(name) && arg != "--" {
 		return nil
 	}
-	return agent.Errorf(agent.BadInput, "extra argument %s is set by nbs-worker itself", agent.Quote(name)).
+	return fail.Errorf(fail.BadInput, "extra argument %s is set by nbs-worker itself", human.Quote(name)).
 		Hint("see nbs-worker spawn --help for --model, --permission-mode, --session-id and --prompt")
 }
 

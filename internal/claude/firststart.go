@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"nbs-worker/internal/agent"
 )
 
 // What holds up a first start: questions that no person has answered yet.
@@ -44,7 +45,7 @@ func (c Config) ReadFirstStart(folder string, env func(name string) string) (Fir
 		err = json.Unmarshal(data, &user, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return FirstStart{}, agent.Errorf(agent.BadInput, "Claude's configuration %s cannot be read: %w", agent.Quote(c.file), err)
+		return FirstStart{}, fail.Errorf(fail.BadInput, "Claude's configuration %s cannot be read: %w", human.Quote(c.file), err)
 	}
 	first := FirstStart{Onboarded: user.Onboarded, Trusted: isOn(env("CLAUDE_CODE_SANDBOXED"))}
 	key := env("ANTHROPIC_API_KEY")

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -58,7 +59,7 @@ const (
 	sidechainLine = `{"isSidechain":true,"type":"user","message":{"role":"user","content":"Look around."},"cwd":"/srv/project"}` + "\n"
 )
 
-func wantKind(t *testing.T, what string, err error, want agent.Kind) {
+func wantKind(t *testing.T, what string, err error, want fail.Kind) {
 	t.Helper()
-	rig.Check(t, err != nil && agent.KindOf(err) == want, "%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
+	rig.Check(t, err != nil && fail.KindOf(err) == want, "%s: %v (kind %d); want kind %d", what, err, fail.KindOf(err), want)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // Hold locks the transcript of a conversation until release, or until this process
@@ -28,7 +29,7 @@ func (c Config) Hold(id agent.SessionID) (release func(), held bool, err error) 
 		return nil, false, err
 	}
 	if !locked {
-		return nil, false, agent.Errorf(agent.Conflict, "the conversation %s is open already, for an agent of another project", id)
+		return nil, false, fail.Errorf(fail.Conflict, "the conversation %s is open already, for an agent of another project", id)
 	}
 	return func() { _ = lock.Close() }, true, nil
 }

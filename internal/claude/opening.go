@@ -7,6 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Opening is how a launch opens the recorded conversation.
@@ -50,19 +52,19 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 		return openFound(record, file)
 	}
 	if closed != nil && !record.TranscriptSeen.IsZero() {
-		return "", agent.Errorf(agent.Failed, "%w: %w", ErrClosed, closed).
-			Hint("if that folder is yours, have it given back: sudo chown -R %d %s", os.Getuid(), agent.ShellWord(filepath.Join(c.dir, "projects")))
+		return "", fail.Errorf(fail.Failed, "%w: %w", ErrClosed, closed).
+			Hint("if that folder is yours, have it given back: sudo chown -R %d %s", os.Getuid(), human.ShellWord(filepath.Join(c.dir, "projects")))
 	}
 	if !record.TranscriptSeen.IsZero() {
 		return "", errLost(record, "its transcript is gone from %s; it was last known on %s",
-			agent.Quote(c.dir), record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
+			human.Quote(c.dir), record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
 	}
 	_, mentioned, err := c.history().FirstMention(record.SessionID)
 	if err != nil {
 		return "", err
 	}
 	if mentioned && !c.neverWritten(record) {
-		return "", errLost(record, "its transcript is gone from %s", agent.Quote(c.dir))
+		return "", errLost(record, "its transcript is gone from %s", human.Quote(c.dir))
 	}
 	return OpenNew, nil
 }
@@ -77,14 +79,14 @@ func openFound(record *agent.Record, file transcript.File) (Opening, error) {
 	case hasMessages:
 		return OpenResume, nil
 	case !record.TranscriptSeen.IsZero():
-		return "", errLost(record, "its transcript %s is empty now", agent.Quote(file.Path))
+		return "", errLost(record, "its transcript %s is empty now", human.Quote(file.Path))
 	default:
 		return OpenNew, nil
 	}
 }
 
 func errLost(record *agent.Record, format string, args ...any) error {
-	return agent.Errorf(agent.NotFound, "the conversation %s cannot be resumed: "+format, append([]any{record.SessionID}, args...)...).
+	return fail.Errorf(fail.NotFound, "the conversation %s cannot be resumed: "+format, append([]any{record.SessionID}, args...)...).
 		Hint("Claude deletes transcripts after cleanupPeriodDays (30 by default); a backup put back is found again").
 		Hint("to start an empty conversation with the first prompt, and keep this id in previous_sessions: nbs-worker resume %s --fresh", record.Handle)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -131,12 +132,12 @@ func (c Config) wantOpening(t *testing.T, record *agent.Record, want Opening) {
 // wantLost checks that an error names the conversation and both ways out.
 func wantLost(t *testing.T, err error) {
 	t.Helper()
-	wantKind(t, "gone", err, agent.NotFound)
+	wantKind(t, "gone", err, fail.NotFound)
 	if err == nil {
 		return
 	}
 	rig.Check(t, strings.Contains(err.Error(), string(sessionID)), "%v; want the conversation", err)
-	hints := strings.Join(agent.HintsOf(err), "\n")
+	hints := strings.Join(fail.HintsOf(err), "\n")
 	for _, want := range []string{"backup", "nbs-worker resume alice --fresh"} {
 		rig.Check(t, strings.Contains(hints, want), "the hints do not say %q: %s", want, hints)
 	}
@@ -147,11 +148,11 @@ func TestOpenDoesNotGuessWhenAQuestionFails(t *testing.T) {
 	record := agent.Record{Spec: agent.Spec{Handle: "alice", SessionID: sessionID}}
 	c := newConfig(t)
 	c.put(t, "projects", "a file")
-	if got, err := c.Open(&record); got != "" || err == nil || agent.KindOf(err) == agent.NotFound {
+	if got, err := c.Open(&record); got != "" || err == nil || fail.KindOf(err) == fail.NotFound {
 		t.Errorf("projects cannot be read: %q, %v; want an error that is no loss", got, err)
 	}
 	c = newConfig(t)
 	c.put(t, "history.jsonl/x", "a folder")
 	got, err := c.Open(&record)
-	rig.Check(t, got == "" && err != nil && agent.KindOf(err) != agent.NotFound, "the history cannot be read: %q, %v; want an error that is no loss", got, err)
+	rig.Check(t, got == "" && err != nil && fail.KindOf(err) != fail.NotFound, "the history cannot be read: %q, %v; want an error that is no loss", got, err)
 }

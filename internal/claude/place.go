@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 const slugLimit = 200 // bytes; Claude ends longer ones with a hash
@@ -119,7 +120,7 @@ func (c Config) ClearPlace(id agent.SessionID) error {
 		return err
 	}
 	if _, found, err := c.Transcript(id); err != nil || found {
-		return errors.Join(err, agent.Errorf(agent.Conflict, "the transcript of %s is there again", id))
+		return errors.Join(err, fail.Errorf(fail.Conflict, "the transcript of %s is there again", id))
 	}
 	return nil
 }

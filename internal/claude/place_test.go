@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -33,7 +33,7 @@ func TestClearPlace(t *testing.T) {
 	rig.Must(t, config.ClearPlace(sessionID))
 	config.putTranscript(t, userLine)
 	err := config.ClearPlace(sessionID)
-	wantKind(t, "spoken", err, agent.Conflict)
+	wantKind(t, "spoken", err, fail.Conflict)
 	rig.Check(t, err != nil && strings.Contains(err.Error(), string(sessionID)), "%v", err)
 }
 

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // CheckPrompt refuses a first prompt that would not arrive as it is given.
@@ -16,7 +18,7 @@ func CheckPrompt(prompt string) error {
 		return err
 	}
 	if len(prompt) > promptLimit {
-		return agent.Errorf(agent.BadInput, "the prompt has %d bytes, the limit is %d", len(prompt), promptLimit).
+		return fail.Errorf(fail.BadInput, "the prompt has %d bytes, the limit is %d", len(prompt), promptLimit).
 			Hint("put the text into a file and let the prompt say: Read FILE and do what it says.")
 	}
 	if err := checkControls(prompt); err != nil {
@@ -33,7 +35,7 @@ func checkControls(prompt string) error {
 		return nil
 	}
 	character, _ := utf8.DecodeRuneInString(prompt[at:]) // the prompt may be of a file, which no error quotes
-	return agent.Errorf(agent.BadInput, "the prompt holds a control character, %U, at byte %d; claude drops such", character, at).
+	return fail.Errorf(fail.BadInput, "the prompt holds a control character, %U, at byte %d; claude drops such", character, at).
 		Hint("take them out, or put the text into a file and let the prompt say: Read FILE and do what it says.")
 }
 
@@ -55,7 +57,7 @@ func checkCommand(prompt string) error {
 		word = trimmed[:end]
 	}
 	if isLeaving(trimmed) || strings.HasPrefix(word, "/") && isLeaving(word) {
-		return agent.Errorf(agent.BadInput, "the prompt is the command %s, which makes claude leave the conversation", agent.Quote(word)).
+		return fail.Errorf(fail.BadInput, "the prompt is the command %s, which makes claude leave the conversation", human.Quote(word)).
 			Hint("give words that are meant for the model")
 	}
 	return nil

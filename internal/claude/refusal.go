@@ -3,20 +3,20 @@ package claude
 import (
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // RefusalKind classifies the last output of a claude that exited right after its start.
-func RefusalKind(words string) agent.Kind {
+func RefusalKind(words string) fail.Kind {
 	for _, known := range []struct {
 		text string
-		kind agent.Kind
+		kind fail.Kind
 	}{
-		{"No conversation found with session ID", agent.NotFound},
-		{"is already in use", agent.Conflict},
-		{RootRefusal, agent.BadInput},
-		{"Allowed choices are", agent.BadInput},
-		{"Unable to connect to Anthropic services", agent.Held},
+		{"No conversation found with session ID", fail.NotFound},
+		{"is already in use", fail.Conflict},
+		{RootRefusal, fail.BadInput},
+		{"Allowed choices are", fail.BadInput},
+		{"Unable to connect to Anthropic services", fail.Held},
 	} {
 		if strings.Contains(words, known.text) {
 			return known.kind
@@ -25,15 +25,15 @@ func RefusalKind(words string) agent.Kind {
 	if _, rest, found := strings.Cut(words, "error: unknown option '"); found {
 		return unknownOption(rest)
 	}
-	return agent.Failed
+	return fail.Failed
 }
 
 // unknownOption decides by the owner of the option: one that only nbs-worker sets is
 // missing because claude is too old; any other is the user's own.
-func unknownOption(words string) agent.Kind {
+func unknownOption(words string) fail.Kind {
 	option, _, _ := strings.Cut(words, "'")
 	if owned(option) {
-		return agent.Unfit
+		return fail.Unfit
 	}
-	return agent.BadInput
+	return fail.BadInput
 }

@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 
-	"nbs-worker/internal/agent"
+	"github.com/google/renameio/v2"
 )
 
 const (
@@ -43,7 +44,7 @@ func (c Config) Trust(ctx context.Context, folder string) error {
 	}
 	changed, err := withTrust(data, folder)
 	if err != nil {
-		return agent.Errorf(agent.BadInput, "Claude's configuration %s cannot be read: %w", agent.Quote(c.file), err)
+		return fail.Errorf(fail.BadInput, "Claude's configuration %s cannot be read: %w", human.Quote(c.file), err)
 	}
 	file := c.file
 	if target, err := filepath.EvalSymlinks(file); err == nil {
@@ -124,7 +125,7 @@ func lockConfig(ctx context.Context, file string) (unlock func(), err error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-deadline:
-			return nil, agent.Errorf(agent.Conflict, "Claude's configuration stayed locked for %s: %s", configLockWait, agent.Quote(lock))
+			return nil, fail.Errorf(fail.Conflict, "Claude's configuration stayed locked for %s: %s", configLockWait, human.Quote(lock))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -116,7 +116,7 @@ func TestTrustRefusesADamagedFile(t *testing.T) {
 	for _, text := range []string{"{", "[]", `{"projects":[]}`, `{"projects":{}} x`, `"x"`} {
 		c := newConfig(t)
 		c.put(t, ".claude.json", text)
-		wantKind(t, text, c.Trust(t.Context(), t.TempDir()), agent.BadInput)
+		wantKind(t, text, c.Trust(t.Context(), t.TempDir()), fail.BadInput)
 		after, err := os.ReadFile(c.file)
 		rig.Check(t, string(after) == text && err == nil, "the file was changed to %s, %v", after, err)
 	}
@@ -193,7 +193,7 @@ func TestTrustGivesUp(t *testing.T) {
 			}
 		}()
 		begun := time.Now()
-		wantKind(t, "a lock that stays", c.Trust(t.Context(), folder), agent.Conflict)
+		wantKind(t, "a lock that stays", c.Trust(t.Context(), folder), fail.Conflict)
 		waited := time.Since(begun)
 		rig.Check(t, waited >= configLockWait && waited <= 2*configLockWait, "it waited %s", waited)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -226,6 +226,6 @@ func TestTrustOfAStaleLock(t *testing.T) {
 		rig.Must(t, os.WriteFile(filepath.Join(lock, "x"), nil, 0o600))
 		long := time.Now().Add(-2 * configLockStale)
 		rig.Must(t, os.Chtimes(lock, long, long))
-		wantKind(t, "a lock that stays", c.Trust(t.Context(), other), agent.Conflict)
+		wantKind(t, "a lock that stays", c.Trust(t.Context(), other), fail.Conflict)
 	})
 }

@@ -3,10 +3,10 @@ package memory
 import (
 	"strings"
 
+	"nbs-worker/internal/fail"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"nbs-worker/internal/agent"
 )
 
 // AnswerSchema is what an observer may answer, as a JSON schema.
@@ -53,24 +53,24 @@ type answered struct {
 // Errors: BadInput, whose words can be told to the model.
 func ReadAnswer(text string) ([]Observation, error) {
 	if len(text) > answerLimit {
-		return nil, agent.Errorf(agent.BadInput, "the answer is longer than %d bytes", answerLimit)
+		return nil, fail.Errorf(fail.BadInput, "the answer is longer than %d bytes", answerLimit)
 	}
 	var a answer
 	err := json.Unmarshal([]byte(unfenced(text)), &a, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false))
 	if err != nil {
-		return nil, agent.Errorf(agent.BadInput, "the answer is not the JSON object that was asked for: %w", err)
+		return nil, fail.Errorf(fail.BadInput, "the answer is not the JSON object that was asked for: %w", err)
 	}
 	if a.Observations == nil {
-		return nil, agent.Errorf(agent.BadInput, `the answer has no "observations"`)
+		return nil, fail.Errorf(fail.BadInput, `the answer has no "observations"`)
 	}
 	if len(*a.Observations) > ObservationsLimit {
-		return nil, agent.Errorf(agent.BadInput, "there are more than %d observations", ObservationsLimit)
+		return nil, fail.Errorf(fail.BadInput, "there are more than %d observations", ObservationsLimit)
 	}
 	var all []Observation
 	for i, one := range *a.Observations {
 		o := Observation{Type: one.Type, Title: oneLine(one.Title), Narrative: one.Narrative, Facts: lines(one.Facts), Files: one.Files}
 		if err := o.Validate(); err != nil {
-			return nil, agent.Errorf(agent.BadInput, "observation %d: %w", i+1, err)
+			return nil, fail.Errorf(fail.BadInput, "observation %d: %w", i+1, err)
 		}
 		all = append(all, o)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 )
@@ -60,7 +60,7 @@ func TestReadAnswerRefusesWhatDoesNotFit(t *testing.T) {
 		`{"observations":[` + strings.Repeat(`{"type":"fix","title":"x"},`, memory.ObservationsLimit) + `{"type":"fix","title":"x"}]}`: "more than",
 	} {
 		all, err := memory.ReadAnswer(text)
-		rig.Check(t, err != nil && agent.KindOf(err) == agent.BadInput && all == nil && strings.Contains(err.Error(), says), "%.80s: %v, %v; want %q", text, all, err, says)
+		rig.Check(t, err != nil && fail.KindOf(err) == fail.BadInput && all == nil && strings.Contains(err.Error(), says), "%.80s: %v, %v; want %q", text, all, err, says)
 	}
 }
 
@@ -124,7 +124,7 @@ func FuzzReadAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := memory.ReadAnswer(text)
 		if err != nil {
-			rig.Check(t, agent.KindOf(err) == agent.BadInput && all == nil, "%q: %v, %v", text, all, err)
+			rig.Check(t, fail.KindOf(err) == fail.BadInput && all == nil, "%q: %v, %v", text, all, err)
 			return
 		}
 		type answered struct {

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Type says what an observation is of.
@@ -31,7 +33,7 @@ func ParseType(s string) (Type, error) {
 	if t := Type(strings.ReplaceAll(strings.ToLower(s), "-", "_")); slices.Contains(Types(), t) {
 		return t, nil
 	}
-	return "", agent.Errorf(agent.BadInput, "type %s is not one of %s", agent.Quote(s), names(Types()))
+	return "", fail.Errorf(fail.BadInput, "type %s is not one of %s", human.Quote(s), names(Types()))
 }
 
 func names(types []Type) string {
@@ -70,13 +72,13 @@ const (
 // Errors: BadInput, which says what does not fit.
 func (o Observation) Validate() error {
 	if !slices.Contains(Types(), o.Type) {
-		return agent.Errorf(agent.BadInput, "type %s is not one of %s", agent.Quote(string(o.Type)), names(Types()))
+		return fail.Errorf(fail.BadInput, "type %s is not one of %s", human.Quote(string(o.Type)), names(Types()))
 	}
 	if strings.TrimSpace(o.Title) == "" {
-		return agent.Errorf(agent.BadInput, "there is no title")
+		return fail.Errorf(fail.BadInput, "there is no title")
 	}
 	if len(o.Facts) > FactsLimit || len(o.Files) > FactsLimit {
-		return agent.Errorf(agent.BadInput, "there are more than %d facts or files", FactsLimit)
+		return fail.Errorf(fail.BadInput, "there are more than %d facts or files", FactsLimit)
 	}
 	if err := checkText("title", o.Title, TitleLimit, isControl); err != nil {
 		return err
@@ -100,9 +102,9 @@ func (o Observation) Validate() error {
 func checkText(what, text string, limit int, bad func(rune) bool) error {
 	switch {
 	case len(text) > limit:
-		return agent.Errorf(agent.BadInput, "a %s is longer than %d bytes", what, limit)
+		return fail.Errorf(fail.BadInput, "a %s is longer than %d bytes", what, limit)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, bad):
-		return agent.Errorf(agent.BadInput, "a %s holds a control character, or is not valid UTF-8", what) // unquoted: it may be of a file
+		return fail.Errorf(fail.BadInput, "a %s holds a control character, or is not valid UTF-8", what) // unquoted: it may be of a file
 	}
 	return nil
 }

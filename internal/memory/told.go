@@ -3,10 +3,10 @@ package memory
 import (
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // Told is the text of an error for people who read the output of a service: its hints follow, a line each.
 func Told(err error) string {
-	return strings.Join(append([]string{err.Error()}, agent.HintsOf(err)...), "\nhint: ")
+	return strings.Join(append([]string{err.Error()}, fail.HintsOf(err)...), "\nhint: ")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -70,7 +71,7 @@ func noteSession(t *testing.T, s *Store, handle agent.Handle, id agent.SessionID
 // wantDamage checks that an error names the damaged file and a remedy.
 func wantDamage(t *testing.T, err error, file string) {
 	t.Helper()
-	storetest.WantKind(t, "damaged", err, agent.BadInput)
+	storetest.WantKind(t, "damaged", err, fail.BadInput)
 	if err == nil {
 		return
 	}
@@ -84,7 +85,7 @@ func TestDamagedRecordThatIsNoFile(t *testing.T) {
 	rig.Must(t, os.Mkdir(path(s, "sessions", "alice.json"), 0o700))
 	_, err := s.Load("alice")
 	wantDamage(t, err, path(s, "sessions", "alice.json"))
-	for _, hint := range agent.HintsOf(err) {
+	for _, hint := range fail.HintsOf(err) {
 		rig.Check(t, !strings.Contains(hint, "--session-id"), "a session id that nobody knows is offered: %s", hint)
 	}
 }
@@ -95,8 +96,8 @@ func TestRecordThatCannotBeReadIsNotDamaged(t *testing.T) {
 	records := Records{store: newStoreWith(t, "alice"), read: new(atomic.Int64)} // the zero folder is the standard input, which is none
 	var r agent.Record
 	err := records.Load("alice", &r)
-	storetest.WantKind(t, "load", err, agent.Failed)
-	rig.Check(t, errors.Is(err, syscall.ENOTDIR) && strings.HasPrefix(err.Error(), "read the record ") && agent.HintsOf(err) == nil, "%v, %q", err, agent.HintsOf(err))
+	storetest.WantKind(t, "load", err, fail.Failed)
+	rig.Check(t, errors.Is(err, syscall.ENOTDIR) && strings.HasPrefix(err.Error(), "read the record ") && fail.HintsOf(err) == nil, "%v, %q", err, fail.HintsOf(err))
 }
 
 // A record of a newer program is whole, whatever its fields look like by then.
@@ -110,12 +111,12 @@ func TestNewerRecordIsNeitherReadNorWritten(t *testing.T) {
 		file := path(s, "sessions", "theologian.json")
 		storetest.Write(t, file, text)
 		_, err := s.Load("theologian")
-		storetest.WantKind(t, "load", err, agent.Unfit)
+		storetest.WantKind(t, "load", err, fail.Unfit)
 		_, err = s.Update(t.Context(), "theologian", func(*agent.Record) error { return nil })
-		storetest.WantKind(t, "update", err, agent.Unfit)
-		storetest.WantKind(t, "insert", s.Insert(t.Context(), record("theologian")), agent.Conflict)
+		storetest.WantKind(t, "update", err, fail.Unfit)
+		storetest.WantKind(t, "insert", s.Insert(t.Context(), record("theologian")), fail.Conflict)
 		storetest.WantHint(t, err, "newer nbs-worker")
-		rig.Check(t, !strings.Contains(strings.Join(agent.HintsOf(err), " "), "mv "), "the hint is %q", agent.HintsOf(err))
+		rig.Check(t, !strings.Contains(strings.Join(fail.HintsOf(err), " "), "mv "), "the hint is %q", fail.HintsOf(err))
 		storetest.WantText(t, file, text)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -49,10 +50,10 @@ func FuzzLoad(f *testing.F) {
 			rig.Check(t, invalid == nil && r.Handle == "theologian", "an invalid record was read: %+v: %v", r, invalid)
 			id, err := agent.ParseSessionID(string(r.SessionID))
 			rig.Check(t, err == nil && id == r.SessionID, "session id %q: %v", r.SessionID, err)
-		case agent.KindOf(err) == agent.BadInput:
+		case fail.KindOf(err) == fail.BadInput:
 			wantDamage(t, err, path(s, "sessions/theologian.json"))
-		case agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) != 1:
-			t.Errorf("%v, hints %q", err, agent.HintsOf(err))
+		case fail.KindOf(err) != fail.Unfit || len(fail.HintsOf(err)) != 1:
+			t.Errorf("%v, hints %q", err, fail.HintsOf(err))
 		}
 		after, err := os.ReadFile(path(s, "sessions/theologian.json"))
 		rig.Check(t, err == nil && bytes.Equal(after, data), "reading has changed it: %q, %v", after, err)

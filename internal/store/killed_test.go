@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -78,8 +79,8 @@ func TestKilledInsertLeavesAWholeRecordOrNone(t *testing.T) {
 				r, err := s.Load("bob")
 				switch {
 				case err == nil && r.SessionID == aliceID:
-					storetest.WantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), agent.Conflict)
-				case killed && agent.KindOf(err) == agent.NotFound:
+					storetest.WantKind(t, "a second insert", s.Insert(t.Context(), record("bob")), fail.Conflict)
+				case killed && fail.KindOf(err) == fail.NotFound:
 					rig.Must(t, s.Insert(t.Context(), record("bob")))
 				default:
 					t.Errorf("%+v, %v", r, err)
@@ -93,7 +94,7 @@ func TestKilledRemoveLeavesAWholeRecordOrNone(t *testing.T) {
 	t.Parallel()
 	eachKill(t, "remove", withAlice, func(s *Store, killed bool) {
 		_, err := s.Load("alice")
-		rig.Check(t, (err == nil || agent.KindOf(err) == agent.NotFound) && (err != nil || killed), "%v", err)
+		rig.Check(t, (err == nil || fail.KindOf(err) == fail.NotFound) && (err != nil || killed), "%v", err)
 	})
 }
 

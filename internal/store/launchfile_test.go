@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -21,7 +22,7 @@ func TestLaunchIsTakenOnce(t *testing.T) {
 	entries, _ := os.ReadDir(string(s.launches()))
 	rig.Check(t, len(entries) == 0, "the secret stays on disk: %v", entries)
 	_, err = s.TakeLaunch("alice", "i")
-	storetest.WantKind(t, "a second time", err, agent.Conflict)
+	storetest.WantKind(t, "a second time", err, fail.Conflict)
 }
 
 // A launcher that comes late must not take away what a later start left for its own.
@@ -32,7 +33,7 @@ func TestLaunchOfAnotherStartIsLeft(t *testing.T) {
 		rig.Must(t, s.PutLaunch("alice", Launch{Invocation: id}))
 	}
 	_, err := s.TakeLaunch("alice", "first")
-	storetest.WantKind(t, "the superseded start", err, agent.Conflict)
+	storetest.WantKind(t, "the superseded start", err, fail.Conflict)
 	got, err := s.TakeLaunch("alice", "second")
 	rig.Check(t, err == nil && got.Invocation == "second", "the newer start: %+v, %v", got, err)
 }
@@ -51,7 +52,7 @@ func TestOneOfManyTakesTheLaunch(t *testing.T) {
 		for range takers {
 			if err := <-outcomes; err == nil {
 				took++
-			} else if agent.KindOf(err) != agent.Conflict {
+			} else if fail.KindOf(err) != fail.Conflict {
 				t.Errorf("a loser gets %v; want a conflict", err)
 			}
 		}
@@ -76,5 +77,5 @@ func TestDropLaunch(t *testing.T) {
 	rig.Must(t, s.PutLaunch("alice", Launch{Invocation: "i"}))
 	rig.Must(t, s.DropLaunch("ALICE"))
 	_, err := s.TakeLaunch("alice", "i")
-	storetest.WantKind(t, "after that", err, agent.Conflict)
+	storetest.WantKind(t, "after that", err, fail.Conflict)
 }

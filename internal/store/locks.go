@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/private"
 )
 
@@ -54,7 +55,7 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
 	holder := Holder{PID: os.Getpid(), Verb: verb, Handle: handle, Since: now}
 	unlock, err = s.tryLock(verbLock(handle), holder, func(by string) error {
-		return agent.Errorf(agent.Conflict, "another command is at work on this agent: %s", by).
+		return fail.Errorf(fail.Conflict, "another command is at work on this agent: %s", by).
 			Hint("wait until it has ended, then look: nbs-worker session %s", handle)
 	})
 	if err == nil {
@@ -76,7 +77,7 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	begun := time.Now()
 	for named := begun; ; {
 		unlock, err = s.takeVerb(handle, verb, now)
-		if agent.KindOf(err) != agent.Conflict {
+		if fail.KindOf(err) != fail.Conflict {
 			return unlock, err
 		}
 		since, limit := begun, patience.Other
@@ -94,7 +95,7 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 		select {
 		case <-retry.C:
 		case <-ctx.Done():
-			return nil, agent.Errorf(agent.Interrupted, "interrupted while another command was at work on this agent")
+			return nil, fail.Errorf(fail.Interrupted, "interrupted while another command was at work on this agent")
 		}
 	}
 }
@@ -146,7 +147,7 @@ func leaseName(id agent.SessionID) string { return string(id) + ".lease" }
 // lives or until release. It does not wait. Errors: Conflict, naming the holder.
 func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(), err error) {
 	return s.tryLock(leaseName(id), holder, func(by string) error {
-		err := agent.Errorf(agent.Conflict, "the conversation %s is open already: %s", id, by)
+		err := fail.Errorf(fail.Conflict, "the conversation %s is open already: %s", id, by)
 		if holder.Handle == "" {
 			return err.Hint("to see whose it is: nbs-worker list")
 		}
@@ -161,7 +162,7 @@ func (s *Store) LockRun(key string, name agent.Handle, now time.Time) (unlock fu
 		return nil, err
 	}
 	return s.tryLock(key+".run", Holder{PID: os.Getpid(), Verb: "runbook", Handle: name, Since: now}, func(by string) error {
-		return agent.Errorf(agent.Conflict, "it is being run already: %s", by).Hint("see what it does: nbs-worker events --follow")
+		return fail.Errorf(fail.Conflict, "it is being run already: %s", by).Hint("see what it does: nbs-worker events --follow")
 	})
 }
 
@@ -172,7 +173,7 @@ func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err err
 		return nil, err
 	}
 	return s.tryLock("recover.run", Holder{PID: os.Getpid(), Verb: verb, Handle: "agents", Since: now}, func(by string) error {
-		return agent.Errorf(agent.Conflict, "agents of the project are being repaired already: %s", by).
+		return fail.Errorf(fail.Conflict, "agents of the project are being repaired already: %s", by).
 			Hint("see what it does: nbs-worker events --follow")
 	})
 }
@@ -201,7 +202,7 @@ func (s *Store) lockAlone(name, otherwise string, now time.Time) (release func()
 		return nil, err
 	}
 	return s.tryLock(name, Holder{PID: os.Getpid(), Verb: name, Since: now}, func(by string) error {
-		return agent.Errorf(agent.Conflict, "%s: %s", otherwise, by)
+		return fail.Errorf(fail.Conflict, "%s: %s", otherwise, by)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/storetest"
@@ -22,7 +23,7 @@ func TestVerbLockExcludesInAnyCase(t *testing.T) {
 	s := newStore(t)
 	unlock := locked(t, s, "Alice", "spawn", storetest.SomeTime())
 	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
-	storetest.WantKind(t, "second holder", err, agent.Conflict)
+	storetest.WantKind(t, "second holder", err, fail.Conflict)
 	want := "spawn Alice, pid " + strconv.Itoa(os.Getpid()) + ", since 2026-02-20T11:44:07Z"
 	rig.Check(t, err == nil || strings.Contains(err.Error(), want), "%v; want the holder: %s", err, want)
 	locked(t, s, "bob", "stop", storetest.SomeTime())() // another agent's
@@ -36,7 +37,7 @@ func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	holder := rig.StartChild(t, rig.Command("verb", s.Project(), "alice"))
 	pid := holder.Said()
 	_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
-	storetest.WantKind(t, "second holder", err, agent.Conflict)
+	storetest.WantKind(t, "second holder", err, fail.Conflict)
 	rig.Check(t, err == nil || strings.Contains(err.Error(), "resume alice, pid "+strconv.Itoa(pid)), "%v; want the holder, pid %d", err, pid)
 	rig.Must(t, holder.Process.Kill())
 	rig.Eventually(t, "the lock is free", func() bool {
@@ -56,7 +57,7 @@ func TestWaitForAVerbIsInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	_, err := s.AwaitVerb(ctx, "alice", "stop", storetest.SomeTime(), Patience{Short: time.Hour, Other: time.Hour})
-	storetest.WantKind(t, "while it waits", err, agent.Interrupted)
+	storetest.WantKind(t, "while it waits", err, fail.Interrupted)
 }
 
 // A verb that ends soon is waited for, also by who waits for no other; and each for no longer than the limit.
@@ -66,7 +67,7 @@ func TestWaitForAVerbHasALimit(t *testing.T) {
 	for verb, patience := range map[string]Patience{"send": {Short: 10 * time.Millisecond, Other: time.Hour}, "spawn": {Short: time.Hour}} {
 		unlock := locked(t, s, "alice", verb, storetest.SomeTime())
 		_, err := s.AwaitVerb(t.Context(), "alice", "resume", storetest.SomeTime(), patience)
-		storetest.WantKind(t, "while "+verb+" has it", err, agent.Conflict)
+		storetest.WantKind(t, "while "+verb+" has it", err, fail.Conflict)
 		rig.Check(t, err == nil || strings.Contains(err.Error(), verb+" alice, pid "), "%v; want the holder", err)
 		unlock()
 	}
@@ -109,7 +110,7 @@ func TestLeaseExcludes(t *testing.T) {
 	release, err := s.AcquireLease(aliceID, Holder{PID: 7, Verb: "run", Handle: "alice", Since: storetest.SomeTime()})
 	rig.Must(t, err)
 	_, err = s.AcquireLease(aliceID, Holder{Handle: "bob"})
-	storetest.WantKind(t, "second holder", err, agent.Conflict)
+	storetest.WantKind(t, "second holder", err, fail.Conflict)
 	if err != nil && (!strings.Contains(err.Error(), string(aliceID)) || !strings.Contains(err.Error(), "run alice, pid 7")) {
 		t.Errorf("%v; want the conversation and its holder", err)
 	}
@@ -135,7 +136,7 @@ func TestLeaseIsNotInherited(t *testing.T) {
 	if child == holder.Process.Pid {
 		child = pids[1]
 	}
-	if _, err := s.AcquireLease(aliceID, Holder{}); agent.KindOf(err) != agent.Conflict || err == nil {
+	if _, err := s.AcquireLease(aliceID, Holder{}); fail.KindOf(err) != fail.Conflict || err == nil {
 		t.Fatalf("while its holder lives: %v; want a conflict", err)
 	}
 	rig.Must(t, holder.Process.Kill())
@@ -191,7 +192,7 @@ func TestLocksOfTheProjectNameTheirHolder(t *testing.T) {
 		unlock, err := lock(s, storetest.SomeTime())
 		rig.Must(t, err)
 		_, err = lock(s, storetest.SomeTime())
-		storetest.WantKind(t, what, err, agent.Conflict)
+		storetest.WantKind(t, what, err, fail.Conflict)
 		rig.Check(t, strings.Contains(err.Error(), fmt.Sprintf(": %s, pid %d, since ", what, os.Getpid())), "%s: %v", what, err)
 		unlock()
 	}
@@ -206,7 +207,7 @@ func TestUnsignedLockIsStillALock(t *testing.T) {
 			defer locked(t, s, "alice", "spawn", storetest.SomeTime())()
 			storetest.Write(t, path(s, "locks", "alice.verb"), text)
 			_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
-			storetest.WantKind(t, what, err, agent.Conflict)
+			storetest.WantKind(t, what, err, fail.Conflict)
 			rig.Check(t, err == nil || strings.Contains(err.Error(), "did not sign") && !strings.Contains(err.Error(), "\x1b"), "%q", err)
 		})
 	}
@@ -257,8 +258,8 @@ func TestLockThatIsNotLetGoOf(t *testing.T) {
 		"alice.record": s.Remove(late, "alice"),
 		"journal":      s.Journal().Append(late, journal.Event{Handle: "alice"}),
 	} {
-		storetest.WantKind(t, name, err, agent.Conflict)
-		rig.Check(t, strings.Contains(err.Error(), ".nbs/locks/"+name+" stayed locked") && len(agent.HintsOf(err)) != 0, "%s: %v", name, err)
+		storetest.WantKind(t, name, err, fail.Conflict)
+		rig.Check(t, strings.Contains(err.Error(), ".nbs/locks/"+name+" stayed locked") && len(fail.HintsOf(err)) != 0, "%s: %v", name, err)
 	}
 }
 
@@ -279,7 +280,7 @@ func TestOneLeadsARunOfARunbook(t *testing.T) {
 	rig.Must(t, err)
 	defer unlock()
 	_, err = s.LockRun("restart-0", "restart", storetest.SomeTime())
-	storetest.WantKind(t, "a second run", err, agent.Conflict)
+	storetest.WantKind(t, "a second run", err, fail.Conflict)
 }
 
 func TestOneRepairsAgents(t *testing.T) {
@@ -289,6 +290,6 @@ func TestOneRepairsAgents(t *testing.T) {
 	rig.Must(t, err)
 	defer unlock()
 	_, err = s.LockRecovery("watch", storetest.SomeTime())
-	storetest.WantKind(t, "a second one", err, agent.Conflict)
+	storetest.WantKind(t, "a second one", err, fail.Conflict)
 	rig.Check(t, strings.Contains(err.Error(), "already: recover agents, pid "), "%v", err)
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/parallel"
 	"nbs-worker/internal/platform/smallfile"
 )
@@ -144,12 +146,12 @@ func (r Records) loadIf(wanted func(text []byte) bool, handle agent.Handle, into
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it was removed this moment
 		return s.absent(handle)
-	case agent.KindOf(err) == agent.BadInput:
+	case fail.KindOf(err) == fail.BadInput:
 		return err // not damaged: others could have written it
 	case errors.Is(err, smallfile.ErrIrregular), errors.Is(err, smallfile.TooLargeError(fileLimit)):
 		return s.damaged(name, err)
 	case err != nil: // such as too many open files, which passes
-		return agent.Errorf(agent.Failed, "read the record %s: %w", agent.Quote(s.absolute(name)), err)
+		return fail.Errorf(fail.Failed, "read the record %s: %w", human.Quote(s.absolute(name)), err)
 	}
 	return damage
 }

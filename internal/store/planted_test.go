@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -25,10 +26,10 @@ func TestPlantedRecordIsRefused(t *testing.T) {
 	s := newStore(t)
 	plantLink(t, s, "sessions", "alice.json")
 	_, err := s.Load("alice")
-	storetest.WantKind(t, "load", err, agent.BadInput)
-	storetest.WantKind(t, "insert", s.Insert(t.Context(), record("alice")), agent.Conflict)
+	storetest.WantKind(t, "load", err, fail.BadInput)
+	storetest.WantKind(t, "insert", s.Insert(t.Context(), record("alice")), fail.Conflict)
 	_, err = s.Update(t.Context(), "alice", func(*agent.Record) error { return nil })
-	storetest.WantKind(t, "update", err, agent.BadInput)
+	storetest.WantKind(t, "update", err, fail.BadInput)
 }
 
 func TestPlantedFolderIsRefused(t *testing.T) {
@@ -39,7 +40,7 @@ func TestPlantedFolderIsRefused(t *testing.T) {
 		rig.Must(t, os.RemoveAll(path(s, folder)))
 		rig.Must(t, os.Symlink(outside, path(s, folder)))
 		_, err := Open(s.Project())
-		storetest.WantKind(t, folder, err, agent.BadInput)
+		storetest.WantKind(t, folder, err, fail.BadInput)
 		entries, _ := os.ReadDir(outside)
 		rig.Check(t, len(entries) == 0, "%s: written outside: %v", folder, entries)
 	}
@@ -70,7 +71,7 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 			rig.Must(t, plant(at, alice))
 		}
 		_, err := s.Load("bob")
-		storetest.WantKind(t, what+": load", err, agent.BadInput)
+		storetest.WantKind(t, what+": load", err, fail.BadInput)
 		if err := s.journal.Append(t.Context(), noted("alice", aliceID)); err == nil || !strings.Contains(err.Error(), ".nbs/journal.jsonl: not a regular file") {
 			t.Errorf("%s: append: %v", what, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
@@ -163,13 +164,13 @@ func TestWithoutProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := Find(dir)
-	storetest.WantKind(t, "find", err, agent.NotFound)
+	storetest.WantKind(t, "find", err, fail.NotFound)
 	_, err = Open(dir)
-	storetest.WantKind(t, "open", err, agent.NotFound)
+	storetest.WantKind(t, "open", err, fail.NotFound)
 	storetest.WantHint(t, err, "--root")
 	s := Absent(dir)
 	_, err = s.Load("alice")
-	storetest.WantKind(t, "load", err, agent.NotFound)
+	storetest.WantKind(t, "load", err, fail.NotFound)
 	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
 		t.Errorf("Handles() = %v, %v", handles, err)
 	}
@@ -191,7 +192,7 @@ func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 			rig.Must(t, os.Chmod(path(s, folder), mode))
 			for what, open := range map[string]func(string) (*Store, error){"open": Open, "create": Create} {
 				_, err := open(s.Project())
-				storetest.WantKind(t, what+" .nbs/"+folder, err, agent.BadInput)
+				storetest.WantKind(t, what+" .nbs/"+folder, err, fail.BadInput)
 				storetest.WantHint(t, err, "chmod 700 '"+path(s, folder))
 			}
 		}
@@ -201,13 +202,13 @@ func TestOpenRefusesWhatOthersCanWrite(t *testing.T) {
 func TestOpenRefusesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 { // only root can give a folder away; to others, / is somebody else's
-		storetest.WantKind(t, "a folder of root", private.Check("/"), agent.BadInput)
+		storetest.WantKind(t, "a folder of root", private.Check("/"), fail.BadInput)
 		return
 	}
 	s := newStore(t)
 	rig.Must(t, os.Chown(path(s), rig.Nobody, -1))
 	_, err := own(Open(s.Project()))
-	storetest.WantKind(t, "a folder of nobody", err, agent.BadInput)
+	storetest.WantKind(t, "a folder of nobody", err, fail.BadInput)
 }
 
 func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
@@ -222,8 +223,8 @@ func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 		rig.Must(t, plant(filepath.Join(project, ".nbs")))
 		rig.Gives(t, project, "%s: Find passes it by", what)(Find(project))
 		_, err := own(Open(project))
-		storetest.WantKind(t, "open a "+what, err, agent.BadInput)
+		storetest.WantKind(t, "open a "+what, err, fail.BadInput)
 		_, err = own(Create(project))
-		storetest.WantKind(t, "create at a "+what, err, agent.BadInput)
+		storetest.WantKind(t, "create at a "+what, err, fail.BadInput)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 )
 
@@ -52,7 +54,7 @@ func (s *Store) understand(name agent.Handle, data []byte, into *agent.Record) e
 		return into.Validate()
 	}
 	if !into.Handle.Same(name) {
-		return s.damaged(name, agent.Errorf(agent.BadInput, "it names another agent: %s", agent.Quote(string(into.Handle))))
+		return s.damaged(name, fail.Errorf(fail.BadInput, "it names another agent: %s", human.Quote(string(into.Handle))))
 	}
 	if err := into.Validate(); err != nil {
 		return s.damaged(name, err)
@@ -101,7 +103,7 @@ func (s *Store) CheckFree(handle agent.Handle) error {
 	if slices.Contains(taken, handle) {
 		taken[0] = handle
 	}
-	return agent.Errorf(agent.Conflict, "the handle is taken").
+	return fail.Errorf(fail.Conflict, "the handle is taken").
 		Hint("to bring that agent back: nbs-worker resume %s", taken[0])
 }
 
@@ -166,7 +168,7 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 	case 1:
 		return handles[0], nil
 	default:
-		return "", agent.Errorf(agent.Conflict, "several records differ from %s in case only", handle).
+		return "", fail.Errorf(fail.Conflict, "several records differ from %s in case only", handle).
 			Hint("name one of them as it is spelled: %s, %s", handles[0], handles[1])
 	}
 }
@@ -184,12 +186,12 @@ type AbsentError struct {
 	project string
 }
 
-func (e *AbsentError) Error() string { return "no such agent in " + agent.Quote(e.project) }
+func (e *AbsentError) Error() string { return "no such agent in " + human.Quote(e.project) }
 
 func (s *Store) absent(handle agent.Handle) error {
 	handles, _ := s.Handles()
 	cause := &AbsentError{Handle: handle, Near: handle.Nearest(handles), project: s.project}
-	absent := agent.Errorf(agent.NotFound, "%w", cause)
+	absent := fail.Errorf(fail.NotFound, "%w", cause)
 	if cause.Near != "" {
 		return absent.Hint("to see who is there: nbs-worker list")
 	}
@@ -200,7 +202,7 @@ func (s *Store) absent(handle agent.Handle) error {
 // id that the journal remembers.
 func (s *Store) damaged(handle agent.Handle, cause error) error {
 	path := s.absolute(handle)
-	err := agent.Errorf(agent.BadInput, "the record %s is damaged: %w", agent.Quote(path), cause).
+	err := fail.Errorf(fail.BadInput, "the record %s is damaged: %w", human.Quote(path), cause).
 		Hint("keep the file and move it aside: %s", private.MoveTo(path, ".damaged"))
 	if id := s.journal.LastSessionID(handle); id != "" {
 		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
@@ -210,8 +212,8 @@ func (s *Store) damaged(handle agent.Handle, cause error) error {
 
 // tooMuch is the error for a record that was not read because of [recordsLimit].
 func (s *Store) tooMuch(handle agent.Handle) error {
-	return agent.Errorf(agent.BadInput, "the record was not read: those before it have more than %s in all", agent.Bytes(recordsLimit)).
-		Hint("to see which are large: ls -lS %s", agent.ShellWord(s.project+"/"+folder+"/"+sessions)).
+	return fail.Errorf(fail.BadInput, "the record was not read: those before it have more than %s in all", human.Bytes(recordsLimit)).
+		Hint("to see which are large: ls -lS %s", human.ShellWord(s.project+"/"+folder+"/"+sessions)).
 		Hint("to look at this agent: nbs-worker session %s", handle)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -41,7 +42,7 @@ func TestInsertConflictsInAnyCase(t *testing.T) {
 		taken := record(handle)
 		taken.SessionID = otherID
 		err := s.Insert(t.Context(), taken)
-		storetest.WantKind(t, string(handle), err, agent.Conflict)
+		storetest.WantKind(t, string(handle), err, fail.Conflict)
 		storetest.WantHint(t, err, "resume Alice")
 	}
 	storetest.WantText(t, path(s, "sessions", "Alice.json"), before)
@@ -52,10 +53,10 @@ func TestInsertRefusesAnInvalidRecord(t *testing.T) {
 	s := newStore(t)
 	bad := record("alice")
 	bad.SessionID = "x; rm -rf ~"
-	storetest.WantKind(t, "insert", s.Insert(t.Context(), bad), agent.BadInput)
+	storetest.WantKind(t, "insert", s.Insert(t.Context(), bad), fail.BadInput)
 	bad = record("alice")
 	bad.InitialPrompt = strings.Repeat("x", fileLimit)
-	storetest.WantKind(t, "a record beyond the limit", s.Insert(t.Context(), bad), agent.BadInput)
+	storetest.WantKind(t, "a record beyond the limit", s.Insert(t.Context(), bad), fail.BadInput)
 	handles, err := s.Handles()
 	rig.Check(t, len(handles) == 0 && err == nil, "Handles() = %v, %v; want none", handles, err)
 }
@@ -72,7 +73,7 @@ func TestOneOfManyInsertsWins(t *testing.T) {
 		err := <-outcomes
 		if err == nil {
 			won++
-		} else if agent.KindOf(err) != agent.Conflict {
+		} else if fail.KindOf(err) != fail.Conflict {
 			t.Errorf("a loser gets %v; want a conflict", err)
 		}
 	}
@@ -99,10 +100,10 @@ func TestNobody(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	_, err := s.Load("alic")
-	storetest.WantKind(t, "load", err, agent.NotFound)
+	storetest.WantKind(t, "load", err, fail.NotFound)
 	_, err = s.Update(t.Context(), "nobody", func(*agent.Record) error { return nil })
-	storetest.WantKind(t, "update", err, agent.NotFound)
-	storetest.WantKind(t, "remove", s.Remove(t.Context(), "nobody"), agent.NotFound)
+	storetest.WantKind(t, "update", err, fail.NotFound)
+	storetest.WantKind(t, "remove", s.Remove(t.Context(), "nobody"), fail.NotFound)
 }
 
 func TestUpdateThatFailsWritesNothing(t *testing.T) {
@@ -181,7 +182,7 @@ func TestRemoveKeepsTheLockFiles(t *testing.T) {
 	rig.Must(t, s.Remove(t.Context(), "aLICE"))
 	unlock()
 	_, err := s.Load("Alice")
-	storetest.WantKind(t, "load", err, agent.NotFound)
+	storetest.WantKind(t, "load", err, fail.NotFound)
 	for _, name := range []string{"alice.verb", "alice.record"} {
 		_, err := os.Stat(path(s, "locks", name))
 		rig.Check(t, err == nil, "%v: whoever unlinks a lock file lets a second holder in", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/storetest"
@@ -27,7 +28,7 @@ func playRole(words []string) {
 		runtime.LockOSThread() // strace counts the calls of each thread
 		if err := change(project); err != nil {
 			fmt.Println(err)
-			if hints := agent.HintsOf(err); len(hints) > 0 {
+			if hints := fail.HintsOf(err); len(hints) > 0 {
 				fmt.Println(hints)
 			}
 			os.Exit(1)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
@@ -35,18 +36,18 @@ func (s *Store) CheckSeal(r *agent.Record) error {
 	if changed := s.ChangedSinceSealed(r); len(changed) > 0 {
 		why = "changed since it was allowed: " + strings.Join(changed, ", ")
 	}
-	return agent.Errorf(agent.Held, "the record is not allowed: %s", why).
+	return fail.Errorf(fail.Held, "the record is not allowed: %s", why).
 		HintsOf(err).
 		Hint("look at what it would run, and allow it on a terminal: nbs-worker allow %s", r.Handle)
 }
 
 // IsNotAllowed tells whether it is known that nobody vouches for a record.
-func (s *Store) IsNotAllowed(r *agent.Record) bool { return agent.KindOf(s.CheckSeal(r)) == agent.Held }
+func (s *Store) IsNotAllowed(r *agent.Record) bool { return fail.KindOf(s.CheckSeal(r)) == fail.Held }
 
 // IsAllowed tells whether the user vouches for a record; err is why that is not known.
 func (s *Store) IsAllowed(r *agent.Record) (allowed bool, err error) {
 	err = s.CheckSeal(r)
-	if agent.KindOf(err) == agent.Held {
+	if fail.KindOf(err) == fail.Held {
 		return false, nil
 	}
 	return err == nil, err
@@ -106,7 +107,7 @@ func (s *Store) Allow(ctx context.Context, looked *agent.Record) error {
 		return err
 	}
 	if !slices.Equal(record.LaunchFields(), looked.LaunchFields()) {
-		return agent.Errorf(agent.Conflict, "the record was changed while it was looked at").
+		return fail.Errorf(fail.Conflict, "the record was changed while it was looked at").
 			Hint("look again: nbs-worker allow %s", looked.Handle)
 	}
 	if err := s.seal(&record); err != nil {

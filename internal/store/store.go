@@ -33,6 +33,8 @@ import (
 	"syscall"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/journal"
@@ -94,7 +96,7 @@ func Has(project string, handle agent.Handle) bool {
 		defer other.Close()
 		_, err = other.spelling(handle)
 	}
-	return err == nil || agent.KindOf(err) != agent.NotFound
+	return err == nil || fail.KindOf(err) != fail.NotFound
 }
 
 // UseHome sets the user's state folder: it has the archive of kept transcripts, the heads of
@@ -177,7 +179,7 @@ func Find(dir string) (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", agent.Errorf(agent.NotFound, "no %s folder in %s or above it", folder, agent.Quote(dir)).
+			return "", fail.Errorf(fail.NotFound, "no %s folder in %s or above it", folder, human.Quote(dir)).
 				Hint("run the command in a project, name one with --root DIR, or start one: nbs-worker spawn HANDLE")
 		}
 	}
@@ -189,7 +191,7 @@ func Open(project string) (*Store, error) {
 	path := filepath.Join(project, folder)
 	if err := private.Check(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, agent.Errorf(agent.NotFound, "no %s folder in %s", folder, agent.Quote(project)).
+			return nil, fail.Errorf(fail.NotFound, "no %s folder in %s", folder, human.Quote(project)).
 				Hint("name the project with --root DIR, or start one: nbs-worker spawn HANDLE")
 		}
 		return nil, err

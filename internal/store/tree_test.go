@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/private"
@@ -68,8 +68,8 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 		"take a launch":                  taken,
 		"a verb that will end something": s.CheckWritable(t.Context(), "alice", aliceID, Launch{}),
 	} {
-		if err == nil || len(agent.HintsOf(err)) == 0 {
-			t.Errorf("%s: %v, hints %q", verb, err, agent.HintsOf(err))
+		if err == nil || len(fail.HintsOf(err)) == 0 {
+			t.Errorf("%s: %v, hints %q", verb, err, fail.HintsOf(err))
 		}
 	}
 }
@@ -90,10 +90,10 @@ func TestWithoutAStateFolder(t *testing.T) {
 	}
 	err := s.DropLaunch("alice")
 	rig.Check(t, err == nil, "%v", err)
-	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), agent.Unfit)
-	storetest.WantKind(t, "append", s.journal.Append(t.Context(), noted("alice", aliceID)), agent.Unfit)
-	storetest.WantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), agent.Unfit)
-	storetest.WantKind(t, "a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}), agent.Unfit)
+	storetest.WantKind(t, "keep", s.archive.Keep(t.Context(), aliceID, transcript), fail.Unfit)
+	storetest.WantKind(t, "append", s.journal.Append(t.Context(), noted("alice", aliceID)), fail.Unfit)
+	storetest.WantKind(t, "put a launch", s.PutLaunch("alice", secretLaunch), fail.Unfit)
+	storetest.WantKind(t, "a verb that will end something", s.CheckWritable(t.Context(), "alice", aliceID, Launch{}), fail.Unfit)
 }
 
 // What one project keeps the other finds, and neither takes from the other what it has not had.
@@ -149,7 +149,7 @@ func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
 	launcher, err := own(Open(s.Project()))
 	rig.Must(t, err)
 	defer launcher.Close()
-	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); agent.KindOf(err) != agent.Conflict {
+	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); fail.KindOf(err) != fail.Conflict {
 		t.Errorf("elsewhere: %v", err)
 	}
 	launcher.RunIn(s.Runtime())

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/adopt"
 )
 
@@ -46,7 +47,7 @@ ends claude and what its tools left, and nothing else there.
 --list shows the Claude sessions of this user that no record of the project covers, and the
 conversations that several processes have open: pid, session id, state, folder, tmux session
 and server, and the command that adopts it, or why it cannot be adopted.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker adopt --list
   nbs-worker adopt theologian --pid 12345
   nbs-worker adopt scout --tmux work --model 'sonnet[1m]' --permission-mode acceptEdits
@@ -79,7 +80,7 @@ func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
 	o.modelGiven = cmd.Flags().Changed("model")
 	if o.list {
 		if len(args) > 0 || o.argsGiven {
-			return agent.Errorf(agent.BadInput, "adopt: --list takes no handle and no arguments").Hint("nbs-worker adopt --list")
+			return fail.Errorf(fail.BadInput, "adopt: --list takes no handle and no arguments").Hint("nbs-worker adopt --list")
 		}
 		return nil
 	}
@@ -88,11 +89,11 @@ func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
 	}
 	o.handle = args[0]
 	if !cmd.Flags().Changed("pid") && o.session == "" {
-		return agent.Errorf(agent.BadInput, "adopt: which claude? --pid PID or --tmux SESSION is needed").
+		return fail.Errorf(fail.BadInput, "adopt: which claude? --pid PID or --tmux SESSION is needed").
 			Hint("to see them: nbs-worker adopt --list")
 	}
 	if cmd.Flags().Changed("pid") && o.pid < 2 {
-		return agent.Errorf(agent.BadInput, "adopt: %d is no process that could be adopted", o.pid)
+		return fail.Errorf(fail.BadInput, "adopt: %d is no process that could be adopted", o.pid)
 	}
 	return nil
 }

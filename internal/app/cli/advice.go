@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/triage"
@@ -111,5 +112,5 @@ func dfOf(v inspect.View) string {
 	if v.Transcript == nil {
 		return ""
 	}
-	return "df -h " + agent.ShellWord(filepath.Dir(v.Transcript.Path))
+	return "df -h " + human.ShellWord(filepath.Dir(v.Transcript.Path))
 }

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/recovery/runbook"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -34,7 +36,7 @@ func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
 		return o.selection.positional(cmd, args)
 	}
 	if len(args) > 0 || o.all || o.policy != "" && o.runbook != "" || o.schedules && (named || o.policy != "") {
-		return agent.Errorf(agent.BadInput, "allow: handles, --runbook, --policy and --schedules exclude each other")
+		return fail.Errorf(fail.BadInput, "allow: handles, --runbook, --policy and --schedules exclude each other")
 	}
 	if o.policy != "" || o.schedules {
 		return nil
@@ -48,7 +50,7 @@ func (o *allowOptions) String() string {
 		return "--runbook " + o.runbook
 	}
 	if o.policy != "" {
-		return "--policy " + agent.ShellWord(o.policy)
+		return "--policy " + human.ShellWord(o.policy)
 	}
 	if o.schedules {
 		return "--schedules"
@@ -73,7 +75,7 @@ terminal; an agent cannot. What was typed before the question does not count.
 the folder where it was allowed: look at it again after a change or a copy. --policy shows a
 watch policy that lies in the project. --schedules shows .nbs/schedules.yaml and the prompt
 files that it names. The same rule holds for both.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker allow theologian
   nbs-worker allow --all     # of a project that you have brought from elsewhere
   nbs-worker allow --runbook deploy`,
@@ -93,7 +95,7 @@ files that it names. The same rule holds for both.`,
 
 func runAllow(ctx context.Context, f *factory, o *allowOptions) error {
 	if !f.streams.InTTY || !f.streams.ErrTTY || !f.streams.OutTTY {
-		return failed(agent.Errorf(agent.Held, "only a person can allow, on a terminal").
+		return failed(fail.Errorf(fail.Held, "only a person can allow, on a terminal").
 			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
 	}
 	if o.schedules {
@@ -133,14 +135,14 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 	if asked.Allowed {
 		return done, nil
 	}
-	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", agent.Legible(string(handle))); err != nil {
+	if _, err := fmt.Fprintf(f.streams.Out, "\n%s would run:\n\n", human.Legible(string(handle))); err != nil {
 		return outcome{}, err
 	}
 	if err := f.printLines(requestLines(asked), 0); err != nil {
 		return outcome{}, err
 	}
 	if !f.confirmed(fmt.Sprintf("\nallow %s to run so? [y/N] ", handle)) {
-		return outcome{}, agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+		return outcome{}, fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
 	}
 	if err := s.Allow(ctx, asked); err != nil {
 		return outcome{}, err
@@ -154,7 +156,7 @@ func (f *factory) confirmed(question string) bool {
 	if in, ok := f.streams.In.(*os.File); ok {
 		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // the callers have refused what is not a terminal
 	}
-	fmt.Fprint(f.streams.Err, agent.Legible(question))
+	fmt.Fprint(f.streams.Err, human.Legible(question))
 	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input is a no
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
@@ -173,7 +175,7 @@ func requestLines(asked supervisor.Request) []line {
 		lines = append(lines, line{"Previous", string(previous.SessionID)})
 	}
 	if earlier := len(r.PreviousSessions) - previousShown; earlier > 0 {
-		lines = append(lines, line{"Previous", "and " + agent.Count(earlier, "earlier conversation")})
+		lines = append(lines, line{"Previous", "and " + human.Count(earlier, "earlier conversation")})
 	}
 	lines = append(append(lines, carriedLines(r)...),
 		line{"Session ID", string(r.SessionID)},
@@ -205,7 +207,7 @@ func carriedLines(r *agent.Record) []line {
 		lines = append(lines, line{"Powers", "it may give other agents what it does not have itself"})
 	}
 	if r.Depth > 0 {
-		lines = append(lines, line{"Spawned by", "an agent, " + agent.Count(r.Depth, "agent") + " away from a person"})
+		lines = append(lines, line{"Spawned by", "an agent, " + human.Count(r.Depth, "agent") + " away from a person"})
 	}
 	return append(lines, line{"Config folder", configFolder(r)}, line{"Arguments", cmp.Or(strings.Join(agent.Mapped(r.ClaudeArgs, strconv.Quote), " "), "none of its own")})
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/recovery/vigil"
 )
 
@@ -38,7 +40,7 @@ func runAllowPolicy(ctx context.Context, f *factory, path string) error {
 	if file.Name == "" || s.Store.Allowed().Check(vigil.SealKind, file.Name, file.Text) == nil {
 		return f.show(outcome{handle: shown, words: "is allowed already"}, "")
 	}
-	if _, err := fmt.Fprintf(f.streams.Out, "%s\n", agent.Legible(string(file.Text))); err != nil {
+	if _, err := fmt.Fprintf(f.streams.Out, "%s\n", human.Legible(string(file.Text))); err != nil {
 		return err
 	}
 	lines, err := f.policyLines(file)
@@ -49,7 +51,7 @@ func runAllowPolicy(ctx context.Context, f *factory, path string) error {
 		return err
 	}
 	if !f.confirmed("\nallow a watch to do so? [y/N] ") {
-		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
 	}
 	if err := s.AllowFile(ctx, vigil.SealKind, file.Name, file.Text); err != nil {
 		return err

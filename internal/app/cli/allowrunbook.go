@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/recovery/runbook"
 )
 
@@ -31,7 +33,7 @@ func runAllowRunbook(ctx context.Context, f *factory, name string) error {
 		return err
 	}
 	if !f.confirmed(fmt.Sprintf("\nallow the runbook %s to run so? [y/N] ", name)) {
-		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
 	}
 	if err := s.AllowFile(ctx, runbook.SealKind, page.File, []byte(page.Text)); err != nil {
 		return err
@@ -41,12 +43,12 @@ func runAllowRunbook(ctx context.Context, f *factory, name string) error {
 
 // printPage prints a page, and last, right above the question, what it runs.
 func (f *factory) printPage(page runbook.Found) error {
-	if _, err := fmt.Fprintf(f.streams.Out, "%s\n%s would run:\n\n", agent.Legible(page.Text), agent.Legible(page.File)); err != nil {
+	if _, err := fmt.Fprintf(f.streams.Out, "%s\n%s would run:\n\n", human.Legible(page.Text), human.Legible(page.File)); err != nil {
 		return err
 	}
 	for _, step := range page.Page.Steps {
 		for _, command := range step.Commands {
-			if _, err := fmt.Fprintf(f.streams.Out, "  %-12s  nbs-worker %s\n", step.Name, agent.Legible(command.String())); err != nil {
+			if _, err := fmt.Fprintf(f.streams.Out, "  %-12s  nbs-worker %s\n", step.Name, human.Legible(command.String())); err != nil {
 				return err
 			}
 		}

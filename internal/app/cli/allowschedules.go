@@ -7,6 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/schedules"
 )
 
@@ -76,7 +78,7 @@ func runAllowSchedules(ctx context.Context, f *factory) error {
 		return f.show(outcome{handle: "schedules", words: "are allowed already"}, "")
 	}
 	for _, one := range asked {
-		if _, err := fmt.Fprintf(f.streams.Out, "%s:\n\n%s\n", agent.Legible(one.name), agent.Legible(string(one.text))); err != nil {
+		if _, err := fmt.Fprintf(f.streams.Out, "%s:\n\n%s\n", human.Legible(one.name), human.Legible(string(one.text))); err != nil {
 			return err
 		}
 	}
@@ -84,7 +86,7 @@ func runAllowSchedules(ctx context.Context, f *factory) error {
 		return err
 	}
 	if !f.confirmed("\nallow this to run at its times? [y/N] ") {
-		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
 	}
 	for _, one := range asked {
 		if err := s.AllowFile(ctx, one.kind, one.name, one.text); err != nil {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"sync"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -17,7 +17,7 @@ func (f *factory) hear(text string) {
 		_ = f.printJSON(wire.AnswerPart{Text: text}) // the result says all of it again
 		return
 	}
-	_, _ = fmt.Fprint(f.streams.Out, agent.Legible(text))
+	_, _ = fmt.Fprint(f.streams.Out, human.Legible(text))
 }
 
 // heardText is what was heard of an answer while it was given.
@@ -59,6 +59,6 @@ func (f *factory) answered(key conversations.Key, r conversations.Result, said s
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(r.Answer))
+	_, err := fmt.Fprintln(f.streams.Out, human.Legible(r.Answer))
 	return err
 }

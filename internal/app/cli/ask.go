@@ -14,6 +14,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -74,7 +76,7 @@ most 1h.
 
 Only a text that a person types on the command line can name files with @. Claude must trust
 the folder before the first turn there (8).`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
   nbs-worker ask review - --system-prompt 'You review Go code.' --model sonnet <CHANGES.diff
@@ -116,9 +118,9 @@ func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
 	o.timeoutGiven = cmd.Flags().Changed("timeout")
 	switch {
 	case len(args) == 0:
-		return agent.Errorf(agent.BadInput, "ask: the key of a conversation is needed").Hint("for example: nbs-worker ask review 'What is left to do?'")
+		return fail.Errorf(fail.BadInput, "ask: the key of a conversation is needed").Hint("for example: nbs-worker ask review 'What is left to do?'")
 	case len(args) > 2:
-		return agent.Errorf(agent.BadInput, "ask: one text, and not %d", len(args)-1).Hint("put it in quotes: nbs-worker ask %s 'TEXT'", agent.ShellWord(args[0]))
+		return fail.Errorf(fail.BadInput, "ask: one text, and not %d", len(args)-1).Hint("put it in quotes: nbs-worker ask %s 'TEXT'", human.ShellWord(args[0]))
 	}
 	o.key, o.text = args[0], "-"
 	if len(args) == 2 {
@@ -134,22 +136,22 @@ func (o *askOptions) check() error {
 			return err
 		}
 		if o.fork {
-			return agent.Errorf(agent.BadInput, "ask: --fork is for agents").Hint("nbs-worker ask @HANDLE TEXT --fork")
+			return fail.Errorf(fail.BadInput, "ask: --fork is for agents").Hint("nbs-worker ask @HANDLE TEXT --fork")
 		}
 	} else if !o.fork && (o.ask.ID != "" || o.ask.OnLost != conversation.LostFail || o.ask.OnUnknown != "" || o.stream) {
-		return agent.Errorf(agent.BadInput, "ask: --id, --on-lost, --on-unknown and --stream are not for an agent in its terminal").
+		return fail.Errorf(fail.BadInput, "ask: --id, --on-lost, --on-unknown and --stream are not for an agent in its terminal").
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", name)
 	}
 	if o.ask.OnLost != conversation.LostFail && o.ask.OnLost != conversation.LostFresh {
-		return agent.Errorf(agent.BadInput, "ask: --on-lost %s is neither fail nor fresh", agent.Quote(o.ask.OnLost)).Hint("nbs-worker ask --help")
+		return fail.Errorf(fail.BadInput, "ask: --on-lost %s is neither fail nor fresh", human.Quote(o.ask.OnLost)).Hint("nbs-worker ask --help")
 	}
 	switch o.ask.OnUnknown {
 	case "", conversation.UnknownAsk, conversation.UnknownContinue, conversation.UnknownRerun:
 	default:
-		return agent.Errorf(agent.BadInput, "ask: --on-unknown %s is neither ask, continue nor rerun", agent.Quote(o.ask.OnUnknown)).Hint("nbs-worker ask --help")
+		return fail.Errorf(fail.BadInput, "ask: --on-unknown %s is neither ask, continue nor rerun", human.Quote(o.ask.OnUnknown)).Hint("nbs-worker ask --help")
 	}
 	if o.ask.Timeout < 0 {
-		return agent.Errorf(agent.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0 waits as long as it takes")
+		return fail.Errorf(fail.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0 waits as long as it takes")
 	}
 	if o.model != "" {
 		model, err := agent.ChooseModel(o.model)
@@ -217,13 +219,13 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 	}
 	result, err := await(ctx, e, key, say.ID, heard)
 	if errors.Is(err, context.Canceled) {
-		return result, agent.Errorf(agent.Interrupted, "interrupted; the text is kept, as turn %d", accepted.Seq).
-			Hint("to give it up: nbs-worker conversation skip %s %d", agent.ShellWord(string(key)), accepted.Seq).
-			Hint("to have it answered: nbs-worker conversation retry %s %d", agent.ShellWord(string(key)), accepted.Seq)
+		return result, fail.Errorf(fail.Interrupted, "interrupted; the text is kept, as turn %d", accepted.Seq).
+			Hint("to give it up: nbs-worker conversation skip %s %d", human.ShellWord(string(key)), accepted.Seq).
+			Hint("to have it answered: nbs-worker conversation retry %s %d", human.ShellWord(string(key)), accepted.Seq)
 	}
-	if kind := agent.KindOf(err); err != nil && kind != agent.Held && kind != agent.NotFound { // those say it themselves
-		return result, agent.Errorf(kind, "%w; the text is kept, as turn %d", err, accepted.Seq).
-			Hint("to have it answered: nbs-worker conversation retry %s %d", agent.ShellWord(string(key)), accepted.Seq)
+	if kind := fail.KindOf(err); err != nil && kind != fail.Held && kind != fail.NotFound { // those say it themselves
+		return result, fail.Errorf(kind, "%w; the text is kept, as turn %d", err, accepted.Seq).
+			Hint("to have it answered: nbs-worker conversation retry %s %d", human.ShellWord(string(key)), accepted.Seq)
 	}
 	return result, err
 }
@@ -238,7 +240,7 @@ func await(ctx context.Context, e *conversation.Engine, key conversations.Key, i
 	case !served:
 		return e.Await(ctx, key, id)
 	case errors.Is(err, context.Canceled) && ctx.Err() == nil:
-		return result, agent.Errorf(agent.TimedOut, "the server of the project gave no answer: %w", context.Cause(moving))
+		return result, fail.Errorf(fail.TimedOut, "the server of the project gave no answer: %w", context.Cause(moving))
 	}
 	return result, err
 }
@@ -250,7 +252,7 @@ func contextProgram(named string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
-		return "", agent.Errorf(agent.BadInput, "--context-cmd %s is no program", agent.Quote(path)).Hint("give the path of a file that can be run")
+		return "", fail.Errorf(fail.BadInput, "--context-cmd %s is no program", human.Quote(path)).Hint("give the path of a file that can be run")
 	}
 	return path, nil
 }
@@ -281,7 +283,7 @@ func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) 
 		o.words, err = readText("the text from", "-", f.streams.In)
 	}
 	if err == nil && strings.TrimSpace(o.words) == "" {
-		return agent.Errorf(agent.BadInput, "the text is empty").Hint("for example: nbs-worker ask %s 'What is left to do?'", agent.ShellWord(o.key))
+		return fail.Errorf(fail.BadInput, "the text is empty").Hint("for example: nbs-worker ask %s 'What is left to do?'", human.ShellWord(o.key))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
@@ -18,7 +19,7 @@ func runAskAgent(ctx context.Context, f *factory, s *supervisor.Supervisor, name
 		return err
 	}
 	if len(o.ask.ClaudeArgs) > 0 || o.ask.ContextCmd != "" || o.prompt != "" || o.ask.Model != "" || o.ask.Isolated {
-		return agent.Errorf(agent.BadInput, "an agent is asked in the conversation that it is in, as it was started").
+		return fail.Errorf(fail.BadInput, "an agent is asked in the conversation that it is in, as it was started").
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", handle)
 	}
 	begun := time.Now()

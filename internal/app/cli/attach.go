@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 func newAttachCmd(f *factory) *cobra.Command {
@@ -13,14 +14,14 @@ func newAttachCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Attaches this terminal to the agent's tmux session, or switches to it if this terminal is in
 the same tmux server. To leave, press the tmux prefix and d (usually C-b d); the agent goes
 on. Needs a terminal.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example:           `  nbs-worker attach theologian`,
 		Args:              oneHandle,
 		ValidArgsFunction: once(f.handlesWhere(inTmux)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.supervisor()
 			if err == nil && !f.streams.OutTTY {
-				err = agent.Errorf(agent.BadInput, "stdout is not a terminal").
+				err = fail.Errorf(fail.BadInput, "stdout is not a terminal").
 					Hint("to look at it from a script: nbs-worker session %s --json", args[0])
 			}
 			if err == nil {

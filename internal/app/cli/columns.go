@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -127,9 +128,9 @@ func modeOf(row *inspect.Row) string { return string(row.Record.LaunchPermission
 func (t *table) since(status agent.Status, started time.Time) cell {
 	switch {
 	case status.Age != nil:
-		return text(agent.Brief(*status.Age))
+		return text(human.Brief(*status.Age))
 	case status.Down() || started.IsZero():
 		return text("")
 	}
-	return text(agent.Brief(t.now.Sub(started)))
+	return text(human.Brief(t.now.Sub(started)))
 }

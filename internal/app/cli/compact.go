@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/message"
 )
 
@@ -29,7 +30,7 @@ nbs-worker resume <handle> --force --fresh.
 
 If Claude does not report how much is left, its next reply does. Only a person may compact
 an agent's conversation (8).`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker compact theologian
   nbs-worker compact theologian 'Keep the list of open questions.'
   nbs-worker compact theologian --json | jq .after.left_percent`,
@@ -39,7 +40,7 @@ an agent's conversation (8).`,
 			}
 			o.Instructions = strings.Join(args[1:], " ")
 			if o.Timeout < 0 {
-				return agent.Errorf(agent.BadInput, "compact: --timeout %s is negative", o.Timeout).Hint("0 waits as long as it takes")
+				return fail.Errorf(fail.BadInput, "compact: --timeout %s is negative", o.Timeout).Hint("0 waits as long as it takes")
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 )
 
@@ -33,7 +34,7 @@ func (f *factory) contextLine(use *agent.ContextUse, bands agent.Bands) string {
 	}
 	left := use.LeftPercent()
 	text := fmt.Sprintf("%d%% used, %d%% left (%s): %s of %s tokens", use.UsedPercent, left, bands.Of(left),
-		agent.Thousands(use.Tokens), agent.Thousands(use.Window))
+		human.Thousands(use.Tokens), human.Thousands(use.Window))
 	if use.Source == agent.SaysStatusLine {
 		text += "; says the status line"
 	} else {
@@ -86,7 +87,7 @@ func (t *table) usage(u *proc.Usage) []cell {
 	case u == nil:
 		return []cell{text(""), text(""), text("")}
 	case t.streams.OutTTY:
-		return []cell{text(agent.Bytes(u.RSS)), text(seconds(u.CPUSeconds)), text(agent.Bytes(u.Written))}
+		return []cell{text(human.Bytes(u.RSS)), text(seconds(u.CPUSeconds)), text(human.Bytes(u.Written))}
 	default:
 		return []cell{text(strconv.FormatUint(u.RSS, 10)), text(strconv.FormatFloat(u.CPUSeconds, 'f', 2, 64)), text(strconv.FormatUint(u.Written, 10))}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 
 	"nbs-worker/internal/sim/rig"
@@ -54,7 +55,7 @@ func TestContextBandsOfTheEnvironment(t *testing.T) {
 	rig.Check(t, err == nil && bands.Of(40) == agent.Low, "%+v, %v", bands, err)
 	t.Setenv("NBS_CONTEXT_BANDS", "10,15,25")
 	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
-		r := run(append([]string{"--root", project}, verb...)...).want(t, agent.BadInput, verb[0]+": NBS_CONTEXT_BANDS: context bands", "hint: the default: 25,15,10")
+		r := run(append([]string{"--root", project}, verb...)...).want(t, fail.BadInput, verb[0]+": NBS_CONTEXT_BANDS: context bands", "hint: the default: 25,15,10")
 		rig.Check(t, r.out == "", "stdout %q", r.out)
 	}
 }

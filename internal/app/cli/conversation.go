@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -32,13 +33,13 @@ a Claude session, and turns that are taken one at a time. A turn that is not ans
   dead     a person decides: retry or skip. Until then no turn behind it is answered
 
 A conversation that was reset is kept, and restore goes back to it. Here only persons
-decide. An agent sees its own conversations, whose keys begin with agent:HANDLE:`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+decide. An agent sees its own conversations, whose keys begin with agent:HANDLE:`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker conversation list
   nbs-worker conversation queue
   nbs-worker conversation reset telegram:123456789`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return agent.Errorf(agent.BadInput, "conversation: list, show, history, reset, queue, retry, skip, restore or import?").Hint("nbs-worker conversation --help")
+				return fail.Errorf(fail.BadInput, "conversation: list, show, history, reset, queue, retry, skip, restore or import?").Hint("nbs-worker conversation --help")
 			}
 			return errUnknownCommand(cmd, args[0])
 		},
@@ -55,7 +56,7 @@ func newConversationListCmd(f *factory) *cobra.Command {
 		Short: "List the conversations",
 		Long: withCodes(`Lists the conversations of the project, the last used first. In a pipe the columns are key,
 session id, answered turns, open turns, and when it was last used.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker conversation list
   nbs-worker conversation list --json | jq -r '.[] | select(.open | length > 0) | .key'`,
 		Args: cobra.NoArgs,
@@ -147,7 +148,7 @@ type keyVerb struct {
 	use, short, long, example string
 
 	most  int
-	codes []agent.Kind
+	codes []fail.Kind
 	run   func(ctx context.Context, key conversations.Key, rest []string) error
 }
 
@@ -161,7 +162,7 @@ func keyCmd(f *factory, v keyVerb) *cobra.Command {
 		Use: v.use, Short: v.short, Long: withCodes(v.long, v.codes...), Example: v.example,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 1+v.most {
-				return agent.Errorf(agent.BadInput, "conversation %s: usage: nbs-worker conversation %s", v.name(), v.use).Hint("to see the keys: nbs-worker conversation list")
+				return fail.Errorf(fail.BadInput, "conversation %s: usage: nbs-worker conversation %s", v.name(), v.use).Hint("to see the keys: nbs-worker conversation list")
 			}
 			_, err := conversations.ParseKey(args[0])
 			return err
@@ -170,7 +171,7 @@ func keyCmd(f *factory, v keyVerb) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := v.run(cmd.Context(), conversations.Key(args[0]), args[1:])
 			if errors.Is(err, context.Canceled) {
-				err = agent.Errorf(agent.Interrupted, "interrupted")
+				err = fail.Errorf(fail.Interrupted, "interrupted")
 			}
 			return failed(err, "conversation "+v.name(), args[0])
 		},
@@ -184,7 +185,7 @@ func newConversationShowCmd(f *factory) *cobra.Command {
 and the turns that wait.`,
 		example: `  nbs-worker conversation show review
   nbs-worker conversation show review --json | jq -r .session_id`,
-		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Held},
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Held},
 		run: func(_ context.Context, key conversations.Key, _ []string) error {
 			e, key, err := f.conversing(key)
 			if err != nil {

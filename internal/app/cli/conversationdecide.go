@@ -11,6 +11,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -35,7 +37,7 @@ Waiting turns stay. reset waits for a turn that is being answered. --system-prom
 --model apply to the new session; without them, the present ones stay.`,
 		example: `  nbs-worker conversation reset telegram:123456789
   nbs-worker conversation reset review --system-prompt 'You review Go code.'`,
-		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, _ []string) error {
 			return runConversationReset(ctx, f, key, func(meta *conversations.Meta) error {
 				if cmd.Flags().Changed("system-prompt") {
@@ -107,7 +109,7 @@ follow. A text that may have been said already is not said again, unless it was 
 answer to it.`,
 		example: `  nbs-worker conversation retry review
   nbs-worker conversation retry review 17`,
-		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			seq, err := numbered(rest)
 			if err != nil {
@@ -144,7 +146,7 @@ the turn behind it is next. Callers that wait for its answer are told so. If its
 already said, it stays in the conversation. skip refuses a turn that is being answered.`,
 		example: `  nbs-worker conversation skip review
   nbs-worker conversation skip review 17`,
-		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			seq, err := numbered(rest)
 			if err != nil {
@@ -171,7 +173,7 @@ func numbered(rest []string) (int, error) {
 	}
 	seq, err := strconv.Atoi(rest[0])
 	if err != nil || seq < 1 {
-		return 0, agent.Errorf(agent.BadInput, "%s is no number of a turn", agent.Quote(rest[0])).Hint("to see those that wait: nbs-worker conversation queue")
+		return 0, fail.Errorf(fail.BadInput, "%s is no number of a turn", human.Quote(rest[0])).Hint("to see those that wait: nbs-worker conversation queue")
 	}
 	return seq, nil
 }
@@ -182,10 +184,10 @@ func newConversationRestoreCmd(f *factory) *cobra.Command {
 		long: `Makes a previous session the present one again; the present one becomes a previous one. New
 turns go on in the restored session. The beginning of the id is enough.`,
 		example: `  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
-		codes:   []agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Held, agent.Interrupted},
+		codes:   []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			if len(rest) == 0 {
-				return agent.Errorf(agent.BadInput, "the id of a session is needed").Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))
+				return fail.Errorf(fail.BadInput, "the id of a session is needed").Hint("to see them: nbs-worker conversation show %s", human.ShellWord(string(key)))
 			}
 			s, _, err := f.decide(key)
 			if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 )
@@ -31,6 +31,6 @@ func TestWaitForATurnThatIsInterrupted(t *testing.T) {
 		code := execute(ctx, append([]string{"--root", project, "conversation"}, strings.Fields(line)...), Streams{Err: &said}, nil)
 		verb, _, _ := strings.Cut(line, " ")
 		want := "nbs-worker: conversation " + verb + " review: interrupted\n"
-		rig.Check(t, code == int(agent.Interrupted) && said.String() == want, "%s: exit code %d: %s", line, code, said.String())
+		rig.Check(t, code == int(fail.Interrupted) && said.String() == want, "%s: exit code %d: %s", line, code, said.String())
 	}
 }

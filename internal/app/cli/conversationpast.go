@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/history"
 	"nbs-worker/internal/team/supervisor"
@@ -26,10 +27,10 @@ func newConversationHistoryCmd(f *factory) *cobra.Command {
 begins with the previous sessions of the conversation.`,
 		example: `  nbs-worker conversation history review -n 20
   nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`,
-		codes: []agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Held},
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Held},
 		run: func(_ context.Context, key conversations.Key, _ []string) error {
 			if asked.Last < 0 {
-				return agent.Errorf(agent.BadInput, "--last %d is negative", asked.Last).Hint("0 shows all")
+				return fail.Errorf(fail.BadInput, "--last %d is negative", asked.Last).Hint("0 shows all")
 			}
 			return runConversationHistory(f, key, asked)
 		},
@@ -64,12 +65,12 @@ id, its content the session id. The key is --prefix and the file name. A file su
 session_id.txt holds one session id, for the conversation --key. import leaves a
 conversation that has another session already as it is (5). It says whether Claude has a
 transcript of each session.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Partial, fail.Held),
 		Example: `  nbs-worker conversation import ~/sessions
   nbs-worker conversation import data/session_id.txt --key telegram:123456789`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return agent.Errorf(agent.BadInput, "conversation import: a folder or a file is needed").Hint("nbs-worker conversation import --help")
+				return fail.Errorf(fail.BadInput, "conversation import: a folder or a file is needed").Hint("nbs-worker conversation import --help")
 			}
 			return nil
 		},
@@ -142,7 +143,7 @@ func (f *factory) importOne(ctx context.Context, s *supervisor.Supervisor, one s
 func readStored(path, key, prefix string) ([]stored, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, agent.Errorf(agent.NotFound, "%w", err)
+		return nil, fail.Errorf(fail.NotFound, "%w", err)
 	}
 	if !info.IsDir() {
 		one, err := readSession(path, key)
@@ -162,7 +163,7 @@ func readStored(path, key, prefix string) ([]stored, error) {
 		all = append(all, one)
 	}
 	if len(all) == 0 {
-		return nil, agent.Errorf(agent.NotFound, "no file in it holds the id of a session")
+		return nil, fail.Errorf(fail.NotFound, "no file in it holds the id of a session")
 	}
 	slices.SortFunc(all, func(a, b stored) int { return strings.Compare(string(a.key), string(b.key)) })
 	return all, nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -26,14 +27,14 @@ func TestExitCodeOfAnImport(t *testing.T) {
 	file := write("1", string(sessionID))
 	rig.Equal(t, importing(file, "--key", "telegram:1").want(t, 0).out, "telegram:1 goes on in "+string(sessionID)+", of which there is no transcript here\n", "import")
 	write("1", other)
-	r := importing(file, "--key", "telegram:1").want(t, agent.Conflict, "conversation import "+file+": the conversation \"telegram:1\" is there, and in another session")
+	r := importing(file, "--key", "telegram:1").want(t, fail.Conflict, "conversation import "+file+": the conversation \"telegram:1\" is there, and in another session")
 	rig.Check(t, r.out == "" && strings.Count(r.err, "in another session") == 1, "%+v", r)
-	importing(folder).want(t, agent.Conflict, "in another session")
-	r = importing(folder, "--json").want(t, agent.Conflict, `"exit_code":5`)
+	importing(folder).want(t, fail.Conflict, "in another session")
+	r = importing(folder, "--json").want(t, fail.Conflict, `"exit_code":5`)
 	rig.Equal(t, r.out, "[]\n", "import")
 	write("2", "no id")
-	importing(folder).want(t, agent.Failed, "in another session", "is not a UUID")
+	importing(folder).want(t, fail.Failed, "in another session", "is not a UUID")
 	write("3", other)
-	r = importing(folder).want(t, agent.Partial, "in another session", "is not a UUID")
+	r = importing(folder).want(t, fail.Partial, "in another session", "is not a UUID")
 	rig.Check(t, strings.HasPrefix(r.out, "telegram:3 goes on in "+other), "%+v", r)
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -19,12 +19,12 @@ func newConversationQueueCmd(f *factory) *cobra.Command {
 		Short: "List the turns that are not answered yet",
 		Long: withCodes(`Lists the open turns of one conversation, or of all, in the order in which they are
 answered. In a pipe the columns are key, number, state, attempts, time of the next attempt,
-reason, and the beginning of the text.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Held),
+reason, and the beginning of the text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker conversation queue
   nbs-worker conversation queue --json | jq -r '.[] | select(.state == "dead") | "\(.key) \(.seq)"'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return agent.Errorf(agent.BadInput, "conversation queue: one key, or none").Hint("nbs-worker conversation queue")
+				return fail.Errorf(fail.BadInput, "conversation queue: one key, or none").Hint("nbs-worker conversation queue")
 			}
 			return nil
 		},

@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/doctor"
 	"nbs-worker/internal/team/supervisor"
@@ -37,7 +38,7 @@ rights of others off this user's files in .nbs, has git ignore .nbs, and updates
 the conversation changed inside claude. It touches nothing else.
 doctor ends with 0 when nothing is worse than a note, with 6 when claude or tmux is missing
 or unfit, else with 1.`,
-			agent.Failed, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker doctor
   nbs-worker doctor --fix
   nbs-worker doctor --probe --all
@@ -65,9 +66,9 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	case err != nil:
 		return looked(err, "doctor")
 	case checkup.Unfit():
-		return exitError(agent.Unfit)
+		return exitError(fail.Unfit)
 	case checkup.Worst().Worse(doctor.Note) || len(checkup.Failed) > 0:
-		return exitError(agent.Failed)
+		return exitError(fail.Failed)
 	}
 	return nil
 }
@@ -108,10 +109,10 @@ func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error
 		f.writeFinding(&b, finding)
 	}
 	for _, done := range checkup.Done {
-		fmt.Fprintf(&b, "fixed: %s\n", agent.Legible(done))
+		fmt.Fprintf(&b, "fixed: %s\n", human.Legible(done))
 	}
 	for _, err := range checkup.Failed {
-		fmt.Fprintf(&b, "not fixed: %s\n", indented(agent.Legible(err.Error())))
+		fmt.Fprintf(&b, "not fixed: %s\n", indented(human.Legible(err.Error())))
 	}
 	if opts.fix {
 		fmt.Fprintf(&b, "never touched: %s\n", strings.Join(doctor.NeverTouched, "; "))
@@ -122,12 +123,12 @@ func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error
 }
 
 func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
-	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), indented(agent.Legible(finding.What)))
+	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), indented(human.Legible(finding.What)))
 	if finding.Why != "" {
-		fmt.Fprintf(b, "           %s\n", indented(agent.Legible(finding.Why)))
+		fmt.Fprintf(b, "           %s\n", indented(human.Legible(finding.Why)))
 	}
 	for _, fix := range finding.Fix {
-		fmt.Fprintf(b, "           %s\n", indented(agent.Legible(f.pasteable("fix: "+fix))))
+		fmt.Fprintf(b, "           %s\n", indented(human.Legible(f.pasteable("fix: "+fix))))
 	}
 }
 
@@ -145,10 +146,10 @@ func summary(checkup doctor.Checkup) string {
 	for _, level := range worst {
 		found[level]++
 	}
-	parts := []string{fmt.Sprintf("%s: %d ok", agent.Count(len(worst), "check"), found[doctor.Holds])}
+	parts := []string{fmt.Sprintf("%s: %d ok", human.Count(len(worst), "check"), found[doctor.Holds])}
 	for _, level := range []doctor.Level{doctor.Note, doctor.Warning, doctor.Failure} {
 		if n := found[level]; n > 0 {
-			parts = append(parts, agent.Count(n, string(level)))
+			parts = append(parts, human.Count(n, string(level)))
 		}
 	}
 	return strings.Join(parts, ", ")

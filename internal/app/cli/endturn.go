@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/message"
 )
 
@@ -31,7 +32,7 @@ ready then.
 
 interrupt leaves a dialog alone (8), because Escape would answer it. Changes that the turn
 made on disk stay. An agent cannot interrupt itself.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker interrupt theologian
   nbs-worker interrupt theologian && nbs-worker send theologian 'Stop there: chapter 2 first.'
   nbs-worker interrupt scout gatekeeper --json | jq -r '.[].outcome'`,

@@ -12,6 +12,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/team/history"
 	"nbs-worker/internal/team/supervisor"
@@ -37,10 +39,10 @@ func (p *past) bind(cmd *cobra.Command, what string) {
 
 func (p *past) parse(cmd *cobra.Command, now time.Time) (last int, since time.Time, err error) {
 	if cmd.Flags().Changed("last") && p.last < 1 {
-		return 0, since, agent.Errorf(agent.BadInput, "%s: --last %d: it must be 1 or more", cmd.Name(), p.last).Hint("nbs-worker %s --last 20", cmd.Name())
+		return 0, since, fail.Errorf(fail.BadInput, "%s: --last %d: it must be 1 or more", cmd.Name(), p.last).Hint("nbs-worker %s --last 20", cmd.Name())
 	}
 	if since, err = parseSince(p.since, now); err != nil {
-		return 0, since, agent.Errorf(agent.BadInput, "%s: --since: %w", cmd.Name(), err).Hint("nbs-worker %s --since 2h", cmd.Name())
+		return 0, since, fail.Errorf(fail.BadInput, "%s: --since: %w", cmd.Name(), err).Hint("nbs-worker %s --since 2h", cmd.Name())
 	}
 	return p.last, since, nil
 }
@@ -63,7 +65,7 @@ where the chain ends. --verify checks the chain. It ends with 1 at the first lin
 altered, removed, inserted, moved or cut off, or where the chain was made anew, and names
 file and line. It also reports a line that a full disk or a power cut left torn; such a line
 does no harm.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker events
   nbs-worker events theologian gatekeeper --since 2h
   nbs-worker events -n 20
@@ -100,7 +102,7 @@ func runEvents(ctx context.Context, f *factory, opts eventsOptions) error {
 		return failed(err, "events")
 	}
 	if opts.verify && len(opts.Handles) > 0 {
-		return agent.Errorf(agent.BadInput, "events: --verify is for the whole journal").Hint("nbs-worker events --verify")
+		return fail.Errorf(fail.BadInput, "events: --verify is for the whole journal").Hint("nbs-worker events --verify")
 	}
 	if opts.verify {
 		return failed(f.verifyEvents(s), "events --verify")
@@ -123,7 +125,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%s is neither a duration, as 90m, 2h or 7d, nor a time, as 2026-02-20T11:44:07Z", agent.Quote(text))
+		return time.Time{}, fmt.Errorf("%s is neither a duration, as 90m, 2h or 7d, nor a time, as 2026-02-20T11:44:07Z", human.Quote(text))
 	}
 	return at, nil
 }
@@ -192,13 +194,13 @@ func (f *factory) verifyEvents(s *supervisor.Supervisor) error {
 	if err != nil || v.Broken == nil {
 		return err
 	}
-	return agent.Errorf(agent.Failed, "%w", v.Broken).
+	return fail.Errorf(fail.Failed, "%w", v.Broken).
 		Hint("to keep it as it is and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", shellQuote(v.Broken.File),
 			shellQuote(v.Broken.File+".broken"), shellQuote(v.Head))
 }
 
 func (f *factory) printVerified(v journal.Verification) error {
-	words := []string{agent.Count(v.Links, "event") + ", as they were written"}
+	words := []string{human.Count(v.Links, "event") + ", as they were written"}
 	for _, line := range v.Torn {
 		words = append(words, fmt.Sprintf("line %d is no event: it was cut short by a full disk, a kill or a power cut", line))
 	}

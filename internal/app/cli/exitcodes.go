@@ -8,29 +8,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // exitCode is one row of the published table.
 type exitCode struct {
-	code    agent.Kind
+	code    fail.Kind
 	meaning string
 }
 
 var exitCodes = []exitCode{
 	{0, "done, and observed"},
-	{agent.Failed, "failed"},
-	{agent.NotFound, "not found: no such agent, record, conversation or transcript"},
-	{agent.TimedOut, "timed out"},
-	{agent.BadInput, "bad arguments or bad input"},
-	{agent.Conflict, "conflict: already running, lock or lease held, name taken"},
-	{agent.Unfit, "a dependency is missing or unfit: tmux, claude"},
-	{agent.Partial, "partly done: some of several"},
-	{agent.Held, "held: a person is needed: login, first-run dialog, a record to allow"},
-	{agent.Interrupted, "interrupted"},
+	{fail.Failed, "failed"},
+	{fail.NotFound, "not found: no such agent, record, conversation or transcript"},
+	{fail.TimedOut, "timed out"},
+	{fail.BadInput, "bad arguments or bad input"},
+	{fail.Conflict, "conflict: already running, lock or lease held, name taken"},
+	{fail.Unfit, "a dependency is missing or unfit: tmux, claude"},
+	{fail.Partial, "partly done: some of several"},
+	{fail.Held, "held: a person is needed: login, first-run dialog, a record to allow"},
+	{fail.Interrupted, "interrupted"},
 }
 
 // withCodes ends a command's help with the exit codes that it uses.
-func withCodes(long string, codes ...agent.Kind) string {
+func withCodes(long string, codes ...fail.Kind) string {
 	var b strings.Builder
 	b.WriteString(long + "\n\nExit codes:")
 	for _, row := range exitCodes {
@@ -47,7 +48,7 @@ func newExitCodesTopic() *cobra.Command {
 		Short: "Explain the exit codes",
 		Long: withCodes(`Every command ends with one of these codes. They are part of the interface and do not
 change. 0 means that the result was observed, not that something was sent. With several
-handles: 7 when some succeeded, else the code that all failures share, or 1.`, agent.Mapped(exitCodes, func(row exitCode) agent.Kind { return row.code })...),
+handles: 7 when some succeeded, else the code that all failures share, or 1.`, agent.Mapped(exitCodes, func(row exitCode) fail.Kind { return row.code })...),
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/export"
 )
 
@@ -38,12 +40,12 @@ Your services run while you are logged in. To run them from boot, and after a lo
 loginctl enable-linger. To enable the units: systemctl --user daemon-reload, then
 systemctl --user enable --now with their names. export replaces a file that it has made. It
 leaves any other file alone, and ends with 5.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
 		Example: `  nbs-worker export systemd
   nbs-worker export systemd --dir ~/.config/systemd/user --policy ~/.config/nbs-worker/team.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] != "systemd" {
-				return agent.Errorf(agent.BadInput, "export: what is to be written? there is: systemd").Hint("nbs-worker export systemd")
+				return fail.Errorf(fail.BadInput, "export: what is to be written? there is: systemd").Hint("nbs-worker export systemd")
 			}
 			return nil
 		},
@@ -104,12 +106,12 @@ func (f *factory) printUnits(units []export.Unit, paths []string) error {
 	case f.json:
 		return f.printJSON(wire.NewUnits(units, paths))
 	case paths == nil:
-		_, err := fmt.Fprintln(f.streams.Out, strings.Join(agent.Mapped(units, func(u export.Unit) string { return "# " + u.Name + "\n" + agent.Legible(u.Text) }), "\n"))
+		_, err := fmt.Fprintln(f.streams.Out, strings.Join(agent.Mapped(units, func(u export.Unit) string { return "# " + u.Name + "\n" + human.Legible(u.Text) }), "\n"))
 		return err
 	}
 	names := agent.Mapped(units, func(u export.Unit) string { return u.Name })
 	f.note("to have them run: systemctl --user daemon-reload; systemctl --user enable --now %s", strings.Join(names, " "))
 	f.note("to have them run from boot, and outlive a logout: loginctl enable-linger")
-	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(strings.Join(paths, "\n")))
+	_, err := fmt.Fprintln(f.streams.Out, human.Legible(strings.Join(paths, "\n")))
 	return err
 }

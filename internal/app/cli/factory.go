@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/companion"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
@@ -49,7 +51,7 @@ func (f *factory) project() (string, error) {
 	named := f.namedRoot()
 	here, err := absolute(cmp.Or(named, "."))
 	if err != nil {
-		return "", agent.Errorf(agent.NotFound, "project root %s: %w", agent.Quote(named), err)
+		return "", fail.Errorf(fail.NotFound, "project root %s: %w", human.Quote(named), err)
 	}
 	if named != "" {
 		return here, nil
@@ -76,7 +78,7 @@ func namedFolder(what, dir string) (string, error) {
 	}
 	dir, err := absolute(dir)
 	if err != nil {
-		return "", agent.Errorf(agent.NotFound, "%s: %w", what, err)
+		return "", fail.Errorf(fail.NotFound, "%s: %w", what, err)
 	}
 	return dir, nil
 }
@@ -106,7 +108,7 @@ func (f *factory) projectStore() (*store.Store, error) {
 // founding is where a new project would be: in the named folder or in this one.
 func (f *factory) founding() (string, error) {
 	root, err := f.project()
-	if agent.KindOf(err) == agent.NotFound && f.namedRoot() == "" {
+	if fail.KindOf(err) == fail.NotFound && f.namedRoot() == "" {
 		return absolute(".")
 	}
 	return root, err
@@ -119,7 +121,7 @@ func (f *factory) planner() (*supervisor.Supervisor, error) {
 		return nil, err
 	}
 	opened, err := store.Open(root)
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return f.on(store.Absent(root), nil)
 	}
 	return f.on(opened, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/supervisor"
 
@@ -81,19 +82,19 @@ func TestSpawnFlags(t *testing.T) {
 		diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(launch.Start{}, supervisor.Spawn{}), cmpopts.IgnoreFields(launch.Start{}, "Progress"))
 		rig.Check(t, diff == "" && err == nil, "spawn %s: %v, -want +got:\n%s", line, err, diff)
 	}
-	for line, want := range map[string]agent.Kind{
-		"a --restart sometimes":      agent.BadInput,
-		"a --model sonet":            agent.BadInput,
-		"a --prompt-file missing.md": agent.NotFound,
-		"a --prompt-file lab":        agent.BadInput,
-		"a --prompt-file blank.md":   agent.BadInput,
-		"a --prompt-file -":          agent.BadInput, // nothing comes
-		"a --cwd missing":            agent.NotFound,
-		"a --trust=missing":          agent.NotFound,
-		"a --trust lab":              agent.BadInput, // it would be the prompt
+	for line, want := range map[string]fail.Kind{
+		"a --restart sometimes":      fail.BadInput,
+		"a --model sonet":            fail.BadInput,
+		"a --prompt-file missing.md": fail.NotFound,
+		"a --prompt-file lab":        fail.BadInput,
+		"a --prompt-file blank.md":   fail.BadInput,
+		"a --prompt-file -":          fail.BadInput, // nothing comes
+		"a --cwd missing":            fail.NotFound,
+		"a --trust=missing":          fail.NotFound,
+		"a --trust lab":              fail.BadInput, // it would be the prompt
 	} {
 		_, err := parseSpawn(t, Streams{In: strings.NewReader("")}, strings.Fields(line)...)
-		rig.Check(t, err != nil && agent.KindOf(err) == want, "spawn %s: %v; want kind %d", line, err, want)
+		rig.Check(t, err != nil && fail.KindOf(err) == want, "spawn %s: %v; want kind %d", line, err, want)
 	}
 }
 
@@ -107,7 +108,7 @@ func TestSpawnDefaultsFromTheEnvironment(t *testing.T) {
 	rig.Check(t, err == nil && got.Model == "opus" && got.PermissionMode == "plan", "from the flags: %+v, %v", got, err)
 	t.Setenv("NBS_PERMISSION_MODE", "yolo")
 	_, err = parseSpawn(t, Streams{}, "a")
-	rig.Check(t, agent.KindOf(err) == agent.BadInput && err != nil, "a wrong word in the environment: %v; want bad input", err)
+	rig.Check(t, fail.KindOf(err) == fail.BadInput && err != nil, "a wrong word in the environment: %v; want bad input", err)
 }
 
 func TestResumeModelIsAskedFor(t *testing.T) {
@@ -133,7 +134,7 @@ func TestMisspelledModelIsRefused(t *testing.T) {
 	for _, line := range []string{
 		"spawn a --model sonet", "spawn a --model=sonet --dry-run", "resume alpha --model sonet", "set alpha model=sonet", "ask review hello --model sonet", "adopt beta --pid 9 --model sonet",
 	} {
-		r := run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, agent.BadInput, `there is no known model "sonet"; sonnet is, and exactly:sonet takes the name as it is`)
+		r := run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, fail.BadInput, `there is no known model "sonet"; sonnet is, and exactly:sonet takes the name as it is`)
 		near := "hint: did you mean: nbs-worker --root " + project + " " + strings.Replace(line, "sonet", "sonnet", 1) + "\n"
 		exactly := "hint: or, if there is such a model: nbs-worker --root " + project + " " + strings.Replace(line, "sonet", "exactly:sonet", 1) + "\n"
 		rig.Check(t, strings.Contains(r.err, near) && strings.Contains(r.err, exactly), "%s: %s", line, r.err)

@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/agent"
-
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -136,7 +135,7 @@ func TestHelpOfStopSaysWhatItCannotSee(t *testing.T) {
 
 func TestWithCodesNamesEachOnceInOrder(t *testing.T) {
 	t.Parallel()
-	got := withCodes("Text.", agent.Held, agent.BadInput, agent.BadInput)
+	got := withCodes("Text.", fail.Held, fail.BadInput, fail.BadInput)
 	want := "Text.\n\nExit codes:\n    0  done, and observed\n    4  bad arguments or bad input\n    8  held: a person is needed: login, first-run dialog, a record to allow"
 	rig.Equal(t, got, want, "withCodes")
 }

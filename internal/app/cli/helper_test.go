@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
@@ -67,7 +68,7 @@ func runOn(streams Streams, args ...string) ran {
 }
 
 // want checks a run's exit code and that its stderr holds some text.
-func (r ran) want(t *testing.T, code agent.Kind, texts ...string) ran {
+func (r ran) want(t *testing.T, code fail.Kind, texts ...string) ran {
 	t.Helper()
 	rig.Check(t, r.code == int(code), "exit code %d; want %d\nstdout: %s\nstderr: %s", r.code, code, r.out, r.err)
 	for _, text := range texts {

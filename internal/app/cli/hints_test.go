@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
-
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -43,7 +42,7 @@ func TestHintsRepeatTheGlobalFlags(t *testing.T) {
 // NBS_ROOT is still there when the hint is pasted.
 func TestHintsDoNotRepeatTheEnvironment(t *testing.T) {
 	t.Setenv("NBS_ROOT", newProject(t, record("alpha")))
-	run("session", "beta").want(t, agent.NotFound, "hint: to see who is there: nbs-worker list; to start it: nbs-worker spawn beta\n")
+	run("session", "beta").want(t, fail.NotFound, "hint: to see who is there: nbs-worker list; to start it: nbs-worker spawn beta\n")
 }
 
 func TestAdviceActsOnTheProjectThatWasShown(t *testing.T) {

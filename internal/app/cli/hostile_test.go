@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -58,7 +59,7 @@ func TestHostileHandlesAreRefusedByEveryVerb(t *testing.T) {
 			if verb == "spawn" { // what follows its "--" is claude's
 				words = []string{"--root", root, verb, handle}
 			}
-			r := run(words...).want(t, agent.BadInput)
+			r := run(words...).want(t, fail.BadInput)
 			rig.Check(t, r.out == "" && !steering(r.err) && !t.Failed(), "%s: %s %q: %+v", what, verb, handle, r)
 		}
 	}
@@ -78,7 +79,7 @@ func TestArgumentsThatAreNoTextAreRefusedByEveryVerb(t *testing.T) {
 		{"memory", "add", "alpha", "Gr\xfc\xdfe"}, {"compact", "alpha", "Gr\xfc\xdfe"}, {"pause", "--reason", "\xff"},
 		{"conversation", "reset", "k", "--system-prompt", "Gr\xfc\xdfe"}, {"conversation", "import", "/\xff"},
 	} {
-		r := run(append([]string{"--root", root}, args...)...).want(t, agent.BadInput)
+		r := run(append([]string{"--root", root}, args...)...).want(t, fail.BadInput)
 		r.mustBeHarmless(t, fmt.Sprintf("%q", args))
 		rig.Check(t, strings.Contains(r.err, "not valid UTF-8"), "%q: %s", args, r.err)
 	}
@@ -130,7 +131,7 @@ func TestLoadersAreNoVariablesOfAnAgent(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for _, name := range loaders {
-		run("--root", root, "spawn", "alpha", "--env", name+"=/x").want(t, agent.BadInput,
+		run("--root", root, "spawn", "alpha", "--env", name+"=/x").want(t, fail.BadInput,
 			"variable "+name+" cannot be set for an agent: it ", "it comes from the caller's environment or not at all")
 	}
 	for _, name := range append([]string{
@@ -138,7 +139,7 @@ func TestLoadersAreNoVariablesOfAnAgent(t *testing.T) {
 	}, loaders...) {
 		r := record("alpha")
 		r.Env = map[string]string{name: "/x"}
-		run("--root", newProject(t, r), "resume", "alpha").want(t, agent.BadInput, "variable "+name+" cannot be set")
+		run("--root", newProject(t, r), "resume", "alpha").want(t, fail.BadInput, "variable "+name+" cannot be set")
 	}
 }
 
@@ -151,7 +152,7 @@ func TestSealedArgumentsAreLookedAtAgain(t *testing.T) {
 	} {
 		r := record("alpha")
 		r.ClaudeArgs = args
-		run("--root", newProject(t, r), "resume", "alpha").want(t, agent.BadInput, "extra argument")
+		run("--root", newProject(t, r), "resume", "alpha").want(t, fail.BadInput, "extra argument")
 	}
 }
 
@@ -263,11 +264,11 @@ func mustBeDamaged(t *testing.T, project, what, text string) {
 	rig.Must(t, os.WriteFile(recordPath(project), []byte(text), 0o600))
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
 		r := run("--root", project, verb, "alpha")
-		if r.code != int(agent.BadInput) || !strings.Contains(r.err, "is damaged") || r.out != "" || steering(r.err) || len(r.err) > 2000 {
+		if r.code != int(fail.BadInput) || !strings.Contains(r.err, "is damaged") || r.out != "" || steering(r.err) || len(r.err) > 2000 {
 			t.Errorf("%s: %s: %+v", what, verb, r)
 		}
 	}
 	r := run("--root", project, "list")
-	rig.Check(t, r.code == int(agent.BadInput) && strings.HasPrefix(r.out, "alpha\tunknown"), "%s: list: %+v", what, r)
+	rig.Check(t, r.code == int(fail.BadInput) && strings.HasPrefix(r.out, "alpha\tunknown"), "%s: list: %+v", what, r)
 	rig.Check(t, recordText(t, project) == text, "%s: the record was changed", what)
 }

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/archive"
@@ -64,7 +65,7 @@ func TestJSONIsHarmlessAndWhole(t *testing.T) {
 	f := &factory{streams: Streams{Out: &out}}
 	rig.Must(t, f.printJSON(map[string]string{text: text}))
 	line := strings.TrimSuffix(out.String(), "\n")
-	rig.Check(t, !strings.ContainsFunc(line, agent.IsUnclear) && !strings.ContainsAny(line, "\n\t"), "%q", line)
+	rig.Check(t, !strings.ContainsFunc(line, human.IsUnclear) && !strings.ContainsAny(line, "\n\t"), "%q", line)
 	var back map[string]string
 	err := json.Unmarshal([]byte(out.String()), &back)
 	rig.Check(t, err == nil && back[text] == text, "%q, %v", back, err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -39,16 +39,16 @@ func TestErrorsOfTheCommandLineAreJSON(t *testing.T) {
 		"spawn a --json --permission-mode yolo":      "is not one of",
 		"spawn a --json --session-id 1234 -- --json": "is not a UUID",
 	} {
-		r := run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, agent.BadInput)
+		r := run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, fail.BadInput)
 		var said wire.Failure
 		if err := json.Unmarshal([]byte(r.err), &said); err != nil || r.out != "" {
 			t.Errorf("%s: %v\nstdout: %q\nstderr: %s", line, err, r.out, r.err)
 			continue
 		}
 		e := said.Error
-		rig.Check(t, e.Kind == "bad input" && e.ExitCode == int(agent.BadInput) && e.Hints != nil && strings.Contains(e.Message, words), "%s: %+v", line, e)
+		rig.Check(t, e.Kind == "bad input" && e.ExitCode == int(fail.BadInput) && e.Hints != nil && strings.Contains(e.Message, words), "%s: %+v", line, e)
 	}
 	for _, line := range []string{"list --bogus", "list --json=false --bogus", "spawn a --bogus -- --json"} {
-		run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, agent.BadInput, "nbs-worker: "+strings.Fields(line)[0]+": there is no flag --bogus\n")
+		run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, fail.BadInput, "nbs-worker: "+strings.Fields(line)[0]+": there is no flag --bogus\n")
 	}
 }

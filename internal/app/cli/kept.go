@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/keep"
@@ -25,7 +26,7 @@ func (f *factory) warnUnkept(verb string, handle agent.Handle, err error) {
 		return
 	}
 	f.say("warning: %s %s: %v", verb, handle, err)
-	for _, hint := range agent.HintsOf(err) {
+	for _, hint := range fail.HintsOf(err) {
 		f.hint("%s", hint)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -43,7 +44,7 @@ started. An agent that was ended is stopped. In backoff, its launcher will start
 Context and cost are what Claude's status line last reported; session shows more. If a
 problem such as a damaged record hides an agent, stderr says so, and its line stays. Two
 agents in one conversation are marked.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
   nbs-worker list --json | jq -r '.[] | select(.state == "waiting") | .handle'`,
@@ -69,7 +70,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	debug.SetMemoryLimit(enough)
 	rows, err := s.List(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return exitError(agent.Interrupted)
+		return exitError(fail.Interrupted)
 	}
 	if err != nil {
 		return failed(err, "list")

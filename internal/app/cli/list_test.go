@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 
 	"nbs-worker/internal/sim/rig"
@@ -98,12 +99,12 @@ func TestListWithADamagedRecord(t *testing.T) {
 	project := newProject(t, record("alpha"), record("gamma"))
 	damage(t, project, "beta")
 	for _, flags := range [][]string{nil, {"--json"}} {
-		r := run(append([]string{"--root", project, "list"}, flags...)...).want(t, agent.Partial, "beta", "the record", "is damaged", "keep the file")
+		r := run(append([]string{"--root", project, "list"}, flags...)...).want(t, fail.Partial, "beta", "the record", "is damaged", "keep the file")
 		rig.Check(t, strings.Contains(r.out, "alpha") && strings.Contains(r.out, "gamma") && unknownBeta.MatchString(r.out), "stdout is %s", r.out)
 	}
 	only := newProject(t)
 	damage(t, only, "beta")
-	run("--root", only, "list").want(t, agent.BadInput, "list beta")
+	run("--root", only, "list").want(t, fail.BadInput, "list beta")
 }
 
 func TestListAsJSONIsOneArray(t *testing.T) {

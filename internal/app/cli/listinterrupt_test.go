@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // A list that was interrupted is not one of which a part failed.
@@ -23,7 +23,7 @@ func TestInterruptedListSaysSo(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	err := runList(ctx, f, &listOptions{})
-	if code, ok := errors.AsType[exitError](err); !ok || code != exitError(agent.Interrupted) || out.Len() > 0 {
+	if code, ok := errors.AsType[exitError](err); !ok || code != exitError(fail.Interrupted) || out.Len() > 0 {
 		t.Errorf("%v, printed %q and %q", err, &out, &complaint)
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/history"
 )
 
@@ -43,7 +45,7 @@ so. It ends with 0 when the agent is dismissed, and with 130 when logs is interr
 --json prints one object per line: session_id, at, who (you, agent, tool, claude, compacted,
 session), text; where they apply tool, failure, model, aside, subagent, and bytes of a
 record too long to be read, of which text is the beginning.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker logs theologian -n 20
   nbs-worker logs theologian --follow -n 1
   nbs-worker logs theologian --since 2h
@@ -82,7 +84,7 @@ func runLogs(ctx context.Context, f *factory, opts logsOptions) error {
 	if opts.grep != "" {
 		match, err := regexp.Compile(opts.grep)
 		if err != nil {
-			return agent.Errorf(agent.BadInput, "logs: --grep: %w", err).Hint("to find a text as it is: --grep %s", shellQuote(regexp.QuoteMeta(opts.grep)))
+			return fail.Errorf(fail.BadInput, "logs: --grep: %w", err).Hint("to find a text as it is: --grep %s", shellQuote(regexp.QuoteMeta(opts.grep)))
 		}
 		opts.Match = match
 	}
@@ -118,9 +120,9 @@ func (f *factory) printSaid(m history.Said) error {
 		who = "subagent, " + who
 	}
 	if m.Bytes > 0 {
-		words += fmt.Sprintf(" [... cut: a record of %s]", agent.Bytes(uint64(m.Bytes)))
+		words += fmt.Sprintf(" [... cut: a record of %s]", human.Bytes(uint64(m.Bytes)))
 	}
-	words = indented(agent.Legible(strings.TrimRight(words, "\n")))
+	words = indented(human.Legible(strings.TrimRight(words, "\n")))
 	_, err := fmt.Fprintf(f.streams.Out, "%s %s %s\n", f.moment(m.At), f.coloured(colour, oneLine(who)+":"), words)
 	return err
 }
@@ -146,7 +148,7 @@ func shortened(text string, limit int) string {
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return fmt.Sprintf("%s [... and %s bytes more]", text[:end], agent.Thousands(len(text)-end))
+	return fmt.Sprintf("%s [... and %s bytes more]", text[:end], human.Thousands(len(text)-end))
 }
 
 // printLogSession prints the heading of a conversation, before its messages.
@@ -156,7 +158,7 @@ func (f *factory) printLogSession(s history.LogSession) error {
 		words += ", until " + s.Until.UTC().Format(time.RFC3339)
 	}
 	if s.Reason != "" {
-		words += " (" + agent.Word(s.Reason) + ")"
+		words += " (" + human.Word(s.Reason) + ")"
 	}
 	if s.Gone {
 		words += ": no transcript"

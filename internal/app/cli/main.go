@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // Main runs the program with the arguments and returns its exit code. services is nil in a program without them.
@@ -86,7 +86,7 @@ func failed(err error, what ...string) error {
 // looked is failed for a verb that only looks: its interruption needs no message.
 func looked(err error, what ...string) error {
 	if errors.Is(err, context.Canceled) {
-		return exitError(agent.Interrupted)
+		return exitError(fail.Interrupted)
 	}
 	return failed(err, what...)
 }
@@ -110,16 +110,16 @@ func (p *partial) failed() error {
 
 // kind is Partial when some succeeded, else what the failures have in common. An interrupt
 // comes before both.
-func (p *partial) kind() agent.Kind {
-	if slices.ContainsFunc(p.failures, func(err error) bool { return agent.KindOf(err) == agent.Interrupted }) {
-		return agent.Interrupted
+func (p *partial) kind() fail.Kind {
+	if slices.ContainsFunc(p.failures, func(err error) bool { return fail.KindOf(err) == fail.Interrupted }) {
+		return fail.Interrupted
 	}
 	if len(p.failures) < p.of {
-		return agent.Partial
+		return fail.Partial
 	}
-	first := agent.KindOf(p.failures[0])
-	if slices.ContainsFunc(p.failures, func(err error) bool { return agent.KindOf(err) != first }) {
-		return agent.Failed
+	first := fail.KindOf(p.failures[0])
+	if slices.ContainsFunc(p.failures, func(err error) bool { return fail.KindOf(err) != first }) {
+		return fail.Failed
 	}
 	return first
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -66,7 +67,7 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 	} {
 		root := t.TempDir()
 		hint = strings.ReplaceAll(hint, "ROOT", root)
-		r := run(append([]string{"--root", root}, strings.Fields(line)...)...).want(t, agent.BadInput, hint)
+		r := run(append([]string{"--root", root}, strings.Fields(line)...)...).want(t, fail.BadInput, hint)
 		if r.out != "" || !strings.HasPrefix(r.err, "nbs-worker: ") || strings.Contains(r.err, "canary-value") {
 			t.Errorf("%s\nstdout: %q\nstderr: %s", line, r.out, r.err)
 		}
@@ -75,7 +76,7 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 
 func TestExitCodeOfAnError(t *testing.T) {
 	t.Parallel()
-	missing, taken := agent.Errorf(agent.NotFound, "gone"), agent.Errorf(agent.Conflict, "taken")
+	missing, taken := fail.Errorf(fail.NotFound, "gone"), fail.Errorf(fail.Conflict, "taken")
 	for what, c := range map[string]struct {
 		err  error
 		want int
@@ -85,10 +86,10 @@ func TestExitCodeOfAnError(t *testing.T) {
 		"of a verb, without a kind":    {failed(errors.New("disk full"), "spawn"), 1},
 		"of a verb":                    {failed(missing, "resume", "alpha"), 2},
 		"of a verb, wrapped":           {failed(fmt.Errorf("a: %w", taken), "resume"), 5},
-		"timed out":                    {failed(agent.Errorf(agent.TimedOut, "x"), "spawn"), 3},
-		"unfit":                        {failed(agent.Errorf(agent.Unfit, "x"), "spawn"), 6},
-		"held":                         {failed(agent.Errorf(agent.Held, "x"), "spawn"), 8},
-		"interrupted":                  {failed(agent.Errorf(agent.Interrupted, "x"), "spawn"), 130},
+		"timed out":                    {failed(fail.Errorf(fail.TimedOut, "x"), "spawn"), 3},
+		"unfit":                        {failed(fail.Errorf(fail.Unfit, "x"), "spawn"), 6},
+		"held":                         {failed(fail.Errorf(fail.Held, "x"), "spawn"), 8},
+		"interrupted":                  {failed(fail.Errorf(fail.Interrupted, "x"), "spawn"), 130},
 		"some of several":              {&partial{failures: []error{missing}, of: 2}, 7},
 		"all of several, of one kind":  {&partial{failures: []error{failed(missing, "a"), missing}, of: 2}, 2},
 		"all of several, of two kinds": {&partial{failures: []error{missing, taken}, of: 2}, 1},
@@ -104,7 +105,7 @@ func TestErrorAndItsRemedies(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
 	f := &factory{streams: Streams{Err: &said}}
-	err := agent.Errorf(agent.Conflict, "taken by \x1b]0;evil\x07 \u009b31m").Hint("look: nbs-worker session %s", "alpha").Hint("or \x1b[2J wait")
+	err := fail.Errorf(fail.Conflict, "taken by \x1b]0;evil\x07 \u009b31m").Hint("look: nbs-worker session %s", "alpha").Hint("or \x1b[2J wait")
 	f.report(failed(err, "resume", "alpha"))
 	want := "nbs-worker: resume alpha: taken by ?]0;evil? ?31m\nhint: look: nbs-worker session alpha\nhint: or ?[2J wait\n"
 	rig.Equal(t, said.String(), want, "stderr")
@@ -115,7 +116,7 @@ func TestLinesOfOthersDoNotLookLikeOurs(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
 	f := &factory{streams: Streams{Err: &said}}
-	f.report(failed(agent.Errorf(agent.Failed, "claude left. It said:\n  one\nhint: rm -rf ~\n\nnbs-worker: done"), "resume", "alpha"))
+	f.report(failed(fail.Errorf(fail.Failed, "claude left. It said:\n  one\nhint: rm -rf ~\n\nnbs-worker: done"), "resume", "alpha"))
 	want := "nbs-worker: resume alpha: claude left. It said:\n  one\n  hint: rm -rf ~\n  \n  nbs-worker: done\n"
 	rig.Equal(t, said.String(), want, "stderr")
 }
@@ -126,7 +127,7 @@ func TestHintOfSeveralLinesIsIndentedAsOne(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
 	f := &factory{streams: Streams{Err: &said, ErrTTY: true}}
-	f.report(failed(agent.Errorf(agent.Failed, "no").Hint("it said so:\nhint: rm -rf ~"), "resume", "alpha"))
+	f.report(failed(fail.Errorf(fail.Failed, "no").Hint("it said so:\nhint: rm -rf ~"), "resume", "alpha"))
 	f.note("its folder is /a\nnbs-worker: done")
 	f.say("b\nhint: x")
 	want := "nbs-worker: resume alpha: no\nhint: it said so:\n  hint: rm -rf ~\nits folder is /a\n  nbs-worker: done\nnbs-worker: b\n  hint: x\n"
@@ -138,10 +139,10 @@ func TestWithoutAProject(t *testing.T) {
 	dir := t.TempDir()
 	for _, line := range []string{"list", "session a", "resume a", "stop a", "dismiss a", "attach a", "run a", "list --json"} {
 		r := run(append([]string{"--root", dir}, strings.Fields(line)...)...)
-		r.want(t, agent.NotFound, "no .nbs folder", "hint")
+		r.want(t, fail.NotFound, "no .nbs folder", "hint")
 		rig.Check(t, r.out == "", "%s: stdout %q", line, r.out)
 	}
-	run("--root", filepath.Join(dir, "missing"), "list").want(t, agent.NotFound, "project root")
+	run("--root", filepath.Join(dir, "missing"), "list").want(t, fail.NotFound, "project root")
 	entries, _ := os.ReadDir(dir)
 	rig.Check(t, len(entries) == 0, "looking has made %v", entries)
 }
@@ -151,7 +152,7 @@ func TestProjectThatOthersCanWrite(t *testing.T) {
 	project := newProject(t, record("alpha"))
 	rig.Must(t, os.Chmod(filepath.Join(project, ".nbs"), 0o777))
 	for _, line := range []string{"list", "resume alpha", "spawn beta --dry-run"} {
-		run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, agent.BadInput, "can be written by other users", "hint: ")
+		run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, fail.BadInput, "can be written by other users", "hint: ")
 	}
 }
 
@@ -159,23 +160,23 @@ func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"))
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
-		run("--root", project, verb, "beta").want(t, agent.NotFound, "no such agent", "hint: to see who is there: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
+		run("--root", project, verb, "beta").want(t, fail.NotFound, "no such agent", "hint: to see who is there: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
 	}
-	run("--root", project, "session", "alpa").want(t, agent.NotFound, "session alpa: no such agent", "hint: did you mean: nbs-worker --root "+project+" session alpha\n")
-	run("--root", project, "session", "beta", "gamma").want(t, agent.NotFound, "session beta: ", "session gamma: ")
-	r := run("--root", project, "session", "alpha", "beta").want(t, agent.Partial, "session beta: ")
+	run("--root", project, "session", "alpa").want(t, fail.NotFound, "session alpa: no such agent", "hint: did you mean: nbs-worker --root "+project+" session alpha\n")
+	run("--root", project, "session", "beta", "gamma").want(t, fail.NotFound, "session beta: ", "session gamma: ")
+	r := run("--root", project, "session", "alpha", "beta").want(t, fail.Partial, "session beta: ")
 	rig.Check(t, strings.Contains(r.out, "alpha"), "one failure hides the other agent: %q", r.out)
-	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, agent.NotFound, "never started")
-	run("--root", project, "attach", "alpha").want(t, agent.BadInput, "stdout is not a terminal")
+	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.NotFound, "never started")
+	run("--root", project, "attach", "alpha").want(t, fail.BadInput, "stdout is not a terminal")
 }
 
 func TestWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
-	run("--root", project, "spawn", "alpha", "--prompt-file", "missing.txt").want(t, agent.NotFound, "prompt file: open missing.txt: no such file")
-	run("--root", project, "spawn", "alpha", "--cwd", "missing").want(t, agent.NotFound, "working directory: ")
+	run("--root", project, "spawn", "alpha", "--prompt-file", "missing.txt").want(t, fail.NotFound, "prompt file: open missing.txt: no such file")
+	run("--root", project, "spawn", "alpha", "--cwd", "missing").want(t, fail.NotFound, "working directory: ")
 	for _, blank := range []string{"", " ", "\n\t \r\n", "\u00a0\u2003"} {
-		run("--root", project, "spawn", "alpha", "--prompt", blank).want(t, agent.BadInput, "the prompt is blank")
+		run("--root", project, "spawn", "alpha", "--prompt", blank).want(t, fail.BadInput, "the prompt is blank")
 	}
 }
 
@@ -185,7 +186,7 @@ func TestFolderWithALineBreakIsRefused(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a\nhint: rm -rf ~")
 	rig.Must(t, os.Mkdir(folder, 0o700))
 	for _, args := range [][]string{{"--root", t.TempDir(), "spawn", "alpha", "--cwd", folder}, {"--root", folder, "spawn", "alpha"}} {
-		r := run(args...).want(t, agent.BadInput, "line break")
+		r := run(args...).want(t, fail.BadInput, "line break")
 		rig.Check(t, strings.Count(r.err, "\n") == 1, "the name stands on lines of its own: %q", r.err)
 	}
 	made, _ := os.ReadDir(folder)
@@ -204,24 +205,24 @@ func TestSeveralAgents(t *testing.T) {
 	project := newProject(t, records...)
 	damage(t, project, "gamma")
 	for which, want := range map[string]int{"--down": 2, "--all": 3} {
-		r := run("--root", project, "resume", which, "--dry-run").want(t, agent.Partial, "resume gamma: the record")
+		r := run("--root", project, "resume", which, "--dry-run").want(t, fail.Partial, "resume gamma: the record")
 		rig.Check(t, strings.Count(r.out, "cd ") == want, "%s: %s", which, r.out)
 	}
-	if r := run("--root", project, "stop", "alpha", "nobody", "beta").want(t, agent.Partial, "stop nobody: no such agent"); r.out != "alpha\nbeta\n" && r.out != "beta\nalpha\n" {
+	if r := run("--root", project, "stop", "alpha", "nobody", "beta").want(t, fail.Partial, "stop nobody: no such agent"); r.out != "alpha\nbeta\n" && r.out != "beta\nalpha\n" {
 		t.Errorf("%q", r.out) // as each is done
 	}
 	r := run("--root", project, "resume", "--down", "--dry-run", "--json")
 	rig.Check(t, !strings.Contains(r.out, "alpha"), "what was stopped is not down: %s", r.out)
-	run("--root", project, "stop", "nobody", "noone").want(t, agent.NotFound, "stop nobody: ", "stop noone: ")
+	run("--root", project, "stop", "nobody", "noone").want(t, fail.NotFound, "stop nobody: ", "stop noone: ")
 }
 
 // Nobody dismisses all agents by a slip: a person is asked, a script has to say it.
 func TestDismissAllIsAskedFor(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"), record("beta"))
-	run("--root", project, "dismiss", "--all").want(t, agent.BadInput, "is for 2 agents; nobody was asked", "hint: if it is: nbs-worker --root "+project+" dismiss --all --yes")
+	run("--root", project, "dismiss", "--all").want(t, fail.BadInput, "is for 2 agents; nobody was asked", "hint: if it is: nbs-worker --root "+project+" dismiss --all --yes")
 	terminal := Streams{InTTY: true, OutTTY: true, ErrTTY: true, In: strings.NewReader("\n")}
-	runOn(terminal, "--root", project, "dismiss", "--all").want(t, agent.Interrupted, "dismiss alpha, beta? [y/N] ", "nothing was changed")
+	runOn(terminal, "--root", project, "dismiss", "--all").want(t, fail.Interrupted, "dismiss alpha, beta? [y/N] ", "nothing was changed")
 	terminal.In = strings.NewReader("y\n")
 	r := runOn(terminal, "--root", project, "dismiss", "--all").want(t, 0)
 	rig.Check(t, strings.Count(r.out, ": dismissed, was never started") == 2, "stdout is\n%s", r.out)
@@ -244,7 +245,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		for _, terminal := range []bool{true, false} {
 			streams := Streams{Out: full{}, OutTTY: terminal}
 			r := runOn(streams, append([]string{"--root", project}, strings.Fields(line)...)...)
-			r.want(t, agent.Failed, os.ErrClosed.Error())
+			r.want(t, fail.Failed, os.ErrClosed.Error())
 			rig.Check(t, strings.Count(r.err, "\n") == 1, "%s: stderr is\n%s", line, r.err)
 		}
 	}

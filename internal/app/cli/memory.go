@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/platform/companion"
 	"nbs-worker/internal/store"
@@ -38,12 +39,12 @@ gives the latest to a fresh conversation. They are notes of a model: they have n
 and may be wrong. Secrets of known forms are replaced before a text leaves.
 
 The observer runs within nbs-worker serve, or as nbs-worker memory work. It costs tokens.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory on theologian
   nbs-worker memory search 'oak gate'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return agent.Errorf(agent.BadInput, "memory: on, off, list, search, show, add, forget, brief, status, check, work, allow, export, import or backup?").Hint("nbs-worker memory --help")
+				return fail.Errorf(fail.BadInput, "memory: on, off, list, search, show, add, forget, brief, status, check, work, allow, export, import or backup?").Hint("nbs-worker memory --help")
 			}
 			return errUnknownCommand(cmd, args[0])
 		},
@@ -91,7 +92,7 @@ func hasMemory(in *store.Store) bool {
 
 func (f *factory) openMemory(ctx context.Context, in *store.Store) (memory.Store, error) {
 	if !hasMemory(in) {
-		return nil, agent.Errorf(agent.NotFound, "nothing was ever remembered in this project").
+		return nil, fail.Errorf(fail.NotFound, "nothing was ever remembered in this project").
 			Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
 	return f.services.OpenMemory(ctx, in, false)

@@ -16,6 +16,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -52,7 +53,7 @@ func (m *shelf) Get(_ context.Context, id int64) (memory.Observation, error) {
 			return o, nil
 		}
 	}
-	return memory.Observation{}, agent.Errorf(agent.NotFound, "there is no observation %d", id)
+	return memory.Observation{}, fail.Errorf(fail.NotFound, "there is no observation %d", id)
 }
 
 func (m *shelf) Add(_ context.Context, handle agent.Handle, content agent.SessionID, o memory.Observation) (memory.Observation, error) {
@@ -167,29 +168,29 @@ func TestMemoryIsRead(t *testing.T) {
 func TestMemoryRefuses(t *testing.T) {
 	t.Parallel()
 	m := remembers(t, record("alpha"))
-	m.run().want(t, agent.BadInput, "memory: on, off, list")
-	m.run("lost").want(t, agent.BadInput, `unknown command "lost"`)
-	m.run("show", "x").want(t, agent.BadInput, `memory show: "x" is not the id of an observation`)
-	m.run("show", "9").want(t, agent.NotFound, "memory show: there is no observation 9")
-	m.run("search").want(t, agent.BadInput, "a word is needed", "memory list")
-	m.run("list", "--last", "0").want(t, agent.BadInput, "--last 0")
-	m.run("list", "--since", "soon").want(t, agent.BadInput, `--since: "soon" is neither`)
-	m.run("add", "alpha", "x", "--type", "opinion").want(t, agent.BadInput, `type "opinion" is not one of decision, fix`)
-	m.run("add", "gamma", "x").want(t, agent.NotFound, "memory add")
-	m.run("forget", "--handle", "alpha").want(t, agent.BadInput, "nobody was asked", "memory forget --handle alpha --yes")
-	m.run("forget", "1", "--handle", "alpha").want(t, agent.BadInput, "exclude each other")
-	m.run("work", "--tokens-per-day", "0").want(t, agent.BadInput, "--tokens-per-day")
-	m.run("work", "--once", "--handle", "nobody").want(t, agent.NotFound, "memory work: ", "nobody")
-	m.run("import", m.project).want(t, agent.BadInput, `memory import: "`+m.project+`" is a folder`)
+	m.run().want(t, fail.BadInput, "memory: on, off, list")
+	m.run("lost").want(t, fail.BadInput, `unknown command "lost"`)
+	m.run("show", "x").want(t, fail.BadInput, `memory show: "x" is not the id of an observation`)
+	m.run("show", "9").want(t, fail.NotFound, "memory show: there is no observation 9")
+	m.run("search").want(t, fail.BadInput, "a word is needed", "memory list")
+	m.run("list", "--last", "0").want(t, fail.BadInput, "--last 0")
+	m.run("list", "--since", "soon").want(t, fail.BadInput, `--since: "soon" is neither`)
+	m.run("add", "alpha", "x", "--type", "opinion").want(t, fail.BadInput, `type "opinion" is not one of decision, fix`)
+	m.run("add", "gamma", "x").want(t, fail.NotFound, "memory add")
+	m.run("forget", "--handle", "alpha").want(t, fail.BadInput, "nobody was asked", "memory forget --handle alpha --yes")
+	m.run("forget", "1", "--handle", "alpha").want(t, fail.BadInput, "exclude each other")
+	m.run("work", "--tokens-per-day", "0").want(t, fail.BadInput, "--tokens-per-day")
+	m.run("work", "--once", "--handle", "nobody").want(t, fail.NotFound, "memory work: ", "nobody")
+	m.run("import", m.project).want(t, fail.BadInput, `memory import: "`+m.project+`" is a folder`)
 	for _, verb := range []string{"import", "export", "backup"} {
-		m.run(verb, "").want(t, agent.BadInput, "memory "+verb+": the name of the file is empty", "memory "+verb+" --help")
+		m.run(verb, "").want(t, fail.BadInput, "memory "+verb+": the name of the file is empty", "memory "+verb+" --help")
 	}
-	m.run("backup").want(t, agent.BadInput, "one file is needed, 0 given", "memory backup --help")
+	m.run("backup").want(t, fail.BadInput, "one file is needed, 0 given", "memory backup --help")
 	rig.Must(t, os.Remove(filepath.Join(m.project, ".nbs/memory.db")))
 	rig.Equal(t, m.run("list", "--json").want(t, 0).out, "[]\n", "a list of nothing")
 	rig.Equal(t, m.run("search", "x", "--json").want(t, 0).out, "[]\n", "nothing is found")
-	m.run("show", "1").want(t, agent.NotFound, "nothing was ever remembered in this project", "memory on HANDLE")
-	m.run("work", "--once").want(t, agent.NotFound, "the memory of no agent is on", "memory on HANDLE")
+	m.run("show", "1").want(t, fail.NotFound, "nothing was ever remembered in this project", "memory on HANDLE")
+	m.run("work", "--once").want(t, fail.NotFound, "the memory of no agent is on", "memory on HANDLE")
 	rig.Check(t, strings.Contains(m.run("status", "--json").want(t, 0).out, `"on":[`), "status where nothing was remembered yet")
 }
 
@@ -201,7 +202,7 @@ func TestMemoryIsSwitched(t *testing.T) {
 		rig.Check(t, strings.Contains(out, c.said), "%s: %q", c.verb, out)
 	}
 	rig.Equal(t, m.run("on", "alpha", "beta").want(t, 0).out, "alpha\nbeta\n", "on, in a pipe")
-	m.run("on", "alpha", "gamma").want(t, agent.Partial, "gamma")
+	m.run("on", "alpha", "gamma").want(t, fail.Partial, "gamma")
 	m.status = []memory.StatusOf{{Observed: memory.Observed{Handle: "alpha", ContentID: sessionID, MemoryID: "m"}, Observations: 7, Problem: "overloaded"}}
 	rig.Equal(t, m.run("status").want(t, 0).out, "alpha\t"+string(sessionID)+"\tcaptured\t7\t-\toverloaded\n", "status")
 	var status wire.MemoryStatus
@@ -214,7 +215,7 @@ func TestMemoryIsChangedByHand(t *testing.T) {
 	m := remembers(t, record("alpha"))
 	rig.Equal(t, m.runOn(Streams{In: strings.NewReader("Iron rusts.\n")}, "add", "alpha", "The gate is of oak", "--type", "decision", "--text-file", "-", "--file", "gate.go").want(t, 0).out, "3\n", "add")
 	rig.Check(t, m.all[2].Type == memory.Decision && m.all[2].ContentID == sessionID && m.all[2].Files[0] == "gate.go" && m.all[2].Narrative == "Iron rusts.", "%+v", m.all[2])
-	m.run("forget", "1", "9").want(t, agent.NotFound, "no observation 9")
+	m.run("forget", "1", "9").want(t, fail.NotFound, "no observation 9")
 	var gone wire.Forgotten
 	rig.Must(t, json.Unmarshal([]byte(m.run("forget", "--handle", "alpha", "--yes", "--json").want(t, 0).out), &gone))
 	rig.Check(t, gone == wire.Forgotten{Handle: "alpha", Conversations: 1, Observations: 2} && len(m.all) == 0, "%+v, %+v", gone, m.all)
@@ -231,7 +232,7 @@ func TestMemoryCheckFindsAnAgentTakenForAnObserver(t *testing.T) {
 	rig.Equal(t, m.run("check").want(t, 0).out, "", "check")
 	for _, id := range []agent.SessionID{sessionID, earlier} {
 		m.status[0].MemoryID = id
-		rig.Equal(t, m.run("check").want(t, agent.Failed, "1 fault found", "mkdir ").out, "conversation "+string(id)+" of alpha is kept as the observer of "+other+"\n", "check")
+		rig.Equal(t, m.run("check").want(t, fail.Failed, "1 fault found", "mkdir ").out, "conversation "+string(id)+" of alpha is kept as the observer of "+other+"\n", "check")
 	}
 }
 
@@ -242,13 +243,13 @@ func TestMemoryIsWrittenOutAndTakenOver(t *testing.T) {
 	rig.Equal(t, m.run("export").want(t, 0).out, "{}\n{}\n", "export")
 	rig.Equal(t, m.run("export", "-").want(t, 0).out, "{}\n{}\n", "export -")
 	rig.Equal(t, m.run("export", file).want(t, 0).out, "", "export into a file")
-	m.run("export", file).want(t, agent.Conflict, "there is a file")
+	m.run("export", file).want(t, fail.Conflict, "there is a file")
 	rig.Equal(t, m.run("import", file, "--json").want(t, 0).out, `{"observations":2,"skipped":1}`+"\n", "import")
-	m.run("import", file+".gone").want(t, agent.NotFound)
+	m.run("import", file+".gone").want(t, fail.NotFound)
 	rig.Equal(t, m.run("backup", copied, "--json").want(t, 0).out, `{"path":"`+copied+`","observations":0}`+"\n", "backup")
 	rig.Equal(t, m.run("check").want(t, 0).out, "", "check")
 	m.faults = []string{"observation 3 belongs to nobody"}
-	rig.Equal(t, m.run("check").want(t, agent.Failed, "1 fault found", "memory import").out, "observation 3 belongs to nobody\n", "check")
+	rig.Equal(t, m.run("check").want(t, fail.Failed, "1 fault found", "memory import").out, "observation 3 belongs to nobody\n", "check")
 	m.run("work", "--once", "--handle", "alpha", "--model", "sonnet").want(t, 0)
 	rig.Check(t, m.work.Once && m.work.Handle == "alpha" && m.work.Model == "sonnet" && m.work.PerDay == 500_000, "%+v", m.work)
 }
@@ -262,9 +263,9 @@ func TestMemoryBrief(t *testing.T) {
 		rig.Check(t, strings.Contains(out, part), "brief does not hold %q:\n%s", part, out)
 	}
 	rig.Check(t, m.asked.Handle == "alpha", "%+v", m.asked)
-	m.run("brief", "alpha", "--session-id", "11111111-2222-4333-8444-555555555555").want(t, agent.NotFound, "was never in the conversation")
-	m.run("brief", "alpha", "--tokens", "299").want(t, agent.BadInput, "--tokens 299: it must be 300 or more", "memory brief alpha --tokens 300")
-	m.run("brief", "alpha", "--tokens", "many").want(t, agent.BadInput, "many")
+	m.run("brief", "alpha", "--session-id", "11111111-2222-4333-8444-555555555555").want(t, fail.NotFound, "was never in the conversation")
+	m.run("brief", "alpha", "--tokens", "299").want(t, fail.BadInput, "--tokens 299: it must be 300 or more", "memory brief alpha --tokens 300")
+	m.run("brief", "alpha", "--tokens", "many").want(t, fail.BadInput, "many")
 	short := m.run("brief", "alpha", "--tokens", "300", "--why", strings.Repeat("full ", 100)).want(t, 0).out
 	rig.Check(t, len(short) > 800 && len(short) <= 900, "%d bytes: %s", len(short), short)
 	rig.Must(t, os.Remove(filepath.Join(m.project, ".nbs/memory.db")))
@@ -276,12 +277,12 @@ func TestMemoryBrief(t *testing.T) {
 func TestMemoryThatIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	m := remembers(t, record("alpha"))
-	m.held = agent.Errorf(agent.Held, "it is not allowed")
+	m.held = fail.Errorf(fail.Held, "it is not allowed")
 	for _, args := range [][]string{
 		{"list"}, {"search", "x"}, {"show", "1"}, {"forget", "1"}, {"add", "alpha", "x"}, {"status"}, {"check"}, {"brief", "alpha"},
 		{"on", "alpha"}, {"export"}, {"import", "-"}, {"backup", "x"},
 	} {
-		m.run(args...).want(t, agent.Held, "it is not allowed")
+		m.run(args...).want(t, fail.Held, "it is not allowed")
 		help := m.run(args[0], "--help").want(t, 0).out
 		rig.Check(t, strings.Contains(help, "    8  held"), "the help of %s names no code 8:\n%s", args[0], help)
 	}

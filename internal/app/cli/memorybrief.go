@@ -10,9 +10,11 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/store"
-	"nbs-worker/internal/team/briefing"
+	brief "nbs-worker/internal/team/briefing"
 )
 
 // briefed is how many observations are looked at for a briefing; the notes have room for fewer.
@@ -32,7 +34,7 @@ func newMemoryBriefCmd(f *factory) *cobra.Command {
 most 8,000 characters: where the conversation stood, by its transcript, and the latest
 observations of the agent. brief asks no model. The memory need not be on. --tokens shortens
 each part of the notes by its share; tokens are counted roughly, one for three bytes.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory brief theologian
   nbs-worker memory brief theologian --tokens 1000
   nbs-worker memory brief theologian --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11`,
@@ -45,7 +47,7 @@ each part of the notes by its share; tokens are counted roughly, one for three b
 	completeWith(cmd, "session-id", f.completeEarlier)
 	return f.remembering(cmd, func(ctx context.Context, args []string) error {
 		if cmd.Flags().Changed("tokens") && o.tokens < brief.FewestTokens {
-			return agent.Errorf(agent.BadInput, "--tokens %d: it must be %d or more", o.tokens, brief.FewestTokens).
+			return fail.Errorf(fail.BadInput, "--tokens %d: it must be %d or more", o.tokens, brief.FewestTokens).
 				Hint("nbs-worker memory brief %s --tokens %d", args[0], brief.FewestTokens)
 		}
 		return runMemoryBrief(ctx, f, o, agent.Handle(args[0]))
@@ -63,7 +65,7 @@ func runMemoryBrief(ctx context.Context, f *factory, o *briefOptions, handle age
 	}
 	id := cmp.Or(agent.SessionID(o.sessionID), r.SessionID)
 	if !slices.Contains(r.Conversations(), id) {
-		return agent.Errorf(agent.NotFound, "the agent was never in the conversation %s", agent.Quote(string(id))).Hint("to see where it was: nbs-worker session %s", r.Handle)
+		return fail.Errorf(fail.NotFound, "the agent was never in the conversation %s", human.Quote(string(id))).Hint("to see where it was: nbs-worker session %s", r.Handle)
 	}
 	noted, err := f.latestOf(ctx, s.Store, r.Handle)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -30,11 +32,11 @@ func newMemoryAddCmd(f *factory) *cobra.Command {
 its id. The agent's memory need not be on. A title that an agent gives begins with the agent's
 name. An agent may not do this for a colleague that may do more than itself, unless it was
 spawned with --may-manage (8).`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory add theologian 'The gate is of oak' --type decision --text 'Iron was too heavy.' --file gate.go`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return agent.Errorf(agent.BadInput, "memory add: a handle and a title are needed").Hint("nbs-worker memory add --help")
+				return fail.Errorf(fail.BadInput, "memory add: a handle and a title are needed").Hint("nbs-worker memory add --help")
 			}
 			return oneHandle(cmd, args[:1])
 		},
@@ -110,7 +112,7 @@ func newMemoryForgetCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Removes observations. --handle removes all that is kept of an agent, present or dismissed,
 also how far its conversations were read. It then asks; --yes answers. Exports and backups
 keep what they hold. Only a person may forget.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory forget 17 18
   nbs-worker memory forget --handle theologian --yes`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -118,7 +120,7 @@ keep what they hold. Only a person may forget.`,
 			case handle == "":
 				return observationIDs(cmd, args)
 			case len(args) > 0:
-				return agent.Errorf(agent.BadInput, "memory forget: ids and --handle exclude each other")
+				return fail.Errorf(fail.BadInput, "memory forget: ids and --handle exclude each other")
 			}
 			_, err := agent.ParseHandle(handle)
 			return failed(err, "memory forget")
@@ -155,11 +157,11 @@ func runMemoryForget(ctx context.Context, f *factory, m memory.Store, args []str
 func runMemoryForgetAll(ctx context.Context, f *factory, m memory.Store, handle agent.Handle, yes bool) error {
 	if !yes {
 		if !f.streams.InTTY || !f.streams.ErrTTY {
-			return agent.Errorf(agent.BadInput, "nobody was asked whether all that is remembered of %s is meant", handle).
+			return fail.Errorf(fail.BadInput, "nobody was asked whether all that is remembered of %s is meant", handle).
 				Hint("if it is: nbs-worker memory forget --handle %s --yes", handle)
 		}
 		if !f.confirmed(fmt.Sprintf("forget all that is remembered of %s? [y/N] ", handle)) {
-			return agent.Errorf(agent.Interrupted, "nothing was changed")
+			return fail.Errorf(fail.Interrupted, "nothing was changed")
 		}
 	}
 	conversations, n, err := m.ForgetHandle(ctx, handle)
@@ -173,6 +175,6 @@ func (f *factory) forgot(gone wire.Forgotten) error {
 	if f.json {
 		return f.printJSON(gone)
 	}
-	f.note("%s forgotten", agent.Count(gone.Observations, "observation"))
+	f.note("%s forgotten", human.Count(gone.Observations, "observation"))
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -34,7 +36,7 @@ func (q *memoryQuery) bind(f *factory, cmd *cobra.Command) {
 func (q *memoryQuery) parse(now time.Time) (query memory.Query, err error) {
 	query = memory.Query{Text: strings.Join(q.words, " "), Limit: q.last}
 	if q.last < 1 {
-		return query, agent.Errorf(agent.BadInput, "--last %d: it must be 1 or more", q.last)
+		return query, fail.Errorf(fail.BadInput, "--last %d: it must be 1 or more", q.last)
 	}
 	if q.handle != "" {
 		if query.Handle, err = agent.ParseHandle(q.handle); err != nil {
@@ -43,7 +45,7 @@ func (q *memoryQuery) parse(now time.Time) (query memory.Query, err error) {
 	}
 	query.Since, err = parseSince(q.since, now)
 	if err != nil {
-		err = agent.Errorf(agent.BadInput, "--since: %w", err)
+		err = fail.Errorf(fail.BadInput, "--since: %w", err)
 	}
 	return query, err
 }
@@ -54,7 +56,7 @@ func newMemoryListCmd(f *factory) *cobra.Command {
 		Use:   "list",
 		Short: "List observations, the newest first",
 		Long: withCodes(`Prints one line per observation: id, when it was stored, agent, type, title.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory list
   nbs-worker memory list --handle theologian --since 7d -n 100
   nbs-worker memory list --json | jq -r '.[] | select(.type == "open_end") | .title'`,
@@ -71,12 +73,12 @@ func newMemorySearchCmd(f *factory) *cobra.Command {
 		Short: "Find observations by their words, the best first",
 		Long: withCodes(`All words must occur in an observation: in its title, text, facts or files. The output is
 that of nbs-worker memory list.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory search oak gate
   nbs-worker memory search retry --handle theologian --json | jq -r '.[] | .narrative'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if q.words = args; len(args) == 0 {
-				return agent.Errorf(agent.BadInput, "memory search: a word is needed").Hint("to see the latest: nbs-worker memory list")
+				return fail.Errorf(fail.BadInput, "memory search: a word is needed").Hint("to see the latest: nbs-worker memory list")
 			}
 			return nil
 		},
@@ -111,7 +113,7 @@ func newMemoryShowCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show ID...",
 		Short:   "Show whole observations",
-		Long:    withCodes(`Shows all of each observation: text, facts, files, and its conversation and turn.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Long:    withCodes(`Shows all of each observation: text, facts, files, and its conversation and turn.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory show 17`,
 		Args:    observationIDs,
 	}
@@ -122,7 +124,7 @@ func newMemoryShowCmd(f *factory) *cobra.Command {
 func observationIDs(cmd *cobra.Command, args []string) error {
 	_, err := parseIDs(args)
 	if err == nil && len(args) == 0 {
-		err = agent.Errorf(agent.BadInput, "the id of an observation is needed").Hint("to see them: nbs-worker memory list")
+		err = fail.Errorf(fail.BadInput, "the id of an observation is needed").Hint("to see them: nbs-worker memory list")
 	}
 	return failed(err, "memory "+cmd.Name())
 }
@@ -132,7 +134,7 @@ func parseIDs(args []string) ([]int64, error) {
 	for i, arg := range args {
 		var err error
 		if ids[i], err = strconv.ParseInt(arg, 10, 64); err != nil || ids[i] < 1 {
-			return nil, agent.Errorf(agent.BadInput, "%s is not the id of an observation", agent.Quote(arg)).Hint("to see them: nbs-worker memory list")
+			return nil, fail.Errorf(fail.BadInput, "%s is not the id of an observation", human.Quote(arg)).Hint("to see them: nbs-worker memory list")
 		}
 	}
 	return ids, nil
@@ -169,7 +171,7 @@ func (f *factory) showObservation(o *memory.Observation, next bool) error {
 	}
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%-10s %s\n", name, indented(agent.Legible(value)))
+			fmt.Fprintf(&b, "%-10s %s\n", name, indented(human.Legible(value)))
 		}
 	}
 	row("id", strconv.FormatInt(o.ID, 10))

@@ -12,6 +12,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/supervisor"
@@ -25,7 +27,7 @@ func newMemoryStatusCmd(f *factory) *cobra.Command {
 observer has an id, observations, when the newest was stored, and why the observer is stuck,
 if it is. On a terminal, and with --json, also which agents have their memory on, and what
 the observers have spent today, in UTC.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory status
   nbs-worker memory status --json | jq -r '.conversations[] | select(.problem) | .handle'`,
 		Args: cobra.NoArgs,
@@ -47,7 +49,7 @@ func runMemoryStatus(ctx context.Context, f *factory) error {
 		return f.printJSON(wire.NewMemoryStatus(on, spent, all))
 	}
 	f.note("memory is on of: %s", joined(on))
-	f.note("spent today: %s tokens", agent.Thousands(spent))
+	f.note("spent today: %s tokens", human.Thousands(spent))
 	t := f.newTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
 	for i := range all {
 		c := &all[i]
@@ -59,7 +61,7 @@ func runMemoryStatus(ctx context.Context, f *factory) error {
 // howFar is how far the agents are observed, and what that has cost today; nothing where nothing was ever remembered.
 func (f *factory) howFar(ctx context.Context, in *store.Store) (all []memory.StatusOf, spent int, err error) {
 	m, err := f.openMemory(ctx, in)
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return nil, 0, nil
 	}
 	if err != nil {
@@ -92,7 +94,7 @@ func newMemoryCheckCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Looks for damage of the database, observations without a conversation, and observer ids that
 belong to an agent's conversation. It changes nothing. When it finds something, it ends with
 1, and prints a line for each.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory check`,
 		Args:    cobra.NoArgs,
 	}
@@ -120,7 +122,7 @@ func runMemoryCheck(ctx context.Context, f *factory) error {
 			}
 		}
 		if len(found) > 0 {
-			return agent.Errorf(agent.Failed, "%s found", agent.Count(len(found), "fault")).
+			return fail.Errorf(fail.Failed, "%s found", human.Count(len(found), "fault")).
 				Hint("to begin with what an export holds, move it away: %s", memory.Aside(s.Store.MemoryFile())).
 				Hint("then: nbs-worker memory import FILE")
 		}
@@ -150,14 +152,14 @@ func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines [
 // oneFile checks that one file is named.
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return agent.Errorf(agent.BadInput, "memory %s: one file is needed, %d given", cmd.Name(), len(args)).Hint("%s --help", cmd.CommandPath())
+		return fail.Errorf(fail.BadInput, "memory %s: one file is needed, %d given", cmd.Name(), len(args)).Hint("%s --help", cmd.CommandPath())
 	}
 	return upToOneFile(cmd, args)
 }
 
 func upToOneFile(cmd *cobra.Command, args []string) error {
 	if slices.Contains(args, "") {
-		return agent.Errorf(agent.BadInput, "memory %s: the name of the file is empty", cmd.Name()).Hint("%s --help", cmd.CommandPath())
+		return fail.Errorf(fail.BadInput, "memory %s: the name of the file is empty", cmd.Name()).Hint("%s --help", cmd.CommandPath())
 	}
 	return cobra.MaximumNArgs(1)(cmd, args)
 }
@@ -168,7 +170,7 @@ func newMemoryExportCmd(f *factory) *cobra.Command {
 		Short: "Write all observations as JSON lines",
 		Long: withCodes(`Writes to a new file that only you can read, or to stdout. nbs-worker memory import reads
 it. With --json, export reports what it wrote; to stdout it writes only the lines.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory export memory.jsonl`,
 		Args:    upToOneFile,
 	}
@@ -208,7 +210,7 @@ func runMemoryExport(ctx context.Context, f *factory, args []string) error {
 func newFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil, agent.Errorf(agent.Conflict, "there is a file %s already", agent.Quote(path)).Hint("name another")
+		return nil, fail.Errorf(fail.Conflict, "there is a file %s already", human.Quote(path)).Hint("name another")
 	}
 	return file, err
 }
@@ -217,7 +219,7 @@ func (f *factory) wrote(w wire.Written) error {
 	if f.json {
 		return f.printJSON(w)
 	}
-	f.note("%s in %s", agent.Count(w.Observations, "observation"), agent.Quote(w.Path))
+	f.note("%s in %s", human.Count(w.Observations, "observation"), human.Quote(w.Path))
 	return nil
 }
 
@@ -228,7 +230,7 @@ func newMemoryImportCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Imports what nbs-worker memory export wrote, here or elsewhere: all of it or nothing. It
 skips what is there already. Read a file from others first: agents are told what it holds.
 Only a person may import.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory import memory.jsonl`,
 		Args:    oneFile,
 	}
@@ -244,14 +246,14 @@ func runMemoryImport(ctx context.Context, f *factory, path string) error {
 	if path != "-" {
 		file, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
-			return agent.Errorf(agent.NotFound, "%w", err)
+			return fail.Errorf(fail.NotFound, "%w", err)
 		}
 		if err != nil {
 			return err
 		}
 		defer file.Close()
 		if info, err := file.Stat(); err != nil || info.IsDir() {
-			return errors.Join(err, agent.Errorf(agent.BadInput, "%s is a folder, and no file that memory export wrote", agent.Quote(path)))
+			return errors.Join(err, fail.Errorf(fail.BadInput, "%s is a folder, and no file that memory export wrote", human.Quote(path)))
 		}
 		in = file
 	}
@@ -266,7 +268,7 @@ func runMemoryImport(ctx context.Context, f *factory, path string) error {
 	if f.json {
 		return f.printJSON(wire.Imported{Observations: n, Skipped: skipped})
 	}
-	f.note("%s taken over, %d skipped", agent.Count(n, "observation"), skipped)
+	f.note("%s taken over, %d skipped", human.Count(n, "observation"), skipped)
 	return nil
 }
 
@@ -279,7 +281,7 @@ func newMemoryBackupCmd(f *factory) *cobra.Command {
 away .nbs/memory.db and also memory.db-wal and memory.db-shm, which SQLite would take for a
 part of the copy and so damage it, and put the copy in their place. It is trusted as before,
 in this project. For another project, and for later versions: nbs-worker memory export.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory backup /backup/memory.db`,
 		Args:    oneFile,
 	}
@@ -291,7 +293,7 @@ in this project. For another project, and for later versions: nbs-worker memory 
 			if f.json {
 				return f.printJSON(wire.Written{Path: args[0]})
 			}
-			f.note("copied to %s", agent.Quote(args[0]))
+			f.note("copied to %s", human.Quote(args[0]))
 			return nil
 		})
 	})

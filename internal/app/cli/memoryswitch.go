@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -20,7 +21,7 @@ func newMemoryOnCmd(f *factory) *cobra.Command {
 in its present conversation. This takes effect at once, and stays on across starts. The
 observer must run: nbs-worker serve, or nbs-worker memory work. An agent may not do this for
 a colleague that may do more than itself, unless it was spawned with --may-manage (8).`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory on theologian
   nbs-worker memory on theologian gatekeeper`,
 	})
@@ -32,7 +33,7 @@ func newMemoryOffCmd(f *factory) *cobra.Command {
 		Short: "Turn the memory of agents off",
 		Long: withCodes(`Observations stay and can be read; nbs-worker memory forget removes them. Turns that were
 not observed yet will not be.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory off theologian`,
 	})
 }
@@ -83,7 +84,7 @@ func newMemoryAllowCmd(f *factory) *cobra.Command {
 		Long: withCodes(`nbs-worker does not use a database that came with a project, was moved with it, or was put
 back by another user: agents would be told what it holds. allow shows the latest of it, and
 asks, at a terminal. Only a person may allow it.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory allow`,
 		Args:    cobra.NoArgs,
 	}
@@ -92,7 +93,7 @@ asks, at a terminal. Only a person may allow it.`,
 
 func runMemoryAllow(ctx context.Context, f *factory) error {
 	if !f.streams.InTTY || !f.streams.ErrTTY || !f.streams.OutTTY {
-		return agent.Errorf(agent.Held, "a person has to look at it, at a terminal").Hint("in a terminal: nbs-worker memory allow")
+		return fail.Errorf(fail.Held, "a person has to look at it, at a terminal").Hint("in a terminal: nbs-worker memory allow")
 	}
 	s, err := f.supervisor()
 	if err != nil {
@@ -121,7 +122,7 @@ func (f *factory) allowMemory(ctx context.Context, s *supervisor.Supervisor, m m
 		}
 	}
 	if !f.confirmed("\nlet agents be told this, and what is older? [y/N] ") {
-		return agent.Errorf(agent.Failed, "it was not allowed; nothing was changed")
+		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
 	}
 	if err := s.AllowFile(ctx, memory.SealKind, name, []byte(instance)); err != nil {
 		return err

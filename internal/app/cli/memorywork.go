@@ -7,6 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // ObserveOptions are those of nbs-worker memory work.
@@ -37,7 +39,7 @@ transcripts, has it observed, and stores the observations. It reads nothing twic
 API refuses, work tries later, and nbs-worker memory status says so. When the tokens of a
 day are spent, work rests until the next day, in UTC. With --once it ends with 7 when
 something still waits.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory work
   nbs-worker memory work --once --handle theologian`,
 		Args: cobra.NoArgs,
@@ -64,7 +66,7 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 		return err
 	}
 	if o.perDay < 1 {
-		return agent.Errorf(agent.BadInput, "--tokens-per-day must be 1 or more")
+		return fail.Errorf(fail.BadInput, "--tokens-per-day must be 1 or more")
 	}
 	s, err := f.supervisor()
 	if err != nil {
@@ -76,12 +78,12 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 		}
 	}
 	if !hasMemory(s.Store) && len(observed(s)) == 0 {
-		return agent.Errorf(agent.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
+		return fail.Errorf(fail.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
 	if err := f.services.Observe(ctx, s, asked); ctx.Err() == nil {
 		return err
 	}
-	return exitError(agent.Interrupted)
+	return exitError(fail.Interrupted)
 }
 
 // worked prints the outcome of one round.
@@ -94,11 +96,11 @@ func (f *factory) worked(turns, observations, tokens int, waits []string) error 
 		for _, line := range waits {
 			f.say("%s", line)
 		}
-		f.note("%s of %s, for %s tokens", agent.Count(observations, "observation"), agent.Count(turns, "turn"), agent.Thousands(tokens))
+		f.note("%s of %s, for %s tokens", human.Count(observations, "observation"), human.Count(turns, "turn"), human.Thousands(tokens))
 	}
 	if len(waits) == 0 {
 		return nil
 	}
-	return agent.Errorf(agent.Partial, "not all is observed: %s waits to be tried again", agent.Count(len(waits), "conversation")).
+	return fail.Errorf(fail.Partial, "not all is observed: %s waits to be tried again", human.Count(len(waits), "conversation")).
 		Hint("to see why: nbs-worker memory status")
 }

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
@@ -34,13 +35,13 @@ An unknown or failed message does not block the others. Check with nbs-worker lo
 it arrived, then drop it or retry it. A message that no command of this user queued for
 this agent, as in a copied project, is never typed. Dismissing an agent drops its messages;
 the journal keeps the beginning of each.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker outbox list
   nbs-worker outbox drop theologian 3f2a
   nbs-worker outbox retry theologian 3f2a`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return agent.Errorf(agent.BadInput, "outbox: list, drop or retry?").Hint("nbs-worker outbox --help")
+				return fail.Errorf(fail.BadInput, "outbox: list, drop or retry?").Hint("nbs-worker outbox --help")
 			}
 			return errUnknownCommand(cmd, args[0])
 		},
@@ -56,7 +57,7 @@ func newOutboxListCmd(f *factory) *cobra.Command {
 		Short: "List the kept messages",
 		Long: withCodes(`Lists the messages kept for these agents, or for all, in the order of typing. In a pipe
 the columns are handle, id, state, since when, why the last try failed, and the beginning
-of the text. --json prints the whole text.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Held),
+of the text. --json prints the whole text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker outbox list theologian
   nbs-worker outbox list --json | jq -r '.[] | select(.state == "unknown") | .id'`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -126,7 +127,7 @@ func (f *factory) printKept(kept []wire.Kept) error {
 }
 
 // keptCmd is a verb for one message that is kept.
-func keptCmd(f *factory, verb, short, long string, codes []agent.Kind, run func(context.Context, agent.Handle, string) error) *cobra.Command {
+func keptCmd(f *factory, verb, short, long string, codes []fail.Kind, run func(context.Context, agent.Handle, string) error) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:     verb + " <handle> <id>",
 		Short:   short,
@@ -134,7 +135,7 @@ func keptCmd(f *factory, verb, short, long string, codes []agent.Kind, run func(
 		Example: "  nbs-worker outbox " + verb + " theologian 3f2a",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return agent.Errorf(agent.BadInput, "outbox %s: a handle and the id of a message are needed", verb).
+				return fail.Errorf(fail.BadInput, "outbox %s: a handle and the id of a message are needed", verb).
 					Hint("to see them: nbs-worker outbox list")
 			}
 			return someHandles(cmd, args[:1])
@@ -150,7 +151,7 @@ func newOutboxDropCmd(f *factory) *cobra.Command {
 	return keptCmd(f, "drop", "Remove a kept message",
 		`Removes the message; the beginning of its id is enough. It is not typed any more. If its
 receipt was unknown, nbs-worker forgets that it may have arrived. Only a person may do this.`,
-		[]agent.Kind{agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Held},
+		[]fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held},
 		func(ctx context.Context, handle agent.Handle, id string) error {
 			s, err := f.supervisor()
 			if err != nil {
@@ -170,7 +171,7 @@ func newOutboxRetryCmd(f *factory) *cobra.Command {
 		`Types an unknown or failed message again; the beginning of its id is enough. The message
 keeps its place in the order: messages that wait before it are typed first. The receipt and
 the exit code are those of nbs-worker send --queue. Only a person may do this.`,
-		[]agent.Kind{agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted},
+		[]fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted},
 		func(ctx context.Context, handle agent.Handle, id string) error {
 			s, err := f.supervisor()
 			if err != nil {
@@ -200,7 +201,7 @@ func newOutboxDeliverCmd(f *factory) *cobra.Command {
 		Long: withCodes(`An agent's launcher runs this when the agent may have become ready. It types the messages of the
 outbox in order, as long as the agent takes them. It prints nothing: the journal and
 nbs-worker outbox list tell what became of each message.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example:           `  nbs-worker outbox deliver theologian`,
 		Args:              oneHandle,
 		ValidArgsFunction: once(f.handlesWhere(anybody)),

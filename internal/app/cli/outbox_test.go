@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
@@ -32,8 +33,8 @@ func TestOutboxListBesideWhatIsDamaged(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(project, ".nbs", queue.Folder, "alpha.*.json"))
 	rig.Check(t, err == nil && len(files) == 2, "%v, %v", files, err)
 	rig.Must(t, os.WriteFile(files[0], []byte("{"), 0o600))
-	r := run("--root", project, "outbox", "list").want(t, agent.Failed, "outbox list: alpha: ", "beta: the record", "rm ")
+	r := run("--root", project, "outbox", "list").want(t, fail.Failed, "outbox list: alpha: ", "beta: the record", "rm ")
 	rig.Check(t, strings.Contains(r.out, "to alpha") && strings.Contains(r.out, "to gamma"), "it lists %s", r.out)
-	r = run("--root", project, "outbox", "list", "nobody", "gamma").want(t, agent.NotFound, "outbox list: nobody: no such agent")
+	r = run("--root", project, "outbox", "list", "nobody", "gamma").want(t, fail.NotFound, "outbox list: nobody: no such agent")
 	rig.Check(t, strings.Contains(r.out, "to gamma"), "it lists %s", r.out)
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // pasteable adds the global flags of this call to the commands in a text: without them
@@ -30,7 +30,7 @@ func (f *factory) pasteable(text string) string {
 // like a line of ours.
 func lineQuote(word string) string {
 	if strings.ContainsRune(word, '\n') {
-		return agent.ShellWord(word)
+		return human.ShellWord(word)
 	}
 	return shellQuote(word)
 }

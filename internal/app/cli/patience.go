@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -83,14 +85,14 @@ func (s *sending) to(ctx context.Context, handle agent.Handle) (message.Receipt,
 	}
 	defer cancel()
 	receipt, err := s.Send(limited, handle, s.message)
-	if agent.KindOf(err) == agent.Interrupted && ctx.Err() == nil && limited.Err() != nil {
-		err = agent.Errorf(agent.TimedOut, "no answer within %s", replyLimit).
+	if fail.KindOf(err) == fail.Interrupted && ctx.Err() == nil && limited.Err() != nil {
+		err = fail.Errorf(fail.TimedOut, "no answer within %s", replyLimit).
 			Hint("to read the answer later: nbs-worker logs %s -n 1", handle)
 	}
-	if agent.KindOf(err) != agent.TimedOut {
+	if fail.KindOf(err) != fail.TimedOut {
 		return receipt, err
 	}
-	late := agent.Errorf(agent.TimedOut, "%w", err)
+	late := fail.Errorf(fail.TimedOut, "%w", err)
 	if receipt.Word == message.Held && s.mayQueue() {
 		late = late.Hint("to leave the message for when it is ready, add --queue")
 	}
@@ -118,7 +120,7 @@ func (s *sending) notice(ctx context.Context, handle agent.Handle, began time.Ti
 	}
 	what, since := "until it is ready", ""
 	if status.Age != nil {
-		since = " for " + agent.Brief(*status.Age)
+		since = " for " + human.Brief(*status.Age)
 		if *status.Age < time.Since(began) {
 			what = ours
 		}

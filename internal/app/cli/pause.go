@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -22,7 +22,7 @@ started again after a crash. A repair in progress is completed. Running agents a
 alone, and commands still work: resume, recover, stop and the others. The pause is on disk;
 a reboot does not end it. list, session and doctor report it, and watch still tells what
 needs a person. Pausing again sets another reason. An agent needs --may-manage for this (8).`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker pause
   nbs-worker pause --reason 'moving the project to another disk'`,
 		Args: noArguments,
@@ -41,7 +41,7 @@ func newUnpauseCmd(f *factory) *cobra.Command {
 		Long: withCodes(`Ends the pause of the project: watch repairs agents again, and restart policies start
 agents again. The exit code is 0 also when there was no pause. An agent needs
 --may-manage for this (8).`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker unpause`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

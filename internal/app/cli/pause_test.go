@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 
 	"nbs-worker/internal/sim/rig"
@@ -46,5 +46,5 @@ func TestDamagedPauseIsAPause(t *testing.T) {
 	if pause, err := s.Watching().Paused(); pause != nil || err != nil {
 		t.Errorf("afterwards: %v, %v", pause, err)
 	}
-	run("--root", project, "pause", "--reason", strings.Repeat("x", 2000)).want(t, agent.BadInput, "the reason has 2000 bytes; 1000 are the most")
+	run("--root", project, "pause", "--reason", strings.Repeat("x", 2000)).want(t, fail.BadInput, "the reason has 2000 bytes; 1000 are the most")
 }

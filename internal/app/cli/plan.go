@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/launch"
 )
 
@@ -60,8 +61,8 @@ func shellQuote(word string) string {
 	if word != "" && strings.Trim(word, shellSafe) == "" {
 		return word
 	}
-	if strings.ContainsRune(word, '\n') && agent.IsLegible(word) {
+	if strings.ContainsRune(word, '\n') && human.IsLegible(word) {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" // of several lines, as it was typed
 	}
-	return agent.ShellWord(word)
+	return human.ShellWord(word)
 }

@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // printJSON writes one value on one line.
@@ -29,13 +31,13 @@ func writeJSON(to io.Writer, value any) error {
 // escaped replaces by \u escapes what encoding/json leaves in a string although it steers a terminal
 // or is invisible there: the control characters from 7F to 9F, and those that show nothing.
 func escaped(text string) string {
-	if !strings.ContainsFunc(text, agent.IsUnclear) {
+	if !strings.ContainsFunc(text, human.IsUnclear) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
 		switch {
-		case !agent.IsUnclear(r):
+		case !human.IsUnclear(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -54,7 +56,7 @@ func (f *factory) printError(handle agent.Handle, err error) {
 		_ = writeJSON(f.streams.Err, f.failure(handle, err)) // there is nobody left to tell
 		return
 	}
-	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(agent.Legible(err.Error())))
+	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(human.Legible(err.Error())))
 	for _, hint := range f.hintsOf(err) {
 		f.hint("%s", hint)
 	}
@@ -71,11 +73,11 @@ func (f *factory) failure(handle agent.Handle, err error) wire.Failure {
 }
 
 // kindOf returns the kind of an error; one that is no verb's was made in typing, and is BadInput.
-func (f *factory) kindOf(err error) agent.Kind {
+func (f *factory) kindOf(err error) fail.Kind {
 	if _, atWork := errors.AsType[*verbError](err); !atWork {
-		return agent.BadInput
+		return fail.BadInput
 	}
-	return agent.KindOf(err)
+	return fail.KindOf(err)
 }
 
 // line writes a text to stderr, the lines after its first one indented; with --json as an object.
@@ -84,7 +86,7 @@ func (f *factory) line(text string) {
 		_ = writeJSON(f.streams.Err, wire.Note{Note: text})
 		return
 	}
-	fmt.Fprintln(f.streams.Err, indented(agent.Legible(text)))
+	fmt.Fprintln(f.streams.Err, indented(human.Legible(text)))
 }
 
 // hint prints a remedy. Its commands act on the project of this call.

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -29,10 +31,10 @@ func readText(what, path string, in io.Reader) (string, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
-			return "", agent.Errorf(agent.NotFound, "%s: %w", what, err)
+			return "", fail.Errorf(fail.NotFound, "%s: %w", what, err)
 		}
 		if err != nil {
-			return "", agent.Errorf(agent.BadInput, "%s: %w", what, err)
+			return "", fail.Errorf(fail.BadInput, "%s: %w", what, err)
 		}
 		defer file.Close()
 		in = file
@@ -40,19 +42,19 @@ func readText(what, path string, in io.Reader) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(in, textLimit))
 	switch {
 	case err != nil:
-		return "", agent.Errorf(agent.BadInput, "%s: %w", what, err)
+		return "", fail.Errorf(fail.BadInput, "%s: %w", what, err)
 	case len(text) == 0:
-		return "", agent.Errorf(agent.BadInput, "%s %s is empty", what, agent.Quote(path))
+		return "", fail.Errorf(fail.BadInput, "%s %s is empty", what, human.Quote(path))
 	case len(text) == textLimit:
-		return "", agent.Errorf(agent.BadInput, "%s %s has more than %d bytes", what, agent.Quote(path), textLimit-1)
+		return "", fail.Errorf(fail.BadInput, "%s %s has more than %d bytes", what, human.Quote(path), textLimit-1)
 	}
-	return string(text), agent.CheckText(what+" "+agent.Quote(path), string(text))
+	return string(text), agent.CheckText(what+" "+human.Quote(path), string(text))
 }
 
 // checkTexts refuses arguments that are no text, whatever they are for: what we keep is JSON, which changes them.
 func checkTexts(args []string) error {
 	for _, arg := range args {
-		if err := agent.CheckText("the argument "+agent.Quote(arg), arg); err != nil {
+		if err := agent.CheckText("the argument "+human.Quote(arg), arg); err != nil {
 			return err
 		}
 	}

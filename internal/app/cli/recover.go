@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/recovery"
 	"nbs-worker/internal/team/triage"
@@ -65,7 +66,7 @@ helped. Starts are --stagger apart. The whole run ends when nobody is logged in,
 header and is separated by tabs: handle, verdict before, steps, verdict after, and why
 nothing more was done. Exit code 8: some agent needs a person. 7: none does, and some are
 not well. 1: none is well.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker recover --all                  # after a reboot, or in the morning
   nbs-worker recover --all --dry-run
   nbs-worker recover theologian --yes       # also in a new conversation, if nothing else helps
@@ -133,7 +134,7 @@ func runRecover(ctx context.Context, f *factory, o *recoverOptions) error {
 		f.say("recover: ended before all had their turn: %s", report.Stopped)
 	}
 	if err != nil {
-		return exitError(agent.Interrupted)
+		return exitError(fail.Interrupted)
 	}
 	return recovered(report.Cases)
 }
@@ -141,17 +142,17 @@ func runRecover(ctx context.Context, f *factory, o *recoverOptions) error {
 func (o *recoverOptions) check() error {
 	switch {
 	case o.maxLevel < 0 || o.maxLevel > int(triage.LevelFresh):
-		return agent.Errorf(agent.BadInput, "--max-level %d is not a level from 0 to 4", o.maxLevel)
+		return fail.Errorf(fail.BadInput, "--max-level %d is not a level from 0 to 4", o.maxLevel)
 	case o.stagger < 0:
-		return agent.Errorf(agent.BadInput, "--stagger %s is negative", o.stagger)
+		return fail.Errorf(fail.BadInput, "--stagger %s is negative", o.stagger)
 	case o.giveUp < 0:
-		return agent.Errorf(agent.BadInput, "--give-up %d is negative", o.giveUp).Hint("0 never gives up")
+		return fail.Errorf(fail.BadInput, "--give-up %d is negative", o.giveUp).Hint("0 never gives up")
 	case o.patience <= 0:
-		return agent.Errorf(agent.BadInput, "--patience %s is not a time", o.patience)
+		return fail.Errorf(fail.BadInput, "--patience %s is not a time", o.patience)
 	}
 	for _, name := range o.order {
 		if _, err := agent.ParseHandle(name); err != nil {
-			return agent.Errorf(agent.BadInput, "--order: %w", err)
+			return fail.Errorf(fail.BadInput, "--order: %w", err)
 		}
 	}
 	return nil
@@ -186,7 +187,7 @@ func recovered(cases []recovery.Case) error {
 	for i := range cases {
 		switch after := &cases[i].After; {
 		case cases[i].Held || after.NeedsPerson():
-			return exitError(agent.Held)
+			return exitError(fail.Held)
 		case after.Verdict.IsWell():
 			well++
 		case after.Heals():
@@ -199,9 +200,9 @@ func recovered(cases []recovery.Case) error {
 	case sick == 0 && heal == 0:
 		return nil
 	case well == 0 && heal == 0:
-		return exitError(agent.Failed)
+		return exitError(fail.Failed)
 	default:
-		return exitError(agent.Partial)
+		return exitError(fail.Partial)
 	}
 }
 

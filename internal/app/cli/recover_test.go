@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/recovery"
 	"nbs-worker/internal/team/triage"
 )
@@ -18,15 +19,15 @@ func TestOutcomeOfARecovery(t *testing.T) {
 	well, heals, sick, held := is(triage.Idle, agent.Idle), is(triage.Dead, agent.Backoff), is(triage.Dead, agent.Dead), is(triage.Held, agent.Backoff)
 	for what, c := range map[string]struct {
 		cases []recovery.Case
-		want  agent.Kind
+		want  fail.Kind
 	}{
 		"well":                {[]recovery.Case{well}, 0},
-		"heals":               {[]recovery.Case{heals}, agent.Partial},
-		"one well, one heals": {[]recovery.Case{well, heals}, agent.Partial},
-		"sick":                {[]recovery.Case{sick}, agent.Failed},
-		"one sick, one heals": {[]recovery.Case{sick, heals}, agent.Partial},
-		"one well, one sick":  {[]recovery.Case{well, sick}, agent.Partial},
-		"waits for its limit": {[]recovery.Case{well, held}, agent.Held},
+		"heals":               {[]recovery.Case{heals}, fail.Partial},
+		"one well, one heals": {[]recovery.Case{well, heals}, fail.Partial},
+		"sick":                {[]recovery.Case{sick}, fail.Failed},
+		"one sick, one heals": {[]recovery.Case{sick, heals}, fail.Partial},
+		"one well, one sick":  {[]recovery.Case{well, sick}, fail.Partial},
+		"waits for its limit": {[]recovery.Case{well, held}, fail.Held},
 	} {
 		if err := recovered(c.cases); c.want == 0 && err != nil || c.want != 0 && err != exitError(c.want) { //nolint:errorlint // it is no more than a code
 			t.Errorf("%s: %v; want %d", what, err, c.want)

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -56,7 +57,7 @@ shows claude's own words. After 3, 8 and 130 the start continues, and the record
 
 An agent may resume colleagues that have no more than it has, as they were, and without
 --force, --fresh and --session-id, unless it was spawned with --may-manage (8).`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker resume theologian
   nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
   nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
@@ -153,11 +154,11 @@ func (o *resumeOptions) parse(f *factory) (supervisor.Resume, error) {
 	}
 	switch {
 	case err == nil && o.brief && !o.fresh:
-		err = agent.Errorf(agent.BadInput, "--brief is for a new conversation; in its own the agent knows it all").
+		err = fail.Errorf(fail.BadInput, "--brief is for a new conversation; in its own the agent knows it all").
 			Hint("to begin a new one: add --fresh")
 	case err != nil || o.sessionID == "":
 	case o.several():
-		err = agent.Errorf(agent.BadInput, "--session-id is for one agent")
+		err = fail.Errorf(fail.BadInput, "--session-id is for one agent")
 	default:
 		resume.SessionID, err = agent.ParseSessionID(o.sessionID)
 	}

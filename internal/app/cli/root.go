@@ -3,9 +3,9 @@ package cli
 import (
 	"strings"
 
-	"github.com/spf13/cobra"
+	"nbs-worker/internal/fail"
 
-	"nbs-worker/internal/agent"
+	"github.com/spf13/cobra"
 )
 
 // commands makes each of them by its name.
@@ -96,7 +96,7 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.json {
-				return agent.Errorf(agent.BadInput, "a command is needed").Hint("nbs-worker --help")
+				return fail.Errorf(fail.BadInput, "a command is needed").Hint("nbs-worker --help")
 			}
 			return cmd.Help()
 		},
@@ -111,10 +111,10 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 	root.SetHelpFunc(f.printHelp)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() {
-			return agent.Errorf(agent.BadInput, "%s", flagError(err)).Hint("%s --help", cmd.CommandPath())
+			return fail.Errorf(fail.BadInput, "%s", flagError(err)).Hint("%s --help", cmd.CommandPath())
 		}
 		verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-		return agent.Errorf(agent.BadInput, "%s: %s", verb, flagError(err)).Hint("%s --help", cmd.CommandPath())
+		return fail.Errorf(fail.BadInput, "%s: %s", verb, flagError(err)).Hint("%s --help", cmd.CommandPath())
 	})
 	root.Flags().BoolVar(&f.json, "json", false, "") // so that an unknown command is reported, and not its --json
 	_ = root.Flags().MarkHidden("json")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/launcher"
@@ -27,7 +28,7 @@ from elsewhere. Use run where there is no tmux. It needs a terminal: without one
 would answer one prompt and exit.
 
 This is also the launcher: the command that spawn and resume give to tmux.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example:           `  nbs-worker run theologian`,
 		Args:              oneHandle,
 		ValidArgsFunction: once(f.handlesWhere(whoIsDown)),

@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/recovery/runbook"
 	"nbs-worker/runbooks"
 )
@@ -36,7 +38,7 @@ A fenced block is a step when its first line says so:
 A list before the first section declares the parameters: the name, or name=default, in
 backquotes, then a colon and a description. In a command a parameter is a word of its own:
 $handle. The program's pages are examples: nbs-worker runbook show fixup`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker runbook list
   nbs-worker runbook show restart
   nbs-worker runbook run restart`,
@@ -44,7 +46,7 @@ $handle. The program's pages are examples: nbs-worker runbook show fixup`,
 			if len(args) == 0 {
 				return nil
 			}
-			return agent.Errorf(agent.BadInput, "unknown command runbook %s", agent.Quote(args[0])).Hint("nbs-worker runbook --help")
+			return fail.Errorf(fail.BadInput, "unknown command runbook %s", human.Quote(args[0])).Hint("nbs-worker runbook --help")
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -67,7 +69,7 @@ func newRunbookListCmd(f *factory) *cobra.Command {
 		Short: "List the runbooks",
 		Long: withCodes(`Prints one line per page: name, source, and purpose. A page of the project is "not
 allowed" until you have looked at it, and again after each change.`,
-			agent.NotFound, agent.BadInput),
+			fail.NotFound, fail.BadInput),
 		Example: `  nbs-worker runbook list
   nbs-worker runbook list --json | jq -r '.[] | select(.allowed | not) | .name'`,
 		Args: cobra.NoArgs,
@@ -113,7 +115,7 @@ func newRunbookShowCmd(f *factory) *cobra.Command {
 		Short: "Print a runbook",
 		Long: withCodes(`Prints the page as it is, in Markdown. If the project and the program both have a page of
 this name, it prints the one that would run. --json also prints the parameters and steps.`,
-			agent.NotFound, agent.BadInput, agent.Held),
+			fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker runbook show restart
   nbs-worker runbook show fixup --json | jq -r '.steps[].name'`,
 		Args:              onePage,
@@ -135,7 +137,7 @@ func runRunbookShow(f *factory, name string) error {
 	if f.json {
 		return f.printJSON(wire.NewRunbook(page))
 	}
-	_, err = fmt.Fprint(f.streams.Out, agent.Legible(page.Text))
+	_, err = fmt.Fprint(f.streams.Out, human.Legible(page.Text))
 	return err
 }
 
@@ -148,7 +150,7 @@ func (f *factory) page(name string) (runbook.Found, error) {
 	page, barred, err := shelf.Find(name)
 	if err == nil && barred != nil {
 		f.sayNote(fmt.Sprintf("this is the page of the program; the project has one of its own: %s", barred.Barred))
-		f.hint("%s", strings.Join(agent.HintsOf(barred.Barred), "; "))
+		f.hint("%s", strings.Join(fail.HintsOf(barred.Barred), "; "))
 	}
 	return page, err
 }
@@ -156,7 +158,7 @@ func (f *factory) page(name string) (runbook.Found, error) {
 // onePage checks the name of a page, so that what cannot be one is refused before anything is opened.
 func onePage(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return agent.Errorf(agent.BadInput, "%s: one name of a runbook is needed, %d given", cmd.CommandPath(), len(args)).
+		return fail.Errorf(fail.BadInput, "%s: one name of a runbook is needed, %d given", cmd.CommandPath(), len(args)).
 			Hint("to see which there are: nbs-worker runbook list")
 	}
 	return runbook.ParseName(args[0])

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/recovery/runbook"
 	"nbs-worker/runbooks"
 
@@ -127,9 +127,9 @@ func TestRunbookListAndShow(t *testing.T) {
 	r = run("--root", project, "runbook", "show", "fixup").want(t, 0)
 	rig.Check(t, err == nil && r.out == string(text), "%v, %s", err, r.out)
 	run("--root", project, "runbook", "show", "deploy").want(t, 0, "it does not run until then")
-	run("--root", project, "runbook", "show", "nothing").want(t, agent.NotFound, "there is no runbook nothing", "nbs-worker --root "+project+" runbook list")
-	run("--root", project, "runbook", "show", "../x").want(t, agent.BadInput, "is no name of a runbook")
-	run("runbook", "shwo").want(t, agent.BadInput, "unknown command runbook \"shwo\"")
+	run("--root", project, "runbook", "show", "nothing").want(t, fail.NotFound, "there is no runbook nothing", "nbs-worker --root "+project+" runbook list")
+	run("--root", project, "runbook", "show", "../x").want(t, fail.BadInput, "is no name of a runbook")
+	run("runbook", "shwo").want(t, fail.BadInput, "unknown command runbook \"shwo\"")
 	r = run("--root", t.TempDir(), "runbook", "list").want(t, 0)
 	rig.Check(t, strings.Contains(r.out, "fixup\tbuilt-in\t"), "without a project: %+v", r)
 }
@@ -162,7 +162,7 @@ func TestRunbookDryRun(t *testing.T) {
 		"restart fixup":            "one name of a runbook is needed, 2 given",
 		"Restart":                  "is no name of a runbook",
 	} {
-		run(append([]string{"--root", project, "runbook", "run", "--dry-run"}, strings.Fields(line)...)...).want(t, agent.BadInput, want)
+		run(append([]string{"--root", project, "runbook", "run", "--dry-run"}, strings.Fields(line)...)...).want(t, fail.BadInput, want)
 	}
 	run("--root", project, "events").want(t, 0)
 	entries, err := os.ReadDir(filepath.Join(project, ".nbs/runs"))
@@ -174,7 +174,7 @@ func TestRunbookDryRun(t *testing.T) {
 func TestRunbookWhereThereIsNoProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	run("--root", dir, "runbook", "run", "restart").want(t, agent.NotFound, "no .nbs folder", "step look failed", "nbs-worker --root "+dir+" runbook run restart --from look")
+	run("--root", dir, "runbook", "run", "restart").want(t, fail.NotFound, "no .nbs folder", "step look failed", "nbs-worker --root "+dir+" runbook run restart --from look")
 	entries, err := os.ReadDir(dir)
 	rig.Check(t, err == nil && len(entries) == 0, "%v, %v", entries, err)
 }
@@ -183,9 +183,9 @@ func TestRunbookOfTheProjectIsRefused(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
 	writePage(t, project, "deploy", "# Deploy\n\n```sh {step=go}\nnbs-worker list\n```\n")
-	run("--root", project, "runbook", "run", "deploy").want(t, agent.Held, "\"runbooks/deploy.md\" is not allowed", "nbs-worker --root "+project+" allow --runbook deploy")
-	run("--root", project, "allow", "--runbook", "deploy").want(t, agent.Held, "only a person can allow, on a terminal", "allow --runbook deploy")
-	run("--root", project, "allow", "--runbook", "deploy", "alpha").want(t, agent.BadInput, "exclude each other")
+	run("--root", project, "runbook", "run", "deploy").want(t, fail.Held, "\"runbooks/deploy.md\" is not allowed", "nbs-worker --root "+project+" allow --runbook deploy")
+	run("--root", project, "allow", "--runbook", "deploy").want(t, fail.Held, "only a person can allow, on a terminal", "allow --runbook deploy")
+	run("--root", project, "allow", "--runbook", "deploy", "alpha").want(t, fail.BadInput, "exclude each other")
 }
 
 func TestRunbookCompletion(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/recovery/runbook"
 )
 
@@ -41,7 +43,7 @@ there with 8, and says what to decide; --from STEP is the answer. The answer no 
 run (130). --yes answers confirmations, but no question that needs a judgement. Without a
 terminal, a run that would stop at a confirmation is not begun (8). --dry-run prints each
 step and the command that it would run, separated by a tab, and changes nothing.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker runbook run restart
   nbs-worker runbook run fixup --set handle=theologian --dry-run
   nbs-worker runbook run fixup --set handle=theologian --from repair
@@ -109,7 +111,7 @@ func (f *factory) planRunbook(o *runbookOptions) (runbook.Found, runbook.Plan, e
 	for _, assignment := range o.set {
 		name, value, ok := strings.Cut(assignment, "=")
 		if !ok {
-			return page, runbook.Plan{}, agent.Errorf(agent.BadInput, "--set %s is not NAME=VALUE", agent.Quote(assignment)).
+			return page, runbook.Plan{}, fail.Errorf(fail.BadInput, "--set %s is not NAME=VALUE", human.Quote(assignment)).
 				Hint("to see the parameters: nbs-worker runbook show %s", o.name)
 		}
 		set[name] = value
@@ -138,7 +140,7 @@ func (f *factory) printPlanned(page runbook.Found, plan runbook.Plan, first int)
 			if f.streams.OutTTY {
 				name = fmt.Sprintf("%-12s  ", step.Name)
 			}
-			if _, err := fmt.Fprintln(f.streams.Out, name+agent.Legible(commandLine(args))); err != nil {
+			if _, err := fmt.Fprintln(f.streams.Out, name+human.Legible(commandLine(args))); err != nil {
 				return err
 			}
 		}

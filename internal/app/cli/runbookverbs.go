@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/recovery/runbook"
 )
 
@@ -38,13 +38,13 @@ func (v *ownVerbs) Check(args []string) error {
 		return errUnknownCommand(root, args[0])
 	}
 	if why := notInSteps[args[0]]; why != "" {
-		return agent.Errorf(agent.BadInput, "%s is for no step: %s", args[0], why)
+		return fail.Errorf(fail.BadInput, "%s is for no step: %s", args[0], why)
 	}
 	if err := checkLine(cmd, rest); err != nil {
 		return inOurWords(err)
 	}
 	if isEndless(cmd) {
-		return agent.Errorf(agent.BadInput, "%s is for no step: it does not end", strings.Join(args, " "))
+		return fail.Errorf(fail.BadInput, "%s is for no step: it does not end", strings.Join(args, " "))
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
 	before := os.Environ()
 	code := execute(ctx, v.here(args), streams, v.services)
 	if err := restoreEnvironment(before); err != nil {
-		return runbook.Outcome{Code: int(agent.Failed), Out: out.String(), Errors: err.Error()}
+		return runbook.Outcome{Code: int(fail.Failed), Out: out.String(), Errors: err.Error()}
 	}
 	return runbook.Outcome{Code: code, Out: out.String(), Errors: errs.String()}
 }

@@ -12,6 +12,8 @@ import (
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/schedules"
 )
@@ -44,14 +46,14 @@ An entry needs cron or every, and prompt, prompt_file or send. All else may be l
 
 A time that daylight saving skips is run right after the gap. A time that comes twice is
 run once. Intervals follow the clock, not a start: every 15m is each quarter of an hour.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule run morning`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return agent.Errorf(agent.BadInput, "unknown command schedule %s", agent.Quote(args[0])).Hint("nbs-worker schedule --help")
+			return fail.Errorf(fail.BadInput, "unknown command schedule %s", human.Quote(args[0])).Hint("nbs-worker schedule --help")
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -96,7 +98,7 @@ func newScheduleListCmd(f *factory) *cobra.Command {
 		Use:   "list",
 		Short: "List the schedules",
 		Long: withCodes(`Prints one line per entry: name, times, what it is, the next run, and the last run.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule list --json | jq -r '.[] | select(.running) | .name'`,
 		Args: cobra.NoArgs,
@@ -108,7 +110,7 @@ func newScheduleListCmd(f *factory) *cobra.Command {
 // listed are the schedules for a verb that lists them: of a project without any an empty list.
 func (f *factory) listed() (plan, error) {
 	p, err := f.schedules()
-	if agent.KindOf(err) == agent.NotFound && f.opened != nil { // else there is no project
+	if fail.KindOf(err) == fail.NotFound && f.opened != nil { // else there is no project
 		f.note("%s; how to write some: nbs-worker schedule --help", err)
 		return plan{file: &schedule.File{}}, nil
 	}
@@ -162,12 +164,12 @@ func newScheduleNextCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "next",
 		Short: "Show the next runs of all schedules",
-		Long:  withCodes(`Prints one line per run, in order of time: time and name.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Unfit, agent.Held),
+		Long:  withCodes(`Prints one line per run, in order of time: time and name.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker schedule next
   nbs-worker schedule next --count 100 --json | jq -r '.[] | .at + " " + .name'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if count < 1 || count > most {
-				return agent.Errorf(agent.BadInput, "schedule next: --count must be 1 to %d", most)
+				return fail.Errorf(fail.BadInput, "schedule next: --count must be 1 to %d", most)
 			}
 			return cobra.NoArgs(cmd, args)
 		},
@@ -199,11 +201,11 @@ func newScheduleRunCmd(f *factory) *cobra.Command {
 		Short: "Run a schedule now, in addition to its times",
 		Long: withCodes(`Takes the turn of the schedule and prints the answer, or sends the schedule's message. The
 schedule's chat also gets the answer, by nbs-worker serve. The times do not change.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker schedule run morning`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return agent.Errorf(agent.BadInput, "schedule run: one name of a schedule is needed, %d given", len(args)).
+				return fail.Errorf(fail.BadInput, "schedule run: one name of a schedule is needed, %d given", len(args)).
 					Hint("to see which there are: nbs-worker schedule list")
 			}
 			return nil

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -39,10 +39,10 @@ func TestScheduleListAndNext(t *testing.T) {
 		rig.Equal(t, run("--root", project, "schedule", verb, "--json").want(t, 0).out, "[]\n", "schedule %s without schedules", verb)
 	}
 	runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "schedule", "list").want(t, 0, "there are no schedules", "schedule --help")
-	run("--root", t.TempDir(), "schedule", "list").want(t, agent.NotFound, "no .nbs folder")
-	run("--root", project, "schedule", "run", "a").want(t, agent.NotFound, "there are no schedules", "schedule --help")
+	run("--root", t.TempDir(), "schedule", "list").want(t, fail.NotFound, "no .nbs folder")
+	run("--root", project, "schedule", "run", "a").want(t, fail.NotFound, "there are no schedules", "schedule --help")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1, prompt: x}\n  b: {prompt: x}\n")
-	run("--root", project, "schedule", "next").want(t, agent.BadInput, "2 mistakes", "line 2: ", "line 3: b: it is not said when")
+	run("--root", project, "schedule", "next").want(t, fail.BadInput, "2 mistakes", "line 2: ", "line 3: b: it is not said when")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt: x}\n  b: {every: 24h, send: {to: alpha, text: x}}\n")
 	r := run("--root", project, "schedule", "list").want(t, 0, "is not allowed", " allow --schedules\n")
 	if !strings.HasPrefix(r.out, "a\tevery 1h0m0s\tturn\t") || !strings.Contains(r.out, "\nb\tevery 24h0m0s\tmessage to alpha\t") {
@@ -53,7 +53,7 @@ func TestScheduleListAndNext(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &runs); err != nil || len(runs) != 30 || !strings.HasPrefix(runs[0].ID, "cron:a:") {
 		t.Errorf("%v: %s", err, r.out)
 	}
-	run("--root", project, "schedule", "next", "--count", "0").want(t, agent.BadInput, "1 to 1000")
+	run("--root", project, "schedule", "next", "--count", "0").want(t, fail.BadInput, "1 to 1000")
 }
 
 // The schedules count with what they name, as a person has seen both.
@@ -69,13 +69,13 @@ func TestAllowSchedules(t *testing.T) {
 		err := runAllowSchedules(context.Background(), f)
 		return out.String(), err
 	}
-	if _, err := allow("y\n"); agent.KindOf(err) != agent.NotFound {
+	if _, err := allow("y\n"); fail.KindOf(err) != fail.NotFound {
 		t.Errorf("without the prompt: %v", err)
 	}
 	if err := os.WriteFile(prompt, []byte("What is new?"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := allow("n\n"); agent.KindOf(err) != agent.Failed || err == nil {
+	if _, err := allow("n\n"); fail.KindOf(err) != fail.Failed || err == nil {
 		t.Errorf("refused: %v", err)
 	}
 	if r := run("--root", project, "schedule", "list"); !strings.Contains(r.err, "not allowed") {
@@ -96,5 +96,5 @@ func TestAllowSchedules(t *testing.T) {
 	if out, err := allow("n\n"); err == nil || !strings.Contains(out, "Delete all.") || strings.Contains(out, "every: 1h") {
 		t.Errorf("a changed prompt: %q, %v", out, err)
 	}
-	run("--root", project, "allow", "--schedules", "alpha").want(t, agent.BadInput, "exclude each other")
+	run("--root", project, "allow", "--schedules", "alpha").want(t, fail.BadInput, "exclude each other")
 }

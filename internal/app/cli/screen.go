@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 func newScreenCmd(f *factory) *cobra.Command {
@@ -21,7 +23,7 @@ what the screen says of the agent: state, dialog, attempt and wait of a retry, o
 last turn failed. The words of a dialog alone do not count as a dialog. The state is
 "unknown" when the screen does not show it. For the state itself use session: Claude's
 registry knows it better.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker screen theologian
   nbs-worker screen theologian | tail -20
   nbs-worker screen theologian --json | jq -r .reading.dialog`,
@@ -45,7 +47,7 @@ func runScreen(ctx context.Context, f *factory, handle agent.Handle) error {
 	if f.json {
 		return f.printJSON(wire.NewScreen(handle, shot))
 	}
-	_, err = io.WriteString(f.streams.Out, agent.Legible(shot.Text))
+	_, err = io.WriteString(f.streams.Out, human.Legible(shot.Text))
 	return err
 }
 
@@ -53,7 +55,7 @@ func runScreen(ctx context.Context, f *factory, handle agent.Handle) error {
 // and a tool that reads the record would hand it to the terminal as it is.
 func runLastScreen(f *factory, args []string) error {
 	if len(args) != 1 {
-		return agent.Errorf(agent.BadInput, "session: --last-screen takes one handle, %d given", len(args)).
+		return fail.Errorf(fail.BadInput, "session: --last-screen takes one handle, %d given", len(args)).
 			Hint("nbs-worker session %s --last-screen", args[0])
 	}
 	s, err := f.supervisor()
@@ -66,10 +68,10 @@ func runLastScreen(f *factory, args []string) error {
 	}
 	exit := r.LastExit()
 	if exit == nil || strings.TrimSpace(exit.LastScreen) == "" {
-		return failed(agent.Errorf(agent.NotFound, "no last screen is recorded").
+		return failed(fail.Errorf(fail.NotFound, "no last screen is recorded").
 			Hint("what is on its screen now: nbs-worker screen %s", r.Handle).
 			Hint("how its last start ended: nbs-worker session %s", r.Handle), "session", args[0])
 	}
-	_, err = io.WriteString(f.streams.Out, agent.Legible(strings.TrimRight(exit.LastScreen, "\n")+"\n"))
+	_, err = io.WriteString(f.streams.Out, human.Legible(strings.TrimRight(exit.LastScreen, "\n")+"\n"))
 	return failed(err, "session", args[0])
 }

@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
@@ -62,7 +64,7 @@ a person's words arrive as the user's own. An agent may not use --raw (8).
 --wait-reply waits for the end of that turn and prints the agent's last words in it. A turn
 that failed or was interrupted ends the wait with 1, a turn that waits for a person with 8.
 When the receipt is accepted, 1, 3 and 8 are about the reply. --json prints an array.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
   nbs-worker send theologian 'What is left to do?' --wait-reply --timeout 10m
   nbs-worker send scout gatekeeper - <notes.md
@@ -102,17 +104,17 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	switch {
 	case cmd.Flags().Changed("file"):
 		if o.file == "" {
-			return agent.Errorf(agent.BadInput, "send: --file needs a name").Hint("nbs-worker send --help")
+			return fail.Errorf(fail.BadInput, "send: --file needs a name").Hint("nbs-worker send --help")
 		}
 	case len(args) == 0 || len(args) == 1 && !o.all:
-		return agent.Errorf(agent.BadInput, "send: a text is needed").
+		return fail.Errorf(fail.BadInput, "send: a text is needed").
 			Hint("for example: nbs-worker send HANDLE 'What is left to do?'")
 	default:
 		o.text, args = args[len(args)-1], args[:len(args)-1]
 	}
 	o.timeoutGiven = cmd.Flags().Changed("timeout")
 	if o.message.Timeout < 0 {
-		return agent.Errorf(agent.BadInput, "send: --timeout %s is negative", o.message.Timeout).Hint("0 waits as long as it takes")
+		return fail.Errorf(fail.BadInput, "send: --timeout %s is negative", o.message.Timeout).Hint("0 waits as long as it takes")
 	}
 	return o.selection.positional(cmd, args)
 }
@@ -144,7 +146,7 @@ func runSend(ctx context.Context, f *factory, o *sendOptions) error {
 		return failed(err, "send")
 	}
 	if len(handles) == 0 {
-		return failed(agent.Errorf(agent.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list"), "send")
+		return failed(fail.Errorf(fail.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list"), "send")
 	}
 	sender := f.newSending(s, o.message, o.timeoutGiven)
 	return f.each(ctx, "send", handles, o.several(), len(handles), func(handle agent.Handle) (outcome, error) {
@@ -176,8 +178,8 @@ func (f *factory) received(receipt message.Receipt, o *sendOptions, err error) o
 // cannotBe reports whether an error says that what was asked for cannot be done at all: there is no such agent, or it is
 // no request. It has no result then, which would read as "try again later".
 func cannotBe(err error) bool {
-	kind := agent.KindOf(err)
-	return err != nil && (kind == agent.NotFound || kind == agent.BadInput || kind == agent.Unfit)
+	kind := fail.KindOf(err)
+	return err != nil && (kind == fail.NotFound || kind == fail.BadInput || kind == fail.Unfit)
 }
 
 func (f *factory) printReply(receipt message.Receipt, several bool) error {
@@ -186,6 +188,6 @@ func (f *factory) printReply(receipt message.Receipt, several bool) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(*receipt.Answer))
+	_, err := fmt.Fprintln(f.streams.Out, human.Legible(*receipt.Answer))
 	return err
 }

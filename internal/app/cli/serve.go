@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 type serveOptions struct {
@@ -54,7 +56,7 @@ serve runs the schedules of .nbs/schedules.yaml once they are allowed: nbs-worke
 serve reports its health at /healthz, and what it has done at /metrics, for Prometheus: on
 its socket, and with --metrics on loopback.
 
-For a service unit: nbs-worker export systemd.`, agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held),
+For a service unit: nbs-worker export systemd.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker serve
   nbs-worker serve --warm 8 --metrics 127.0.0.1:9321
   nbs-worker serve --telegram-token-file ~/.config/nbs-worker/telegram --telegram-chat 123456789`,
@@ -119,7 +121,7 @@ func (o *serveOptions) listen(ctx context.Context) (net.Listener, error) {
 	}
 	host, _, err := net.SplitHostPort(o.metrics)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return nil, agent.Errorf(agent.BadInput, "--metrics %s is no address on loopback", agent.Quote(o.metrics)).Hint("for example: --metrics 127.0.0.1:9321")
+		return nil, fail.Errorf(fail.BadInput, "--metrics %s is no address on loopback", human.Quote(o.metrics)).Hint("for example: --metrics 127.0.0.1:9321")
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", o.metrics)

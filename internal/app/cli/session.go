@@ -12,6 +12,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/restart"
@@ -43,7 +45,7 @@ other limits.
 
 --last-screen prints only the whole screen that the last start left when it ended, as plain
 text, made safe as screen does. In --json it is not: do not send that to a terminal.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Partial, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
 		Example: `  nbs-worker session theologian
   nbs-worker session theologian --json | jq '.[0].context.left_percent, .[0].cost.usd'
   nbs-worker session theologian --last-screen`,
@@ -100,7 +102,7 @@ const valueIndent = 17 // columns
 // printLines prints lines, with their values in at most width columns; 0: as they are.
 func (f *factory) printLines(lines []line, width int) error {
 	for _, l := range lines {
-		values := strings.Split(agent.Legible(l.value), "\n")
+		values := strings.Split(human.Legible(l.value), "\n")
 		for i, value := range values {
 			values[i] = hanging(value, valueIndent, width)
 		}
@@ -159,13 +161,13 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 		lines = append(lines, line{"Last error", f.errorLine(v.LastError)})
 	}
 	for _, previous := range r.PreviousSessions {
-		lines = append(lines, line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.when(previous.Until), agent.Word(previous.Reason))})
+		lines = append(lines, line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.when(previous.Until), human.Word(previous.Reason))})
 	}
 	for _, other := range v.Strangers {
-		lines = append(lines, line{"Other claude", fmt.Sprintf("pid %d in %s has the conversation open", other.PID, agent.Quote(other.Cwd))})
+		lines = append(lines, line{"Other claude", fmt.Sprintf("pid %d in %s has the conversation open", other.PID, human.Quote(other.Cwd))})
 	}
 	for _, d := range v.Drift {
-		lines = append(lines, line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, agent.Quote(d.Recorded), agent.Quote(d.Live))})
+		lines = append(lines, line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, human.Quote(d.Recorded), human.Quote(d.Live))})
 	}
 	for _, next := range advice(v) {
 		lines = append(lines, line{"Next", f.pasteable(next.String())})
@@ -226,7 +228,7 @@ func pidLine(v inspect.View) string {
 		return "none yet"
 	case v.Status.SamePID && v.Usage != nil:
 		return fmt.Sprintf("%d, running (verified); %s, %s resident, %s of CPU, %s written", v.Record.PID,
-			agent.Count(v.Usage.Processes, "process"), agent.Bytes(v.Usage.RSS), seconds(v.Usage.CPUSeconds), agent.Bytes(v.Usage.Written))
+			human.Count(v.Usage.Processes, "process"), human.Bytes(v.Usage.RSS), seconds(v.Usage.CPUSeconds), human.Bytes(v.Usage.Written))
 	case v.Status.State == agent.Unknown:
 		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
 	default:
@@ -236,7 +238,7 @@ func pidLine(v inspect.View) string {
 
 func tmuxLine(v inspect.View) string {
 	switch {
-	case agent.KindOf(v.Err) == agent.Unfit && v.Err != nil:
+	case fail.KindOf(v.Err) == fail.Unfit && v.Err != nil:
 		return v.Record.TmuxSession + ", unknown: its server cannot be reached"
 	case v.Err != nil:
 		return v.Record.TmuxSession + ", unknown: tmux did not answer"
@@ -255,9 +257,9 @@ func folderLine(v inspect.View) string {
 	case v.WorksIn == "":
 		return folder
 	case slices.ContainsFunc(v.Drift, func(d observe.Drift) bool { return d.Field == "cwd" }):
-		return folder + "; it works in " + agent.Quote(v.WorksIn)
+		return folder + "; it works in " + human.Quote(v.WorksIn)
 	default:
-		return folder + "; its session has entered " + agent.Quote(v.WorksIn) + " and works there"
+		return folder + "; its session has entered " + human.Quote(v.WorksIn) + " and works there"
 	}
 }
 
@@ -271,7 +273,7 @@ func uptimeLine(s agent.Status) string {
 func (f *factory) transcriptLine(v inspect.View) string {
 	switch {
 	case v.Transcript != nil:
-		size := agent.Bytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
+		size := human.Bytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
 		return fmt.Sprintf("%s, %s, written %s", v.Transcript.Path, size, f.when(v.Transcript.Modified))
 	case !v.Record.TranscriptSeen.IsZero():
 		return "gone; last known " + f.when(v.Record.TranscriptSeen)
@@ -329,7 +331,7 @@ func (f *factory) when(at time.Time) string {
 // shownTime is a time as the reader of stdout needs it: a person, or a program.
 func (f *factory) shownTime(at, now time.Time) string {
 	if f.streams.OutTTY {
-		return agent.Ago(at, now)
+		return human.Ago(at, now)
 	}
 	return at.UTC().Format(time.RFC3339)
 }

@@ -11,6 +11,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -32,7 +34,7 @@ starts it again. The record must be allowed, and is sealed again.
 
 An agent may not change a colleague that may do more than itself, or give one more than it
 has, unless it was spawned with --may-manage (8).`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker set theologian restart=on-failure
   nbs-worker set theologian model=opus permission-mode=acceptEdits`,
 		Args:              setPositional,
@@ -49,7 +51,7 @@ func setPositional(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) == 1 {
-		return agent.Errorf(agent.BadInput, "set: what is to be changed?").Hint("for example: nbs-worker set %s restart=on-failure", args[0])
+		return fail.Errorf(fail.BadInput, "set: what is to be changed?").Hint("for example: nbs-worker set %s restart=on-failure", args[0])
 	}
 	return nil
 }
@@ -79,10 +81,10 @@ func (f *factory) parseSet(words []string) (set supervisor.Set, err error) {
 	for _, word := range words {
 		key, value, found := strings.Cut(word, "=")
 		if !found || !slices.Contains(setKeys, key) {
-			return set, agent.Errorf(agent.BadInput, "%s is not one of %s=VALUE", agent.Quote(word), strings.Join(setKeys, "=VALUE, ")).Hint("nbs-worker set --help")
+			return set, fail.Errorf(fail.BadInput, "%s is not one of %s=VALUE", human.Quote(word), strings.Join(setKeys, "=VALUE, ")).Hint("nbs-worker set --help")
 		}
 		if given[key] {
-			return set, agent.Errorf(agent.BadInput, "%s is given twice", key)
+			return set, fail.Errorf(fail.BadInput, "%s is given twice", key)
 		}
 		given[key] = true
 		if err := f.parseSetting(&set, key, value); err != nil {
@@ -133,7 +135,7 @@ func setWords(changed supervisor.Changed) string {
 func valueWords(value string) string {
 	const long = 40
 	if len(value) > long || strings.ContainsAny(value, " \n\t") {
-		return agent.Quote(value)
+		return human.Quote(value)
 	}
 	return cmp.Or(value, "none")
 }
@@ -168,7 +170,7 @@ func newResetCmd(f *factory) *cobra.Command {
 and ends a hold. It starts nothing: nbs-worker resume does, and resets by itself. The exit
 code is 0 also when there was nothing to clear. An agent may not reset a colleague that may
 do more than itself, unless it was spawned with --may-manage (8).`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker reset theologian
   nbs-worker reset theologian gatekeeper`,
 		Args:              someHandles,
@@ -194,7 +196,7 @@ func runReset(ctx context.Context, f *factory, handles []agent.Handle) error {
 		case was.Hold != nil:
 			words = fmt.Sprintf("held no longer; it was (%s): %s", was.Hold.Class, was.Hold.Reason)
 		case len(was.Counted) > 0:
-			words += "; " + agent.Count(len(was.Counted), "failure") + " forgotten"
+			words += "; " + human.Count(len(was.Counted), "failure") + " forgotten"
 		}
 		return outcome{json: wire.NewReset(r.Handle, was), handle: r.Handle, words: words}, nil
 	})

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/supervisor"
@@ -31,9 +33,9 @@ func (o *selection) positional(cmd *cobra.Command, args []string) error {
 	o.handles = handlesOf(args)
 	switch {
 	case (o.all || o.down) && len(args) > 0:
-		return agent.Errorf(agent.BadInput, "%s: handles and --all or --down exclude each other", cmd.Name())
+		return fail.Errorf(fail.BadInput, "%s: handles and --all or --down exclude each other", cmd.Name())
 	case o.all && o.down:
-		return agent.Errorf(agent.BadInput, "%s: --all and --down exclude each other", cmd.Name())
+		return fail.Errorf(fail.BadInput, "%s: --all and --down exclude each other", cmd.Name())
 	case o.all || o.down:
 		return nil
 	}
@@ -95,11 +97,11 @@ func (o *selection) confirm(f *factory, verb string, handles []agent.Handle) err
 		return nil
 	}
 	if !f.streams.InTTY || !f.streams.ErrTTY {
-		return agent.Errorf(agent.BadInput, "%s --all is for %s; nobody was asked whether that is meant", verb, agent.Count(len(handles), "agent")).
+		return fail.Errorf(fail.BadInput, "%s --all is for %s; nobody was asked whether that is meant", verb, human.Count(len(handles), "agent")).
 			Hint("if it is: nbs-worker %s --all --yes", verb)
 	}
 	if !f.confirmed(fmt.Sprintf("%s %s? [y/N] ", verb, joined(handles))) {
-		return agent.Errorf(agent.Interrupted, "nothing was changed")
+		return fail.Errorf(fail.Interrupted, "nothing was changed")
 	}
 	return nil
 }
@@ -172,7 +174,7 @@ func (f *factory) eachOf(ctx context.Context, verb string, handles []agent.Handl
 		turns <- struct{}{}
 		workers.Go(func() {
 			if ctx.Err() != nil {
-				take(i, outcome{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was begun"))
+				take(i, outcome{}, fail.Errorf(fail.Interrupted, "interrupted; nothing was begun"))
 			} else {
 				made, err := do(handle)
 				take(i, made, err)
@@ -207,7 +209,7 @@ func (f *factory) show(made outcome, progress string) error {
 		f.note("%s", line)
 		line = string(made.handle)
 	}
-	_, err := fmt.Fprintln(f.streams.Out, agent.Legible(line))
+	_, err := fmt.Fprintln(f.streams.Out, human.Legible(line))
 	return err
 }
 
@@ -215,7 +217,7 @@ func (f *factory) show(made outcome, progress string) error {
 // name which cannot be an agent's is refused before anything is opened.
 func oneHandle(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return agent.Errorf(agent.BadInput, "%s: one handle is needed, %d given", cmd.Name(), len(args)).
+		return fail.Errorf(fail.BadInput, "%s: one handle is needed, %d given", cmd.Name(), len(args)).
 			Hint("%s --help", cmd.CommandPath())
 	}
 	return someHandles(cmd, args)
@@ -223,12 +225,12 @@ func oneHandle(cmd *cobra.Command, args []string) error {
 
 func someHandles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return agent.Errorf(agent.BadInput, "%s: a handle is needed", cmd.Name()).
+		return fail.Errorf(fail.BadInput, "%s: a handle is needed", cmd.Name()).
 			Hint("to see the agents: nbs-worker list")
 	}
 	for _, arg := range args {
 		if _, err := agent.ParseHandle(arg); err != nil {
-			return agent.Errorf(agent.BadInput, "%s: %w", cmd.Name(), err)
+			return fail.Errorf(fail.BadInput, "%s: %w", cmd.Name(), err)
 		}
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -34,7 +34,7 @@ func TestOneShapeForEachVerb(t *testing.T) {
 		}
 		err := json.Unmarshal([]byte(r.out), &all)
 		rig.Check(t, err == nil && len(all) == 1 && all[0].Handle == strings.Fields(line)[1], "%s: %v, %s", line, err, r.out)
-		rig.Check(t, !strings.Contains(line, "nosuch") || r.code == int(agent.NotFound) && strings.HasPrefix(r.err, `{"handle":"nosuch","error":`), "%s: %d, %s", line, r.code, r.err)
+		rig.Check(t, !strings.Contains(line, "nosuch") || r.code == int(fail.NotFound) && strings.HasPrefix(r.err, `{"handle":"nosuch","error":`), "%s: %d, %s", line, r.code, r.err)
 		verb := schema.Defs[strings.Fields(line)[0]]
 		rig.Check(t, strings.HasPrefix(verb.Description, "an array, also for one handle") && len(verb.AnyOf) == 1 && verb.AnyOf[0].Type == "array", "the schema of %s: %+v", line, verb)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -54,7 +56,7 @@ Claude gets the environment of this call (nbs-worker help environment). The firs
 is on claude's command line, where other users of the machine can read it: put no secrets
 in it. With --prompt-file it is on no other command line. If the start fails, the record
 stays: nbs-worker resume <handle> tries again.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
   nbs-worker spawn scout --permission-mode acceptEdits --cwd ../lab --prompt-file task.md
   nbs-worker spawn old-friend --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11
@@ -98,7 +100,7 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	}
 	const most = 2
 	if len(args) > most {
-		return agent.Errorf(agent.BadInput, "spawn: the first message is one word to the shell, and %d were given", len(args)-1).
+		return fail.Errorf(fail.BadInput, "spawn: the first message is one word to the shell, and %d were given", len(args)-1).
 			Hint("nbs-worker spawn %s %s", args[0], shellQuote(strings.Join(args[1:], " ")))
 	}
 	if err := oneHandle(cmd, args[:min(1, len(args))]); err != nil {
@@ -111,7 +113,7 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		if o.start.promptGiven || o.start.promptFile != "" {
-			return agent.Errorf(agent.BadInput, "spawn: the first message is given twice").Hint("%s --help", cmd.CommandPath())
+			return fail.Errorf(fail.BadInput, "spawn: the first message is given twice").Hint("%s --help", cmd.CommandPath())
 		}
 		o.start.prompt, o.start.promptGiven = args[1], true
 	}
@@ -125,7 +127,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 		return 0, err
 	}
 	if o.foreground && !f.streams.InTTY {
-		return 0, agent.Errorf(agent.BadInput, "stdin is not a terminal").Hint("to run it in the background: nbs-worker spawn %s", o.handle)
+		return 0, fail.Errorf(fail.BadInput, "stdin is not a terminal").Hint("to run it in the background: nbs-worker spawn %s", o.handle)
 	}
 	s, err := f.planner()
 	if err != nil {
@@ -207,5 +209,5 @@ func (f *factory) sayFolder(r *agent.Record) {
 	if cwd == f.opened.Project() {
 		root = ", the project root,"
 	}
-	f.say("%s works in %s%s and not in the current folder; to choose another one: --cwd DIR", r.Handle, agent.Quote(cwd), root)
+	f.say("%s works in %s%s and not in the current folder; to choose another one: --cwd DIR", r.Handle, human.Quote(cwd), root)
 }

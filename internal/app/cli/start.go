@@ -11,6 +11,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -50,7 +52,7 @@ func (o *startOptions) parse(f *factory, handle agent.Handle) (launch.Start, err
 	if o.noWait {
 		start.Wait = 0
 	} else if o.timeout <= 0 {
-		return start, agent.Errorf(agent.BadInput, "--timeout %s is not a time to wait", o.timeout).
+		return start, fail.Errorf(fail.BadInput, "--timeout %s is not a time to wait", o.timeout).
 			Hint("to return at once: --no-wait")
 	}
 	if o.promptFile != "" && o.promptFile != "-" {
@@ -64,7 +66,7 @@ func (o *startOptions) parse(f *factory, handle agent.Handle) (launch.Start, err
 func trimPrompt(start *launch.Start, given bool) error {
 	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
 	if given && start.Prompt == "" {
-		return agent.Errorf(agent.BadInput, "the prompt is blank")
+		return fail.Errorf(fail.BadInput, "the prompt is blank")
 	}
 	return nil
 }
@@ -106,13 +108,13 @@ func (f *factory) sayStarted(handle agent.Handle, started supervisor.Started) {
 		f.say("%s: its folder is now %s; it was %s", handle, moved.To, moved.From)
 	}
 	if started.WorksIn != "" {
-		f.say("%s: its session has entered %s before, and works there", handle, agent.Quote(started.WorksIn))
+		f.say("%s: its session has entered %s before, and works there", handle, human.Quote(started.WorksIn))
 	}
 	if started.Unsaved != "" {
 		f.say("%s: its turns are being lost: %s", handle, started.Unsaved)
 	}
 	if started.Old { // it is up and it is what was asked for; what it does later is not known
-		f.hint("claude %s is older than any that nbs-worker is tested with", agent.Quote(started.Record.ClaudeVersion))
+		f.hint("claude %s is older than any that nbs-worker is tested with", human.Quote(started.Record.ClaudeVersion))
 	}
 }
 

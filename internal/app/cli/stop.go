@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -31,7 +33,7 @@ environment, cannot be seen and keeps running.
 
 An agent may not stop a colleague that may do more than itself, unless it was spawned with
 --may-manage (8).`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker stop theologian
   nbs-worker stop theologian gatekeeper
   nbs-worker stop --all`,
@@ -63,7 +65,7 @@ transcript that Claude has already deleted always stays: it is the last copy.
 --all dismisses every agent of the project. It asks first, unless --yes is given.
 
 An agent may not dismiss another, unless it was spawned with --may-manage (8).`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Conflict, agent.Unfit, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker dismiss theologian
   nbs-worker dismiss scout gatekeeper
   nbs-worker dismiss theologian --keep     # and let Claude delete its transcript one day
@@ -125,7 +127,7 @@ func runEnding(ctx context.Context, f *factory, verb string, o *endingOptions, t
 			f.say("%s %s: what was said last is lost: %s", verb, handle, gone.Unsaved)
 		}
 		if gone.Dropped > 0 {
-			f.say("%s %s: %s of its outbox dropped; the journal has them: nbs-worker events %s", verb, handle, agent.Count(gone.Dropped, "message"), handle)
+			f.say("%s %s: %s of its outbox dropped; the journal has them: nbs-worker events %s", verb, handle, human.Count(gone.Dropped, "message"), handle)
 		}
 		if !f.json {
 			for _, path := range gone.Kept {

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store"
 )
 
@@ -71,7 +73,7 @@ func errUnknownCommand(parent *cobra.Command, words ...string) error {
 			hint = strings.ReplaceAll(hint, "HANDLE", string(handle))
 		}
 	}
-	return agent.Errorf(agent.BadInput, "unknown command %s", agent.Quote(words[0])).Hint("%s", hint)
+	return fail.Errorf(fail.BadInput, "unknown command %s", human.Quote(words[0])).Hint("%s", hint)
 }
 
 // suggestion is what to type in the place of a word that is no command of parent.
@@ -101,7 +103,7 @@ func suggestion(parent *cobra.Command, typed string) string {
 // hintsOf are the remedies of an error. A handle that no agent has is followed by this line for the agent that was
 // probably meant. A resume that is to be repeated with --force keeps its other flags.
 func (f *factory) hintsOf(err error) []string {
-	hints := agent.HintsOf(err)
+	hints := fail.HintsOf(err)
 	if absent, ok := errors.AsType[*store.AbsentError](err); ok && absent.Near != "" {
 		hints = append([]string{"did you mean: " + f.lineFor(absent.Handle, absent.Near)}, hints...)
 	}
@@ -114,7 +116,7 @@ func (f *factory) hintsOf(err error) []string {
 	for i, hint := range hints {
 		before, rest, isResume := strings.Cut(hint, again)
 		handle, isForced := strings.CutSuffix(rest, force)
-		if f.verb == "resume" && agent.KindOf(err) == agent.Conflict && isResume && isForced { // nothing was begun
+		if f.verb == "resume" && fail.KindOf(err) == fail.Conflict && isResume && isForced { // nothing was begun
 			hints[i] = before + f.lineFor(agent.Handle(handle), agent.Handle(handle)) + force
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -18,7 +19,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"outbox lst": "did you mean: nbs-worker outbox list\n", "outbox ps": "hint: nbs-worker outbox --help\n", "memory serch": "did you mean: nbs-worker memory search\n",
 		"cat": "nbs-worker logs HANDLE\n", "find": "hint: nbs-worker --help\n", "docs": "hint: nbs-worker --help\n", "sesion": "did you mean: nbs-worker session\n",
 	} {
-		run(strings.Fields(typed)...).want(t, agent.BadInput, want)
+		run(strings.Fields(typed)...).want(t, fail.BadInput, want)
 	}
 	for line, words := range otherNames {
 		verb, _, err := Tree().Find(strings.Fields(line)[:1])
@@ -64,7 +65,7 @@ func TestNoResultOfAnAgentThatDoesNotExist(t *testing.T) {
 		"send nosuch text", "send nosuch text --queue", "session nosuch", "resume nosuch", "stop nosuch", "dismiss nosuch", "interrupt nosuch", "compact nosuch", "wait nosuch --for idle",
 		"screen nosuch", "logs nosuch", "set nosuch model=opus", "reset nosuch", "outbox list nosuch", "triage nosuch", "recover nosuch",
 	} {
-		r := run(append([]string{"--root", project}, append(strings.Fields(line), "--json")...)...).want(t, agent.NotFound, `"kind":"not found"`)
+		r := run(append([]string{"--root", project}, append(strings.Fields(line), "--json")...)...).want(t, fail.NotFound, `"kind":"not found"`)
 		isError := r.out == "" || r.out == "[]\n" || strings.HasPrefix(r.out, `[{"handle":"nosuch","error":{"kind":"not found",`)
 		rig.Check(t, isError, "%s: stdout is %s", line, r.out)
 	}
@@ -73,7 +74,7 @@ func TestNoResultOfAnAgentThatDoesNotExist(t *testing.T) {
 // A resume that is to be repeated with --force keeps its other flags, for one agent.
 func TestForcedResumeKeepsItsFlags(t *testing.T) {
 	t.Parallel()
-	runs := agent.Errorf(agent.Conflict, "the agent runs already").Hint("to start it again: nbs-worker resume web --force")
+	runs := fail.Errorf(fail.Conflict, "the agent runs already").Hint("to start it again: nbs-worker resume web --force")
 	for line, want := range map[string]string{
 		"resume web --model haiku":             "nbs-worker resume web --model haiku --force",
 		"--root /p resume api web --brief":     "nbs-worker resume web --brief --force",

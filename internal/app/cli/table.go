@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // table has two readers. On a terminal it has a header, aligned columns that fit it, colours
@@ -163,7 +164,7 @@ func oneLine(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	return strings.Map(blank, agent.Legible(text))
+	return strings.Map(blank, human.Legible(text))
 }
 
 // blank keeps a field in its column.

@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
 )
 
 func newTellCmd(f *factory) *cobra.Command {
@@ -31,15 +32,15 @@ chat gets it in words. In the policy of watch, with the folder of the project:
   notify:
     command: [/usr/local/bin/nbs-worker, --root, /srv/project, tell, telegram:1234, --notice]
     on: [waiting, held, crashed]`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker tell telegram:123456789 'The build is done.'
   nbs-worker tell telegram:123456789 - <REPORT.md`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 || notice && len(args) > 1 {
-				return agent.Errorf(agent.BadInput, "tell: a chat and one text are needed").Hint("nbs-worker tell telegram:123456789 'TEXT'")
+				return fail.Errorf(fail.BadInput, "tell: a chat and one text are needed").Hint("nbs-worker tell telegram:123456789 'TEXT'")
 			}
 			if limit <= 0 {
-				return agent.Errorf(agent.BadInput, "tell: --timeout %s is not a time", limit)
+				return fail.Errorf(fail.BadInput, "tell: --timeout %s is not a time", limit)
 			}
 			_, err := remote.Chat(args[0])
 			return err
@@ -74,7 +75,7 @@ func runTell(ctx context.Context, f *factory, to, text string, notice bool) erro
 		}
 	}
 	if strings.TrimSpace(text) == "" {
-		return agent.Errorf(agent.BadInput, "the text is empty")
+		return fail.Errorf(fail.BadInput, "the text is empty")
 	}
 	if err := agent.CheckText("the text", text); err != nil {
 		return err
@@ -110,7 +111,7 @@ func signedParts(from, text string) (parts []string) {
 func noticeWords(text string) (string, error) {
 	var n wire.Notice
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil || n.Event == "" {
-		return "", agent.Errorf(agent.BadInput, "standard input is not what a watch tells its program")
+		return "", fail.Errorf(fail.BadInput, "standard input is not what a watch tells its program")
 	}
 	words := string(n.Event)
 	if n.Handle != "" { // else it concerns no agent alone

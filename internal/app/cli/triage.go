@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/recovery"
 	"nbs-worker/internal/team/triage"
 )
@@ -45,7 +46,7 @@ The levels, each more drastic than the one before: 0 look, 1 ping, 2 interrupt a
 triage takes a moment when nothing is suspect, and 2 seconds more otherwise. Output in a
 pipe has no header and is separated by tabs: handle, verdict, level, evidence, command.
 Exit code 8: some agent needs a person. 7: none does, and some need a repair.`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Partial, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker triage
   nbs-worker triage theologian
   nbs-worker triage --json | jq -r '.[] | select(.level > 0) | .command'
@@ -70,7 +71,7 @@ func handlesOrAll(cmd *cobra.Command, args []string) error {
 
 func runTriage(ctx context.Context, f *factory, handles []agent.Handle, patience time.Duration) error {
 	if patience <= 0 {
-		return failed(agent.Errorf(agent.BadInput, "--patience %s is not a time", patience), "triage")
+		return failed(fail.Errorf(fail.BadInput, "--patience %s is not a time", patience), "triage")
 	}
 	bands, err := contextBands()
 	if err != nil {
@@ -85,7 +86,7 @@ func runTriage(ctx context.Context, f *factory, handles []agent.Handle, patience
 	}
 	patients := recovery.Assess(ctx, &s.Inspector, handles, recovery.Limits{Bands: bands, Patience: patience})
 	if ctx.Err() != nil {
-		return exitError(agent.Interrupted)
+		return exitError(fail.Interrupted)
 	}
 	if err := f.printTriage(patients); err != nil {
 		return failed(err, "triage")
@@ -99,9 +100,9 @@ func unwell(patients []recovery.Patient) error {
 	for i := range patients {
 		switch p := &patients[i]; {
 		case p.NeedsPerson():
-			return exitError(agent.Held)
+			return exitError(fail.Held)
 		case !p.Verdict.IsWell():
-			code = exitError(agent.Partial)
+			code = exitError(fail.Partial)
 		}
 	}
 	if code == 0 {

@@ -3,9 +3,9 @@ package cli
 import (
 	"os"
 
-	"github.com/spf13/cobra"
+	"nbs-worker/internal/fail"
 
-	"nbs-worker/internal/agent"
+	"github.com/spf13/cobra"
 )
 
 // trustFlag is --trust for the agent's folder in the project, and --trust=DIR for any.
@@ -34,6 +34,6 @@ func (t *trustFlag) checkNext(word string) error {
 	if info, err := os.Stat(word); err != nil || !info.IsDir() {
 		return nil //nolint:nilerr // what cannot be looked at is a prompt
 	}
-	return agent.Errorf(agent.BadInput, "spawn: the folder to trust stands behind an equals sign").
+	return fail.Errorf(fail.BadInput, "spawn: the folder to trust stands behind an equals sign").
 		Hint("if it is no prompt: --trust=%s", lineQuote(word))
 }

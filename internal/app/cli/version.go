@@ -8,8 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // stamped is the version that make has written into the program; "": it was built otherwise.
@@ -33,7 +34,7 @@ func newVersionCmd(f *factory) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    withCodes("Prints the version of nbs-worker.", agent.Failed, agent.BadInput),
+		Long:    withCodes("Prints the version of nbs-worker.", fail.Failed, fail.BadInput),
 		Example: `  nbs-worker version`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -53,7 +54,7 @@ func newSchemaCmd(f *factory) *cobra.Command {
 		Short: "Print the JSON Schema of what --json prints",
 		Long: withCodes(`Prints one JSON Schema (2020-12), with an entry for each verb under "$defs". A verb
 that takes several handles prints an array, also for one, in which an agent for which it
-failed has its error. Other verbs print one object, or an array where they list. "stderr" is what a failed command prints on stderr.`, agent.Failed, agent.BadInput),
+failed has its error. Other verbs print one object, or an array where they list. "stderr" is what a failed command prints on stderr.`, fail.Failed, fail.BadInput),
 		Example: `  nbs-worker schema | jq '."$defs" | keys'`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -68,5 +69,5 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return agent.Errorf(agent.BadInput, "%s takes no arguments, and %s was given", cmd.Name(), agent.Quote(args[0])).Hint("%s --help", cmd.CommandPath())
+	return fail.Errorf(fail.BadInput, "%s takes no arguments, and %s was given", cmd.Name(), human.Quote(args[0])).Hint("%s --help", cmd.CommandPath())
 }

@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/wait"
 )
@@ -59,7 +60,7 @@ waits for the agents of the project that should run. wait prints a line for each
 such a state: handle, state, cause and, if it waits for a person, what it asks with the
 choices, separated by tabs. --json prints the state of all of them, also when wait fails.
 There is one exit code for all handles, never 7.`,
-			agent.Failed, agent.NotFound, agent.TimedOut, agent.BadInput, agent.Unfit, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Interrupted),
 		Example: `  nbs-worker wait theologian --for idle --timeout 10m
   nbs-worker wait theologian --for done,waiting | cut -f2
   nbs-worker wait scout gatekeeper --any --for gone,context-below=15%
@@ -99,7 +100,7 @@ func runWait(ctx context.Context, f *factory, o *waitOptions) error {
 		return err
 	}
 	if len(wanted.Handles) == 0 {
-		return agent.Errorf(agent.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list")
+		return fail.Errorf(fail.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list")
 	}
 	const little = 32 << 20 // bytes; a wait of days is to collect its garbage, when there is some
 	debug.SetMemoryLimit(little)
@@ -112,8 +113,8 @@ func runWait(ctx context.Context, f *factory, o *waitOptions) error {
 		}
 	}
 	agents, err := wait.For(ctx, &s.Inspector, wanted)
-	if shortened && agent.KindOf(err) == agent.TimedOut {
-		err = agent.Errorf(agent.TimedOut, "%w", err).
+	if shortened && fail.KindOf(err) == fail.TimedOut {
+		err = fail.Errorf(fail.TimedOut, "%w", err).
 			Hint("an agent's shell ends a command after two minutes; wait again, or give the shell more time, and add --timeout 10m")
 	}
 	return errors.Join(err, f.printWaited(agents, bands, s.Now()))
@@ -123,9 +124,9 @@ func (o *waitOptions) parse() (wait.Wanted, error) {
 	wanted := wait.Wanted{Any: o.any, Timeout: o.timeout}
 	switch {
 	case len(o.until) == 0:
-		return wanted, agent.Errorf(agent.BadInput, "nothing is waited for").Hint("for example: nbs-worker wait %s --for idle", o)
+		return wanted, fail.Errorf(fail.BadInput, "nothing is waited for").Hint("for example: nbs-worker wait %s --for idle", o)
 	case o.timeout < 0:
-		return wanted, agent.Errorf(agent.BadInput, "--timeout %s is negative", o.timeout).Hint("0 waits as long as it takes")
+		return wanted, fail.Errorf(fail.BadInput, "--timeout %s is negative", o.timeout).Hint("0 waits as long as it takes")
 	}
 	for _, text := range strings.Split(strings.Join(o.until, ","), ",") {
 		condition, err := wait.ParseCondition(text)

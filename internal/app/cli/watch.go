@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/notify"
 	"nbs-worker/internal/team/recovery/vigil"
 	"nbs-worker/internal/team/supervisor"
@@ -66,7 +66,7 @@ The program must not be in the project. watch runs it without a shell, with only
 variables by which it reaches you, and with one JSON object on its stdin, described as
 notify in "nbs-worker schema". The same thing is told once until it changes. If the program
 fails, watch tries three times. An agent cannot call watch (8).`,
-			agent.Failed, agent.NotFound, agent.BadInput, agent.Conflict, agent.Unfit, agent.Held, agent.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker watch
   nbs-worker watch --policy ~/.config/nbs-worker/team.yaml
   nbs-worker watch --json | jq -r 'select(.what == "held") | .handle'`,

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/recovery/vigil"
 
@@ -41,12 +41,12 @@ func TestWatchThatIsRefused(t *testing.T) {
 		return path
 	}
 	watch := func(policy string) ran { return run("--root", project, "watch", "--policy", policy) }
-	watch(write(home+"/slip.yaml", "every: 5m\nmax-levl: 3\n")).want(t, agent.BadInput, "slip.yaml\", line 2: field max-levl not found\nhint: ", "watch --help")
-	watch(write(filepath.Join(project, "own.yaml"), "max-level: 4\n")).want(t, agent.Held, `own.yaml" is not allowed`, "allow --policy")
-	watch(home+"/none.yaml").want(t, agent.NotFound, "there is no policy")
-	run("--root", home, "watch").want(t, agent.NotFound, "no .nbs folder")
+	watch(write(home+"/slip.yaml", "every: 5m\nmax-levl: 3\n")).want(t, fail.BadInput, "slip.yaml\", line 2: field max-levl not found\nhint: ", "watch --help")
+	watch(write(filepath.Join(project, "own.yaml"), "max-level: 4\n")).want(t, fail.Held, `own.yaml" is not allowed`, "allow --policy")
+	watch(home+"/none.yaml").want(t, fail.NotFound, "there is no policy")
+	run("--root", home, "watch").want(t, fail.NotFound, "no .nbs folder")
 	lockWatch(t, project)
-	run("--root", project, "watch").want(t, agent.Conflict, "the project is watched already: watch, pid ")
+	run("--root", project, "watch").want(t, fail.Conflict, "the project is watched already: watch, pid ")
 }
 
 // A watch goes on where nobody reads what it says any more. The test is run once more, in a process
@@ -55,7 +55,7 @@ func TestWatchOutlivesItsReader(t *testing.T) {
 	t.Parallel()
 	const watched = "NBS_TEST_WATCHED"
 	if project := os.Getenv(watched); project != "" {
-		run("--root", project, "watch").want(t, agent.Conflict, "watched already")
+		run("--root", project, "watch").want(t, fail.Conflict, "watched already")
 		_, err := os.Stdout.WriteString("a deed")
 		rig.Check(t, errors.Is(err, syscall.EPIPE), "%v", err)
 		return

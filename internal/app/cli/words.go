@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"nbs-worker/internal/fail"
 
-	"nbs-worker/internal/agent"
+	"github.com/spf13/pflag"
 )
 
 // What the libraries say of a command line, in our words.
@@ -27,7 +27,7 @@ func inOurWords(err error) error {
 		for i := range names {
 			names[i] = "--" + names[i]
 		}
-		return agent.Errorf(agent.BadInput, "%s exclude each other", strings.Join(names, " and "))
+		return fail.Errorf(fail.BadInput, "%s exclude each other", strings.Join(names, " and "))
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/memory/db"
 	"nbs-worker/internal/memory/observer"
@@ -35,8 +37,8 @@ func openMemory(ctx context.Context, in *store.Store, create bool) (memory.Store
 	if err == nil {
 		return d, nil
 	}
-	if agent.KindOf(err) == agent.Held {
-		err = agent.Errorf(agent.Held, "%s is not allowed: it came with the project, or was moved with it, and agents are told what it holds", agent.Quote(in.MemoryFile())).
+	if fail.KindOf(err) == fail.Held {
+		err = fail.Errorf(fail.Held, "%s is not allowed: it came with the project, or was moved with it, and agents are told what it holds", human.Quote(in.MemoryFile())).
 			Hint("look at it, then: nbs-worker memory allow").
 			Hint("or move it away: %s", memory.Aside(in.MemoryFile()))
 	}
@@ -90,7 +92,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 	for {
 		if somethingToObserve(s.Store) {
 			err := observing(ctx, s, cli.ObserveOptions{Say: say})
-			if err != nil && ctx.Err() == nil && err.Error() != said && agent.KindOf(err) != agent.Conflict { // else another process observes
+			if err != nil && ctx.Err() == nil && err.Error() != said && fail.KindOf(err) != fail.Conflict { // else another process observes
 				say("memory: %s", memory.Told(err))
 			}
 			if said = ""; err != nil {

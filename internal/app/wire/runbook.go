@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/team/recovery/runbook"
 )
@@ -95,9 +96,9 @@ func result(all []runbook.Done, err error) string {
 	switch {
 	case err == nil:
 		return "done"
-	case agent.KindOf(err) == agent.Held && !slices.ContainsFunc(all, func(done runbook.Done) bool { return done.State == runs.Failed }):
+	case fail.KindOf(err) == fail.Held && !slices.ContainsFunc(all, func(done runbook.Done) bool { return done.State == runs.Failed }):
 		return "stopped"
-	case agent.KindOf(err) == agent.Interrupted:
+	case fail.KindOf(err) == fail.Interrupted:
 		return "interrupted"
 	default:
 		return "failed"

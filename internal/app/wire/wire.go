@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 )
@@ -238,13 +239,13 @@ type Failure struct {
 }
 
 // kinds are the words for the kinds of errors.
-var kinds = map[agent.Kind]string{
-	agent.Failed: "failed", agent.NotFound: "not found", agent.TimedOut: "timed out", agent.BadInput: "bad input", agent.Conflict: "conflict",
-	agent.Unfit: "unfit", agent.Partial: "partial", agent.Held: "held", agent.Interrupted: "interrupted",
+var kinds = map[fail.Kind]string{
+	fail.Failed: "failed", fail.NotFound: "not found", fail.TimedOut: "timed out", fail.BadInput: "bad input", fail.Conflict: "conflict",
+	fail.Unfit: "unfit", fail.Partial: "partial", fail.Held: "held", fail.Interrupted: "interrupted",
 }
 
 // NewFailure is an error of a kind, with its message and remedies as they are printed.
-func NewFailure(handle agent.Handle, kind agent.Kind, message string, hints []string) Failure {
+func NewFailure(handle agent.Handle, kind fail.Kind, message string, hints []string) Failure {
 	return Failure{Handle: handle, Error: Error{Kind: kinds[kind], Message: message, Hints: list(hints), ExitCode: int(kind)}}
 }
 

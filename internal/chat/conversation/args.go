@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // owned are the arguments that a turn sets itself, or that would change what claude is told in it.
@@ -15,7 +16,7 @@ var owned = []string{"--input-format", "--output-format", "--replay-user-message
 func CheckArgs(args []string) error {
 	for _, arg := range args {
 		if name, _, _ := strings.Cut(arg, "="); slices.Contains(owned, name) {
-			return agent.Errorf(agent.BadInput, "extra argument %s is set by nbs-worker itself", agent.Quote(name)).Hint("nbs-worker ask --help")
+			return fail.Errorf(fail.BadInput, "extra argument %s is set by nbs-worker itself", human.Quote(name)).Hint("nbs-worker ask --help")
 		}
 	}
 	return claude.CheckExtraArgs(args)

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
@@ -20,7 +21,7 @@ func TestAnEmptyTextIsNotAccepted(t *testing.T) {
 	s := newStage(t)
 	for _, text := range []string{"", " \n\t "} {
 		_, err := s.ask(text)
-		storetest.WantKind(t, "an empty text", err, agent.BadInput)
+		storetest.WantKind(t, "an empty text", err, fail.BadInput)
 	}
 	rig.Check(t, len(s.heard) == 0, "claude heard %q", s.heard)
 }
@@ -35,7 +36,7 @@ func TestATurnDoesNotAskItsOwnConversation(t *testing.T) {
 		inner.Env = append(slices.Clone(s.Env), within)
 		say := Say{Request: conversations.Request{ID: "inner", Text: "and you?", At: s.now}, Meta: s.meta()}
 		_, _, err := inner.Accept(t.Context(), "review", say)
-		storetest.WantKind(t, "its own conversation", err, agent.BadInput)
+		storetest.WantKind(t, "its own conversation", err, fail.BadInput)
 		rig.Must(t, second(inner.Accept(t.Context(), "other", say)))
 		return turn.Outcome{Answer: text}
 	}
@@ -78,7 +79,7 @@ func TestWhatIsNoTextIsNotAccepted(t *testing.T) {
 		"a NUL":     {Request: conversations.Request{ID: "1", Text: "a\x00b"}},
 	} {
 		_, _, err := s.Accept(t.Context(), "review", say)
-		rig.Check(t, agent.KindOf(err) == agent.BadInput, "%s: %v", what, err)
+		rig.Check(t, fail.KindOf(err) == fail.BadInput, "%s: %v", what, err)
 	}
 	_, err := s.Store.Conversations().Of("review").State()
 	rig.Check(t, errors.Is(err, fs.ErrNotExist), "something was accepted: %v", err)

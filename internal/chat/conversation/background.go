@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // Context stays in the conversation for good, so it is bounded.
@@ -32,11 +32,11 @@ func (j *job) background(ctx context.Context) string {
 	cmd.Dir, cmd.Stdout, cmd.WaitDelay = j.state.Meta.Cwd, out, time.Second
 	cmd.Env = append(slices.Clone(j.Env), "NBS_CONVERSATION="+string(j.state.Meta.Key))
 	if err := cmd.Run(); err != nil {
-		j.notices = append(j.notices, fmt.Sprintf("It was answered without context: %s: %s.", agent.Quote(j.ask.ContextCmd), reasonOf(ctx, err)))
+		j.notices = append(j.notices, fmt.Sprintf("It was answered without context: %s: %s.", human.Quote(j.ask.ContextCmd), reasonOf(ctx, err)))
 		return ""
 	}
 	if out.cut {
-		j.notices = append(j.notices, fmt.Sprintf("Its context was cut after %s.", agent.Bytes(contextLimit)))
+		j.notices = append(j.notices, fmt.Sprintf("Its context was cut after %s.", human.Bytes(contextLimit)))
 	}
 	return strings.ToValidUTF8(out.text.String(), "")
 }

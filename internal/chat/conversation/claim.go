@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
@@ -63,7 +64,7 @@ func patiently[T any](ctx context.Context, grace time.Duration, take func() (T, 
 	defer retry.Stop()
 	for begun := time.Now(); ; {
 		got, err = take()
-		if agent.KindOf(err) != agent.Conflict || time.Since(begun) > grace {
+		if fail.KindOf(err) != fail.Conflict || time.Since(begun) > grace {
 			return got, err
 		}
 		select {
@@ -85,7 +86,7 @@ func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
 		}
 		return struct{}{}, err
 	})
-	if agent.KindOf(err) == agent.Conflict {
+	if fail.KindOf(err) == fail.Conflict {
 		if err = j.endHung(ctx, strangers); err == nil {
 			strangers, err = j.Strangers(r)
 		}

@@ -26,6 +26,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
@@ -85,7 +87,7 @@ func (s *Say) checkTexts() error {
 // is another one; Held when Claude does not trust the folder, or when it is not that of the agent that asks.
 func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t conversations.Turn, result *conversations.Result, err error) {
 	if strings.TrimSpace(say.Text) == "" { // the API refuses it, and every later text of that conversation
-		return t, nil, agent.Errorf(agent.BadInput, "the text is empty")
+		return t, nil, fail.Errorf(fail.BadInput, "the text is empty")
 	}
 	if err := say.checkTexts(); err != nil {
 		return t, nil, err
@@ -110,7 +112,7 @@ func (e *Engine) checkOther(c *conversations.Conversation) error {
 	if starts := state.Open[0].Starts; len(starts) == 0 || starts[len(starts)-1].Invocation != within {
 		return nil
 	}
-	return agent.Errorf(agent.BadInput, "a turn does not ask its own conversation: it would wait for its own end").
+	return fail.Errorf(fail.BadInput, "a turn does not ask its own conversation: it would wait for its own end").
 		Hint("ask in another one: nbs-worker ask OTHER-KEY TEXT")
 }
 
@@ -132,8 +134,8 @@ func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (c
 			if result, done, err := c.Result(id); err != nil || done { // somebody else has just brought it to its end
 				return result, err
 			}
-			return conversations.Result{}, agent.Errorf(agent.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", agent.Quote(id)).
-				Hint("to see what waits: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+			return conversations.Result{}, fail.Errorf(fail.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", human.Quote(id)).
+				Hint("to see what waits: nbs-worker conversation queue %s", human.ShellWord(string(key)))
 		}
 		until, err := e.advance(ctx, c, id)
 		if err != nil {
@@ -155,10 +157,10 @@ const patience = time.Minute
 func errLater(c *conversations.Conversation, until time.Time) error {
 	state, err := c.State()
 	if err != nil || len(state.Open) == 0 || state.Open[0].Held == nil {
-		return errors.Join(err, agent.Errorf(agent.Held, "it is tried again at %s", until.Format(time.RFC3339)))
+		return errors.Join(err, fail.Errorf(fail.Held, "it is tried again at %s", until.Format(time.RFC3339)))
 	}
-	key := agent.ShellWord(string(state.Meta.Key))
-	return agent.Errorf(agent.Held, "%s; it is kept, and can be tried again at %s", state.Open[0].Held.Reason, until.Format(time.RFC3339)).
+	key := human.ShellWord(string(state.Meta.Key))
+	return fail.Errorf(fail.Held, "%s; it is kept, and can be tried again at %s", state.Open[0].Held.Reason, until.Format(time.RFC3339)).
 		Hint("nbs-worker serve tries it then, and so does the next nbs-worker ask").
 		Hint("or now: nbs-worker conversation retry %s", key)
 }
@@ -230,9 +232,9 @@ func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
 	if id != "" && head.ID != id {
 		what = "a turn before it"
 	}
-	return agent.Errorf(agent.Held, "%s, number %d, %w: %s", what, head.Seq, ErrDeadLetter, head.Held.Reason).
-		Hint("try it again: nbs-worker conversation retry %s", agent.ShellWord(string(key))).
-		Hint("or give it up: nbs-worker conversation skip %s", agent.ShellWord(string(key)))
+	return fail.Errorf(fail.Held, "%s, number %d, %w: %s", what, head.Seq, ErrDeadLetter, head.Held.Reason).
+		Hint("try it again: nbs-worker conversation retry %s", human.ShellWord(string(key))).
+		Hint("or give it up: nbs-worker conversation skip %s", human.ShellWord(string(key)))
 }
 
 // keeper restores transcripts.
@@ -274,9 +276,9 @@ func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason 
 
 // ErrNone is the error that the key has no conversation.
 func ErrNone(key conversations.Key) error {
-	return agent.Errorf(agent.NotFound, "there is no conversation %s", agent.Quote(string(key))).
+	return fail.Errorf(fail.NotFound, "there is no conversation %s", human.Quote(string(key))).
 		Hint("to see them: nbs-worker conversation list").
-		Hint("to begin it: nbs-worker ask %s TEXT", agent.ShellWord(string(key)))
+		Hint("to begin it: nbs-worker ask %s TEXT", human.ShellWord(string(key)))
 }
 
 // Restore makes a previous session the conversation's again; the beginning of its id is enough. Errors: NotFound.
@@ -301,8 +303,8 @@ func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning s
 		}
 	}
 	if len(found) != 1 {
-		return "", agent.Errorf(agent.NotFound, "%s of its previous sessions begin with %s", agent.Count(len(found), "session"), agent.Quote(beginning)).
-			Hint("to see them: nbs-worker conversation show %s", agent.ShellWord(string(key)))
+		return "", fail.Errorf(fail.NotFound, "%s of its previous sessions begin with %s", human.Count(len(found), "session"), human.Quote(beginning)).
+			Hint("to see them: nbs-worker conversation show %s", human.ShellWord(string(key)))
 	}
 	if e.Warm != nil {
 		e.Warm.drop(ctx, key)

@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
@@ -94,18 +95,18 @@ func TestOneIDIsRunOnce(t *testing.T) {
 	all.Wait()
 	rig.Check(t, len(s.heard) == 1, "it was said %d times", len(s.heard))
 	_, err := s.ask("pay twice", func(r *conversations.Request) { r.ID = "update-77" })
-	storetest.WantKind(t, "another text under the same id", err, agent.Conflict)
+	storetest.WantKind(t, "another text under the same id", err, fail.Conflict)
 }
 
 // What a failure leads to. In each case the conversation stays, and the next turn goes on in it.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[turn.Class]struct {
-		kind agent.Kind
+		kind fail.Kind
 		word string // of the turn that is left open; "": none
 	}{
-		turn.BadRequest: {agent.Failed, ""}, turn.BadModel: {agent.BadInput, ""}, turn.TooLong: {agent.Failed, ""}, turn.Failed: {agent.Failed, ""},
-		turn.Authentication: {agent.Held, Dead}, turn.Limit: {agent.Held, Later},
+		turn.BadRequest: {fail.Failed, ""}, turn.BadModel: {fail.BadInput, ""}, turn.TooLong: {fail.Failed, ""}, turn.Failed: {fail.Failed, ""},
+		turn.Authentication: {fail.Held, Dead}, turn.Limit: {fail.Held, Later},
 	} {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +149,7 @@ func TestAnOverloadIsTriedAgain(t *testing.T) {
 		s.now = until
 	}
 	_, err := s.Drain(t.Context(), "review")
-	storetest.WantKind(t, "the third attempt", err, agent.Held)
+	storetest.WantKind(t, "the third attempt", err, fail.Held)
 	if want := []string{"hello", turn.Continue, turn.Continue}; strings.Join(s.heard, "|") != strings.Join(want, "|") {
 		t.Errorf("claude heard %q; want %q", s.heard, want)
 	}
@@ -194,11 +195,11 @@ func TestADeadLetterBlocksItsKey(t *testing.T) {
 		return turn.Outcome{Answer: "re: " + text}
 	}
 	_, err := s.ask("poison")
-	storetest.WantKind(t, "the poison", err, agent.Held)
+	storetest.WantKind(t, "the poison", err, fail.Held)
 	storetest.WantHint(t, err, "conversation skip 'review'")
 	rig.Check(t, len(s.heard) == 3, "it was tried %d times; want 3", len(s.heard))
 	_, err = s.ask("behind it")
-	storetest.WantKind(t, "what is behind it", err, agent.Held)
+	storetest.WantKind(t, "what is behind it", err, fail.Held)
 	rig.Must(t, s.Store.Conversations().Of("review").Skip(t.Context(), 1, "a person gave it up"))
 	if _, err := s.Drain(t.Context(), "review"); err != nil {
 		t.Error(err)
@@ -218,7 +219,7 @@ func TestALostConversation(t *testing.T) {
 	}
 	lose()
 	got := s.mustAsk("two")
-	rig.Check(t, got.Class == ClassLost && agent.KindOf(ErrOf("review", got)) == agent.NotFound, "%+v", got)
+	rig.Check(t, got.Class == ClassLost && fail.KindOf(ErrOf("review", got)) == fail.NotFound, "%+v", got)
 	rig.Check(t, s.state().Session.ID == before.SessionID, "the session was given up: %+v", s.state())
 	fresh := func(r *conversations.Request) { r.OnLost = LostFresh }
 	got = s.mustAsk("three", fresh)
@@ -280,7 +281,7 @@ func TestATurnThatTakesTooLong(t *testing.T) {
 	s := newStage(t)
 	s.answer(failing(forever))
 	got := s.mustAsk("hello", func(r *conversations.Request) { r.Timeout = time.Millisecond })
-	storetest.WantKind(t, "the turn", ErrOf("review", got), agent.TimedOut)
+	storetest.WantKind(t, "the turn", ErrOf("review", got), fail.TimedOut)
 }
 
 // A text that could not be said at all is no turn that took too long: it stays open.
@@ -289,7 +290,7 @@ func TestATextThatCouldNotBeSaid(t *testing.T) {
 	s := newStage(t)
 	s.answer(failing(takesNone))
 	_, err := s.ask("hello")
-	storetest.WantKind(t, "the turn", err, agent.Conflict)
+	storetest.WantKind(t, "the turn", err, fail.Conflict)
 	rig.Check(t, len(s.state().Open) == 1, "it is over: %+v", s.state())
 }
 
@@ -330,7 +331,7 @@ func TestTheSystemPromptIsTheConversations(t *testing.T) {
 		rig.Check(t, !strings.Contains(strings.Join(l.Args, " "), "terse"), "the prompt is in what others can read: %q", l.Args)
 	}
 	say.Meta.SystemPrompt, say.ID = "Be verbose.", "3"
-	storetest.WantKind(t, "another one", second(s.Accept(t.Context(), "review", say)), agent.Conflict)
+	storetest.WantKind(t, "another one", second(s.Accept(t.Context(), "review", say)), fail.Conflict)
 	state := s.state()
 	state.Meta.SystemPrompt = "Be verbose."
 	_, err = s.Reset(t.Context(), "review", ReasonAsked, &state.Meta)
@@ -349,7 +350,7 @@ func TestAPersonDecidesOnATurnWithTools(t *testing.T) {
 		return turn.Outcome{Answer: "re: " + text}
 	}
 	_, err := s.ask("pay")
-	storetest.WantKind(t, "a turn that may have paid", err, agent.Held)
+	storetest.WantKind(t, "a turn that may have paid", err, fail.Held)
 	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
 	if _, err := s.Drain(t.Context(), "review"); err != nil || strings.Join(s.heard, "|") != "pay|"+turn.Continue {
 		t.Errorf("claude heard %q; %v", s.heard, err)
@@ -362,7 +363,7 @@ func TestAnIDThatNobodyAccepted(t *testing.T) {
 	s := newStage(t)
 	s.mustAsk("one")
 	_, err := s.Await(t.Context(), "review", "another")
-	storetest.WantKind(t, "it", err, agent.NotFound)
+	storetest.WantKind(t, "it", err, fail.NotFound)
 }
 
 // A turn that another turn waits for is answered, also where those that run have all the places.

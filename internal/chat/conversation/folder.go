@@ -4,8 +4,9 @@ import (
 	"errors"
 	"io/fs"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -22,7 +23,7 @@ func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 		return err
 	}
 	if powers := say.Powers; powers != nil && (powers.Cwd != meta.Cwd || powers.ConfigDir != meta.ConfigDir) {
-		return agent.Errorf(agent.Held, "the conversation is in another folder, or another configuration of Claude, than %s", powers.Agent).
+		return fail.Errorf(fail.Held, "the conversation is in another folder, or another configuration of Claude, than %s", powers.Agent).
 			Hint("begin another one, with another key")
 	}
 	if begun {
@@ -51,7 +52,7 @@ func (e *Engine) CheckTrust(meta *conversations.Meta) error {
 	if err != nil || first.Trusted {
 		return err
 	}
-	return agent.Errorf(agent.Held, "Claude does not trust %s yet, and a turn runs the hooks and the servers of that folder", agent.Quote(folder)).
-		Hint("look at what is in it, and answer Claude's question: cd %s && claude", agent.ShellWord(folder)).
-		Hint("or in one step: nbs-worker spawn HANDLE --cwd %[1]s --trust=%[1]s", agent.ShellWord(folder))
+	return fail.Errorf(fail.Held, "Claude does not trust %s yet, and a turn runs the hooks and the servers of that folder", human.Quote(folder)).
+		Hint("look at what is in it, and answer Claude's question: cd %s && claude", human.ShellWord(folder)).
+		Hint("or in one step: nbs-worker spawn HANDLE --cwd %[1]s --trust=%[1]s", human.ShellWord(folder))
 }

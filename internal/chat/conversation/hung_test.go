@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
@@ -76,7 +77,7 @@ func TestAnothersClaudeIsNotEnded(t *testing.T) {
 	first := s.mustAsk("one")
 	ended := s.claudeOf(agent.NewInvocation(), first.SessionID)
 	_, err := s.ask("two")
-	storetest.WantKind(t, "the turn", err, agent.Conflict)
+	storetest.WantKind(t, "the turn", err, fail.Conflict)
 	select {
 	case <-ended:
 		t.Error("it was ended")
@@ -137,6 +138,6 @@ func TestNoPlaceComesFree(t *testing.T) {
 		defer release()
 	}
 	_, err := s.ask("one", func(r *conversations.Request) { r.Timeout = brief })
-	storetest.WantKind(t, "the turn", err, agent.TimedOut)
+	storetest.WantKind(t, "the turn", err, fail.TimedOut)
 	rig.Equal(t, len(s.state().Open), 1, "turns that are kept")
 }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 )
@@ -58,24 +59,24 @@ func wordOf(t *conversations.Turn) string {
 
 // ErrOf is the error of a turn that failed; nil when it was answered.
 func ErrOf(key conversations.Key, r conversations.Result) error {
-	named := agent.ShellWord(string(key))
+	named := human.ShellWord(string(key))
 	switch turn.Class(r.Class) {
 	case "":
 		return nil
 	case ClassLost:
-		return agent.Errorf(agent.NotFound, "%s", r.Error).
+		return fail.Errorf(fail.NotFound, "%s", r.Error).
 			Hint("put a backup of its transcript back, or begin a new conversation: nbs-worker conversation reset %s", named).
 			Hint("to begin a new one by itself: nbs-worker ask %s TEXT --on-lost fresh", named)
 	case ClassTimedOut:
-		return agent.Errorf(agent.TimedOut, "%s; the conversation is kept", r.Error).Hint("give it more time: nbs-worker ask %s TEXT --timeout 1h", named)
+		return fail.Errorf(fail.TimedOut, "%s; the conversation is kept", r.Error).Hint("give it more time: nbs-worker ask %s TEXT --timeout 1h", named)
 	case turn.BadModel:
-		return agent.Errorf(agent.BadInput, "%s", r.Error).Hint("name another one: nbs-worker ask %s TEXT --model sonnet", named)
+		return fail.Errorf(fail.BadInput, "%s", r.Error).Hint("name another one: nbs-worker ask %s TEXT --model sonnet", named)
 	case turn.TooLong:
-		return agent.Errorf(agent.Failed, "%s", r.Error).Hint("begin a new conversation: nbs-worker conversation reset %s", named)
+		return fail.Errorf(fail.Failed, "%s", r.Error).Hint("begin a new conversation: nbs-worker conversation reset %s", named)
 	case conversations.Skipped:
-		return agent.Errorf(agent.Failed, "%s", r.Error)
+		return fail.Errorf(fail.Failed, "%s", r.Error)
 	default:
-		return agent.Errorf(agent.Failed, "%s; the conversation is kept", r.Error).Hint("to see it: nbs-worker conversation show %s", named)
+		return fail.Errorf(fail.Failed, "%s; the conversation is kept", r.Error).Hint("to see it: nbs-worker conversation show %s", named)
 	}
 }
 

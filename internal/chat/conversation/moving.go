@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 )
@@ -101,14 +101,14 @@ func isRun(t *conversations.Turn) bool {
 func errHalted(head *conversations.Turn, limit time.Duration) error {
 	switch {
 	case head.Seq == 0:
-		return agent.Errorf(agent.TimedOut, "another process has held the conversation for %s", limit)
+		return fail.Errorf(fail.TimedOut, "another process has held the conversation for %s", limit)
 	case len(head.Starts) == 0:
-		return agent.Errorf(agent.TimedOut, "turn %d of the conversation was not begun within %s, and another process has the right to", head.Seq, limit)
+		return fail.Errorf(fail.TimedOut, "turn %d of the conversation was not begun within %s, and another process has the right to", head.Seq, limit)
 	}
 	runner := head.Starts[len(head.Starts)-1].Runner
-	late := agent.Errorf(agent.TimedOut, "turn %d of the conversation has not ended within %s; pid %d runs it", head.Seq, limit, runner.PID)
+	late := fail.Errorf(fail.TimedOut, "turn %d of the conversation has not ended within %s; pid %d runs it", head.Seq, limit, runner.PID)
 	if proc.IsAlive(runner) && proc.Halted(runner.PID) {
-		return agent.Errorf(agent.TimedOut, "%w, and is suspended", late).Hint("to let that process go on: kill -CONT %d", runner.PID)
+		return fail.Errorf(fail.TimedOut, "%w, and is suspended", late).Hint("to let that process go on: kill -CONT %d", runner.PID)
 	}
 	return late
 }

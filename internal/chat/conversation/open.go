@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -62,7 +63,7 @@ func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Op
 	r, keeper := j.record(now.ID, now.Confirmed), j.keeper()
 	opening, kept, err := keeper.Opening(r, config, false)
 	switch {
-	case agent.KindOf(err) == agent.NotFound:
+	case fail.KindOf(err) == fail.NotFound:
 		return "", "", lostError{err}
 	case err != nil:
 		return "", "", err

@@ -10,6 +10,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -51,7 +53,7 @@ func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.Sess
 		meta.Cwd = cwd
 	}
 	if e.Store.Spool().WorksIn(meta.Cwd) {
-		return false, agent.Errorf(agent.BadInput, "the session %s observes an agent for the memory", id).
+		return false, fail.Errorf(fail.BadInput, "the session %s observes an agent for the memory", id).
 			Hint("to see who is observed: nbs-worker memory status")
 	}
 	before, err := c.State()
@@ -59,8 +61,8 @@ func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.Sess
 		return false, err
 	}
 	if before.Session.ID != "" && before.Session.ID != id {
-		return false, agent.Errorf(agent.Conflict, "the conversation %s is there, and in another session", agent.Quote(string(key))).
-			Hint("to leave that one: nbs-worker conversation reset %s", agent.ShellWord(string(key)))
+		return false, fail.Errorf(fail.Conflict, "the conversation %s is there, and in another session", human.Quote(string(key))).
+			Hint("to leave that one: nbs-worker conversation reset %s", human.ShellWord(string(key)))
 	}
 	return there, c.Adopt(ctx, meta, id)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
@@ -59,7 +59,7 @@ func TestAWarmProcessHasTheLease(t *testing.T) {
 	cold.Start, cold.dying = s.startFake, brief
 	say := Say{Request: conversations.Request{ID: "cold", Text: "two", At: s.now}, Meta: s.meta()}
 	rig.Must(t, second(cold.Accept(t.Context(), "review", say)))
-	if _, err := cold.Await(t.Context(), "review", "cold"); agent.KindOf(err) != agent.Conflict {
+	if _, err := cold.Await(t.Context(), "review", "cold"); fail.KindOf(err) != fail.Conflict {
 		t.Errorf("a cold turn beside a warm process on %s: %v", id, err)
 	}
 	s.Warm.Close(t.Context())

@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 )
@@ -32,7 +33,7 @@ func (j *job) withdrawn() (why string, err error) {
 		return "", nil
 	}
 	r, err := j.Store.Load(powers.Handle)
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return powers.Agent + ", which asked for it, is not there any more", nil
 	}
 	if err == nil {

@@ -11,6 +11,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 )
@@ -159,7 +161,7 @@ func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why s
 		return 0, err
 	}
 	if unlock == nil {
-		return 0, agent.Errorf(agent.Conflict, "a turn of it is being answered").Hint("see it: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+		return 0, fail.Errorf(fail.Conflict, "a turn of it is being answered").Hint("see it: nbs-worker conversation queue %s", human.ShellWord(string(key)))
 	}
 	defer unlock()
 	_, t, err := e.OpenTurn(key, seq)
@@ -183,12 +185,12 @@ func (e *Engine) OpenTurn(key conversations.Key, seq int) (head, wanted conversa
 	case err != nil:
 		return head, wanted, err
 	case len(state.Open) == 0:
-		return head, wanted, agent.Errorf(agent.NotFound, "no turn of it waits").Hint("to see what was said: nbs-worker conversation history %s", agent.ShellWord(string(key)))
+		return head, wanted, fail.Errorf(fail.NotFound, "no turn of it waits").Hint("to see what was said: nbs-worker conversation history %s", human.ShellWord(string(key)))
 	}
 	for _, t := range state.Open {
 		if seq == 0 || t.Seq == seq {
 			return state.Open[0], t, nil
 		}
 	}
-	return head, wanted, agent.Errorf(agent.NotFound, "turn %d does not wait", seq).Hint("to see those that do: nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+	return head, wanted, fail.Errorf(fail.NotFound, "turn %d does not wait", seq).Hint("to see those that do: nbs-worker conversation queue %s", human.ShellWord(string(key)))
 }

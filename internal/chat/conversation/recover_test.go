@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
@@ -66,7 +66,7 @@ func TestWhatStandsElsewhereIsSaid(t *testing.T) {
 		s := newStage(t)
 		s.answer(failing(turn.Authentication))
 		_, err := s.ask("hello")
-		storetest.WantKind(t, "the turn", err, agent.Held)
+		storetest.WantKind(t, "the turn", err, fail.Held)
 		_, err = s.Reset(t.Context(), "review", ReasonAsked, nil)
 		rig.Must(t, err)
 		rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
@@ -83,9 +83,9 @@ func TestAPersonDecidesOnAnUnknownTurn(t *testing.T) {
 	s := newStage(t)
 	s.answer(failing(turn.Killed))
 	_, err := s.ask("hello", func(r *conversations.Request) { r.OnUnknown = UnknownAsk })
-	storetest.WantKind(t, "the turn", err, agent.Held)
+	storetest.WantKind(t, "the turn", err, fail.Held)
 	_, err = s.Drain(t.Context(), "review")
-	storetest.WantKind(t, "the turn, which waits for a person", err, agent.Held)
+	storetest.WantKind(t, "the turn, which waits for a person", err, fail.Held)
 	rig.Check(t, strings.HasPrefix(err.Error(), "the turn, number 1, waits for a person: "), "%v", err)
 	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
 	got, err := s.Await(t.Context(), "review", "id 1")
@@ -123,7 +123,7 @@ func TestAConversationThatIsOpenElsewhereIsTold(t *testing.T) {
 	inUse := failing(turn.SessionInUse)
 	s.answer(inUse, inUse, inUse)
 	_, err := s.ask("hello")
-	storetest.WantKind(t, "the turn", err, agent.Held)
+	storetest.WantKind(t, "the turn", err, fail.Held)
 	held := s.state().Open[0].Held
 	rig.Check(t, held != nil && held.Class == string(ClassInUse) && strings.HasSuffix(held.Reason, ": it is session_in_use"), "%+v", held)
 }

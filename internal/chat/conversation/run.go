@@ -10,6 +10,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/turns"
@@ -80,7 +82,7 @@ func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
 	}
 	release, err = places.Await(waiting, proc.Halted, func() {})
 	if err != nil && ctx.Err() == nil {
-		return nil, agent.Errorf(agent.TimedOut, "%s run on this machine already, and none ended within %s", agent.Count(turns.AtOnce(), "turn"), j.ask.Timeout).
+		return nil, fail.Errorf(fail.TimedOut, "%s run on this machine already, and none ended within %s", human.Count(turns.AtOnce(), "turn"), j.ask.Timeout).
 			Hint("to see what runs: nbs-worker conversation queue")
 	}
 	return release, err

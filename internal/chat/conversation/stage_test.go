@@ -14,6 +14,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
@@ -114,7 +115,7 @@ func (f *fake) Turn(ctx context.Context, textID, text string, _ func(turn.Event)
 		return turn.Outcome{Class: turn.Interrupted}, ctx.Err()
 	}
 	if o.Class == takesNone {
-		return turn.Outcome{}, agent.Errorf(agent.Conflict, "it takes none")
+		return turn.Outcome{}, fail.Errorf(fail.Conflict, "it takes none")
 	}
 	f.id = cmp.Or(o.SessionID, f.id)
 	switch o.Class {

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v4"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 
-	"nbs-worker/internal/agent"
+	"go.yaml.in/yaml/v4"
 )
 
 // SealKind is the kind of the user's seal of the file.
@@ -35,9 +36,9 @@ func Parse(name string, text []byte) (*File, error) {
 	}
 	all := strings.Join(lines, "\n")
 	if len(lines) > 1 {
-		all = agent.Count(len(lines), "mistake") + "\n" + all
+		all = human.Count(len(lines), "mistake") + "\n" + all
 	}
-	return nil, agent.Errorf(agent.BadInput, "schedules %s, %s", agent.Quote(name), all).
+	return nil, fail.Errorf(fail.BadInput, "schedules %s, %s", human.Quote(name), all).
 		Hint("what it may say: nbs-worker schedule --help")
 }
 
@@ -91,7 +92,7 @@ func (p *parser) read(root *yaml.Node) {
 	seen := map[string]int{}
 	for name, entry := range p.pairs(node, "schedules") {
 		if line, twice := seen[name.Value]; twice {
-			p.wrong(name, "there is a schedule %s already, in line %d", agent.Quote(name.Value), line)
+			p.wrong(name, "there is a schedule %s already, in line %d", human.Quote(name.Value), line)
 			continue
 		}
 		seen[name.Value] = name.Line
@@ -105,7 +106,7 @@ func (p *parser) resets(top map[string]*yaml.Node) {
 		r.Clock, r.Zone = p.text(node), p.zone.String()
 		at, err := time.Parse("15:04", r.Clock)
 		if err != nil || r.Clock != at.Format("15:04") {
-			p.wrong(node, "reset_at: %s is no time of day, such as \"04:00\"", agent.Quote(r.Clock))
+			p.wrong(node, "reset_at: %s is no time of day, such as \"04:00\"", human.Quote(r.Clock))
 		} else if times, err := cronTimes(fmt.Sprintf("%d %d * * *", at.Minute(), at.Hour()), p.zone); err == nil {
 			r.Daily = &times
 		}
@@ -123,8 +124,8 @@ func (p *parser) resets(top map[string]*yaml.Node) {
 		}
 		for _, item := range node.Content {
 			key := p.text(item)
-			if key == "" || strings.ContainsAny(key, " \t\n") || !agent.IsLegible(key) || strings.Contains(strings.TrimSuffix(key, "*"), "*") {
-				p.wrong(item, "keys: %s is no conversation, nor the beginning of some with * at its end", agent.Quote(key))
+			if key == "" || strings.ContainsAny(key, " \t\n") || !human.IsLegible(key) || strings.Contains(strings.TrimSuffix(key, "*"), "*") {
+				p.wrong(item, "keys: %s is no conversation, nor the beginning of some with * at its end", human.Quote(key))
 			}
 			r.Keys = append(r.Keys, key)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -125,7 +125,7 @@ func TestFileThatIsWrong(t *testing.T) {
 	} {
 		_, err := Parse("schedules.yaml", []byte(text))
 		switch {
-		case agent.KindOf(err) != agent.BadInput || !strings.Contains(err.Error(), want):
+		case fail.KindOf(err) != fail.BadInput || !strings.Contains(err.Error(), want):
 			t.Errorf("%q: %v; want %s", text, err, want)
 		case strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), `schedules "schedules.yaml", line `):
 			t.Errorf("%q: not one line that says where: %v", text, err)
@@ -180,20 +180,20 @@ func TestWordsOfAFile(t *testing.T) {
 		if kind == PromptSealKind && name == "good.md" && string(content) == "What is new?\n" {
 			return nil
 		}
-		return agent.Errorf(agent.Held, "%s is not allowed", name)
+		return fail.Errorf(fail.Held, "%s is not allowed", name)
 	}
 	words, err := (&Entry{PromptFile: "good.md"}).Words(project, allow)
 	rig.Check(t, err == nil && words == "What is new?\n", "%q, %v", words, err)
-	for name, want := range map[string]agent.Kind{
-		"empty.md": agent.BadInput, "binary.md": agent.BadInput, "large.md": agent.BadInput, "out.md": agent.BadInput, "pipe.md": agent.BadInput,
-		"none.md": agent.NotFound, ".": agent.BadInput,
+	for name, want := range map[string]fail.Kind{
+		"empty.md": fail.BadInput, "binary.md": fail.BadInput, "large.md": fail.BadInput, "out.md": fail.BadInput, "pipe.md": fail.BadInput,
+		"none.md": fail.NotFound, ".": fail.BadInput,
 	} {
 		_, err := (&Entry{PromptFile: name}).Words(project, allow)
-		rig.Check(t, err != nil && agent.KindOf(err) == want, "%s: %v", name, err)
+		rig.Check(t, err != nil && fail.KindOf(err) == want, "%s: %v", name, err)
 	}
 	write("good.md", "Delete all.\n")
 	_, err = (&Entry{PromptFile: "good.md"}).Words(project, allow)
-	rig.Check(t, agent.KindOf(err) == agent.Held && strings.Contains(strings.Join(agent.HintsOf(err), " "), "nbs-worker allow --schedules"), "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Held && strings.Contains(strings.Join(fail.HintsOf(err), " "), "nbs-worker allow --schedules"), "%v", err)
 	for want, e := range map[string]*Entry{"said": {Prompt: "said"}, "sent": {Send: &Send{Text: "sent"}}} {
 		words, err := e.Words(project, nil)
 		rig.Check(t, err == nil && words == want, "%q, %v", words, err)

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) })
@@ -19,7 +20,7 @@ var chat = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^te
 func (p *parser) entry(name, node *yaml.Node) {
 	e := &Entry{Name: name.Value, Line: name.Line, Missed: MissedSkip, Overlap: OverlapSkip}
 	if !entryName().MatchString(e.Name) {
-		p.wrong(name, "%s is no name of a schedule: it must be 1 to 64 letters, digits, '_' or '-', the first a letter or digit", agent.Quote(e.Name))
+		p.wrong(name, "%s is no name of a schedule: it must be 1 to 64 letters, digits, '_' or '-', the first a letter or digit", human.Quote(e.Name))
 	}
 	p.file.Entries = append(p.file.Entries, e)
 	has := p.fields(node, e.Name, "cron", "every", "zone", "prompt", "prompt_file", "system_prompt", "model", "missed", "overlap", "deliver_to", "send")
@@ -55,7 +56,7 @@ func (p *parser) times(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 	case expression != nil:
 		times, err := cronTimes(p.text(expression), zone)
 		if err != nil {
-			p.wrong(expression, "%s: cron %s: %v", e.Name, agent.Quote(expression.Value), err)
+			p.wrong(expression, "%s: cron %s: %v", e.Name, human.Quote(expression.Value), err)
 		}
 		e.Times = times
 	case every != nil:
@@ -79,8 +80,8 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 		}
 	case file != nil:
 		e.PromptFile = filepath.Clean(p.text(file))
-		if file.Value == "" || e.PromptFile == "." || !filepath.IsLocal(e.PromptFile) || !agent.IsLegible(e.PromptFile) {
-			p.wrong(file, "%s: prompt_file %s must be a path below the project root", e.Name, agent.Quote(file.Value))
+		if file.Value == "" || e.PromptFile == "." || !filepath.IsLocal(e.PromptFile) || !human.IsLegible(e.PromptFile) {
+			p.wrong(file, "%s: prompt_file %s must be a path below the project root", e.Name, human.Quote(file.Value))
 		}
 	default:
 		p.wrong(name, "%s: it is not said what; say prompt: \"...\", prompt_file: PATH or send: {to: HANDLE, text: \"...\"}", e.Name)
@@ -97,7 +98,7 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 	}
 	if node := has["deliver_to"]; node != nil {
 		if e.DeliverTo = p.text(node); !chat().MatchString(e.DeliverTo) {
-			p.wrong(node, "%s: deliver_to %s is no chat, such as telegram:1234", e.Name, agent.Quote(e.DeliverTo))
+			p.wrong(node, "%s: deliver_to %s is no chat, such as telegram:1234", e.Name, human.Quote(e.DeliverTo))
 		}
 	}
 }

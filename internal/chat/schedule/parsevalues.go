@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v4"
+	"nbs-worker/internal/human"
 
-	"nbs-worker/internal/agent"
+	"go.yaml.in/yaml/v4"
 )
 
 // location reads a zone.
@@ -17,7 +17,7 @@ func (p *parser) location(node *yaml.Node) *time.Location {
 	name := p.text(node)
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
-		p.wrong(node, "zone: %s is no time zone, such as Europe/Berlin or UTC", agent.Quote(name))
+		p.wrong(node, "zone: %s is no time zone, such as Europe/Berlin or UTC", human.Quote(name))
 		return time.UTC
 	}
 	return zone
@@ -31,7 +31,7 @@ func (p *parser) duration(node *yaml.Node, least time.Duration) time.Duration {
 	}
 	parsed, err := time.ParseDuration(text)
 	if err != nil || parsed < least || parsed%time.Second != 0 {
-		p.wrong(node, "%s is no time of whole seconds, %s or more, such as 90s, 15m or 12h", agent.Quote(text), strings.TrimSuffix(least.String(), "0s"))
+		p.wrong(node, "%s is no time of whole seconds, %s or more, such as 90s, 15m or 12h", human.Quote(text), strings.TrimSuffix(least.String(), "0s"))
 		return 0
 	}
 	return parsed
@@ -41,7 +41,7 @@ func (p *parser) duration(node *yaml.Node, least time.Duration) time.Duration {
 func oneOf[Word ~string](p *parser, node *yaml.Node, field string, known ...Word) Word {
 	word := Word(p.text(node))
 	if !slices.Contains(known, word) {
-		p.wrong(node, "%s: %s must be one of %s and %s", field, agent.Quote(string(word)), known[0], known[1])
+		p.wrong(node, "%s: %s must be one of %s and %s", field, human.Quote(string(word)), known[0], known[1])
 	}
 	return word
 }
@@ -65,7 +65,7 @@ func (p *parser) fields(node *yaml.Node, what string, known ...string) map[strin
 	for name, value := range p.pairs(node, what) {
 		switch {
 		case !slices.Contains(known, name.Value):
-			p.wrong(name, "%s: there is no field %s; there are %s", what, agent.Quote(name.Value), strings.Join(known, ", "))
+			p.wrong(name, "%s: there is no field %s; there are %s", what, human.Quote(name.Value), strings.Join(known, ", "))
 		case has[name.Value] != nil:
 			p.wrong(name, "%s: %s is there twice", what, name.Value)
 		default:

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/schedules"
 )
 
@@ -92,7 +94,7 @@ func (d Due) ID() string { return d.Entry.Key() + ":" + d.ScheduledFor.UTC().For
 func (f *File) ByHand(name string, now time.Time) (Due, error) {
 	entry := f.Entry(name)
 	if entry == nil {
-		return Due{}, agent.Errorf(agent.NotFound, "there is no schedule %s", agent.Quote(name)).
+		return Due{}, fail.Errorf(fail.NotFound, "there is no schedule %s", human.Quote(name)).
 			Hint("to see which there are: nbs-worker schedule list")
 	}
 	return Due{Entry: entry, ScheduledFor: now.UTC().Truncate(time.Second)}, nil

@@ -9,7 +9,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // PromptSealKind is the kind of the user's seal of a prompt file.
@@ -31,7 +32,7 @@ func (e *Entry) Words(project string, check func(kind, name string, content []by
 		return "", err
 	}
 	if err := check(PromptSealKind, e.PromptFile, text); err != nil {
-		return "", agent.Errorf(agent.KindOf(err), "prompt %w", err).Hint("look at it, then: nbs-worker allow --schedules")
+		return "", fail.Errorf(fail.KindOf(err), "prompt %w", err).Hint("look at it, then: nbs-worker allow --schedules")
 	}
 	return string(text), nil
 }
@@ -42,13 +43,13 @@ func (e *Entry) ReadPromptFile(project string) ([]byte, error) {
 	text, err := readBelow(project, e.PromptFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, agent.Errorf(agent.NotFound, "schedule %s: there is no prompt_file %s in the project", e.Name, agent.Quote(e.PromptFile))
+		return nil, fail.Errorf(fail.NotFound, "schedule %s: there is no prompt_file %s in the project", e.Name, human.Quote(e.PromptFile))
 	case err != nil:
-		return nil, agent.Errorf(agent.BadInput, "schedule %s: prompt_file cannot be read: %w", e.Name, err)
+		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file cannot be read: %w", e.Name, err)
 	case len(text) > promptLimit:
-		return nil, agent.Errorf(agent.BadInput, "schedule %s: prompt_file %s is larger than %d bytes", e.Name, agent.Quote(e.PromptFile), promptLimit)
+		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file %s is larger than %d bytes", e.Name, human.Quote(e.PromptFile), promptLimit)
 	case !utf8.Valid(text) || strings.TrimSpace(string(text)) == "":
-		return nil, agent.Errorf(agent.BadInput, "schedule %s: prompt_file %s holds no text", e.Name, agent.Quote(e.PromptFile))
+		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file %s holds no text", e.Name, human.Quote(e.PromptFile))
 	}
 	return text, nil
 }
@@ -66,7 +67,7 @@ func readBelow(folder, name string) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New(agent.Quote(name)+" is no regular file"))
+		return nil, errors.Join(err, errors.New(human.Quote(name)+" is no regular file"))
 	}
 	return io.ReadAll(io.LimitReader(f, promptLimit+1))
 }

@@ -12,6 +12,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
 )
@@ -133,7 +135,7 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 		if t.Held == nil || !t.Held.Until.IsZero() {
 			break
 		}
-		if err := of.Skip(ctx, t.Seq, "a new conversation was begun"); err != nil && agent.KindOf(err) != agent.Conflict {
+		if err := of.Skip(ctx, t.Seq, "a new conversation was begun"); err != nil && fail.KindOf(err) != fail.Conflict {
 			return "", err
 		}
 	}
@@ -160,7 +162,7 @@ func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	if state.Session.ID != "" {
 		lines[0] = "Session " + string(state.Session.ID) + "."
 	}
-	lines = append(lines, agent.Count(state.Answered, "message")+" answered.")
+	lines = append(lines, human.Count(state.Answered, "message")+" answered.")
 	waiting, err := c.Server.Engine.Open(&state)
 	for _, w := range waiting {
 		words := fmt.Sprintf("Message %d is %s", w.Seq, w.Word)

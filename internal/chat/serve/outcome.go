@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -71,7 +72,7 @@ func (s *Server) heldUp(c *conversations.Conversation, id string) (*conversation
 		if _, over, err := c.Result(id); over || err != nil { // it has just come to its end
 			return nil, err
 		}
-		return nil, agent.Errorf(agent.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", agent.Quote(id))
+		return nil, fail.Errorf(fail.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", human.Quote(id))
 	}
 	head := &state.Open[0]
 	if held := head.Held; held != nil && (held.Until.IsZero() || held.Until.After(s.Engine.Now())) {

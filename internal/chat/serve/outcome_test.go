@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 )
@@ -51,7 +51,7 @@ func TestTroubleEndsWithTheNextAttempt(t *testing.T) {
 	server := New(s.engine(), func(string, ...any) {})
 	server.Engine.Now = time.Now
 	id := s.accept("review", "wait")
-	server.note("review", agent.Errorf(agent.Conflict, "it is open in a terminal"))
+	server.note("review", fail.Errorf(fail.Conflict, "it is open in a terminal"))
 	held := s.heldUpOf(server, "review", id)
 	rig.Check(t, held != nil && held.Class == string(conversation.ClassInUse), "it is held up by %+v", held)
 	answered := make(chan error, 1)

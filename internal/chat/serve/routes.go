@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
 )
 
 // routes are the routes of the socket.
@@ -85,7 +85,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest)).Decode(&m)
 	switch {
 	case err != nil:
-		err = agent.Errorf(agent.BadInput, "the message is not to be understood, or too long: %w", err)
+		err = fail.Errorf(fail.BadInput, "the message is not to be understood, or too long: %w", err)
 	case s.Tell == nil:
 		err = client.ErrNoBridge()
 	default:

@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/conversations"
@@ -116,7 +117,7 @@ func (s *Schedules) awaitOther(ctx context.Context, files *watch.Watch, before p
 func (s *Schedules) read() plan {
 	store := s.Server.Engine.Store
 	text, err := store.Schedules().Text()
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return plan{}
 	}
 	var file *schedule.File
@@ -177,8 +178,8 @@ func (s *Schedules) result(ctx context.Context, key conversations.Key, id string
 		case o.Result != nil:
 			return o.Result, nil
 		case o.Held.Until.IsZero():
-			return nil, agent.Errorf(agent.Held, "a turn of %s waits for a person: %s", key, o.Held.Reason).
-				Hint("nbs-worker conversation queue %s", agent.ShellWord(string(key)))
+			return nil, fail.Errorf(fail.Held, "a turn of %s waits for a person: %s", key, o.Held.Reason).
+				Hint("nbs-worker conversation queue %s", human.ShellWord(string(key)))
 		}
 		told = o.Held
 	}

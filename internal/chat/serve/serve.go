@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -202,7 +202,7 @@ func classOf(err error) string {
 	switch {
 	case errors.Is(err, conversation.ErrDeadLetter):
 		return ""
-	case agent.KindOf(err) == agent.Conflict:
+	case fail.KindOf(err) == fail.Conflict:
 		return string(conversation.ClassInUse)
 	}
 	return string(conversation.ClassFailed)

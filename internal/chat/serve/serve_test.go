@@ -18,6 +18,7 @@ import (
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
@@ -278,7 +279,7 @@ func TestOneServerAProject(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	s.serve()
 	err := New(s.engine(), s.Logf).Run(t.Context())
-	storetest.WantKind(t, "a second server", err, agent.Conflict)
+	storetest.WantKind(t, "a second server", err, fail.Conflict)
 	s.mustAnswer("review", "one") // of which the first does not notice anything
 }
 

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 )
 
@@ -16,7 +16,7 @@ import (
 func listen(ctx context.Context, s *store.Store) (l net.Listener, forget func(), err error) {
 	path := client.SocketPath(s)
 	if path == "" {
-		return nil, nil, agent.Errorf(agent.Unfit, "there is no folder for its socket").Hint("name one: export XDG_RUNTIME_DIR=/path/of/yours")
+		return nil, nil, fail.Errorf(fail.Unfit, "there is no folder for its socket").Hint("name one: export XDG_RUNTIME_DIR=/path/of/yours")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, nil, err

@@ -11,9 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-telegram/bot"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 
-	"nbs-worker/internal/agent"
+	"github.com/go-telegram/bot"
 )
 
 // Options is what a bridge is made of.
@@ -51,14 +52,14 @@ type Bridge struct {
 // New makes a bridge; it opens no connection. Errors: BadInput.
 func New(opts Options) (*Bridge, error) {
 	if opts.Token.text == "" {
-		return nil, agent.Errorf(agent.BadInput, "set up Telegram: there is no token")
+		return nil, fail.Errorf(fail.BadInput, "set up Telegram: there is no token")
 	}
 	if opts.URL == "" {
 		opts.URL = "https://api.telegram.org"
 	}
 	opts.URL = strings.TrimSuffix(opts.URL, "/")
 	if u, err := url.Parse(opts.URL); err != nil || u.Host == "" {
-		return nil, agent.Errorf(agent.BadInput, "set up Telegram: %s is no URL", agent.Quote(opts.URL))
+		return nil, fail.Errorf(fail.BadInput, "set up Telegram: %s is no URL", human.Quote(opts.URL))
 	}
 	if opts.Poll == 0 {
 		opts.Poll = 50 * time.Second
@@ -76,7 +77,7 @@ func New(opts Options) (*Bridge, error) {
 		bot.WithHTTPClient(opts.Poll, repeatable{b.client}),
 		bot.WithErrorsHandler(func(err error) { b.log("%v", err) }))
 	if err != nil {
-		return nil, agent.Errorf(agent.BadInput, "set up Telegram: %s", opts.Token.hide(err.Error()))
+		return nil, fail.Errorf(fail.BadInput, "set up Telegram: %s", opts.Token.hide(err.Error()))
 	}
 	return b, nil
 }
@@ -128,7 +129,7 @@ func (b *Bridge) introduce(ctx context.Context) error {
 }
 
 func errToken() error {
-	return agent.Errorf(agent.Held, "start Telegram bridge: Telegram does not accept the token").
+	return fail.Errorf(fail.Held, "start Telegram bridge: Telegram does not accept the token").
 		Hint("@BotFather tells a bot's token, and gives out a new one")
 }
 
@@ -141,7 +142,7 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 	for _, m := range messages {
 		id, err := strconv.ParseInt(strings.TrimPrefix(m.Key, keyPrefix), 10, 64)
 		if err != nil || !slices.Contains(b.Allowed, id) {
-			b.once("the chat of conversation " + agent.Quote(m.Key) + " is not allowed any more: its answers are not told")
+			b.once("the chat of conversation " + human.Quote(m.Key) + " is not allowed any more: its answers are not told")
 			continue
 		}
 		b.chat(ctx, id).expect(m.ID)
@@ -154,7 +155,7 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 // blocked the bot), Held (the group became another chat), Failed.
 func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
 	if !slices.Contains(b.Allowed, chat) {
-		return agent.Errorf(agent.BadInput, "tell chat %d: it is not allowed", chat)
+		return fail.Errorf(fail.BadInput, "tell chat %d: it is not allowed", chat)
 	}
 	err := b.send(ctx, chat, text)
 	switch {
@@ -163,13 +164,13 @@ func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return agent.Errorf(agent.KindOf(err), "tell chat %d: %s", chat, b.Token.hide(err.Error()))
+	return fail.Errorf(fail.KindOf(err), "tell chat %d: %s", chat, b.Token.hide(err.Error()))
 }
 
 // log writes a line for the operator, without the token.
 func (b *Bridge) log(format string, args ...any) {
 	const longest = 500 // an error may contain a page
-	line := agent.Legible(b.Token.hide(fmt.Sprintf(format, args...)))
+	line := human.Legible(b.Token.hide(fmt.Sprintf(format, args...)))
 	b.Log("telegram: " + line[:min(len(line), longest)])
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	sim "nbs-worker/internal/sim/telegram"
 )
@@ -329,7 +329,7 @@ func TestAFullQueueIsTold(t *testing.T) {
 	h := &house{refuse: func(text string) error {
 		switch {
 		case text == "full":
-			return agent.Errorf(agent.Conflict, "100 messages of telegram:7 are open")
+			return fail.Errorf(fail.Conflict, "100 messages of telegram:7 are open")
 		case failures < 1:
 			failures++
 			return errors.New("no space left on device")

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"sync"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // keyPrefix begins the key of a chat's conversation.
@@ -167,8 +168,8 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 
 // isRefusal tells whether trying again would end with the same error.
 func isRefusal(err error) bool {
-	switch agent.KindOf(err) {
-	case agent.Conflict, agent.BadInput, agent.NotFound, agent.Unfit, agent.Held:
+	switch fail.KindOf(err) {
+	case fail.Conflict, fail.BadInput, fail.NotFound, fail.Unfit, fail.Held:
 		return true
 	}
 	return false
@@ -180,7 +181,7 @@ func (b *Bridge) sayAhead(ctx context.Context, c *chat, id string) {
 		b.log("look at the queue of chat %d: %v", c.number, err)
 	}
 	if ahead > 0 {
-		_ = b.say(ctx, c, "Queued: "+agent.Count(ahead, "message")+" before this one. It is answered after that.") // the message is kept, told or not
+		_ = b.say(ctx, c, "Queued: "+human.Count(ahead, "message")+" before this one. It is answered after that.") // the message is kept, told or not
 	}
 }
 
@@ -223,7 +224,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	switch err := b.write(ctx, c, text); {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
-	case err != nil && agent.KindOf(err) == agent.Held:
+	case err != nil && fail.KindOf(err) == fail.Held:
 		return nil
 	case err != nil:
 		untold = b.words(err)
@@ -311,7 +312,7 @@ func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case agent.KindOf(err) == agent.NotFound:
+	case fail.KindOf(err) == fail.NotFound:
 		c.change(func() { c.blocked = true })
 		b.log("write to chat %d: %v: what it would be told is dropped until it writes again", c.number, err)
 	default:

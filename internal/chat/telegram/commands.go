@@ -5,7 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 const help = `I pass on what you write to Claude, one message after the other.
@@ -67,7 +68,7 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 	if err != nil {
 		b.log("%s in chat %d: %v", name, c.number, err)
 		said := []string{name + " did not work: " + b.words(err) + "."}
-		for _, hint := range agent.HintsOf(err) {
+		for _, hint := range fail.HintsOf(err) {
 			said = append(said, "hint: "+hint)
 		}
 		reply = strings.Join(said, "\n")
@@ -99,7 +100,7 @@ func (b *Bridge) reset(ctx context.Context, c *chat, id string) (string, error) 
 	ahead, held := len(c.waiting), c.held
 	c.mu.Unlock()
 	if ahead > 0 && !held {
-		if err := b.say(ctx, c, "Queued: "+agent.Count(ahead, "message")+" before the reset. It is done after that."); err != nil {
+		if err := b.say(ctx, c, "Queued: "+human.Count(ahead, "message")+" before the reset. It is done after that."); err != nil {
 			return "", err
 		}
 	}

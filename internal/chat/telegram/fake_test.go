@@ -8,7 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // house is conversations, deliveries and a team in one file of lines: "accept 1 KEY TEXT", "telling 1", "told 1".
@@ -98,7 +99,7 @@ func (h *house) Answer(ctx context.Context, _, id string, told Answer) (Answer, 
 			return Answer{Text: "You said: " + l[3], Continuity: "resumed"}, nil
 		}
 	}
-	return Answer{}, agent.Errorf(agent.NotFound, "there is no message %s", id)
+	return Answer{}, fail.Errorf(fail.NotFound, "there is no message %s", id)
 }
 
 func (h *house) Reset(context.Context, string, string) (string, error) {
@@ -111,7 +112,7 @@ func (h *house) Reset(context.Context, string, string) (string, error) {
 func (h *house) Status(_ context.Context, key string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return key + ": " + agent.Count(h.resets, "reset"), nil
+	return key + ": " + human.Count(h.resets, "reset"), nil
 }
 
 func (h *house) Undelivered(context.Context) ([]Message, error) {
@@ -148,5 +149,5 @@ func (h *house) Send(_ context.Context, handle, id, text string) (string, error)
 }
 
 func (h *house) Resume(_ context.Context, handle string) (string, error) {
-	return "", agent.Errorf(agent.NotFound, "resume %s: no such agent", handle).Hint("nbs-worker list")
+	return "", fail.Errorf(fail.NotFound, "resume %s: no such agent", handle).Hint("nbs-worker list")
 }

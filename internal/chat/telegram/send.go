@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"nbs-worker/internal/fail"
+
 	"github.com/cenkalti/backoff/v5"
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
-
-	"nbs-worker/internal/agent"
 )
 
 // PerhapsAgain goes before what the chat may have already.
@@ -81,15 +81,15 @@ func isOfToken(err error) bool {
 // refusal says what a final error means for the chat; nil for success.
 func refusal(err error) error {
 	if migrated, is := errors.AsType[*bot.MigrateError](err); is {
-		return agent.Errorf(agent.Held, "the group became chat %d: allow that one", migrated.MigrateToChatID)
+		return fail.Errorf(fail.Held, "the group became chat %d: allow that one", migrated.MigrateToChatID)
 	}
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, bot.ErrorForbidden):
-		return agent.Errorf(agent.NotFound, "the chat does not take messages of the bot: %s", err)
+		return fail.Errorf(fail.NotFound, "the chat does not take messages of the bot: %s", err)
 	}
-	return agent.Errorf(agent.Failed, "Telegram refused a message: %s", err)
+	return fail.Errorf(fail.Failed, "Telegram refused a message: %s", err)
 }
 
 // mayHaveArrived tells whether a failed request may have been carried out: not when Telegram asked for a pause or refused

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"syscall"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // TokenVariable is where the token is when no file is named. Conversations and agents do not inherit it.
@@ -33,7 +34,7 @@ func isToken(text string) bool {
 func ReadToken(file string) (Token, error) {
 	where, text := "variable "+TokenVariable, os.Getenv(TokenVariable)
 	if file != "" {
-		where = "file " + agent.Quote(file)
+		where = "file " + human.Quote(file)
 		data, err := readOwn(file)
 		if err != nil {
 			return Token{}, err
@@ -43,10 +44,10 @@ func ReadToken(file string) (Token, error) {
 	token := Token{strings.TrimSpace(text)}
 	switch {
 	case token.text == "":
-		return Token{}, agent.Errorf(agent.NotFound, "read token of Telegram: %s is empty", where).
+		return Token{}, fail.Errorf(fail.NotFound, "read token of Telegram: %s is empty", where).
 			Hint("@BotFather gives one out: put it into a file that only you can read, and name the file")
 	case !isToken(token.text):
-		return Token{}, agent.Errorf(agent.BadInput, "read token of Telegram: %s holds no token, which is a number, a colon, and letters", where)
+		return Token{}, fail.Errorf(fail.BadInput, "read token of Telegram: %s holds no token, which is a number, a colon, and letters", where)
 	}
 	return token, nil
 }
@@ -56,19 +57,19 @@ func readOwn(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, agent.Errorf(agent.NotFound, "read token of Telegram: %w", err)
+		return nil, fail.Errorf(fail.NotFound, "read token of Telegram: %w", err)
 	case err != nil:
-		return nil, agent.Errorf(agent.Failed, "read token of Telegram: %w", err)
+		return nil, fail.Errorf(fail.Failed, "read token of Telegram: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, agent.Errorf(agent.BadInput, "read token of Telegram: %s is no regular file", agent.Quote(file))
+		return nil, fail.Errorf(fail.BadInput, "read token of Telegram: %s is no regular file", human.Quote(file))
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o077 != 0 {
-		return nil, agent.Errorf(agent.BadInput, "read token of Telegram: others can read %s, or write it: it has mode %04o", agent.Quote(file), info.Mode().Perm()).
-			Hint("chmod 600 %s", agent.ShellWord(file))
+		return nil, fail.Errorf(fail.BadInput, "read token of Telegram: others can read %s, or write it: it has mode %04o", human.Quote(file), info.Mode().Perm()).
+			Hint("chmod 600 %s", human.ShellWord(file))
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, agent.Errorf(agent.Failed, "read token of Telegram: %w", err)
+		return nil, fail.Errorf(fail.Failed, "read token of Telegram: %w", err)
 	}
 	return data, nil
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	sim "nbs-worker/internal/sim/telegram"
 )
@@ -124,7 +124,7 @@ func TestAChatThatBlockedTheBotIsNotedOnce(t *testing.T) {
 	<-delivered
 	<-delivered // so that they are not tried again at each start
 	ctx := t.Context()
-	if err := b.Tell(ctx, 7, "news"); agent.KindOf(err) != agent.NotFound {
+	if err := b.Tell(ctx, 7, "news"); fail.KindOf(err) != fail.NotFound {
 		t.Errorf("Tell returned %v", err)
 	}
 	if n := strings.Count(log.text(), "write to chat 7"); n != 1 {
@@ -146,7 +146,7 @@ func TestTellReachesAllowedChatsOnly(t *testing.T) {
 		t.Error(err)
 	}
 	want(t, server.Sent(7), "theologian is back")
-	if err := b.Tell(t.Context(), 8, "theologian is back"); agent.KindOf(err) != agent.BadInput {
+	if err := b.Tell(t.Context(), 8, "theologian is back"); fail.KindOf(err) != fail.BadInput {
 		t.Errorf("another chat was told: %v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestTheTokenIsInNoError(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = b.Run(t.Context())
-	if agent.KindOf(err) != agent.Held || !strings.Contains(err.Error(), "Telegram does not accept the token") {
+	if fail.KindOf(err) != fail.Held || !strings.Contains(err.Error(), "Telegram does not accept the token") {
 		t.Errorf("a wrong token: %v", err)
 	}
 	url := server.URL()
@@ -198,21 +198,21 @@ func TestReadToken(t *testing.T) {
 	t.Setenv(TokenVariable, "")
 	for name, test := range map[string]struct {
 		file string
-		kind agent.Kind
+		kind fail.Kind
 	}{
 		"good":             {write(0o600, "123:abc_DEF-\n"), 0},
-		"read by others":   {write(0o644, "123:abc"), agent.BadInput},
-		"no token":         {write(0o600, "secret/../x"), agent.BadInput},
-		"empty":            {write(0o600, "\n"), agent.NotFound},
-		"missing":          {filepath.Join(t.TempDir(), "none"), agent.NotFound},
-		"a folder":         {t.TempDir(), agent.BadInput},
-		"no file, no word": {"", agent.NotFound},
+		"read by others":   {write(0o644, "123:abc"), fail.BadInput},
+		"no token":         {write(0o600, "secret/../x"), fail.BadInput},
+		"empty":            {write(0o600, "\n"), fail.NotFound},
+		"missing":          {filepath.Join(t.TempDir(), "none"), fail.NotFound},
+		"a folder":         {t.TempDir(), fail.BadInput},
+		"no file, no word": {"", fail.NotFound},
 	} {
 		token, err := ReadToken(test.file)
 		switch {
 		case test.kind == 0 && (err != nil || token.text != "123:abc_DEF-"):
 			t.Errorf("%s: %q, %v", name, token.text, err)
-		case test.kind != 0 && (err == nil || agent.KindOf(err) != test.kind):
+		case test.kind != 0 && (err == nil || fail.KindOf(err) != test.kind):
 			t.Errorf("%s: %v", name, err)
 		case err != nil && strings.Contains(err.Error(), "secret"):
 			t.Errorf("%s: the error tells the content: %v", name, err)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // failures say what happened, by class.
@@ -104,7 +104,7 @@ func (b *Bridge) words(err error) string {
 }
 
 func shorten(text string, longest int) string {
-	text = agent.Legible(strings.TrimSuffix(strings.TrimSpace(text), "."))
+	text = human.Legible(strings.TrimSuffix(strings.TrimSpace(text), "."))
 	if letters := []rune(text); len(letters) > longest {
 		return string(letters[:longest]) + "..."
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/smallfile"
 )
 
@@ -37,7 +38,7 @@ func (r Registry) Entry(pid int) (entry Entry, err error) {
 		return err
 	})
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		err = fmt.Errorf("registry entry %s: %w", agent.Quote(r.Path(pid)), err)
+		err = fmt.Errorf("registry entry %s: %w", human.Quote(r.Path(pid)), err)
 	}
 	return entry, err
 }

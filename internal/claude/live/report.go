@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // Details of an activity. The first two are also what the registry says a session waits for.
@@ -80,7 +81,7 @@ func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 	case h.Event == "Stop" && newer:
 		report.Failure, report.Done, report.Background = nil, at, len(h.Background)
 	case h.Event == "StopFailure" && newer:
-		report.Failure, report.Done = &agent.Failure{Class: h.Error, Text: agent.Cut(h.Said, agent.FailureText), At: at}, time.Time{}
+		report.Failure, report.Done = &agent.Failure{Class: h.Error, Text: human.Cut(h.Said, agent.FailureText), At: at}, time.Time{}
 	case h.beginsTurn() && newer:
 		report.Failure, report.Done = nil, time.Time{}
 	case h.Event == "SessionEnd" && h.Reason != "clear" && h.Reason != "resume": // else claude goes on in another conversation

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // File is the file that holds a conversation. Claude makes it with the first prompt, not with
@@ -29,7 +29,7 @@ func openRegular(path string) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is not a regular file", agent.Quote(path)))
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is not a regular file", human.Quote(path)))
 	}
 	return f, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // APIError is the error with which a turn ended instead of a reply.
@@ -41,7 +42,7 @@ func (t File) LastTurn() (Turn, error) {
 		case record.Type != "assistant":
 		case record.IsAPIError:
 			text := textOfBlocks(blocksOf(record.message().Content))
-			turn = Turn{Ended: true, At: record.at(), Error: &APIError{Class: record.failure(), Text: agent.Cut(text, agent.FailureText)}}
+			turn = Turn{Ended: true, At: record.at(), Error: &APIError{Class: record.failure(), Text: human.Cut(text, agent.FailureText)}}
 		case record.message().Model != synthetic:
 			turn = Turn{Ended: true, At: record.at()}
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Launch is a claude to be started.
@@ -60,10 +62,10 @@ func Start(launch Launch) (*Process, error) {
 	}
 	if err := p.cmd.Start(); err != nil {
 		if _, statErr := os.Stat(launch.Dir); launch.Dir != "" && statErr != nil {
-			return nil, agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(launch.Dir)).
+			return nil, fail.Errorf(fail.NotFound, "the working directory %s is gone", human.Quote(launch.Dir)).
 				Hint("put the folder back; the conversation is kept in it")
 		}
-		return nil, agent.Errorf(agent.Unfit, "start claude: %w", err)
+		return nil, fail.Errorf(fail.Unfit, "start claude: %w", err)
 	}
 	go p.wait()
 	return p, nil
@@ -138,7 +140,7 @@ func (p *Process) listen(t *listener) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t != nil && (p.givenUp || p.turn != nil) {
-		return agent.Errorf(agent.Conflict, "claude (pid %d) is still at another turn, or takes no more", p.PID())
+		return fail.Errorf(fail.Conflict, "claude (pid %d) is still at another turn, or takes no more", p.PID())
 	}
 	p.turn = t
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
 )
@@ -141,7 +142,7 @@ func TestOneTurnIsReadToItsEndByALateReader(t *testing.T) {
 		rig.Check(t, o.Class == Answered && strings.HasPrefix(o.Answer, "You said: Long. xxx"), "%s %.50q %s", o.Class, o.Answer, o.Detail)
 		<-p.Ended() // by itself
 		_, err = p.Turn(t.Context(), uuid.NewString(), "Another?", nil)
-		rig.Equal(t, agent.KindOf(err), agent.Conflict, "a second turn")
+		rig.Equal(t, fail.KindOf(err), fail.Conflict, "a second turn")
 	})
 }
 
@@ -223,9 +224,9 @@ func TestWhoCannotOpenSaysSo(t *testing.T) {
 			t.Error("a turn of one that has ended:", err)
 		}
 		_, err := Start(Launch{Program: s.claude, Dir: filepath.Join(s.world.Root, "gone")})
-		rig.Check(t, agent.KindOf(err) == agent.NotFound, "without its folder: %v", err)
+		rig.Check(t, fail.KindOf(err) == fail.NotFound, "without its folder: %v", err)
 		_, err = Start(Launch{Program: filepath.Join(s.world.Root, "gone"), Dir: s.world.Project})
-		rig.Check(t, agent.KindOf(err) == agent.Unfit, "without a program: %v", err)
+		rig.Check(t, fail.KindOf(err) == fail.Unfit, "without a program: %v", err)
 	})
 }
 
@@ -241,7 +242,7 @@ func TestTurnIsGivenUp(t *testing.T) {
 		})
 		rig.Check(t, errors.Is(err, context.Canceled) && o.Class == Interrupted && o.SessionID != "", "%+v, %v", o, err)
 		_, err = p.Turn(t.Context(), uuid.NewString(), "next", nil)
-		rig.Check(t, agent.KindOf(err) == agent.Conflict, "the next turn: %v", err)
+		rig.Check(t, fail.KindOf(err) == fail.Conflict, "the next turn: %v", err)
 	})
 }
 

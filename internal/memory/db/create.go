@@ -12,10 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
-
-	"nbs-worker/internal/agent"
 )
 
 //go:embed schema.sql
@@ -28,15 +29,15 @@ func Create(ctx context.Context, path string, vouch func(instance string) error)
 	left := leftOver(path) // looked for first: another process may just be making the database, and then use it
 	d, err := Open(ctx, path)
 	switch {
-	case agent.KindOf(err) != agent.NotFound:
+	case fail.KindOf(err) != fail.NotFound:
 		return d, err
 	case left != "":
-		return nil, agent.Errorf(agent.Failed, "%s is there without its database", left).
-			Hint("put the database back, or remove what is left of it: rm %s", agent.ShellWord(left))
+		return nil, fail.Errorf(fail.Failed, "%s is there without its database", left).
+			Hint("put the database back, or remove what is left of it: rm %s", human.ShellWord(left))
 	}
 	instance := uuid.NewString()
 	err = place(path, func(temp string) error { return errors.Join(build(ctx, temp, path, instance), vouch(instance)) })
-	if err != nil && agent.KindOf(err) != agent.Conflict { // another process has just made it
+	if err != nil && fail.KindOf(err) != fail.Conflict { // another process has just made it
 		return nil, err
 	}
 	return Open(ctx, path)
@@ -126,10 +127,10 @@ func place(path string, fill func(temp string) error) error {
 		return err
 	}
 	if err := temp.Sync(); err != nil {
-		return agent.Errorf(agent.Failed, "write %s: %w", path, err)
+		return fail.Errorf(fail.Failed, "write %s: %w", path, err)
 	}
 	if err := os.Link(temp.Name(), path); errors.Is(err, fs.ErrExist) {
-		return agent.Errorf(agent.Conflict, "%s is there already", path)
+		return fail.Errorf(fail.Conflict, "%s is there already", path)
 	} else if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func syncFolder(path string) error {
 	}
 	defer folder.Close()
 	if err := unix.Fsync(int(folder.Fd())); err != nil {
-		return agent.Errorf(agent.Failed, "sync %s: %w", path, err)
+		return fail.Errorf(fail.Failed, "sync %s: %w", path, err)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 )
 
@@ -97,7 +98,7 @@ func checkFiles(path string) error {
 		info, err := os.Lstat(path + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			if suffix == "" {
-				return agent.Errorf(agent.NotFound, "there is no %s: nothing is remembered here", path)
+				return fail.Errorf(fail.NotFound, "there is no %s: nothing is remembered here", path)
 			}
 			continue
 		}
@@ -105,7 +106,7 @@ func checkFiles(path string) error {
 			return err
 		}
 		if !info.Mode().IsRegular() {
-			return agent.Errorf(agent.Failed, "%s is no plain file", path+suffix).Hint("move it away: mv %s %s", agent.ShellWord(path+suffix), agent.ShellWord(path+suffix+".foreign"))
+			return fail.Errorf(fail.Failed, "%s is no plain file", path+suffix).Hint("move it away: mv %s %s", human.ShellWord(path+suffix), human.ShellWord(path+suffix+".foreign"))
 		}
 		if info.Mode().Perm()&0o077 != 0 {
 			if err := os.Chmod(path+suffix, 0o600); err != nil {
@@ -136,7 +137,7 @@ func (d *Database) look(ctx context.Context) error {
 	case app != application || found < 1:
 		return d.damaged(errors.New("it is no memory of nbs-worker"))
 	case found > version:
-		return agent.Errorf(agent.Unfit, "open %s: it is of version %d, and this nbs-worker knows version %d", d.path, found, version).
+		return fail.Errorf(fail.Unfit, "open %s: it is of version %d, and this nbs-worker knows version %d", d.path, found, version).
 			Hint("use the nbs-worker that has written it, or a newer one")
 	}
 	if err := d.checkSchema(ctx, reader); err != nil {
@@ -159,7 +160,7 @@ func (d *Database) checkSchema(ctx context.Context, reader *sql.DB) error {
 	}
 	for _, p := range parts {
 		if p.text == "" || !strings.Contains(schema, p.text) {
-			return d.damaged(fmt.Errorf("its %s %s is none of nbs-worker", p.kind, agent.Quote(p.name)))
+			return d.damaged(fmt.Errorf("its %s %s is none of nbs-worker", p.kind, human.Quote(p.name)))
 		}
 	}
 	return nil
@@ -176,7 +177,7 @@ func (d *Database) change(ctx context.Context, do func(tx *sql.Tx) error) error 
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	if now, err := os.Lstat(d.path); err != nil || !os.SameFile(now, d.file) {
-		return agent.Errorf(agent.Failed, "write %s: %w", d.path, memory.ErrReplaced).Hint("do it again, or begin the worker again: nbs-worker memory work")
+		return fail.Errorf(fail.Failed, "write %s: %w", d.path, memory.ErrReplaced).Hint("do it again, or begin the worker again: nbs-worker memory work")
 	}
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {

@@ -8,28 +8,29 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 )
 
 // failed says what an error of SQLite means, and names the file.
 func (d *Database) failed(err error) error {
-	if _, known := errors.AsType[*agent.Error](err); err == nil || known || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if _, known := errors.AsType[*fail.Error](err); err == nil || known || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	switch code(err) & 0xff { // the higher bits are the details
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return d.damaged(err)
 	case sqlite3.SQLITE_BUSY:
-		return agent.Errorf(agent.TimedOut, "use %s: another process is writing for too long: %w", d.path, err)
+		return fail.Errorf(fail.TimedOut, "use %s: another process is writing for too long: %w", d.path, err)
 	case sqlite3.SQLITE_FULL:
-		return agent.Errorf(agent.Failed, "write %s: %w", d.path, err).Hint("make room there: df -h %s", agent.ShellWord(filepath.Dir(d.path)))
+		return fail.Errorf(fail.Failed, "write %s: %w", d.path, err).Hint("make room there: df -h %s", human.ShellWord(filepath.Dir(d.path)))
 	}
-	return agent.Errorf(agent.Failed, "use %s: %w", d.path, err)
+	return fail.Errorf(fail.Failed, "use %s: %w", d.path, err)
 }
 
 func (d *Database) damaged(err error) error {
-	return agent.Errorf(agent.Failed, "%s is damaged: %w", d.path, err).
+	return fail.Errorf(fail.Failed, "%s is damaged: %w", d.path, err).
 		Hint("move it away: %s", memory.Aside(d.path)).
 		Hint("then copy a backup to its place, or take an export: nbs-worker memory import FILE")
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 )
 
@@ -106,7 +108,7 @@ func (d *Database) Import(ctx context.Context, r io.Reader) (n, skipped int, err
 			if err := in.take(ctx, &all[i]); code(err) != 0 {
 				return err
 			} else if err != nil {
-				return agent.Errorf(agent.KindOf(err), "line %d: %w", i+2, err)
+				return fail.Errorf(fail.KindOf(err), "line %d: %w", i+2, err)
 			}
 		}
 		n, skipped = in.stored, in.skipped
@@ -127,19 +129,19 @@ func readLines(r io.Reader) (all []line, err error) {
 		number++
 		var l line
 		if err = json.Unmarshal(lines.Bytes(), &l, json.RejectUnknownMembers(true)); err != nil {
-			return nil, agent.Errorf(agent.BadInput, "line %d: %w", number, err)
+			return nil, fail.Errorf(fail.BadInput, "line %d: %w", number, err)
 		}
 		if number > 1 {
 			all = append(all, l)
 		} else if err = l.checkHead(); err != nil {
-			return nil, agent.Errorf(agent.KindOf(err), "line 1: %w", err)
+			return nil, fail.Errorf(fail.KindOf(err), "line 1: %w", err)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, agent.Errorf(agent.BadInput, "line %d: %w", number+1, err)
+		return nil, fail.Errorf(fail.BadInput, "line %d: %w", number+1, err)
 	}
 	if number == 0 {
-		return nil, agent.Errorf(agent.BadInput, "it is empty")
+		return nil, fail.Errorf(fail.BadInput, "it is empty")
 	}
 	return all, nil
 }
@@ -147,9 +149,9 @@ func readLines(r io.Reader) (all []line, err error) {
 func (l *line) checkHead() error {
 	switch {
 	case l.Format != format || l.Version < 1:
-		return agent.Errorf(agent.BadInput, "it is no export of a memory")
+		return fail.Errorf(fail.BadInput, "it is no export of a memory")
 	case l.Version > version:
-		return agent.Errorf(agent.Unfit, "the export is of version %d, and this nbs-worker knows version %d", l.Version, version)
+		return fail.Errorf(fail.Unfit, "the export is of version %d, and this nbs-worker knows version %d", l.Version, version)
 	}
 	return nil
 }
@@ -167,12 +169,12 @@ func (in *importing) take(ctx context.Context, l *line) error {
 	case l.Observation != nil && l.Conversation == nil:
 		return in.observation(ctx, *l.Observation)
 	}
-	return agent.Errorf(agent.BadInput, "it is neither a conversation nor an observation")
+	return fail.Errorf(fail.BadInput, "it is neither a conversation nor an observation")
 }
 
 func (in *importing) conversation(ctx context.Context, c conversation) (err error) {
 	_, err = observed(ctx, in.tx, c.ContentID)
-	isNew := agent.KindOf(err) == agent.NotFound
+	isNew := fail.KindOf(err) == fail.NotFound
 	if err != nil && !isNew {
 		return err
 	}
@@ -186,7 +188,7 @@ func (in *importing) conversation(ctx context.Context, c conversation) (err erro
 func (in *importing) observation(ctx context.Context, o observation) error {
 	memoryID := in.keepers[o.ContentID]
 	if memoryID == "" {
-		return agent.Errorf(agent.BadInput, "conversation %s was not named before", agent.Quote(string(o.ContentID)))
+		return fail.Errorf(fail.BadInput, "conversation %s was not named before", human.Quote(string(o.ContentID)))
 	}
 	id, err := insert(ctx, in.tx, memory.Observation{
 		MemoryID: memoryID, Turn: o.Turn, Type: o.Type, Title: o.Title, Narrative: o.Narrative, Facts: o.Facts, Files: o.Files, At: o.At,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -50,21 +50,21 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 	for what, c := range map[string]struct {
 		text string
 		says string
-		kind agent.Kind
+		kind fail.Kind
 	}{
-		"nothing":                       {"", "empty", agent.BadInput},
-		"no head":                       {strings.Join(lines[1:], ""), "line 1: it is no export", agent.BadInput},
-		"a newer one":                   {strings.Replace(text, `"version":1`, `"version":2`, 1), "version 2", agent.Unfit},
-		"cut short":                     {text[:len(text)-20], "line 6: ", agent.BadInput},
-		"an observation of nobody":      {lines[0] + lines[3], "line 2: ", agent.BadInput},
-		"no JSON":                       {text + "decision\n", "line 7: ", agent.BadInput},
-		"an unknown type":               {strings.Replace(text, `"fix"`, `"poem"`, 1), "line 5: type", agent.BadInput},
-		"an unknown field":              {strings.Replace(text, `"turn"`, `"torn"`, 1), "line 4: ", agent.BadInput},
-		"an id that is none":            {strings.ReplaceAll(text, string(alice), "../x"), ": session id", agent.BadInput},
-		"a time that is none":           {strings.Replace(text, `"at":"2026-02-20T11:45:07Z"`, `"at":"9999-12-31T23:59:59-23:00"`, 1), "line 4: the year 10000", agent.BadInput},
-		"a beginning that is none":      {strings.Replace(text, `"created":"2026`, `"created":"1926`, 1), "line 2: the year 1926", agent.BadInput},
-		"both at once":                  {lines[0] + `{"conversation":{},"observation":{}}`, "line 2: it is neither", agent.BadInput},
-		"a line that is endlessly long": {text + strings.Repeat("x", lineLimit+1), "line 7: ", agent.BadInput},
+		"nothing":                       {"", "empty", fail.BadInput},
+		"no head":                       {strings.Join(lines[1:], ""), "line 1: it is no export", fail.BadInput},
+		"a newer one":                   {strings.Replace(text, `"version":1`, `"version":2`, 1), "version 2", fail.Unfit},
+		"cut short":                     {text[:len(text)-20], "line 6: ", fail.BadInput},
+		"an observation of nobody":      {lines[0] + lines[3], "line 2: ", fail.BadInput},
+		"no JSON":                       {text + "decision\n", "line 7: ", fail.BadInput},
+		"an unknown type":               {strings.Replace(text, `"fix"`, `"poem"`, 1), "line 5: type", fail.BadInput},
+		"an unknown field":              {strings.Replace(text, `"turn"`, `"torn"`, 1), "line 4: ", fail.BadInput},
+		"an id that is none":            {strings.ReplaceAll(text, string(alice), "../x"), ": session id", fail.BadInput},
+		"a time that is none":           {strings.Replace(text, `"at":"2026-02-20T11:45:07Z"`, `"at":"9999-12-31T23:59:59-23:00"`, 1), "line 4: the year 10000", fail.BadInput},
+		"a beginning that is none":      {strings.Replace(text, `"created":"2026`, `"created":"1926`, 1), "line 2: the year 1926", fail.BadInput},
+		"both at once":                  {lines[0] + `{"conversation":{},"observation":{}}`, "line 2: it is neither", fail.BadInput},
+		"a line that is endlessly long": {text + strings.Repeat("x", lineLimit+1), "line 7: ", fail.BadInput},
 	} {
 		d := made(t)
 		_, _, err := d.Import(t.Context(), strings.NewReader(c.text))
@@ -119,7 +119,7 @@ func TestBackupIsTheWholeDatabase(t *testing.T) {
 	rig.Must(t, d.Backup(t.Context(), path))
 	rig.MustBePrivate(t, dir, 1)
 	storetest.WantNames(t, dir, "backup.db")
-	storetest.WantKind(t, "to write it again", d.Backup(t.Context(), path), agent.Conflict)
+	storetest.WantKind(t, "to write it again", d.Backup(t.Context(), path), fail.Conflict)
 	storetest.WantNames(t, dir, "backup.db")
 
 	restored := opened(t, path)

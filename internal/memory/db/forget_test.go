@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -30,7 +31,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 	keep(t, d, alice, 1, "r", by(watcher, "keep the aardvark"), by(watcher, "forget the zeppelin"))
 	rig.Check(t, strings.Contains(files(t, d), "zeppelin"), "it is not in the files")
 	rig.Must(t, d.Forget(t.Context(), 2))
-	storetest.WantKind(t, "to forget it twice", d.Forget(t.Context(), 2), agent.NotFound)
+	storetest.WantKind(t, "to forget it twice", d.Forget(t.Context(), 2), fail.NotFound)
 	rig.Same(t, "what is remembered", []string{"keep the aardvark"}, titles(t, d, memory.Query{}))
 	found, err := d.Search(t.Context(), memory.Query{Text: "zeppelin"})
 	rig.Check(t, err == nil && len(found) == 0, "%v, %v", found, err)
@@ -38,7 +39,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 	rig.Check(t, !strings.Contains(left, "zeppelin") && strings.Contains(left, "aardvark"), "the files hold the forgotten, or not what was kept")
 	keep(t, d, alice, 2, "r", by(watcher, "another"))
 	_, err = d.Get(t.Context(), 2)
-	storetest.WantKind(t, "the number of what was forgotten", err, agent.NotFound)
+	storetest.WantKind(t, "the number of what was forgotten", err, fail.NotFound)
 	mustBeWhole(t, d)
 }
 
@@ -50,7 +51,7 @@ func TestForgetHandleTakesAllOfOneAgent(t *testing.T) {
 	gone, n, err := d.ForgetHandle(t.Context(), "Alice")
 	rig.Check(t, err == nil && n == 2 && len(gone) == 2 && gone[0].MemoryID == watcher && gone[1].ContentID == third, "%+v, %d, %v", gone, n, err)
 	_, err = d.Observed(t.Context(), alice)
-	storetest.WantKind(t, "the conversation", err, agent.NotFound)
+	storetest.WantKind(t, "the conversation", err, fail.NotFound)
 	rig.Same(t, "what is remembered", []string{"Look at the index again"}, titles(t, d, memory.Query{}))
 	rig.Check(t, !strings.Contains(files(t, d), "nginx"), "the files hold what is forgotten")
 	mustBeWhole(t, d)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 )
@@ -28,8 +29,8 @@ func FuzzImport(f *testing.F) {
 		}
 		n, skipped, err := first.Import(t.Context(), strings.NewReader(text))
 		if err != nil {
-			kind := agent.KindOf(err)
-			rig.Check(t, kind == agent.BadInput || kind == agent.Unfit || kind == agent.Conflict, "%q: %v (kind %d)", text, err, kind)
+			kind := fail.KindOf(err)
+			rig.Check(t, kind == fail.BadInput || kind == fail.Unfit || kind == fail.Conflict, "%q: %v (kind %d)", text, err, kind)
 			left, err := first.Status(t.Context())
 			rig.Check(t, err == nil && len(left) == 0, "%q: refused, and left are %+v, %v", text, left, err)
 			return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -109,7 +110,7 @@ func play(role []string) {
 
 func end(err error) {
 	if err != nil {
-		fmt.Println(err, agent.HintsOf(err))
+		fmt.Println(err, fail.HintsOf(err))
 		os.Exit(1)
 	}
 }

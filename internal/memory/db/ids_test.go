@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -18,7 +19,7 @@ func TestCreateIsIdempotentAndKeepsTheFirstHandleAndPrompt(t *testing.T) {
 	rig.Must(t, d.Create(t.Context(), memory.Observed{ContentID: alice, Handle: "bob", FirstPrompt: "second"}))
 	rig.Same(t, "the conversation", memory.Observed{ContentID: alice, Handle: "alice", FirstPrompt: "first", Created: storetest.SomeTime()}, mustObserved(t, d, alice))
 	_, err := d.Observed(t.Context(), other)
-	storetest.WantKind(t, "a conversation that nobody observes", err, agent.NotFound)
+	storetest.WantKind(t, "a conversation that nobody observes", err, fail.NotFound)
 }
 
 func TestMemoryIDIsUnknownAtBirth(t *testing.T) {
@@ -41,7 +42,7 @@ func TestLastCaptureWins(t *testing.T) {
 	keep(t, d, alice, 2, "r2", by(newWatcher, "after"))
 	all, err := d.Latest(t.Context(), memory.Query{})
 	rig.Check(t, err == nil && len(all) == 2 && all[0].MemoryID == newWatcher && all[1].MemoryID == newWatcher, "%+v, %v", all, err)
-	storetest.WantKind(t, "to capture for nobody", d.Capture(t.Context(), other, watcher), agent.NotFound)
+	storetest.WantKind(t, "to capture for nobody", d.Capture(t.Context(), other, watcher), fail.NotFound)
 	mustBeWhole(t, d)
 }
 
@@ -49,7 +50,7 @@ func TestMemoryIDOfAnotherConversationIsRefused(t *testing.T) {
 	t.Parallel()
 	d := watched(t)
 	rig.Must(t, d.Create(t.Context(), memory.Observed{ContentID: other, Handle: "bob"}))
-	storetest.WantKind(t, "a memory id twice", d.Capture(t.Context(), other, watcher), agent.Conflict)
+	storetest.WantKind(t, "a memory id twice", d.Capture(t.Context(), other, watcher), fail.Conflict)
 	rig.Check(t, !mustObserved(t, d, other).Captured(), "the second has it")
 	rig.Equal(t, mustObserved(t, d, alice).MemoryID, watcher, "the memory id of the first")
 }
@@ -72,7 +73,7 @@ func TestObservationOfAnUnknownConversationIsRefused(t *testing.T) {
 	t.Parallel()
 	d := watched(t)
 	_, err := d.Store(t.Context(), other, 1, []memory.Observation{by(watcher, "x")}, "r")
-	storetest.WantKind(t, "an observation of nobody", err, agent.NotFound)
+	storetest.WantKind(t, "an observation of nobody", err, fail.NotFound)
 	rig.Equal(t, len(titles(t, d, memory.Query{})), 0, "observations")
 }
 
@@ -83,7 +84,7 @@ func TestNothingIsStoredUnderAContentID(t *testing.T) {
 	observe(t, d, "bob", other, newWatcher)
 	for what, memoryID := range map[string]agent.SessionID{"its own": alice, "another one's": other, "of another observer": newWatcher, "none": ""} {
 		_, err := d.Store(t.Context(), alice, 1, []memory.Observation{by(watcher, "first"), by(memoryID, "x")}, "r")
-		storetest.WantKind(t, what, err, agent.Conflict)
+		storetest.WantKind(t, what, err, fail.Conflict)
 	}
 	rig.Equal(t, len(titles(t, d, memory.Query{})), 0, "observations")
 	rig.Equal(t, mustObserved(t, d, alice).ReadTo, "", "read to")
@@ -101,10 +102,10 @@ func TestContentIDIsNeverAMemoryID(t *testing.T) {
 	d := watched(t)
 	rig.Must(t, d.Create(t.Context(), memory.Observed{ContentID: other, Handle: "bob"}))
 	for _, content := range []agent.SessionID{alice, other} {
-		storetest.WantKind(t, "to capture a content id", d.Capture(t.Context(), alice, content), agent.Conflict)
+		storetest.WantKind(t, "to capture a content id", d.Capture(t.Context(), alice, content), fail.Conflict)
 		rig.Equal(t, mustObserved(t, d, alice).MemoryID, watcher, "the memory id")
 	}
-	storetest.WantKind(t, "to observe an observer", d.Create(t.Context(), memory.Observed{ContentID: watcher, Handle: "bob"}), agent.Conflict)
+	storetest.WantKind(t, "to observe an observer", d.Create(t.Context(), memory.Observed{ContentID: watcher, Handle: "bob"}), fail.Conflict)
 	for _, memoryID := range []agent.SessionID{alice, other, "unknown"} { // not even past all code
 		_, err := d.sql.ExecContext(t.Context(), "INSERT INTO observed (content_id, handle, first_prompt, memory_id, created) VALUES (?, 'bob', '', ?, 1)",
 			agent.NewSessionID(), memoryID)
@@ -114,7 +115,7 @@ func TestContentIDIsNeverAMemoryID(t *testing.T) {
 	_, err := d.sql.ExecContext(t.Context(), "INSERT INTO observed (content_id, handle, first_prompt, memory_id, created) VALUES (?1, 'bob', '', ?1, 1)", own)
 	rig.Check(t, isConstraint(err), "the schema takes a memory id that is its own content id: %v", err)
 	for _, bad := range []agent.SessionID{"", "unknown", "../../etc"} {
-		storetest.WantKind(t, "to capture what is no id", d.Capture(t.Context(), alice, bad), agent.BadInput)
+		storetest.WantKind(t, "to capture what is no id", d.Capture(t.Context(), alice, bad), fail.BadInput)
 	}
 	mustBeWhole(t, d)
 }
@@ -126,17 +127,17 @@ func TestNothingIsStoredBeforeTheCapture(t *testing.T) {
 	rig.Must(t, d.Create(t.Context(), memory.Observed{ContentID: alice, Handle: "alice"}))
 	for _, id := range []agent.SessionID{"", watcher, alice} {
 		_, err := d.Store(t.Context(), alice, 1, []memory.Observation{by(id, "x")}, "r")
-		storetest.WantKind(t, "to store before the capture", err, agent.Conflict)
+		storetest.WantKind(t, "to store before the capture", err, fail.Conflict)
 	}
 	_, err := d.Store(t.Context(), alice, 1, nil, "r")
-	storetest.WantKind(t, "to store nothing before the capture", err, agent.Conflict)
+	storetest.WantKind(t, "to store nothing before the capture", err, fail.Conflict)
 
 	note, err := d.Add(t.Context(), "alice", alice, memory.Observation{Type: memory.Fix, Title: "by hand"})
 	rig.Must(t, err)
 	o := mustObserved(t, d, alice)
 	rig.Check(t, o.Synthesized && o.MemoryID == note.MemoryID && !memory.ShouldResume(o, 2, false), "%+v", o)
 	_, err = d.Store(t.Context(), alice, 1, []memory.Observation{by(note.MemoryID, "x")}, "r")
-	storetest.WantKind(t, "to store under an id that we made up", err, agent.Conflict)
+	storetest.WantKind(t, "to store under an id that we made up", err, fail.Conflict)
 	rig.Must(t, d.Capture(t.Context(), alice, watcher))
 	keep(t, d, alice, 1, "r", by(watcher, "observed"))
 	o = mustObserved(t, d, alice)
@@ -176,7 +177,7 @@ func TestRefusedObservationKeepsTheWholeTurnOut(t *testing.T) {
 	bad := by(watcher, "bad")
 	bad.Type = "poem"
 	_, err := d.Store(t.Context(), alice, 1, []memory.Observation{by(watcher, "good"), bad}, "r1")
-	storetest.WantKind(t, "an unknown type", err, agent.BadInput)
+	storetest.WantKind(t, "an unknown type", err, fail.BadInput)
 	rig.Equal(t, len(titles(t, d, memory.Query{})), 0, "observations")
 	rig.Equal(t, mustObserved(t, d, alice).ReadTo, "", "read to")
 }
@@ -191,8 +192,8 @@ func TestTroubleIsToldUntilTheObserverGetsOn(t *testing.T) {
 	rig.Must(t, d.Advance(t.Context(), alice, "r2"))
 	all, err = d.Status(t.Context())
 	rig.Check(t, err == nil && all[0].Problem == "" && all[0].ProblemAt.IsZero() && all[0].ReadTo == "r2", "%+v, %v", all, err)
-	storetest.WantKind(t, "trouble of nobody", d.Trouble(t.Context(), other, "x"), agent.NotFound)
-	storetest.WantKind(t, "nobody gets on", d.Advance(t.Context(), other, "x"), agent.NotFound)
+	storetest.WantKind(t, "trouble of nobody", d.Trouble(t.Context(), other, "x"), fail.NotFound)
+	storetest.WantKind(t, "nobody gets on", d.Advance(t.Context(), other, "x"), fail.NotFound)
 }
 
 func TestTokensOfADayAreSummed(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 )
 
@@ -22,12 +24,12 @@ func (d *Database) Store(ctx context.Context, content agent.SessionID, turn int,
 			return err
 		}
 		if !of.Captured() || of.Synthesized {
-			return agent.Errorf(agent.Conflict, "no observer of conversation %s is known yet", content)
+			return fail.Errorf(fail.Conflict, "no observer of conversation %s is known yet", content)
 		}
 		stored = 0
 		for _, o := range all {
 			if o.MemoryID != of.MemoryID {
-				return agent.Errorf(agent.Conflict, "%s is not the observer of conversation %s", agent.Quote(string(o.MemoryID)), content)
+				return fail.Errorf(fail.Conflict, "%s is not the observer of conversation %s", human.Quote(string(o.MemoryID)), content)
 			}
 			o.Turn = turn
 			id, err := insert(ctx, tx, o)
@@ -85,7 +87,7 @@ func insert(ctx context.Context, q querier, o memory.Observation) (id int64, err
 		return 0, err
 	}
 	if o.Turn < 0 {
-		return 0, agent.Errorf(agent.BadInput, "turn %d is none", o.Turn)
+		return 0, fail.Errorf(fail.BadInput, "turn %d is none", o.Turn)
 	}
 	o = o.Redacted()
 	facts, err := json.Marshal(o.Facts)
@@ -158,5 +160,5 @@ func get(ctx context.Context, q querier, id int64) (memory.Observation, error) {
 }
 
 func noObservation(id int64) error {
-	return agent.Errorf(agent.NotFound, "there is no observation %d", id)
+	return fail.Errorf(fail.NotFound, "there is no observation %d", id)
 }

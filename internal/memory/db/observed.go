@@ -10,6 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 )
 
@@ -43,7 +44,7 @@ func create(ctx context.Context, q querier, o memory.Observed) error {
 	_, err := q.ExecContext(ctx, `INSERT INTO observed (content_id, handle, first_prompt, created) VALUES (?, ?, ?, ?)
 		ON CONFLICT (content_id) DO NOTHING`, o.ContentID, o.Handle, firstPrompt(o.FirstPrompt), o.Created.UnixMilli())
 	if isConstraint(err) {
-		return agent.Errorf(agent.Conflict, "conversation %s is an observer's", o.ContentID)
+		return fail.Errorf(fail.Conflict, "conversation %s is an observer's", o.ContentID)
 	}
 	return err
 }
@@ -52,7 +53,7 @@ func create(ctx context.Context, q querier, o memory.Observed) error {
 func checkID(id agent.SessionID) error {
 	same, err := agent.ParseSessionID(string(id))
 	if err == nil && same != id {
-		err = agent.Errorf(agent.BadInput, "session id %s is not in lower case", id)
+		err = fail.Errorf(fail.BadInput, "session id %s is not in lower case", id)
 	}
 	return err
 }
@@ -86,7 +87,7 @@ func observed(ctx context.Context, q querier, content agent.SessionID) (memory.O
 }
 
 func unknown(content agent.SessionID) error {
-	return agent.Errorf(agent.NotFound, "conversation %s is not observed", content)
+	return fail.Errorf(fail.NotFound, "conversation %s is not observed", content)
 }
 
 // scanObserved reads observedColumns, and more behind them.
@@ -109,7 +110,7 @@ func at(ms int64) time.Time {
 // checkTime refuses what an export could not write.
 func checkTime(t time.Time) error {
 	if year := t.UTC().Year(); year < 1970 || year > 9999 {
-		return agent.Errorf(agent.BadInput, "the year %d is none to be remembered", year)
+		return fail.Errorf(fail.BadInput, "the year %d is none to be remembered", year)
 	}
 	return nil
 }
@@ -126,9 +127,9 @@ func setMemory(ctx context.Context, q querier, content, memoryID agent.SessionID
 	err := update(ctx, q, content, "memory_id = ?, synthesized = ?", memoryID, synthesized)
 	switch {
 	case code(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
-		return agent.Errorf(agent.Conflict, "conversation %s is the observer of another one", memoryID)
+		return fail.Errorf(fail.Conflict, "conversation %s is the observer of another one", memoryID)
 	case isConstraint(err):
-		return agent.Errorf(agent.Conflict, "conversation %s is an agent's, and cannot be its observer", memoryID)
+		return fail.Errorf(fail.Conflict, "conversation %s is an agent's, and cannot be its observer", memoryID)
 	}
 	return err
 }

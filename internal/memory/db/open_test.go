@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -46,7 +47,7 @@ func TestAChangeBeginsWithTheRightToWrite(t *testing.T) {
 	_, err = second.ExecContext(t.Context(), "PRAGMA busy_timeout = 0")
 	rig.Must(t, err)
 	_, err = second.ExecContext(t.Context(), "INSERT INTO spent VALUES ('x', 1)")
-	storetest.WantKind(t, "to write beside a transaction that has not written", d.failed(err), agent.TimedOut)
+	storetest.WantKind(t, "to write beside a transaction that has not written", d.failed(err), fail.TimedOut)
 }
 
 func TestDatabaseIsPrivate(t *testing.T) {
@@ -67,7 +68,7 @@ func TestOpenFindsWhatIsThere(t *testing.T) {
 	rig.Must(t, os.Mkdir(dir, 0o700))
 	path := filepath.Join(dir, "memory.db")
 	_, err := Open(t.Context(), path)
-	storetest.WantKind(t, "to open what is not there", err, agent.NotFound)
+	storetest.WantKind(t, "to open what is not there", err, fail.NotFound)
 	storetest.WantNames(t, dir)
 
 	d := opened(t, path)
@@ -85,7 +86,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	_, err := d.sql.ExecContext(t.Context(), "PRAGMA user_version = 2")
 	rig.Must(t, err)
 	_, err = Open(t.Context(), d.path)
-	storetest.WantKind(t, "to open a newer one", err, agent.Unfit)
+	storetest.WantKind(t, "to open a newer one", err, fail.Unfit)
 }
 
 // A database that is damaged is named, and left as it is; nobody takes it for an empty one.
@@ -115,7 +116,7 @@ func TestDamagedDatabaseIsNamedAndLeftAlone(t *testing.T) {
 					_, err = opened.Check(t.Context())
 					rig.Must(t, opened.Close())
 				}
-				storetest.WantKind(t, open, err, agent.Failed)
+				storetest.WantKind(t, open, err, fail.Failed)
 				rig.Check(t, err != nil && strings.Contains(err.Error(), path), "%s: %v does not name the file", open, err)
 				storetest.WantHint(t, err, "move it away: "+memory.Aside(path))
 				rig.Check(t, storetest.Read(t, path) == text, "%s has changed the file", open)
@@ -149,7 +150,7 @@ func TestPlantedSchemaIsNotRun(t *testing.T) {
 			rig.Must(t, err)
 			rig.Must(t, trusting.Close())
 			_, err = Open(rig.Patient(t), d.path)
-			storetest.WantKind(t, "to open it", err, agent.Failed)
+			storetest.WantKind(t, "to open it", err, fail.Failed)
 			rig.Check(t, err != nil && strings.Contains(err.Error(), name) && strings.Contains(err.Error(), "is damaged"), "%v", err)
 		})
 	}
@@ -209,7 +210,7 @@ func TestPlantedFilesAreNotFollowed(t *testing.T) {
 		rig.Must(t, made.Close())
 		storetest.Plant(t, path+suffix)
 		_, err = Open(t.Context(), path)
-		storetest.WantKind(t, "a link in place of memory.db"+suffix, err, agent.Failed)
+		storetest.WantKind(t, "a link in place of memory.db"+suffix, err, fail.Failed)
 		rig.Check(t, err != nil && strings.Contains(err.Error(), path+suffix+" is no plain file"), "memory.db%s: %v", suffix, err)
 	}
 }
@@ -220,7 +221,7 @@ func TestNewDatabaseTakesNothingOfALostOne(t *testing.T) {
 	d := watched(t)
 	rig.Must(t, os.Rename(d.path, d.path+".away"))
 	_, err := Create(t.Context(), d.path, anyInstance)
-	storetest.WantKind(t, "to create beside a log", err, agent.Failed)
+	storetest.WantKind(t, "to create beside a log", err, fail.Failed)
 	storetest.WantHint(t, err, "put the database back")
 	rig.Must(t, os.Rename(d.path+".away", d.path))
 	rig.Equal(t, mustObserved(t, opened(t, d.path), alice).MemoryID, watcher, "the memory id")

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 )
 
@@ -15,7 +16,7 @@ import (
 func (d *Database) Search(ctx context.Context, q memory.Query) ([]memory.Observation, error) {
 	match := matching(q.Text)
 	if match == "" {
-		return nil, agent.Errorf(agent.BadInput, "%s holds no word to look for", agent.Quote(q.Text))
+		return nil, fail.Errorf(fail.BadInput, "%s holds no word to look for", human.Quote(q.Text))
 	}
 	oldest, err := d.oldestRanked(ctx, match)
 	if err != nil {

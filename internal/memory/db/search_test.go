@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -46,7 +46,7 @@ func TestSearchFindsTheWords(t *testing.T) {
 	} {
 		all, err := d.Search(t.Context(), memory.Query{Text: text})
 		if want == "bad" {
-			storetest.WantKind(t, text, err, agent.BadInput)
+			storetest.WantKind(t, text, err, fail.BadInput)
 			continue
 		}
 		rig.Must(t, err)
@@ -115,7 +115,7 @@ func TestGetTellsAllThatIsKept(t *testing.T) {
 		Narrative: "The café's proxy was slow.", Facts: []string{"nginx: proxy_read_timeout 60s"}, Files: []string{"deploy/nginx.conf"}, At: minute(2),
 	}, o)
 	_, err = d.Get(t.Context(), 99)
-	storetest.WantKind(t, "an observation that is not there", err, agent.NotFound)
+	storetest.WantKind(t, "an observation that is not there", err, fail.NotFound)
 }
 
 // No secret is kept, whoever has written it.

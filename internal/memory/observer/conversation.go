@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/past"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
@@ -135,7 +136,7 @@ func (o *observer) say(ctx context.Context, s session, text string) (turn.Outcom
 // stored under it. Errors: Conflict for another id than it was started with, when that is an agent's.
 func (o *observer) capture(ctx context.Context, asked, id agent.SessionID) error {
 	if id != asked && o.isAnAgents(id) {
-		return agent.Errorf(agent.Conflict, "the observer was started in %s, and is in %s, which is an agent's", asked, id)
+		return fail.Errorf(fail.Conflict, "the observer was started in %s, and is in %s, which is an agent's", asked, id)
 	}
 	before, err := o.Memory.Observed(ctx, o.of.id)
 	if err != nil {
@@ -213,7 +214,7 @@ func (o *observer) claim(id agent.SessionID) (release func(), err error) {
 		return nil, err
 	}
 	if said, err := config.HasMessages(id); err != nil || !said {
-		return nil, errors.Join(err, agent.Errorf(agent.NotFound, "the conversation %s is gone", id))
+		return nil, errors.Join(err, fail.Errorf(fail.NotFound, "the conversation %s is gone", id))
 	}
 	endLease, err := o.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "memory", Since: o.Seconds()})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/spool"
@@ -58,7 +59,7 @@ func (k *kept) Observed(_ context.Context, id agent.SessionID) (memory.Observed,
 	if o := k.observed[id]; o != nil {
 		return *o, nil
 	}
-	return memory.Observed{}, agent.Errorf(agent.NotFound, "it is not observed")
+	return memory.Observed{}, fail.Errorf(fail.NotFound, "it is not observed")
 }
 
 func (k *kept) Capture(_ context.Context, id, memoryID agent.SessionID) error {
@@ -70,7 +71,7 @@ func (k *kept) Store(_ context.Context, id agent.SessionID, _ int, all []memory.
 	o := k.observed[id]
 	for _, one := range all {
 		if !o.Captured() || one.MemoryID != o.MemoryID {
-			return 0, agent.Errorf(agent.Conflict, "no observer is captured")
+			return 0, fail.Errorf(fail.Conflict, "no observer is captured")
 		}
 	}
 	k.stored = append(k.stored, all...)

@@ -18,6 +18,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/past"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/memory/db"
 	"nbs-worker/internal/sim/rig"
@@ -203,7 +204,7 @@ func (s *site) state() (now state) {
 	now.asked, now.answered = s.asked()
 	now.begun, now.announced = s.begun(), s.announced()
 	kept, err := db.Open(s.Context(), database(s.Store.Project()))
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return now
 	}
 	rig.Must(s.T, err)
@@ -238,7 +239,7 @@ func (s *site) observed(kept *db.Database, r *agent.Record) (turns int, by agent
 			"observation %d of %s: %+v", i+1, r.Handle, o)
 	}
 	known, err := kept.Observed(s.Context(), r.SessionID)
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return 0, ""
 	}
 	rig.Must(s.T, err)

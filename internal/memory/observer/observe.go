@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/past"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/store/journal"
 )
@@ -42,7 +42,7 @@ func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, gr
 		return read, false, err
 	}
 	known, err := w.Memory.Observed(ctx, t.id)
-	if err != nil && agent.KindOf(err) != agent.NotFound {
+	if err != nil && fail.KindOf(err) != fail.NotFound {
 		return read, false, err
 	}
 	grown = file.Size > t.size()

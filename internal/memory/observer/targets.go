@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/spool"
 )
 
@@ -102,7 +103,7 @@ func (w *Worker) isOn(r *agent.Record) bool {
 // isOnStill is isOn at this moment: while others are observed, the memory may be switched off or the agent dismissed.
 func (w *Worker) isOnStill(t target) (bool, error) {
 	r, err := w.Store.Load(t.record.Handle)
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return false, nil
 	}
 	return err == nil && w.isOn(&r) && slices.Contains(r.Conversations(), t.id), err

@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -229,7 +230,7 @@ func TestObserverInAnAgentsConversation(t *testing.T) {
 	s.turn("alpha", r.SessionID, "one")
 	for _, s.strays = range []agent.SessionID{r.SessionID, other.SessionID} {
 		_, err := s.Once(t.Context())
-		storetest.WantKind(t, "the run", err, agent.Conflict)
+		storetest.WantKind(t, "the run", err, fail.Conflict)
 		rig.Check(t, s.kept.titles() == "" && !s.kept.observed[r.SessionID].Captured() && s.announced() == 1, "%+v", s.kept.observed[r.SessionID])
 		asked := len(s.said)
 		rig.Check(t, len(s.once().Waiting) == 1 && len(s.said) == asked, "it is tried again at once")
@@ -424,7 +425,7 @@ func TestOneWorker(t *testing.T) {
 	release, err := s.Worker.Store.LockMemory(s.now)
 	rig.Must(t, err)
 	_, err = s.Once(t.Context())
-	storetest.WantKind(t, "another worker", err, agent.Conflict)
+	storetest.WantKind(t, "another worker", err, fail.Conflict)
 	release()
 	s.once()
 }

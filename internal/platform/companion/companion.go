@@ -12,7 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // The programs lie in one folder.
@@ -67,7 +68,7 @@ func beside(name string) (string, error) {
 	}
 	path := filepath.Join(filepath.Dir(this), name)
 	if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
-		return "", agent.Errorf(agent.Unfit, "the program %s is not beside %s", name, agent.Quote(this)).Hint("install both: make install")
+		return "", fail.Errorf(fail.Unfit, "the program %s is not beside %s", name, human.Quote(this)).Hint("install both: make install")
 	}
 	return path, nil
 }

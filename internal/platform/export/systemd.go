@@ -15,7 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Systemd is what the units of a project say.
@@ -40,7 +41,7 @@ const mark = "# Made by nbs-worker export systemd; made again, it is replaced.\n
 func (s Systemd) Units() ([]Unit, error) {
 	for _, program := range []string{s.Program, s.Tmux} {
 		if strings.ContainsFunc(program, func(r rune) bool { return strings.ContainsRune("\"'\\", r) || r < ' ' || r == 0x7f }) {
-			return nil, agent.Errorf(agent.BadInput, "systemd runs no program of which the path has a quote, a backslash or a control character: %s", agent.Quote(program)).
+			return nil, fail.Errorf(fail.BadInput, "systemd runs no program of which the path has a quote, a backslash or a control character: %s", human.Quote(program)).
 				Hint("put it elsewhere, such as ~/.local/bin")
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -115,9 +115,9 @@ func TestFilesOfOthersStay(t *testing.T) {
 	theirs := filepath.Join(dir, units[2].Name)
 	rig.Must(t, os.WriteFile(theirs, []byte("[Service]\n"), 0o600))
 	_, err := Write(dir, units)
-	rig.Equal(t, agent.KindOf(err), agent.Conflict, "kind")
+	rig.Equal(t, fail.KindOf(err), fail.Conflict, "kind")
 	_, err = Systemd{Program: "/o'brien/nbs-worker"}.Units()
-	rig.Equal(t, agent.KindOf(err), agent.BadInput, "kind")
+	rig.Equal(t, fail.KindOf(err), fail.BadInput, "kind")
 	names, err := os.ReadDir(dir)
 	rig.Must(t, err)
 	rig.Equal(t, len(names), 1, "files")

@@ -7,9 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 
-	"nbs-worker/internal/agent"
+	"github.com/google/renameio/v2"
 )
 
 // Write puts the units into a folder, which is made where there is none, and returns their paths.
@@ -41,6 +42,6 @@ func checkOurs(path string) error {
 	if err != nil {
 		return err
 	}
-	return agent.Errorf(agent.Conflict, "%s is there, and was not made by nbs-worker export", agent.Quote(path)).
-		Hint("look at it, then move it aside: mv %[1]s %[1]s.aside", agent.ShellWord(path))
+	return fail.Errorf(fail.Conflict, "%s is there, and was not made by nbs-worker export", human.Quote(path)).
+		Hint("look at it, then move it aside: mv %[1]s %[1]s.aside", human.ShellWord(path))
 }

@@ -19,7 +19,8 @@ import (
 	"syscall"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Program is a program of the user's.
@@ -52,9 +53,9 @@ func (p Program) Tell(ctx context.Context, message []byte) error {
 	case err == nil || errors.Is(err, exec.ErrWaitDelay):
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return agent.Errorf(agent.TimedOut, "%s did not end within %s", agent.Quote(p.Argv[0]), p.Limit)
+		return fail.Errorf(fail.TimedOut, "%s did not end within %s", human.Quote(p.Argv[0]), p.Limit)
 	}
-	return agent.Errorf(agent.Failed, "%s: %w%s", agent.Quote(p.Argv[0]), err, said)
+	return fail.Errorf(fail.Failed, "%s: %w%s", human.Quote(p.Argv[0]), err, said)
 }
 
 func environment() []string {
@@ -80,7 +81,7 @@ func (t *tail) Write(text []byte) (int, error) {
 
 func (t *tail) String() string {
 	if text := strings.TrimSpace(string(t.text)); text != "" {
-		return ", it said " + agent.Quote(text)
+		return ", it said " + human.Quote(text)
 	}
 	return ""
 }

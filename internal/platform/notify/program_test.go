@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -52,9 +52,9 @@ func TestProgramThatFails(t *testing.T) {
 	t.Parallel()
 	program, _ := script(t, "echo 'no route to host' >&2; exit 3")
 	err := program.Tell(t.Context(), nil)
-	rig.Check(t, agent.KindOf(err) == agent.Failed && strings.HasSuffix(err.Error(), `: exit status 3, it said "no route to host"`), "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Failed && strings.HasSuffix(err.Error(), `: exit status 3, it said "no route to host"`), "%v", err)
 	err = Program{Argv: []string{"/no such program"}, Limit: time.Minute}.Tell(t.Context(), nil)
-	rig.Check(t, agent.KindOf(err) == agent.Failed, "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Failed, "%v", err)
 }
 
 func TestProgramThatHangsIsEndedWithItsGroup(t *testing.T) {
@@ -63,7 +63,7 @@ func TestProgramThatHangsIsEndedWithItsGroup(t *testing.T) {
 	rig.Must(t, os.WriteFile(filepath.Join(dir, "child"), nil, 0o600))
 	var child int
 	for program.Limit = 50 * time.Millisecond; child == 0; program.Limit *= 2 { // until it has come so far before its end
-		rig.Equal(t, agent.KindOf(program.Tell(t.Context(), nil)), agent.TimedOut, "kind")
+		rig.Equal(t, fail.KindOf(program.Tell(t.Context(), nil)), fail.TimedOut, "kind")
 		child, _ = strconv.Atoi(strings.TrimSpace(read(t, dir, "child"))) // it may be empty yet
 	}
 	rig.Eventually(t, "its child is gone", func() bool {

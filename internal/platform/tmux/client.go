@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // DefaultSocket is the name of the user's own server.
@@ -54,7 +56,7 @@ func New(socket string) (*Client, error) { return NewServers(noneIsStuck).Client
 func (s *Servers) Client(socket string) (*Client, error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {
-		return nil, agent.Errorf(agent.Unfit, "tmux is not installed").
+		return nil, fail.Errorf(fail.Unfit, "tmux is not installed").
 			Hint("install it: apt-get install tmux")
 	}
 	if strings.ContainsRune(socket, filepath.Separator) {
@@ -67,7 +69,7 @@ func (s *Servers) Client(socket string) (*Client, error) {
 		socket = DefaultSocket
 	}
 	if agent.CheckTmuxName(socket) != nil {
-		return nil, agent.Errorf(agent.BadInput, "tmux socket %s is not valid: a name of letters, digits, '_' and '-', or an absolute path", agent.Quote(socket))
+		return nil, fail.Errorf(fail.BadInput, "tmux socket %s is not valid: a name of letters, digits, '_' and '-', or an absolute path", human.Quote(socket))
 	}
 	path := socketPath(socket)
 	return &Client{binary: binary, socket: []string{"-L", socket}, path: path, server: s.at(path), shared: s}, nil
@@ -114,7 +116,7 @@ func (c *Client) start(ctx context.Context, dir string, args ...string) (*proces
 	}
 	started, err := startProcess(c.binary, slices.Concat([]string{"-u"}, c.socket, args), dir, neutralEnv(), c.stdin)
 	if err != nil {
-		return nil, agent.Errorf(agent.Failed, "tmux: %w", err)
+		return nil, fail.Errorf(fail.Failed, "tmux: %w", err)
 	}
 	c.shared.learnFrom(started.cmd.Process.Pid)
 	return started, nil
@@ -123,11 +125,11 @@ func (c *Client) start(ctx context.Context, dir string, args ...string) (*proces
 // said is what a client has printed that ended so.
 func (c *Client) said(process *process, exit error) (string, error) {
 	if errors.Is(exit, errFlood) {
-		return "", agent.Errorf(agent.Unfit, "tmux printed without end and was ended").Hint("is it tmux at all? %s -V", c.binary)
+		return "", fail.Errorf(fail.Unfit, "tmux printed without end and was ended").Hint("is it tmux at all? %s -V", c.binary)
 	}
 	complaint := string(process.stderr.text)
 	if exit != nil && complaint == "" {
-		return "", agent.Errorf(agent.Failed, "tmux: %w", exit)
+		return "", fail.Errorf(fail.Failed, "tmux: %w", exit)
 	}
 	// Some refusals come with exit code 0: the text decides.
 	if failure := classify(complaint); exit != nil || errors.Is(failure, errDenied) {
@@ -146,7 +148,7 @@ func (c *Client) isStuck() bool {
 // printed so many bytes.
 func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration, printed int) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return agent.Errorf(agent.Interrupted, "tmux was not waited for: %w", ctx.Err())
+		return fail.Errorf(fail.Interrupted, "tmux was not waited for: %w", ctx.Err())
 	}
 	return c.server.silentFor(waited, printed)
 }
@@ -180,10 +182,10 @@ func classify(stderr string) error {
 		{"access not allowed", errDenied},
 	} {
 		if strings.Contains(text, known.text) {
-			return errors.Join(known.err, agent.Errorf(agent.Failed, "tmux: %s", text))
+			return errors.Join(known.err, fail.Errorf(fail.Failed, "tmux: %s", text))
 		}
 	}
-	return agent.Errorf(agent.Failed, "tmux: %s", text)
+	return fail.Errorf(fail.Failed, "tmux: %s", text)
 }
 
 // neutralEnv is the environment of every client. The first client starts the

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -20,14 +20,14 @@ func TestNewChecksTheSocket(t *testing.T) {
 	}
 	for _, socket := range []string{"a.b", "a:b", "-L", "a b", "a;", "#(x)", "relative/path", "../s", "/tmp/a\nb", "/tmp/\xff"} {
 		_, err := New(socket)
-		rig.Check(t, err != nil && agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), "tmux socket"), "New(%q): %v; want bad input", socket, err)
+		rig.Check(t, err != nil && fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), "tmux socket"), "New(%q): %v; want bad input", socket, err)
 	}
 }
 
 func TestNewNeedsTmux(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := New("")
-	rig.Check(t, agent.KindOf(err) == agent.Unfit && len(agent.HintsOf(err)) != 0, "New without tmux: %v; want unfit, with a remedy", err)
+	rig.Check(t, fail.KindOf(err) == fail.Unfit && len(fail.HintsOf(err)) != 0, "New without tmux: %v; want unfit, with a remedy", err)
 }
 
 func TestClassify(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	took := time.Since(begun)
 	rig.Check(t, took >= stuckEvery && looked == first.ServerPID && strings.HasPrefix(err.Error(), "the tmux server was silent for "),
 		"the call took %s, server %d, looked at %d: %v", took, first.ServerPID, looked, err)
-	rig.Check(t, panes == nil && agent.KindOf(err) == agent.TimedOut && len(agent.HintsOf(err)) != 0, "Panes() = %v, %v; want a time-out with a remedy", panes, err)
+	rig.Check(t, panes == nil && fail.KindOf(err) == fail.TimedOut && len(fail.HintsOf(err)) != 0, "Panes() = %v, %v; want a time-out with a remedy", panes, err)
 	rig.Check(t, !errors.Is(err, ErrNoServer), "%v is taken for an absent server", err)
 	// A verb makes several calls: those that follow do not wait again.
 	_, again := s.Screen(t.Context(), first.ID)
@@ -119,7 +119,7 @@ func TestWhatOneClientMetHoldsForAnother(t *testing.T) {
 	other, err := servers.Client("nbs-b")
 	rig.Must(t, err)
 	_ = byName.server.silentFor(time.Second, 0)
-	if _, err := byPath.Panes(t.Context()); agent.KindOf(err) != agent.TimedOut {
+	if _, err := byPath.Panes(t.Context()); fail.KindOf(err) != fail.TimedOut {
 		t.Errorf("by path: %v", err)
 	}
 	_, err = other.Panes(t.Context())
@@ -131,7 +131,7 @@ func TestAnInterruptIsNoTimeout(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Panes(ctx)
-	rig.Check(t, agent.KindOf(err) == agent.Interrupted && errors.Is(err, context.Canceled), "Panes: %v; want interrupted", err)
+	rig.Check(t, fail.KindOf(err) == fail.Interrupted && errors.Is(err, context.Canceled), "Panes: %v; want interrupted", err)
 }
 
 func TestAServerThatWasKilledIsAbsent(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 const (
@@ -33,9 +33,9 @@ func (h *health) silentFor(waited time.Duration, printed int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.since = time.Now()
-	err := agent.Errorf(agent.TimedOut, "the tmux server was silent for %s", waited)
+	err := fail.Errorf(fail.TimedOut, "the tmux server was silent for %s", waited)
 	if printed > 0 {
-		err = agent.Errorf(agent.TimedOut, "tmux printed %d bytes in %s and did not end", printed, waited)
+		err = fail.Errorf(fail.TimedOut, "tmux printed %d bytes in %s and did not end", printed, waited)
 	}
 	h.err = err.Hint("it may still do what it was asked when it goes on")
 	return h.err

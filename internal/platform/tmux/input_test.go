@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -37,7 +37,7 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	refused := func(what string, pane Pane) {
 		t.Helper()
 		written, err := s.Write(t.Context(), pane, "x", cursor)
-		rig.Check(t, !written && (err == nil || agent.KindOf(err) != agent.TimedOut), "%s: written %t, %v", what, written, err)
+		rig.Check(t, !written && (err == nil || fail.KindOf(err) != fail.TimedOut), "%s: written %t, %v", what, written, err)
 	}
 	shown, err := s.Styled(t.Context(), pane.ID)
 	rig.Must(t, err)

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // checkSocket refuses a socket that another user made, or could put his own in place
@@ -26,16 +27,16 @@ func checkSocket(path string) error {
 	}
 	sticky := info.Mode()&fs.ModeSticky != 0
 	if owner := ownerOf(info); owner != 0 && owner != os.Geteuid() || info.Mode().Perm()&0o022 != 0 && !sticky {
-		return agent.Errorf(agent.BadInput, "the folder of the tmux socket %s is another user's, or can be written by others", agent.Quote(path)).
+		return fail.Errorf(fail.BadInput, "the folder of the tmux socket %s is another user's, or can be written by others", human.Quote(path)).
 			Hint("use a tmux server of your own: --tmux-socket NAME")
 	}
 	info, err = os.Stat(path)
 	if err == nil && info.Mode()&fs.ModeSocket == 0 {
-		return agent.Errorf(agent.BadInput, "%s is not a socket, and tmux would replace it by one", agent.Quote(path)).
+		return fail.Errorf(fail.BadInput, "%s is not a socket, and tmux would replace it by one", human.Quote(path)).
 			Hint("use another tmux server: --tmux-socket NAME")
 	}
 	if err == nil && ownerOf(info) != os.Geteuid() {
-		return agent.Errorf(agent.BadInput, "the tmux socket %s belongs to user id %d", agent.Quote(path), ownerOf(info)).
+		return fail.Errorf(fail.BadInput, "the tmux socket %s belongs to user id %d", human.Quote(path), ownerOf(info)).
 			Hint("use a tmux server of your own: --tmux-socket NAME")
 	}
 	return nil // and without a socket there is no server

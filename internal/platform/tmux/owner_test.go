@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -27,7 +27,7 @@ func mustNotCall(t *testing.T, path string, visitors func() int) {
 	_, panesErr := c.Panes(t.Context())
 	openErr := c.NewSession(t.Context(), Spec{Name: "x", Dir: "/", Command: []string{"sleep", "1"}})
 	for what, err := range map[string]error{"panes": panesErr, "new session": openErr, "kill": c.KillPane(t.Context(), Pane{ID: "%1", PID: 1}), "attach": c.Attach(path, "$1")} {
-		rig.Check(t, agent.KindOf(err) == agent.BadInput && strings.Contains(err.Error(), "tmux socket"), "%s: %v; want bad input", what, err)
+		rig.Check(t, fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), "tmux socket"), "%s: %v; want bad input", what, err)
 	}
 	n := visitors()
 	rig.Check(t, n == 0, "the server of somebody else had %d visitors", n)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // Pane is one pane of the server.
@@ -147,7 +148,7 @@ func (c *Client) readScreens(ctx context.Context, paneIDs []string, into map[str
 		head, text, _ := strings.Cut(part, "\n")
 		f := strings.SplitN(head, "|", fields)
 		if len(f) != fields {
-			return agent.Errorf(agent.Failed, "tmux: what it said of a pane cannot be read")
+			return fail.Errorf(fail.Failed, "tmux: what it said of a pane cannot be read")
 		}
 		screen := Screen{Invocation: agent.Invocation(f[3]), Text: text}
 		screen.Width, _ = strconv.Atoi(f[1]) // tmux writes numbers

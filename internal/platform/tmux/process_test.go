@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -39,7 +39,7 @@ func TestInterruptedClientIsEnded(t *testing.T) {
 		cancel()
 	}()
 	_, err := c.Screen(ctx, "%0")
-	rig.Check(t, agent.KindOf(err) == agent.Interrupted && errors.Is(err, context.Canceled), "%v; want interrupted", err)
+	rig.Check(t, fail.KindOf(err) == fail.Interrupted && errors.Is(err, context.Canceled), "%v; want interrupted", err)
 	mustBeReaped(t, c.binary+".pid")
 }
 
@@ -100,7 +100,7 @@ func TestProgramThatPrintsForEver(t *testing.T) {
 			t.Run(stream+" of "+name, func(t *testing.T) {
 				c := clientOf(t, script)
 				_, err := c.Panes(t.Context())
-				rig.Check(t, agent.KindOf(err) == agent.Unfit && strings.Contains(err.Error(), "tmux printed without end") && len(agent.HintsOf(err)) == 1, "%v", err)
+				rig.Check(t, fail.KindOf(err) == fail.Unfit && strings.Contains(err.Error(), "tmux printed without end") && len(fail.HintsOf(err)) == 1, "%v", err)
 			})
 		}
 	}
@@ -144,9 +144,9 @@ func TestHowLongAnAnswerIsWaitedFor(t *testing.T) {
 func TestAnswerWithoutEnd(t *testing.T) {
 	var h health
 	err := h.silentFor(answerLimit, 70)
-	rig.Check(t, agent.KindOf(err) == agent.TimedOut && err.Error() == "tmux printed 70 bytes in 10s and did not end", "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.TimedOut && err.Error() == "tmux printed 70 bytes in 10s and did not end", "%v", err)
 	err = h.silentFor(answerLimit, 0)
-	rig.Check(t, agent.KindOf(err) == agent.TimedOut && err.Error() == "the tmux server was silent for 10s", "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.TimedOut && err.Error() == "the tmux server was silent for 10s", "%v", err)
 }
 
 // Nothing is cut off of what is long and has an end.

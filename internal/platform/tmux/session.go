@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // The options by which our sessions and panes are known: a name alone can be anybody's.
@@ -131,7 +132,7 @@ func (c *Client) Hold(ctx context.Context, sessionID string) (release func(conte
 	id, leader, _ := strings.Cut(strings.TrimSpace(out), " ")
 	pid, err := strconv.Atoi(leader)
 	if err != nil {
-		return nil, agent.Errorf(agent.Failed, "tmux: what it said of a pane cannot be read")
+		return nil, fail.Errorf(fail.Failed, "tmux: what it said of a pane cannot be read")
 	}
 	return func(ctx context.Context) error { return c.KillPane(ctx, Pane{ID: id, PID: pid}) }, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 )
 
@@ -190,11 +191,11 @@ func (w *Watch) Forget(id agent.Identified) {
 func Failed(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return agent.Errorf(agent.Unfit, "the kernel gives no further file watch: %w", err).
+		return fail.Errorf(fail.Unfit, "the kernel gives no further file watch: %w", err).
 			Hint("raise the limit: sudo sysctl fs.inotify.max_user_watches=524288")
 	case errors.Is(err, syscall.EMFILE):
-		return agent.Errorf(agent.Unfit, "the kernel gives no further inotify instance or descriptor: %w", err).
+		return fail.Errorf(fail.Unfit, "the kernel gives no further inotify instance or descriptor: %w", err).
 			Hint("raise the limit: sudo sysctl fs.inotify.max_user_instances=1024, or that of descriptors: ulimit -n 4096")
 	}
-	return agent.Errorf(agent.Failed, "watch files and processes: %w", err)
+	return fail.Errorf(fail.Failed, "watch files and processes: %w", err)
 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -115,10 +115,10 @@ func TestWatchAtALimit(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EMFILE} {
 		err := Failed(fmt.Errorf("inotify: %w", errno))
-		if agent.KindOf(err) != agent.Unfit || len(agent.HintsOf(err)) != 1 {
-			t.Errorf("%v: %v %q", errno, err, agent.HintsOf(err))
+		if fail.KindOf(err) != fail.Unfit || len(fail.HintsOf(err)) != 1 {
+			t.Errorf("%v: %v %q", errno, err, fail.HintsOf(err))
 		}
 	}
 	err := Failed(syscall.EIO)
-	rig.Check(t, agent.KindOf(err) == agent.Failed, "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Failed, "%v", err)
 }

@@ -16,7 +16,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
@@ -70,7 +71,7 @@ func (f *Files) Check(kind, name string, content []byte) error {
 	}
 	data, err := f.nbs.Read(Folder, sealName(kind, name), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return agent.Errorf(agent.Held, "%s is not allowed: it lies in the project, and you have not looked at it", agent.Quote(name))
+		return fail.Errorf(fail.Held, "%s is not allowed: it lies in the project, and you have not looked at it", human.Quote(name))
 	}
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (f *Files) Check(kind, name string, content []byte) error {
 	_ = json.Unmarshal(data, &seal) // a damaged one vouches for nothing
 	err = f.keeper.Check(kind, trust.Placed(content, f.project, name), seal.MAC)
 	if errors.Is(err, trust.ErrSeal) {
-		return agent.Errorf(agent.Held, "%s is not allowed: it is not as you have allowed it", agent.Quote(name)).HintsOf(err)
+		return fail.Errorf(fail.Held, "%s is not allowed: it is not as you have allowed it", human.Quote(name)).HintsOf(err)
 	}
 	return err
 }

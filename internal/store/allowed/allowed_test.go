@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
@@ -31,21 +31,21 @@ func TestSealOfAFile(t *testing.T) {
 	keeper := trust.NewKeeper(trust.Home(t.TempDir()))
 	f, folder := inProject(t, keeper, "/srv/project")
 	const name = "runbooks/deploy.md"
-	storetest.WantKind(t, "never looked at", f.Check("runbook", name, []byte("one")), agent.Held)
+	storetest.WantKind(t, "never looked at", f.Check("runbook", name, []byte("one")), fail.Held)
 	rig.Must(t, f.Seal("runbook", name, []byte("one")))
 	rig.Must(t, f.Check("runbook", name, []byte("one")))
-	storetest.WantKind(t, "changed", f.Check("runbook", name, []byte("two")), agent.Held)
-	storetest.WantKind(t, "of another kind", f.Check("policy", name, []byte("one")), agent.Held)
-	storetest.WantKind(t, "of another name", f.Check("runbook", "runbooks/other.md", []byte("one")), agent.Held)
+	storetest.WantKind(t, "changed", f.Check("runbook", name, []byte("two")), fail.Held)
+	storetest.WantKind(t, "of another kind", f.Check("policy", name, []byte("one")), fail.Held)
+	storetest.WantKind(t, "of another name", f.Check("runbook", "runbooks/other.md", []byte("one")), fail.Held)
 
 	seals, err := filepath.Glob(folder + "/*")
 	rig.Check(t, err == nil && len(seals) == 1, "%q, %v", seals, err)
 	clone, cloned := inProject(t, keeper, "/srv/clone")
 	rig.Must(t, os.Link(seals[0], filepath.Join(cloned, filepath.Base(seals[0]))))
-	storetest.WantKind(t, "copied into another project", clone.Check("runbook", name, []byte("one")), agent.Held)
+	storetest.WantKind(t, "copied into another project", clone.Check("runbook", name, []byte("one")), fail.Held)
 
 	storetest.Write(t, seals[0], "{")
-	storetest.WantKind(t, "damaged", f.Check("runbook", name, []byte("one")), agent.Held)
+	storetest.WantKind(t, "damaged", f.Check("runbook", name, []byte("one")), fail.Held)
 	rig.Must(t, f.Seal("runbook", name, []byte("two")))
 	rig.Must(t, f.Check("runbook", name, []byte("two")))
 }

@@ -32,6 +32,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 )
 
@@ -79,7 +81,7 @@ func checkTranscriptName(id agent.SessionID, path string) error {
 		return err
 	}
 	if !filepath.IsAbs(path) || filepath.Base(path) != transcriptFile(id) {
-		return agent.Errorf(agent.BadInput, "%s is no transcript of %s", agent.Quote(path), id)
+		return fail.Errorf(fail.BadInput, "%s is no transcript of %s", human.Quote(path), id)
 	}
 	return nil
 }

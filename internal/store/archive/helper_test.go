@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
@@ -38,7 +38,7 @@ func playRole(role, project string) {
 	}
 	if err != nil {
 		fmt.Println(err)
-		fmt.Println(agent.HintsOf(err))
+		fmt.Println(fail.HintsOf(err))
 		os.Exit(1)
 	}
 }

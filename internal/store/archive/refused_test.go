@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -39,7 +40,7 @@ func TestKeepTranscriptRefusesWhatIsNone(t *testing.T) {
 		{aliceID, "projects/" + transcriptFile(aliceID)},
 		{aliceID, filepath.Join(originals(s), transcriptFile(otherID))},
 	} {
-		storetest.WantKind(t, c.path, s.Keep(t.Context(), c.id, c.path), agent.BadInput)
+		storetest.WantKind(t, c.path, s.Keep(t.Context(), c.id, c.path), fail.BadInput)
 	}
 	storetest.WantNames(t, keptAt(s))
 }
@@ -49,7 +50,7 @@ func TestTranscriptOfAnotherUserIsNotKept(t *testing.T) {
 	rig.NeedsRoot(t)
 	s := withTranscript(t, said)
 	rig.Must(t, os.Chown(original(s), rig.Nobody, -1))
-	storetest.WantKind(t, "keep", s.Keep(t.Context(), aliceID, original(s)), agent.BadInput)
+	storetest.WantKind(t, "keep", s.Keep(t.Context(), aliceID, original(s)), fail.BadInput)
 }
 
 // What stands in the place of ours is neither written through nor put back.

@@ -28,7 +28,8 @@ import (
 	"strings"
 	"unicode"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
@@ -48,8 +49,8 @@ type Key string
 // "@". Errors: BadInput.
 func ParseKey(s string) (Key, error) {
 	const limit = 200
-	if s == "" || len(s) > limit || s[0] == '-' || s[0] == '@' || strings.ContainsFunc(s, unicode.IsSpace) || !agent.IsLegible(s) {
-		return "", agent.Errorf(agent.BadInput, "key %s is not valid: 1 to %d bytes without spaces, not beginning with - or @", agent.Quote(s), limit)
+	if s == "" || len(s) > limit || s[0] == '-' || s[0] == '@' || strings.ContainsFunc(s, unicode.IsSpace) || !human.IsLegible(s) {
+		return "", fail.Errorf(fail.BadInput, "key %s is not valid: 1 to %d bytes without spaces, not beginning with - or @", human.Quote(s), limit)
 	}
 	return Key(s), nil
 }
@@ -174,5 +175,5 @@ func idFile(id string) string { return string(private.SumOf([]byte(id))) + ".jso
 
 // named is how hints name the conversation.
 func (c *Conversation) named() string {
-	return agent.ShellWord(cmp.Or(string(c.key), "KEY"))
+	return human.ShellWord(cmp.Or(string(c.key), "KEY"))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -51,7 +52,7 @@ func TestParseKey(t *testing.T) {
 	}
 	for _, given := range []string{"", "-k", "@theologian", "a b", "a\tb", "a\x1b[2J", "a\u200bb", "\xff", strings.Repeat("k", 201)} {
 		_, err := ParseKey(given)
-		storetest.WantKind(t, given, err, agent.BadInput)
+		storetest.WantKind(t, given, err, fail.BadInput)
 	}
 }
 
@@ -112,7 +113,7 @@ func TestSameIDIsOneTurn(t *testing.T) {
 		rig.Check(t, err == nil && turn.Seq == 1 && result == nil, "%+v, %v, %v", turn, result, err)
 	}
 	_, _, err := c.Enqueue(t.Context(), Meta{}, asked("a", "something else"))
-	storetest.WantKind(t, "another request", err, agent.Conflict)
+	storetest.WantKind(t, "another request", err, fail.Conflict)
 	rig.Must(t, c.Begin(t.Context(), start(1)))
 	rig.Must(t, c.Finish(t.Context(), answered(1, "OK.")))
 	for range 10 {
@@ -120,9 +121,9 @@ func TestSameIDIsOneTurn(t *testing.T) {
 		rig.Check(t, err == nil && turn.Seq == 1 && result != nil && result.Answer == "OK." && result.Attempts == 1, "%+v, %v, %v", turn, result, err)
 	}
 	_, _, err = c.Enqueue(t.Context(), Meta{}, asked("a", "something else"))
-	storetest.WantKind(t, "another request", err, agent.Conflict)
-	storetest.WantKind(t, "finished twice", c.Finish(t.Context(), answered(1, "Again.")), agent.Conflict)
-	storetest.WantKind(t, "of no turn", c.Finish(t.Context(), answered(2, "What?")), agent.NotFound)
+	storetest.WantKind(t, "another request", err, fail.Conflict)
+	storetest.WantKind(t, "finished twice", c.Finish(t.Context(), answered(1, "Again.")), fail.Conflict)
+	storetest.WantKind(t, "of no turn", c.Finish(t.Context(), answered(2, "What?")), fail.NotFound)
 }
 
 func TestTooManyTurnsAreRefused(t *testing.T) {
@@ -133,14 +134,14 @@ func TestTooManyTurnsAreRefused(t *testing.T) {
 		mustEnqueue(t, c, asked("", "one"))
 	}
 	_, _, err := c.Enqueue(t.Context(), Meta{}, asked("", "one more"))
-	storetest.WantKind(t, "of the key", err, agent.Conflict)
+	storetest.WantKind(t, "of the key", err, fail.Conflict)
 	storetest.WantHint(t, err, "conversation queue '"+string(chat)+"'")
 	for i := range mostPending - mostOpen { // of others
 		storetest.Write(t, d.nbs.Path(pendingFolder, pendingFile(review.hash(), i+1)), "{}")
 	}
 	third := d.Of("third")
 	_, _, err = third.Enqueue(t.Context(), Meta{}, asked("", "one more"))
-	storetest.WantKind(t, "of all", err, agent.Conflict)
+	storetest.WantKind(t, "of all", err, fail.Conflict)
 	rig.Must(t, c.Skip(t.Context(), 1, "no longer wanted"))
 	turn := mustEnqueue(t, third, asked("", "one more"))
 	rig.Check(t, turn.Seq == 1, "%+v", turn)
@@ -156,9 +157,9 @@ func TestHeldTurnBlocksItsKey(t *testing.T) {
 	mustEnqueue(t, c, asked("b", "behind"))
 	rig.Must(t, c.Begin(ctx, start(1)))
 	rig.Must(t, c.Hold(ctx, 1, Held{Class: "killed", Reason: "it died three times"}))
-	storetest.WantKind(t, "the held one", c.Begin(ctx, start(1)), agent.Conflict)
-	storetest.WantKind(t, "the one behind", c.Begin(ctx, start(2)), agent.Conflict)
-	storetest.WantKind(t, "not held", c.Retry(ctx, 2), agent.Conflict)
+	storetest.WantKind(t, "the held one", c.Begin(ctx, start(1)), fail.Conflict)
+	storetest.WantKind(t, "the one behind", c.Begin(ctx, start(2)), fail.Conflict)
+	storetest.WantKind(t, "not held", c.Retry(ctx, 2), fail.Conflict)
 	rig.Must(t, c.Retry(ctx, 1))
 	turn := mustState(t, c).Open[0]
 	rig.Check(t, turn.Tries == 0 && turn.Held == nil && len(turn.Starts) == 1, "%+v", turn)
@@ -183,7 +184,7 @@ func TestSystemPromptStaysUntilAReset(t *testing.T) {
 	rig.Must(t, ask("b", ""))
 	rig.Must(t, ask("c", "You are Bubba."))
 	err := ask("d", "You are Alice.")
-	storetest.WantKind(t, "another prompt", err, agent.Conflict)
+	storetest.WantKind(t, "another prompt", err, fail.Conflict)
 	storetest.WantHint(t, err, "reset")
 	rig.Must(t, c.Finish(t.Context(), answered(1, "OK.")))
 	previous, err := c.Reset(t.Context(), "asked for", &Meta{SystemPrompt: "You are Alice."})
@@ -195,7 +196,7 @@ func TestSystemPromptStaysUntilAReset(t *testing.T) {
 	rig.Must(t, c.Restore(t.Context(), storetest.AliceID))
 	s = mustState(t, c)
 	rig.Check(t, s.Session == Session{storetest.AliceID, true} && len(s.Previous) == 0, "%+v", s)
-	storetest.WantKind(t, "of nobody", c.Restore(t.Context(), storetest.OtherID), agent.NotFound)
+	storetest.WantKind(t, "of nobody", c.Restore(t.Context(), storetest.OtherID), fail.NotFound)
 }
 
 func TestAdoptedSessionIsTheConversations(t *testing.T) {

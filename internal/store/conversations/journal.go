@@ -10,7 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 )
 
@@ -80,7 +81,7 @@ func (c *Conversation) lock(ctx context.Context) (unlock func(), err error) {
 func (c *Conversation) fold(lines bool) (folded, error) {
 	text, err := c.nbs.Read(c.sub, journalFile, journalLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return folded{}, c.refused(c.sub+"/"+journalFile, "", err, "look at what it is: ls -l "+agent.ShellWord(c.nbs.Path(c.sub, journalFile)))
+		return folded{}, c.refused(c.sub+"/"+journalFile, "", err, "look at what it is: ls -l "+human.ShellWord(c.nbs.Path(c.sub, journalFile)))
 	}
 	f, err := c.parse(text, lines)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *Conversation) nothing() error {
 	if err != nil {
 		return err
 	}
-	return agent.Errorf(agent.Failed, "%s is gone or empty, and the conversation had one", c.nbs.Label(c.sub+"/"+journalFile)).
+	return fail.Errorf(fail.Failed, "%s is gone or empty, and the conversation had one", c.nbs.Label(c.sub+"/"+journalFile)).
 		Hint("put it back, or begin anew: %s", private.MoveTo(c.Path(), ".aside"))
 }
 
@@ -217,7 +218,7 @@ func (w *writer) append(line *Line) error {
 	c := w.c
 	next := w.clone()
 	if err := next.apply(line); err != nil {
-		return agent.Errorf(agent.Conflict, "%w", err)
+		return fail.Errorf(fail.Conflict, "%w", err)
 	}
 	text, seal, err := c.seal(c.linePlace(w.last), line)
 	if err != nil {

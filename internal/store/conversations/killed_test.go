@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -45,7 +45,7 @@ func playRole(words []string) {
 	}
 	runtime.LockOSThread() // strace counts the calls of each thread
 	if err := roles[words[0]](context.Background(), open(words[1]).Of(chat)); err != nil {
-		fmt.Println(err, agent.HintsOf(err))
+		fmt.Println(err, fail.HintsOf(err))
 		os.Exit(1)
 	}
 }

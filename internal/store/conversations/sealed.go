@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
@@ -64,7 +64,7 @@ func (d *Drawer) write(sub, name string, value any) error {
 		return err
 	}
 	if len(text) >= fileLimit {
-		return agent.Errorf(agent.BadInput, "%s would have %d bytes, the limit is %d", d.nbs.Label(sub+"/"+name), len(text)+1, fileLimit)
+		return fail.Errorf(fail.BadInput, "%s would have %d bytes, the limit is %d", d.nbs.Label(sub+"/"+name), len(text)+1, fileLimit)
 	}
 	return d.nbs.Write(sub, name, append(text, '\n'))
 }
@@ -85,18 +85,18 @@ func (d *Drawer) read(sub, name string, value any, remedy string) error {
 
 // refused is the error for what is not as it was written, with its remedy.
 func (d *Drawer) refused(file, where string, err error, remedy string) error {
-	if _, is := errors.AsType[*agent.Error](err); is {
+	if _, is := errors.AsType[*fail.Error](err); is {
 		return err // it has a remedy of its own
 	}
 	if _, is := errors.AsType[syscall.Errno](err); is && !errors.Is(err, fs.ErrNotExist) { // such as too many open files, which passes
 		return fmt.Errorf("read %s: %w", d.nbs.Label(file), err)
 	}
 	if errors.Is(err, trust.ErrSeal) || errors.Is(err, errUnsealed) {
-		refused := agent.Errorf(agent.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err)
+		refused := fail.Errorf(fail.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err)
 		if replaced := d.keeper.IfReplaced(); replaced != "" {
 			refused = refused.Hint("%s", replaced)
 		}
 		return refused.Hint("%s", remedy)
 	}
-	return agent.Errorf(agent.Failed, "%s%s is damaged: %w", d.nbs.Label(file), where, err).Hint("%s", remedy)
+	return fail.Errorf(fail.Failed, "%s%s is damaged: %w", d.nbs.Label(file), where, err).Hint("%s", remedy)
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
@@ -50,11 +50,11 @@ func TestJournalThatIsNotAsItWasWrittenIsRefused(t *testing.T) {
 	} {
 		storetest.Write(t, path, text)
 		_, err := c.State()
-		storetest.WantKind(t, what, err, agent.Held)
+		storetest.WantKind(t, what, err, fail.Held)
 		rig.Check(t, err != nil && strings.Contains(err.Error(), journalFile), "%s: %v", what, err)
 		storetest.WantHint(t, err, c.Path())
 		_, _, err = c.Enqueue(t.Context(), Meta{}, asked("d", "more"))
-		storetest.WantKind(t, what, err, agent.Held)
+		storetest.WantKind(t, what, err, fail.Held)
 		storetest.WantText(t, path, text)
 	}
 	keys, err := d.Keys()
@@ -62,15 +62,15 @@ func TestJournalThatIsNotAsItWasWrittenIsRefused(t *testing.T) {
 	for _, text := range []string{"", "half a line"} {
 		storetest.Write(t, path, text)
 		_, err = c.State()
-		storetest.WantKind(t, "emptied", err, agent.Failed)
+		storetest.WantKind(t, "emptied", err, fail.Failed)
 	}
 	rig.Must(t, os.Remove(path))
 	_, _, err = c.Enqueue(t.Context(), Meta{}, asked("d", "more"))
-	storetest.WantKind(t, "removed", err, agent.Failed)
+	storetest.WantKind(t, "removed", err, fail.Failed)
 	storetest.WantHint(t, err, "mv ")
 	storetest.Plant(t, path)
 	_, err = c.State()
-	storetest.WantKind(t, "a link", err, agent.Failed)
+	storetest.WantKind(t, "a link", err, fail.Failed)
 }
 
 // What is good must not be moved away because the key is: the first remedy is the key.
@@ -82,8 +82,8 @@ func TestMissingKeyIsNamedBeforeTheConversation(t *testing.T) {
 	mustNameKey := func(what string, want string) {
 		t.Helper()
 		_, err := open(project).Of(chat).State()
-		storetest.WantKind(t, what, err, agent.Held)
-		hints := agent.HintsOf(err)
+		storetest.WantKind(t, what, err, fail.Held)
+		hints := fail.HintsOf(err)
 		rig.Check(t, len(hints) > 0 && strings.Contains(hints[0], want), "%s: the hints are %q", what, hints)
 	}
 	rig.Must(t, os.Rename(key, key+".lost"))
@@ -130,12 +130,12 @@ func TestPlantedRequestsAndResultsCountForNothing(t *testing.T) {
 	} {
 		storetest.Write(t, pending+pendingFile(c.hash, 2), text)
 		_, err := c.Request(2)
-		storetest.WantKind(t, what, err, agent.Held)
+		storetest.WantKind(t, what, err, fail.Held)
 		storetest.WantHint(t, err, "skip")
 	}
 	rig.Must(t, os.Remove(pending+pendingFile(c.hash, 2)))
 	_, err := c.Request(2)
-	storetest.WantKind(t, "removed", err, agent.Failed)
+	storetest.WantKind(t, "removed", err, fail.Failed)
 	storetest.Write(t, pending+pendingFile(c.hash, 3), mine) // nobody accepted it
 	rig.Check(t, len(mustState(t, c).Open) == 1, "%+v", mustState(t, c))
 	_, err = c.Request(3)
@@ -145,10 +145,10 @@ func TestPlantedRequestsAndResultsCountForNothing(t *testing.T) {
 	text := storetest.Read(t, result)
 	storetest.Write(t, result, strings.Replace(text, "OK.", "No.", 1))
 	_, _, err = c.Result("a")
-	storetest.WantKind(t, "a changed answer", err, agent.Held)
+	storetest.WantKind(t, "a changed answer", err, fail.Held)
 	storetest.Write(t, c.Path()+"/"+results+"/"+idFile("b"), text)
 	_, _, err = c.Result("b")
-	storetest.WantKind(t, "an answer to another", err, agent.Held)
+	storetest.WantKind(t, "an answer to another", err, fail.Held)
 }
 
 // What kept a request from being read passes, and is no reason to skip its turn.
@@ -160,6 +160,6 @@ func TestRequestThatCannotBeReadIsNotDamaged(t *testing.T) {
 	rig.Must(t, os.RemoveAll(d.nbs.Path(pendingFolder)))
 	storetest.Write(t, d.nbs.Path(pendingFolder), "")
 	_, err := c.Request(1)
-	storetest.WantKind(t, "request", err, agent.Failed)
-	rig.Check(t, errors.Is(err, syscall.ENOTDIR) && !strings.Contains(err.Error(), "damaged") && agent.HintsOf(err) == nil, "%v, %q", err, agent.HintsOf(err))
+	storetest.WantKind(t, "request", err, fail.Failed)
+	rig.Check(t, errors.Is(err, syscall.ENOTDIR) && !strings.Contains(err.Error(), "damaged") && fail.HintsOf(err) == nil, "%v, %q", err, fail.HintsOf(err))
 }

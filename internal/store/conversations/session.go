@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // Reset ends the conversation's session: the next turn is in a new one. A meta that is not nil replaces the old one.
@@ -50,7 +51,7 @@ func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
 				return &Line{What: Restored, At: time.Now().UTC(), Session: id, Previous: s.Session.ID, Reason: "restored " + string(id)}, nil
 			}
 		}
-		return nil, agent.Errorf(agent.NotFound, "session %s was not one of this conversation", id).
+		return nil, fail.Errorf(fail.NotFound, "session %s was not one of this conversation", id).
 			Hint("to see which were: nbs-worker conversation show %s", c.named())
 	})
 }

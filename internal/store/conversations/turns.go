@@ -11,6 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 const (
@@ -68,7 +70,7 @@ func (c *Conversation) checkSame(request *Request, sha string) error {
 	if request.sum() == sha {
 		return nil
 	}
-	return agent.Errorf(agent.Conflict, "the id %s is of another request", agent.Quote(request.ID)).
+	return fail.Errorf(fail.Conflict, "the id %s is of another request", human.Quote(request.ID)).
 		Hint("give each request an id of its own")
 }
 
@@ -88,7 +90,7 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 		founded.SystemPrompt, founded.Model = meta.SystemPrompt, meta.Model
 		line.Meta = &founded
 	case another:
-		return Turn{}, agent.Errorf(agent.Conflict, "the conversation has another system prompt").
+		return Turn{}, fail.Errorf(fail.Conflict, "the conversation has another system prompt").
 			Hint("to begin a new conversation with this one: nbs-worker conversation reset %s", c.named())
 	}
 	if err := w.checkRoom(); err != nil {
@@ -107,7 +109,7 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 func (w *writer) checkRoom() error {
 	c := w.c
 	if len(w.State.Open) >= mostOpen {
-		return agent.Errorf(agent.Conflict, "%d turns wait already", len(w.State.Open)).
+		return fail.Errorf(fail.Conflict, "%d turns wait already", len(w.State.Open)).
 			Hint("to see them: nbs-worker conversation queue %s", c.named())
 	}
 	names, err := c.names(pendingFolder)
@@ -126,7 +128,7 @@ func (w *writer) checkRoom() error {
 		}
 	}
 	if waiting >= mostPending {
-		return agent.Errorf(agent.Conflict, "%d turns of all conversations wait already", waiting).
+		return fail.Errorf(fail.Conflict, "%d turns of all conversations wait already", waiting).
 			Hint("to see them: nbs-worker conversation queue")
 	}
 	return nil
@@ -150,7 +152,7 @@ func (c *Conversation) Request(seq int) (Request, error) {
 	if err == nil && (request.ID != turn.ID || request.sum() != turn.SHA) {
 		err = errors.New("it is another request")
 	}
-	if agent.KindOf(err) == agent.Unfit || err == nil {
+	if fail.KindOf(err) == fail.Unfit || err == nil {
 		return request, err
 	}
 	if now, nowErr := c.State(); nowErr == nil && now.turn(seq) == nil {
@@ -198,10 +200,10 @@ func (c *Conversation) Begin(ctx context.Context, start Start) error {
 		}
 		first := &s.Open[0]
 		if first.Seq != start.Seq {
-			return nil, agent.Errorf(agent.Conflict, "turn %d waits for turn %d", start.Seq, first.Seq)
+			return nil, fail.Errorf(fail.Conflict, "turn %d waits for turn %d", start.Seq, first.Seq)
 		}
 		if first.Held != nil && first.Held.Until.IsZero() {
-			return nil, agent.Errorf(agent.Conflict, "turn %d is held: %s", start.Seq, first.Held.Reason).
+			return nil, fail.Errorf(fail.Conflict, "turn %d is held: %s", start.Seq, first.Held.Reason).
 				Hint("to try it again: nbs-worker conversation retry %s %d", c.named(), start.Seq)
 		}
 		start.Era = s.Era
@@ -229,7 +231,7 @@ func (c *Conversation) Retry(ctx context.Context, seq int) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
 		turn, err := c.openTurn(s, seq)
 		if err == nil && turn.Held == nil {
-			err = agent.Errorf(agent.Conflict, "turn %d is not held", seq)
+			err = fail.Errorf(fail.Conflict, "turn %d is not held", seq)
 		}
 		return &Line{What: Retried, At: time.Now().UTC(), Seq: seq}, err
 	})
@@ -275,10 +277,10 @@ func (c *Conversation) openTurn(s *State, seq int) (*Turn, error) {
 		return turn, nil
 	}
 	if 0 < seq && seq < s.Next {
-		return nil, agent.Errorf(agent.Conflict, "turn %d has finished already", seq).
+		return nil, fail.Errorf(fail.Conflict, "turn %d has finished already", seq).
 			Hint("what is open: nbs-worker conversation queue %s", c.named())
 	}
-	return nil, agent.Errorf(agent.NotFound, "there is no turn %d", seq).
+	return nil, fail.Errorf(fail.NotFound, "there is no turn %d", seq).
 		Hint("what is open: nbs-worker conversation queue %s", c.named())
 }
 
@@ -297,7 +299,7 @@ func (c *Conversation) Result(id string) (Result, bool, error) {
 // resultOf is the result of an id. One whose turn is still open does not count: its writer was killed before
 // the line that makes it count.
 func (c *Conversation) resultOf(s *State, id string) (result Result, there bool, err error) {
-	remedy := "look at what it is, then remove it, with which its id is forgotten: rm " + agent.ShellWord(c.nbs.Path(c.sub, results, idFile(id)))
+	remedy := "look at what it is, then remove it, with which its id is forgotten: rm " + human.ShellWord(c.nbs.Path(c.sub, results, idFile(id)))
 	err = c.read(c.sub+"/"+results, idFile(id), &result, remedy)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Result{}, false, nil

@@ -20,7 +20,8 @@ import (
 	"sync"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
@@ -194,10 +195,10 @@ func (d *Drawer) read(name string) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	remedy := "look at what it is; without it a message may be answered twice: rm " + agent.ShellWord(d.nbs.Path(Folder, name))
+	remedy := "look at what it is; without it a message may be answered twice: rm " + human.ShellWord(d.nbs.Path(Folder, name))
 	var read sealed
 	if err := json.Unmarshal(data, &read); err != nil {
-		return Note{}, agent.Errorf(agent.Failed, "%s is damaged: %w", d.nbs.Label(Folder+"/"+name), err).Hint("%s", remedy)
+		return Note{}, fail.Errorf(fail.Failed, "%s is damaged: %w", d.nbs.Label(Folder+"/"+name), err).Hint("%s", remedy)
 	}
 	content, err := d.content(read.Note)
 	if err != nil {
@@ -205,7 +206,7 @@ func (d *Drawer) read(name string) (Note, error) {
 	}
 	err = d.keeper.Check(sealKind, content, read.Seal)
 	if errors.Is(err, trust.ErrSeal) || err == nil && fileOf(read.Note.ID) != name {
-		return Note{}, agent.Errorf(agent.Held, "%s is not as a command of this user wrote it here", d.nbs.Label(Folder+"/"+name)).HintsOf(err).Hint("%s", remedy)
+		return Note{}, fail.Errorf(fail.Held, "%s is not as a command of this user wrote it here", d.nbs.Label(Folder+"/"+name)).HintsOf(err).Hint("%s", remedy)
 	}
 	return read.Note, err
 }

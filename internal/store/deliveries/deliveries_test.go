@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
@@ -64,14 +64,14 @@ func TestNotesOfOthers(t *testing.T) {
 	rig.Must(t, os.Mkdir(other+"/"+Folder, 0o700))
 	storetest.Write(t, other+"/"+Folder+"/"+fileOf("a"), text)
 	_, err := elsewhere.Open()
-	storetest.WantKind(t, "another project's", err, agent.Held)
+	storetest.WantKind(t, "another project's", err, fail.Held)
 	storetest.WantHint(t, err, "rm ")
 	storetest.Write(t, path, strings.Replace(text, string(Accepted), string(Over), 1))
 	_, _, err = d.Get("a")
-	storetest.WantKind(t, "changed", err, agent.Held)
+	storetest.WantKind(t, "changed", err, fail.Held)
 	storetest.Write(t, path, "{")
 	_, _, err = d.Get("a")
-	storetest.WantKind(t, "damaged", err, agent.Failed)
+	storetest.WantKind(t, "damaged", err, fail.Failed)
 }
 
 // A key that cannot be read at the moment says nothing of a note.
@@ -81,5 +81,5 @@ func TestNotesWithoutTheKeyAreNotDamaged(t *testing.T) {
 	rig.Must(t, d.Put(Note{ID: "a", State: Accepted, At: storetest.SomeTime()}))
 	d.keeper = trust.NewKeeper(trust.Home(nbs + "/" + Folder + "/" + fileOf("a"))) // no folder
 	_, _, err := d.Get("a")
-	rig.Check(t, err != nil && !strings.Contains(strings.Join(agent.HintsOf(err), " "), "rm "), "%v, %q", err, agent.HintsOf(err))
+	rig.Check(t, err != nil && !strings.Contains(strings.Join(fail.HintsOf(err), " "), "rm "), "%v, %q", err, fail.HintsOf(err))
 }

@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/private"
 )
@@ -41,7 +41,7 @@ func (j *Journal) hasJournaled() bool {
 func (j *Journal) open() (*os.File, error) {
 	f, err := j.nbs.OpenRegular(fileName, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if errors.Is(err, smallfile.ErrIrregular) {
-		return nil, agent.Errorf(agent.Failed, "open %s: %w", j.nbs.Label(fileName), err).
+		return nil, fail.Errorf(fail.Failed, "open %s: %w", j.nbs.Label(fileName), err).
 			Hint("look at what it is, then move it aside: %s", private.MoveTo(j.Path(), ".aside"))
 	}
 	if err != nil {

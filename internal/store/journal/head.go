@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/private"
 )
@@ -64,7 +64,7 @@ func (j *Journal) openHead() (f *os.File, h head, known bool, err error) {
 		f, err = openHeadIn(at, j.name, unix.O_RDWR|unix.O_CREAT)
 		return err
 	})
-	if agent.KindOf(err) == agent.Unfit {
+	if fail.KindOf(err) == fail.Unfit {
 		return nil, head{}, false, err
 	}
 	if err != nil {

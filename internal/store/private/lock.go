@@ -9,9 +9,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 
-	"nbs-worker/internal/agent"
+	"github.com/gofrs/flock"
 )
 
 // The rules of locks:
@@ -151,12 +152,12 @@ func lockFailed(label, path string, err error) error {
 		err = ErrStayedLocked
 	}
 	if errors.Is(err, ErrStayedLocked) {
-		return agent.Errorf(agent.Conflict, "%s %w", label, err).
+		return fail.Errorf(fail.Conflict, "%s %w", label, err).
 			Hint("another command hangs with it; which one: lslocks --output PID,COMMAND,PATH")
 	}
-	failure := agent.Errorf(agent.Failed, "lock %s: %w", label, err)
+	failure := fail.Errorf(fail.Failed, "lock %s: %w", label, err)
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) {
-		return failure.Hint("no lock file of ours; look at what it is, then remove it: rm -r %s", agent.ShellWord(path))
+		return failure.Hint("no lock file of ours; look at what it is, then remove it: rm -r %s", human.ShellWord(path))
 	}
 	return failure
 }

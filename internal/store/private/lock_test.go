@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/storetest"
 
 	"nbs-worker/internal/sim/rig"
@@ -43,9 +43,9 @@ func TestLockExcludes(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		defer cancel()
 		_, err = lock(ctx)
-		storetest.WantKind(t, what, err, agent.Conflict)
-		if len(agent.HintsOf(err)) != 1 || !strings.Contains(err.Error(), " stayed locked") || !errors.Is(err, ErrStayedLocked) {
-			t.Errorf("%s: %v, hints %q", what, err, agent.HintsOf(err))
+		storetest.WantKind(t, what, err, fail.Conflict)
+		if len(fail.HintsOf(err)) != 1 || !strings.Contains(err.Error(), " stayed locked") || !errors.Is(err, ErrStayedLocked) {
+			t.Errorf("%s: %v, hints %q", what, err, fail.HintsOf(err))
 		}
 		unlock()
 		if unlock, err = lock(t.Context()); err != nil {
@@ -147,7 +147,7 @@ func TestLockThatWasGivenUpIsFree(t *testing.T) {
 	for range 10 {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		_, err := f.Lock(ctx, "x")
-		storetest.WantKind(t, "a second", err, agent.Conflict)
+		storetest.WantKind(t, "a second", err, fail.Conflict)
 		cancel()
 	}
 	unlock()
@@ -191,8 +191,8 @@ func TestWhatIsNoLockFileIsNotLocked(t *testing.T) {
 	storetest.Must(os.Mkdir(f.LockPath("folder"), 0o700))
 	for _, name := range []string{"link", "folder"} {
 		_, err := f.Lock(t.Context(), name)
-		storetest.WantKind(t, name, err, agent.Failed)
-		hints := strings.Join(agent.HintsOf(err), " ")
+		storetest.WantKind(t, name, err, fail.Failed)
+		hints := strings.Join(fail.HintsOf(err), " ")
 		rig.Check(t, strings.Contains(hints, "rm -r '"+f.LockPath(name)), "%s: no remedy: %q", name, hints)
 		if lock, err := f.TryLock(name); lock != nil || err == nil {
 			t.Errorf("%s: %v, %v", name, lock, err)

@@ -7,7 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/smallfile"
 )
 
@@ -36,7 +37,7 @@ func OpenOwn(dir int, path string) (*OwnFile, error) {
 		return nil, errors.Join(&os.PathError{Op: "open", Path: path, Err: smallfile.ErrIrregular}, f.Close())
 	}
 	if int(f.Seen.Uid) != os.Geteuid() {
-		foreign := agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), f.Seen.Uid, os.Geteuid())
+		foreign := fail.Errorf(fail.BadInput, "%s belongs to user id %d, not to this user (%d)", human.Quote(path), f.Seen.Uid, os.Geteuid())
 		return nil, errors.Join(foreign, f.Close())
 	}
 	return f, nil

@@ -21,7 +21,8 @@ import (
 	"os"
 	"syscall"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Check refuses a folder that somebody else could have put there or can
@@ -32,8 +33,8 @@ func Check(path string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path)).
-			Hint("look at what it is: ls -ld %s", agent.ShellWord(path))
+		return fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(path)).
+			Hint("look at what it is: ls -ld %s", human.ShellWord(path))
 	}
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
@@ -45,15 +46,15 @@ func Check(path string) error {
 // Foreign is the error for what belongs to another user, or can be written by one.
 func Foreign(path string, owner uint32, mode fs.FileMode) error {
 	if int(owner) != os.Geteuid() {
-		return agent.Errorf(agent.BadInput, "%s belongs to user id %d, not to this user (%d)", agent.Quote(path), owner, os.Geteuid()).
+		return fail.Errorf(fail.BadInput, "%s belongs to user id %d, not to this user (%d)", human.Quote(path), owner, os.Geteuid()).
 			Hint("%s", TakeOver(path, owner))
 	}
 	private := 0o600
 	if mode.IsDir() {
 		private = 0o700
 	}
-	return agent.Errorf(agent.BadInput, "%s can be written by other users (mode %04o)", agent.Quote(path), mode.Perm()).
-		Hint("look at what is in it, then: chmod %o %s", private, agent.ShellWord(path))
+	return fail.Errorf(fail.BadInput, "%s can be written by other users (mode %04o)", human.Quote(path), mode.Perm()).
+		Hint("look at what is in it, then: chmod %o %s", private, human.ShellWord(path))
 }
 
 // TakeOver is the remedy for what belongs to another user. Only for what root left behind is it to
@@ -61,24 +62,24 @@ func Foreign(path string, owner uint32, mode fs.FileMode) error {
 // trust what is in them.
 func TakeOver(path string, owner uint32) string {
 	if owner == 0 {
-		return fmt.Sprintf("if root ran nbs-worker here for you, look at what is in it, then: sudo chown -R %d %s", os.Geteuid(), agent.ShellWord(path))
+		return fmt.Sprintf("if root ran nbs-worker here for you, look at what is in it, then: sudo chown -R %d %s", os.Geteuid(), human.ShellWord(path))
 	}
-	return "run the command as that user; to see what is there: ls -ldn " + agent.ShellWord(path)
+	return "run the command as that user; to see what is there: ls -ldn " + human.ShellWord(path)
 }
 
 // MoveTo is the command that appends a suffix to the name of a file.
 func MoveTo(path, suffix string) string {
-	return "mv " + agent.ShellWord(path) + " " + agent.ShellWord(path+suffix)
+	return "mv " + human.ShellWord(path) + " " + human.ShellWord(path+suffix)
 }
 
 // Remedied adds to an error of the disk that holds a folder what can be done about it.
 func Remedied(folder string, err error) error {
-	at := agent.ShellWord(folder)
+	at := human.ShellWord(folder)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return agent.Errorf(agent.Failed, "%w", err).Hint("make room there, then repeat the command: df -h %s", at)
+		return fail.Errorf(fail.Failed, "%w", err).Hint("make room there, then repeat the command: df -h %s", at)
 	case errors.Is(err, syscall.EROFS):
-		return agent.Errorf(agent.Failed, "%w", err).Hint("make it writable, then repeat the command; it is mounted here: findmnt -T %s", at)
+		return fail.Errorf(fail.Failed, "%w", err).Hint("make it writable, then repeat the command; it is mounted here: findmnt -T %s", at)
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -79,7 +79,7 @@ func TestFileIsReplacedAsAWhole(t *testing.T) {
 		storetest.Must(p.write("over a link"))
 		now, err = p.read()
 		rig.Check(t, string(now) == "\"over a link\"\n" && err == nil, "%s: %q, %v", what, now, err)
-		storetest.WantKind(t, what, p.write(strings.Repeat("x", limit)), agent.BadInput)
+		storetest.WantKind(t, what, p.write(strings.Repeat("x", limit)), fail.BadInput)
 		_ = os.Remove(temporary) // who has another name for it leaves this one
 		rig.MustBePrivate(t, filepath.Dir(p.at), 1)
 	}
@@ -118,7 +118,7 @@ func TestFileThatOthersCanWriteIsNotRead(t *testing.T) {
 	for mode, want := range map[fs.FileMode]string{0o600: "", 0o644: "", 0o620: "chmod 600 '" + p.at + "'", 0o602: "chmod 600 '" + p.at + "'"} {
 		storetest.Must(os.Chmod(p.at, mode))
 		_, err := p.read()
-		hints := strings.Join(agent.HintsOf(err), " ")
+		hints := strings.Join(fail.HintsOf(err), " ")
 		rig.Check(t, (err == nil) == (want == "") && strings.Contains(hints, want), "%04o: %v, hints %q; want %q", mode, err, hints, want)
 	}
 }
@@ -130,7 +130,7 @@ func TestFileOfAnotherUserIsNotRead(t *testing.T) {
 		storetest.Must(p.write("x"))
 		storetest.Must(os.Chown(p.at, rig.Nobody, -1))
 		_, err := p.read()
-		storetest.WantKind(t, what, err, agent.BadInput)
+		storetest.WantKind(t, what, err, fail.BadInput)
 	}
 }
 
@@ -170,10 +170,10 @@ func TestFolderOfOthersIsRefused(t *testing.T) {
 			refused bool
 		}{"folder": {Check(at), c.folder}, "tree": {err, c.tree}} {
 			if got.refused {
-				storetest.WantKind(t, what+", "+kind, got.err, agent.BadInput)
+				storetest.WantKind(t, what+", "+kind, got.err, fail.BadInput)
 			}
-			if (got.err != nil) != got.refused || got.refused && len(agent.HintsOf(got.err)) == 0 {
-				t.Errorf("%s, %s: %v, hints %q", what, kind, got.err, agent.HintsOf(got.err))
+			if (got.err != nil) != got.refused || got.refused && len(fail.HintsOf(got.err)) == 0 {
+				t.Errorf("%s, %s: %v, hints %q", what, kind, got.err, fail.HintsOf(got.err))
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func TestTreeThatIsNotThere(t *testing.T) {
 		_, err = os.Lstat(string(tree))
 		rig.Check(t, errors.Is(err, fs.ErrNotExist), "%q: %v", tree, err)
 	}
-	storetest.WantKind(t, "no tree", NoTree.HandOver(name, 1, limit), agent.Unfit)
+	storetest.WantKind(t, "no tree", NoTree.HandOver(name, 1, limit), fail.Unfit)
 }
 
 func TestDiskErrorsHaveARemedy(t *testing.T) {
@@ -199,7 +199,7 @@ func TestDiskErrorsHaveARemedy(t *testing.T) {
 		syscall.ENOSPC: "df -h '/a b'", syscall.EDQUOT: "df -h '/a b'", syscall.EROFS: "findmnt -T '/a b'", syscall.EIO: "",
 	} {
 		err := Remedied("/a b", fmt.Errorf("write: %w", cause))
-		hints := strings.Join(agent.HintsOf(err), " ")
+		hints := strings.Join(fail.HintsOf(err), " ")
 		rig.Check(t, errors.Is(err, cause) && strings.HasSuffix(hints, want) && (hints == "") == (want == ""), "%v: %v, hints %q; want %q", cause, err, hints, want)
 	}
 }

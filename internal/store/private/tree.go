@@ -13,7 +13,8 @@ import (
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/smallfile"
 )
 
@@ -27,7 +28,7 @@ const NoTree Tree = ""
 
 // ErrNoTree is the error for what has to be written outside of the project, or sealed with the
 // key that is there.
-var ErrNoTree = agent.Errorf(agent.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
+var ErrNoTree = fail.Errorf(fail.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
 	Hint("name one: export XDG_STATE_HOME=/path/of/yours")
 
 // Path is the path of what is in the tree.
@@ -42,7 +43,7 @@ func (t Tree) Make() error {
 	if err == nil {
 		return nil
 	}
-	return agent.Errorf(agent.Unfit, "make the folder %s: %w", agent.Quote(string(t)), Remedied(existing(string(t)), err)).
+	return fail.Errorf(fail.Unfit, "make the folder %s: %w", human.Quote(string(t)), Remedied(existing(string(t)), err)).
 		Hint("it is for what no project may hold; name another place: export XDG_STATE_HOME=/path/of/yours")
 }
 
@@ -71,8 +72,8 @@ func (t Tree) Open() (*os.File, error) {
 	}
 	fd, err := unix.Open(string(t), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-		return nil, agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(string(t))).
-			Hint("look at what it is: ls -ld %s", agent.ShellWord(string(t)))
+		return nil, fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(string(t))).
+			Hint("look at what it is: ls -ld %s", human.ShellWord(string(t)))
 	}
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: string(t), Err: err}
@@ -95,8 +96,8 @@ func checkAlone(dir *os.File) error {
 		return nil
 	}
 	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
-		return agent.Errorf(agent.BadInput, "%s can be read by other users (mode %04o)", agent.Quote(dir.Name()), info.Mode().Perm()).
-			Hint("it is for this user alone: chmod 700 %s", agent.ShellWord(dir.Name()))
+		return fail.Errorf(fail.BadInput, "%s can be read by other users (mode %04o)", human.Quote(dir.Name()), info.Mode().Perm()).
+			Hint("it is for this user alone: chmod 700 %s", human.ShellWord(dir.Name()))
 	}
 	return Foreign(dir.Name(), owner, info.Mode())
 }
@@ -247,7 +248,7 @@ func (t Tree) CheckWritable() error {
 	}
 	at := existing(string(t))
 	if err := unix.Access(at, unix.W_OK); err != nil {
-		return Remedied(at, fmt.Errorf("nothing can be written in %s: %w", agent.Quote(at), err))
+		return Remedied(at, fmt.Errorf("nothing can be written in %s: %w", human.Quote(at), err))
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"nbs-worker/internal/fail"
 
-	"nbs-worker/internal/agent"
+	"github.com/google/renameio/v2"
 )
 
 // WriteJSON replaces sub/name atomically and durably.
@@ -105,7 +105,7 @@ func (f *Folder) In(sub string, change func(dir *os.Root) error) error {
 func encode(name string, value any, limit int) ([]byte, error) {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && len(data) >= limit {
-		err = agent.Errorf(agent.BadInput, "%s would have %d bytes, the limit is %d", name, len(data), limit)
+		err = fail.Errorf(fail.BadInput, "%s would have %d bytes, the limit is %d", name, len(data), limit)
 	}
 	return append(data, '\n'), err
 }

@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 )
 
@@ -49,8 +50,8 @@ func (q *Queue) read(name string) (e Entry, err error) {
 		return e, err
 	}
 	if err := json.Unmarshal(data, &e); err != nil || e.ID == "" {
-		return e, agent.Errorf(agent.Failed, "%s is damaged", q.nbs.Label(Folder+"/"+name)).
-			Hint("look at what it is, then remove it: rm %s", agent.ShellWord(q.nbs.Path(Folder, name)))
+		return e, fail.Errorf(fail.Failed, "%s is damaged", q.nbs.Label(Folder+"/"+name)).
+			Hint("look at what it is, then remove it: rm %s", human.ShellWord(q.nbs.Path(Folder, name)))
 	}
 	e.name = name
 	return e, nil

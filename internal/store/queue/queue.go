@@ -22,6 +22,8 @@ import (
 	"github.com/google/uuid"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
@@ -110,7 +112,7 @@ func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 	switch {
 	case len(alike) < most:
 	case e.Pending():
-		return e, agent.Errorf(agent.Conflict, "%d messages wait for it already", most).
+		return e, fail.Errorf(fail.Conflict, "%d messages wait for it already", most).
 			Hint("to see them: nbs-worker outbox list %s", q.handle)
 	default:
 		err = q.remove(&alike[0])
@@ -123,8 +125,8 @@ func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 		last := all[len(all)-1].name
 		place, _ := q.place(last)
 		if place == lastPlace { // adding one after the other never comes so far
-			return e, agent.Errorf(agent.Conflict, "there is no place behind %s", q.nbs.Label(Folder+"/"+last)).
-				Hint("look at what it is, then remove it: rm %s", agent.ShellWord(q.nbs.Path(Folder, last)))
+			return e, fail.Errorf(fail.Conflict, "there is no place behind %s", q.nbs.Label(Folder+"/"+last)).
+				Hint("look at what it is, then remove it: rm %s", human.ShellWord(q.nbs.Path(Folder, last)))
 		}
 		e.name = q.file(place + 1)
 	}
@@ -277,9 +279,9 @@ func (q *Queue) CheckSeal(e *Entry) error {
 	}
 	err = q.keeper.Check(Folder, content, e.Seal)
 	if errors.Is(err, trust.ErrSeal) {
-		return agent.Errorf(agent.Held, "nobody vouches for the message: no command of this user has written it, for this agent of this project").
+		return fail.Errorf(fail.Held, "nobody vouches for the message: no command of this user has written it, for this agent of this project").
 			HintsOf(err).
-			Hint("look at it, and send it yourself or drop it: nbs-worker outbox drop %s %s", q.handle, agent.ShellWord(e.ID))
+			Hint("look at it, and send it yourself or drop it: nbs-worker outbox drop %s %s", q.handle, human.ShellWord(e.ID))
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
@@ -143,7 +143,7 @@ func TestOnlyWhatTheUserVouchesForCounts(t *testing.T) {
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%s: %v, %v", what, all, err)
 		}
-		storetest.WantKind(t, what, planted.in.CheckSeal(&all[0]), agent.Held)
+		storetest.WantKind(t, what, planted.in.CheckSeal(&all[0]), fail.Held)
 		due := planted.in.Due()
 		rig.Check(t, due == "", "%s: it is due", what)
 	}
@@ -156,7 +156,7 @@ func TestDamagedEntryIsLoud(t *testing.T) {
 	storetest.Write(t, folder+"/"+e.name, `{"id":`)
 	storetest.Write(t, folder+"/.alpha.000000002.json123", `{"id":`) // a killed writer's
 	_, err := q.Entries()
-	storetest.WantKind(t, "damaged", err, agent.Failed)
+	storetest.WantKind(t, "damaged", err, fail.Failed)
 	storetest.WantHint(t, err, "rm ")
 	due := q.Due()
 	rig.Check(t, due == e.name, "due is %q: who would say so is not called", due)
@@ -189,7 +189,7 @@ func TestPlacesEnd(t *testing.T) {
 	}
 	storetest.Write(t, folder+"/alpha.999999999.json", content)
 	_, err := q.Add(t.Context(), Entry{Text: "one more", State: Waiting})
-	storetest.WantKind(t, "behind the last", err, agent.Conflict)
+	storetest.WantKind(t, "behind the last", err, fail.Conflict)
 	storetest.WantHint(t, err, "rm ")
 }
 
@@ -201,7 +201,7 @@ func TestOutboxIsBounded(t *testing.T) {
 		add(t, q, fmt.Sprint("waiting ", i), Waiting)
 	}
 	_, err := q.Add(t.Context(), Entry{Text: "one more", State: Waiting})
-	storetest.WantKind(t, "one more that waits", err, agent.Conflict)
+	storetest.WantKind(t, "one more that waits", err, fail.Conflict)
 	add(t, q, "one more", Unknown)
 	if got := texts(t, q); strings.Contains(got, "unknown 0 ") || !strings.Contains(got, "unknown 1 ") || !strings.Contains(got, "waiting 0 ") {
 		t.Errorf("the oldest that came to nothing is forgotten: %.100s", got)

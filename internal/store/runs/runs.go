@@ -15,7 +15,8 @@ import (
 	"io/fs"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
@@ -74,8 +75,8 @@ func (r *Runs) Load(key string) (*Run, error) {
 	var run Run
 	if err := json.Unmarshal(data, &run); err != nil {
 		path := r.nbs.Path(Folder, key+".json")
-		return nil, agent.Errorf(agent.Failed, "%s is damaged: %w", agent.Quote(path), err).
-			Hint("the journal tells how far the run came: nbs-worker events -n 20; then remove it: rm %s", agent.ShellWord(path))
+		return nil, fail.Errorf(fail.Failed, "%s is damaged: %w", human.Quote(path), err).
+			Hint("the journal tells how far the run came: nbs-worker events -n 20; then remove it: rm %s", human.ShellWord(path))
 	}
 	return &run, nil
 }

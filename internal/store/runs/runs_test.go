@@ -3,7 +3,7 @@ package runs
 import (
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -22,6 +22,6 @@ func TestRunIsKnownUntilItsEnd(t *testing.T) {
 	rig.Check(t, err == nil && got == nil, "%+v, %v", got, err)
 	storetest.Write(t, folder+"/restart-0.json", "{")
 	_, err = r.Load("restart-0")
-	storetest.WantKind(t, "damaged", err, agent.Failed)
+	storetest.WantKind(t, "damaged", err, fail.Failed)
 	storetest.WantHint(t, err, "events")
 }

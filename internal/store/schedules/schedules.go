@@ -16,7 +16,8 @@ import (
 	"io/fs"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
@@ -62,11 +63,11 @@ func (s *Schedules) Text() (text []byte, err error) {
 		})
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, agent.Errorf(agent.NotFound, "there are no schedules: no file %s", agent.Quote(s.Path())).
+		return nil, fail.Errorf(fail.NotFound, "there are no schedules: no file %s", human.Quote(s.Path())).
 			Hint("what it may say: nbs-worker schedule --help")
 	}
-	if err != nil && agent.KindOf(err) == agent.Failed {
-		return nil, agent.Errorf(agent.BadInput, "%s cannot be read: %w", agent.Quote(s.Path()), err)
+	if err != nil && fail.KindOf(err) == fail.Failed {
+		return nil, fail.Errorf(fail.BadInput, "%s cannot be read: %w", human.Quote(s.Path()), err)
 	}
 	return text, err
 }
@@ -122,7 +123,7 @@ func (s *Schedules) Recall() (map[string]Last, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]Last{}, nil
 	}
-	path := agent.Quote(s.nbs.Path(Folder, lastsName))
+	path := human.Quote(s.nbs.Path(Folder, lastsName))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -133,8 +134,8 @@ func (s *Schedules) Recall() (map[string]Last, error) {
 			return read.Entries, damage
 		}
 	}
-	return nil, agent.Errorf(agent.BadInput, "what ran is not known: %s: %w", path, damage).
-		Hint("without it each schedule counts from then on: rm %s", agent.ShellWord(s.nbs.Path(Folder, lastsName)))
+	return nil, fail.Errorf(fail.BadInput, "what ran is not known: %s: %w", path, damage).
+		Hint("without it each schedule counts from then on: rm %s", human.ShellWord(s.nbs.Path(Folder, lastsName)))
 }
 
 func (s *Schedules) check(read kept) error {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
@@ -31,18 +31,18 @@ func TestFileIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	s, nbs := inProject(t, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project")
 	_, err := s.Text()
-	storetest.WantKind(t, "no file", err, agent.NotFound)
+	storetest.WantKind(t, "no file", err, fail.NotFound)
 	storetest.WantHint(t, err, "nbs-worker schedule --help")
 	storetest.Write(t, nbs+"/schedules.yaml", "zone: UTC\n")
 	text, err := s.Text()
 	rig.Check(t, err == nil && string(text) == "zone: UTC\n", "%q, %v", text, err)
 	rig.Must(t, os.Chmod(nbs+"/schedules.yaml", 0o666))
 	_, err = s.Text()
-	storetest.WantKind(t, "written by anybody", err, agent.BadInput)
+	storetest.WantKind(t, "written by anybody", err, fail.BadInput)
 	rig.Must(t, os.Remove(nbs+"/schedules.yaml"))
 	rig.Must(t, os.Mkdir(nbs+"/schedules.yaml", 0o700))
 	_, err = s.Text()
-	storetest.WantKind(t, "a folder", err, agent.BadInput)
+	storetest.WantKind(t, "a folder", err, fail.BadInput)
 }
 
 // What ran is known to the next process, as it was; not what was changed, damaged, or came with
@@ -70,13 +70,13 @@ func TestWhatRanIsRemembered(t *testing.T) {
 	} {
 		storetest.Write(t, file, text)
 		_, err := s.Recall()
-		storetest.WantKind(t, what, err, agent.BadInput)
+		storetest.WantKind(t, what, err, fail.BadInput)
 		storetest.WantHint(t, err, "rm '"+file+"'")
 	}
 	clone, cloned := inProject(t, keeper, "/srv/clone")
 	storetest.Write(t, cloned+"/"+Folder+"/"+lastsName, written)
 	_, err = clone.Recall()
-	storetest.WantKind(t, "of another project", err, agent.BadInput)
+	storetest.WantKind(t, "of another project", err, fail.BadInput)
 }
 
 // A key that cannot be read at the moment says nothing of what ran.
@@ -86,6 +86,6 @@ func TestWhatRanWithoutTheKeyIsNotDamaged(t *testing.T) {
 	rig.Must(t, s.Remember(nil))
 	s.keeper = trust.NewKeeper(trust.Home(nbs + "/" + Folder + "/" + lastsName)) // no folder
 	_, err := s.Recall()
-	storetest.WantKind(t, "recall", err, agent.Failed)
-	rig.Check(t, !strings.Contains(strings.Join(agent.HintsOf(err), " "), "rm "), "%q", agent.HintsOf(err))
+	storetest.WantKind(t, "recall", err, fail.Failed)
+	rig.Check(t, !strings.Contains(strings.Join(fail.HintsOf(err), " "), "rm "), "%q", fail.HintsOf(err))
 }

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
 )
 
@@ -99,7 +101,7 @@ func (s Spool) check() error {
 	for _, name := range []string{Folder, spool} {
 		path := s.nbs.Path(name)
 		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
-			return agent.Errorf(agent.BadInput, "%s is not a folder", agent.Quote(path)).
+			return fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(path)).
 				Hint("look at what it is, then move it away: %s", private.MoveTo(path, ".foreign"))
 		}
 		if err := private.Check(path); err != nil {

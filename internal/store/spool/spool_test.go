@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
@@ -83,9 +84,9 @@ func TestPlantedInPlaceOfTheFolder(t *testing.T) {
 			rig.Must(t, os.MkdirAll(filepath.Dir(at(s)), 0o700))
 			rig.Must(t, plant(at(s)))
 			_, err := s.List()
-			rig.Check(t, err != nil && strings.Contains(err.Error(), "is not a folder") && len(agent.HintsOf(err)) == 1, "%s: list: %v, hints %q", what, err, agent.HintsOf(err))
+			rig.Check(t, err != nil && strings.Contains(err.Error(), "is not a folder") && len(fail.HintsOf(err)) == 1, "%s: list: %v, hints %q", what, err, fail.HintsOf(err))
 			rig.Check(t, s.Put(Announcement{Handle: "alpha"}) != nil, "%s: it was put there", what)
-			_, command, _ := strings.Cut(agent.HintsOf(err)[0], ": ")
+			_, command, _ := strings.Cut(fail.HintsOf(err)[0], ": ")
 			rig.Must(t, exec.Command("sh", "-c", command).Run())
 			rig.Must(t, s.Put(Announcement{Handle: "alpha"}))
 			rig.Equal(t, len(s.listed(t)), 1, "announcements after what was planted was moved away")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -105,16 +106,16 @@ func Plant(t testing.TB, at string) {
 }
 
 // WantKind checks the kind of an error.
-func WantKind(t testing.TB, what string, err error, want agent.Kind) {
+func WantKind(t testing.TB, what string, err error, want fail.Kind) {
 	t.Helper()
-	if err == nil || agent.KindOf(err) != want {
-		t.Errorf("%s: %v (kind %d); want kind %d", what, err, agent.KindOf(err), want)
+	if err == nil || fail.KindOf(err) != want {
+		t.Errorf("%s: %v (kind %d); want kind %d", what, err, fail.KindOf(err), want)
 	}
 }
 
 // WantHint checks that what an error advises has the words.
 func WantHint(t testing.TB, err error, words string) {
 	t.Helper()
-	hints := strings.Join(agent.HintsOf(err), "\n")
+	hints := strings.Join(fail.HintsOf(err), "\n")
 	rig.Check(t, strings.Contains(hints, words), "no %q in the hints: %s", words, hints)
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 )
 
 // Home is the user's folder for what no project may decide and no agent may reach: the key,
@@ -27,7 +28,7 @@ func HomeOf(env []string) (Home, error) {
 	if dir := agent.Variable(env, "HOME"); filepath.IsAbs(dir) {
 		return Home(filepath.Join(dir, ".local", "state", "nbs-worker")), nil
 	}
-	return "", agent.Errorf(agent.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
+	return "", fail.Errorf(fail.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
 		Hint("name one: export XDG_STATE_HOME=/path/of/yours")
 }
 

@@ -10,7 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 const (
@@ -25,7 +26,7 @@ func (k *Keeper) made() ([]byte, error) {
 		return key, err
 	}
 	if err := k.makeKey(); err != nil {
-		return nil, agent.Errorf(agent.Unfit, "make the key of the seals %s: %w", agent.Quote(k.path()), err).
+		return nil, fail.Errorf(fail.Unfit, "make the key of the seals %s: %w", human.Quote(k.path()), err).
 			Hint("name a folder for the user's state that can be written: export XDG_STATE_HOME=/path/of/yours")
 	}
 	return k.read()
@@ -116,8 +117,8 @@ func (k *Keeper) path() string { return k.home.Path(keyFile) }
 
 // missing is the error for a seal that is checked without a key. It is an [ErrSeal].
 func (k *Keeper) missing() error {
-	return agent.Errorf(agent.Held, "%w: the key of the seals is missing: %s", ErrSeal, agent.Quote(k.path())).
-		Hint("put your key back first, without it nothing that you have sealed is taken: ls -la %s", agent.ShellWord(string(k.home)))
+	return fail.Errorf(fail.Held, "%w: the key of the seals is missing: %s", ErrSeal, human.Quote(k.path())).
+		Hint("put your key back first, without it nothing that you have sealed is taken: ls -la %s", human.ShellWord(string(k.home)))
 }
 
 // IfReplaced is the remedy for seals that are not valid because the key was replaced: "" when there is no key.
@@ -127,18 +128,18 @@ func (k *Keeper) IfReplaced() string {
 		return ""
 	}
 	return fmt.Sprintf("if your key was replaced (this one is from %s), put the old one back first: ls -la %s",
-		info.ModTime().Format(time.DateTime), agent.ShellWord(string(k.home)))
+		info.ModTime().Format(time.DateTime), human.ShellWord(string(k.home)))
 }
 
 // unread is the error for a key of which nothing is known: too many files may be open. It is no reason to replace the key.
 func (k *Keeper) unread(err error) error {
-	return agent.Errorf(agent.Failed, "read the key of the seals: %w", err).
-		Hint("look at it: ls -l %s", agent.ShellWord(k.path()))
+	return fail.Errorf(fail.Failed, "read the key of the seals: %w", err).
+		Hint("look at it: ls -l %s", human.ShellWord(k.path()))
 }
 
 // unfit is the error for a key that must not be used. Only a person replaces it by a new one.
 func (k *Keeper) unfit(format string, args ...any) error {
-	return agent.Errorf(agent.Unfit, "the key of the seals %s cannot be used: "+format, append([]any{agent.Quote(k.path())}, args...)...).
-		Hint("look at it: ls -l %s", agent.ShellWord(k.path())).
-		Hint("without it each agent needs one nbs-worker allow; to begin anew: mv %s %s", agent.ShellWord(k.path()), agent.ShellWord(k.path()+".old"))
+	return fail.Errorf(fail.Unfit, "the key of the seals %s cannot be used: "+format, append([]any{human.Quote(k.path())}, args...)...).
+		Hint("look at it: ls -l %s", human.ShellWord(k.path())).
+		Hint("without it each agent needs one nbs-worker allow; to begin anew: mv %s %s", human.ShellWord(k.path()), human.ShellWord(k.path()+".old"))
 }

@@ -8,7 +8,8 @@ import (
 	"io"
 	"io/fs"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/smallfile"
 )
 
@@ -44,7 +45,7 @@ func (h Home) Limits() (Limits, error) {
 		err = errors.New("a limit is negative")
 	}
 	if err != nil {
-		return limits, agent.Errorf(agent.Unfit, "the limits of agents %s cannot be used: %w", agent.Quote(path), err).
+		return limits, fail.Errorf(fail.Unfit, "the limits of agents %s cannot be used: %w", human.Quote(path), err).
 			Hint("write it anew: %s", h.SetLimits(Limits{Agents: 50, Depth: 3}))
 	}
 	return limits, nil
@@ -53,5 +54,5 @@ func (h Home) Limits() (Limits, error) {
 // SetLimits is the command by which a person sets them.
 func (h Home) SetLimits(limits Limits) string {
 	text := fmt.Sprintf(`{"agents": %d, "depth": %d}`, limits.Agents, limits.Depth)
-	return "echo " + agent.ShellWord(text) + " >" + agent.ShellWord(h.Path(limitsFile))
+	return "echo " + human.ShellWord(text) + " >" + human.ShellWord(h.Path(limitsFile))
 }

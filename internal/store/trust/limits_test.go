@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
-
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -30,6 +29,6 @@ func TestLimits(t *testing.T) {
 	for _, wrong := range []string{"", "null null", "[]", `{"agents": -1}`, `{"agents": 1.5}`, `{"agent": 5}`, `{"agents": 5} x`, strings.Repeat(" ", limitsBytes+1)} {
 		write(wrong)
 		_, err := home.Limits()
-		rig.Check(t, err != nil && agent.KindOf(err) == agent.Unfit && len(agent.HintsOf(err)) != 0, "%.20s: %v; want unfit, and a way out", wrong, err)
+		rig.Check(t, err != nil && fail.KindOf(err) == fail.Unfit && len(fail.HintsOf(err)) != 0, "%.20s: %v; want unfit, and a way out", wrong, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -112,9 +113,9 @@ func TestKeyThatMustNotBeUsed(t *testing.T) {
 		rig.Must(t, damage(damaged.path()))
 		again := NewKeeper(damaged.home)
 		err := again.Check("record", nil, "x")
-		rig.Check(t, agent.KindOf(err) == agent.Unfit, "%s: %v", what, err)
+		rig.Check(t, fail.KindOf(err) == fail.Unfit, "%s: %v", what, err)
 		_, err = again.Seal("record", nil)
-		rig.Check(t, agent.KindOf(err) == agent.Unfit, "%s: %v", what, err)
+		rig.Check(t, fail.KindOf(err) == fail.Unfit, "%s: %v", what, err)
 	}
 }
 
@@ -125,8 +126,8 @@ func TestKeyThatCannotBeReadIsNotUnfit(t *testing.T) {
 	k := NewKeeper(Home(file)) // no folder: the key in it is neither there nor known not to be there
 	_, sealErr := k.Seal("record", nil)
 	for _, err := range []error{k.Check("record", nil, "x"), sealErr} {
-		rig.Check(t, agent.KindOf(err) == agent.Failed && errors.Is(err, syscall.ENOTDIR), "%v", err)
-		hints := strings.Join(agent.HintsOf(err), "; ")
+		rig.Check(t, fail.KindOf(err) == fail.Failed && errors.Is(err, syscall.ENOTDIR), "%v", err)
+		hints := strings.Join(fail.HintsOf(err), "; ")
 		rig.Check(t, !strings.Contains(hints, "mv "), "the hints are %s", hints)
 	}
 }
@@ -142,7 +143,7 @@ func TestHomeOfAnEnvironment(t *testing.T) {
 		rig.Check(t, got == want && err == nil, "%v: %s, %v", env, got, err)
 	}
 	_, err := HomeOf([]string{"HOME="})
-	rig.Check(t, agent.KindOf(err) == agent.Unfit, "no home: %v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Unfit, "no home: %v", err)
 }
 
 var fields = []agent.Field{

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 const memoryLimit = 1 << 20 // bytes
@@ -22,8 +23,8 @@ func (w *Watching) Recall(into any) error {
 	}
 	if err != nil {
 		path := w.memories.Path(w.memory)
-		return agent.Errorf(agent.BadInput, "read %s: %w", path, err).
-			Hint("without it a watch repairs and tells some things once more: rm %s", agent.ShellWord(path))
+		return fail.Errorf(fail.BadInput, "read %s: %w", path, err).
+			Hint("without it a watch repairs and tells some things once more: rm %s", human.ShellWord(path))
 	}
 	return nil
 }

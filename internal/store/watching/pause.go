@@ -16,7 +16,7 @@ import (
 	"io/fs"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
@@ -88,7 +88,7 @@ func (w *Watching) Paused() (*Pause, error) {
 	case errors.Is(err, trust.ErrSeal):
 		return nil, nil
 	case err != nil:
-		return nil, agent.Errorf(agent.BadInput, "%s cannot be read, which counts as a pause: %w", w.nbs.Label(Folder+"/"+pauseFile), err).
+		return nil, fail.Errorf(fail.BadInput, "%s cannot be read, which counts as a pause: %w", w.nbs.Label(Folder+"/"+pauseFile), err).
 			Hint("to end the pause: nbs-worker unpause")
 	}
 	return &kept.Pause, nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
@@ -39,7 +39,7 @@ func TestPauseLastsUntilItIsEnded(t *testing.T) {
 	rig.Check(t, err == nil && got == nil && w.IsForeign(), "a pause that came with the project counts: %+v, %v", got, err)
 	storetest.Write(t, w.PauseFile(), "{")
 	_, err = w.Paused()
-	storetest.WantKind(t, "damaged", err, agent.BadInput)
+	storetest.WantKind(t, "damaged", err, fail.BadInput)
 	storetest.WantHint(t, err, "nbs-worker unpause")
 	for _, want := range []bool{true, false} {
 		was, err := w.EndPause()
@@ -60,6 +60,6 @@ func TestMemoryOutlivesAWatch(t *testing.T) {
 	rig.Check(t, len(got) == 1 && got[0] == "alpha", "%q", got)
 	storetest.Write(t, w.memories.Path(w.memory), "{")
 	err := w.Recall(&got)
-	storetest.WantKind(t, "damaged", err, agent.BadInput)
+	storetest.WantKind(t, "damaged", err, fail.BadInput)
 	storetest.WantHint(t, err, "rm ")
 }

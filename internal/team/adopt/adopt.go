@@ -14,6 +14,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
@@ -71,7 +73,7 @@ func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, er
 		return r, err
 	}
 	if !proc.IsAlive(found.Identity) { // if it is alive, all that was read was of that very process
-		return r, agent.Errorf(agent.NotFound, "process %d has ended meanwhile", a.PID)
+		return r, fail.Errorf(fail.NotFound, "process %d has ended meanwhile", a.PID)
 	}
 	return r, nil
 }
@@ -91,7 +93,7 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 		},
 	}
 	if id, err := agent.ParseSessionID(string(r.SessionID)); err != nil || id != r.SessionID {
-		return r, agent.Errorf(agent.BadInput, "its session id %s is not a UUID in lower case", agent.Quote(string(r.SessionID)))
+		return r, fail.Errorf(fail.BadInput, "its session id %s is not a UUID in lower case", human.Quote(string(r.SessionID)))
 	}
 	if err := s.take(&r, a, f); err != nil {
 		return r, err
@@ -159,7 +161,7 @@ func (q *asking) want(missing, flag string) {
 func (q *asking) forModel() {
 	q.want("the model, for --model is not on its command line", "--model MODEL")
 	if model, _ := q.config.LastWords(q.id); model != "" {
-		q.notes = append(q.notes, fmt.Sprintf("its last reply came from %s; to leave the choice to Claude at each start: --model ''", agent.Quote(model)))
+		q.notes = append(q.notes, fmt.Sprintf("its last reply came from %s; to leave the choice to Claude at each start: --model ''", human.Quote(model)))
 		return
 	}
 	q.notes = append(q.notes, "to leave the choice to Claude at each start: --model ''")
@@ -168,7 +170,7 @@ func (q *asking) forModel() {
 func (q *asking) forMode(typed string) {
 	missing := "the permission mode, for it is not on its command line"
 	if typed != "" {
-		missing = "the permission mode, for " + agent.Quote(typed) + " on its command line is none that is known"
+		missing = "the permission mode, for " + human.Quote(typed) + " on its command line is none that is known"
 	}
 	q.want(missing, "--permission-mode MODE")
 	if _, mode := q.config.LastWords(q.id); mode != "" {
@@ -190,7 +192,7 @@ func (q *asking) forArgs(l claude.Launched) {
 }
 
 func (q *asking) forFolder(f handStarted) {
-	q.want(fmt.Sprintf("its folder, for it runs in %s and Claude's registry has %s", agent.Quote(f.cwd), agent.Quote(f.live.Cwd)), "--cwd FOLDER")
+	q.want(fmt.Sprintf("its folder, for it runs in %s and Claude's registry has %s", human.Quote(f.cwd), human.Quote(f.live.Cwd)), "--cwd FOLDER")
 }
 
 func (q *asking) err() error {
@@ -198,7 +200,7 @@ func (q *asking) err() error {
 		return nil
 	}
 	words := []string{"nbs-worker", "adopt", string(q.adopt.Handle), "--pid", strconv.Itoa(q.adopt.PID)}
-	err := agent.Errorf(agent.BadInput, "say what cannot be known of pid %d: %s", q.adopt.PID, strings.Join(q.missing, "; ")).
+	err := fail.Errorf(fail.BadInput, "say what cannot be known of pid %d: %s", q.adopt.PID, strings.Join(q.missing, "; ")).
 		Hint("%s%s", strings.Join(append(words, q.flags...), " "), q.tail)
 	for _, note := range q.notes {
 		err = err.Hint("%s", note)

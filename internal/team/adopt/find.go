@@ -12,6 +12,8 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
@@ -51,7 +53,7 @@ func (s search) find(pid int) (handStarted, error) {
 		return f, errTurns(pid)
 	}
 	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
-		return f, agent.Errorf(agent.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so there is nothing to come back to", pid, name).
+		return f, fail.Errorf(fail.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so there is nothing to come back to", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
 	}
 	if f.cwd, err = proc.Cwd(pid); err != nil {
@@ -61,7 +63,7 @@ func (s search) find(pid int) (handStarted, error) {
 		return f, err
 	}
 	if !f.live.Interactive() {
-		return f, agent.Errorf(agent.BadInput, "pid %d is no session at a terminal: kind %s, entry point %s", pid, agent.Quote(f.live.Kind), agent.Quote(f.live.Entrypoint)).
+		return f, fail.Errorf(fail.BadInput, "pid %d is no session at a terminal: kind %s, entry point %s", pid, human.Quote(f.live.Kind), human.Quote(f.live.Entrypoint)).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
 	return f, f.checkFolder()
@@ -71,10 +73,10 @@ func (s search) find(pid int) (handStarted, error) {
 // variable of the context, though it may be empty.
 func errTurns(pid int) error {
 	if _, converses := proc.Variable(pid, turn.ContextVariable); converses {
-		return agent.Errorf(agent.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
+		return fail.Errorf(fail.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
 			Hint("to see the conversations: nbs-worker conversation list")
 	}
-	return agent.Errorf(agent.BadInput, "pid %d observes an agent for the memory, and is none itself", pid).
+	return fail.Errorf(fail.BadInput, "pid %d observes an agent for the memory, and is none itself", pid).
 		Hint("to see who is observed: nbs-worker memory status")
 }
 
@@ -82,7 +84,7 @@ func errTurns(pid int) error {
 func (s search) identify(pid int) (agent.Identity, error) {
 	uid, err := proc.Owner(pid)
 	if errors.Is(err, fs.ErrNotExist) {
-		return agent.Identity{}, agent.Errorf(agent.NotFound, "there is no process %d", pid).
+		return agent.Identity{}, fail.Errorf(fail.NotFound, "there is no process %d", pid).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
 	if err != nil {
@@ -90,10 +92,10 @@ func (s search) identify(pid int) (agent.Identity, error) {
 	}
 	id, err := proc.Identify(pid)
 	if errors.Is(err, fs.ErrNotExist) {
-		return id, agent.Errorf(agent.NotFound, "process %d has ended: it is a zombie, which its parent has not waited for", pid)
+		return id, fail.Errorf(fail.NotFound, "process %d has ended: it is a zombie, which its parent has not waited for", pid)
 	}
 	if err == nil && uid != s.UID {
-		err = agent.Errorf(agent.BadInput, "process %d belongs to user id %d", pid, uid).
+		err = fail.Errorf(fail.BadInput, "process %d belongs to user id %d", pid, uid).
 			Hint("run the command as that user")
 	}
 	return id, err
@@ -101,10 +103,10 @@ func (s search) identify(pid int) (agent.Identity, error) {
 
 func errOwned(s search, pid int, o observe.Owner) error {
 	if o.Project == s.Store.Project() {
-		return agent.Errorf(agent.Conflict, "process %d is agent %s already", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
+		return fail.Errorf(fail.Conflict, "process %d is agent %s already", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
 	}
-	return agent.Errorf(agent.Conflict, "process %d is agent %s of the project %s", pid, o.Handle, agent.Quote(o.Project)).
-		Hint("nbs-worker --root %s session %s", agent.ShellWord(o.Project), o.Handle)
+	return fail.Errorf(fail.Conflict, "process %d is agent %s of the project %s", pid, o.Handle, human.Quote(o.Project)).
+		Hint("nbs-worker --root %s session %s", human.ShellWord(o.Project), o.Handle)
 }
 
 // readRegistry finds the configuration of the process, which its environment names, and its
@@ -112,7 +114,7 @@ func errOwned(s search, pid int, o observe.Owner) error {
 func (f *handStarted) readRegistry() error {
 	f.configDir = claude.ConfigDirIn(f.cwd, f.variable(claude.ConfigDirVariable))
 	if home := f.variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
-		return agent.Errorf(agent.BadInput, "pid %d has its configuration below HOME=%s, and yours is %s", f.PID, agent.Quote(home), agent.Quote(os.Getenv("HOME"))).
+		return fail.Errorf(fail.BadInput, "pid %d has its configuration below HOME=%s, and yours is %s", f.PID, human.Quote(home), human.Quote(os.Getenv("HOME"))).
 			Hint("run this command, and all later ones for the agent, with that HOME")
 	}
 	var err error
@@ -124,10 +126,10 @@ func (f *handStarted) readRegistry() error {
 		return nil
 	}
 	if !claude.IsClaude(f.cmdline) {
-		return agent.Errorf(agent.BadInput, "pid %d is not a claude: %s", f.PID, agent.Quote(strings.Join(f.cmdline, " "))).
+		return fail.Errorf(fail.BadInput, "pid %d is not a claude: %s", f.PID, human.Quote(strings.Join(f.cmdline, " "))).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
-	return agent.Errorf(agent.Held, "pid %d is not in Claude's registry: it is just starting, or waits at its first dialog", f.PID).
+	return fail.Errorf(fail.Held, "pid %d is not in Claude's registry: it is just starting, or waits at its first dialog", f.PID).
 		Hint("answer what its terminal asks, then repeat the command")
 }
 
@@ -148,7 +150,7 @@ func (f *handStarted) checkFolder() error {
 	if info, err := os.Stat(f.cwd); err == nil && info.IsDir() {
 		return nil
 	}
-	return agent.Errorf(agent.NotFound, "the folder in which pid %d runs is not there any more: %s", f.PID, agent.Quote(f.cwd)).
+	return fail.Errorf(fail.NotFound, "the folder in which pid %d runs is not there any more: %s", f.PID, human.Quote(f.cwd)).
 		Hint("put the folder back, then repeat the command")
 }
 
@@ -172,10 +174,10 @@ func (s search) claudeIn(ctx context.Context, session string) (int, error) {
 	}
 	switch {
 	case len(ids) == 0:
-		return 0, agent.Errorf(agent.NotFound, "there is no tmux session %s", agent.Quote(session)).
+		return 0, fail.Errorf(fail.NotFound, "there is no tmux session %s", human.Quote(session)).
 			Hint("to see what can be adopted, in any server: nbs-worker adopt --list")
 	case len(ids) > 1:
-		return 0, agent.Errorf(agent.BadInput, "the tmux session %s has %d panes", agent.Quote(session), len(ids)).
+		return 0, fail.Errorf(fail.BadInput, "the tmux session %s has %d panes", human.Quote(session), len(ids)).
 			Hint("name the process: nbs-worker adopt HANDLE --pid PID; nbs-worker adopt --list shows them")
 	}
 	return s.claudeBelow(leader, session)
@@ -201,10 +203,10 @@ func (s search) claudeBelow(leader int, session string) (int, error) {
 	case 1:
 		return claudes[0], nil
 	case 0:
-		return 0, agent.Errorf(agent.BadInput, "no claude runs in the tmux session %s", agent.Quote(session)).
+		return 0, fail.Errorf(fail.BadInput, "no claude runs in the tmux session %s", human.Quote(session)).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
-	return 0, agent.Errorf(agent.BadInput, "%d claudes run in the tmux session %s", len(claudes), agent.Quote(session)).
+	return 0, fail.Errorf(fail.BadInput, "%d claudes run in the tmux session %s", len(claudes), human.Quote(session)).
 		Hint("name the process: nbs-worker adopt HANDLE --pid %d", claudes[0])
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/platform/companion"
 	"nbs-worker/internal/team/observe"
@@ -94,7 +95,7 @@ func remembered(ctx context.Context, o *observe.Observer, r *agent.Record, w Wan
 	}
 	_ = json.Unmarshal([]byte(first), &complaint) // a program that crashed writes what it can
 	if code != 0 {
-		return "", Source{}, agent.Errorf(agent.Failed, "%s", oneLine(cmp.Or(complaint.Error.Message, first)))
+		return "", Source{}, fail.Errorf(fail.Failed, "%s", oneLine(cmp.Or(complaint.Error.Message, first)))
 	}
 	var notes struct {
 		Text string

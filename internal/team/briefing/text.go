@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 )
 
@@ -155,12 +156,12 @@ func (s *Said) tasks() string {
 func quote(b *strings.Builder, heading string, limit int, texts ...string) {
 	fmt.Fprintf(b, "\n%s:\n", heading)
 	for _, text := range texts {
-		text = cut(strings.TrimSpace(agent.Legible(text)), limit)
+		text = cut(strings.TrimSpace(human.Legible(text)), limit)
 		b.WriteString("> " + strings.ReplaceAll(text, "\n", "\n> ") + "\n")
 	}
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(agent.Legible(text)), " ") }
+func oneLine(text string) string { return strings.Join(strings.Fields(human.Legible(text)), " ") }
 
 // cut is a text of at most so many characters.
 func cut(text string, limit int) string { return cutBy(utf16.RuneLen, text, limit) }

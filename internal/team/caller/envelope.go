@@ -5,6 +5,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Envelope is the line above a message of the caller's, so that nobody takes it for the words of
@@ -15,7 +17,7 @@ func (c *Caller) Envelope(project string, to agent.Handle, order bool) (string, 
 	case c == nil:
 		return "", nil
 	case to != "" && c.Is(project, to): // a conversation has no handle, nor has a caller without a record
-		return "", agent.Errorf(agent.BadInput, "an agent sends no message to itself: it would wait for the end of its own turn")
+		return "", fail.Errorf(fail.BadInput, "an agent sends no message to itself: it would wait for the end of its own turn")
 	case order:
 		return "", c.CheckPerson("give a command of Claude's own to another agent")
 	}
@@ -42,7 +44,7 @@ func (c *Caller) CheckFile(flag, path string) error {
 	if c == nil || c.manages() {
 		return nil
 	}
-	return c.denied(flag).Hint("or pipe it, if you may read it: %s - <%s", flag, agent.ShellWord(path))
+	return c.denied(flag).Hint("or pipe it, if you may read it: %s - <%s", flag, human.ShellWord(path))
 }
 
 // CheckWrite refuses to write, for an agent, files where a flag or an argument says. Errors: Held.

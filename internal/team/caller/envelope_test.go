@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
-
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -31,7 +30,7 @@ func TestEnvelope(t *testing.T) {
 	text, err := (&Caller{byHand: true, project: "/project"}).Envelope("/project", "", false)
 	rig.Check(t, err == nil && text != "", "a claude without a record to a conversation: %q, %v", text, err)
 	_, err = plain.Envelope("/project", "ALPHA", false)
-	rig.Check(t, agent.KindOf(err) == agent.BadInput, "to itself: %v", err)
+	rig.Check(t, fail.KindOf(err) == fail.BadInput, "to itself: %v", err)
 	_, err = plain.Envelope("/other", "alpha", false)
 	rig.Check(t, err == nil, "to its namesake in another project: %v", err)
 	rig.Check(t, person.Signed("Begin.") == "Begin." && plain.Signed("") == "", "words without an envelope are changed")

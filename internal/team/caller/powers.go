@@ -7,6 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -31,7 +33,7 @@ func (c *Caller) CheckPerson(what string) error {
 	if c == nil {
 		return nil
 	}
-	return agent.Errorf(agent.Held, "to %s is for a person, and %s called this", what, c).
+	return fail.Errorf(fail.Held, "to %s is for a person, and %s called this", what, c).
 		Hint("a person does it in a terminal of their own")
 }
 
@@ -48,8 +50,8 @@ func (c *Caller) String() string {
 }
 
 // denied is the refusal of what an agent may do only when it may manage.
-func (c *Caller) denied(what string) *agent.Error {
-	return agent.Errorf(agent.Held, "%s called this, and %s needs --may-manage, which it does not have", c, what).
+func (c *Caller) denied(what string) *fail.Error {
+	return fail.Errorf(fail.Held, "%s called this, and %s needs --may-manage, which it does not have", c, what).
 		Hint("a person can do it; or give a team an agent that may: nbs-worker spawn NAME --may-manage")
 }
 
@@ -58,8 +60,8 @@ func (c *Caller) checkKnown() error {
 	if c.doubt == nil {
 		return nil
 	}
-	denied := agent.Errorf(agent.Held, "%s called this, and what it may is not known: %s", c, c.doubt.Error())
-	denied.Hints = agent.HintsOf(c.doubt)
+	denied := fail.Errorf(fail.Held, "%s called this, and what it may is not known: %s", c, c.doubt.Error())
+	denied.Hints = fail.HintsOf(c.doubt)
 	if len(denied.Hints) == 0 {
 		return denied.Hint("a person can do it, in a terminal of their own")
 	}
@@ -112,7 +114,7 @@ func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound 
 	// In another folder, even one inside its own, arguments with relative paths mean other files, and
 	// Claude finds other settings.
 	if own := c.record.LaunchCwd(); asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(own) {
-		return asked, false, c.denied("an agent in another folder than its own, " + agent.Quote(own) + ",")
+		return asked, false, c.denied("an agent in another folder than its own, " + human.Quote(own) + ",")
 	}
 	asked.Cwd, asked.ConfigDir = c.record.LaunchCwd(), c.record.ConfigDir
 	asked.Env, asked.ClaudeArgs = maps.Clone(c.record.Env), slices.Clone(c.record.ClaudeArgs)
@@ -135,7 +137,7 @@ func (c *Caller) checkWords(words Words) error {
 	case words.Trust:
 		return c.denied("--trust")
 	case words.PromptFile != "":
-		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", agent.ShellWord(words.PromptFile))
+		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", human.ShellWord(words.PromptFile))
 	case claude.IsCommand(words.Prompt):
 		return c.denied("a prompt that is a command of Claude's").Hint("or give words that are meant for the model")
 	case claude.NamesFile(words.Prompt):
@@ -161,7 +163,7 @@ func (c *Caller) checkReach(r *agent.Spec) error {
 	case r.ConfigDir != has.ConfigDir:
 		return c.denied("an agent with another configuration of Claude than its own")
 	case !observe.Inside(r.LaunchCwd(), has.LaunchCwd()):
-		return c.denied("an agent outside of its folder " + agent.Quote(has.LaunchCwd()))
+		return c.denied("an agent outside of its folder " + human.Quote(has.LaunchCwd()))
 	}
 	return nil
 }
@@ -187,7 +189,7 @@ func (c *Caller) checkLimits(more int) error {
 	default:
 		return nil
 	}
-	return agent.Errorf(agent.Held, "%s called this, and %s", c, full).
+	return fail.Errorf(fail.Held, "%s called this, and %s", c, full).
 		Hint("a person can start it all the same, or set another limit: %s", c.at.Store.Home().SetLimits(limits))
 }
 
@@ -217,7 +219,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	case asked.SessionID != "":
 		return c.denied("--session-id")
 	case asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(r.LaunchCwd()):
-		return c.denied("an agent in another folder than the recorded one, " + agent.Quote(r.LaunchCwd()) + ",")
+		return c.denied("an agent in another folder than the recorded one, " + human.Quote(r.LaunchCwd()) + ",")
 	}
 	if err := c.checkWords(asked.Words); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
 
@@ -34,7 +35,7 @@ type refusal struct {
 func checkHeld(t *testing.T, cases map[string]refusal) {
 	t.Helper()
 	for what, c := range cases {
-		rig.Check(t, (c.err != nil) == c.held && (!c.held || agent.KindOf(c.err) == agent.Held), "%s: %v; want held %t", what, c.err, c.held)
+		rig.Check(t, (c.err != nil) == c.held && (!c.held || fail.KindOf(c.err) == fail.Held), "%s: %v; want held %t", what, c.err, c.held)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/doctor/trial"
 	"nbs-worker/internal/team/launcher"
 )
@@ -45,7 +47,7 @@ func (d *examination) claudeFound(_ context.Context) findings {
 	if said.findErr == nil {
 		return holding("claude is " + said.program)
 	}
-	return unfit(said.findErr.Error(), "no agent can be started or resumed", agent.HintsOf(said.findErr)...)
+	return unfit(said.findErr.Error(), "no agent can be started or resumed", fail.HintsOf(said.findErr)...)
 }
 
 func (d *examination) claudeVersion(_ context.Context) findings {
@@ -55,13 +57,13 @@ func (d *examination) claudeVersion(_ context.Context) findings {
 	case said.findErr != nil:
 		return found(Note, "claude's version is not known: there is no claude", "")
 	case errors.Is(said.startErr, context.DeadlineExceeded) && said.version == "":
-		return found(Warning, agent.Quote(said.program)+" did not say its version in time", "this machine is very busy, or claude hangs",
+		return found(Warning, human.Quote(said.program)+" did not say its version in time", "this machine is very busy, or claude hangs",
 			"to see which: time "+said.program+" --version")
 	case said.startErr != nil && said.version == "":
-		return unfit(fmt.Sprintf("%s does not say its version: %v", agent.Quote(said.program), said.startErr),
+		return unfit(fmt.Sprintf("%s does not say its version: %v", human.Quote(said.program), said.startErr),
 			"what does not start at all starts no agent", "to see what it says: "+said.program+" --version")
 	case version == "":
-		return found(Warning, "what claude --version prints is not a version of Claude Code: "+agent.Quote(strings.TrimSpace(said.version)),
+		return found(Warning, "what claude --version prints is not a version of Claude Code: "+human.Quote(strings.TrimSpace(said.version)),
 			"it may be another program; what is known of Claude Code may not hold for it", "name the right one: export "+claude.BinaryVariable+"=/path/to/claude")
 	case claude.OlderThanTested(version):
 		return found(Warning, "claude "+version+" is older than "+claude.OldestTested+", the oldest that nbs-worker is tested with",
@@ -123,7 +125,7 @@ func judgeTrial(seen trial.Seen) (all findings) {
 	if !seen.Registered {
 		what := "a claude that was tried did not enter itself into its registry"
 		if words := strings.Join(strings.Fields(seen.Screen), " "); words != "" {
-			what += "; its screen: " + agent.Quote(words)
+			what += "; its screen: " + human.Quote(words)
 		}
 		return unfit(what, "whether an agent is ready, what it does, and in which conversation it is, is known from there")
 	}

@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 )
 
@@ -16,7 +18,7 @@ func (d *examination) damagedConversations(_ context.Context) findings {
 	if err == nil {
 		return nil
 	}
-	return found(Failure, "some conversations cannot be read: "+oneLine(err), "no turn of theirs is answered until then", agent.HintsOf(err)...)
+	return found(Failure, "some conversations cannot be read: "+oneLine(err), "no turn of theirs is answered until then", fail.HintsOf(err)...)
 }
 
 // deadLetters looks for turns that block their conversation until a person decides.
@@ -27,12 +29,12 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 		if err != nil || len(state.Open) == 0 {
 			continue
 		}
-		head, named := state.Open[0], agent.ShellWord(string(key))
+		head, named := state.Open[0], human.ShellWord(string(key))
 		if head.Held == nil || !head.Held.Until.IsZero() {
 			continue
 		}
-		f := all.add(Warning, fmt.Sprintf("turn %d of the conversation %s waits for a person: %s", head.Seq, agent.Quote(string(key)), head.Held.Reason),
-			fmt.Sprintf("nothing behind it is answered; %s open", agent.Count(len(state.Open), "turn")),
+		f := all.add(Warning, fmt.Sprintf("turn %d of the conversation %s waits for a person: %s", head.Seq, human.Quote(string(key)), head.Held.Reason),
+			fmt.Sprintf("nothing behind it is answered; %s open", human.Count(len(state.Open), "turn")),
 			"to try it again: nbs-worker conversation retry "+named, "to give it up: nbs-worker conversation skip "+named)
 		f.about = fmt.Sprintf("%s %d", key, head.Seq)
 	}

@@ -24,7 +24,7 @@ import (
 	"sync"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/supervisor"
@@ -228,7 +228,7 @@ func (f Finding) isAgain(earlier Finding) bool {
 func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted []check) (map[string]findings, error) {
 	scratch, err := os.MkdirTemp(tmux.ShortTemp(), "nbs-doctor-")
 	if err != nil {
-		return nil, agent.Errorf(agent.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
+		return nil, fail.Errorf(fail.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
 	}
 	d := &examination{Supervisor: s, Options: how, scratch: scratch}
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })

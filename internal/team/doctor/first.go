@@ -7,6 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/launch"
 )
@@ -33,7 +35,7 @@ func (d *examination) login(_ context.Context) findings {
 	const why = "an agent that is started would wait for a person at its first dialog; spawn ends with 8 and says so"
 	switch {
 	case err != nil:
-		return found(Failure, oneLine(err), "claude would not start with it", agent.HintsOf(err)...)
+		return found(Failure, oneLine(err), "claude would not start with it", fail.HintsOf(err)...)
 	case !first.Onboarded:
 		return found(Warning, "Claude Code has not been set up for this user", why, "start claude once by hand, and answer what it asks: claude")
 	case !first.LoggedIn:
@@ -56,7 +58,7 @@ func (d *examination) trust(_ context.Context) (all findings) {
 		}
 		if first, err := config.ReadFirstStart(folder, d.Variable); err == nil && !first.Trusted {
 			said[folder] = true
-			all.add(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, agent.Quote(folder)), why,
+			all.add(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, human.Quote(folder)), why,
 				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force %s", row.Handle, launch.TrustFlag(folder)))
 		}
 	}
@@ -67,7 +69,7 @@ func (d *examination) trust(_ context.Context) (all findings) {
 	if err != nil || first.Trusted {
 		return nil // start.login says what cannot be read
 	}
-	return found(Note, "claude does not trust the folder "+agent.Quote(d.Store.Project()), why,
+	return found(Note, "claude does not trust the folder "+human.Quote(d.Store.Project()), why,
 		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+launch.TrustFlag(d.Store.Project()))
 }
 

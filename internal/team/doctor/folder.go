@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/git"
 	"nbs-worker/internal/store"
 )
@@ -18,9 +19,9 @@ import (
 func (d *examination) projectFolder(_ context.Context) findings {
 	switch {
 	case d.Project != nil:
-		return found(Failure, oneLine(d.Project), "no agent of this project can be looked at, started or ended", agent.HintsOf(d.Project)...)
+		return found(Failure, oneLine(d.Project), "no agent of this project can be looked at, started or ended", fail.HintsOf(d.Project)...)
 	case !d.Store.Exists():
-		return found(Note, "there is no project here: no .nbs folder in "+agent.Quote(d.Store.Project())+" or above it",
+		return found(Note, "there is no project here: no .nbs folder in "+human.Quote(d.Store.Project())+" or above it",
 			"only the machine was looked at", "to look at a project: nbs-worker doctor --root DIR")
 	}
 	return holding("the project is " + d.Store.Project())
@@ -83,12 +84,12 @@ func (d *examination) fileLocks(_ context.Context) findings {
 	if err == nil {
 		return nil
 	}
-	holder := "what holds it now: findmnt -T " + agent.ShellWord(d.Store.Folder())
+	holder := "what holds it now: findmnt -T " + human.ShellWord(d.Store.Folder())
 	if errors.Is(err, store.ErrNoLocks) {
 		return found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two verbs could start one agent at once, and fork its conversation",
 			"keep .nbs on a local disk; "+holder)
 	}
-	hints := agent.HintsOf(err)
+	hints := fail.HintsOf(err)
 	if len(hints) == 0 {
 		hints = []string{holder}
 	}
@@ -98,7 +99,7 @@ func (d *examination) fileLocks(_ context.Context) findings {
 // outside looks at the user's folders that are in no project.
 func (d *examination) outside(_ context.Context) (all findings) {
 	for _, err := range d.Store.CheckOutside() {
-		all.add(Failure, oneLine(err), "no agent can be started without what is kept there, and no transcript outlives Claude's own", agent.HintsOf(err)...)
+		all.add(Failure, oneLine(err), "no agent can be started without what is kept there, and no transcript outlives Claude's own", fail.HintsOf(err)...)
 	}
 	return all
 }
@@ -111,8 +112,8 @@ func (d *examination) private(_ context.Context) (all findings) {
 	}
 	own := slices.DeleteFunc(slices.Clone(loose), func(l store.Loose) bool { return !l.Own() })
 	if len(own) > 0 {
-		readable := all.add(Warning, fmt.Sprintf("others may read %d files or folders in .nbs, such as %s (mode %04o)", len(own), agent.Quote(own[0].Path), own[0].Mode.Perm()),
-			"records hold prompts and last screens", "chmod -R go= "+agent.ShellWord(d.Store.Folder()))
+		readable := all.add(Warning, fmt.Sprintf("others may read %d files or folders in .nbs, such as %s (mode %04o)", len(own), human.Quote(own[0].Path), own[0].Mode.Perm()),
+			"records hold prompts and last screens", "chmod -R go= "+human.ShellWord(d.Store.Folder()))
 		readable.repair = func(context.Context) (string, error) {
 			for _, l := range own {
 				if err := d.Store.Tighten(l); err != nil {
@@ -126,11 +127,11 @@ func (d *examination) private(_ context.Context) (all findings) {
 		switch {
 		case l.Own():
 		case int(l.Owner) != os.Geteuid():
-			all.add(Warning, fmt.Sprintf("%s belongs to user id %d", agent.Quote(l.Path), l.Owner), "it is not read, since another user wrote it; as a folder it stops every verb",
+			all.add(Warning, fmt.Sprintf("%s belongs to user id %d", human.Quote(l.Path), l.Owner), "it is not read, since another user wrote it; as a folder it stops every verb",
 				l.TakeOver())
 		default:
-			all.add(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", agent.Quote(l.Path), l.Mode.Perm()), "it is not read, since anybody may have written it",
-				"look at what is in it, then: chmod go= "+agent.ShellWord(l.Path))
+			all.add(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", human.Quote(l.Path), l.Mode.Perm()), "it is not read, since anybody may have written it",
+				"look at what is in it, then: chmod go= "+human.ShellWord(l.Path))
 		}
 	}
 	return all
@@ -139,9 +140,9 @@ func (d *examination) private(_ context.Context) (all findings) {
 // tracked looks whether git tracks something of .nbs, or would add it.
 func (d *examination) tracked(ctx context.Context) (all findings) {
 	folder := git.Folder{Parent: d.Store.Project(), Name: filepath.Base(d.Store.Folder()), Env: d.Env}
-	at, name := agent.ShellWord(d.Store.Project()), agent.ShellWord(folder.Name)
+	at, name := human.ShellWord(d.Store.Project()), human.ShellWord(folder.Name)
 	if files := folder.Tracked(ctx); len(files) > 0 {
-		return found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", agent.Count(len(files), "file"), folder.Name, agent.Quote(files[0])),
+		return found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", human.Count(len(files), "file"), folder.Name, human.Quote(files[0])),
 			"records hold prompts and last screens, and who clones the repository gets them; what comes with a clone is another's",
 			fmt.Sprintf("take them out of the repository, they stay on disk: git -C %s rm -r --cached --quiet %s", at, name))
 	}
@@ -149,7 +150,7 @@ func (d *examination) tracked(ctx context.Context) (all findings) {
 		return nil
 	}
 	would := all.add(Warning, "git does not ignore "+folder.Name, "with the next git add, records get into the repository",
-		`printf '*\n' >>`+agent.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
+		`printf '*\n' >>`+human.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
 	would.repair = func(context.Context) (string, error) {
 		return "had git ignore " + folder.Name, d.Store.IgnoreItself()
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 )
 
@@ -45,7 +45,7 @@ func (d *examination) leftovers(_ context.Context) (all findings) {
 	if len(left) == 0 {
 		return nil
 	}
-	f := all.add(Note, fmt.Sprintf("commands that were killed have left %s, such as %s", agent.Count(len(left), "file"), agent.Quote(left[0].Path)),
+	f := all.add(Note, fmt.Sprintf("commands that were killed have left %s, such as %s", human.Count(len(left), "file"), human.Quote(left[0].Path)),
 		"a launch that nobody took holds an environment, and may hold secrets", "nbs-worker doctor --fix")
 	f.about = left[0].Path // the number of files may have grown at the second look
 	f.repair = func(context.Context) (string, error) {
@@ -54,13 +54,13 @@ func (d *examination) leftovers(_ context.Context) (all findings) {
 				return "", err
 			}
 		}
-		return fmt.Sprintf("removed %s that killed commands had left", agent.Count(len(left), "file")), nil
+		return fmt.Sprintf("removed %s that killed commands had left", human.Count(len(left), "file")), nil
 	}
 	return all
 }
 
 func (d *examination) brokenJournal(_ context.Context) findings {
-	path := agent.ShellWord(filepath.Join(d.Store.Folder(), "journal.jsonl"))
+	path := human.ShellWord(filepath.Join(d.Store.Folder(), "journal.jsonl"))
 	chain, err := d.Store.Journal().Verify()
 	switch {
 	case err != nil:

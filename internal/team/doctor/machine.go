@@ -13,7 +13,7 @@ import (
 	"github.com/shirou/gopsutil/v3/load"
 	"github.com/shirou/gopsutil/v3/mem"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 )
 
@@ -32,20 +32,20 @@ func roomOn(ctx context.Context, what, folder string) Finding {
 		folder = filepath.Dir(folder)
 	}
 	room := Finding{
-		Level: Warning, What: "the disk of " + what, Fix: []string{"df -h " + agent.ShellWord(folder)},
+		Level: Warning, What: "the disk of " + what, Fix: []string{"df -h " + human.ShellWord(folder)},
 		Why: "a verb that cannot write its record starts nothing; an agent that cannot write its transcript forgets",
 	}
 	switch {
 	case err != nil:
 		room.What, room.Why = room.What+" cannot be measured: "+oneLine(err), "whether anything can be kept there is not known"
 	case usage.Free < noBytes:
-		room.Level, room.What = Failure, room.What+" is full: "+agent.Bytes(usage.Free)+" free"
+		room.Level, room.What = Failure, room.What+" is full: "+human.Bytes(usage.Free)+" free"
 	case usage.Free < littleBytes:
-		room.What += " is nearly full: " + agent.Bytes(usage.Free) + " free"
+		room.What += " is nearly full: " + human.Bytes(usage.Free) + " free"
 	case usage.InodesTotal > 0 && usage.InodesFree < littleFiles:
 		room.What += fmt.Sprintf(" has room for %d more files only", usage.InodesFree)
 	default:
-		return Finding{Level: Holds, What: room.What + " has " + agent.Bytes(usage.Free) + " free"}
+		return Finding{Level: Holds, What: room.What + " has " + human.Bytes(usage.Free) + " free"}
 	}
 	return room
 }
@@ -57,10 +57,10 @@ func (d *examination) memory(ctx context.Context) findings {
 	case err != nil:
 		return found(Note, "the memory of this machine cannot be measured: "+oneLine(err), "")
 	case memory.Available < littleMemory:
-		return found(Warning, "this machine has "+agent.Bytes(memory.Available)+" of memory left",
+		return found(Warning, "this machine has "+human.Bytes(memory.Available)+" of memory left",
 			"one more claude takes about as much; when there is none, the kernel ends a process that uses much", look)
 	}
-	return holding(fmt.Sprintf("%s of %s of memory are available", agent.Bytes(memory.Available), agent.Bytes(memory.Total)))
+	return holding(fmt.Sprintf("%s of %s of memory are available", human.Bytes(memory.Available), human.Bytes(memory.Total)))
 }
 
 func (d *examination) load(ctx context.Context) findings {
@@ -70,7 +70,7 @@ func (d *examination) load(ctx context.Context) findings {
 	if err = errors.Join(err, coresErr, bootErr); err != nil {
 		return found(Note, "the load of this machine cannot be measured: "+oneLine(err), "")
 	}
-	said := fmt.Sprintf("load %.1f on %s, up for %s", average.Load1, agent.Count(cores, "core"), d.Now().Sub(boot).Round(time.Second))
+	said := fmt.Sprintf("load %.1f on %s, up for %s", average.Load1, human.Count(cores, "core"), d.Now().Sub(boot).Round(time.Second))
 	if average.Load1 > float64(manyPerCore*cores) {
 		return found(Note, "this machine is very busy: "+said, "starts take long; one that is not ready within --timeout is reported as not started, and may come up later", "to see with what: top -b -n 1 | head -20")
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -61,8 +61,8 @@ func reboundKeys(config claude.Config) (all findings) {
 		claude.KeyInterrupt: "a turn cannot be interrupted: interrupt refuses",
 	}
 	for _, rebound := range config.Rebound(claude.KeySubmit, claude.KeyInterrupt) {
-		all.add(Warning, fmt.Sprintf("the key %s has another meaning in Claude's prompt, %s, by %s", rebound.Key, agent.Quote(rebound.Action), agent.Quote(config.KeybindingsFile())),
-			why[rebound.Key], "take it out of the bindings for Chat: ${EDITOR:-vi} "+agent.ShellWord(config.KeybindingsFile()))
+		all.add(Warning, fmt.Sprintf("the key %s has another meaning in Claude's prompt, %s, by %s", rebound.Key, human.Quote(rebound.Action), human.Quote(config.KeybindingsFile())),
+			why[rebound.Key], "take it out of the bindings for Chat: ${EDITOR:-vi} "+human.ShellWord(config.KeybindingsFile()))
 	}
 	return all
 }

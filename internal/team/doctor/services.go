@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/companion"
 )
 
@@ -19,7 +19,7 @@ func (d *examination) services(ctx context.Context) findings {
 	case err != nil:
 		return found(Warning, oneLine(err), why, fix)
 	case code != 0 || version != d.Version:
-		return found(Warning, "the program nbs-worker-services beside this one says that it is "+agent.Quote(version)+", and this is "+agent.Quote(d.Version), why, fix)
+		return found(Warning, "the program nbs-worker-services beside this one says that it is "+human.Quote(version)+", and this is "+human.Quote(d.Version), why, fix)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
@@ -84,7 +85,7 @@ func (d *examination) openTwice(_ context.Context) (all findings) {
 		if len(on) < 2 {
 			continue
 		}
-		all.add(Failure, fmt.Sprintf("the conversation %s is open in two claudes: pid %d in %s and pid %d in %s", session, on[0].PID, agent.Quote(on[0].cwd), on[1].PID, agent.Quote(on[1].cwd)),
+		all.add(Failure, fmt.Sprintf("the conversation %s is open in two claudes: pid %d in %s and pid %d in %s", session, on[0].PID, human.Quote(on[0].cwd), on[1].PID, human.Quote(on[1].cwd)),
 			"Claude has no lock: the conversation forks, and what one of them says is forgotten", "leave one of them by /exit, in its own terminal; to see which is which: "+fmt.Sprintf("ps -fp %d,%d", on[0].PID, on[1].PID))
 	}
 	slices.SortFunc(all, func(a, b Finding) int { return cmp.Compare(a.What, b.What) })
@@ -105,7 +106,7 @@ func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 		if one.root != d.Store.Project() || one.handle == "" || known[one.invocation] || d.atWork(one.handle) {
 			continue
 		}
-		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", agent.Quote(string(one.handle)), one.PID),
+		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", human.Quote(string(one.handle)), one.PID),
 			"it is in nobody's list, and an agent that is started anew would not know of it", rescue(one)...)
 	}
 	return all
@@ -165,8 +166,8 @@ func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
 			if asked, _ := proc.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
 				continue // a person has taken the pane over
 			}
-			f := all.add(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", agent.Quote(pane.Session)),
-				"what runs in it is in nobody's list", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", agent.ShellWord(client.Path()), pane.Session))
+			f := all.add(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", human.Quote(pane.Session)),
+				"what runs in it is in nobody's list", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", human.ShellWord(client.Path()), pane.Session))
 			f.about = string(pane.Invocation) // the next start of an agent has a session of the same name
 		}
 	}

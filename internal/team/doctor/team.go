@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/inspect"
@@ -20,7 +22,7 @@ func (d *examination) paused(_ context.Context) findings {
 	const why = "watch and the restart policies of agents do nothing meanwhile"
 	switch {
 	case err != nil:
-		return found(Failure, oneLine(err), why, agent.HintsOf(err)...)
+		return found(Failure, oneLine(err), why, fail.HintsOf(err)...)
 	case pause != nil:
 		return found(Note, strings.TrimSuffix("the project is paused: "+pause.Words(), ": "), why, "nbs-worker unpause")
 	}
@@ -33,11 +35,11 @@ func (d *examination) paused(_ context.Context) findings {
 func (d *examination) damagedRecords(_ context.Context) (all findings) {
 	rows, err := d.rows()
 	if err != nil {
-		return found(Failure, "the records cannot be listed: "+oneLine(err), "no agent can be found", agent.HintsOf(err)...)
+		return found(Failure, "the records cannot be listed: "+oneLine(err), "no agent can be found", fail.HintsOf(err)...)
 	}
 	for _, row := range rows {
 		if row.Err != nil && row.Record.Handle == "" {
-			all.add(Failure, fmt.Sprintf("%s: %s", row.Handle, oneLine(row.Err)), "the agent can be neither resumed nor ended", agent.HintsOf(row.Err)...)
+			all.add(Failure, fmt.Sprintf("%s: %s", row.Handle, oneLine(row.Err)), "the agent can be neither resumed nor ended", fail.HintsOf(row.Err)...)
 		}
 	}
 	return all
@@ -58,10 +60,10 @@ func (d *examination) lostFolders(row inspect.Row) findings {
 		return nil
 	}
 	if to := d.MovedWithProject(r); to != "" {
-		return found(Note, fmt.Sprintf("%s: its folder has moved with the project, from %s to %s", r.Handle, agent.Quote(r.LaunchCwd()), agent.Quote(to)),
+		return found(Note, fmt.Sprintf("%s: its folder has moved with the project, from %s to %s", r.Handle, human.Quote(r.LaunchCwd()), human.Quote(to)),
 			"a resume starts it where the folder is now; claude has to trust it there", "nbs-worker resume "+string(r.Handle))
 	}
-	return found(Failure, fmt.Sprintf("%s: its working directory %s is not there", r.Handle, agent.Quote(r.LaunchCwd())), "it cannot be started",
+	return found(Failure, fmt.Sprintf("%s: its working directory %s is not there", r.Handle, human.Quote(r.LaunchCwd())), "it cannot be started",
 		"put the folder back, or say where it is now: nbs-worker resume "+string(r.Handle)+" --cwd DIR")
 }
 
@@ -83,7 +85,7 @@ func (d *examination) moved(row inspect.Row) (all findings) {
 // followMoved writes the id into the record, unless a verb is at work on the agent: that does it itself.
 func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id agent.SessionID) (string, error) {
 	unlock, err := d.Store.LockVerb(handle, "doctor", d.Seconds())
-	if agent.KindOf(err) == agent.Conflict && err != nil {
+	if fail.KindOf(err) == fail.Conflict && err != nil {
 		return "", nil
 	}
 	if err != nil {
@@ -105,7 +107,7 @@ func (d *examination) drifted(row inspect.Row) (all findings) {
 	differences, _ := d.DriftOf(&row.Record) // else it has just ended
 	for _, drift := range differences {
 		if drift.Field != "session_id" { // team.moved
-			all.add(Warning, fmt.Sprintf("%s: %s is %s, recorded %s", row.Handle, drift.Field, agent.Quote(drift.Live), agent.Quote(drift.Recorded)),
+			all.add(Warning, fmt.Sprintf("%s: %s is %s, recorded %s", row.Handle, drift.Field, human.Quote(drift.Live), human.Quote(drift.Recorded)),
 				"a resume would start it as recorded, and not as it runs", fmt.Sprintf("nbs-worker session %s", row.Handle), fmt.Sprintf("to start it as recorded: nbs-worker resume %s --force", row.Handle))
 		}
 	}
@@ -162,10 +164,10 @@ func (d *examination) unwhole(r *agent.Record, kept keep.Retention) findings {
 	case kept.Kept == archive.Emptied && !r.TranscriptSeen.IsZero():
 		return found(Failure, string(r.Handle)+": its transcript is empty: "+kept.Path, "it cannot be resumed; somebody has written into Claude's file",
 			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
-	case agent.KindOf(wholeErr) == agent.Conflict:
-		return found(Failure, string(r.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", agent.HintsOf(wholeErr)...)
+	case fail.KindOf(wholeErr) == fail.Conflict:
+		return found(Failure, string(r.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", fail.HintsOf(wholeErr)...)
 	case lossErr == nil && loss != nil && loss.Rewritten:
-		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", agent.HintsOf(d.RefuseRewritten(r, loss))...)
+		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", fail.HintsOf(d.RefuseRewritten(r, loss))...)
 	case lossErr == nil && loss != nil:
 		return found(Failure, string(r.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
 			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(r.Handle))
@@ -185,7 +187,7 @@ func (d *examination) endingTranscripts(row inspect.Row) (all findings) {
 	if err != nil || kept.Path == "" || kept.LeftDays > nearEnd {
 		return nil
 	}
-	f := all.add(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", handle, agent.Count(max(0, int(kept.LeftDays)), "day")),
+	f := all.add(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", handle, human.Count(max(0, int(kept.LeftDays)), "day")),
 		"the archive keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+kept.Settings)
 	if kept.Kept != archive.Linked && kept.Kept != archive.CopyFresh {
 		f.Level, f.Why = Warning, "the archive does not have all of it: what is deleted cannot be resumed"

@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/doctor/trial"
 )
@@ -56,12 +58,12 @@ func (d *examination) tmuxTrial(ctx context.Context) findings {
 func (d *examination) tmuxServers(_ context.Context) (all findings) {
 	said := map[string]bool{}
 	for _, row := range d.known() {
-		if row.Err == nil || agent.KindOf(row.Err) == agent.Unfit && row.Record.Process == nil || said[row.Err.Error()] {
+		if row.Err == nil || fail.KindOf(row.Err) == fail.Unfit && row.Record.Process == nil || said[row.Err.Error()] {
 			continue
 		}
 		said[row.Err.Error()] = true
 		all.add(Failure, fmt.Sprintf("the tmux server of %s: %s", row.Handle, oneLine(row.Err)),
-			"its agents live, and nobody can see them or speak to them", agent.HintsOf(row.Err)...)
+			"its agents live, and nobody can see them or speak to them", fail.HintsOf(row.Err)...)
 	}
 	return all
 }
@@ -89,7 +91,7 @@ func (d *examination) servers() []*tmux.Client {
 func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 	for _, client := range d.servers() {
 		if settings, err := client.Settings(ctx); err == nil { // else no server runs there: nothing is set
-			all = append(all, judgeSettings("tmux -S "+agent.ShellWord(client.Path())+" ", settings)...)
+			all = append(all, judgeSettings("tmux -S "+human.ShellWord(client.Path())+" ", settings)...)
 		}
 	}
 	if len(all) > 0 {
@@ -150,7 +152,7 @@ func (d *examination) tmuxEnvironment(ctx context.Context) (all findings) {
 		if name := claude.Forgetful(lookup(env)); name != "" {
 			all.add(Warning, "the tmux server at "+client.Path()+" hands "+name+" to all that is started in its windows",
 				"a claude that is started there by hand writes no transcript, and cannot be resumed or adopted; agents of nbs-worker are not concerned",
-				"tmux -S "+agent.ShellWord(client.Path())+" set-environment -gu "+name)
+				"tmux -S "+human.ShellWord(client.Path())+" set-environment -gu "+name)
 		}
 	}
 	return all

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
@@ -67,7 +69,7 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 			return checkKnown(s, q.Handles, known)
 		}
 		if s.Gone() {
-			return agent.Errorf(agent.NotFound, "%s was removed or moved away: no event will come", agent.Quote(s.Folder())).
+			return fail.Errorf(fail.NotFound, "%s was removed or moved away: no event will come", human.Quote(s.Folder())).
 				Hint("where the project is now: nbs-worker events --follow --root DIR")
 		}
 		if err := changes.Change(ctx); err != nil {
@@ -99,8 +101,8 @@ func checkKnown(s *store.Store, handles []agent.Handle, known map[string]bool) e
 		if known[handle.Key()] {
 			continue
 		}
-		if _, err := s.Load(handle); agent.KindOf(err) == agent.NotFound {
-			return agent.Errorf(agent.NotFound, "no agent and no event of the handle %s", handle).
+		if _, err := s.Load(handle); fail.KindOf(err) == fail.NotFound {
+			return fail.Errorf(fail.NotFound, "no agent and no event of the handle %s", handle).
 				Hint("to see the agents: nbs-worker list")
 		}
 	}

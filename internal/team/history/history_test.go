@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
@@ -110,7 +111,7 @@ func TestConversationWithoutATranscript(t *testing.T) {
 			SessionID: now, PreviousSessions: []agent.PreviousSession{{SessionID: earlier, Until: left, Reason: "clear"}},
 		}, TranscriptSeen: c.seen})
 		err := Logs(t.Context(), &w.Observer, LogQuery{Handle: "alpha", SessionID: c.asked}, LogReader{})
-		rig.Check(t, agent.KindOf(err) == agent.NotFound && strings.Contains(err.Error(), c.want), "%s: %v; want %s", what, err, c.want)
+		rig.Check(t, fail.KindOf(err) == fail.NotFound && strings.Contains(err.Error(), c.want), "%s: %v; want %s", what, err, c.want)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/team/observe"
 )
@@ -102,7 +103,7 @@ func (l *logs) choose() error {
 	case id != "":
 		l.sessions = slices.DeleteFunc(l.sessions, func(s LogSession) bool { return s.SessionID != id })
 		if len(l.sessions) == 0 {
-			return agent.Errorf(agent.NotFound, "the agent was never in the conversation %s", id).
+			return fail.Errorf(fail.NotFound, "the agent was never in the conversation %s", id).
 				Hint("to see where it was: nbs-worker session %s", l.query.Handle)
 		}
 	case !l.query.All:
@@ -196,13 +197,13 @@ func (l *logs) show(ctx context.Context, session LogSession, c *transcript.Conve
 func noTranscript(r *agent.Record, wanted LogSession) error {
 	switch {
 	case !wanted.Until.IsZero():
-		return agent.Errorf(agent.NotFound, "there is no transcript of the conversation %s, which the agent left %s", wanted.SessionID, wanted.Until.Format(time.RFC3339)).
+		return fail.Errorf(fail.NotFound, "there is no transcript of the conversation %s, which the agent left %s", wanted.SessionID, wanted.Until.Format(time.RFC3339)).
 			Hint("to see the record: nbs-worker session %s", r.Handle)
 	case wanted.SessionID == r.SessionID && !r.TranscriptSeen.IsZero():
-		return agent.Errorf(agent.NotFound, "its transcript is gone; last known %s", r.TranscriptSeen.Format(time.RFC3339)).
+		return fail.Errorf(fail.NotFound, "its transcript is gone; last known %s", r.TranscriptSeen.Format(time.RFC3339)).
 			Hint("to see the record: nbs-worker session %s", r.Handle)
 	}
-	return agent.Errorf(agent.NotFound, "it has no transcript yet: Claude writes one with the first prompt").
+	return fail.Errorf(fail.NotFound, "it has no transcript yet: Claude writes one with the first prompt").
 		Hint("to wait for what is said: nbs-worker logs %s --follow", r.Handle)
 }
 
@@ -229,7 +230,7 @@ func (l *logs) follow(ctx context.Context) error {
 			return err
 		}
 		moved, err := l.move(ctx)
-		if agent.KindOf(err) == agent.NotFound && err != nil {
+		if fail.KindOf(err) == fail.NotFound && err != nil {
 			_, err := l.later(ctx) // its last words
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -19,6 +20,6 @@ func TestWhyThereIsNoTerminal(t *testing.T) {
 		err := errNoTerminal("alpha", status)
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		rig.Equal(t, first, want, "%+v", status)
-		rig.Check(t, agent.KindOf(err) == agent.Conflict, "%+v: kind %d", status, agent.KindOf(err))
+		rig.Check(t, fail.KindOf(err) == fail.Conflict, "%+v: kind %d", status, fail.KindOf(err))
 	}
 }

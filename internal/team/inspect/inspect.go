@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/keep"
@@ -50,7 +51,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	}
 	var around surroundings
 	view := View{Sight: i.LookCloselyWhile(ctx, before, func() { around = i.surroundingsOf(&before) })}
-	if agent.KindOf(view.Err) == agent.NotFound {
+	if fail.KindOf(view.Err) == fail.NotFound {
 		return View{}, view.Err // it was dismissed meanwhile
 	}
 	r := &view.Record
@@ -143,7 +144,7 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 	case sight.Err != nil:
 		return sight.Err
 	case sight.Status.Down():
-		return agent.Errorf(agent.NotFound, "the agent does not run: %s", sight.Status.Word()).
+		return fail.Errorf(fail.NotFound, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", handle)
 	case sight.Pane != nil:
 		client, err := i.Client(&sight.Record)
@@ -152,7 +153,7 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 		}
 		return client.Attach(sight.Record.Process.Tmux.Path, sight.Pane.ID)
 	case sight.Status.SamePID:
-		return agent.Errorf(agent.Conflict, "%s, and there is nothing to attach to", i.Whereabouts(&sight.Record)).
+		return fail.Errorf(fail.Conflict, "%s, and there is nothing to attach to", i.Whereabouts(&sight.Record)).
 			Hint("go to that terminal; or move the agent into tmux, which ends it and starts it anew: nbs-worker resume %s --force", handle)
 	default:
 		return errNoTerminal(handle, sight.Status)
@@ -169,10 +170,10 @@ func (i *Inspector) Whereabouts(r *agent.Record) string {
 
 // errNoTerminal is the error for an agent that may run and of which no terminal was found.
 func errNoTerminal(handle agent.Handle, status agent.Status) error {
-	err := agent.Errorf(agent.Conflict, "the agent is just being started")
+	err := fail.Errorf(fail.Conflict, "the agent is just being started")
 	if status.State != agent.Starting {
 		state, detail := status.Words()
-		err = agent.Errorf(agent.Conflict, "find the agent's terminal: its state is %s", strings.TrimSuffix(state+", "+detail, ", "))
+		err = fail.Errorf(fail.Conflict, "find the agent's terminal: its state is %s", strings.TrimSuffix(state+", "+detail, ", "))
 	}
 	return err.Hint("nbs-worker session %s", handle)
 }

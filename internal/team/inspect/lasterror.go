@@ -6,6 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/human"
 )
 
 // LastError is the error of the API with which an agent's last turn ended.
@@ -38,7 +39,7 @@ func lastError(report agent.Report, file *transcript.File) *LastError {
 	told, written := report.Failure, turn.Error
 	switch {
 	case told != nil && !turn.At.After(told.At):
-		last := &LastError{Class: told.Class, At: told.At, Text: agent.Cut(told.Text, agent.FailureText)}
+		last := &LastError{Class: told.Class, At: told.At, Text: human.Cut(told.Text, agent.FailureText)}
 		if written != nil && last.Text == "" {
 			last.Text = written.Text
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/parallel"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
@@ -73,7 +74,7 @@ func Measure(rows []Row) {
 func withoutDismissed(rows []Row) []Row {
 	there := rows[:0]
 	for _, row := range rows {
-		if row.Err == nil || agent.KindOf(row.Err) != agent.NotFound {
+		if row.Err == nil || fail.KindOf(row.Err) != fail.NotFound {
 			there = append(there, row)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -27,7 +28,7 @@ func (i *Inspector) Screen(ctx context.Context, handle agent.Handle) (Shot, erro
 	}
 	shown, err := i.Observer.Screen(ctx, &r)
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-		return Shot{}, agent.Errorf(agent.NotFound, "the agent has no tmux session: %s", i.LookAt(ctx, r).Status.Word()).
+		return Shot{}, fail.Errorf(fail.NotFound, "the agent has no tmux session: %s", i.LookAt(ctx, r).Status.Word()).
 			Hint("nbs-worker session %s", handle)
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/archive"
 )
 
@@ -85,7 +86,7 @@ func (k *Keeper) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, e
 			continue
 		}
 		r, err := k.Store.Load(other)
-		if agent.KindOf(err) == agent.NotFound && err != nil {
+		if fail.KindOf(err) == fail.NotFound && err != nil {
 			continue
 		}
 		if err != nil {

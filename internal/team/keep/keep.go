@@ -21,6 +21,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/launcher"
@@ -87,7 +88,7 @@ func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cl
 		return opening, whole, err
 	}
 	closed := errors.Is(err, claude.ErrClosed)
-	if err != nil && !closed && agent.KindOf(err) != agent.NotFound {
+	if err != nil && !closed && fail.KindOf(err) != fail.NotFound {
 		return opening, nil, err
 	}
 	kept, keptErr := k.KeptOf(r.SessionID)

@@ -8,6 +8,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/archive"
 )
 
@@ -65,11 +67,11 @@ func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *arch
 
 // errWentApart is the error by which a person decides which of two transcripts to go on with.
 func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept) error {
-	here, there := agent.ShellWord(file.Path), agent.ShellWord(kept.Path)
-	return agent.Errorf(agent.Conflict, "the transcript of the conversation %s and what was kept of it went different ways: each has something that the other has not", r.SessionID).
+	here, there := human.ShellWord(file.Path), human.ShellWord(kept.Path)
+	return fail.Errorf(fail.Conflict, "the transcript of the conversation %s and what was kept of it went different ways: each has something that the other has not", r.SessionID).
 		Hint("to see where: diff %s %s", there, here).
-		Hint("to go on with what was kept: mv %s %s && cp -p %s %s", here, agent.ShellWord(file.Path+".other"), there, here).
-		Hint("to go on with what is there: mv %s %s", there, agent.ShellWord(kept.Path+".other"))
+		Hint("to go on with what was kept: mv %s %s && cp -p %s %s", here, human.ShellWord(file.Path+".other"), there, here).
+		Hint("to go on with what is there: mv %s %s", there, human.ShellWord(kept.Path+".other"))
 }
 
 // Loss is what was cut off a transcript in place, and is in no copy of ours.
@@ -86,7 +88,7 @@ func (l *Loss) String() string {
 	if l.Rewritten {
 		return "its transcript was written over, and what stood there is in no copy: " + l.Path
 	}
-	return fmt.Sprintf("the last %s of its transcript were cut off, and are in no copy: %s", agent.Bytes(uint64(l.Bytes)), l.Path) //nolint:gosec // a size
+	return fmt.Sprintf("the last %s of its transcript were cut off, and are in no copy: %s", human.Bytes(uint64(l.Bytes)), l.Path) //nolint:gosec // a size
 }
 
 // LossOf tells what was cut off the transcript of a conversation; nil for nothing.
@@ -105,9 +107,9 @@ func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error)
 // RefuseRewritten returns the error by which a person decides what becomes of a conversation whose
 // transcript was written over.
 func (k *Keeper) RefuseRewritten(r *agent.Record, loss *Loss) error {
-	return agent.Errorf(agent.Conflict, "%s", loss.String()).
+	return fail.Errorf(fail.Conflict, "%s", loss.String()).
 		Hint("put the file back from a backup, then repeat the command").
-		Hint("to go on with what is there: rm %s", agent.ShellWord(k.Store.Archive().MarkFile(r.SessionID))).
+		Hint("to go on with what is there: rm %s", human.ShellWord(k.Store.Archive().MarkFile(r.SessionID))).
 		Hint("or give the conversation up: nbs-worker resume %s --fresh", r.Handle)
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/observe/health"
 )
 
@@ -55,7 +57,7 @@ func (w *starting) checkRefusal(ctx context.Context) error {
 		return health.InVain(err)
 	}
 	if screen.Refused(shown.Text, w.plan.Prompt) {
-		return agent.Errorf(agent.Held, "claude is ready, and a hook has refused the prompt").
+		return fail.Errorf(fail.Held, "claude is ready, and a hook has refused the prompt").
 			Hint("to see what the hook said: nbs-worker screen %s", w.record.Handle).
 			Hint("to send another prompt: nbs-worker send %s TEXT", w.record.Handle)
 	}
@@ -67,7 +69,7 @@ func heldAt(r *agent.Record, dialog screen.Dialog, asked *agent.Asked) error {
 	if asked != nil {
 		what = ". It shows:\n  " + strings.ReplaceAll(asked.Text, "\n", "\n  ") + "\n  [" + strings.Join(asked.Choices, " / ") + "]"
 	}
-	err := agent.Errorf(agent.Held, "claude waits at a dialog: it asks %s (%s)%s", dialog.Question(), dialog, what).
+	err := fail.Errorf(fail.Held, "claude waits at a dialog: it asks %s (%s)%s", dialog.Question(), dialog, what).
 		Hint("answer it there: nbs-worker attach %s", r.Handle)
 	if dialog == screen.DialogTrust {
 		return err.Hint("or accept the trust of the folder: nbs-worker resume %s --force %s", r.Handle, TrustFlag(r.LaunchCwd()))
@@ -86,7 +88,7 @@ func (w *starting) checkLogin(ctx context.Context) error {
 		return nil //nolint:nilerr // it is ready all the same
 	}
 	if screen.NotLoggedIn(shown.Text) {
-		return agent.Errorf(agent.Held, "%w: it will answer no prompt", ErrNotLoggedIn).
+		return fail.Errorf(fail.Held, "%w: it will answer no prompt", ErrNotLoggedIn).
 			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
 	}
 	w.record.Process.Ready = w.Seconds()
@@ -98,6 +100,6 @@ func (w *starting) checkRoom() error {
 	if !lasts(&w.full, w.plan.config.IsFull()) {
 		return nil
 	}
-	return agent.Errorf(agent.Held, "claude is ready, and the disk of its transcript is full: the prompt is not there, and what is said now is lost when it ends").
-		Hint("make room there: df -h %s", agent.ShellWord(filepath.Dir(w.plan.config.SettingsFile())))
+	return fail.Errorf(fail.Held, "claude is ready, and the disk of its transcript is full: the prompt is not there, and what is said now is lost when it ends").
+		Hint("make room there: df -h %s", human.ShellWord(filepath.Dir(w.plan.config.SettingsFile())))
 }

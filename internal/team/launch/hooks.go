@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -32,6 +34,6 @@ func endedByHook(ctx context.Context, client *tmux.Client) error {
 	if len(hooks) == 0 {
 		return nil
 	}
-	return agent.Errorf(agent.Unfit, "a hook of your tmux configuration ends each session as soon as it is made: %s", hooks[0]).
-		Hint("remove it from your tmux.conf; in a server that runs: tmux -S %s set-hook -gu %s", agent.ShellWord(client.Path()), hooks[0])
+	return fail.Errorf(fail.Unfit, "a hook of your tmux configuration ends each session as soon as it is made: %s", hooks[0]).
+		Hint("remove it from your tmux.conf; in a server that runs: tmux -S %s set-hook -gu %s", human.ShellWord(client.Path()), hooks[0])
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/team/keep"
@@ -50,11 +52,11 @@ func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duratio
 func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
 	release, err = s.Store.Turns().Await(interrupt, proc.Halted, func() {
 		if p.progress != nil {
-			p.progress(fmt.Sprintf("waiting for its turn: %s at a time on this machine", agent.Count(turns.AtOnce(), "start")))
+			p.progress(fmt.Sprintf("waiting for its turn: %s at a time on this machine", human.Count(turns.AtOnce(), "start")))
 		}
 	})
 	if err != nil {
-		return nil, agent.Errorf(agent.Interrupted, "interrupted while it waited for its turn; claude was not started").
+		return nil, fail.Errorf(fail.Interrupted, "interrupted while it waited for its turn; claude was not started").
 			Hint("nbs-worker session %s", p.Record.Handle)
 	}
 	return release, nil
@@ -126,7 +128,7 @@ func RunsUnnoted(r *agent.Record, what string, cause error) error {
 	if proc.IsGone(r.Process.Identity) {
 		return cause
 	}
-	return &UnnotedError{agent.Errorf(agent.KindOf(cause), "the agent runs, pid %d, but %s failed: %s", r.PID, what, cause.Error()).
+	return &UnnotedError{fail.Errorf(fail.KindOf(cause), "the agent runs, pid %d, but %s failed: %s", r.PID, what, cause.Error()).
 		Hint("it needs no second start; look at it: nbs-worker session %s", r.Handle).
 		Hint("what keeps .nbs from being written: nbs-worker doctor")}
 }

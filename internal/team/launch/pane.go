@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/observe"
@@ -62,7 +63,7 @@ func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pa
 			return spec.Name, err
 		}
 	}
-	return "", agent.Errorf(agent.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
+	return "", fail.Errorf(fail.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
 		Hint("use another handle or another tmux server: --tmux-socket NAME")
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -22,7 +23,7 @@ func (s *sessions) NewSession(_ context.Context, spec tmux.Spec) error {
 		return tmux.ErrDuplicate
 	}
 	if s.fails != nil && spec.Server != 0 {
-		return agent.Errorf(agent.Failed, "a server that may be gone is taken for there")
+		return fail.Errorf(fail.Failed, "a server that may be gone is taken for there")
 	}
 	s.made = append(s.made, "session "+spec.Name)
 	return nil
@@ -51,7 +52,7 @@ func TestPlaceOfAStart(t *testing.T) {
 		"the agent's session, of a person":  {own, sessions{}, "window in $1"},
 		"the session of the last start":     {last, sessions{}, "window in $1"},
 		"it ends meanwhile":                 {own, sessions{fails: tmux.ErrNoSession}, "session usual"},
-		"it cannot be told":                 {own, sessions{fails: agent.Errorf(agent.TimedOut, "silent")}, ""},
+		"it cannot be told":                 {own, sessions{fails: fail.Errorf(fail.TimedOut, "silent")}, ""},
 		"the name is a stranger's":          {stranger, sessions{taken: []string{"usual"}}, "session other"},
 		"a stranger takes it meanwhile":     {own, sessions{taken: []string{"usual"}, fails: tmux.ErrNoSession}, "session other"},
 		"the agent's own under a new name":  {renamed, sessions{}, "session usual"},

@@ -12,6 +12,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/observe/health"
@@ -74,7 +76,7 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, w
 		w.askVersion(ctx)
 		select {
 		case <-interrupt.Done():
-			return w.record, agent.Errorf(agent.Interrupted, "interrupted; the start goes on").
+			return w.record, fail.Errorf(fail.Interrupted, "interrupted; the start goes on").
 				Hint("nbs-worker session %s", r.Handle)
 		case <-tick.C:
 		}
@@ -102,7 +104,7 @@ func (w *starting) tell() {
 // look takes one look; done is true when what was waited for is there.
 func (w *starting) look(ctx context.Context) (done bool, err error) {
 	record, err := w.Store.Load(w.record.Handle)
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return false, w.unrecorded()
 	}
 	if err != nil {
@@ -159,7 +161,7 @@ func (w *starting) findWrapped(ctx context.Context) error {
 // unrecorded is the error when somebody removed the record during the start. It names the session
 // id: nothing else has it, and another start would make another.
 func (w *starting) unrecorded() error {
-	return agent.Errorf(agent.NotFound, "the record was removed while the agent was started, in the conversation %s", w.record.SessionID).
+	return fail.Errorf(fail.NotFound, "the record was removed while the agent was started, in the conversation %s", w.record.SessionID).
 		Hint("where its claude runs, and how it gets a record again: nbs-worker adopt --list")
 }
 
@@ -181,7 +183,7 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 		}
 	}
 	if lasts(&w.waiting, entry.Status == live.StatusWaiting) {
-		return false, agent.Errorf(agent.Held, "claude waits for a person (%s), and the prompt is not in its transcript", entry.WaitingFor).
+		return false, fail.Errorf(fail.Held, "claude waits for a person (%s), and the prompt is not in its transcript", entry.WaitingFor).
 			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
 	}
 	if err := w.checkRefusal(ctx); err != nil {
@@ -218,14 +220,14 @@ func (s Starter) left(ctx context.Context, r *agent.Record, exit *agent.Exit) er
 // left says how claude ended before it was ready, in its own words.
 func left(exit *agent.Exit) error {
 	if exit.Error != "" {
-		return agent.Errorf(agent.Kind(exit.Code), "%s", exit.Error)
+		return fail.Errorf(fail.Kind(exit.Code), "%s", exit.Error)
 	}
 	words := quoteScreen(exit.LastScreen)
-	err := agent.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
+	err := fail.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
 	switch {
 	case exit.HungUp:
 		return err.Hint("its tmux session, or the whole tmux server, ended meanwhile; to try again is safe")
-	case err.Kind == agent.Unfit:
+	case err.Kind == fail.Unfit:
 		return err.Hint("it is too old: Claude Code %s or newer is needed; update it, or name another: export %s=/path/to/claude", claude.OldestTested, claude.BinaryVariable)
 	}
 	return err
@@ -259,7 +261,7 @@ func (w *starting) vanished(ctx context.Context) error {
 	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
 		return w.left(ctx, &record, exit)
 	}
-	return cmp.Or[error](w.endedByHook(ctx, &record), agent.Errorf(agent.Failed, "the launcher was killed during the start"))
+	return cmp.Or[error](w.endedByHook(ctx, &record), fail.Errorf(fail.Failed, "the launcher was killed during the start"))
 }
 
 // checkLauncher notices a launcher, or its tmux session, that ended before claude ran.
@@ -288,16 +290,16 @@ func (w *starting) timedOut(ctx context.Context) error {
 	handle := w.record.Handle
 	switch {
 	case w.wait == 0:
-		return agent.Errorf(agent.TimedOut, "tmux did not start claude within %s", startLimit).
+		return fail.Errorf(fail.TimedOut, "tmux did not start claude within %s", startLimit).
 			Hint("nbs-worker session %s", handle)
 	case w.ready && w.unread != nil:
-		return agent.Errorf(agent.TimedOut, "claude is ready, and whether it has the prompt cannot be read after %s: %w", w.wait, w.unread).
+		return fail.Errorf(fail.TimedOut, "claude is ready, and whether it has the prompt cannot be read after %s: %w", w.wait, w.unread).
 			Hint("look at it: nbs-worker attach %s", handle)
 	case w.ready:
-		return agent.Errorf(agent.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
+		return fail.Errorf(fail.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
 			Hint("look at it: nbs-worker attach %s; claude passes over a slash command that it does not know", handle)
 	case w.record.Process.PID == 0:
-		return agent.Errorf(agent.TimedOut, "claude did not run yet after %s; its start goes on", w.wait).
+		return fail.Errorf(fail.TimedOut, "claude did not run yet after %s; its start goes on", w.wait).
 			Hint("nbs-worker session %s", handle)
 	default:
 		return w.unready(ctx)
@@ -313,7 +315,7 @@ func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 	if exit := r.ExitOf(r.Process.Invocation); exit != nil {
 		return s.left(ctx, &r, exit)
 	}
-	return agent.Errorf(agent.Failed, "claude and its launcher were killed during the start")
+	return fail.Errorf(fail.Failed, "claude and its launcher were killed during the start")
 }
 
 // verify checks that what runs is what was recorded, and that no other claude has the conversation open: none
@@ -343,7 +345,7 @@ func (s Starter) verify(ctx context.Context, r agent.Record, minted bool) error 
 	}
 	words := make([]string, len(drift))
 	for i, d := range drift {
-		words[i] = fmt.Sprintf("%s is %s, recorded is %s", d.Field, agent.Quote(d.Live), agent.Quote(d.Recorded))
+		words[i] = fmt.Sprintf("%s is %s, recorded is %s", d.Field, human.Quote(d.Live), human.Quote(d.Recorded))
 	}
-	return &WrongError{agent.Errorf(agent.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))}
+	return &WrongError{fail.Errorf(fail.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))}
 }

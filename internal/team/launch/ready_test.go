@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
@@ -30,7 +31,7 @@ func TestPromptOfAClaudeThatWaitsAtOnce(t *testing.T) {
 		looks := func(status string, done, held bool) {
 			t.Helper()
 			got, err := w.prompted(t.Context(), live.Entry{Status: status, WaitingFor: "permission prompt"})
-			if got != done || (agent.KindOf(err) == agent.Held) != held || !held && err != nil {
+			if got != done || (fail.KindOf(err) == fail.Held) != held || !held && err != nil {
 				t.Errorf("%s: done %t, %v; want done %t, held %t", status, got, err, done, held)
 			}
 		}

@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/archive"
@@ -140,15 +142,15 @@ func (s Starter) checkTmux(p *Plan) error {
 		return nil
 	}
 	_, err := s.Tmux(s.SocketFor(p.Record.Process))
-	if agent.KindOf(err) != agent.Unfit {
+	if fail.KindOf(err) != fail.Unfit {
 		return err
 	}
 	here := fmt.Sprintf("nbs-worker run %s", p.Record.Handle)
 	if p.new {
 		here = fmt.Sprintf("nbs-worker spawn %s --foreground", p.Record.Handle)
 	}
-	missing := agent.Errorf(agent.Unfit, "%s", err.Error())
-	missing.Hints = append(agent.HintsOf(err), "or run the agent in this terminal: "+here)
+	missing := fail.Errorf(fail.Unfit, "%s", err.Error())
+	missing.Hints = append(fail.HintsOf(err), "or run the agent in this terminal: "+here)
 	return missing
 }
 
@@ -156,12 +158,12 @@ func checkFolder(p *Plan) error {
 	cwd := p.Record.LaunchCwd()
 	info, err := os.Stat(cwd)
 	if err == nil && !info.IsDir() {
-		return agent.Errorf(agent.BadInput, "the working directory %s is not a folder", agent.Quote(cwd))
+		return fail.Errorf(fail.BadInput, "the working directory %s is not a folder", human.Quote(cwd))
 	}
 	if err == nil {
 		return nil
 	}
-	missing := agent.Errorf(agent.NotFound, "the working directory %s is not there", agent.Quote(cwd))
+	missing := fail.Errorf(fail.NotFound, "the working directory %s is not there", human.Quote(cwd))
 	if p.takesUp {
 		return missing.Hint("say where it is now: nbs-worker spawn %s --session-id %s --cwd DIR", p.Record.Handle, p.Record.SessionID)
 	}
@@ -172,7 +174,7 @@ func (s Starter) checkRoot(p *Plan) error {
 	if !claude.RefusesRoot(&p.Record.Spec, claude.Env(&p.Record.Spec, s.Env, nil), s.UID) {
 		return nil
 	}
-	return agent.Errorf(agent.BadInput, "claude would refuse: %s", claude.RootRefusal).
+	return fail.Errorf(fail.BadInput, "claude would refuse: %s", claude.RootRefusal).
 		Hint("let it ask before it acts: --permission-mode acceptEdits").
 		Hint("or, if this machine is a sandbox that may be damaged: export IS_SANDBOX=1")
 }

@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -19,17 +20,17 @@ func (s Starter) checkTrust(p *Plan) error {
 	cwd := observe.RealPath(p.Record.LaunchCwd())
 	for _, home := range s.homes() {
 		if observe.Inside(home, cwd) {
-			return agent.Errorf(agent.BadInput, "--trust is not for %s: with it Claude would trust all that is in the home folder", agent.Quote(cwd)).
+			return fail.Errorf(fail.BadInput, "--trust is not for %s: with it Claude would trust all that is in the home folder", human.Quote(cwd)).
 				Hint("give the agent a folder of its own: --cwd DIR").
 				Hint("or answer Claude's own question there: nbs-worker attach %s", p.Record.Handle)
 		}
 	}
 	switch {
 	case p.trustDir != "" && observe.RealPath(p.trustDir) != cwd:
-		return agent.Errorf(agent.BadInput, "--trust names %s, and the agent works in %s", agent.Quote(p.trustDir), agent.Quote(cwd)).
+		return fail.Errorf(fail.BadInput, "--trust names %s, and the agent works in %s", human.Quote(p.trustDir), human.Quote(cwd)).
 			Hint("if that is to be trusted: %s", TrustFlag(cwd))
 	case p.trustDir == "" && !observe.Inside(cwd, s.Store.Project()):
-		return agent.Errorf(agent.BadInput, "--trust alone is for folders of the project, and the agent works in %s", agent.Quote(cwd)).
+		return fail.Errorf(fail.BadInput, "--trust alone is for folders of the project, and the agent works in %s", human.Quote(cwd)).
 			Hint("if that is to be trusted, name it: %s", TrustFlag(cwd))
 	}
 	return nil
@@ -49,4 +50,4 @@ func (s Starter) homes() []string {
 }
 
 // TrustFlag is the option that accepts the trust of a folder.
-func TrustFlag(folder string) string { return "--trust=" + agent.ShellWord(observe.RealPath(folder)) }
+func TrustFlag(folder string) string { return "--trust=" + human.ShellWord(observe.RealPath(folder)) }

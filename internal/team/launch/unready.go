@@ -11,6 +11,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/launcher"
 )
@@ -75,16 +77,16 @@ func (a *asking) answered() bool {
 func (w *starting) unready(ctx context.Context) error {
 	handle := w.record.Handle
 	seen, isClaude := w.seen(ctx)
-	err := agent.Errorf(agent.TimedOut, "claude was started and was not ready after %s; it was left running: %s", w.wait, seen).
+	err := fail.Errorf(fail.TimedOut, "claude was started and was not ready after %s; it was left running: %s", w.wait, seen).
 		Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
 	if answered := w.version.answered(); !isClaude && answered && !w.version.failed {
 		isClaude = claude.ReadVersion(w.version.said) != ""
 		if !isClaude {
-			return err.Hint("is it Claude Code at all? %s --version", agent.ShellWord(w.plan.Program))
+			return err.Hint("is it Claude Code at all? %s --version", human.ShellWord(w.plan.Program))
 		}
 	}
 	if load, cores := proc.Load(); load > float64(2*cores) {
-		err = err.Hint("this machine is busy, and starts take long: load %.0f on %s", load, agent.Count(cores, "core"))
+		err = err.Hint("this machine is busy, and starts take long: load %.0f on %s", load, human.Count(cores, "core"))
 	}
 	return err.Hint("to wait for it: nbs-worker wait %s --for ready,waiting --timeout 5m", handle)
 }
@@ -109,7 +111,7 @@ func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
 		all = append(all, "its screen is not one of Claude's that is known")
 	}
 	if w.version.answered() && !w.version.failed {
-		all = append(all, "its program says that it is "+agent.Quote(strings.TrimSpace(w.version.said)))
+		all = append(all, "its program says that it is "+human.Quote(strings.TrimSpace(w.version.said)))
 	}
 	return strings.Join(all, ", "), isClaude
 }

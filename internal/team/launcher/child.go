@@ -14,6 +14,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
@@ -98,17 +100,17 @@ func limitOpenFiles(soft uint64) {
 
 func startFailure(err error, program, dir string) error {
 	if _, statErr := os.Stat(dir); statErr != nil {
-		return agent.Errorf(agent.NotFound, "the working directory %s is gone", agent.Quote(dir)).
+		return fail.Errorf(fail.NotFound, "the working directory %s is gone", human.Quote(dir)).
 			Hint("put the folder back, then resume the agent")
 	}
 	if passes(err) {
-		return agent.Errorf(agent.Failed, "start claude: %w", err)
+		return fail.Errorf(fail.Failed, "start claude: %w", err)
 	}
 	isMissing := errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOEXEC) // or its interpreter is
 	if isMissing || claude.CheckBinary(program) != nil {
 		return claude.CannotRun(program, err)
 	}
-	return agent.Errorf(agent.Unfit, "start claude: %w", err)
+	return fail.Errorf(fail.Unfit, "start claude: %w", err)
 }
 
 // passes tells whether a start failed because the machine was short of something, or because the

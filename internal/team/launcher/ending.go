@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/restart"
 )
@@ -56,7 +57,7 @@ func (e *evidence) well() bool { return e.ready && restart.StartedWell(e.readyAf
 func (e *evidence) class() agent.EndClass {
 	exit := &e.exit
 	switch {
-	case e.wrong != nil && agent.KindOf(e.wrong) == agent.Conflict:
+	case e.wrong != nil && fail.KindOf(e.wrong) == fail.Conflict:
 		return agent.EndConflict
 	case e.wrong != nil: // what ran was not what is recorded, and would not be the next time
 		return agent.EndConfig
@@ -85,7 +86,7 @@ func (e *evidence) classOfCode() agent.EndClass {
 		return agent.EndQuota
 	case e.failedBy("authentication_failed") || saysLogin(words):
 		return agent.EndAuth
-	case screen.Read(words).Dialog.AtStart() || claude.RefusalKind(words) != agent.Failed:
+	case screen.Read(words).Dialog.AtStart() || claude.RefusalKind(words) != fail.Failed:
 		return agent.EndConfig
 	}
 	return agent.EndCrash
@@ -114,10 +115,10 @@ func classOf(cause error) agent.EndClass {
 	if errors.Is(cause, store.ErrStayedLocked) || errors.Is(cause, claude.ErrCannotRun) {
 		return agent.EndCrash
 	}
-	switch agent.KindOf(cause) {
-	case agent.Conflict:
+	switch fail.KindOf(cause) {
+	case fail.Conflict:
 		return agent.EndConflict
-	case agent.NotFound, agent.BadInput, agent.Unfit, agent.Held:
+	case fail.NotFound, fail.BadInput, fail.Unfit, fail.Held:
 		return agent.EndConfig
 	default:
 		return agent.EndCrash

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/team/restart"
 )
@@ -43,7 +44,7 @@ func TestClassOfAnEnd(t *testing.T) {
 		"it speaks of logins":        {agent.Exit{Code: 1, LastScreen: "● Please run /login is what you do."}, time.Hour, true, "", nil, agent.EndCrash},
 		"as root":                    {agent.Exit{Code: 1, LastScreen: "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"}, time.Second, false, "", nil, agent.EndConfig},
 		"its conversation is gone":   {agent.Exit{Code: 1, LastScreen: "No conversation found with session ID: x"}, time.Second, false, "", nil, agent.EndConfig},
-		"not alone":                  {agent.Exit{Code: -1, Signal: "killed"}, time.Second, true, "", agent.Errorf(agent.Conflict, "x"), agent.EndConflict},
+		"not alone":                  {agent.Exit{Code: -1, Signal: "killed"}, time.Second, true, "", fail.Errorf(fail.Conflict, "x"), agent.EndConflict},
 		"not what is recorded":       {agent.Exit{Code: -1, Signal: "killed"}, time.Second, true, "", errors.New("x"), agent.EndConfig},
 	} {
 		e := evidence{exit: c.exit, uptime: c.uptime, ready: c.ready, readyAfter: time.Second, wrong: c.wrong, now: now}

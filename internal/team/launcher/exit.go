@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/observe/health"
 	"nbs-worker/internal/team/restart"
@@ -108,7 +109,7 @@ func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, sig
 // itself, what follows.
 func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *Restart, cause error, signals chan os.Signal) (over ended, err error) {
 	id := next.Launch.Invocation
-	over.code = int(agent.KindOf(cause))
+	over.code = int(fail.KindOf(cause))
 	verbWaits := next.Prove == nil
 	write := func() error {
 		over.record, err = l.Store.Update(ctx, handle, func(r *agent.Record) error {

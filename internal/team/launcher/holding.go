@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
@@ -53,7 +54,7 @@ func (h *holding) take(record *agent.Record) (letGo func(), locked bool, err err
 	switch {
 	case err == nil:
 		return func() { release(); endLease() }, locked, nil
-	case record.TranscriptSeen.IsZero() && agent.KindOf(err) != agent.Conflict:
+	case record.TranscriptSeen.IsZero() && fail.KindOf(err) != fail.Conflict:
 		return endLease, false, nil // what lies broken beside the transcripts keeps no new conversation down
 	default:
 		endLease()

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
 
@@ -95,7 +96,7 @@ func TestHoldingLocksATranscriptThatComesLater(t *testing.T) {
 		rig.Must(t, os.WriteFile(path, nil, 0o600))
 		h.follow(t.Context())
 		_, _, err = h.config.Hold(id)
-		rig.Check(t, agent.KindOf(err) == agent.Conflict, "another project's launcher: %v; want a conflict", err)
+		rig.Check(t, fail.KindOf(err) == fail.Conflict, "another project's launcher: %v; want a conflict", err)
 	}
 	h.release()
 	for _, id := range []agent.SessionID{alphaID, next} {

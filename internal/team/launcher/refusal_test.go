@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
 
@@ -67,8 +68,8 @@ func TestOneCauseOfTwoFailuresIsSaidOnce(t *testing.T) {
 	defer cancel()
 	l := &Launcher{Store: newProject(t), Now: time.Now}
 	_, err := l.Run(late, "alpha", start)
-	if err == nil || strings.Count(err.Error(), "alpha.record stayed locked") != 1 || len(agent.HintsOf(err)) != 1 {
-		t.Errorf("Run = %v, hints %q; want the cause once", err, agent.HintsOf(err))
+	if err == nil || strings.Count(err.Error(), "alpha.record stayed locked") != 1 || len(fail.HintsOf(err)) != 1 {
+		t.Errorf("Run = %v, hints %q; want the cause once", err, fail.HintsOf(err))
 	}
 }
 

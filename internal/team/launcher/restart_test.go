@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
@@ -204,13 +205,13 @@ func TestWhatIsWaitedForWhileAStartIsMadeReady(t *testing.T) { //nolint:parallel
 // What keeps the next start from being made ready is a failure like another, or a hold.
 func TestAStartThatCannotBeMadeReady(t *testing.T) { //nolint:paralleltest // signals are the process's
 	for class, cause := range map[agent.EndClass]error{
-		agent.EndConflict: agent.Errorf(agent.Conflict, "another claude has the conversation open"),
-		agent.EndConfig:   agent.Errorf(agent.NotFound, "the conversation cannot be resumed: its transcript is gone"),
+		agent.EndConflict: fail.Errorf(fail.Conflict, "another claude has the conversation open"),
+		agent.EndConfig:   fail.Errorf(fail.NotFound, "the conversation cannot be resumed: its transcript is gone"),
 		"":                errors.New("no room on the disk"),
 	} {
 		testUnready(t, class, cause)
 	}
-	testUnready(t, "", agent.Errorf(agent.Conflict, ".nbs/locks/journal %w for 5s", store.ErrStayedLocked))
+	testUnready(t, "", fail.Errorf(fail.Conflict, ".nbs/locks/journal %w for 5s", store.ErrStayedLocked))
 }
 
 func testUnready(t *testing.T, class agent.EndClass, cause error) {
@@ -241,7 +242,7 @@ func TestAnEndThatIsNotJournaledIsFollowedAllTheSame(t *testing.T) { //nolint:pa
 
 // What runs though it must not is ended, and held.
 func TestAStartThatMustNotRun(t *testing.T) { //nolint:paralleltest // signals are the process's
-	a := &again{starts: 1, prove: agent.Errorf(agent.Conflict, "another claude has the conversation open")}
+	a := &again{starts: 1, prove: fail.Errorf(fail.Conflict, "another claude has the conversation open")}
 	l := restarting(t, agent.RestartOnFailure, `test -e ran && exec sleep 60; touch ran; exit 7`, a)
 	if _, err := l.Run(t.Context(), "alpha", start); err != nil {
 		t.Error(err)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
@@ -28,7 +29,7 @@ func TestInsist(t *testing.T) {
 		cause   error // nil: a full disk
 	}{
 		"it looks and waits":      {agent.RestartOnFailure, false, true, observe.FollowSignal, 3, nil},
-		"a lock is kept":          {agent.RestartOnFailure, false, true, observe.FollowSignal, 3, agent.Errorf(agent.Conflict, "alpha.record %w", store.ErrStayedLocked)},
+		"a lock is kept":          {agent.RestartOnFailure, false, true, observe.FollowSignal, 3, fail.Errorf(fail.Conflict, "alpha.record %w", store.ErrStayedLocked)},
 		"it is asked to leave":    {agent.RestartOnFailure, false, false, unix.SIGTERM, 1, nil},
 		"the policy is no more":   {agent.RestartNo, false, false, observe.FollowSignal, 1, nil},
 		"somebody waits for it":   {agent.RestartOnFailure, true, false, nil, 1, nil},

@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
@@ -154,7 +155,7 @@ func checkWanted(r *agent.Record, id agent.Invocation) error {
 		return err
 	}
 	if r.Desired == agent.DesiredStopped {
-		return agent.Errorf(agent.Conflict, "the agent was stopped meanwhile")
+		return fail.Errorf(fail.Conflict, "the agent was stopped meanwhile")
 	}
 	return nil
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -19,7 +20,7 @@ func (d *delivery) awaitCommand(ctx context.Context) error {
 		shown, err = d.Screen(ctx)
 		return err == nil && d.isIn(shown), err
 	})
-	if agent.KindOf(err) == agent.TimedOut {
+	if fail.KindOf(err) == fail.TimedOut {
 		return d.changed(shown)
 	}
 	if err == nil {
@@ -41,7 +42,7 @@ func (d *delivery) submit(ctx context.Context) (silent, err error) {
 		silent = err
 		return reached || err != nil, nil
 	})
-	if agent.KindOf(err) == agent.TimedOut {
+	if fail.KindOf(err) == fail.TimedOut {
 		err = d.changed(shown)
 	}
 	return silent, err
@@ -55,7 +56,7 @@ func (d *delivery) changed(shown tmux.Styled) error {
 	if d.isIn(shown) {
 		return unreached()
 	}
-	return agent.Errorf(agent.Held, "its prompt does not show what was typed")
+	return fail.Errorf(fail.Held, "its prompt does not show what was typed")
 }
 
 // checkSuggestion refuses a command in place of which Claude would run another: Enter takes the first
@@ -73,10 +74,10 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 		nothing := offered == "" && word != d.text && time.Since(begun) >= offerTime // as for a command with arguments
 		return offered == word || nothing, err
 	})
-	if agent.KindOf(err) != agent.TimedOut {
+	if fail.KindOf(err) != fail.TimedOut {
 		return err
 	}
-	return agent.Errorf(agent.BadInput, "Claude has no command %s; it offers %s", agent.Quote(word), agent.Quote(offered)).
+	return fail.Errorf(fail.BadInput, "Claude has no command %s; it offers %s", human.Quote(word), human.Quote(offered)).
 		Hint("to see what it has, type / in its terminal: nbs-worker attach %s", d.handle)
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -55,7 +57,7 @@ func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (C
 		return end.Ended, err
 	})
 	if errors.Is(err, errNoEnd) {
-		err = agent.Errorf(agent.Failed, "Claude did not compact: somebody interrupted it")
+		err = fail.Errorf(fail.Failed, "Claude did not compact: somebody interrupted it")
 	}
 	if err != nil {
 		return done, err
@@ -132,7 +134,7 @@ func (s *Sender) compaction(began *start) (transcript.Compaction, error) {
 func (c *Compaction) judge(end transcript.Compaction) error {
 	if end.Refusal != "" {
 		c.Floor, c.After = saysFloor(end.Refusal), c.Before
-		return c.failed("Claude did not compact: " + agent.Quote(end.Refusal))
+		return c.failed("Claude did not compact: " + human.Quote(end.Refusal))
 	}
 	if end.Before > 0 {
 		c.Before = c.use(end.Before)
@@ -149,9 +151,9 @@ func (c *Compaction) judge(end transcript.Compaction) error {
 
 func (c *Compaction) failed(why string) error {
 	if !c.Floor {
-		return agent.Errorf(agent.Failed, "%s", why)
+		return fail.Errorf(fail.Failed, "%s", why)
 	}
-	return agent.Errorf(agent.Failed, "compaction floor: %s", why).
+	return fail.Errorf(fail.Failed, "compaction floor: %s", why).
 		Hint("begin a new conversation: nbs-worker resume %s --force --fresh", c.Handle)
 }
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -31,7 +31,7 @@ func TestCompactionIsJudged(t *testing.T) {
 	} {
 		done := Compaction{Handle: "a", window: c.window}
 		err := done.judge(c.end)
-		if (err == nil) != (c.says == "") || err != nil && (agent.KindOf(err) != agent.Failed || !strings.Contains(err.Error(), c.says)) || done.Floor != c.floor {
+		if (err == nil) != (c.says == "") || err != nil && (fail.KindOf(err) != fail.Failed || !strings.Contains(err.Error(), c.says)) || done.Floor != c.floor {
 			t.Errorf("%s: %v, %+v", what, err, done)
 		}
 		rig.Check(t, c.levels == "" || done.String() == c.levels, "%s: %s; want %s", what, done.String(), c.levels)

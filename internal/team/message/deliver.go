@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -62,7 +63,7 @@ type delivery struct {
 // typed: half a text would be left as a draft.
 func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	if ctx.Err() != nil {
-		return Held, transcript.Sent{}, agent.Errorf(agent.Interrupted, "interrupted; nothing was typed")
+		return Held, transcript.Sent{}, fail.Errorf(fail.Interrupted, "interrupted; nothing was typed")
 	}
 	typing := context.WithoutCancel(ctx)
 	silent, err := d.typeAndSubmit(typing)
@@ -77,13 +78,13 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	err = cmp.Or(silent, noProof)
 	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
 	// that hangs has yet to read the Enter.
-	if shown, failed := d.Screen(typing); agent.KindOf(noProof) == agent.TimedOut && failed == nil {
+	if shown, failed := d.Screen(typing); fail.KindOf(noProof) == fail.TimedOut && failed == nil {
 		isLeft := d.isIn(shown)
 		switch {
 		case screen.Refused(screen.Plain(shown.Text), d.text):
-			err = agent.Errorf(agent.TimedOut, "it was submitted, and a hook of the agent's has refused it")
+			err = fail.Errorf(fail.TimedOut, "it was submitted, and a hook of the agent's has refused it")
 		case isLeft:
-			err = agent.Errorf(agent.TimedOut, "it was submitted, and still stood in the prompt after %s: Claude has not taken it", inSeconds(begun))
+			err = fail.Errorf(fail.TimedOut, "it was submitted, and still stood in the prompt after %s: Claude has not taken it", inSeconds(begun))
 		}
 		if isLeft {
 			err = d.takenBack(typing, err)
@@ -164,7 +165,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int) string)
 	case start < 0 || drawn > 0:
 		return nil, unreached()
 	}
-	return nil, agent.Errorf(agent.Held, "%w", errUndrawn)
+	return nil, fail.Errorf(fail.Held, "%w", errUndrawn)
 }
 
 // awaitPrompt waits until a screen shows what Claude's registry says already, that claude is at its prompt: of a dialog
@@ -194,9 +195,9 @@ func checkPrompt(shown tmux.Styled) error {
 	}
 	switch draft, found := screen.Draft(shown.Text); {
 	case !found:
-		return agent.Errorf(agent.Held, "its prompt is not on its screen")
+		return fail.Errorf(fail.Held, "its prompt is not on its screen")
 	case draft != "":
-		return agent.Errorf(agent.Held, "%w", errDraft)
+		return fail.Errorf(fail.Held, "%w", errDraft)
 	}
 	return nil
 }
@@ -204,18 +205,18 @@ func checkPrompt(shown tmux.Styled) error {
 // checkDialog refuses to type into a dialog. Errors: Held.
 func checkDialog(shown tmux.Styled) error {
 	if dialog := screen.Read(screen.Plain(shown.Text)).Dialog; dialog != "" {
-		return agent.Errorf(agent.Held, "it waits for a person: %s", dialog.Waits())
+		return fail.Errorf(fail.Held, "it waits for a person: %s", dialog.Waits())
 	}
 	return nil
 }
 
 func errInMode() error {
-	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back in it")
+	return fail.Errorf(fail.Held, "its pane takes no keys: somebody looks back in it")
 }
 
 // unreached is why a text did not reach the program.
 func unreached() error {
-	return agent.Errorf(agent.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
+	return fail.Errorf(fail.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
 }
 
 // errUndrawn says that claude has not drawn a key in time, and that nothing but blanks was typed: another try may succeed,
@@ -240,7 +241,7 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 			sent, err = d.sent()
 			return sent.Found || ended, err
 		})
-		working = agent.KindOf(err) == agent.TimedOut && d.atWork()
+		working = fail.KindOf(err) == fail.TimedOut && d.atWork()
 	}
 	switch {
 	case sent.UUID != "":
@@ -248,9 +249,9 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 	case sent.Found:
 		return Queued, sent, nil
 	case err == nil:
-		err = agent.Errorf(agent.TimedOut, "it was submitted, claude ended, and the transcript does not have it")
-	case agent.KindOf(err) == agent.TimedOut:
-		err = agent.Errorf(agent.TimedOut, "it was submitted, and after %s the transcript does not have it", inSeconds(begun))
+		err = fail.Errorf(fail.TimedOut, "it was submitted, claude ended, and the transcript does not have it")
+	case fail.KindOf(err) == fail.TimedOut:
+		err = fail.Errorf(fail.TimedOut, "it was submitted, and after %s the transcript does not have it", inSeconds(begun))
 		if working {
 			err = fmt.Errorf("%w; claude is at work", err)
 		}
@@ -273,9 +274,9 @@ func until(ctx context.Context, limit time.Duration, ask func() (bool, error)) e
 		select {
 		case <-again.C:
 		case <-late.C:
-			return agent.Errorf(agent.TimedOut, "not within %s", limit)
+			return fail.Errorf(fail.TimedOut, "not within %s", limit)
 		case <-ctx.Done():
-			return agent.Errorf(agent.Interrupted, "interrupted")
+			return fail.Errorf(fail.Interrupted, "interrupted")
 		}
 	}
 }

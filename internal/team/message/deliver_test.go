@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 
 	"nbs-worker/internal/sim/rig"
@@ -98,15 +98,15 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 
 var (
 	accepted  = transcript.Sent{UUID: "u", Found: true}
-	errSilent = agent.Errorf(agent.TimedOut, "tmux was silent")
+	errSilent = fail.Errorf(fail.TimedOut, "tmux was silent")
 )
 
 var deliveries = map[string]struct {
 	change func(*scripted)
 	text   string
 	word   Word
-	kind   agent.Kind // 0: no error
-	typed  int        // how often something reached the terminal
+	kind   fail.Kind // 0: no error
+	typed  int       // how often something reached the terminal
 	says   string
 	left   string // in the box
 }{
@@ -115,68 +115,68 @@ var deliveries = map[string]struct {
 	"taken up after this turn": {
 		change: func(s *scripted) { s.onEnter = func() { s.sent = transcript.Sent{Found: true} } }, word: Queued, typed: 2,
 	},
-	"a deaf pane": {change: func(s *scripted) { s.deaf = true }, word: Held, kind: agent.Held, says: "takes no keys"},
+	"a deaf pane": {change: func(s *scripted) { s.deaf = true }, word: Held, kind: fail.Held, says: "takes no keys"},
 	"a dialog that comes before it is typed": {
-		change: func(s *scripted) { s.dialog = true }, word: Held, kind: agent.Held, says: "waits for a person: permission prompt",
+		change: func(s *scripted) { s.dialog = true }, word: Held, kind: fail.Held, says: "waits for a person: permission prompt",
 	},
 	"a draft that is begun before it is typed": {
-		change: func(s *scripted) { s.box = "mine" }, word: Held, kind: agent.Held, says: "unsent draft",
+		change: func(s *scripted) { s.box = "mine" }, word: Held, kind: fail.Held, says: "unsent draft",
 	},
 	"a draft that is begun in that moment": {
-		change: func(s *scripted) { s.onLook = func() { s.box = "mine" } }, word: Held, kind: agent.Held, says: "unsent draft",
+		change: func(s *scripted) { s.onLook = func() { s.box = "mine" } }, word: Held, kind: fail.Held, says: "unsent draft",
 	},
 	"a dialog that comes behind the blank": {
-		change: func(s *scripted) { s.onText = func() { s.dialog = true } }, word: Held, kind: agent.Held, typed: 1, says: "waits for a person: permission prompt",
+		change: func(s *scripted) { s.onText = func() { s.dialog = true } }, word: Held, kind: fail.Held, typed: 1, says: "waits for a person: permission prompt",
 	},
 	"a draft that is begun behind the blank": {
-		change: func(s *scripted) { s.onText = func() { s.box += "mine" } }, word: Held, kind: agent.Held, typed: 1, says: "unsent draft",
+		change: func(s *scripted) { s.onText = func() { s.box += "mine" } }, word: Held, kind: fail.Held, typed: 1, says: "unsent draft",
 	},
 	"a person who types too, which is not drawn": {change: func(s *scripted) { s.undrawn = "mine" }, word: Accepted, typed: 2, left: "mine"},
 	"a dialog that is about to go takes the blank": {
 		change: func(s *scripted) { s.onText = func() { s.box, s.onText = "", func() {} } }, word: Accepted, typed: 3,
 	},
 	"a prompt that takes nothing": {
-		change: func(s *scripted) { s.onText = func() { s.box = "" } }, word: Held, kind: agent.Held, typed: -1, says: "did not show that it takes keys",
+		change: func(s *scripted) { s.onText = func() { s.box = "" } }, word: Held, kind: fail.Held, typed: -1, says: "did not show that it takes keys",
 	},
 	"a command that cannot be deleted": {
 		text: "/compact", change: func(s *scripted) {
 			s.left, s.offered = "/", "/other"
 			s.onText = func() { s.box = strings.Replace(s.box, "ct", "ctt", 1) }
-		}, word: Held, kind: agent.Held, typed: -1, says: "may still be in its prompt",
+		}, word: Held, kind: fail.Held, typed: -1, says: "may still be in its prompt",
 	},
 	"a pane that goes deaf behind the blank": {
-		change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: agent.Held, typed: 1, says: "takes no keys",
+		change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: fail.Held, typed: 1, says: "takes no keys",
 	},
-	"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead = "", true } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "claude ended"},
+	"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead = "", true } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "claude ended"},
 	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead, s.sent = "", true, accepted } }, word: Accepted, typed: 2},
-	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "the transcript does not have it"},
+	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "the transcript does not have it"},
 	"a proof that takes long, of a claude at work": {
 		change: func(s *scripted) { s.proves, s.working, s.onEnter = 25*time.Second, true, func() { s.box = "" } }, word: Accepted, typed: 2,
 	},
 	"a proof that takes long, of a claude that does nothing": {
-		change: func(s *scripted) { s.proves, s.onEnter = 25*time.Second, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2, says: "after 10s the transcript does not have it",
+		change: func(s *scripted) { s.proves, s.onEnter = 25*time.Second, func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "after 10s the transcript does not have it",
 	},
 	"no proof, of a claude at work": {
-		change: func(s *scripted) { s.working, s.onEnter = true, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 2,
+		change: func(s *scripted) { s.working, s.onEnter = true, func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2,
 		says: "after 30s the transcript does not have it; claude is at work",
 	},
 	"a claude that draws late": {change: func(s *scripted) { s.draws = 8 * time.Second }, word: Accepted, typed: 2},
 	"a hook that refuses": {
-		change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: agent.TimedOut, typed: 3, says: "Claude has not taken it",
+		change: func(s *scripted) { s.onEnter = func() {} }, word: Unknown, kind: fail.TimedOut, typed: 3, says: "Claude has not taken it",
 	},
 	"a tmux that was silent at Enter, and pressed it": {change: func(s *scripted) { s.silent = errSilent }, word: Accepted, typed: 1},
 	"a tmux that was silent at Enter": {
-		change: func(s *scripted) { s.silent, s.onEnter = errSilent, func() { s.box = "" } }, word: Unknown, kind: agent.TimedOut, typed: 1, says: "tmux was silent",
+		change: func(s *scripted) { s.silent, s.onEnter = errSilent, func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 1, says: "tmux was silent",
 	},
 	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 3},
 	"a command that is offered late": {
 		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 3,
 	},
 	"a command that resembles another": {
-		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: agent.BadInput, typed: 3, says: `offers "/clear"`,
+		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: fail.BadInput, typed: 3, says: `offers "/clear"`,
 	},
 	"a command with words":        {text: "/model opus", word: Accepted, typed: 3},
-	"a command that there is not": {text: "/nosuch", word: Held, kind: agent.BadInput, typed: 3, says: "has no command"},
+	"a command that there is not": {text: "/nosuch", word: Held, kind: fail.BadInput, typed: 3, says: "has no command"},
 }
 
 func TestDelivery(t *testing.T) {
@@ -204,7 +204,7 @@ func TestDelivery(t *testing.T) {
 				t.Errorf("%s: %s, typed %q, %v", what, word, s.got, err)
 			case strings.TrimSpace(s.box) != c.left && c.word == Accepted:
 				t.Errorf("%s: %q is in the box", what, s.box)
-			case c.kind == 0 && err != nil, c.kind != 0 && (agent.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
+			case c.kind == 0 && err != nil, c.kind != 0 && (fail.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
 				t.Errorf("%s: %v; want %d, %q", what, err, c.kind, c.says)
 			}
 		})
@@ -220,7 +220,7 @@ func TestPaneInAMode(t *testing.T) {
 		i := interruption{Terminal: s, working: func() (bool, error) { return true, nil }}
 		interrupting := i.run(t.Context(), &Interruption{})
 		for _, err := range []error{sending, interrupting} {
-			if agent.KindOf(err) != agent.Held || !strings.Contains(err.Error(), "somebody looks back in it") || !time.Now().Equal(began) {
+			if fail.KindOf(err) != fail.Held || !strings.Contains(err.Error(), "somebody looks back in it") || !time.Now().Equal(began) {
 				t.Errorf("after %s: %v", time.Since(began), err)
 			}
 		}
@@ -236,9 +236,9 @@ func TestDeliveryIsInterrupted(t *testing.T) {
 		s.onEnter = func() { s.box = "" }
 		d := delivery{Terminal: s, text: "hello", sent: func() (transcript.Sent, error) { return transcript.Sent{}, nil }, alive: func() bool { return true }, atWork: func() bool { return false }}
 		word, _, err := d.run(ctx)
-		rig.Check(t, word == Unknown && agent.KindOf(err) == agent.Interrupted && len(s.got) == 2, "%s, %v, typed %q", word, err, s.got)
+		rig.Check(t, word == Unknown && fail.KindOf(err) == fail.Interrupted && len(s.got) == 2, "%s, %v, typed %q", word, err, s.got)
 		word, _, err = d.run(ctx)
-		rig.Check(t, word == Held && agent.KindOf(err) == agent.Interrupted && len(s.got) == 2, "before the first key: %s, %v, typed %q", word, err, s.got)
+		rig.Check(t, word == Held && fail.KindOf(err) == fail.Interrupted && len(s.got) == 2, "before the first key: %s, %v, typed %q", word, err, s.got)
 	})
 }
 
@@ -253,10 +253,10 @@ func TestPromptThatIsReady(t *testing.T) {
 	} {
 		shown, _ := c.terminal.Screen(t.Context())
 		err := checkPrompt(shown)
-		rig.Check(t, (err == nil) == (c.says == "") && (err == nil || agent.KindOf(err) == agent.Held && strings.Contains(err.Error(), c.says)), "%s: %v", what, err)
+		rig.Check(t, (err == nil) == (c.says == "") && (err == nil || fail.KindOf(err) == fail.Held && strings.Contains(err.Error(), c.says)), "%s: %v", what, err)
 	}
 	err := checkPrompt(tmux.Styled{Text: "$ \n"})
-	rig.Check(t, agent.KindOf(err) == agent.Held, "a shell: %v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Held, "a shell: %v", err)
 }
 
 // Of a dialog that was just answered something may be left on the screen; one that stays is a person's.
@@ -270,10 +270,10 @@ func TestPromptBehindADialog(t *testing.T) {
 		s.onLook, s.dialog = nil, true
 		begun := time.Now()
 		_, err = awaitPrompt(t.Context(), s)
-		rig.Check(t, agent.KindOf(err) == agent.Held && strings.Contains(err.Error(), "permission prompt") && time.Since(begun) <= settleLimit+glance, "after %s: %v", time.Since(begun), err)
+		rig.Check(t, fail.KindOf(err) == fail.Held && strings.Contains(err.Error(), "permission prompt") && time.Since(begun) <= settleLimit+glance, "after %s: %v", time.Since(begun), err)
 		s.dialog, s.box, begun = false, "somebody's", time.Now()
 		_, err = awaitPrompt(t.Context(), s)
-		rig.Check(t, agent.KindOf(err) == agent.Held && time.Now().Equal(begun), "a draft, after %s: %v", time.Since(begun), err)
+		rig.Check(t, fail.KindOf(err) == fail.Held && time.Now().Equal(begun), "a draft, after %s: %v", time.Since(begun), err)
 	})
 }
 
@@ -328,7 +328,7 @@ func TestCheck(t *testing.T) {
 		"a question": {Message{Text: "exit?"}, false}, "exit behind a mark": {Message{Text: "\ufeffexit"}, true}, "two lines, raw": {Message{Text: "/a\nb", Raw: true}, true},
 	} {
 		err := c.message.check()
-		rig.Check(t, (err != nil) == c.refused && (err == nil || agent.KindOf(err) == agent.BadInput), "%s: %v", what, err)
+		rig.Check(t, (err != nil) == c.refused && (err == nil || fail.KindOf(err) == fail.BadInput), "%s: %v", what, err)
 	}
 	for text, want := range map[string]bool{
 		"soft\u00adhyphen": false, "a\u200bb": false, "\u200eleft": false, "a\u202eb": false, "a\u2066b": false, "unjoined a\u200db": false, "a\ufe0fb": false, "\u115f": false,

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
 )
 
 // eraser deletes a line before the cursor, and the line break before that.
@@ -22,7 +22,7 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 
 // leftBehind adds to an error that a text could not be deleted from the box.
 func (d *delivery) leftBehind(why error) error {
-	return agent.Errorf(agent.KindOf(why), "%w; %w", why, errLeft).
+	return fail.Errorf(fail.KindOf(why), "%w; %w", why, errLeft).
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
@@ -39,7 +40,7 @@ type Interruption struct {
 func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interruption, error) {
 	done := Interruption{Handle: handle}
 	if s.IsCaller(handle) {
-		return done, agent.Errorf(agent.BadInput, "an agent does not interrupt itself: this command runs in its own turn")
+		return done, fail.Errorf(fail.BadInput, "an agent does not interrupt itself: this command runs in its own turn")
 	}
 	sight, unlock, err := s.lookLocked(ctx, &done.Handle, "interrupt", supervisor.Briefly)
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
 	err := s.Deliver(ctx, handle, time.Now().Add(goOnLimit), func(Delivered) {})
 	if err != nil {
-		return agent.Errorf(agent.KindOf(err), "its turn was interrupted, and what waits in its outbox not delivered: %w", err)
+		return fail.Errorf(fail.KindOf(err), "its turn was interrupted, and what waits in its outbox not delivered: %w", err)
 	}
 	return nil
 }
@@ -104,7 +105,7 @@ func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
 // just being started.
 func isWorking(sight *observe.Sight) (bool, error) {
 	if sight.Err == nil && sight.Status.State == agent.Starting {
-		return false, agent.Errorf(agent.Conflict, "the agent is just being started").
+		return false, fail.Errorf(fail.Conflict, "the agent is just being started").
 			Hint("nbs-worker wait %s --for idle,waiting", sight.Record.Handle)
 	}
 	return admits(sight)
@@ -185,7 +186,7 @@ func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmu
 		silent = err
 		return reached || err != nil, nil
 	})
-	if agent.KindOf(err) == agent.TimedOut {
+	if fail.KindOf(err) == fail.TimedOut {
 		err = unreached()
 	}
 	return shown, silent, err
@@ -218,11 +219,11 @@ func (i *interruption) awaitEnd(ctx context.Context, done *Interruption, draft b
 		return done.Prompt != "", err
 	})
 	switch {
-	case err == nil && done.Prompt != "", idle && agent.KindOf(err) == agent.TimedOut:
+	case err == nil && done.Prompt != "", idle && fail.KindOf(err) == fail.TimedOut:
 		done.Outcome = Interrupted
 		return nil
-	case agent.KindOf(err) == agent.TimedOut:
-		return agent.Errorf(agent.TimedOut, "Escape was pressed, and after %s the turn goes on", interruptLimit)
+	case fail.KindOf(err) == fail.TimedOut:
+		return fail.Errorf(fail.TimedOut, "Escape was pressed, and after %s the turn goes on", interruptLimit)
 	}
 	return err
 }

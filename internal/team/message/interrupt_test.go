@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 )
 
 // atWork is a scripted claude in a turn, which ends at Escape as a case says.
@@ -21,7 +21,7 @@ type atWork struct {
 var interruptions = map[string]struct {
 	change  func(*atWork)
 	outcome Outcome
-	kind    agent.Kind
+	kind    fail.Kind
 	says    string
 	pressed int
 	prompt  string
@@ -31,8 +31,8 @@ var interruptions = map[string]struct {
 }{
 	"at work":   {outcome: Interrupted, pressed: 1},
 	"idle":      {change: func(a *atWork) { a.working = false }, outcome: WasIdle},
-	"a dialog":  {change: func(a *atWork) { a.dialog = true }, kind: agent.Held, says: "waits for a person: permission prompt"},
-	"copy mode": {change: func(a *atWork) { a.deaf = true }, kind: agent.Held, says: "takes no keys"},
+	"a dialog":  {change: func(a *atWork) { a.dialog = true }, kind: fail.Held, says: "waits for a person: permission prompt"},
+	"copy mode": {change: func(a *atWork) { a.deaf = true }, kind: fail.Held, says: "takes no keys"},
 	"queued text goes on": {
 		change: func(a *atWork) { a.onEscape = func() { a.end = transcript.Interrupted } }, outcome: Interrupted, pressed: 1,
 	},
@@ -45,7 +45,7 @@ var interruptions = map[string]struct {
 	},
 	"a prompt that cannot be written down": {
 		change: func(a *atWork) { a.above = "❯ do it"; a.onEscape = func() { a.working, a.box = false, "do it" } },
-		noting: agent.Errorf(agent.Failed, "no space"), kind: agent.Failed, says: "no space", pressed: 1, prompt: "do it", left: true, noted: "do it",
+		noting: fail.Errorf(fail.Failed, "no space"), kind: fail.Failed, says: "no space", pressed: 1, prompt: "do it", left: true, noted: "do it",
 	},
 	"a prompt that cannot be erased": {
 		change: func(a *atWork) {
@@ -61,12 +61,12 @@ var interruptions = map[string]struct {
 	"a draft": {
 		change: func(a *atWork) { a.box = "mine"; a.onEscape = func() { a.working = false } }, outcome: Interrupted, pressed: 1,
 	},
-	"a turn that goes on": {change: func(a *atWork) { a.onEscape = func() {} }, kind: agent.TimedOut, says: "the turn goes on", pressed: 1},
+	"a turn that goes on": {change: func(a *atWork) { a.onEscape = func() {} }, kind: fail.TimedOut, says: "the turn goes on", pressed: 1},
 	"an end at Escape": {
 		change: func(a *atWork) {
-			a.onEscape = func() { a.err = agent.Errorf(agent.Conflict, "the agent does not run: crashed") }
+			a.onEscape = func() { a.err = fail.Errorf(fail.Conflict, "the agent does not run: crashed") }
 		},
-		kind: agent.Conflict, says: "does not run", pressed: 1,
+		kind: fail.Conflict, says: "does not run", pressed: 1,
 	},
 	"a tmux that was silent, and pressed it": {
 		change: func(a *atWork) {
@@ -74,7 +74,7 @@ var interruptions = map[string]struct {
 		}, outcome: Interrupted,
 	},
 	"a tmux that was silent": {
-		change: func(a *atWork) { a.silent, a.silentAt, a.onEnter = errSilent, escape, func() {} }, kind: agent.TimedOut, says: "tmux was silent",
+		change: func(a *atWork) { a.silent, a.silentAt, a.onEnter = errSilent, escape, func() {} }, kind: fail.TimedOut, says: "tmux was silent",
 	},
 }
 
@@ -113,7 +113,7 @@ func TestInterruption(t *testing.T) {
 			switch {
 			case c.kind == 0 && (err != nil || done.Outcome != c.outcome):
 				t.Errorf("%s: %+v, %v", what, done, err)
-			case c.kind != 0 && (agent.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
+			case c.kind != 0 && (fail.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
 				t.Errorf("%s: %v; want %d, %q", what, err, c.kind, c.says)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -46,7 +48,7 @@ func (s *Sender) Drop(ctx context.Context, handle agent.Handle, id string) (queu
 		return e, err
 	}
 	if unlock == nil {
-		return e, agent.Errorf(agent.Conflict, "another command delivers what waits for the agent").
+		return e, fail.Errorf(fail.Conflict, "another command delivers what waits for the agent").
 			Hint("nbs-worker outbox list %s", r.Handle)
 	}
 	defer unlock()
@@ -71,9 +73,9 @@ func (s *Sender) kept(handle agent.Handle, id string) (r agent.Record, found que
 	case 1:
 		return r, matching[0], nil
 	case 0:
-		return r, found, agent.Errorf(agent.NotFound, "no message %s in its outbox", agent.Quote(id)).
+		return r, found, fail.Errorf(fail.NotFound, "no message %s in its outbox", human.Quote(id)).
 			Hint("to see what is there: nbs-worker outbox list %s", r.Handle)
 	}
-	return r, found, agent.Errorf(agent.BadInput, "%s messages in its outbox begin with %s", strconv.Itoa(len(matching)), agent.Quote(id)).
+	return r, found, fail.Errorf(fail.BadInput, "%s messages in its outbox begin with %s", strconv.Itoa(len(matching)), human.Quote(id)).
 		Hint("nbs-worker outbox list %s", r.Handle)
 }

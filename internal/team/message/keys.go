@@ -1,6 +1,10 @@
 package message
 
-import "nbs-worker/internal/agent"
+import (
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+)
 
 // checkKey refuses to press a key to which the user has given another meaning in Claude's prompt: what is typed
 // would stay there. Errors: Held.
@@ -10,8 +14,8 @@ func (s *Sender) checkKey(r *agent.Record, key string) error {
 		return err
 	}
 	for _, rebound := range config.Rebound(key) {
-		return agent.Errorf(agent.Held, "%s gives the key %s another meaning in its prompt, %s; nothing was typed",
-			agent.Quote(config.KeybindingsFile()), rebound.Key, agent.Quote(rebound.Action)).
+		return fail.Errorf(fail.Held, "%s gives the key %s another meaning in its prompt, %s; nothing was typed",
+			human.Quote(config.KeybindingsFile()), rebound.Key, human.Quote(rebound.Action)).
 			Hint("take %s out of the bindings for Chat in that file; claude reads it again by itself", rebound.Key)
 	}
 	return nil

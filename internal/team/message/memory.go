@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/observe"
 )
@@ -26,7 +27,7 @@ func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typi
 }
 
 // errOvertakes means that other messages wait in the outbox, and come first.
-var errOvertakes = agent.Errorf(agent.Held, "messages wait for it in its outbox, and this one would overtake them").
+var errOvertakes = fail.Errorf(fail.Held, "messages wait for it in its outbox, and this one would overtake them").
 	Hint("to line up: nbs-worker send HANDLE TEXT --queue").
 	Hint("to see them: nbs-worker outbox list")
 
@@ -46,7 +47,7 @@ func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start,
 			return "", false, errOvertakes
 		case same:
 			typed, err = s.lookedFor(ctx, receipt, began, sight, e)
-			if !l.force || receipt.Word != Unknown || agent.KindOf(err) != agent.TimedOut {
+			if !l.force || receipt.Word != Unknown || fail.KindOf(err) != fail.TimedOut {
 				return typed, true, err
 			}
 			l.again, *receipt = append(l.again, e), Receipt{Handle: receipt.Handle, Word: Held}
@@ -74,7 +75,7 @@ func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, 
 	case err != nil:
 		return "", err
 	case !sent.Found:
-		return "", agent.Errorf(agent.TimedOut, "this very text was submitted at %s, and the transcript does not have it: it is not typed again",
+		return "", fail.Errorf(fail.TimedOut, "this very text was submitted at %s, and the transcript does not have it: it is not typed again",
 			e.Created.Format(time.RFC3339)).
 			Hint("to see what arrived: nbs-worker logs %s", receipt.Handle).
 			Hint("to type it again if it did not: --force")

@@ -21,6 +21,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Message is what is to be written to an agent.
@@ -71,23 +73,23 @@ func (m *Message) check() error {
 	text := normal(m.Text)
 	switch {
 	case text == "":
-		return agent.Errorf(agent.BadInput, "the message is empty").Hint("give a text, a file with --file, or - for standard input")
+		return fail.Errorf(fail.BadInput, "the message is empty").Hint("give a text, a file with --file, or - for standard input")
 	case agent.CheckText("the message", text) != nil:
 		return agent.CheckText("the message", text)
 	case len(text) > limit:
-		return agent.Errorf(agent.BadInput, "the message has %s, the limit is %s", agent.Bytes(uint64(len(text))), agent.Bytes(limit)).
+		return fail.Errorf(fail.BadInput, "the message has %s, the limit is %s", human.Bytes(uint64(len(text))), human.Bytes(limit)).
 			Hint("put it into a file, and send its path")
 	case m.Raw && !strings.HasPrefix(text, "/"):
-		return agent.Errorf(agent.BadInput, "--raw is for a command of Claude's own, which begins with a /").
+		return fail.Errorf(fail.BadInput, "--raw is for a command of Claude's own, which begins with a /").
 			Hint("without --raw the text reaches the model as it is")
 	case m.Raw && hasUntypable(strings.ReplaceAll(text, "\n", "")):
-		return agent.Errorf(agent.BadInput, "the command has a character that Claude would not take: %s", agent.Quote(firstLine(text)))
+		return fail.Errorf(fail.BadInput, "the command has a character that Claude would not take: %s", human.Quote(firstLine(text)))
 	case m.Raw && (!isTypable(text) || strings.Contains(text, "\n")):
-		return agent.Errorf(agent.BadInput, "a command of Claude's own has one line, of at most %d characters", typedCharacters)
+		return fail.Errorf(fail.BadInput, "a command of Claude's own has one line, of at most %d characters", typedCharacters)
 	case m.Raw:
 		return claude.CheckPrompt(text) // it refuses a command that would leave the conversation
 	case !m.ByFile && isOrder(text):
-		return agent.Errorf(agent.BadInput, "Claude would take %s for an order to itself, and not for words to the model", agent.Quote(firstLine(text))).
+		return fail.Errorf(fail.BadInput, "Claude would take %s for an order to itself, and not for words to the model", human.Quote(firstLine(text))).
 			Hint("to have it read as words: --by-file").
 			Hint("to give a command of Claude's own: --raw")
 	}

@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
@@ -69,7 +70,7 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 	if receipt.Outbox == "" {
 		return receipt, errors.Join(err, failed)
 	}
-	if _, gone := s.Store.Load(r.Handle); agent.KindOf(gone) == agent.NotFound { // else the next agent of that name would get it
+	if _, gone := s.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound { // else the next agent of that name would get it
 		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.Store.Outbox(r.Handle), e))
 	}
 	if r.Process != nil {
@@ -79,7 +80,7 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 		}
 	}
 	if err == nil && ctx.Err() != nil {
-		err = agent.Errorf(agent.Interrupted, "interrupted; the message waits in the outbox")
+		err = fail.Errorf(fail.Interrupted, "interrupted; the message waits in the outbox")
 	}
 	return receipt, err
 }
@@ -181,7 +182,7 @@ func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
 	case word == Unknown:
 		e.Tries, e.State = e.Tries+1, queue.Unknown
 		err = e.queue.Put(ctx, e.Entry)
-	case agent.KindOf(why) == agent.BadInput:
+	case fail.KindOf(why) == fail.BadInput:
 		e.Tries, e.State, e.Typing = e.Tries+1, queue.Failed, nil
 		err = e.queue.Put(ctx, e.Entry)
 	default:
@@ -215,7 +216,7 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 		sent, err = s.sent(&began, e.Typing.Typed)
 		return sent.Found, err
 	})
-	if err != nil && agent.KindOf(err) != agent.TimedOut {
+	if err != nil && fail.KindOf(err) != fail.TimedOut {
 		return err
 	}
 	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
@@ -223,7 +224,7 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 	if sent.Found {
 		receipt.Word = wordOf(sent)
 	} else {
-		why = agent.Errorf(agent.TimedOut, "who was typing it was killed, and the transcript does not have it")
+		why = fail.Errorf(fail.TimedOut, "who was typing it was killed, and the transcript does not have it")
 		s.eraseLeft(ctx, &sight, e.Typing.Typed)
 	}
 	noted := s.Note(ctx, "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/storetest"
@@ -37,10 +38,10 @@ func TestEntryIsSettled(t *testing.T) {
 	}{
 		"accepted":              {Accepted, nil, ""},
 		"queued":                {Queued, nil, ""},
-		"unknown":               {Unknown, agent.Errorf(agent.TimedOut, "no proof"), queue.Unknown},
-		"a dialog":              {Held, agent.Errorf(agent.Held, "it waits for a person"), queue.Waiting},
-		"one that does not run": {Held, agent.Errorf(agent.Conflict, "it does not run"), queue.Waiting},
-		"what cannot be typed":  {Held, agent.Errorf(agent.BadInput, "no such command"), queue.Failed},
+		"unknown":               {Unknown, fail.Errorf(fail.TimedOut, "no proof"), queue.Unknown},
+		"a dialog":              {Held, fail.Errorf(fail.Held, "it waits for a person"), queue.Waiting},
+		"one that does not run": {Held, fail.Errorf(fail.Conflict, "it does not run"), queue.Waiting},
+		"what cannot be typed":  {Held, fail.Errorf(fail.BadInput, "no such command"), queue.Failed},
 	} {
 		added, err := q.Add(t.Context(), queue.Entry{Text: what, State: queue.Waiting})
 		rig.Must(t, err)
@@ -78,7 +79,7 @@ func TestDroppedEntryIsSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &entry{Entry: added, queue: q}
-	if err := e.settle(t.Context(), Held, agent.Errorf(agent.Held, "a draft")); err != nil || e.Pending() {
+	if err := e.settle(t.Context(), Held, fail.Errorf(fail.Held, "a draft")); err != nil || e.Pending() {
 		t.Errorf("%+v, %v", e.Entry, err)
 	}
 }
@@ -111,7 +112,7 @@ func TestMessageToADismissedAgentIsNotKept(t *testing.T) {
 	var r agent.Record
 	r.Handle = "alpha"
 	receipt, err := s.deliverNow(t.Context(), &r, e)
-	if agent.KindOf(err) != agent.NotFound || receipt.Word != Held || receipt.Outbox != "" || q.Newest() != "" {
+	if fail.KindOf(err) != fail.NotFound || receipt.Word != Held || receipt.Outbox != "" || q.Newest() != "" {
 		t.Errorf("%+v, %v, %q is kept", receipt, err, q.Newest())
 	}
 }

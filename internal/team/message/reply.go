@@ -6,6 +6,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/wait"
 )
 
@@ -21,7 +23,7 @@ func (s *Sender) await(ctx context.Context, handle agent.Handle, late time.Time,
 	}
 	if !late.IsZero() {
 		if wanted.Timeout = time.Until(late); wanted.Timeout <= 0 {
-			return agent.Errorf(agent.TimedOut, "it is still at work")
+			return fail.Errorf(fail.TimedOut, "it is still at work")
 		}
 	}
 	_, err := wait.For(ctx, &s.Inspector, wanted)
@@ -43,9 +45,9 @@ func (s *Sender) answer(ctx context.Context, began *start, receipt *Receipt, tex
 	case err != nil:
 		return "", err
 	case answer.Interrupted:
-		return answer.Text, agent.Errorf(agent.Failed, "a person interrupted the turn")
+		return answer.Text, fail.Errorf(fail.Failed, "a person interrupted the turn")
 	case answer.Failure != "":
-		return "", agent.Errorf(agent.Failed, "the turn failed: %s", agent.Quote(answer.Text)).
+		return "", fail.Errorf(fail.Failed, "the turn failed: %s", human.Quote(answer.Text)).
 			Hint("nbs-worker session %s", receipt.Handle)
 	}
 	return answer.Text, nil
@@ -72,7 +74,7 @@ func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.D
 			over, err := ended()
 			return over || s.atWork(ctx, handle), err
 		})
-		if agent.KindOf(err) == agent.TimedOut {
+		if fail.KindOf(err) == fail.TimedOut {
 			return errNoEnd
 		}
 		if err != nil {
@@ -82,7 +84,7 @@ func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.D
 }
 
 // errNoEnd means that an agent is at its prompt, and the transcript does not say how its turn ended.
-var errNoEnd = agent.Errorf(agent.TimedOut, "the end of the turn is not in the transcript")
+var errNoEnd = fail.Errorf(fail.TimedOut, "the end of the turn is not in the transcript")
 
 // answered reads the turn of a message, which may have been queued until now.
 func (s *Sender) answered(began *start, receipt *Receipt, text string) (transcript.Answer, error) {

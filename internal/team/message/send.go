@@ -10,6 +10,8 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/queue"
@@ -197,7 +199,7 @@ func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb stri
 // terminal is the pane in which an agent was seen. Errors: Unfit where there is none.
 func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
 	if sight.Pane == nil {
-		return nil, agent.Errorf(agent.Unfit, "it does not run in tmux, and nothing can be typed there").
+		return nil, fail.Errorf(fail.Unfit, "it does not run in tmux, and nothing can be typed there").
 			Hint("move it into tmux, which ends it and starts it anew: nbs-worker resume %s --force", sight.Record.Handle)
 	}
 	client, err := s.Client(&sight.Record)
@@ -213,7 +215,7 @@ func (s *Sender) handOver(l *letter) (typed, path string, err error) {
 	if typed = l.pointer(path); typed == normal(typed) && isTypable(typed) {
 		return typed, path, nil
 	}
-	unfit := agent.Errorf(agent.Unfit, "the path of the project, %s, would not arrive as it is when it is typed", agent.Quote(s.Store.Project())).
+	unfit := fail.Errorf(fail.Unfit, "the path of the project, %s, would not arrive as it is when it is typed", human.Quote(s.Store.Project())).
 		Hint("send a short text, which needs no file; or rename the folder")
 	return "", "", errors.Join(unfit, s.Store.DropMessage(path))
 }
@@ -234,18 +236,18 @@ func admits(sight *observe.Sight) (again bool, err error) {
 	case sight.Err != nil:
 		return false, sight.Err
 	case sight.Status.Down():
-		return false, agent.Errorf(agent.Conflict, "the agent does not run: %s", sight.Status.Word()).
+		return false, fail.Errorf(fail.Conflict, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", sight.Record.Handle)
 	case state == agent.Waiting:
-		return false, agent.Errorf(agent.Held, "it waits for a person: %s", sight.Status.Detail).
+		return false, fail.Errorf(fail.Held, "it waits for a person: %s", sight.Status.Detail).
 			Hint("nbs-worker attach %s", sight.Record.Handle)
 	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
 		return true, nil
 	case state != agent.Idle && state != agent.TurnFailed:
-		return false, agent.Errorf(agent.Held, "what it does is not known: %s", sight.Status.Word()).
+		return false, fail.Errorf(fail.Held, "what it does is not known: %s", sight.Status.Word()).
 			Hint("nbs-worker session %s", sight.Record.Handle)
 	case proc.Halted(sight.Record.Process.Claude().PID):
-		return false, agent.Errorf(agent.Held, "its process is stopped by a signal, and reads no keys").
+		return false, fail.Errorf(fail.Held, "its process is stopped by a signal, and reads no keys").
 			Hint("to have it go on: kill -CONT %d", sight.Record.Process.Claude().PID)
 	}
 	return false, nil

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 )
 
@@ -101,7 +102,7 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 		return starting
 	case r.ExitOf(r.Process.Invocation) != nil: // its own launcher saw it end: that holds wherever it ran
 	case e.Claude == proc.Foreign:
-		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", agent.Quote(r.Process.Host))}
+		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", human.Quote(r.Process.Host))}
 	case e.Claude == proc.Unsure:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: e.ClaudeErr.Error()}
 	case r.Process.PID != 0 && e.LauncherLives:
@@ -250,7 +251,7 @@ func (e *Evidence) addReport(status *agent.Status) {
 	case status.State == agent.Idle && e.Failure != nil:
 		status.State, status.Detail = agent.TurnFailed, failureWords(e.Failure.Class)
 	case status.State == agent.Idle && status.Detail == "" && e.Report.Background > 0:
-		status.Detail = agent.Count(e.Report.Background, "background task")
+		status.Detail = human.Count(e.Report.Background, "background task")
 	case status.State == agent.Idle && e.Screen.Trouble.FailsTurn() && status.Source == agent.FromScreen:
 		status.State = agent.TurnFailed
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/parallel"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
@@ -59,7 +60,7 @@ func (s *Sight) TmuxSession() string {
 }
 
 // IsNotAllowed tells whether it is known that nobody vouches for the record.
-func (s *Sight) IsNotAllowed() bool { return agent.KindOf(s.NotAllowed) == agent.Held }
+func (s *Sight) IsNotAllowed() bool { return fail.KindOf(s.NotAllowed) == fail.Held }
 
 // endPatience is how long a look waits in all for the ends that it sees to be written down:
 // the launcher of a dead claude reads the screen and records the exit, in some milliseconds.

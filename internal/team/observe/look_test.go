@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 
@@ -53,7 +54,7 @@ func TestLookAtAnAgentThatWentMeanwhile(t *testing.T) {
 	rig.Must(t, err)
 	r.Handle, r.Process.StartTicks, r.Process.PidfdInode = "beta", r.Process.StartTicks-1, 0
 	sight := (&Observer{Store: opened, Now: time.Now}).LookAt(t.Context(), r)
-	rig.Check(t, sight.Lost && sight.Record.Handle == "beta" && agent.KindOf(sight.Err) == agent.NotFound && sight.Status.State == agent.Unknown, "%+v", sight)
+	rig.Check(t, sight.Lost && sight.Record.Handle == "beta" && fail.KindOf(sight.Err) == fail.NotFound && sight.Status.State == agent.Unknown, "%+v", sight)
 }
 
 // tmux is asked while processes are looked at. Where the two answers cannot be of one moment, it is asked again.

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
@@ -50,7 +51,7 @@ func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry l
 // MoveTo moves the record of a live agent to another conversation, notes that in the journal and
 // wakes the launcher, whose lease has to follow. untold is why the journal has no note of a move.
 func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (r agent.Record, untold, err error) {
-	if err := opened.CheckSeal(from); agent.KindOf(err) == agent.Held { // its process may be anybody's
+	if err := opened.CheckSeal(from); fail.KindOf(err) == fail.Held { // its process may be anybody's
 		return *from, nil, err
 	}
 	at = at.UTC().Truncate(time.Second)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
@@ -138,9 +139,9 @@ func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 		other, err := o.Store.Load(handle)
 		switch {
 		case err == nil && other.SessionID == r.SessionID:
-			return agent.Errorf(agent.Conflict, "the conversation %s belongs to agent %s", r.SessionID, handle).
+			return fail.Errorf(fail.Conflict, "the conversation %s belongs to agent %s", r.SessionID, handle).
 				Hint("nbs-worker resume %s", handle)
-		case agent.KindOf(err) != agent.NotFound: // else it was dismissed meanwhile
+		case fail.KindOf(err) != fail.NotFound: // else it was dismissed meanwhile
 			unread = cmp.Or(unread, err)
 		}
 	}
@@ -148,7 +149,7 @@ func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 }
 
 // HintAside adds how to move a wrong record aside and go on with its conversation.
-func (o *Observer) HintAside(err *agent.Error, r *agent.Record, when string) *agent.Error {
+func (o *Observer) HintAside(err *fail.Error, r *agent.Record, when string) *fail.Error {
 	return err.Hint("%s, move its record aside: %s", when, o.Store.MoveAside(r.Handle)).
 		Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -24,8 +25,8 @@ func TestCheckUnrecordedDoesNotPassOverADamagedRecord(t *testing.T) {
 	damaged := filepath.Join(opened.Folder(), "sessions", "beta.json")
 	rig.Must(t, os.WriteFile(damaged, []byte("{"), 0o600))
 	err = o.CheckUnrecorded(&other)
-	said := fmt.Sprint(err, agent.HintsOf(err))
-	rig.Check(t, agent.KindOf(err) == agent.BadInput && strings.Contains(said, damaged), "%s; want an error that names %s", said, damaged)
+	said := fmt.Sprint(err, fail.HintsOf(err))
+	rig.Check(t, fail.KindOf(err) == fail.BadInput && strings.Contains(said, damaged), "%s; want an error that names %s", said, damaged)
 	err = o.CheckUnrecorded(&recorded)
-	rig.Check(t, agent.KindOf(err) == agent.Conflict && strings.Contains(err.Error(), "zeta"), "beside a damaged one: %v; want a conflict that names zeta", err)
+	rig.Check(t, fail.KindOf(err) == fail.Conflict && strings.Contains(err.Error(), "zeta"), "beside a damaged one: %v; want a conflict that names zeta", err)
 }

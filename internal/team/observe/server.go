@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/observe/health"
@@ -35,7 +37,7 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (cli
 	var answer func() ([]tmux.Pane, error)
 	client, err := o.Client(r)
 	switch {
-	case agent.KindOf(err) == agent.Unfit && (r.Process == nil || r.Process.Tmux == nil):
+	case fail.KindOf(err) == fail.Unfit && (r.Process == nil || r.Process.Tmux == nil):
 		return nil, unasked(nil) // an agent may run where there is no tmux
 	case err != nil:
 		return nil, unasked(err)
@@ -85,10 +87,10 @@ func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) e
 	if !proc.IsAlive(server) {
 		return nil
 	}
-	unreached := agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server.PID, agent.Quote(client.Path())).
+	unreached := fail.Errorf(fail.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server.PID, human.Quote(client.Path())).
 		Hint("make it make the socket again: kill -USR1 %d", server.PID)
 	if err == nil {
-		unreached = agent.Errorf(agent.Unfit, "the agent's tmux server, pid %d, cannot be reached: another one, pid %d, has its socket %s", server.PID, listening, agent.Quote(client.Path())).
+		unreached = fail.Errorf(fail.Unfit, "the agent's tmux server, pid %d, cannot be reached: another one, pid %d, has its socket %s", server.PID, listening, human.Quote(client.Path())).
 			Hint("to end the agent and start it in the other server: nbs-worker resume %s --force", r.Handle)
 	}
 	return &UnreachedError{unreached}

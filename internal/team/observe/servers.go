@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -81,7 +82,7 @@ func (a *subject) setPane(panes []tmux.Pane, err error) {
 		err = nil
 	}
 	a.evidence.Pane, a.tmuxErr = PaneAbsent, err
-	if err != nil && agent.KindOf(err) != agent.BadInput { // at a socket that is not ours there is none
+	if err != nil && fail.KindOf(err) != fail.BadInput { // at a socket that is not ours there is none
 		a.evidence.Pane = PaneUnknown
 	}
 }

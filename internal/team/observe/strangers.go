@@ -5,6 +5,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 )
 
@@ -111,7 +113,7 @@ func (o *Observer) ErrStranger(r *agent.Record, strangers []Stranger) error {
 		return nil
 	}
 	other := strangers[0]
-	err := agent.Errorf(agent.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, agent.Quote(other.Cwd))
+	err := fail.Errorf(fail.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, human.Quote(other.Cwd))
 	if id, gone := proc.Identify(other.PID); gone == nil {
 		if named, _ := o.AgentsOf(o.Store, id.PID, id.StartTicks); len(named) > 0 {
 			return err.Hint("it is agent %[1]s: nbs-worker attach %[1]s, and leave the conversation there, or end it: nbs-worker stop %[1]s", named[0])

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/triage"
 )
@@ -58,7 +59,7 @@ func Team(look *inspect.Inspector, named []agent.Handle) ([]agent.Handle, error)
 		return look.Store.Handles()
 	}
 	for _, handle := range named {
-		if _, err := look.Store.Load(handle); agent.KindOf(err) == agent.NotFound {
+		if _, err := look.Store.Load(handle); fail.KindOf(err) == fail.NotFound {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -41,10 +42,10 @@ var ladders = map[string]struct {
 	"dead, to level 2": {is("a", triage.Dead, 3), low, "", "it needs level 3, resume, and no more than level 2 is permitted", triage.Dead},
 	"cannot come back": {change(is("a", triage.Dead, 3), func(a *patient) { a.resume = errors.New("no claude") }), yes, "resume a", "resume did not help, and nothing else would", triage.Dead},
 	"being repaired": {
-		change(is("a", triage.Dead, 3), func(a *patient) { a.resume = agent.Errorf(agent.Conflict, "resume a, pid 7") }), yes, "resume a", "resume a, pid 7", triage.Dead,
+		change(is("a", triage.Dead, 3), func(a *patient) { a.resume = fail.Errorf(fail.Conflict, "resume a, pid 7") }), yes, "resume a", "resume a, pid 7", triage.Dead,
 	},
 	"at a dialog": {
-		change(is("a", triage.Dead, 3), func(a *patient) { a.resume = agent.Errorf(agent.Held, "it asks") }), yes, "resume a", "it needs a person: it asks", triage.Dead,
+		change(is("a", triage.Dead, 3), func(a *patient) { a.resume = fail.Errorf(fail.Held, "it asks") }), yes, "resume a", "it needs a person: it asks", triage.Dead,
 	},
 	"lost its memory":             {is("a", triage.Missing, 4), yes, "replace a, fresh a", "", triage.Idle},
 	"lost its memory, not asked":  {is("a", triage.Missing, 4), no, "", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Missing},
@@ -161,9 +162,9 @@ func TestWhatStopsARun(t *testing.T) {
 		"one":         {[]*patient{fails("a", disk), is("b", triage.Dead, 3)}, "resume a, resume b", ""},
 		"two, apart":  {[]*patient{fails("a", disk), is("b", triage.Dead, 3), fails("c", disk), is("d", triage.Dead, 3)}, "resume a, resume b, resume c, resume d", ""},
 		"in a row":    {[]*patient{fails("a", disk), fails("b", disk), is("c", triage.Dead, 3)}, "resume a, resume b", "2 starts failed in a row"},
-		"a login":     {[]*patient{fails("a", agent.Errorf(agent.Held, "%w", ErrLogin)), is("b", triage.Dead, 3)}, "resume a", "nobody is logged in, after the start of a"},
-		"locks":       {[]*patient{fails("a", agent.Errorf(agent.Conflict, "x")), fails("b", agent.Errorf(agent.Conflict, "x")), is("c", triage.Dead, 3)}, "resume a, resume b, resume c", ""},
-		"its dialogs": {[]*patient{fails("a", agent.Errorf(agent.Held, "x")), fails("b", agent.Errorf(agent.Held, "x")), is("c", triage.Dead, 3)}, "resume a, resume b, resume c", ""},
+		"a login":     {[]*patient{fails("a", fail.Errorf(fail.Held, "%w", ErrLogin)), is("b", triage.Dead, 3)}, "resume a", "nobody is logged in, after the start of a"},
+		"locks":       {[]*patient{fails("a", fail.Errorf(fail.Conflict, "x")), fails("b", fail.Errorf(fail.Conflict, "x")), is("c", triage.Dead, 3)}, "resume a, resume b, resume c", ""},
+		"its dialogs": {[]*patient{fails("a", fail.Errorf(fail.Held, "x")), fails("b", fail.Errorf(fail.Held, "x")), is("c", triage.Dead, 3)}, "resume a, resume b, resume c", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,9 +268,9 @@ func TestAPlanChangesNothing(t *testing.T) {
 func TestOneRunAtATime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(is("a", triage.Dead, 3))
-	w.locked = agent.Errorf(agent.Conflict, "recover, pid 7")
+	w.locked = fail.Errorf(fail.Conflict, "recover, pid 7")
 	_, err := (&Ladder{Verbs: w, Memory: w}).Run(t.Context(), Options{Handles: []agent.Handle{"a"}, MaxLevel: triage.LevelFresh})
-	if agent.KindOf(err) != agent.Conflict || w.calls != 0 {
+	if fail.KindOf(err) != fail.Conflict || w.calls != 0 {
 		t.Errorf("%v, %d calls", err, w.calls)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/team/triage"
 )
@@ -100,10 +102,10 @@ func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level)
 	unwritten := r.end(ctx, attempt, done, failure, &now)
 	r.tell(c)
 	r.count(level, failure, p, &now)
-	switch agent.KindOf(failure) {
-	case agent.Conflict: // another command is at work on it
+	switch fail.KindOf(failure) {
+	case fail.Conflict: // another command is at work on it
 		return failure.Error()
-	case agent.Held:
+	case fail.Held:
 		c.Held = true
 		return "it needs a person: " + failure.Error()
 	}
@@ -184,9 +186,9 @@ func (r *run) ping(ctx context.Context, p *Patient) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return agent.Errorf(agent.Interrupted, "it was not waited for: the run was interrupted")
+		return fail.Errorf(fail.Interrupted, "it was not waited for: the run was interrupted")
 	}
-	return agent.Errorf(agent.TimedOut, "it did not react within %s", pingTime)
+	return fail.Errorf(fail.TimedOut, "it did not react within %s", pingTime)
 }
 
 // count counts failed starts in a row, and ends the run where the next start would fail too. A conflict
@@ -195,12 +197,12 @@ func (r *run) count(level triage.Level, err error, before, now *Patient) {
 	switch {
 	case errors.Is(err, ErrLogin) || now.failedLogin(before.At):
 		r.stopped = "nobody is logged in, after the start of " + string(now.Handle)
-	case level < triage.LevelResume, agent.KindOf(err) == agent.Conflict, agent.KindOf(err) == agent.Held:
+	case level < triage.LevelResume, fail.KindOf(err) == fail.Conflict, fail.KindOf(err) == fail.Held:
 	case err == nil:
 		r.failures = 0
 	default:
 		if r.failures++; r.failures == r.GiveUp {
-			r.stopped = agent.Count(r.failures, "start") + " failed in a row"
+			r.stopped = human.Count(r.failures, "start") + " failed in a row"
 		}
 	}
 }

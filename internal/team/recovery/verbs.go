@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/message"
@@ -64,7 +65,7 @@ func (v *verbs) start(ctx context.Context, handle agent.Handle, resume superviso
 	resume.Progress = func(what string) { v.progress(handle, what) }
 	_, err := v.Supervisor.Resume(ctx, handle, resume)
 	if errors.Is(err, launch.ErrNotLoggedIn) {
-		return agent.Errorf(agent.Held, "%w: %w", ErrLogin, err)
+		return fail.Errorf(fail.Held, "%w: %w", ErrLogin, err)
 	}
 	return err
 }

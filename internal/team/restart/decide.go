@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // The numbers of the policy.
@@ -144,7 +145,7 @@ func afterFailure(kept agent.Restarts, end Ending, now time.Time, jitter float64
 
 func wholeSeconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-func minutes(d time.Duration) string { return agent.Count(int(d/time.Minute), "minute") }
+func minutes(d time.Duration) string { return human.Count(int(d/time.Minute), "minute") }
 
 // backoff returns the wait before a start, after step earlier failures.
 func backoff(step int, jitter float64) time.Duration {

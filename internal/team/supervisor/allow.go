@@ -5,6 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/team/observe"
 )
@@ -26,7 +27,7 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 		return Request{}, err
 	}
 	err = s.Store.CheckSeal(&r)
-	if err != nil && agent.KindOf(err) != agent.Held {
+	if err != nil && fail.KindOf(err) != fail.Held {
 		return Request{}, err
 	}
 	asked := Request{Record: r, Allowed: err == nil, Changed: s.Store.ChangedSinceSealed(&r)}

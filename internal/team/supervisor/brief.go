@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/turnfiles"
-	"nbs-worker/internal/team/briefing"
+	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/observe"
 )
@@ -44,11 +45,11 @@ func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *
 	for files.Has(turnfiles.Briefing) {
 		select {
 		case <-limited.Done():
-			kind := agent.TimedOut
+			kind := fail.TimedOut
 			if interrupt.Err() != nil {
-				kind = agent.Interrupted
+				kind = fail.Interrupted
 			}
-			return agent.Errorf(kind, "the agent runs, and its claude has not asked for the briefing").
+			return fail.Errorf(kind, "the agent runs, and its claude has not asked for the briefing").
 				Hint("look at it: nbs-worker attach %s", r.Handle).
 				Hint("or tell it: nbs-worker send %s 'Read what was said before: nbs-worker logs %s --all -n 40'", r.Handle, r.Handle)
 		case <-time.After(briefEvery):
@@ -59,7 +60,7 @@ func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *
 		return err
 	}
 	if exit := now.ExitOf(r.Process.Invocation); exit != nil {
-		return agent.Errorf(agent.Failed, "claude left right after its start (%s), perhaps without the briefing", exit.Summary()).
+		return fail.Errorf(fail.Failed, "claude left right after its start (%s), perhaps without the briefing", exit.Summary()).
 			Hint("how it is now: nbs-worker session %s", r.Handle)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/launch"
 )
@@ -35,7 +36,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return Prepared{}, err
 	}
 	if !terminal {
-		return Prepared{}, agent.Errorf(agent.BadInput, "stdin is not a terminal").
+		return Prepared{}, fail.Errorf(fail.BadInput, "stdin is not a terminal").
 			Hint("to run it in the background: nbs-worker resume %s", handle)
 	}
 	resume := Resume{Start: launch.Start{InPlace: true, Progress: progress}}

@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // A /clear, /branch or /resume inside claude leads the agent into another conversation. Its
@@ -50,13 +52,13 @@ func goBack(r *agent.Record, id agent.SessionID, now time.Time) error {
 const earlierShown = 5
 
 func errNotEarlier(r *agent.Record, id agent.SessionID) error {
-	err := agent.Errorf(agent.NotFound, "the agent was never in the conversation %s", id)
+	err := fail.Errorf(fail.NotFound, "the agent was never in the conversation %s", id)
 	if len(r.PreviousSessions) == 0 {
 		return err.Hint("it has been in none but the present one: nbs-worker resume %s", r.Handle)
 	}
 	for _, p := range slices.Backward(r.PreviousSessions[max(0, len(r.PreviousSessions)-earlierShown):]) {
 		err = err.Hint("it was in this one until %s (%s): nbs-worker resume %s --session-id %s",
-			p.Until.Format("2006-01-02 15:04 MST"), agent.Word(p.Reason), r.Handle, p.SessionID)
+			p.Until.Format("2006-01-02 15:04 MST"), human.Word(p.Reason), r.Handle, p.SessionID)
 	}
 	return err
 }

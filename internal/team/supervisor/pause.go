@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/watching"
 )
@@ -14,7 +14,7 @@ import (
 func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, error) {
 	const longest = 1000 // bytes
 	if len(reason) > longest {
-		return watching.Pause{}, agent.Errorf(agent.BadInput, "the reason has %d bytes; %d are the most", len(reason), longest)
+		return watching.Pause{}, fail.Errorf(fail.BadInput, "the reason has %d bytes; %d are the most", len(reason), longest)
 	}
 	c, err := s.caller()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/launch"
@@ -60,7 +61,7 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 			return func() { release(); unlock() }, nil
 		}
 		release()
-		if agent.KindOf(err) != agent.Conflict {
+		if fail.KindOf(err) != fail.Conflict {
 			return nil, err
 		}
 		select {
@@ -76,7 +77,7 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
 	r, err := s.Store.Load(over.Handle)
 	switch {
-	case agent.KindOf(err) == agent.NotFound:
+	case fail.KindOf(err) == fail.NotFound:
 		return r, agent.ErrSuperseded // it was dismissed
 	case err != nil:
 		return r, err

@@ -8,9 +8,10 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
-	"nbs-worker/internal/team/briefing"
+	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/observe"
@@ -190,12 +191,12 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool, err error) {
 	r, status := &sight.Record, sight.Status
 	switch {
-	case sight.Err != nil && agent.KindOf(sight.Err) != agent.BadInput && r.Process != nil && r.Process.Launcher.PID == 0:
+	case sight.Err != nil && fail.KindOf(sight.Err) != fail.BadInput && r.Process != nil && r.Process.Launcher.PID == 0:
 		return false, sight.Err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
 	case status.Down():
 		return false, nil
 	case status.State == agent.Unknown && !status.SamePID:
-		untold := agent.Errorf(agent.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
+		untold := fail.Errorf(fail.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
 		return false, s.HintAside(untold, r, "when it is certain that it does not run")
 	case force:
 		return true, nil
@@ -211,12 +212,12 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 
 // runsAlready is the refusal to start what runs. It includes why tmux could not be
 // asked, if that is so.
-func runsAlready(r *agent.Record, status agent.Status, tmuxErr error) *agent.Error {
+func runsAlready(r *agent.Record, status agent.Status, tmuxErr error) *fail.Error {
 	text := fmt.Sprintf("the agent runs already: %s, pid %d%s", status.Word(), r.PID, halfStopped(r))
 	if tmuxErr != nil {
-		return agent.Errorf(agent.Conflict, "%s; %w", text, tmuxErr)
+		return fail.Errorf(fail.Conflict, "%s; %w", text, tmuxErr)
 	}
-	return agent.Errorf(agent.Conflict, "%s", text)
+	return fail.Errorf(fail.Conflict, "%s", text)
 }
 
 // halfStopped points out an agent that runs though it is marked as stopped.
@@ -296,10 +297,10 @@ func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record, cause erro
 	if _, runs := errors.AsType[*launch.UnnotedError](cause); runs {
 		return true
 	}
-	switch agent.KindOf(cause) {
-	case agent.Interrupted:
+	switch fail.KindOf(cause) {
+	case fail.Interrupted:
 		return true
-	case agent.Held, agent.TimedOut:
+	case fail.Held, fail.TimedOut:
 		now, err := s.Store.Load(start.Handle)
 		return err == nil && observe.SameStart(now.Process, start.Process) && !s.LookAt(ctx, now).Status.Down()
 	default:

@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -21,29 +22,29 @@ func TestWhatMayBeStarted(t *testing.T) {
 	s := New(observe.Observer{Store: store.Absent("/srv")})
 	dead, foreign := agent.Status{State: agent.Dead}, agent.Status{State: agent.Unknown, Detail: "it runs on host x"}
 	idle, leaving := agent.Status{State: agent.Idle, SamePID: true}, agent.Status{State: agent.Unknown, SamePID: true}
-	silent, notOurs := agent.Errorf(agent.TimedOut, "tmux is silent"), agent.Errorf(agent.BadInput, "x")
+	silent, notOurs := fail.Errorf(fail.TimedOut, "tmux is silent"), fail.Errorf(fail.BadInput, "x")
 	begun, half := agent.Record{Process: &agent.Process{}}, agent.Record{Desired: agent.DesiredStopped}
 	pane := &tmux.Pane{}
 	for what, c := range map[string]struct {
 		sight observe.Sight
 		force bool
-		first bool       // it is to be ended before
-		kind  agent.Kind // 0: it may be started
+		first bool      // it is to be ended before
+		kind  fail.Kind // 0: it may be started
 		words []string
 	}{
 		"dead":                                {observe.Sight{Status: dead}, false, false, 0, nil},
 		"dead, forced":                        {observe.Sight{Status: dead}, true, false, 0, nil},
 		"dead, and tmux is silent":            {observe.Sight{Status: dead, Err: silent}, false, false, 0, nil},
-		"begun, and tmux is silent":           {observe.Sight{Status: dead, Err: silent, Record: begun}, true, false, agent.TimedOut, []string{"tmux is silent"}},
+		"begun, and tmux is silent":           {observe.Sight{Status: dead, Err: silent, Record: begun}, true, false, fail.TimedOut, []string{"tmux is silent"}},
 		"begun, at a socket that is not ours": {observe.Sight{Status: dead, Err: notOurs, Record: begun}, false, false, 0, nil},
-		"not to be told":                      {observe.Sight{Status: foreign}, false, false, agent.Conflict, []string{"cannot be told: it runs on host x", "move its record aside: mv ", "spawn alpha --session-id"}},
-		"not to be told, forced":              {observe.Sight{Status: foreign}, true, false, agent.Conflict, []string{"cannot be told"}},
-		"in a pane":                           {observe.Sight{Status: idle, Pane: pane}, false, true, agent.Conflict, []string{"the agent runs already: idle, pid 9", "nbs-worker attach alpha", "nbs-worker resume alpha --force"}},
-		"in no pane":                          {observe.Sight{Status: idle}, false, true, agent.Conflict, []string{"it runs as pid 0, without a terminal: go there", "--force"}},
-		"being started":                       {observe.Sight{Status: agent.Status{State: agent.Starting}}, false, true, agent.Conflict, []string{"runs already: starting", "attach alpha"}},
-		"leaving":                             {observe.Sight{Status: leaving}, false, true, agent.Conflict, []string{"runs already: unknown"}},
-		"live, and tmux is silent":            {observe.Sight{Status: idle, Err: silent}, false, true, agent.Conflict, []string{"runs already: idle, pid 9; tmux is silent", "attach alpha"}},
-		"half stopped":                        {observe.Sight{Status: idle, Pane: pane, Record: half}, false, true, agent.Conflict, []string{"though it is marked as stopped"}},
+		"not to be told":                      {observe.Sight{Status: foreign}, false, false, fail.Conflict, []string{"cannot be told: it runs on host x", "move its record aside: mv ", "spawn alpha --session-id"}},
+		"not to be told, forced":              {observe.Sight{Status: foreign}, true, false, fail.Conflict, []string{"cannot be told"}},
+		"in a pane":                           {observe.Sight{Status: idle, Pane: pane}, false, true, fail.Conflict, []string{"the agent runs already: idle, pid 9", "nbs-worker attach alpha", "nbs-worker resume alpha --force"}},
+		"in no pane":                          {observe.Sight{Status: idle}, false, true, fail.Conflict, []string{"it runs as pid 0, without a terminal: go there", "--force"}},
+		"being started":                       {observe.Sight{Status: agent.Status{State: agent.Starting}}, false, true, fail.Conflict, []string{"runs already: starting", "attach alpha"}},
+		"leaving":                             {observe.Sight{Status: leaving}, false, true, fail.Conflict, []string{"runs already: unknown"}},
+		"live, and tmux is silent":            {observe.Sight{Status: idle, Err: silent}, false, true, fail.Conflict, []string{"runs already: idle, pid 9; tmux is silent", "attach alpha"}},
+		"half stopped":                        {observe.Sight{Status: idle, Pane: pane, Record: half}, false, true, fail.Conflict, []string{"though it is marked as stopped"}},
 		"live, forced":                        {observe.Sight{Status: idle, Pane: pane}, true, true, 0, nil},
 	} {
 		r := &c.sight.Record
@@ -80,7 +81,7 @@ var broken = map[string]struct {
 	happens func(w *world, path, whole string)
 	opening claude.Opening
 	said    string // what became of it; "": nothing is put back
-	kind    agent.Kind
+	kind    fail.Kind
 	words   []string
 }{
 	"nothing":                          {func(*world, string, string) {}, resumed, "", 0, nil},
@@ -93,16 +94,16 @@ var broken = map[string]struct {
 	"claude went on in a new one":      {func(w *world, path, _ string) { w.put(path, talk(fiveTurns)) }, resumed, "had lost a part", 0, nil},
 	"claude went on in an older one":   {func(w *world, path, _ string) { w.put(path, talk(0, 1, fiveTurns)) }, resumed, "had lost a part", 0, nil},
 	"the end was cut off in place":     {func(w *world, path, _ string) { w.must(os.WriteFile(path, []byte(talk(0, 1, 2)), 0o600)) }, resumed, "", 0, nil},
-	"it was emptied in place":          {func(w *world, path, _ string) { w.must(os.Truncate(path, 0)) }, "", "", agent.NotFound, []string{"is empty now", "resume alpha --fresh"}},
-	"it was written over, longer":      {func(w *world, path, whole string) { w.writeOver(path, renamed(whole)+talk(7)) }, "", "", agent.Conflict, []string{"was written over", "rm ", "resume alpha --fresh"}},
-	"it was written over, as long":     {func(w *world, path, whole string) { w.writeOver(path, strings.ReplaceAll(whole, "er 4", "er 5")) }, "", "", agent.Conflict, []string{"was written over"}},
-	"it was written over, shorter":     {func(w *world, path, whole string) { w.writeOver(path, renamed(whole)[:len(whole)/2]) }, "", "", agent.Conflict, []string{"was written over"}},
-	"another way":                      {func(w *world, path, whole string) { w.put(path, talk(0, 1)+renamed(whole)) }, "", "", agent.Conflict, []string{"went different ways", "to go on with what was kept: mv ", "to go on with what is there: mv "}},
-	"it was deleted, and what is kept": {func(w *world, path, _ string) { w.lose(path) }, "", "", agent.NotFound, []string{"its transcript is gone", "resume alpha --fresh"}},
+	"it was emptied in place":          {func(w *world, path, _ string) { w.must(os.Truncate(path, 0)) }, "", "", fail.NotFound, []string{"is empty now", "resume alpha --fresh"}},
+	"it was written over, longer":      {func(w *world, path, whole string) { w.writeOver(path, renamed(whole)+talk(7)) }, "", "", fail.Conflict, []string{"was written over", "rm ", "resume alpha --fresh"}},
+	"it was written over, as long":     {func(w *world, path, whole string) { w.writeOver(path, strings.ReplaceAll(whole, "er 4", "er 5")) }, "", "", fail.Conflict, []string{"was written over"}},
+	"it was written over, shorter":     {func(w *world, path, whole string) { w.writeOver(path, renamed(whole)[:len(whole)/2]) }, "", "", fail.Conflict, []string{"was written over"}},
+	"another way":                      {func(w *world, path, whole string) { w.put(path, talk(0, 1)+renamed(whole)) }, "", "", fail.Conflict, []string{"went different ways", "to go on with what was kept: mv ", "to go on with what is there: mv "}},
+	"it was deleted, and what is kept": {func(w *world, path, _ string) { w.lose(path) }, "", "", fail.NotFound, []string{"its transcript is gone", "resume alpha --fresh"}},
 	"the project has one": {func(w *world, path, whole string) {
 		w.lose(path)
 		w.put(filepath.Join(w.Store.Folder(), "transcripts", filepath.Base(path)), whole)
-	}, "", "", agent.NotFound, []string{"its transcript is gone", "resume alpha --fresh"}},
+	}, "", "", fail.NotFound, []string{"its transcript is gone", "resume alpha --fresh"}},
 }
 
 func renamed(text string) string { return strings.ReplaceAll(text, `"0000`, `"9000`) }
@@ -169,7 +170,7 @@ func TestWhichConversationIsResumed(t *testing.T) {
 		}
 	}
 	_, err := w.PlanResume(t.Context(), "alpha", Resume{SessionID: agent.NewSessionID(), Start: inPlace.Start})
-	mustSay(t, "elsewhere", err, agent.NotFound, "was never in the conversation ", "--session-id "+string(earlier))
+	mustSay(t, "elsewhere", err, fail.NotFound, "was never in the conversation ", "--session-id "+string(earlier))
 }
 
 // A folder that is gone from where it was is named, and so is the way out; with the project it moves.
@@ -180,10 +181,10 @@ func TestFolderOfAResume(t *testing.T) {
 	w.must(os.Mkdir(sub, 0o700))
 	w.has("alpha", func(r *agent.Record) { r.Cwd = lost })
 	_, err := w.PlanResume(t.Context(), "alpha", inPlace)
-	mustSay(t, "gone", err, agent.NotFound, "the working directory", "nbs-worker resume alpha --cwd DIR")
+	mustSay(t, "gone", err, fail.NotFound, "the working directory", "nbs-worker resume alpha --cwd DIR")
 	w.put(lost, "")
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
-	mustSay(t, "a file", err, agent.BadInput, "is not a folder")
+	mustSay(t, "a file", err, fail.BadInput, "is not a folder")
 	plan, err := w.PlanResume(t.Context(), "alpha", Resume{Cwd: sub, Start: inPlace.Start})
 	rig.Check(t, err == nil && plan.Record.Cwd == sub && *plan.Moved == (launch.Moved{From: lost, To: sub}), "%+v, %v", plan.Moved, err)
 	w.has("beta", func(r *agent.Record) { r.ProjectRoot, r.Cwd = lost, lost+"/sub" })
@@ -206,7 +207,7 @@ func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
 		w.must(w.Note(t.Context(), "spawn", &r, ""))
 		name = w.inTheWay(name)
 		_, err := w.Resume(t.Context(), "alpha", Resume{Force: true, Start: inPlace.Start})
-		mustSay(t, name, err, agent.Failed, name)
+		mustSay(t, name, err, fail.Failed, name)
 		rig.Check(t, lives(child), "%s: the agent was ended", name)
 	}
 }
@@ -237,22 +238,22 @@ func TestRecordAfterAStartThatFailed(t *testing.T) {
 	for _, c := range []struct {
 		cause error
 		kept  bool
-	}{{agent.Errorf(agent.Interrupted, "x"), true}, {agent.Errorf(agent.Failed, "x"), false}} {
+	}{{fail.Errorf(fail.Interrupted, "x"), true}, {fail.Errorf(fail.Failed, "x"), false}} {
 		_, err := w.settle(t.Context(), &comeback{before: before, plan: plan}, failed, c.cause)
-		mustSay(t, "settle", err, agent.KindOf(c.cause), c.cause.Error())
+		mustSay(t, "settle", err, fail.KindOf(c.cause), c.cause.Error())
 		if now, err := w.Store.Load("alpha"); err != nil || (now.Process != nil) != c.kept || (now.Model == "haiku") != c.kept || now.TranscriptSeen.IsZero() {
 			t.Errorf("after %v: %+v, %v", c.cause, now.Spec, err)
 		}
 	}
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
-	mustSay(t, "lost", err, agent.NotFound, "its transcript is gone")
+	mustSay(t, "lost", err, fail.NotFound, "its transcript is gone")
 }
 
 // A start that stops at a dialog goes on: that it is in a new conversation is told and journaled beside the error.
 func TestNewConversationOfAStartThatGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for what, cause := range map[string]error{"alpha": agent.Errorf(agent.Held, "claude waits at a dialog"), "beta": agent.Errorf(agent.Interrupted, "interrupted")} {
+	for what, cause := range map[string]error{"alpha": fail.Errorf(fail.Held, "claude waits at a dialog"), "beta": fail.Errorf(fail.Interrupted, "interrupted")} {
 		handle := agent.Handle(what)
 		before, resume := w.has(handle, asItIs), Resume{Fresh: true, Start: launch.Start{InPlace: true, Wait: 1}}
 		plan, err := w.PlanResume(t.Context(), handle, resume)
@@ -266,7 +267,7 @@ func TestNewConversationOfAStartThatGoesOn(t *testing.T) {
 		})
 		w.must(err)
 		started, err := w.settle(t.Context(), &comeback{Resume: resume, before: before, plan: plan}, claimed, cause)
-		mustSay(t, what, err, agent.KindOf(cause), cause.Error())
+		mustSay(t, what, err, fail.KindOf(cause), cause.Error())
 		rig.Check(t, started.Fresh && started.Record.SessionID == plan.Record.SessionID, "%+v", started.Record.Spec)
 		w.mustNote("resume", plan.Record.SessionID)
 		rig.Check(t, strings.Contains(w.read(w.Store.Folder()+"/journal.jsonl"), "in place of "+string(before.SessionID)+"; "+cause.Error()), "%s is not in the journal", cause)
@@ -286,7 +287,7 @@ func TestLossOfAStartThatFailed(t *testing.T) {
 	plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
 	w.must(err)
 	started, err := w.bringBack(t.Context(), &comeback{Resume: inPlace, before: r, plan: plan}) // there is no tmux
-	mustSay(t, "start", err, agent.Unfit, "no tmux")
+	mustSay(t, "start", err, fail.Unfit, "no tmux")
 	rig.Check(t, started.Loss != nil, "the loss is not told")
 	w.mustNote("lost", r.SessionID)
 	w.writeOver(path, talk(0, 1, 2, 3))
@@ -311,7 +312,7 @@ func TestBriefingOfAClaudeThatLeft(t *testing.T) {
 		return nil
 	})
 	w.must(err)
-	mustSay(t, "left", w.awaitBriefed(t.Context(), &plan, &r), agent.Failed, "claude left right after its start (", "nbs-worker session alpha")
+	mustSay(t, "left", w.awaitBriefed(t.Context(), &plan, &r), fail.Failed, "claude left right after its start (", "nbs-worker session alpha")
 }
 
 // The record names no start by hand that could not be readied; that of a new agent is kept, which is said.
@@ -321,9 +322,9 @@ func TestStartByHandThatCannotBeReadied(t *testing.T) {
 	before := w.has("alpha", asItIs)
 	w.put(filepath.Join(w.Store.Runtime(), w.Store.ProjectHash(), "launch"), "") // in the place of the folder
 	_, err := w.Prepare(t.Context(), "alpha", true, nil)
-	mustSay(t, "run", err, agent.Unfit, "launch")
+	mustSay(t, "run", err, fail.Unfit, "launch")
 	now, err := w.Store.Load("alpha")
 	rig.Check(t, err == nil && now.Process == nil && now.SessionID == before.SessionID, "%+v, %v", now.Process, err)
 	_, err = w.PrepareSpawn(t.Context(), Spawn{Handle: "beta", UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
-	mustSay(t, "spawn", err, agent.Unfit, "launch", "its record is kept: nbs-worker resume beta tries again")
+	mustSay(t, "spawn", err, fail.Unfit, "launch", "its record is kept: nbs-worker resume beta tries again")
 }

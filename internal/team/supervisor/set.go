@@ -8,6 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/observe"
 )
@@ -138,7 +140,7 @@ func (s *Supervisor) checkSet(before, after *agent.Spec) error {
 		return err
 	}
 	if before.LaunchPermissionMode() != after.LaunchPermissionMode() && claude.RefusesRoot(after, claude.Env(after, s.Env, nil), s.UID) {
-		return agent.Errorf(agent.BadInput, "claude would refuse: %s", claude.RootRefusal).
+		return fail.Errorf(fail.BadInput, "claude would refuse: %s", claude.RootRefusal).
 			Hint("let it ask before it acts: permission-mode=acceptEdits")
 	}
 	if before.InitialPrompt != after.InitialPrompt {
@@ -175,7 +177,7 @@ func (s *Supervisor) Reset(ctx context.Context, handle agent.Handle) (r agent.Re
 	if err != nil || was.Hold == nil && len(was.Counted) == 0 {
 		return r, was, err
 	}
-	return r, was, s.Note(ctx, "reset", &r, agent.Count(len(was.Counted), "failure")+" forgotten"+heldWords(was.Hold))
+	return r, was, s.Note(ctx, "reset", &r, human.Count(len(was.Counted), "failure")+" forgotten"+heldWords(was.Hold))
 }
 
 func heldWords(hold *agent.Hold) string {

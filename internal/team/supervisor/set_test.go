@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -43,11 +44,11 @@ func TestSetOfWhatIsRefused(t *testing.T) {
 	for what, c := range map[string]struct {
 		change func(*world)
 		set    Set
-		kind   agent.Kind
+		kind   fail.Kind
 		words  string
 	}{
-		"a prompt that leaves": {func(*world) {}, Set{Model: new(agent.Model("opus")), Prompt: new("/exit")}, agent.BadInput, "prompt"},
-		"bypassing as root":    {func(w *world) { w.UID = 0 }, Set{Model: new(agent.Model("opus")), PermissionMode: new(agent.BypassPermissions)}, agent.BadInput, "claude would refuse"},
+		"a prompt that leaves": {func(*world) {}, Set{Model: new(agent.Model("opus")), Prompt: new("/exit")}, fail.BadInput, "prompt"},
+		"bypassing as root":    {func(w *world) { w.UID = 0 }, Set{Model: new(agent.Model("opus")), PermissionMode: new(agent.BypassPermissions)}, fail.BadInput, "claude would refuse"},
 	} {
 		w := newWorld(t)
 		w.has("alpha", func(r *agent.Record) { r.PermissionMode = "default" })

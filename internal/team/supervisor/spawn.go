@@ -9,8 +9,9 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
-	"nbs-worker/internal/team/briefing"
+	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/launch"
@@ -120,10 +121,10 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 
 // withRecordKept adds to an error what became of the record, where the agent does not run.
 func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
-	if agent.KindOf(err) == agent.Interrupted || r.Process != nil && !proc.IsGone(r.Process.Identity) {
+	if fail.KindOf(err) == fail.Interrupted || r.Process != nil && !proc.IsGone(r.Process.Identity) {
 		return err
 	}
-	return agent.Errorf(agent.KindOf(err), "%w", err).
+	return fail.Errorf(fail.KindOf(err), "%w", err).
 		Hint("its record is kept: nbs-worker resume %s tries again, nbs-worker dismiss %s removes it", handle, handle)
 }
 
@@ -200,7 +201,7 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 		}
 	}
 	if !hasMessages {
-		return agent.Errorf(agent.NotFound, "no conversation %s in Claude's configuration", r.SessionID).
+		return fail.Errorf(fail.NotFound, "no conversation %s in Claude's configuration", r.SessionID).
 			Hint("leave --session-id away for a new conversation")
 	}
 	r.TranscriptSeen = s.Seconds()
@@ -212,7 +213,7 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 		held = cmp.Or(entered.From, held) // claude goes back to the worktree by itself
 	}
 	if s.Store.Spool().WorksIn(held) {
-		return agent.Errorf(agent.BadInput, "the conversation %s observes an agent for the memory, and is none itself", r.SessionID).
+		return fail.Errorf(fail.BadInput, "the conversation %s observes an agent for the memory, and is none itself", r.SessionID).
 			Hint("to see who is observed: nbs-worker memory status").
 			Hint("leave --session-id away for a new conversation")
 	}

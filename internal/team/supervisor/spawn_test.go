@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/launch"
 
 	"nbs-worker/internal/sim/rig"
@@ -28,25 +29,25 @@ func TestWhatASpawnIsRefusedFor(t *testing.T) {
 		Cwd: w.dir + "/none", Env: map[string]string{"LD_PRELOAD": "/x"}, Start: launch.Start{Prompt: "/exit", Trust: true},
 	}
 	for _, c := range []struct {
-		kind  agent.Kind
+		kind  fail.Kind
 		words string
 		mend  func()
 	}{
-		{agent.Conflict, "the handle is taken", func() { spawn.Handle = "beta" }},
-		{agent.NotFound, "no conversation ", func() { spawn.SessionID = taken.SessionID }},
-		{agent.Conflict, "belongs to agent alpha", func() { spawn.SessionID = "" }},
-		{agent.BadInput, "model", func() { spawn.Model = "opus" }},
-		{agent.Unfit, "cannot be run", func() { *claude = right }},
-		{agent.BadInput, "is set by nbs-worker itself", func() { spawn.ClaudeArgs = nil }},
-		{agent.BadInput, "variable LD_PRELOAD cannot be set", func() { spawn.Env = nil }},
-		{agent.BadInput, "leave the conversation", func() { spawn.Prompt = "hello" }},
-		{agent.NotFound, "the working directory", func() { spawn.Cwd = w.dir + "/home" }},
-		{agent.BadInput, "Claude would trust all that is in the home folder", func() { spawn.Cwd = w.dir + "/config" }},
-		{agent.BadInput, "--trust alone is for folders of the project", func() { spawn.TrustDir = w.Store.Project() }},
-		{agent.BadInput, "--trust names", func() { spawn.TrustDir = spawn.Cwd }},
-		{agent.Unfit, "or run the agent in this terminal: nbs-worker spawn beta --foreground", func() { spawn.InPlace = true }},
-		{agent.BadInput, "cannot be used with root/sudo privileges", func() { spawn.Env = map[string]string{"X": strings.Repeat("x", 2<<20)}; w.UID = 1000 }},
-		{agent.BadInput, "the limit is", func() { spawn.Env = nil }},
+		{fail.Conflict, "the handle is taken", func() { spawn.Handle = "beta" }},
+		{fail.NotFound, "no conversation ", func() { spawn.SessionID = taken.SessionID }},
+		{fail.Conflict, "belongs to agent alpha", func() { spawn.SessionID = "" }},
+		{fail.BadInput, "model", func() { spawn.Model = "opus" }},
+		{fail.Unfit, "cannot be run", func() { *claude = right }},
+		{fail.BadInput, "is set by nbs-worker itself", func() { spawn.ClaudeArgs = nil }},
+		{fail.BadInput, "variable LD_PRELOAD cannot be set", func() { spawn.Env = nil }},
+		{fail.BadInput, "leave the conversation", func() { spawn.Prompt = "hello" }},
+		{fail.NotFound, "the working directory", func() { spawn.Cwd = w.dir + "/home" }},
+		{fail.BadInput, "Claude would trust all that is in the home folder", func() { spawn.Cwd = w.dir + "/config" }},
+		{fail.BadInput, "--trust alone is for folders of the project", func() { spawn.TrustDir = w.Store.Project() }},
+		{fail.BadInput, "--trust names", func() { spawn.TrustDir = spawn.Cwd }},
+		{fail.Unfit, "or run the agent in this terminal: nbs-worker spawn beta --foreground", func() { spawn.InPlace = true }},
+		{fail.BadInput, "cannot be used with root/sudo privileges", func() { spawn.Env = map[string]string{"X": strings.Repeat("x", 2<<20)}; w.UID = 1000 }},
+		{fail.BadInput, "the limit is", func() { spawn.Env = nil }},
 	} {
 		_, err := w.PrepareSpawn(t.Context(), spawn)
 		mustSay(t, c.words, err, c.kind, c.words)
@@ -65,7 +66,7 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	w := newWorld(t)
 	w.inTheWay("project/.nbs/journal.jsonl")
 	_, err := w.PrepareSpawn(t.Context(), Spawn{Handle: "alpha", UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
-	mustSay(t, "spawn", err, agent.Failed, "open .nbs/journal.jsonl: not a regular file", "look at what it is, then move it aside: mv ",
+	mustSay(t, "spawn", err, fail.Failed, "open .nbs/journal.jsonl: not a regular file", "look at what it is, then move it aside: mv ",
 		"its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it")
 	r, err := w.Store.Load("alpha")
 	w.must(err)
@@ -86,7 +87,7 @@ func TestFoldersThatAreNotTrusted(t *testing.T) {
 		for _, named := range []string{"", folder} {
 			spawn := Spawn{Handle: "alpha", UsualMode: "default", Cwd: folder, Start: launch.Start{InPlace: true, Trust: true, TrustDir: named}}
 			_, err := w.PlanSpawn(spawn)
-			mustSay(t, folder, err, agent.BadInput, "Claude would trust all that is in the home folder")
+			mustSay(t, folder, err, fail.BadInput, "Claude would trust all that is in the home folder")
 		}
 	}
 }
@@ -99,7 +100,7 @@ func TestConversationThatIsTakenUp(t *testing.T) {
 	w.put(w.transcript(id), strings.ReplaceAll(talk(0), `"type"`, `"cwd":"`+held+`","type"`))
 	spawn := Spawn{Handle: "beta", SessionID: id, UsualMode: "default", Start: launch.Start{InPlace: true}}
 	_, err := w.PlanSpawn(spawn)
-	mustSay(t, "gone", err, agent.NotFound, "spawn beta --session-id "+string(id)+" --cwd DIR")
+	mustSay(t, "gone", err, fail.NotFound, "spawn beta --session-id "+string(id)+" --cwd DIR")
 	w.must(os.Mkdir(held, 0o700))
 	if plan, err := w.PlanSpawn(spawn); err != nil || plan.Record.Cwd != held || plan.Opening != resumed || plan.Record.TranscriptSeen.IsZero() {
 		t.Errorf("%+v, %v", plan.Record.Spec, err)
@@ -116,9 +117,9 @@ func TestObserversConversationIsNotTakenUp(t *testing.T) {
 	for _, cwd := range []string{"", w.dir + "/project"} {
 		spawn := Spawn{Handle: "beta", SessionID: id, Cwd: cwd, UsualMode: "default", Start: launch.Start{InPlace: true}}
 		_, err := w.PlanSpawn(spawn)
-		mustSay(t, "planned in "+cwd, err, agent.BadInput, "observes an agent for the memory", "memory status")
+		mustSay(t, "planned in "+cwd, err, fail.BadInput, "observes an agent for the memory", "memory status")
 		_, err = w.Spawn(t.Context(), spawn)
-		mustSay(t, "spawned in "+cwd, err, agent.BadInput, "observes an agent for the memory")
+		mustSay(t, "spawned in "+cwd, err, fail.BadInput, "observes an agent for the memory")
 	}
 	if handles, err := w.Store.Handles(); err != nil || len(handles) > 0 {
 		t.Errorf("records of %v, %v", handles, err)

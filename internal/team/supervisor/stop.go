@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/teardown"
@@ -78,7 +79,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 
 // doneAllTheSame says of a failure what was done all the same.
 func doneAllTheSame(err error, done string) error {
-	return agent.Errorf(agent.KindOf(err), "%s: %w", done, err)
+	return fail.Errorf(fail.KindOf(err), "%s: %w", done, err)
 }
 
 // stop refuses what it may not do before anything is written, and writes before the first
@@ -138,7 +139,7 @@ func (s *Supervisor) tellMove(r agent.Record, unwritten error) error {
 	if s.follow(&r); r.SessionID == from {
 		return unwritten
 	}
-	return agent.Errorf(agent.KindOf(unwritten), "%w", unwritten).
+	return fail.Errorf(fail.KindOf(unwritten), "%w", unwritten).
 		Hint("note where it was last, its record has the conversation before: %s", r.SessionID).
 		Hint("to take that one up, with room again: nbs-worker spawn HANDLE --session-id %s", r.SessionID)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 )
@@ -51,7 +52,7 @@ func TestWhoIsEnded(t *testing.T) {
 			if c.words == "" {
 				continue
 			}
-			mustSay(t, verb+" "+what, err, agent.Conflict, c.words)
+			mustSay(t, verb+" "+what, err, fail.Conflict, c.words)
 			if r, err := w.Store.Load("alpha"); err != nil || r.Desired != agent.DesiredRunning {
 				t.Errorf("%s %s: what was refused is written down: %v", verb, what, err)
 			}
@@ -75,7 +76,7 @@ func TestEndThatCannotBeWrittenDown(t *testing.T) {
 			w.has("alpha", func(r *agent.Record) { child = w.live(r) })
 			w.inTheWay(what)
 			_, err := end(w, t.Context())
-			mustSay(t, verb+" "+what, err, agent.Failed, words[verb])
+			mustSay(t, verb+" "+what, err, fail.Failed, words[verb])
 			_, err = w.Store.Load("alpha")
 			rig.Check(t, err == nil && !lives(child), "%s %s: the agent was left running, or its record is gone: %v", verb, what, err)
 		}
@@ -98,7 +99,7 @@ func TestEndOfTheDead(t *testing.T) {
 	w.must(err)
 	w.mustNote("dismiss", r.SessionID)
 	_, err = w.Dismiss(t.Context(), "alpha", false)
-	mustSay(t, "again", err, agent.NotFound, "no such agent")
+	mustSay(t, "again", err, fail.NotFound, "no such agent")
 }
 
 // What is kept of a conversation goes with its agent, unless it is to stay, is the last of it, or
@@ -147,5 +148,5 @@ func TestRecordOfTheOriginalTools(t *testing.T) {
 	rig.Check(t, err == nil && now.Schema == agent.Schema && now.ConfigDir == w.dir+"/config" && plan.Opening == resumed, "%+v, %v", now, err)
 	w.Env[1] = "CLAUDE_CONFIG_DIR=" + w.dir + "/other"
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
-	mustSay(t, "elsewhere", err, agent.NotFound, "its transcript is gone")
+	mustSay(t, "elsewhere", err, fail.NotFound, "its transcript is gone")
 }

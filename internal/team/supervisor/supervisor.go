@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/inspect"
@@ -42,7 +43,7 @@ func (s *Supervisor) starter() launch.Starter { return launch.Starter{Keeper: &s
 // where that one is short.
 func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
 	unlock, err = s.Store.LockVerb(handle, verb, s.Seconds())
-	if agent.KindOf(err) != agent.Conflict {
+	if fail.KindOf(err) != fail.Conflict {
 		return unlock, err
 	}
 	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), store.Patience{Short: store.ShortVerb})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
@@ -41,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	opened.Use(trust.NewKeeper(trust.Home(w.dir + "/state")))
 	w.Supervisor = New(observe.Observer{
 		Store: opened, Now: time.Now, Began: time.Now(), UID: 1000, Program: "/usr/bin/nbs-worker",
-		Tmux: func(string) (*tmux.Client, error) { return nil, agent.Errorf(agent.Unfit, "no tmux") },
+		Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.Unfit, "no tmux") },
 		Env:  []string{"HOME=" + w.dir + "/home", "CLAUDE_CONFIG_DIR=" + w.dir + "/config", "NBS_CLAUDE=" + w.dir + "/claude"},
 	})
 	w.looked.Do(func() {}) // whoever runs the tests
@@ -131,11 +132,11 @@ func (w *world) mustNote(event string, id agent.SessionID) {
 }
 
 // mustSay checks an error with its hints; of kind 0 it is that there is none.
-func mustSay(t *testing.T, what string, err error, kind agent.Kind, words ...string) {
+func mustSay(t *testing.T, what string, err error, kind fail.Kind, words ...string) {
 	t.Helper()
-	said := fmt.Sprint(err, "\n", strings.Join(agent.HintsOf(err), "\n"))
-	if (err == nil) != (kind == 0) || err != nil && agent.KindOf(err) != kind {
-		t.Errorf("%s: kind %d: %s", what, agent.KindOf(err), said)
+	said := fmt.Sprint(err, "\n", strings.Join(fail.HintsOf(err), "\n"))
+	if (err == nil) != (kind == 0) || err != nil && fail.KindOf(err) != kind {
+		t.Errorf("%s: kind %d: %s", what, fail.KindOf(err), said)
 	}
 	for _, word := range words {
 		rig.Check(t, strings.Contains(said, word), "%s: %s; want %q", what, said, word)

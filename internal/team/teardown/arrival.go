@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/observe"
@@ -104,7 +106,7 @@ func (a *arrival) awaitServer(ctx context.Context) error {
 		}
 		if !time.Now().Before(a.deadline) {
 			pid := servers[0].PID
-			return agent.Errorf(agent.TimedOut, "the tmux server that came up for it, pid %d, does not listen", pid).
+			return fail.Errorf(fail.TimedOut, "the tmux server that came up for it, pid %d, does not listen", pid).
 				Hint("give it time and repeat the command; or make it make its socket again: kill -USR1 %d", pid)
 		}
 		proc.WaitGone(ctx, servers[0], time.Millisecond)
@@ -155,7 +157,7 @@ type lateError struct {
 }
 
 func (e *lateError) Error() string {
-	return fmt.Sprintf("its start may still come up in the tmux server %s: %v", agent.Quote(e.server), e.err)
+	return fmt.Sprintf("its start may still come up in the tmux server %s: %v", human.Quote(e.server), e.err)
 }
 
 func (e *lateError) Unwrap() error { return e.err }

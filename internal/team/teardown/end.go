@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/observe"
@@ -71,7 +73,7 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 	if r.ExitOf(r.Process.Invocation) != nil {
 		return nil // its own launcher saw it end, and nothing of it can be here
 	}
-	return agent.Errorf(agent.Conflict, "it belongs to host %s, or to another pid namespace of this one; nothing was signalled or changed", agent.Quote(r.Process.Host)).
+	return fail.Errorf(fail.Conflict, "it belongs to host %s, or to another pid namespace of this one; nothing was signalled or changed", human.Quote(r.Process.Host)).
 		Hint("run the command where the agent runs")
 }
 
@@ -187,7 +189,7 @@ func (t teardown) checkUnidentified(r *agent.Record) error {
 	if err != nil || len(strangers) == 0 {
 		return err
 	}
-	return agent.Errorf(agent.Conflict, "pid %d has the conversation open, and the record does not identify it", strangers[0].PID).
+	return fail.Errorf(fail.Conflict, "pid %d has the conversation open, and the record does not identify it", strangers[0].PID).
 		Hint("end it in its own terminal with /exit; then repeat the command")
 }
 
@@ -237,7 +239,7 @@ func CheckSelf(o *observe.Observer, r *agent.Record, pane *tmux.Pane) error {
 	if r.Process == nil || !within(o, r, pane) {
 		return nil
 	}
-	return agent.Errorf(agent.Conflict, "the command runs inside this very agent and would end with it").
+	return fail.Errorf(fail.Conflict, "the command runs inside this very agent and would end with it").
 		Hint("run it from another terminal, or let another agent run it")
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
@@ -171,8 +172,8 @@ func TestStartThatMayStillComeUp(t *testing.T) {
 	child := rig.StartChild(t, cmd)
 	id, err := proc.Identify(child.Process.Pid)
 	rig.Must(t, err)
-	o := &observe.Observer{Store: opened, Tmux: func(string) (*tmux.Client, error) { return nil, agent.Errorf(agent.TimedOut, "silent") }}
+	o := &observe.Observer{Store: opened, Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.TimedOut, "silent") }}
 	err = End(t.Context(), o, r)
-	rig.Check(t, fmt.Sprint(err) == `its start may still come up in the tmux server "/tmp/s": silent` && agent.KindOf(err) == agent.TimedOut, "%v", err)
+	rig.Check(t, fmt.Sprint(err) == `its start may still come up in the tmux server "/tmp/s": silent` && fail.KindOf(err) == fail.TimedOut, "%v", err)
 	rig.Check(t, SparingPane(err) == nil && !proc.IsAlive(id), "spared: %v; alive: %t", SparingPane(err), proc.IsAlive(id))
 }

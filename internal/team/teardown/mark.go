@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
@@ -20,7 +21,7 @@ func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 		if !proc.IsAlive(id) {
 			continue
 		}
-		unmarked := agent.Errorf(agent.Conflict, "process %d is recorded as the agent's and %s; it was left alone", id.PID, lacking(r)).
+		unmarked := fail.Errorf(fail.Conflict, "process %d is recorded as the agent's and %s; it was left alone", id.PID, lacking(r)).
 			Hint("to see what it is: ps -fp %d", id.PID)
 		return t.HintAside(unmarked, r, "when it is not the agent's")
 	}
@@ -47,7 +48,7 @@ func (t teardown) checkArrival(r *agent.Record) error {
 
 // errCopied is the refusal to end a process that a record names only because it was copied.
 func (t teardown) errCopied(r *agent.Record, pid int) error {
-	copied := agent.Errorf(agent.Conflict, "process %d is of the same start, and of another agent or project; it was left alone", pid)
+	copied := fail.Errorf(fail.Conflict, "process %d is of the same start, and of another agent or project; it was left alone", pid)
 	return t.HintAside(copied, r, "when the record was copied")
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -76,10 +77,10 @@ func (k *Known) assessDead(a *Assessment) {
 		a.saw("nobody vouches for its record")
 	case len(k.Strangers) > 0:
 		a.is(Held, LevelAssess, EndOther)
-		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, agent.Quote(k.Strangers[0].Cwd))
+		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, human.Quote(k.Strangers[0].Cwd))
 	case k.Gone.Folder != "":
 		a.is(Missing, LevelAssess, FindFolder)
-		a.saw("its folder %s is not there", agent.Quote(k.Gone.Folder))
+		a.saw("its folder %s is not there", human.Quote(k.Gone.Folder))
 	case k.Gone.Transcript:
 		a.is(Missing, LevelFresh, StartFresh)
 		a.saw("its transcript was there at %s; it is gone, and none was kept", k.Record.TranscriptSeen.UTC().Format(time.RFC3339))
@@ -113,7 +114,7 @@ func (k *Known) death() string {
 		words += " (" + k.Status.Detail + ")"
 	}
 	if k.Status.Age != nil {
-		words += ", " + agent.Ago(k.Now.Add(-*k.Status.Age), k.Now)
+		words += ", " + human.Ago(k.Now.Add(-*k.Status.Age), k.Now)
 	}
 	return words
 }
@@ -139,15 +140,15 @@ func (k *Known) judgeLiving(a *Assessment) {
 		a.is(Waiting, LevelAssess)
 	case len(k.Strangers) > 0:
 		a.is(Held, LevelAssess)
-		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, agent.Quote(k.Strangers[0].Cwd))
+		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, human.Quote(k.Strangers[0].Cwd))
 	case k.Unsaved != "": // a repair would lose them for good
 		a.is(Held, LevelAssess, MakeRoom)
 	case k.needsLogin():
 		a.is(Held, LevelAssess)
-		a.saw("its last turn ended with %s: %s", k.LastError.Class, agent.Quote(k.LastError.Text))
+		a.saw("its last turn ended with %s: %s", k.LastError.Class, human.Quote(k.LastError.Text))
 	case k.saysFull():
 		a.is(Stressed, LevelCompact, Compact)
-		a.saw("its conversation is full: %s", agent.Quote(k.LastError.Text))
+		a.saw("its conversation is full: %s", human.Quote(k.LastError.Text))
 	case k.Status.State == agent.TurnFailed && !k.isFull():
 		k.assessFailure(a)
 	case k.Status.State == agent.Busy && k.standsStill(a):
@@ -181,7 +182,7 @@ func (k *Known) assessWell(a *Assessment) {
 		a.saw("a text of ours is in its prompt since %s; the next message takes it away", k.Draft.Since.UTC().Format(time.RFC3339))
 	}
 	for _, d := range k.Drift {
-		a.saw("%s is %s; recorded is %s", d.Field, agent.Quote(d.Live), agent.Quote(d.Recorded))
+		a.saw("%s is %s; recorded is %s", d.Field, human.Quote(d.Live), human.Quote(d.Recorded))
 	}
 }
 
@@ -223,7 +224,7 @@ func (k *Known) assessFailure(a *Assessment) {
 	default:
 		a.Steps = append(a.Steps, Prompt)
 	}
-	a.saw("its last turn ended with %s: %s", failure.Class, agent.Quote(failure.Text))
+	a.saw("its last turn ended with %s: %s", failure.Class, human.Quote(failure.Text))
 }
 
 // saysFull tells whether Claude said at the end of the last turn that the conversation has no room
@@ -254,7 +255,7 @@ func (k *Known) band(a *Assessment) bool {
 		return false
 	}
 	a.saw("%d%% of its context is left (%s): %s of %s tokens, by the %s", left, band,
-		agent.Thousands(k.Context.Tokens), agent.Thousands(k.Context.Window), k.Context.Source)
+		human.Thousands(k.Context.Tokens), human.Thousands(k.Context.Window), k.Context.Source)
 	return true
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 
@@ -144,7 +145,7 @@ func TestAssessTheDead(t *testing.T) {
 		"never":   {in(dead(agent.NeverStarted)), Missing, 3, false, "never started", []Step{Resume}},
 		"stopped": {with(in(dead(agent.Stopped)), func(v *inspect.View) { v.Record.Desired = agent.DesiredStopped }), Stopped, 0, false, "on purpose", nil},
 		"forbidden": {
-			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.NotAllowed = agent.Errorf(agent.Held, "not allowed") }), Held, 0, false, "vouches", []Step{Allow},
+			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.NotAllowed = fail.Errorf(fail.Held, "not allowed") }), Held, 0, false, "vouches", []Step{Allow},
 		},
 		"taken":      {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Strangers = []observe.Stranger{{PID: 7}} }), Held, 0, false, "pid 7", []Step{EndOther}},
 		"no folder":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Folder = "/gone" }), Missing, 0, false, "\"/gone\" is not there", []Step{FindFolder}},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Condition is a state for which an agent is waited for.
@@ -30,14 +32,14 @@ func ParseCondition(text string) (Condition, error) {
 	case word == untilContextBelow:
 		percent, err := strconv.Atoi(strings.TrimSuffix(value, "%"))
 		if err != nil || percent < 1 || percent > 100 {
-			return Condition{}, agent.Errorf(agent.BadInput, "%s is not a percentage from 1 to 100", agent.Quote(text)).
+			return Condition{}, fail.Errorf(fail.BadInput, "%s is not a percentage from 1 to 100", human.Quote(text)).
 				Hint("for example: --for context-below=25%%")
 		}
 		return Condition{word: word, below: percent}, nil
 	case !hasValue && slices.Contains(Conditions, word):
 		return Condition{word: word}, nil
 	}
-	return Condition{}, agent.Errorf(agent.BadInput, "there is no state %s to wait for", agent.Quote(text)).
+	return Condition{}, fail.Errorf(fail.BadInput, "there is no state %s to wait for", human.Quote(text)).
 		Hint("one of: %s, context-below=25%%", strings.Join(Conditions, ", "))
 }
 

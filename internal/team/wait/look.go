@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/inspect"
 )
@@ -27,7 +28,7 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 		return err
 	}
 	r, err := w.Store.Load(a.Handle)
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		a.dismiss()
 		a.Met, a.again = conditions(w.For).holds(&a.Waited), time.Time{}
 		return nil
@@ -122,7 +123,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 // judge observes the agent, as session does.
 func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error {
 	view := inspect.View{Sight: w.LookAt(ctx, *r)}
-	if agent.KindOf(view.Err) == agent.NotFound {
+	if fail.KindOf(view.Err) == fail.NotFound {
 		a.dismiss()
 		return nil
 	}
@@ -131,7 +132,7 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}
 	if a.Status.State == agent.Unknown && foreign(r) {
-		return agent.Errorf(agent.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
+		return fail.Errorf(fail.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
 	}
 	if conditions(w.For).ask(untilContextBelow) {
 		if err := w.AddTranscript(&view); err != nil {

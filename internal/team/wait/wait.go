@@ -14,6 +14,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/team/inspect"
 )
@@ -149,7 +150,7 @@ func (w *waiting) run(ctx context.Context) error {
 		case <-late:
 			return w.timedOut()
 		case <-ctx.Done():
-			return agent.Errorf(agent.Interrupted, "interrupted; nothing was changed")
+			return fail.Errorf(fail.Interrupted, "interrupted; nothing was changed")
 		}
 	}
 }
@@ -221,12 +222,12 @@ func (w *waiting) inVain(lost []*watched) error {
 			hints = append(hints, fmt.Sprintf("bring it back: nbs-worker resume %s", a.Handle))
 		}
 	}
-	return &agent.Error{Kind: agent.Failed, Err: errors.New(strings.Join(words, "; ")), Hints: hints}
+	return &fail.Error{Kind: fail.Failed, Err: errors.New(strings.Join(words, "; ")), Hints: hints}
 }
 
 func (w *waiting) timedOut() error {
 	missing, hints := w.missing()
-	err := agent.Errorf(agent.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, missing)
+	err := fail.Errorf(fail.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, missing)
 	err.Hints = hints
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -17,7 +18,7 @@ func TestWaitForATurnThatIsNotThere(t *testing.T) {
 	done, err := ParseCondition(untilDone)
 	rig.Must(t, err)
 	w := &waiting{Wanted: Wanted{For: []Condition{done}}, agents: []watched{{Waited: Waited{Handle: "alpha", Status: agent.Status{State: agent.Idle}}}}}
-	hints := strings.Join(agent.HintsOf(w.timedOut()), "\n")
+	hints := strings.Join(fail.HintsOf(w.timedOut()), "\n")
 	rig.Check(t, strings.HasPrefix(hints, "the last turn of alpha was interrupted, or none has begun"), "%s", hints)
 }
 

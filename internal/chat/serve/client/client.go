@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
 )
@@ -72,11 +72,11 @@ func Tell(ctx context.Context, s *store.Store, to, text string) error {
 	}
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return agent.Errorf(agent.TimedOut, "the server gave no answer in time; whether it was written is not known")
+		return fail.Errorf(fail.TimedOut, "the server gave no answer in time; whether it was written is not known")
 	case err != nil && ctx.Err() != nil:
-		return agent.Errorf(agent.Interrupted, "interrupted; whether it was written is not known")
+		return fail.Errorf(fail.Interrupted, "interrupted; whether it was written is not known")
 	case err != nil:
-		return agent.Errorf(agent.Failed, "the server did not say whether it was written: %w", err)
+		return fail.Errorf(fail.Failed, "the server did not say whether it was written: %w", err)
 	case t.Error != nil:
 		return t.Error.error()
 	}

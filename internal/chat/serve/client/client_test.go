@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/storetest"
@@ -64,7 +64,7 @@ func TestASilentServer(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		go func() { <-asked; interrupt() }()
 		err := Tell(ctx, s, "telegram:1", "hello")
-		rig.Check(t, agent.KindOf(err) == agent.Interrupted && strings.HasPrefix(err.Error(), "interrupted"), "%v", err)
+		rig.Check(t, fail.KindOf(err) == fail.Interrupted && strings.HasPrefix(err.Error(), "interrupted"), "%v", err)
 		ctx, interrupt = context.WithCancel(t.Context())
 		go func() { <-asked; interrupt() }()
 		_, there, err := Await(ctx, s, "review", "1", nil)
@@ -82,7 +82,7 @@ func TestAServerThatAnswersNonsense(t *testing.T) {
 		s, asked := serving(t, answer)
 		err := Tell(t.Context(), s, "telegram:1", "hello")
 		<-asked
-		rig.Check(t, agent.KindOf(err) == agent.Failed && strings.HasPrefix(err.Error(), "the server did not say whether it was written: "), "%q: %v", answer, err)
+		rig.Check(t, fail.KindOf(err) == fail.Failed && strings.HasPrefix(err.Error(), "the server did not say whether it was written: "), "%q: %v", answer, err)
 		_, there, err := Await(t.Context(), s, "review", "1", nil)
 		<-asked
 		rig.Check(t, !there && err == nil, "%q: there: %v, %v", answer, there, err)

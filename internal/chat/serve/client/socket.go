@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store"
 )
 
@@ -55,7 +56,7 @@ func CheckOwn(folder string) error {
 	}
 	owner, known := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || !known || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
-		return agent.Errorf(agent.BadInput, "%s is not this user's alone", agent.Quote(folder)).Hint("look at what it is: ls -ld %s", agent.ShellWord(folder))
+		return fail.Errorf(fail.BadInput, "%s is not this user's alone", human.Quote(folder)).Hint("look at what it is: ls -ld %s", human.ShellWord(folder))
 	}
 	return nil
 }

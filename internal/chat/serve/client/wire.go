@@ -1,7 +1,7 @@
 package client
 
 import (
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -27,18 +27,18 @@ type Told struct {
 
 // Failure is an error on its way to the caller.
 type Failure struct {
-	Kind  agent.Kind `json:"kind"`
-	Words string     `json:"words"`
-	Hints []string   `json:"hints,omitempty"`
+	Kind  fail.Kind `json:"kind"`
+	Words string    `json:"words"`
+	Hints []string  `json:"hints,omitempty"`
 }
 
 // FailureOf converts an error for the answer.
 func FailureOf(err error) *Failure {
-	return &Failure{Kind: agent.KindOf(err), Words: err.Error(), Hints: agent.HintsOf(err)}
+	return &Failure{Kind: fail.KindOf(err), Words: err.Error(), Hints: fail.HintsOf(err)}
 }
 
 func (f *Failure) error() error {
-	err := agent.Errorf(f.Kind, "%s", f.Words)
+	err := fail.Errorf(f.Kind, "%s", f.Words)
 	for _, hint := range f.Hints {
 		err = err.Hint("%s", hint)
 	}
@@ -47,6 +47,6 @@ func (f *Failure) error() error {
 
 // ErrNoBridge is the error that there is no bridge to chats.
 func ErrNoBridge() error {
-	return agent.Errorf(agent.Unfit, "there is no bridge to chats").
+	return fail.Errorf(fail.Unfit, "there is no bridge to chats").
 		Hint("nbs-worker serve --telegram-token-file FILE --telegram-chat ID")
 }

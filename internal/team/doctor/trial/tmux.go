@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 )
@@ -24,10 +25,10 @@ func Tmux(ctx context.Context, client *tmux.Client) error {
 		return err
 	}
 	if pane.Invocation != id {
-		return fmt.Errorf("a session has lost its mark: it has %s", agent.Quote(string(pane.Invocation)))
+		return fmt.Errorf("a session has lost its mark: it has %s", human.Quote(string(pane.Invocation)))
 	}
 	if got := variableOf(ctx, pane.PID, variable, value); got != value {
-		return fmt.Errorf("what is started in a session does not get its variables: %s", agent.Quote(got))
+		return fmt.Errorf("what is started in a session does not get its variables: %s", human.Quote(got))
 	}
 	whole, err := client.HasSession(ctx, name)
 	if err != nil || !whole {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 )
 
@@ -34,7 +35,7 @@ func Stuck(pid int) bool {
 
 // Diagnose adds to the error of a server that gave no answer what the server's process shows.
 func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
-	if err == nil || agent.KindOf(err) != agent.TimedOut {
+	if err == nil || fail.KindOf(err) != fail.TimedOut {
 		return err
 	}
 	pid, unknown := server.ServerPID()
@@ -45,20 +46,20 @@ func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle,
 	elsewhere := fmt.Sprintf("or leave it as it is, and bring the agent up in another server: nbs-worker resume %s --force --tmux-socket rescue", handle)
 	switch {
 	case proc.Halted(pid):
-		return &StuckError{agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
+		return &StuckError{fail.Errorf(fail.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
 			Hint("let it go on: kill -CONT %d", pid).Hint("%s", elsewhere)}
 	case unknown == nil && files.Full():
-		full := agent.Errorf(agent.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft)
+		full := fail.Errorf(fail.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft)
 		return &StuckError{HintMoreFiles(full, pid, files).Hint("%s", elsewhere)}
 	default:
-		return agent.Errorf(agent.TimedOut, "%w: its server, pid %d, is busy or hangs", err, pid).
+		return fail.Errorf(fail.TimedOut, "%w: its server, pid %d, is busy or hangs", err, pid).
 			Hint("look at it: top -p %d", pid).Hint("%s", elsewhere)
 	}
 }
 
 // HintMoreFiles adds the command that raises the limit of open files of a running server, which
 // does not disturb its agents. Beyond the hard limit only root could raise it.
-func HintMoreFiles(err *agent.Error, pid int, files proc.Files) *agent.Error {
+func HintMoreFiles(err *fail.Error, pid int, files proc.Files) *fail.Error {
 	const plenty = 1 << 16
 	if files.Soft >= files.Hard {
 		return err

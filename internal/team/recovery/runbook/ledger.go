@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/runs"
@@ -22,7 +23,7 @@ type Ledger struct {
 // store opens the project's store; it returns nil where there is no project.
 func (l *Ledger) store() (*store.Store, error) {
 	s, err := l.Open()
-	if agent.KindOf(err) == agent.NotFound {
+	if fail.KindOf(err) == fail.NotFound {
 		return nil, nil
 	}
 	return s, err

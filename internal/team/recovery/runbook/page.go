@@ -27,7 +27,8 @@ import (
 	"slices"
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Page is a parsed page.
@@ -74,7 +75,7 @@ func (c Command) String() string {
 		if w.parameter == "" {
 			text = w.text
 			if strings.ContainsAny(text, " $'"+active) || text == "" {
-				text = agent.ShellWord(text)
+				text = human.ShellWord(text)
 			}
 		}
 		words = append(words, text)
@@ -87,7 +88,7 @@ func ParseName(name string) error {
 	if isName(name) {
 		return nil
 	}
-	return agent.Errorf(agent.BadInput, "%s is no name of a runbook: small letters, digits and '-'", agent.Quote(name)).
+	return fail.Errorf(fail.BadInput, "%s is no name of a runbook: small letters, digits and '-'", human.Quote(name)).
 		Hint("to see which there are: nbs-worker runbook list")
 }
 
@@ -101,7 +102,7 @@ func isName(s string) bool {
 func (p *Page) Index(step string) (int, error) {
 	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == step })
 	if at < 0 {
-		return 0, agent.Errorf(agent.BadInput, "there is no step %s; the steps are %s", agent.Quote(step), strings.Join(p.stepNames(), ", "))
+		return 0, fail.Errorf(fail.BadInput, "there is no step %s; the steps are %s", human.Quote(step), strings.Join(p.stepNames(), ", "))
 	}
 	return at, nil
 }

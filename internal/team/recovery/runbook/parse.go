@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 const (
@@ -24,7 +25,7 @@ func Parse(name, text string) (*Page, error) {
 	p := &Page{Name: name, Text: text}
 	r := reader{page: p, lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
 	if err := r.read(); err != nil {
-		return nil, agent.Errorf(agent.BadInput, "runbook %s, line %d: %w", name, r.line, err)
+		return nil, fail.Errorf(fail.BadInput, "runbook %s, line %d: %w", name, r.line, err)
 	}
 	return p, nil
 }
@@ -69,7 +70,7 @@ func (r *reader) readTitle() error {
 	switch {
 	case len(r.page.Text) > pageLimit:
 		return fmt.Errorf("the page is larger than %d bytes", pageLimit)
-	case !agent.IsLegible(r.page.Text):
+	case !human.IsLegible(r.page.Text):
 		return errors.New("the page has a character that does not show, such as a carriage return")
 	case !ok:
 		return errors.New("the page does not begin with its title, as # Title")
@@ -128,7 +129,7 @@ func (r *reader) readParameter(declared string) error {
 	name, usual, hasDefault := strings.Cut(declared, "=")
 	switch {
 	case !isName(name):
-		return fmt.Errorf("%s is no name of a parameter: small letters, digits and '-'", agent.Quote(name))
+		return fmt.Errorf("%s is no name of a parameter: small letters, digits and '-'", human.Quote(name))
 	case r.page.parameter(name) != nil:
 		return fmt.Errorf("the parameter %s is declared twice", name)
 	case hasDefault && checkValue(usual) != nil:
@@ -220,7 +221,7 @@ func (s *Step) set(key, value string, hasValue bool) error {
 	case "step":
 		s.Name = value
 		if !isName(value) {
-			return fmt.Errorf("%s is no name of a step: small letters, digits and '-'", agent.Quote(value))
+			return fmt.Errorf("%s is no name of a step: small letters, digits and '-'", human.Quote(value))
 		}
 	case "check":
 		s.Check = true
@@ -231,7 +232,7 @@ func (s *Step) set(key, value string, hasValue bool) error {
 	case "expect":
 		return s.setExpect(value)
 	default:
-		return fmt.Errorf("a step has no attribute %s; there are step, expect, check, confirm and ask", agent.Quote(key))
+		return fmt.Errorf("a step has no attribute %s; there are step, expect, check, confirm and ask", human.Quote(key))
 	}
 	return nil
 }
@@ -241,7 +242,7 @@ func (s *Step) setExpect(value string) error {
 	for code := range strings.FieldsSeq(value) {
 		n, err := strconv.ParseUint(code, 10, 8)
 		if err != nil {
-			return fmt.Errorf("expect: %s is no exit code", agent.Quote(code))
+			return fmt.Errorf("expect: %s is no exit code", human.Quote(code))
 		}
 		s.Expect = append(s.Expect, int(n))
 	}

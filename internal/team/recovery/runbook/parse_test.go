@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/fail"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"nbs-worker/internal/agent"
 )
 
 const page = "# Roll it out\n\nBring the new version\nto all.\n\nMore prose, with `code`, a\ttab and \u26a0\ufe0f.\n\n" +
@@ -114,7 +114,7 @@ func TestPageThatIsRefused(t *testing.T) {
 		"# T\n\n" + strings.Repeat("```sh {step=a}\nnbs-worker list\n```\n", 2): "line 8: there are two steps a",
 		"# T\n" + strings.Repeat("x\n", pageLimit):                              "larger than",
 	} {
-		if _, err := Parse("x", text); err == nil || !strings.Contains(err.Error(), want) || agent.KindOf(err) != agent.BadInput {
+		if _, err := Parse("x", text); err == nil || !strings.Contains(err.Error(), want) || fail.KindOf(err) != fail.BadInput {
 			t.Errorf("%.80q: %v; want %s", text, err, want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestParametersThatAreRefused(t *testing.T) {
 		"the value is empty":                    {"handle": " "},
 		"zero byte":                             {"handle": "a\x00b"},
 	} {
-		if _, err := p.Plan(set); err == nil || !strings.Contains(err.Error(), want) || agent.KindOf(err) != agent.BadInput {
+		if _, err := p.Plan(set); err == nil || !strings.Contains(err.Error(), want) || fail.KindOf(err) != fail.BadInput {
 			t.Errorf("%v: %v; want %s", set, err, want)
 		}
 	}

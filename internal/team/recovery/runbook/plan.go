@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // Plan is a page with its parameters set.
@@ -33,18 +34,18 @@ type Planned struct {
 func (p *Page) Plan(set map[string]string) (Plan, error) {
 	for name, value := range set {
 		if p.parameter(name) == nil {
-			return Plan{}, agent.Errorf(agent.BadInput, "the runbook has no parameter %s", agent.Quote(name)).
+			return Plan{}, fail.Errorf(fail.BadInput, "the runbook has no parameter %s", human.Quote(name)).
 				Hint("to see what it takes: nbs-worker runbook show %s", p.Name)
 		}
 		if err := checkValue(value); err != nil {
-			return Plan{}, agent.Errorf(agent.BadInput, "--set %s: %w", name, err)
+			return Plan{}, fail.Errorf(fail.BadInput, "--set %s: %w", name, err)
 		}
 	}
 	values := map[string]string{}
 	for _, q := range p.Parameters {
 		value, given := set[q.Name]
 		if !given && q.Required {
-			return Plan{}, agent.Errorf(agent.BadInput, "%s is not set: %s", q.Name, q.About).
+			return Plan{}, fail.Errorf(fail.BadInput, "%s is not set: %s", q.Name, q.About).
 				Hint("set it: nbs-worker runbook run %s --set %s=VALUE", p.Name, q.Name)
 		}
 		if !given {
@@ -65,7 +66,7 @@ func checkValue(value string) error {
 	case strings.TrimSpace(value) == "":
 		return errors.New("the value is empty")
 	case strings.HasPrefix(value, "-"):
-		return fmt.Errorf("%s would be taken for a flag", agent.Quote(value))
+		return fmt.Errorf("%s would be taken for a flag", human.Quote(value))
 	case strings.ContainsRune(value, 0):
 		return errors.New("the value has a zero byte")
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/runs"
 )
 
@@ -75,7 +75,7 @@ func (r *Runner) check(plan Plan) error {
 	for _, step := range plan.Steps {
 		for i, args := range step.Commands {
 			if err := r.Verbs.Check(args); err != nil {
-				return agent.Errorf(agent.BadInput, "line %d: %w", step.Step.Commands[i].Line, err)
+				return fail.Errorf(fail.BadInput, "line %d: %w", step.Step.Commands[i].Line, err)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error
 		outcome := r.Verbs.Run(ctx, args)
 		done.Outcomes = append(done.Outcomes, outcome)
 		if ctx.Err() != nil {
-			return done, agent.Errorf(agent.Interrupted, "interrupted in step %s", step.Name).Hint("go on: %s", r.GoOn(step.Name))
+			return done, fail.Errorf(fail.Interrupted, "interrupted in step %s", step.Name).Hint("go on: %s", r.GoOn(step.Name))
 		}
 		if !slices.Contains(step.Expect, outcome.Code) {
 			done.State = runs.Failed
@@ -150,29 +150,29 @@ func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error
 }
 
 // join adds the text of the second error to the first, which keeps its kind and hints.
-func join(first *agent.Error, second error) error {
+func join(first *fail.Error, second error) error {
 	if second != nil {
 		first.Err = fmt.Errorf("%w; and: %w", first.Err, second)
 	}
 	return first
 }
 
-func (r *Runner) failed(step Planned, line, code int) *agent.Error {
+func (r *Runner) failed(step Planned, line, code int) *fail.Error {
 	what := "step " + step.Name
 	if step.Check {
 		what = "the check " + step.Name
 	}
-	return agent.Errorf(kindOf(code), "%s failed: line %d ended with %d", what, line, code).
+	return fail.Errorf(kindOf(code), "%s failed: line %d ended with %d", what, line, code).
 		Hint("when its cause is mended, go on: %s", r.GoOn(step.Name))
 }
 
 // kindOf returns the kind of error that an exit code of ours stands for.
-func kindOf(code int) agent.Kind {
-	const most = agent.Held
-	if kind := agent.Kind(code); kind >= agent.Failed && kind <= most || kind == agent.Interrupted {
+func kindOf(code int) fail.Kind {
+	const most = fail.Held
+	if kind := fail.Kind(code); kind >= fail.Failed && kind <= most || kind == fail.Interrupted {
 		return kind
 	}
-	return agent.Failed
+	return fail.Failed
 }
 
 // checkConfirmable refuses to begin a run that would stop short of a step that nobody can confirm.
@@ -182,7 +182,7 @@ func (r *Runner) checkConfirmable(steps []Planned, o Options) error {
 	}
 	for _, step := range steps {
 		if step.Confirm != "" {
-			return agent.Errorf(agent.Held, "step %s is to be confirmed, and there is no terminal: %s", step.Name, step.Confirm).
+			return fail.Errorf(fail.Held, "step %s is to be confirmed, and there is no terminal: %s", step.Name, step.Confirm).
 				Hint("if it is meant: %s --yes", r.GoOn(steps[0].Name))
 		}
 		if step.Ask != "" {
@@ -197,7 +197,7 @@ func (r *Runner) confirmed(ctx context.Context, step Planned, o Options) error {
 	if step.Confirm == "" || o.Yes || r.Ask(step.Confirm) {
 		return nil
 	}
-	return r.ended(ctx, agent.Errorf(agent.Interrupted, "ended by your answer before step %s", step.Name))
+	return r.ended(ctx, fail.Errorf(fail.Interrupted, "ended by your answer before step %s", step.Name))
 }
 
 // judged has a person judge what a step showed, before the next one.
@@ -215,13 +215,13 @@ func (r *Runner) judged(ctx context.Context, plan Plan, i int) error {
 	case r.Ask(step.Ask):
 		return nil
 	}
-	return r.ended(ctx, agent.Errorf(agent.Interrupted, "ended by your answer after step %s", step.Name).
+	return r.ended(ctx, fail.Errorf(fail.Interrupted, "ended by your answer after step %s", step.Name).
 		Hint("what the page says of it: nbs-worker runbook show %s", plan.Page.Name).
 		Hint("to go on all the same: %s", r.GoOn(plan.Steps[i+1].Name)))
 }
 
 // ended forgets a run that a person has ended: the next run begins anew.
-func (r *Runner) ended(ctx context.Context, because *agent.Error) error {
+func (r *Runner) ended(ctx context.Context, because *fail.Error) error {
 	if err := r.Log.Finish(ctx, because.Error()); err != nil {
 		return join(because, err)
 	}
@@ -230,7 +230,7 @@ func (r *Runner) ended(ctx context.Context, because *agent.Error) error {
 
 func (r *Runner) toJudge(plan Plan, i int) error {
 	step := plan.Steps[i]
-	return agent.Errorf(agent.Held, "it waits for a decision of yours after step %s: %s", step.Name, step.Ask).
+	return fail.Errorf(fail.Held, "it waits for a decision of yours after step %s: %s", step.Name, step.Ask).
 		Hint("if so, go on: %s", r.GoOn(plan.Steps[i+1].Name)).
 		Hint("if not, look at what the page says: nbs-worker runbook show %s", plan.Page.Name)
 }
@@ -242,7 +242,7 @@ func (r *Runner) unfinished(plan Plan, last runs.Run) error {
 	if err != nil {
 		i, last.State = 0, runs.AtWork // the page was changed since
 	}
-	var stopped *agent.Error
+	var stopped *fail.Error
 	at := last.At.UTC().Format("2006-01-02 15:04:05Z")
 	if last.State == runs.Asks && plan.Steps[i].Ask == "" {
 		last.State = runs.Done // it asked before the page was changed
@@ -253,12 +253,12 @@ func (r *Runner) unfinished(plan Plan, last runs.Run) error {
 	case last.State == runs.Done && i == len(plan.Steps)-1:
 		return nil // the run was killed after its last step, before Finish
 	case last.State == runs.Done:
-		stopped = agent.Errorf(agent.Conflict, "the last run ended after step %s, %s", last.Step, at)
+		stopped = fail.Errorf(fail.Conflict, "the last run ended after step %s, %s", last.Step, at)
 		i++
 	case last.State == runs.Failed:
-		stopped = agent.Errorf(agent.Conflict, "the last run failed in step %s, with %d, %s", last.Step, last.Code, at)
+		stopped = fail.Errorf(fail.Conflict, "the last run failed in step %s, with %d, %s", last.Step, last.Code, at)
 	default:
-		stopped = agent.Errorf(agent.Conflict, "the last run was interrupted in step %s, %s", last.Step, at)
+		stopped = fail.Errorf(fail.Conflict, "the last run was interrupted in step %s, %s", last.Step, at)
 	}
 	return stopped.Hint("go on: %s", r.GoOn(plan.Steps[i].Name)).
 		Hint("or from the beginning: %s", r.GoOn(plan.Steps[0].Name))

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/runs"
 )
 
@@ -106,10 +106,10 @@ func (s *stage) run(t *testing.T, o Options) ([]Done, error) {
 	return s.runPage(t.Context(), t, stagePage, o)
 }
 
-func wantFailure(t *testing.T, err error, kind agent.Kind, text, hint string) {
+func wantFailure(t *testing.T, err error, kind fail.Kind, text, hint string) {
 	t.Helper()
-	if err == nil || agent.KindOf(err) != kind || !strings.Contains(err.Error(), text) || !strings.Contains(strings.Join(agent.HintsOf(err), "\n"), hint) {
-		t.Errorf("%v (%d), hints %q; want %s (%d), hint %s", err, agent.KindOf(err), agent.HintsOf(err), text, kind, hint)
+	if err == nil || fail.KindOf(err) != kind || !strings.Contains(err.Error(), text) || !strings.Contains(strings.Join(fail.HintsOf(err), "\n"), hint) {
+		t.Errorf("%v (%d), hints %q; want %s (%d), hint %s", err, fail.KindOf(err), fail.HintsOf(err), text, kind, hint)
 	}
 }
 
@@ -141,11 +141,11 @@ func TestYesConfirmsOnly(t *testing.T) {
 	s.answer = nil
 	for range 2 {
 		_, err := s.run(t, Options{Yes: true})
-		wantFailure(t, err, agent.Held, "waits for a decision of yours after step look: Is it so?", "nbs-worker runbook run stage --from stop")
+		wantFailure(t, err, fail.Held, "waits for a decision of yours after step look: Is it so?", "nbs-worker runbook run stage --from stop")
 	}
 	wantLines(t, "ran the second time", s.verbs.ran)
 	_, err := s.run(t, Options{From: "stop"})
-	wantFailure(t, err, agent.Held, "step stop is to be confirmed, and there is no terminal: End all?", "--from stop --yes")
+	wantFailure(t, err, fail.Held, "step stop is to be confirmed, and there is no terminal: End all?", "--from stop --yes")
 	if _, err = s.run(t, Options{From: "stop", Yes: true}); err != nil {
 		t.Error(err)
 	}
@@ -162,7 +162,7 @@ func TestPageThatAsksNoMore(t *testing.T) {
 	s.log.last = &runs.Run{Step: "look", State: runs.Asks}
 	const look = "# Stage\n\n```sh {step=look}\nnbs-worker triage\n```\n"
 	_, err := s.runPage(t.Context(), t, look+"```sh {step=stop}\nnbs-worker stop\n```\n", Options{})
-	wantFailure(t, err, agent.Conflict, "the last run ended after step look", "--from stop")
+	wantFailure(t, err, fail.Conflict, "the last run ended after step look", "--from stop")
 	if _, err := s.runPage(t.Context(), t, look, Options{}); err != nil {
 		t.Error(err)
 	}
@@ -175,10 +175,10 @@ func TestNoOfAPersonEndsTheRun(t *testing.T) {
 	s := newStage()
 	s.answer = func(question string) bool { return question == "Is it so?" }
 	_, err := s.run(t, Options{})
-	wantFailure(t, err, agent.Interrupted, "ended by your answer before step stop", "")
+	wantFailure(t, err, fail.Interrupted, "ended by your answer before step stop", "")
 	s.answer = func(string) bool { return false }
 	_, err = s.run(t, Options{})
-	wantFailure(t, err, agent.Interrupted, "ended by your answer after step look", "--from stop")
+	wantFailure(t, err, fail.Interrupted, "ended by your answer after step look", "--from stop")
 	wantLines(t, "ran", s.verbs.ran, "triage")
 	wantLines(t, "noted", s.log.notes, "look at work", "look done", "look asks", "ended by your answer after step look")
 }
@@ -189,16 +189,16 @@ func TestFailedStep(t *testing.T) {
 	s := newStage()
 	s.verbs.codes["resume a"] = 5
 	done, err := s.run(t, Options{})
-	wantFailure(t, err, agent.Conflict, "step bring failed: line 12 ended with 5", "--from bring")
+	wantFailure(t, err, fail.Conflict, "step bring failed: line 12 ended with 5", "--from bring")
 	if last := done[len(done)-1]; last.State != runs.Failed || len(last.Outcomes) != 1 {
 		t.Errorf("%+v", last)
 	}
 	_, err = s.run(t, Options{})
-	wantFailure(t, err, agent.Conflict, "the last run failed in step bring, with 5", "--from look")
+	wantFailure(t, err, fail.Conflict, "the last run failed in step bring, with 5", "--from look")
 	wantLines(t, "ran", s.verbs.ran)
 	s.verbs.codes = map[string]int{"list": 99}
 	_, err = s.run(t, Options{From: "bring"})
-	wantFailure(t, err, agent.Failed, "the check prove failed: line 16 ended with 99", "--from prove")
+	wantFailure(t, err, fail.Failed, "the check prove failed: line 16 ended with 99", "--from prove")
 	wantLines(t, "ran", s.verbs.ran, "resume a", "resume b", "list")
 }
 
@@ -216,9 +216,9 @@ func TestRunThatWasKilled(t *testing.T) {
 	} {
 		s := newStage()
 		s.log.last = &runs.Run{Step: c.step, State: runs.State(c.state), At: at}
-		kind := agent.Conflict
+		kind := fail.Conflict
 		if c.state == "asks" {
-			kind = agent.Held
+			kind = fail.Held
 		}
 		_, err := s.run(t, Options{})
 		wantFailure(t, err, kind, c.text, c.hint)
@@ -237,7 +237,7 @@ func TestInterruptedRun(t *testing.T) {
 	s := newStage()
 	s.verbs.kill = cancel
 	_, err := s.runPage(ctx, t, stagePage, Options{})
-	wantFailure(t, err, agent.Interrupted, "interrupted in step stop", "--from stop")
+	wantFailure(t, err, fail.Interrupted, "interrupted in step stop", "--from stop")
 	wantLines(t, "noted", s.log.notes, "look at work", "look done", "look asks", "stop at work")
 }
 
@@ -247,12 +247,12 @@ func TestNothingIsBegun(t *testing.T) {
 	s := newStage()
 	s.log.full = true
 	_, err := s.run(t, Options{})
-	wantFailure(t, err, agent.Failed, "no space left", "")
+	wantFailure(t, err, fail.Failed, "no space left", "")
 	wantLines(t, "ran", s.verbs.ran)
 	s = newStage()
 	_, err = s.runPage(t.Context(), t, stagePage+"```sh {step=x}\nnbs-worker nonsense\n```\n", Options{})
-	wantFailure(t, err, agent.BadInput, "line 19: unknown command", "")
+	wantFailure(t, err, fail.BadInput, "line 19: unknown command", "")
 	wantLines(t, "ran", s.verbs.ran)
 	_, err = s.run(t, Options{From: "nowhere"})
-	wantFailure(t, err, agent.BadInput, `no step "nowhere"; the steps are look, stop, bring, prove`, "")
+	wantFailure(t, err, fail.BadInput, `no step "nowhere"; the steps are look, stop, bring, prove`, "")
 }

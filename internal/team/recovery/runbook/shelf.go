@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/smallfile"
 )
 
@@ -80,7 +81,7 @@ func (s Shelf) Find(name string) (found Found, barred *Found, err error) {
 	if isOwn {
 		return own, nil, own.Err
 	}
-	return Found{}, nil, agent.Errorf(agent.NotFound, "there is no runbook %s", name).Hint("to see which there are: nbs-worker runbook list")
+	return Found{}, nil, fail.Errorf(fail.NotFound, "there is no runbook %s", name).Hint("to see which there are: nbs-worker runbook list")
 }
 
 // Own returns the project's page of a name, to be looked at and allowed. Errors: BadInput, NotFound.
@@ -90,7 +91,7 @@ func (s Shelf) Own(name string) (Found, error) {
 	}
 	own, there := s.ofProject(name)
 	if !there {
-		return Found{}, agent.Errorf(agent.NotFound, "the project has no runbook of its own %s", agent.Quote(path.Join(Folder, name+".md"))).
+		return Found{}, fail.Errorf(fail.NotFound, "the project has no runbook of its own %s", human.Quote(path.Join(Folder, name+".md"))).
 			Hint("to see which there are: nbs-worker runbook list")
 	}
 	return own, own.Err
@@ -142,7 +143,7 @@ func (s Shelf) read(file string) ([]byte, error) {
 			return nil, err
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("%s is a symbolic link", agent.Quote(name))
+			return nil, fmt.Errorf("%s is a symbolic link", human.Quote(name))
 		}
 	}
 	return smallfile.Read(filepath.Join(s.Project, file), pageLimit)
@@ -157,7 +158,7 @@ func (s Shelf) ofProject(name string) (Found, bool) {
 		return Found{}, false
 	}
 	if err != nil {
-		found.Err = agent.Errorf(agent.BadInput, "read runbook %s: %w", name, err)
+		found.Err = fail.Errorf(fail.BadInput, "read runbook %s: %w", name, err)
 		found.Barred = found.Err
 		return found, true
 	}
@@ -169,7 +170,7 @@ func (s Shelf) ofProject(name string) (Found, bool) {
 		return Found{}, false
 	}
 	if err := s.Check(SealKind, found.File, text); err != nil {
-		found.Barred = agent.Errorf(agent.KindOf(err), "%w", err).
+		found.Barred = fail.Errorf(fail.KindOf(err), "%w", err).
 			Hint("look at what it would run, and allow it on a terminal: nbs-worker allow --runbook %s", name)
 	}
 	return found, true

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -31,7 +31,7 @@ func newShelf(t *testing.T, project map[string]string) Shelf {
 			if kind == SealKind && strings.HasPrefix(name, "runbooks/") && strings.Contains(string(content), "sealed") {
 				return nil
 			}
-			return agent.Errorf(agent.Held, "%s is not allowed", name)
+			return fail.Errorf(fail.Held, "%s is not allowed", name)
 		},
 	}
 }
@@ -53,8 +53,8 @@ func TestProjectPageCountsWhenItIsAllowed(t *testing.T) {
 			t.Errorf("%s: %+v, %+v, %v", name, found, hidden, err)
 		}
 	}
-	for name, kind := range map[string]agent.Kind{"damaged": agent.BadInput, "prose": agent.NotFound, "nothing": agent.NotFound, "../x": agent.BadInput, "README": agent.BadInput} {
-		if _, _, err := s.Find(name); err == nil || agent.KindOf(err) != kind {
+	for name, kind := range map[string]fail.Kind{"damaged": fail.BadInput, "prose": fail.NotFound, "nothing": fail.NotFound, "../x": fail.BadInput, "README": fail.BadInput} {
+		if _, _, err := s.Find(name); err == nil || fail.KindOf(err) != kind {
 			t.Errorf("%s: %v; want kind %d", name, err, kind)
 		}
 	}
@@ -63,10 +63,10 @@ func TestProjectPageCountsWhenItIsAllowed(t *testing.T) {
 		names = append(names, found.Name+" "+string(found.Source))
 	}
 	wantLines(t, "list", names, "damaged project", "deploy project", "own project", "restart built-in", "restart project", "start built-in", "start project")
-	if own, err := s.Own("own"); err != nil || own.File != "runbooks/own.md" || !strings.Contains(strings.Join(agent.HintsOf(own.Barred), ""), "nbs-worker allow --runbook own") {
+	if own, err := s.Own("own"); err != nil || own.File != "runbooks/own.md" || !strings.Contains(strings.Join(fail.HintsOf(own.Barred), ""), "nbs-worker allow --runbook own") {
 		t.Errorf("%+v, %v", own, err)
 	}
-	if _, err := s.Own("prose"); agent.KindOf(err) != agent.NotFound {
+	if _, err := s.Own("prose"); fail.KindOf(err) != fail.NotFound {
 		t.Error(err)
 	}
 }

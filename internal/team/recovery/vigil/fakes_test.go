@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/recovery"
@@ -105,7 +106,7 @@ func (w *world) begin(change func(*Policy)) (stop func()) {
 	}()
 	return func() {
 		cancel()
-		if err := <-ended; agent.KindOf(err) != agent.Interrupted {
+		if err := <-ended; fail.KindOf(err) != fail.Interrupted {
 			w.t.Errorf("it ended with %v", err)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/notify"
 	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/team/triage"
@@ -42,14 +44,14 @@ func OpenPolicy(path, project string) (File, error) {
 		err = checkOwn(at)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return File{}, agent.Errorf(agent.NotFound, "there is no policy %s", agent.Quote(path))
+		return File{}, fail.Errorf(fail.NotFound, "there is no policy %s", human.Quote(path))
 	}
 	if err != nil {
 		return File{}, err
 	}
 	file := File{Path: at, Name: below(project, at), project: project}
 	if file.Text, err = smallfile.Read(at, policyLimit); err != nil {
-		return File{}, agent.Errorf(agent.BadInput, "the policy cannot be read: %w", err)
+		return File{}, fail.Errorf(fail.BadInput, "the policy cannot be read: %w", err)
 	}
 	return file, nil
 }
@@ -59,8 +61,8 @@ func OpenPolicy(path, project string) (File, error) {
 func (f File) Policy(before Policy, check func(kind, name string, content []byte) error) (Policy, error) {
 	if f.Name != "" {
 		if err := check(SealKind, f.Name, f.Text); err != nil {
-			return Policy{}, agent.Errorf(agent.KindOf(err), "policy %w", err).
-				Hint("look at it, then: nbs-worker allow --policy %s", agent.ShellWord(f.Path))
+			return Policy{}, fail.Errorf(fail.KindOf(err), "policy %w", err).
+				Hint("look at it, then: nbs-worker allow --policy %s", human.ShellWord(f.Path))
 		}
 	}
 	policy, err := parse(before, f.Text)
@@ -68,7 +70,7 @@ func (f File) Policy(before Policy, check func(kind, name string, content []byte
 		err = f.checkProgram(policy.Notify)
 	}
 	if err != nil {
-		return Policy{}, agent.Errorf(agent.BadInput, "policy %s, %w", agent.Quote(f.Path), err).
+		return Policy{}, fail.Errorf(fail.BadInput, "policy %s, %w", human.Quote(f.Path), err).
 			Hint("what a policy may say: nbs-worker watch --help")
 	}
 	return policy, nil
@@ -82,7 +84,7 @@ func (f File) checkProgram(n *Notify) error {
 	program := n.Program.Argv[0]
 	at, err := filepath.EvalSymlinks(program)
 	if below(f.project, program) != "" || err == nil && below(f.project, at) != "" {
-		return fmt.Errorf("notify: %s is in the project, where agents write", agent.Quote(program))
+		return fmt.Errorf("notify: %s is in the project, where agents write", human.Quote(program))
 	}
 	return nil
 }
@@ -101,8 +103,8 @@ func checkOwn(at string) error {
 		return err
 	}
 	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() && owner != 0 || info.Mode().Perm()&0o022 != 0 {
-		return agent.Errorf(agent.BadInput, "the policy %s can be written by others", agent.Quote(at)).
-			Hint("make it yours alone: chmod 600 %s", agent.ShellWord(at))
+		return fail.Errorf(fail.BadInput, "the policy %s can be written by others", human.Quote(at)).
+			Hint("make it yours alone: chmod 600 %s", human.ShellWord(at))
 	}
 	return nil
 }
@@ -241,7 +243,7 @@ func (h *handles) UnmarshalYAML(node *yaml.Node) error {
 
 func (l *level) UnmarshalYAML(node *yaml.Node) error {
 	if err := node.Decode((*int)(l)); err != nil || *l < 0 || *l > level(triage.LevelFresh) {
-		return fmt.Errorf("%s is no level: it must be 0 (only tell) to %d (a new conversation)", agent.Quote(node.Value), triage.LevelFresh)
+		return fmt.Errorf("%s is no level: it must be 0 (only tell) to %d (a new conversation)", human.Quote(node.Value), triage.LevelFresh)
 	}
 	return nil
 }
@@ -249,7 +251,7 @@ func (l *level) UnmarshalYAML(node *yaml.Node) error {
 func (d *duration) UnmarshalYAML(node *yaml.Node) error {
 	parsed, err := time.ParseDuration(node.Value)
 	if err != nil || parsed < time.Second {
-		return fmt.Errorf("%s is no time of a second or more, such as 90s or 10m", agent.Quote(node.Value))
+		return fmt.Errorf("%s is no time of a second or more, such as 90s or 10m", human.Quote(node.Value))
 	}
 	*d = duration(parsed)
 	return nil
@@ -257,7 +259,7 @@ func (d *duration) UnmarshalYAML(node *yaml.Node) error {
 
 func (c *count) UnmarshalYAML(node *yaml.Node) error {
 	if err := node.Decode((*int)(c)); err != nil || *c < 1 {
-		return fmt.Errorf("%s is no number of times, 1 or more", agent.Quote(node.Value))
+		return fmt.Errorf("%s is no number of times, 1 or more", human.Quote(node.Value))
 	}
 	return nil
 }
@@ -271,7 +273,7 @@ func (b *bands) UnmarshalYAML(node *yaml.Node) error {
 func (b *band) UnmarshalYAML(node *yaml.Node) error {
 	known := []string{never, string(agent.Low), string(agent.Critical)}
 	if !slices.Contains(known, node.Value) {
-		return fmt.Errorf("%s is not one of %s", agent.Quote(node.Value), strings.Join(known, ", "))
+		return fmt.Errorf("%s is not one of %s", human.Quote(node.Value), strings.Join(known, ", "))
 	}
 	*b = band(node.Value)
 	return nil
@@ -290,7 +292,7 @@ func (k *kinds) UnmarshalYAML(node *yaml.Node) error {
 	}
 	for _, kind := range *k {
 		if !slices.Contains(Kinds, kind) {
-			return fmt.Errorf("%s is not one of %s", agent.Quote(string(kind)), strings.Join(kindNames(), ", "))
+			return fmt.Errorf("%s is not one of %s", human.Quote(string(kind)), strings.Join(kindNames(), ", "))
 		}
 	}
 	return nil

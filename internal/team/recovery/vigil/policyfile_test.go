@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/notify"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/team/triage"
@@ -108,9 +109,9 @@ func TestPolicyOfSomebodyElse(t *testing.T) {
 		return path
 	}
 	_, err := OpenPolicy(write(filepath.Join(home, "loose.yaml"), 0o660), project)
-	rig.Check(t, agent.KindOf(err) == agent.BadInput, "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.BadInput, "%v", err)
 	_, err = OpenPolicy(filepath.Join(home, "none.yaml"), project)
-	rig.Check(t, agent.KindOf(err) == agent.NotFound, "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.NotFound, "%v", err)
 	inside, link := write(filepath.Join(project, "policy.yaml"), 0o600), filepath.Join(home, "link.yaml")
 	rig.Must(t, os.Symlink(inside, link))
 	for path, name := range map[string]string{inside: "policy.yaml", link: "policy.yaml", write(filepath.Join(home, "policy.yaml"), 0o600): ""} {
@@ -118,12 +119,12 @@ func TestPolicyOfSomebodyElse(t *testing.T) {
 		rig.Must(t, err)
 		rig.Equal(t, file.Name, name, "name of %s", path)
 		policy, err := file.Policy(Default(), func(kind, name string, content []byte) error {
-			return agent.Errorf(agent.Held, "%s is not allowed: %s, %d bytes", name, kind, len(content))
+			return fail.Errorf(fail.Held, "%s is not allowed: %s, %d bytes", name, kind, len(content))
 		})
 		if name == "" {
 			rig.Check(t, err == nil && policy.MaxLevel == triage.LevelCompact, "%+v, %v", policy, err)
 		} else {
-			rig.Check(t, agent.KindOf(err) == agent.Held && strings.Contains(err.Error(), "policy.yaml is not allowed: policy, 12 bytes"), "%v", err)
+			rig.Check(t, fail.KindOf(err) == fail.Held && strings.Contains(err.Error(), "policy.yaml is not allowed: policy, 12 bytes"), "%v", err)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/team/recovery"
@@ -31,7 +33,7 @@ func NewProject(s *supervisor.Supervisor, policy *Policy) *Project {
 // Handles lists the agents. Errors: NotFound when the project is gone.
 func (p *Project) Handles() ([]agent.Handle, error) {
 	if p.Store.Gone() {
-		return nil, agent.Errorf(agent.NotFound, "the .nbs of %s was removed or moved away", agent.Quote(p.Store.Project()))
+		return nil, fail.Errorf(fail.NotFound, "the .nbs of %s was removed or moved away", human.Quote(p.Store.Project()))
 	}
 	return p.Store.Handles()
 }
@@ -53,7 +55,7 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 	}
 	c := report.Cases[0]
 	if len(c.Steps) == 0 {
-		return "", agent.Errorf(agent.Conflict, "nothing was done: %s", cmp.Or(c.Left, "it is "+string(c.After.Verdict)+" by itself"))
+		return "", fail.Errorf(fail.Conflict, "nothing was done: %s", cmp.Or(c.Left, "it is "+string(c.After.Verdict)+" by itself"))
 	}
 	steps := make([]string, len(c.Steps))
 	for i, step := range c.Steps {
@@ -62,7 +64,7 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 	done = strings.Join(steps, "; ")
 	better := c.After.Verdict == triage.Stressed && p.leaves(&c.After)
 	if !c.After.Verdict.IsWell() && !better {
-		return "", agent.Errorf(agent.Failed, "%s", strings.TrimSuffix(done+"; "+c.Left, "; "))
+		return "", fail.Errorf(fail.Failed, "%s", strings.TrimSuffix(done+"; "+c.Left, "; "))
 	}
 	return done, nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/team/recovery"
@@ -74,7 +75,7 @@ func TestAgentThatIsLeftBeforeItsRepair(t *testing.T) {
 	t.Parallel()
 	w := &ward{T: t, is: crashed(), resumed: idle()}
 	w.is.View.Status.Cause = agent.Exited
-	rig.Equal(t, agent.KindOf(w.repair(Default())), agent.Conflict, "kind")
+	rig.Equal(t, fail.KindOf(w.repair(Default())), fail.Conflict, "kind")
 	rig.Equal(t, w.resumes, 0, "resumes")
 }
 
@@ -83,7 +84,7 @@ func TestRepairThatCannotBeWrittenDown(t *testing.T) {
 	t.Parallel()
 	w := &ward{T: t, is: crashed(), resumed: idle(), disk: syscall.ENOSPC}
 	err := w.repair(Default())
-	rig.Check(t, agent.KindOf(err) == agent.Conflict && errorSays(err, "no space left on device"), "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Conflict && errorSays(err, "no space left on device"), "%v", err)
 	rig.Equal(t, w.resumes+w.notes, 0, "resumes and notes")
 }
 
@@ -92,7 +93,7 @@ func TestAgentThatIsWellBeforeItsRepair(t *testing.T) {
 	t.Parallel()
 	w := &ward{T: t, is: busy()}
 	err := w.repair(Default())
-	rig.Check(t, agent.KindOf(err) == agent.Conflict && errorSays(err, "nothing was done: it is healthy by itself"), "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Conflict && errorSays(err, "nothing was done: it is healthy by itself"), "%v", err)
 }
 
 func errorSays(err error, words string) bool { return strings.Contains(err.Error(), words) }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -76,7 +78,7 @@ func (v *Vigil) isQuarantined(c *charge) bool {
 
 func (v *Vigil) sayLimit(c *charge) {
 	if !v.limited {
-		v.say(DidReachLimit, c.handle, fmt.Sprintf("%s; %s in an hour are the most", c.words(), agent.Count(v.PerHour, "repair")))
+		v.say(DidReachLimit, c.handle, fmt.Sprintf("%s; %s in an hour are the most", c.words(), human.Count(v.PerHour, "repair")))
 	}
 	v.limited = true
 }
@@ -97,7 +99,7 @@ func (v *Vigil) repair(ctx context.Context, c *charge) {
 	}
 	done, err := v.Team.Repair(ctx, c.handle)
 	c.stale = true
-	if agent.KindOf(err) == agent.Conflict { // another command is at work on it: nothing was repaired
+	if fail.KindOf(err) == fail.Conflict { // another command is at work on it: nothing was repaired
 		v.uncount(attempt)
 	}
 	switch {
@@ -129,7 +131,7 @@ func (v *Vigil) failed(c *charge, why string, err error) {
 	c.rest = time.Now().Add(v.Every)
 	c.look, c.stale = c.rest, false
 	v.say(DidNotRepair, c.handle, fmt.Sprintf("%s; %v", why, err))
-	if agent.KindOf(err) == agent.Held {
+	if fail.KindOf(err) == fail.Held {
 		v.pend(c, Holds, err.Error())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 )
 
 // Server is the socket of a tmux server, with the servers that were recently lost on it.
@@ -83,7 +84,7 @@ func isOfLate(at, now time.Time) bool { return !at.After(now) && now.Sub(at) < l
 // sayServer tells a person once of a server that is lost again and again: a notice for each agent
 // would repeat the same.
 func (v *Vigil) sayServer(path string, now time.Time) {
-	words := fmt.Sprintf("the tmux server at %s died %d times in 10 minutes: who was lost with it is not brought back in the next hour, or until one is resumed there", agent.Quote(path), lossesHeld)
+	words := fmt.Sprintf("the tmux server at %s died %d times in 10 minutes: who was lost with it is not brought back in the next hour, or until one is resumed there", human.Quote(path), lossesHeld)
 	v.say(SawHeld, "", words)
 	v.pendAt(&charge{}, Holds, words, now)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/recovery"
 	"nbs-worker/internal/team/triage"
 )
@@ -63,7 +64,7 @@ func TestLostServerIsChargedToNoAgent(t *testing.T) {
 func TestRepairAfterALostServerThatFails(t *testing.T) {
 	t.Parallel()
 	watched(t, nil, team{"alpha": idle()}, func(w *world) {
-		w.mend = func(agent.Handle) error { return agent.Errorf(agent.Failed, "no") }
+		w.mend = func(agent.Handle) error { return fail.Errorf(fail.Failed, "no") }
 		w.becomes("alpha", lostIn("/s", 1))
 		w.after(window - 2*settle - time.Second)
 		if len(w.repairs) != 1+Default().PerAgent {

@@ -8,6 +8,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/team/inspect"
@@ -119,7 +120,7 @@ func (f *Files) armEntry(now *followed) error {
 		return nil
 	}
 	err := f.watch.File(now.entry)
-	if err == nil || agent.KindOf(err) == agent.Unfit {
+	if err == nil || fail.KindOf(err) == fail.Unfit {
 		return err
 	}
 	now.entry, now.noisy = "", false

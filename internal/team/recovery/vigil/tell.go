@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -16,7 +17,7 @@ func (v *Vigil) learn(c *charge, now time.Time) {
 	quarantined := c.needs(&v.Policy) && v.isQuarantined(c)
 	words := c.words()
 	if quarantined {
-		words = fmt.Sprintf("quarantined after %s in an hour: %s", agent.Count(v.PerAgent, "repair"), words)
+		words = fmt.Sprintf("quarantined after %s in an hour: %s", human.Count(v.PerAgent, "repair"), words)
 	}
 	band := agent.Healthy
 	if c.left != nil {

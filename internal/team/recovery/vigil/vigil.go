@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/recovery"
 	"nbs-worker/internal/team/triage"
 )
@@ -130,7 +131,7 @@ func (v *Vigil) look(ctx context.Context) error {
 	slices.Sort(due)
 	patients := v.Team.Look(ctx, due)
 	if ctx.Err() != nil {
-		return agent.Errorf(agent.Interrupted, "interrupted")
+		return fail.Errorf(fail.Interrupted, "interrupted")
 	}
 	if err := v.Signs.Follow(patients); err != nil {
 		return err
@@ -238,7 +239,7 @@ func (v *Vigil) sleep(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return agent.Errorf(agent.Interrupted, "interrupted")
+			return fail.Errorf(fail.Interrupted, "interrupted")
 		case <-alarm:
 			return nil
 		case <-settled:

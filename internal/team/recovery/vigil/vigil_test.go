@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/team/recovery"
 	"nbs-worker/internal/team/triage"
@@ -177,12 +178,12 @@ func TestRepairsOfAnHourAreLimited(t *testing.T) {
 
 func TestRepairThatFailsIsTriedAgainLater(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[agent.Kind]struct {
+	for kind, want := range map[fail.Kind]struct {
 		repairs int // in an hour: another command's work is no attempt of ours
 		last    Kind
-	}{agent.Failed: {3, Holds}, agent.Held: {3, Holds}, agent.Conflict: {12, Crashed}} {
+	}{fail.Failed: {3, Holds}, fail.Held: {3, Holds}, fail.Conflict: {12, Crashed}} {
 		watched(t, nil, team{"alpha": idle()}, func(w *world) {
-			w.mend = func(agent.Handle) error { return agent.Errorf(kind, "no") }
+			w.mend = func(agent.Handle) error { return fail.Errorf(kind, "no") }
 			w.becomes("alpha", crashed())
 			w.after(Default().Every - 3*settle)
 			w.mustRepair("alpha 3")

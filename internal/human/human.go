@@ -1,4 +1,5 @@
-package agent
+// Package human is text for people: quoted so that it can be pasted and does no harm to a terminal, counted, shortened.
+package human
 
 import (
 	"fmt"

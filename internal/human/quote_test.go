@@ -1,11 +1,10 @@
-package agent_test
+package human_test
 
 import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
-
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -25,6 +24,6 @@ func TestQuoteMakesTextHarmless(t *testing.T) {
 		strings.Repeat("x", 80):    `"` + strings.Repeat("x", 80) + `"`,
 		strings.Repeat("x", 500):   `"` + strings.Repeat("x", 80) + `"...`,
 	} {
-		rig.Equal(t, agent.Quote(given), want, "Quote(%q)", given)
+		rig.Equal(t, human.Quote(given), want, "Quote(%q)", given)
 	}
 }

@@ -1,11 +1,10 @@
-package agent_test
+package human_test
 
 import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
-
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -41,10 +40,10 @@ func TestLegible(t *testing.T) {
 		"\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \uac00 \u4e2d e\u0301": "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \uac00 \u4e2d e\u0301",
 		"\u2839 \u23fa \u276f \u2500 \u2713":                                            "\u2839 \u23fa \u276f \u2500 \u2713", // what Claude draws
 	} {
-		got := agent.Legible(given)
+		got := human.Legible(given)
 		rig.Check(t, got == want, "Legible(%+q) = %+q; want %+q", given, got, want)
-		if agent.IsLegible(given) != (given == want) || !agent.IsLegible(got) {
-			t.Errorf("IsLegible(%+q) = %t, of what was made of it %t", given, agent.IsLegible(given), agent.IsLegible(got))
+		if human.IsLegible(given) != (given == want) || !human.IsLegible(got) {
+			t.Errorf("IsLegible(%+q) = %t, of what was made of it %t", given, human.IsLegible(given), human.IsLegible(got))
 		}
 	}
 }
@@ -56,7 +55,7 @@ func TestWord(t *testing.T) {
 		"clear)\nState: idle": `"clear)\nState: idle"`, "a\u200bb": `"a\u200bb"`, "(x)": `"(x)"`, " x": `" x"`, "\u0441lear": "\"\u0441lear\"",
 		strings.Repeat("x", 70): `"` + strings.Repeat("x", 70) + `"`,
 	} {
-		rig.Equal(t, agent.Word(given), want, "Word(%q)", given)
+		rig.Equal(t, human.Word(given), want, "Word(%q)", given)
 	}
 }
 
@@ -66,6 +65,6 @@ func TestShellWord(t *testing.T) {
 	for given, want := range map[string]string{
 		"/a b": "'/a b'", "it's": `'it'\''s'`, "a\nb": `$'a\x0ab'`, "a\u200bb": `$'a\xe2\x80\x8bb'`, "\x1b[2J'\\": `$'\x1b[2J\'\\'`, "\u4e2d": "'\u4e2d'",
 	} {
-		rig.Equal(t, agent.ShellWord(given), want, "ShellWord(%q)", given)
+		rig.Equal(t, human.ShellWord(given), want, "ShellWord(%q)", given)
 	}
 }

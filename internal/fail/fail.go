@@ -1,4 +1,5 @@
-package agent
+// Package fail is errors with a meaning: a kind, which is the exit code of the program, and remedies for people.
+package fail
 
 import (
 	"errors"
@@ -33,10 +34,6 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
-
-// ErrSuperseded ends a start that is no longer the agent's: the record names another start, or
-// the launch file of this one is gone.
-var ErrSuperseded error = Errorf(Conflict, "another command started or stopped the agent meanwhile")
 
 // Errorf makes an Error of the kind. The format's %w wraps as in [fmt.Errorf].
 func Errorf(kind Kind, format string, args ...any) *Error {
