@@ -28,6 +28,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
@@ -213,14 +214,7 @@ func (e *Engine) sleep(ctx context.Context, until time.Time) error {
 	if until.IsZero() {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(until.Sub(e.Now()))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return clock.Sleep(ctx, until.Sub(e.Now()))
 }
 
 // ErrDeadLetter is in the error of a turn that waits for a person, which its journal has too.

@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 
 	"github.com/go-telegram/bot"
 )
@@ -122,7 +123,7 @@ func (b *Bridge) introduce(ctx context.Context) error {
 			return errToken()
 		}
 		b.once("reach Telegram: " + err.Error() + ": it is tried again")
-		if err := pause(ctx, retryAfter(err, wait)); err != nil {
+		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 )
 
 // keyPrefix begins the key of a chat's conversation.
@@ -160,7 +161,7 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 		if !told && b.say(ctx, c, "Your message could not be kept yet: "+b.words(err)+". It is tried again until it can.") != nil {
 			return
 		}
-		if pause(ctx, wait.NextBackOff()) != nil {
+		if clock.Sleep(ctx, wait.NextBackOff()) != nil {
 			return
 		}
 	}
@@ -252,13 +253,13 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 			return Answer{Class: "lost", Error: b.words(err)}, nil
 		case err != nil:
 			b.log("wait for an answer of chat %d: %v: it is tried again", c.number, err)
-			if err := pause(ctx, wait.NextBackOff()); err != nil {
+			if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
 				return Answer{}, err
 			}
 		case !answer.isHeld():
 			return answer, nil
 		case answer.equal(told): // which Chats should not give
-			if err := pause(ctx, wait.NextBackOff()); err != nil {
+			if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
 				return Answer{}, err
 			}
 		default:
@@ -282,7 +283,7 @@ func (b *Bridge) insist(ctx context.Context, what string, do func() error) error
 			return nil
 		}
 		b.log("%s: %v: it is tried again", what, err)
-		if err := pause(ctx, wait.NextBackOff()); err != nil {
+		if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
 			return err
 		}
 	}

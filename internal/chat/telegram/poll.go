@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"nbs-worker/internal/platform/clock"
+
 	"github.com/go-telegram/bot"
 )
 
@@ -27,7 +29,7 @@ func (b *Bridge) poll(ctx context.Context) error {
 				return errToken()
 			}
 			b.log("ask Telegram for messages: %v: it is tried again", err)
-			if err := pause(ctx, retryAfter(err, wait)); err != nil {
+			if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
 				return err
 			}
 			continue

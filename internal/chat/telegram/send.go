@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/go-telegram/bot"
@@ -49,7 +50,7 @@ func (b *Bridge) sendPart(ctx context.Context, chat int64, text string, wait *ba
 			return refusal(err)
 		}
 		b.log("write to chat %d: %v: it is tried again", chat, err)
-		if err := pause(ctx, retryAfter(err, wait)); err != nil {
+		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
 			return err
 		}
 		if mayHaveArrived(err) && !strings.HasPrefix(text, PerhapsAgain) {
@@ -123,18 +124,6 @@ func askedFor(err error) time.Duration {
 	return 0
 }
 
-// pause waits. Its error is the context's.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // typing shows the chat that its message is worked on, until stop is called.
 func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
 	const shown = 5 * time.Second // for how long Telegram shows it
@@ -146,7 +135,7 @@ func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
 			request, end := context.WithTimeout(ctx, shown)
 			_, err := b.bot.SendChatAction(request, &bot.SendChatActionParams{ChatID: chat, Action: models.ChatActionTyping})
 			end()
-			if pause(ctx, max(shown-time.Second, askedFor(err))) != nil { // whether it is shown changes nothing else
+			if clock.Sleep(ctx, max(shown-time.Second, askedFor(err))) != nil { // whether it is shown changes nothing else
 				return
 			}
 		}

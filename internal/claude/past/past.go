@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/human"
 )
 
 // Turn is a turn that is over.
@@ -116,7 +117,7 @@ func (r *reader) read(uuid string, said []transcript.Message, ends bool) {
 			one.number = r.prompts
 			r.first = cmp.Or(r.first, m.Text)
 		}
-		m.Text = shortened(m.Text)
+		m.Text = human.Cut(m.Text, textLimit)
 		one.said = append(one.said, m)
 	}
 	switch {
@@ -225,16 +226,9 @@ func (r *reader) addSubagents(file transcript.File, p *Past) error {
 func (p *Past) addSubagent(m transcript.Message) {
 	for i := range p.Turns {
 		if !m.At.After(p.Turns[i].At) {
-			m.Subagent, m.Text = true, shortened(m.Text)
+			m.Subagent, m.Text = true, human.Cut(m.Text, textLimit)
 			p.Turns[i].Said = append(p.Turns[i].Said, m)
 			return
 		}
 	}
-}
-
-func shortened(text string) string {
-	if len(text) <= textLimit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:textLimit], "") + "…"
 }

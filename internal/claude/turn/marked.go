@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/claude/jsonl"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/human"
 )
 
 // Mark is what a transcript shows of a turn.
@@ -258,5 +259,5 @@ func (m *Mark) fail(r *record, parts []content) {
 		e.result.Text += part.Text
 	}
 	m.Answered, m.Answer = false, ""
-	m.Class, m.Detail = e.classOf(e.result.Text), shortened(e.result.Text)
+	m.Class, m.Detail = e.classOf(e.result.Text), human.Cut(e.result.Text, detailKept)
 }

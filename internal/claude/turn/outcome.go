@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/human"
 )
 
 // Class is why a turn was not answered.
@@ -64,7 +65,7 @@ const detailKept = 2000 // bytes
 func (e *end) outcome() Outcome {
 	o := Outcome{SessionID: e.session, Exit: e.exit}
 	if e.result == nil {
-		o.Class, o.Detail = e.withoutResult(), shortened(cmp.Or(strings.TrimSpace(e.stderr), e.exit))
+		o.Class, o.Detail = e.withoutResult(), human.Cut(cmp.Or(strings.TrimSpace(e.stderr), e.exit), detailKept)
 		return o
 	}
 	r := e.result
@@ -74,7 +75,7 @@ func (e *end) outcome() Outcome {
 		return o
 	}
 	text := cmp.Or(r.Text, strings.Join(r.Errors, "\n"), strings.TrimSpace(e.stderr))
-	o.Class, o.Detail = e.classOf(text), shortened(text)
+	o.Class, o.Detail = e.classOf(text), human.Cut(text, detailKept)
 	if o.Class == UnknownSession {
 		o.SessionID = "" // it repeats what it was asked for
 	}
@@ -144,11 +145,4 @@ func (e *end) classOf(text string) Class {
 		return BadRequest
 	}
 	return Failed
-}
-
-func shortened(text string) string {
-	if len(text) <= detailKept {
-		return text
-	}
-	return strings.ToValidUTF8(text[:detailKept], "") + "…"
 }

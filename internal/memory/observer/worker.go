@@ -22,6 +22,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/team/observe"
@@ -105,7 +106,7 @@ func (w *Worker) Once(ctx context.Context) (Report, error) {
 		if err != nil || !unfinished || time.Since(begun) > patience {
 			return w.done, err
 		}
-		if err := sleep(ctx, soon); err != nil {
+		if err := clock.Sleep(ctx, soon); err != nil {
 			return w.done, err
 		}
 	}
@@ -140,9 +141,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.complain(err)
 		switch {
 		case unfinished:
-			err = sleep(ctx, soon)
+			err = clock.Sleep(ctx, soon)
 		case w.isOwing():
-			err = sleep(ctx, rescan)
+			err = clock.Sleep(ctx, rescan)
 		default:
 			err = changes.Change(ctx)
 		}
@@ -159,17 +160,6 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) isOwing() bool {
 	waiting, err := w.Store.Spool().List()
 	return err != nil || len(w.owed) > 0 || slices.ContainsFunc(waiting, func(a spool.Announcement) bool { return w.observes(a.Handle) })
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // complain tells what could not be done, once.

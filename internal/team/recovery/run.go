@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/team/triage"
 )
@@ -68,17 +69,8 @@ func (r *run) pace(ctx context.Context) (waited bool) {
 	if r.started.IsZero() || rest <= 0 {
 		return false
 	}
-	wait(ctx, rest)
+	_ = clock.Sleep(ctx, rest) // who waits asks the context
 	return true
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // step takes one step, written down before and after, and returns why no other may follow.
@@ -180,7 +172,7 @@ func (r *run) ping(ctx context.Context, p *Patient) error {
 	limited, stop := context.WithTimeout(ctx, pingTime)
 	defer stop()
 	for limited.Err() == nil {
-		wait(limited, pingEvery)
+		_ = clock.Sleep(limited, pingEvery)
 		if now := r.Look(limited, []agent.Handle{p.Handle})[0]; now.Verdict != p.Verdict && now.Verdict != triage.Unknown {
 			return nil
 		}

@@ -1,0 +1,19 @@
+// Package clock is time as programs wait for it.
+package clock
+
+import (
+	"context"
+	"time"
+)
+
+// Sleep waits for a time. Errors: the context's.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
