@@ -17,7 +17,7 @@ func Legible(text string) string {
 	var b strings.Builder
 	for i, r := range text {
 		switch {
-		case IsControl(r):
+		case isControl(r):
 			b.WriteByte('?')
 		case isHidden(r) && !withinEmoji(text, i, r):
 			b.WriteString(spelled(r))
@@ -31,13 +31,13 @@ func Legible(text string) string {
 // IsLegible tells whether [Legible] shows a text as it is.
 func IsLegible(text string) bool { return Legible(text) == text }
 
-// IsControl tells whether a character makes a terminal do something; a line break and a tab
+// isControl tells whether a character makes a terminal do something; a line break and a tab
 // are text.
-func IsControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // IsUnclear tells whether a character is a control character, or may be invisible or change how
 // others are shown. Within an emoji some of these are harmless.
-func IsUnclear(r rune) bool { return r >= utf8.RuneSelf && isHidden(r) || IsControl(r) }
+func IsUnclear(r rune) bool { return r >= utf8.RuneSelf && isHidden(r) || isControl(r) }
 
 // blanks are characters that show nothing, although their category is letter, mark or symbol.
 var blanks = &unicode.RangeTable{

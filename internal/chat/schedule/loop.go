@@ -93,7 +93,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	runs, cancel := context.WithCancel(ctx)
 	defer l.runs.Wait()
 	defer cancel()
-	for _, due := range Unfinished(l.File, l.lasts) {
+	for _, due := range unfinished(l.File, l.lasts) {
 		l.begin(runs, due)
 	}
 	for {
@@ -106,7 +106,7 @@ func (l *Loop) Run(ctx context.Context) error {
 
 // step hands over what is due, and returns when to look again.
 func (l *Loop) step(ctx context.Context) (next time.Time) {
-	agenda := Plan(l.File, l.lasts, l.Now())
+	agenda := plan(l.File, l.lasts, l.Now())
 	if agenda.Changed && !l.remember(agenda.Lasts) {
 		return l.Now().Add(retry) // nothing runs that a crash would make run twice
 	}

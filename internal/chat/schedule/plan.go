@@ -25,9 +25,9 @@ type Skipped struct {
 // ahead of now was noted by a wrong clock: to wait for it would stop the entry.
 const largestSetback = 24 * time.Hour
 
-// Plan decides what is to be done now, by how far the entries came. An entry that is new, or has
+// plan decides what is to be done now, by how far the entries came. An entry that is new, or has
 // other times than before, counts from now on.
-func Plan(file *File, lasts map[string]Last, now time.Time) Agenda {
+func plan(file *File, lasts map[string]Last, now time.Time) Agenda {
 	now = now.UTC().Round(0) // by the clock on the wall, which may be set
 	agenda := Agenda{Lasts: make(map[string]Last, len(file.Entries))}
 	for _, e := range file.Entries {
@@ -79,8 +79,8 @@ func (a *Agenda) skip(e *Entry, at time.Time, why string) {
 	a.Skipped = append(a.Skipped, Skipped{Name: e.Name, ScheduledFor: at, Why: why})
 }
 
-// Unfinished are the runs that were handed over, and of which the end is not known.
-func Unfinished(file *File, lasts map[string]Last) (due []Due) {
+// unfinished are the runs that were handed over, and of which the end is not known.
+func unfinished(file *File, lasts map[string]Last) (due []Due) {
 	for _, e := range file.Entries {
 		if last := lasts[e.Name]; last.Running() {
 			due = append(due, Due{Entry: e, ScheduledFor: last.ScheduledFor, Again: true})

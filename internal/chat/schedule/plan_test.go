@@ -72,9 +72,9 @@ func TestPlan(t *testing.T) {
 			lasts["a"] = *c.last
 		}
 		file, now := entry(c.missed, c.overlap), noon.Add(c.after)
-		agenda := Plan(file, lasts, now)
+		agenda := plan(file, lasts, now)
 		rig.Equal(t, told(agenda), c.want, "%s", c.what)
-		again := Plan(file, agenda.Lasts, now)
+		again := plan(file, agenda.Lasts, now)
 		rig.Check(t, len(again.Due)+len(again.Skipped) == 0 && !again.Changed && again.Next.Equal(agenda.Next), "%s, planned twice: %s", c.what, told(again))
 		rig.Check(t, len(agenda.Lasts) == 1, "%s: what is not in the file is remembered: %v", c.what, agenda.Lasts)
 	}
@@ -84,13 +84,13 @@ func TestPlan(t *testing.T) {
 func TestUnfinishedRun(t *testing.T) {
 	t.Parallel()
 	file := entry(MissedSkip, OverlapSkip)
-	agenda := Plan(file, map[string]Last{"a": {When: "every 1h0m0s", Passed: noon}}, noon.Add(time.Hour))
-	again := Unfinished(file, agenda.Lasts)
+	agenda := plan(file, map[string]Last{"a": {When: "every 1h0m0s", Passed: noon}}, noon.Add(time.Hour))
+	again := unfinished(file, agenda.Lasts)
 	rig.Check(t, len(agenda.Due) == 1 && len(again) == 1 && again[0].Again && again[0].ID() == agenda.Due[0].ID(), "%+v, %+v", agenda.Due, again)
 	rig.Equal(t, again[0].ID(), "cron:a:2026-02-20T13:00:00Z", "its id")
 	last := agenda.Lasts["a"]
 	last.Done = true
-	rig.Check(t, len(Unfinished(file, map[string]Last{"a": last})) == 0, "it is over")
+	rig.Check(t, len(unfinished(file, map[string]Last{"a": last})) == 0, "it is over")
 }
 
 func TestUpcoming(t *testing.T) {

@@ -32,7 +32,7 @@ func (b *Bridge) send(ctx context.Context, chat int64, text string) error {
 		text = "(empty)" // Telegram has no empty messages
 	}
 	wait := b.backoff()
-	for _, part := range Split(text) {
+	for _, part := range split(text) {
 		if err := b.sendPart(ctx, chat, part, wait); err != nil {
 			return err
 		}

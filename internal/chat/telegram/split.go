@@ -8,10 +8,10 @@ import (
 // maxText is how long a message may be. Telegram counts UTF-16 code units: most emoji are two.
 const maxText = 4096
 
-// Split cuts a text into messages of at most 4,096 UTF-16 code units: between paragraphs if it can, else between
+// split cuts a text into messages of at most 4,096 UTF-16 code units: between paragraphs if it can, else between
 // lines, else between words, else anywhere. A code block that is cut is closed, and opened again in the next message.
 // Blank parts are dropped.
-func Split(text string) []string {
+func split(text string) []string {
 	text = strings.ToValidUTF8(text, "\uFFFD") // Telegram refuses anything else
 	var parts []string
 	for opening := ""; text != ""; {

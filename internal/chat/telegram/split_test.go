@@ -31,7 +31,7 @@ func TestSplit(t *testing.T) {
 		"what is not UTF-8":         {"a\xffb", []string{"a\uFFFDb"}},
 		"a language without an end": {"```" + strings.Repeat("y", 5000), []string{"```" + strings.Repeat("y", 4027) + "\n```", "```\n" + strings.Repeat("y", 973)}},
 	} {
-		if got := Split(test.text); !slices.Equal(got, test.want) {
+		if got := split(test.text); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n%q, want\n%q", name, got, test.want)
 		}
 	}
@@ -50,7 +50,7 @@ func FuzzSplit(f *testing.F) {
 				return r
 			}, text)
 		}
-		parts := Split(text)
+		parts := split(text)
 		for _, part := range parts {
 			if units(part) > maxText || strings.TrimSpace(part) == "" {
 				t.Errorf("a part of %d units: %q", units(part), part)

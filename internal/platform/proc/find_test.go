@@ -31,7 +31,7 @@ func TestCarryingFindsAnOrphanOfAnotherSession(t *testing.T) {
 	if diff := cmp.Diff([]int{orphan}, pidsOf(found)); diff != "" {
 		t.Fatalf("-want +got:\n%s", diff)
 	}
-	rig.Must(t, Stop(t.Context(), found[0], longGrace))
+	rig.Must(t, stop(t.Context(), found[0], longGrace))
 	if left, err := Carrying("NBS_PROC_TEST_MARK", mark); err != nil || len(left) != 0 {
 		t.Errorf("after its end: %v, %v", left, err)
 	}

@@ -11,10 +11,10 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Stop ends a process: TERM, up to grace for it to leave, KILL. CONT follows TERM,
+// stop ends a process: TERM, up to grace for it to leave, KILL. CONT follows TERM,
 // for a stopped process acts on no TERM. nil means that the process was seen to be
 // gone. A Foreign or Unsure process is left alone and is an error.
-func Stop(ctx context.Context, id agent.Identity, grace time.Duration) error {
+func stop(ctx context.Context, id agent.Identity, grace time.Duration) error {
 	h, liveness, err := Open(id)
 	switch liveness {
 	case Gone:
@@ -46,7 +46,7 @@ func Stop(ctx context.Context, id agent.Identity, grace time.Duration) error {
 func StopAll(ctx context.Context, ids []agent.Identity, grace time.Duration) error {
 	failures := make(chan error, len(ids))
 	for _, id := range ids {
-		go func() { failures <- Stop(ctx, id, grace) }()
+		go func() { failures <- stop(ctx, id, grace) }()
 	}
 	var all error
 	for range ids {

@@ -32,18 +32,18 @@ func open(t *testing.T, id agent.Identity) *Handle {
 func TestStopEndsByTerm(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
-	rig.Must(t, Stop(t.Context(), c.id, longGrace))
+	rig.Must(t, stop(t.Context(), c.id, longGrace))
 	wantLiveness(t, c.id, Gone)
 	by := c.EndedBy()
 	rig.Check(t, by == syscall.SIGTERM, "ended by %v; want TERM", by)
-	err := Stop(t.Context(), c.id, longGrace)
+	err := stop(t.Context(), c.id, longGrace)
 	rig.Check(t, err == nil, "stop of what has gone: %v", err)
 }
 
 func TestStopKillsAfterTheGrace(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "ignore-term")
-	rig.Must(t, Stop(t.Context(), c.id, shortGrace))
+	rig.Must(t, stop(t.Context(), c.id, shortGrace))
 	by := c.EndedBy()
 	rig.Check(t, by == syscall.SIGKILL, "ended by %v; want KILL", by)
 }
@@ -57,7 +57,7 @@ func TestStopEndsAStoppedProcessByTerm(t *testing.T) {
 		return err == nil && stat.state == 'T'
 	})
 	wantLiveness(t, c.id, Alive)
-	rig.Must(t, Stop(t.Context(), c.id, longGrace))
+	rig.Must(t, stop(t.Context(), c.id, longGrace))
 	by := c.EndedBy()
 	rig.Check(t, by == syscall.SIGTERM, "ended by %v; want TERM", by)
 }
@@ -67,7 +67,7 @@ func TestStopGoesOnAfterAnInterrupt(t *testing.T) {
 	c := startReady(t, "ignore-term")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	rig.Must(t, Stop(ctx, c.id, shortGrace))
+	rig.Must(t, stop(ctx, c.id, shortGrace))
 	wantLiveness(t, c.id, Gone)
 }
 
@@ -80,7 +80,7 @@ func TestStopSignalsNobodyElse(t *testing.T) {
 	} {
 		id := c.id
 		edit(&id)
-		err := Stop(t.Context(), id, shortGrace)
+		err := stop(t.Context(), id, shortGrace)
 		rig.Check(t, err != nil && strings.Contains(err.Error(), "another host"), "%s: %v; want a refusal", why, err)
 	}
 	for why, edit := range map[string]func(*agent.Identity){
@@ -90,7 +90,7 @@ func TestStopSignalsNobodyElse(t *testing.T) {
 	} {
 		id := c.id
 		edit(&id)
-		err := Stop(t.Context(), id, shortGrace)
+		err := stop(t.Context(), id, shortGrace)
 		rig.Check(t, err == nil, "%s: %v; want nothing to do", why, err)
 	}
 	wantLiveness(t, c.id, Alive)

@@ -119,7 +119,7 @@ func (f *Folder) View(dir smallfile.Dir, sub, name string, limit int, look func(
 		return nil
 	}
 	if others, ok := errors.AsType[*smallfile.ForeignError](err); ok {
-		return Foreign(f.Path(sub, name), others.UID, others.Mode)
+		return foreign(f.Path(sub, name), others.UID, others.Mode)
 	}
 	if at, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
 		return at.Err // what reads a file names it

@@ -40,11 +40,11 @@ func Check(path string) error {
 	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
 		return nil
 	}
-	return Foreign(path, owner, info.Mode())
+	return foreign(path, owner, info.Mode())
 }
 
-// Foreign is the error for what belongs to another user, or can be written by one.
-func Foreign(path string, owner uint32, mode fs.FileMode) error {
+// foreign is the error for what belongs to another user, or can be written by one.
+func foreign(path string, owner uint32, mode fs.FileMode) error {
 	if int(owner) != os.Geteuid() {
 		return fail.Errorf(fail.BadInput, "%s belongs to user id %d, not to this user (%d)", human.Quote(path), owner, os.Geteuid()).
 			Hint("%s", TakeOver(path, owner))

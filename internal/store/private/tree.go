@@ -99,7 +99,7 @@ func checkAlone(dir *os.File) error {
 		return fail.Errorf(fail.BadInput, "%s can be read by other users (mode %04o)", human.Quote(dir.Name()), info.Mode().Perm()).
 			Hint("it is for this user alone: chmod 700 %s", human.ShellWord(dir.Name()))
 	}
-	return Foreign(dir.Name(), owner, info.Mode())
+	return foreign(dir.Name(), owner, info.Mode())
 }
 
 // In calls change with the tree open, and makes it first where it is missing.

@@ -28,7 +28,7 @@ type Unrecorded struct {
 // and those of its agents whose conversation another process has open too.
 func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
 	s := search{o}
-	pids, err := Claudes(o)
+	pids, err := claudes(o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +60,9 @@ func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
 	return shown, nil
 }
 
-// Claudes are the processes of this user that are claudes, by their names or by the registry
+// claudes are the processes of this user that are claudes, by their names or by the registry
 // of the caller's configuration.
-func Claudes(o *observe.Observer) ([]int, error) {
+func claudes(o *observe.Observer) ([]int, error) {
 	named, err := proc.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err

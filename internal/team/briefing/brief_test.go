@@ -48,7 +48,7 @@ const failed = `"type":"assistant","isApiErrorMessage":true,"error":"rate_limit"
 // A successor is told where the conversation had come to: what was asked and said last, the tasks, the files.
 func TestNotesOfATranscript(t *testing.T) {
 	t.Parallel()
-	said, err := Read(talk(t,
+	said, err := read(talk(t,
 		user("Forgotten."), user("Build the gate."), user("Then the wall."),
 		tool("Edit", `{"file_path":"/srv/gate.go"}`), tool("Write", `{"file_path":"/srv/wall.go"}`), tool("Edit", `{"file_path":"/srv/gate.go"}`), tool("Bash", `{"command":"secret"}`),
 		tool("TodoWrite", `{"todos":[{"content":"the gate","status":"completed"},{"content":"the wall","status":"in_progress"}]}`),
@@ -69,7 +69,7 @@ func TestNotesOfATranscript(t *testing.T) {
 // Where the conversation was compacted, the summary tells of what was before; where it ended with an error, that is said.
 func TestNotesOfACompactedConversation(t *testing.T) {
 	t.Parallel()
-	said, err := Read(talk(t,
+	said, err := read(talk(t,
 		user("Build the gate."), reply("Yes."), `"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":150000}`,
 		`"type":"user","isCompactSummary":true,"message":{"role":"user","content":"The gate was to be built."}`, user("Go on."), failed,
 	))

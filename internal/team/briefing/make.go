@@ -69,7 +69,7 @@ func said(o *observe.Observer, r *agent.Record, id agent.SessionID) (said Said, 
 	if err != nil || !there {
 		return said, there, err
 	}
-	if said, err = Read(file); err != nil {
+	if said, err = read(file); err != nil {
 		return Said{}, false, fmt.Errorf("read the transcript: %w", err)
 	}
 	return said, true, nil

@@ -31,8 +31,8 @@ const (
 	filesNum = 15
 )
 
-// Read reads where a conversation has come to.
-func Read(file transcript.File) (Said, error) {
+// read reads where a conversation has come to.
+func read(file transcript.File) (Said, error) {
 	conversation, err := file.Conversation(transcript.Wanted{Tools: true, Keep: matters, Last: reach})
 	if err != nil {
 		return Said{}, err

@@ -29,7 +29,7 @@ func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
 	entry, err := o.Registered(r)
 	if err == nil {
 		compare("session_id", string(r.SessionID), string(entry.SessionID))
-		if in := WorksIn(r, &entry); in != "" && !o.hasEntered(r, in) {
+		if in := worksIn(r, &entry); in != "" && !o.hasEntered(r, in) {
 			compare("cwd", RealPath(r.LaunchCwd()), in)
 		}
 	}
@@ -55,8 +55,8 @@ func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
 	return found, nil
 }
 
-// WorksIn is where the session of a registry entry is, where that is not the recorded folder; else "".
-func WorksIn(r *agent.Record, entry *live.Entry) string {
+// worksIn is where the session of a registry entry is, where that is not the recorded folder; else "".
+func worksIn(r *agent.Record, entry *live.Entry) string {
 	if entry == nil || entry.Cwd == r.LaunchCwd() || entry.Cwd == RealPath(r.LaunchCwd()) {
 		return ""
 	}

@@ -60,8 +60,8 @@ type Evidence struct {
 // startTime is how long a claude counts as starting while no source reports on it.
 const startTime = 30 * time.Second
 
-// Judge derives a status from the evidence, and the dialog at which a live agent waits.
-func Judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
+// judge derives a status from the evidence, and the dialog at which a live agent waits.
+func judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	if r.Process == nil {
 		return e.unidentified(r), ""
 	}

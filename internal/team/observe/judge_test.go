@@ -84,7 +84,7 @@ func TestJudgeTheLiving(t *testing.T) {
 	for what, c := range living {
 		r := agent.Record{Started: now.Add(-c.age), Process: &agent.Process{Identity: agent.Identity{Identified: agent.Identified{PID: 9}}}}
 		e := Evidence{Now: now, Claude: proc.Alive, Entry: c.entry, Report: c.report, Screen: c.screen, Failure: c.failure}
-		status, dialog := Judge(&r, &e)
+		status, dialog := judge(&r, &e)
 		rig.Equal(t, string(status.State)+" "+status.Source+" "+status.Detail, c.want, "%s", what)
 		rig.Check(t, status.SamePID && status.Running() && status.Uptime == c.age, "%s: it runs, and %+v", what, status)
 		if (status.Retry != nil) != (status.State == agent.Retrying) || (dialog != "") != (status.Source == agent.FromScreen && c.screen.Dialog != "") {
@@ -124,7 +124,7 @@ func TestJudgeTheAbsent(t *testing.T) {
 		"its server went":                  {Evidence{Claude: proc.Gone, Death: Death{ServerGone: true}}, 9, nil, "lost: tmux"},
 	} {
 		r := agent.Record{Exits: c.exits, Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: c.pid}}}}
-		status, _ := Judge(&r, &c.evidence)
+		status, _ := judge(&r, &c.evidence)
 		rig.Check(t, status.Word() == c.want && !status.SamePID, "%s: %+v; want %s", what, status, c.want)
 	}
 }
@@ -155,7 +155,7 @@ func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 			Spec: agent.Spec{Handle: "a"}, Desired: c.desired, Restarts: c.restarts, Exits: []agent.Exit{{Invocation: "i", Code: 1}},
 			Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}},
 		}
-		status, _ := Judge(&r, &Evidence{Now: now, Claude: proc.Gone, LauncherLives: c.launcher, Paused: c.paused})
+		status, _ := judge(&r, &Evidence{Now: now, Claude: proc.Gone, LauncherLives: c.launcher, Paused: c.paused})
 		state, detail := status.Words()
 		got := state + ", " + detail
 		rig.Check(t, got == c.want && !status.Running() && status.Down(), "%s: %q; want %q", what, got, c.want)
@@ -168,10 +168,10 @@ func TestJudgeSinceWhenOneIsDead(t *testing.T) {
 	now := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
 	r := agent.Record{Started: now.Add(-time.Hour), Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}}}
 	e := Evidence{Claude: proc.Gone, Now: now}
-	if status, _ := Judge(&r, &e); status.Age != nil {
+	if status, _ := judge(&r, &e); status.Age != nil {
 		t.Errorf("nobody saw the end, and it was %s ago", *status.Age)
 	}
 	r.Exits = []agent.Exit{{Invocation: "i", Code: 1, At: now.Add(-time.Minute)}}
-	status, _ := Judge(&r, &e)
+	status, _ := judge(&r, &e)
 	rig.Check(t, status.Age != nil && *status.Age == time.Minute, "the age is %v; want a minute", status.Age)
 }

@@ -23,7 +23,7 @@ type Sight struct {
 	Asked  *agent.Asked  // in the dialog; nil: nothing, or its screen does not show it
 	Report agent.Report  // what its hooks said in this start; empty: nothing
 	Done   bool          // the last turn of this start ended well
-	// WorksIn is where its session is now, if that is another folder than the recorded one; DriftOf says
+	// worksIn is where its session is now, if that is another folder than the recorded one; DriftOf says
 	// whether the session has moved there by itself.
 	WorksIn string
 
@@ -165,9 +165,9 @@ func (a *subject) sight() Sight {
 		return s
 	}
 	if a.evidence.Claude == proc.Alive {
-		s.WorksIn = WorksIn(&a.record, a.evidence.Entry)
+		s.WorksIn = worksIn(&a.record, a.evidence.Entry)
 	}
-	s.Status, s.Dialog = Judge(&a.record, &a.evidence)
+	s.Status, s.Dialog = judge(&a.record, &a.evidence)
 	if reading := a.evidence.Screen; s.Status.State == agent.Waiting && reading.State == agent.Waiting {
 		s.Dialog, s.Asked = reading.Dialog, reading.Asked
 	}

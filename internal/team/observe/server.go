@@ -41,7 +41,7 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (cli
 		return nil, unasked(nil) // an agent may run where there is no tmux
 	case err != nil:
 		return nil, unasked(err)
-	case ServerGone(r):
+	case serverGone(r):
 		return client, unasked(nil)
 	case all:
 		answer = client.AskPanes(ctx)
@@ -60,9 +60,9 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (cli
 	}
 }
 
-// ServerGone tells whether the tmux server of a start has ended. Its panes ended with it, and
+// serverGone tells whether the tmux server of a start has ended. Its panes ended with it, and
 // the path of its socket may be anybody's by now.
-func ServerGone(r *agent.Record) bool {
+func serverGone(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && proc.IsGone(r.Process.ServerIdentity())
 }
 

@@ -46,7 +46,7 @@ func (o *Observer) Settled(ctx context.Context, handle agent.Handle) (agent.Reco
 	if _, ending, _ := proc.CheckEnding(r.Process.Identity); ending {
 		proc.WaitGone(ctx, r.Process.Identity, settlePatience)
 	}
-	if !proc.IsGone(r.Process.Identity) && ServerGone(&r) { // its terminal was hung up, and it leaves by itself
+	if !proc.IsGone(r.Process.Identity) && serverGone(&r) { // its terminal was hung up, and it leaves by itself
 		proc.WaitGone(ctx, r.Process.Identity, settlePatience-time.Since(o.Began))
 	}
 	claudeGone, launcherGone := proc.IsGone(r.Process.Identity), proc.IsGone(r.Process.LauncherIdentity())

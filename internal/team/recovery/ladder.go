@@ -34,11 +34,11 @@ type Memory interface {
 	Note(ctx context.Context, p *Patient, detail string) error // in the journal
 }
 
-// ErrFloor means that compacting a conversation frees nothing any more.
-var ErrFloor = errors.New("compaction floor")
+// errFloor means that compacting a conversation frees nothing any more.
+var errFloor = errors.New("compaction floor")
 
-// ErrLogin means that nobody is logged in: an agent that is started answers no prompt.
-var ErrLogin = errors.New("nobody is logged in")
+// errLogin means that nobody is logged in: an agent that is started answers no prompt.
+var errLogin = errors.New("nobody is logged in")
 
 // Options say how far a run goes.
 type Options struct {

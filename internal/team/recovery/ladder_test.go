@@ -52,8 +52,8 @@ var ladders = map[string]struct {
 	"low":                         {is("a", triage.Stressed, 2), no, "unload a", "", triage.Idle},
 	"low, and at work":            {change(is("a", triage.Stressed, 2), func(a *patient) { a.Working = true }), yes, "", "it is at work, and is not touched", triage.Stressed},
 	"at the floor":                {is("a", triage.Stressed, 4), yes, "replace a, fresh a", "", triage.Idle},
-	"compaction does not help":    {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }), yes, "unload a, replace a, fresh a", "", triage.Idle},
-	"compaction, and not allowed": {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }), no, "unload a", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Stressed},
+	"compaction does not help":    {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = errFloor }), yes, "unload a, replace a, fresh a", "", triage.Idle},
+	"compaction, and not allowed": {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = errFloor }), no, "unload a", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Stressed},
 	"the API does not compact": {
 		change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = errors.New("529") }), yes, "unload a", "interrupt and compact did not help, and nothing else would", triage.Stressed,
 	},
@@ -69,7 +69,7 @@ var ladders = map[string]struct {
 	"is soon started again": {change(is("a", triage.Dead, 1), func(a *patient) { a.next, a.reacts = 15*time.Second, true }), yes, "", "", triage.Healthy},
 	"back, and nearly full": {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Stressed }), no, "resume a, unload a", "", triage.Idle},
 	"back, and at the floor": {
-		change(is("a", triage.Dead, 3), func(a *patient) { a.resumed, a.unload = triage.Stressed, ErrFloor }), yes, "resume a, unload a, replace a, fresh a", "", triage.Idle,
+		change(is("a", triage.Dead, 3), func(a *patient) { a.resumed, a.unload = triage.Stressed, errFloor }), yes, "resume a, unload a, replace a, fresh a", "", triage.Idle,
 	},
 	"falls again": {change(is("a", triage.Dead, 3), func(a *patient) { a.resumed = triage.Dead }), yes, "resume a", "resume did not help, and nothing else would", triage.Dead},
 	"falls when it is compacted": {
@@ -162,7 +162,7 @@ func TestWhatStopsARun(t *testing.T) {
 		"one":         {[]*patient{fails("a", disk), is("b", triage.Dead, 3)}, "resume a, resume b", ""},
 		"two, apart":  {[]*patient{fails("a", disk), is("b", triage.Dead, 3), fails("c", disk), is("d", triage.Dead, 3)}, "resume a, resume b, resume c, resume d", ""},
 		"in a row":    {[]*patient{fails("a", disk), fails("b", disk), is("c", triage.Dead, 3)}, "resume a, resume b", "2 starts failed in a row"},
-		"a login":     {[]*patient{fails("a", fail.Errorf(fail.Held, "%w", ErrLogin)), is("b", triage.Dead, 3)}, "resume a", "nobody is logged in, after the start of a"},
+		"a login":     {[]*patient{fails("a", fail.Errorf(fail.Held, "%w", errLogin)), is("b", triage.Dead, 3)}, "resume a", "nobody is logged in, after the start of a"},
 		"locks":       {[]*patient{fails("a", fail.Errorf(fail.Conflict, "x")), fails("b", fail.Errorf(fail.Conflict, "x")), is("c", triage.Dead, 3)}, "resume a, resume b, resume c", ""},
 		"its dialogs": {[]*patient{fails("a", fail.Errorf(fail.Held, "x")), fails("b", fail.Errorf(fail.Held, "x")), is("c", triage.Dead, 3)}, "resume a, resume b, resume c", ""},
 	} {
@@ -191,7 +191,7 @@ func TestKilledAnywhereAndRunAgain(t *testing.T) {
 	t.Parallel()
 	team := func() *world {
 		return newWorld(is("a", triage.Dead, 3), is("b", triage.Stressed, 2), is("c", triage.Missing, 4), is("d", triage.Stuck, 2), is("e", triage.Idle, 0),
-			change(is("f", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }))
+			change(is("f", triage.Stressed, 2), func(a *patient) { a.unload = errFloor }))
 	}
 	o := Options{MaxLevel: triage.LevelFresh, Fresh: true, Stagger: 5 * time.Second}
 	ended := false
@@ -234,7 +234,7 @@ func TestKilledAnywhereAndRunAgain(t *testing.T) {
 func TestTheFloorIsRemembered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = ErrFloor }))
+		w := newWorld(change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = errFloor }))
 		for range 3 {
 			w.run(t, Options{MaxLevel: triage.LevelFresh})
 		}

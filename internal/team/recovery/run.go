@@ -137,7 +137,7 @@ func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (runs.A
 
 // end writes down what came of a step.
 func (r *run) end(ctx context.Context, attempt runs.Attempt, done *Step, failure error, now *Patient) error {
-	attempt.Ended, attempt.Floor = now.seen(), errors.Is(failure, ErrFloor)
+	attempt.Ended, attempt.Floor = now.seen(), errors.Is(failure, errFloor)
 	became := "it helped"
 	if !done.Helped {
 		became, attempt.Failure = "it did not help", done.Result
@@ -187,7 +187,7 @@ func (r *run) ping(ctx context.Context, p *Patient) error {
 // with another command is no failure, nor is a start that waits for a person.
 func (r *run) count(level triage.Level, err error, before, now *Patient) {
 	switch {
-	case errors.Is(err, ErrLogin) || now.failedLogin(before.At):
+	case errors.Is(err, errLogin) || now.failedLogin(before.At):
 		r.stopped = "nobody is logged in, after the start of " + string(now.Handle)
 	case level < triage.LevelResume, fail.KindOf(err) == fail.Conflict, fail.KindOf(err) == fail.Held:
 	case err == nil:

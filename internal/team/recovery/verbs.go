@@ -65,7 +65,7 @@ func (v *verbs) start(ctx context.Context, handle agent.Handle, resume superviso
 	resume.Progress = func(what string) { v.progress(handle, what) }
 	_, err := v.Supervisor.Resume(ctx, handle, resume)
 	if errors.Is(err, launch.ErrNotLoggedIn) {
-		return fail.Errorf(fail.Held, "%w: %w", ErrLogin, err)
+		return fail.Errorf(fail.Held, "%w: %w", errLogin, err)
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (v *verbs) Unload(ctx context.Context, p *Patient) error {
 	}
 	compaction, err := sender.Compact(ctx, p.Handle, message.Compact{Timeout: compactTime})
 	if err != nil && compaction.Floor {
-		return fmt.Errorf("%w: %w", ErrFloor, err)
+		return fmt.Errorf("%w: %w", errFloor, err)
 	}
 	return err
 }
