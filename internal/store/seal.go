@@ -8,7 +8,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -63,17 +62,11 @@ func (s *Store) ChangedSinceSealed(r *agent.Record) []string {
 }
 
 func (s *Store) checkFields(fields []agent.Field, seal *agent.Seal) error {
-	if s.keeper == nil {
-		return private.ErrNoTree
-	}
 	return s.keeper.CheckFields(recordKind, fields, seal)
 }
 
 // seal seals a record as it is.
 func (s *Store) seal(r *agent.Record) (err error) {
-	if s.keeper == nil {
-		return private.ErrNoTree
-	}
 	r.Seal, err = s.keeper.SealFields(recordKind, r.LaunchFields())
 	return err
 }

@@ -153,7 +153,7 @@ func (s *Store) ProjectHash() string {
 // changes nothing.
 func (s *Store) CheckOutside() []error {
 	if s.home == "" {
-		return []error{private.ErrNoTree}
+		return []error{trust.ErrNoHome}
 	}
 	var errs []error
 	for _, t := range []private.Tree{s.kept(), s.heads(), s.launches()} {

@@ -50,9 +50,6 @@ type fileSeal struct {
 // Seal has the user vouch for the content of a file of the project, by its name there.
 // Errors: Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (f *Files) Seal(kind, name string, content []byte) error {
-	if f.keeper == nil {
-		return private.ErrNoTree
-	}
 	if err := f.prepare(); err != nil {
 		return err
 	}
@@ -66,9 +63,6 @@ func (f *Files) Seal(kind, name string, content []byte) error {
 // Check checks that the user vouches for the content of a file of the project.
 // Errors: Held when nobody does; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (f *Files) Check(kind, name string, content []byte) error {
-	if f.keeper == nil {
-		return private.ErrNoTree
-	}
 	data, err := f.nbs.Read(Folder, sealName(kind, name), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fail.Errorf(fail.Held, "%s is not allowed: it lies in the project, and you have not looked at it", human.Quote(name))

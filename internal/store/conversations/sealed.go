@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -27,9 +26,6 @@ var errUnsealed = errors.New("it has no seal")
 
 // seal makes a sealed text of a value, for its place below .nbs, without a line break.
 func (d *Drawer) seal(place string, value any) (text []byte, seal string, err error) {
-	if d.keeper == nil {
-		return nil, "", private.ErrNoTree
-	}
 	text, err = json.Marshal(value)
 	if err != nil {
 		return nil, "", err
@@ -42,9 +38,6 @@ func (d *Drawer) seal(place string, value any) (text []byte, seal string, err er
 // unseal reads a value from a sealed text. Errors: [trust.ErrSeal]; errUnsealed; Unfit when the key
 // cannot be used.
 func (d *Drawer) unseal(place string, text []byte, value any) (seal string, err error) {
-	if d.keeper == nil {
-		return "", private.ErrNoTree
-	}
 	content := len(text) - len(sealField) - sealDigits - len(sealEnd)
 	if content < 1 || !bytes.HasPrefix(text[content:], []byte(sealField)) || !bytes.HasSuffix(text, []byte(sealEnd)) {
 		return "", errUnsealed

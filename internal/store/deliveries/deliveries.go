@@ -82,18 +82,11 @@ type sealed struct {
 
 // Put writes a note, durably.
 func (d *Drawer) Put(n Note) error {
-	if d.keeper == nil {
-		return private.ErrNoTree
-	}
 	if err := d.make(); err != nil {
 		return err
 	}
 	d.sweep(n.At)
-	content, err := d.content(n)
-	if err != nil {
-		return err
-	}
-	seal, err := d.keeper.Seal(sealKind, content)
+	seal, err := d.keeper.SealAt(sealKind, d.project, Folder+"/"+fileOf(n.ID), n)
 	if err != nil {
 		return err
 	}
@@ -188,9 +181,6 @@ func (d *Drawer) sweep(now time.Time) {
 }
 
 func (d *Drawer) read(name string) (Note, error) {
-	if d.keeper == nil {
-		return Note{}, private.ErrNoTree
-	}
 	data, err := d.nbs.Read(Folder, name, fileLimit)
 	if err != nil {
 		return Note{}, err
@@ -200,21 +190,11 @@ func (d *Drawer) read(name string) (Note, error) {
 	if err := json.Unmarshal(data, &read); err != nil {
 		return Note{}, fail.Errorf(fail.Failed, "%s is damaged: %w", d.nbs.Label(Folder+"/"+name), err).Hint("%s", remedy)
 	}
-	content, err := d.content(read.Note)
-	if err != nil {
-		return Note{}, err
-	}
-	err = d.keeper.Check(sealKind, content, read.Seal)
+	err = d.keeper.CheckAt(sealKind, d.project, Folder+"/"+fileOf(read.Note.ID), read.Note, read.Seal)
 	if errors.Is(err, trust.ErrSeal) || err == nil && fileOf(read.Note.ID) != name {
 		return Note{}, fail.Errorf(fail.Held, "%s is not as a command of this user wrote it here", d.nbs.Label(Folder+"/"+name)).HintsOf(err).Hint("%s", remedy)
 	}
 	return read.Note, err
-}
-
-// content is what the seal is made for.
-func (d *Drawer) content(n Note) ([]byte, error) {
-	content, err := json.Marshal(n)
-	return trust.Placed(content, d.project, Folder+"/"+fileOf(n.ID)), err
 }
 
 func fileOf(id string) string { return string(private.SumOf([]byte(id))) + ".json" }

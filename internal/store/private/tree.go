@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/smallfile"
+	"nbs-worker/internal/store/trust"
 )
 
 // Tree is a private folder of the user's outside of every project: what is in a project, an
@@ -26,18 +27,13 @@ type Tree string
 // NoTree is a tree whose place is not known.
 const NoTree Tree = ""
 
-// ErrNoTree is the error for what has to be written outside of the project, or sealed with the
-// key that is there.
-var ErrNoTree = fail.Errorf(fail.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
-	Hint("name one: export XDG_STATE_HOME=/path/of/yours")
-
 // Path is the path of what is in the tree.
 func (t Tree) Path(name string) string { return filepath.Join(string(t), name) }
 
 // Make makes the tree, with the folders above it. Errors: Unfit.
 func (t Tree) Make() error {
 	if t == NoTree {
-		return ErrNoTree
+		return trust.ErrNoHome
 	}
 	err := os.MkdirAll(string(t), 0o700)
 	if err == nil {

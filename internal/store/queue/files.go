@@ -11,7 +11,6 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/store/private"
 )
 
 // lastPlace is the last place in the order: names with more digits would not sort by their numbers.
@@ -58,9 +57,6 @@ func (q *Queue) read(name string) (e Entry, err error) {
 }
 
 func (q *Queue) write(e *Entry) (err error) {
-	if q.keeper == nil {
-		return private.ErrNoTree
-	}
 	content, err := q.sealed(e)
 	if err != nil {
 		return err

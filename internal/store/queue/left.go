@@ -35,7 +35,7 @@ func (q *Queue) Left(of agent.Invocation) Left {
 	empty := Left{Invocation: of}
 	data, err := q.nbs.Read(Folder, q.leftFile(), mostLeft*entryLimit)
 	var left Left
-	if err != nil || json.Unmarshal(data, &left) != nil || left.Invocation != of || q.keeper == nil {
+	if err != nil || json.Unmarshal(data, &left) != nil || left.Invocation != of {
 		return empty
 	}
 	if content, err := q.sealedLeft(left); err != nil || q.keeper.Check(Folder, content, left.Seal) != nil {
@@ -49,9 +49,6 @@ func (q *Queue) Left(of agent.Invocation) Left {
 func (q *Queue) KeepLeft(left Left) (err error) {
 	if len(left.Texts) == 0 && left.Blocks.IsZero() {
 		return q.ForgetLeft()
-	}
-	if q.keeper == nil {
-		return private.ErrNoTree
 	}
 	if err := q.prepare(); err != nil {
 		return err

@@ -270,9 +270,6 @@ func (q *Queue) lock(ctx context.Context) (unlock func(), err error) {
 // CheckSeal checks that the user vouches for an entry: as it is, for this agent of this project.
 // Errors: Held when nobody does; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (q *Queue) CheckSeal(e *Entry) error {
-	if q.keeper == nil {
-		return private.ErrNoTree
-	}
 	content, err := q.sealed(e)
 	if err != nil {
 		return err

@@ -38,14 +38,7 @@ func attemptFile(handle agent.Handle) string { return "recover-" + handle.Key() 
 
 // PutAttempt writes down the latest repair of an agent, durably.
 func (r *Runs) PutAttempt(handle agent.Handle, attempt Attempt) error {
-	if r.keeper == nil {
-		return private.ErrNoTree
-	}
-	content, err := r.attemptContent(handle, attempt)
-	if err != nil {
-		return err
-	}
-	seal, err := r.keeper.Seal(attemptKind, content)
+	seal, err := r.keeper.SealAt(attemptKind, r.project, attemptFile(handle), attempt.asKept())
 	if err != nil {
 		return err
 	}
@@ -62,16 +55,9 @@ func (r *Runs) Attempt(handle agent.Handle) (*Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.keeper == nil {
-		return nil, private.ErrNoTree
-	}
 	var put sealedAttempt
 	_ = json.Unmarshal(data, &put) // nobody vouches for a damaged one
-	content, err := r.attemptContent(handle, put.Attempt)
-	if err != nil {
-		return nil, err
-	}
-	err = r.keeper.Check(attemptKind, content, put.Seal)
+	err = r.keeper.CheckAt(attemptKind, r.project, attemptFile(handle), put.Attempt.asKept(), put.Seal)
 	if errors.Is(err, trust.ErrSeal) {
 		return nil, nil
 	}
@@ -81,12 +67,10 @@ func (r *Runs) Attempt(handle agent.Handle) (*Attempt, error) {
 	return &put.Attempt, nil
 }
 
-// attemptContent is what the seal of an attempt is made for: as it is, of this agent of this project.
-func (r *Runs) attemptContent(handle agent.Handle, attempt Attempt) ([]byte, error) {
-	attempt.Why = strings.ToValidUTF8(attempt.Why, "�") // as JSON keeps it
-	attempt.Failure = strings.ToValidUTF8(attempt.Failure, "�")
-	content, err := json.Marshal(attempt)
-	return trust.Placed(content, r.project, attemptFile(handle)), err
+// asKept is an attempt as JSON keeps it.
+func (a Attempt) asKept() Attempt {
+	a.Why, a.Failure = strings.ToValidUTF8(a.Why, "\uFFFD"), strings.ToValidUTF8(a.Failure, "\uFFFD")
+	return a
 }
 
 // DropAttempt forgets the repairs of an agent.

@@ -96,17 +96,10 @@ type kept struct {
 
 // Remember writes down how far the entries came, durably.
 func (s *Schedules) Remember(entries map[string]Last) error {
-	if s.keeper == nil {
-		return private.ErrNoTree
-	}
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	content, err := s.content(entries)
-	if err != nil {
-		return err
-	}
-	seal, err := s.keeper.Seal(sealKind, content)
+	seal, err := s.keeper.SealAt(sealKind, s.project, Folder+"/"+lastsName, entries)
 	if err == nil {
 		err = s.nbs.WriteJSON(Folder, lastsName, kept{entries, seal}, fileLimit)
 	}
@@ -130,27 +123,11 @@ func (s *Schedules) Recall() (map[string]Last, error) {
 	var read kept
 	damage := json.Unmarshal(data, &read)
 	if damage == nil {
-		if damage = s.check(read); !errors.Is(damage, trust.ErrSeal) {
+		damage = s.keeper.CheckAt(sealKind, s.project, Folder+"/"+lastsName, read.Entries, read.Seal)
+		if !errors.Is(damage, trust.ErrSeal) {
 			return read.Entries, damage
 		}
 	}
 	return nil, fail.Errorf(fail.BadInput, "what ran is not known: %s: %w", path, damage).
 		Hint("without it each schedule counts from then on: rm %s", human.ShellWord(s.nbs.Path(Folder, lastsName)))
-}
-
-func (s *Schedules) check(read kept) error {
-	if s.keeper == nil {
-		return private.ErrNoTree
-	}
-	content, err := s.content(read.Entries)
-	if err != nil {
-		return err
-	}
-	return s.keeper.Check(sealKind, content, read.Seal)
-}
-
-// content is what the seal is made for: all entries, of this project.
-func (s *Schedules) content(entries map[string]Last) ([]byte, error) {
-	content, err := json.Marshal(entries)
-	return trust.Placed(content, s.project, Folder+"/"+lastsName), err
 }

@@ -16,6 +16,10 @@ type Home string
 // whoever started it.
 const HomeVariable = "NBS_STATE"
 
+// ErrNoHome is the error for what needs the folder where the environment names none.
+var ErrNoHome error = fail.Errorf(fail.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
+	Hint("name one: export XDG_STATE_HOME=/path/of/yours")
+
 // HomeOf is $XDG_STATE_HOME/nbs-worker, or ~/.local/state/nbs-worker, by an environment.
 // Errors: Unfit when it names neither.
 func HomeOf(env []string) (Home, error) {
@@ -28,8 +32,7 @@ func HomeOf(env []string) (Home, error) {
 	if dir := agent.Variable(env, "HOME"); filepath.IsAbs(dir) {
 		return Home(filepath.Join(dir, ".local", "state", "nbs-worker")), nil
 	}
-	return "", fail.Errorf(fail.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
-		Hint("name one: export XDG_STATE_HOME=/path/of/yours")
+	return "", ErrNoHome
 }
 
 // Path is the path of what is in the folder.

@@ -34,6 +34,9 @@ func (k *Keeper) made() ([]byte, error) {
 
 // read reads the key; nil when there is none.
 func (k *Keeper) read() ([]byte, error) {
+	if k == nil {
+		return nil, ErrNoHome
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.key != nil {

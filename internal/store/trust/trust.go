@@ -25,7 +25,7 @@ import (
 // ErrSeal is the error for content that does not have the seal of this user.
 var ErrSeal = errors.New("it does not have this user's seal")
 
-// Keeper makes seals and checks them. It is safe for concurrent use, and reads the key when it
+// Keeper makes seals and checks them. A nil one does neither: its error is [ErrNoHome]. It is safe for concurrent use, and reads the key when it
 // first needs it.
 type Keeper struct {
 	home Home
@@ -66,6 +66,24 @@ func (k *Keeper) Check(kind string, content []byte, seal string) error {
 	return nil
 }
 
+// SealAt is [Keeper.Seal] of a value as JSON, for a place in a project.
+func (k *Keeper) SealAt(kind, project, name string, value any) (string, error) {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	return k.Seal(kind, Placed(content, project, name))
+}
+
+// CheckAt checks the seal of [Keeper.SealAt]. Errors: as of [Keeper.Check].
+func (k *Keeper) CheckAt(kind, project, name string, value any, seal string) error {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return k.Check(kind, Placed(content, project, name), seal)
+}
+
 // Placed joins a content with its place, for a seal that is not valid in another project or under
 // another name. Neither project nor name has a zero byte, so no two places are written alike.
 func Placed(content []byte, project, name string) []byte {
@@ -89,6 +107,9 @@ func (k *Keeper) SealFields(kind string, fields []agent.Field) (*agent.Seal, err
 
 // CheckFields checks the seal of [Keeper.SealFields]. Errors: as of [Keeper.Check].
 func (k *Keeper) CheckFields(kind string, fields []agent.Field, seal *agent.Seal) error {
+	if k == nil {
+		return ErrNoHome
+	}
 	if seal == nil {
 		return ErrSeal
 	}

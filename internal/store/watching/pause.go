@@ -95,9 +95,6 @@ func (w *Watching) Paused() (*Pause, error) {
 }
 
 func (w *Watching) check(kept *sealedPause) error {
-	if w.keeper == nil {
-		return private.ErrNoTree
-	}
 	content, err := json.Marshal(kept.Pause) // wherever the project is: it may be moved while it is paused
 	if err != nil {
 		return err
@@ -117,9 +114,6 @@ func (w *Watching) IsForeign() bool {
 
 // SetPause pauses the project, durably.
 func (w *Watching) SetPause(pause Pause) error {
-	if w.keeper == nil {
-		return private.ErrNoTree
-	}
 	content, err := json.Marshal(pause)
 	if err != nil {
 		return err
