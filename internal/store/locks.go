@@ -100,8 +100,9 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	}
 }
 
-// shortVerbs type into an agent's terminal, are its launcher's, or change only its record: they end by themselves in time.
-var shortVerbs = []string{"send", "outbox", "interrupt", "compact", "restart", "set", "reset", "allow", "doctor"}
+// shortVerbs type into an agent's terminal, are its launcher's, change only its record, or, as recover does, only wait for
+// these: they end by themselves in time.
+var shortVerbs = []string{"send", "outbox", "interrupt", "compact", "restart", "set", "reset", "allow", "doctor", "recover"}
 
 // isUnwritable tells whether an error is that of a disk or a folder that cannot be written.
 func isUnwritable(err error) bool {

@@ -71,10 +71,12 @@ func TestWaitForAVerbHasALimit(t *testing.T) {
 		rig.Check(t, err == nil || strings.Contains(err.Error(), verb+" alice, pid "), "%v; want the holder", err)
 		unlock()
 	}
-	time.AfterFunc(50*time.Millisecond, locked(t, s, "alice", "outbox", storetest.SomeTime()))
-	unlock, err := s.AwaitVerb(t.Context(), "alice", "resume", storetest.SomeTime(), Patience{Short: time.Hour})
-	rig.Must(t, err)
-	unlock()
+	for _, verb := range []string{"outbox", "recover"} {
+		time.AfterFunc(50*time.Millisecond, locked(t, s, "alice", verb, storetest.SomeTime()))
+		unlock, err := s.AwaitVerb(t.Context(), "alice", "resume", storetest.SomeTime(), Patience{Short: time.Hour})
+		rig.Must(t, err)
+		unlock()
+	}
 }
 
 func TestReleasedLockNamesNobody(t *testing.T) {
