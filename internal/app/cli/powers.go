@@ -103,5 +103,6 @@ func (f *factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, e
 	if err := s.Check(rule); err != nil {
 		return nil, err
 	}
+	s.Outside = s.Check(caller.Rule{Right: caller.Member}) != nil
 	return f.confined(s)
 }

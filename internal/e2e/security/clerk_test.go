@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/e2e"
 )
 
 // clerk is an agent that may do little; what it has called is run by its own shell.
@@ -86,6 +88,22 @@ func TestSecurityVerbsOfPersons(t *testing.T) {
 		said := m.AsAgent("clerk", command)[0]
 		m.Check(strings.Contains(said, words) && strings.HasSuffix(said, "code 8\n"), "%s: %s", command, said)
 	}
+}
+
+// An agent of another project is told that an agent waits, and not what that asks: its screen shows it.
+func TestSecurityQuestionIsNotForOtherProjects(t *testing.T) {
+	m := eachVersion(t)
+	m.clerk()
+	other := m.OtherProject()
+	there := func(args ...string) e2e.Result { return m.NBS(append([]string{"--root", other}, args...)...) }
+	there("spawn", "peer", "--cwd", m.World.Project, "--model", "sonnet", "--permission-mode", "default", `[[tool Bash {"command":"touch SWORDFISH","description":"make it"}]]`)
+	asked := there("wait", "peer", "--for", "waiting", "--timeout", e2e.Patience())
+	m.Check(strings.Contains(asked.Stdout, "SWORDFISH"), "a person is not told what is asked: %v", asked)
+	for _, command := range []string{"list", "list --json", "wait peer --for waiting", "wait peer --for waiting --json", "wait peer --for idle --timeout 2s", "triage", "triage --json"} {
+		said := m.AsAgent("clerk", "nbs-worker --root "+other+" "+command)[0]
+		m.Check(strings.Contains(said, "waiting") && !strings.Contains(said, "SWORDFISH"), "%s: %s", command, said)
+	}
+	there("stop", "peer")
 }
 
 // What an agent says arrives as its own words, by whatever way.

@@ -96,6 +96,9 @@ func (o *Observer) look(ctx context.Context, records []agent.Record, closely boo
 	sights := make([]Sight, len(l.agents))
 	for i := range sights {
 		sights[i] = l.agents[i].sight()
+		if l.Outside {
+			sights[i].Asked = nil
+		}
 		if closely {
 			sights[i].Unsaved = l.unsaved(&l.agents[i])
 		}

@@ -30,6 +30,7 @@ type Observer struct {
 	UID     int
 	Now     func() time.Time
 	Began   time.Time // when the command was given
+	Outside bool      // the caller is told how agents are, and not what their screens show
 }
 
 // Seconds is the present time as records have it.
