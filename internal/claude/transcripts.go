@@ -104,7 +104,16 @@ func (c Config) TranscriptFolder() string {
 // IsFull reports whether the disk of the transcripts has no room left for this user.
 func (c Config) IsFull() bool {
 	var stat unix.Statfs_t
-	return unix.Statfs(c.projects(), &stat) == nil && stat.Blocks > 0 && stat.Bavail == 0
+	return unix.Statfs(c.projects(), &stat) == nil && isFull(&stat, os.Geteuid())
+}
+
+// isFull reports whether a user can write no more to a disk. Root may use the blocks that are reserved for it.
+func isFull(stat *unix.Statfs_t, uid int) bool {
+	room := stat.Bavail
+	if uid == 0 {
+		room = stat.Bfree
+	}
+	return stat.Blocks > 0 && room == 0
 }
 
 // ConversationFolders lists the folders to watch for new messages in any conversation, for new

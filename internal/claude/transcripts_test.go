@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
 )
@@ -90,4 +92,21 @@ func TestHasMessages(t *testing.T) {
 	rig.Gives(t, false, "with a stub")(c.HasMessages(sessionID))
 	c.putTranscript(t, metaLine, userLine)
 	rig.Gives(t, true, "with a message")(c.HasMessages(sessionID))
+}
+
+// A disk of which only the reserved blocks are left is full for a user, and not for root, whose claude goes on writing.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		disk       unix.Statfs_t
+		user, root bool
+	}{
+		"room":          {unix.Statfs_t{Blocks: 9, Bfree: 3, Bavail: 2}, false, false},
+		"reserved only": {unix.Statfs_t{Blocks: 9, Bfree: 1}, true, false},
+		"nothing":       {unix.Statfs_t{Blocks: 9}, true, true},
+		"not said":      {unix.Statfs_t{}, false, false},
+	} {
+		user, root := isFull(&c.disk, 1000), isFull(&c.disk, 0)
+		rig.Check(t, user == c.user && root == c.root, "%s: full for a user %t, for root %t", name, user, root)
+	}
 }

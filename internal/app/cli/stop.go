@@ -124,7 +124,7 @@ func runEnding(ctx context.Context, f *factory, verb string, o *endingOptions, t
 		}
 		f.warnUnkept(verb, handle, gone.Unkept)
 		if gone.Unsaved != "" {
-			f.say("%s %s: what was said last is lost: %s", verb, handle, gone.Unsaved)
+			f.say("%s %s: what was said last may be lost: %s", verb, handle, gone.Unsaved)
 		}
 		if gone.Dropped > 0 {
 			f.say("%s %s: %s of its outbox dropped; the journal has them: nbs-worker events %s", verb, handle, human.Count(gone.Dropped, "message"), handle)

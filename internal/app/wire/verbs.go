@@ -115,7 +115,7 @@ type Ended struct {
 	SessionID agent.SessionID `json:"session_id"`
 	Result    string          `json:"result"`            // "stopped" or "dismissed"
 	Was       string          `json:"was"`               // the state before
-	Unsaved   string          `json:"unsaved,omitempty"` // why what was said last is not in the transcript
+	Unsaved   string          `json:"unsaved,omitempty"` // why what was said last may not be in the transcript
 	Kept      []string        `json:"kept_transcripts,omitempty"`
 	Dropped   int             `json:"dropped_messages,omitempty"` // of its outbox; the journal has them
 }

@@ -15,7 +15,7 @@ import (
 type Stopped struct {
 	Record  agent.Record
 	Was     agent.Status // what the agent was doing before
-	Unsaved string       // why what was said last is not in its transcript; "": it is there
+	Unsaved string       // why what was said last may not be in its transcript; "": it is there
 	Kept    []string     // paths of the transcripts that stay in the archive, of a dismissal
 	Unkept  error        // why a transcript could not be kept, or removed
 	Dropped int          // messages of its outbox, of a dismissal; the journal has them
