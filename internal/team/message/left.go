@@ -92,8 +92,13 @@ func (p *prompt) takeAway(ctx context.Context) (empty bool) {
 }
 
 // isBefore reports whether a draft of one line begins with a text, to which a person has added more. A text whose
-// characters the terminal joins does not count: they cannot be deleted by their number.
+// characters Claude joins does not count: it deletes joined ones at once, and counted deletions would reach the person's.
 func isBefore(text, draft string) bool {
-	joined := strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Sk) })
+	joined := strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.M, unicode.Cf, unicode.Sk, unicode.Regional_Indicator) || strings.ContainsRune(vowelSigns, r)
+	})
 	return text != "" && !joined && !strings.Contains(draft, "\n") && strings.HasPrefix(draft, text)
 }
+
+// vowelSigns are letters that join the one before: of Thai and Lao.
+const vowelSigns = "\u0e33\u0eb3"
