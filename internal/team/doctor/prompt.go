@@ -35,7 +35,8 @@ func (d *examination) promptKeys(_ context.Context) (all findings) {
 	for _, row := range d.known() {
 		if slices.Contains(row.Record.ClaudeArgs, screenReaderFlag) {
 			all.add(Warning, fmt.Sprintf("%s is drawn for a screen reader, by its argument %s", row.Handle, screenReaderFlag),
-				"nbs-worker cannot read what it shows: messages, interrupts and compactions fail", "start it without that argument: nbs-worker spawn HANDLE")
+				"nbs-worker cannot read what it shows: messages, interrupts and compactions fail",
+				fmt.Sprintf("to start its conversation without that argument: nbs-worker dismiss %[1]s --keep, nbs-worker spawn %[1]s --session-id %[2]s", row.Handle, row.Record.SessionID))
 		}
 		if config, err := d.ConfigOf(&row.Record); err == nil {
 			look(config, adoptedLive(live, row))
