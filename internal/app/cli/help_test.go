@@ -58,6 +58,13 @@ func TestHelpOfEachVerb(t *testing.T) {
 // inWordsOnly is a text without its line breaks.
 func inWordsOnly(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// Of an entry of several lines the indent of its lines does not get among its words.
+func TestEntryIsRefilled(t *testing.T) {
+	t.Parallel()
+	got := filled("  stuck   it is busy for\n          longer than that, no hook\n          reports\n  dead    gone", 30)
+	rig.Equal(t, got, "  stuck   it is busy for\n          longer than that, no\n          hook reports\n  dead    gone", "filled")
+}
+
 // Each help text fits a terminal of 80 columns, with all its words and with examples that a shell reads as they were.
 func TestHelpFitsATerminal(t *testing.T) {
 	t.Parallel()

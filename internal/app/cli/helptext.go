@@ -24,6 +24,12 @@ func (f *factory) printHelp(cmd *cobra.Command, _ []string) {
 	fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, width))
 }
 
+// ForPage makes the help of a command fit a page of the manual, where indented lines are shown as they are.
+func ForPage(cmd *cobra.Command) {
+	const width, own = 73, 2 // of 80, without the indent of the page; the first two spaces of a text's block are not shown
+	cmd.Long, cmd.Example = filled(cmd.Long, width+own), filledExamples(cmd.Example, width)
+}
+
 // helpOf is the help of a command, in lines of at most width columns.
 func helpOf(cmd *cobra.Command, width int) string {
 	long := cmd.Long
@@ -96,8 +102,10 @@ func refilled(part []string, width int) []string {
 	if len(part) > 1 {
 		hang = indentOf(part[1])
 	}
-	words := strings.Join(append([]string{rest}, part[1:]...), " ")
-	first := wrapped(words, width-columns(lead))
+	for _, line := range part[1:] {
+		rest += " " + strings.TrimLeft(line, " ")
+	}
+	first := wrapped(rest, width-columns(lead))
 	lines := []string{lead + first[0]}
 	if len(first) > 1 {
 		for _, line := range wrapped(strings.Join(first[1:], " "), width-hang) {

@@ -30,7 +30,8 @@ With --notice, standard input is the JSON that nbs-worker watch gives its progra
 chat gets it in words. In the policy of watch, with the folder of the project:
 
   notify:
-    command: [/usr/local/bin/nbs-worker, --root, /srv/project, tell, telegram:1234, --notice]
+    command: [/usr/local/bin/nbs-worker, --root, /srv/project,
+              tell, telegram:1234, --notice]
     on: [waiting, held, crashed]`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker tell telegram:123456789 'The build is done.'

@@ -55,6 +55,7 @@ func lines(commands []*cobra.Command) string {
 func prepare(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true // it would put the day into the page
 	cmd.Use = escape.Replace(cmd.Use)
+	cli.ForPage(cmd)
 	cmd.Long = markdown(cmd.Long)
 	if cmd.IsAdditionalHelpTopicCommand() {
 		cmd.DisableFlagsInUseLine = true
