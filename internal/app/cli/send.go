@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
@@ -20,7 +22,8 @@ type sendOptions struct {
 	selection
 
 	message message.Message
-	text    string // as it was given: "-" for standard input
+	words   []string // behind the first handle, where the text is the last of them
+	text    string   // as it was given: "-" for standard input
 	file    string
 
 	timeoutGiven bool
@@ -110,13 +113,44 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 		return fail.Errorf(fail.BadInput, "send: a text is needed").
 			Hint("for example: nbs-worker send HANDLE 'What is left to do?'")
 	default:
+		o.words = args[min(1, len(args)-1):]
 		o.text, args = args[len(args)-1], args[:len(args)-1]
 	}
 	o.timeoutGiven = cmd.Flags().Changed("timeout")
 	if o.message.Timeout < 0 {
 		return fail.Errorf(fail.BadInput, "send: --timeout %s is negative", o.message.Timeout).Hint("0 waits as long as it takes")
 	}
-	return o.selection.positional(cmd, args)
+	err := o.selection.positional(cmd, args)
+	if refused, ok := errors.AsType[*fail.Error](err); ok && len(args) > 1 && !o.all {
+		return refused.Hint("a text of several words stands in quotes: nbs-worker send %s 'TEXT'", lineQuote(args[0]))
+	}
+	return err
+}
+
+// unquoted refuses a text of several words without quotes, of which only the last one would reach the agent: the first
+// handle is an agent's, of those behind it none is, and not all resemble one.
+func (o *sendOptions) unquoted(f *factory, s *supervisor.Supervisor) error {
+	if o.all || len(o.handles) < 2 || len(o.words) == 0 {
+		return nil
+	}
+	if _, err := s.Store.Load(o.handles[0]); err != nil {
+		return nil // it is reported for this agent
+	}
+	likely := true
+	for _, handle := range o.handles[1:] {
+		_, err := s.Store.Load(handle)
+		absent, ok := errors.AsType[*store.AbsentError](err)
+		if !ok {
+			return nil
+		}
+		likely = likely && absent.Near != ""
+	}
+	if likely {
+		return nil // misspelled handles
+	}
+	return fail.Errorf(fail.NotFound, "no agent is called %s; nothing was sent", joined(o.handles[1:])).
+		Hint("a text of several words stands in quotes: %s", f.lineJoining(string(o.handles[0]), o.words)).
+		Hint("to see who is there: nbs-worker list")
 }
 
 func (o *sendOptions) readText(f *factory, s *supervisor.Supervisor) (err error) {
@@ -147,6 +181,9 @@ func runSend(ctx context.Context, f *factory, o *sendOptions) error {
 	}
 	if len(handles) == 0 {
 		return failed(fail.Errorf(fail.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list"), "send")
+	}
+	if err := o.unquoted(f, s); err != nil {
+		return failed(err, "send")
 	}
 	sender := f.newSending(s, o.message, o.timeoutGiven)
 	return f.each(ctx, "send", handles, o.several(), len(handles), func(handle agent.Handle) (outcome, error) {

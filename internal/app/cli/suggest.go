@@ -70,6 +70,9 @@ func errUnknownCommand(parent *cobra.Command, words ...string) error {
 	hint := suggestion(parent, words[0])
 	if len(words) > 1 {
 		if handle, err := agent.ParseHandle(words[1]); err == nil {
+			if words[0] == "status" {
+				hint = "did you mean: nbs-worker session HANDLE" // of one agent; without a handle it is list
+			}
 			hint = strings.ReplaceAll(hint, "HANDLE", string(handle))
 		}
 	}
@@ -140,6 +143,27 @@ func (f *factory) lineWith(old, value string) string {
 		words = append(words, lineQuote(arg))
 	}
 	return strings.Join(words, " ")
+}
+
+// lineJoining is this command line with the words that follow one of its words as a single one.
+func (f *factory) lineJoining(before string, words []string) string {
+	line, left, begun := []string{"nbs-worker"}, words, false
+	for i := 0; i < len(f.args); i++ {
+		arg := f.args[i]
+		switch {
+		case isGlobal(arg):
+			i += globalWords(arg) - 1
+			continue
+		case begun && len(left) > 0 && arg == left[0]:
+			if left = left[1:]; len(left) > 0 {
+				continue
+			}
+			arg = strings.Join(words, " ")
+		}
+		begun = begun || arg == before
+		line = append(line, lineQuote(arg))
+	}
+	return strings.Join(line, " ")
 }
 
 // isGlobal reports whether an argument is a flag that says on which project or server a command acts.

@@ -17,7 +17,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"approve web": "a person answers a question in the agent's terminal: nbs-worker attach web\n", "answer": ": nbs-worker attach HANDLE\n", "open web": "did you mean: nbs-worker attach web\n",
 		"tail web": "did you mean: nbs-worker logs web\n", "costs": "did you mean: nbs-worker list\n", "kill a/b": "did you mean: nbs-worker stop HANDLE\n",
 		"outbox lst": "did you mean: nbs-worker outbox list\n", "outbox ps": "hint: nbs-worker outbox --help\n", "memory serch": "did you mean: nbs-worker memory search\n",
-		"cat": "nbs-worker logs HANDLE\n", "find": "hint: nbs-worker --help\n", "docs": "hint: nbs-worker --help\n", "sesion": "did you mean: nbs-worker session\n",
+		"cat": "nbs-worker logs HANDLE\n", "find": "hint: nbs-worker --help\n", "docs": "hint: nbs-worker --help\n", "status": "did you mean: nbs-worker list\n", "status web": "did you mean: nbs-worker session web\n", "sesion": "did you mean: nbs-worker session\n",
 	} {
 		run(strings.Fields(typed)...).want(t, fail.BadInput, want)
 	}
@@ -55,6 +55,25 @@ func TestHintForAHandleCanBePasted(t *testing.T) {
 		r := run(append([]string{"--root", project}, c.args...)...)
 		rig.Check(t, strings.Contains(r.err, want), "%v: stderr is\n%s\nwant %s", c.args, r.err, want)
 	}
+}
+
+// A text without quotes is not sent by its last word: do not delete it would be "it".
+func TestTextWithoutQuotes(t *testing.T) {
+	t.Parallel()
+	web := record("web")
+	project := newProject(t, record("theologian"), web)
+	at := "stands in quotes: nbs-worker --root " + project + " send "
+	for line, want := range map[string]string{
+		"send web do not delete it --queue": at + "web 'do not delete it' --queue\n",
+		"send web the send of the web":      at + "web 'the send of the web'\n",
+		"send --queue web hello all":        at + "--queue web 'hello all'\n",
+	} {
+		r := run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, fail.NotFound, "; nothing was sent\n", want)
+		rig.Equal(t, r.out, "", "%s", line)
+	}
+	run("--root", project, "send", "web", "please,", "look").want(t, fail.BadInput, `handle "please," is not valid`, at+"web 'TEXT'\n")
+	run("--root", project, "send", "web", "theolog", "look", "--queue").want(t, fail.Partial, "did you mean: ")
+	run("--root", project, "send", "web", "nosuch", "theologian", "look", "--queue").want(t, fail.Partial, "send nosuch: no such agent")
 }
 
 // A verb about an agent that does not exist reports an error, and no result.
