@@ -104,7 +104,8 @@ func (s *Store) CheckFree(handle agent.Handle) error {
 		taken[0] = handle
 	}
 	return fail.Errorf(fail.Conflict, "the handle is taken").
-		Hint("to bring that agent back: nbs-worker resume %s", taken[0])
+		Hint("to see that agent: nbs-worker session %s", taken[0]).
+		Hint("to bring it back, if it does not run: nbs-worker resume %s", taken[0])
 }
 
 // Update changes a record under its lock and returns what was written. When change

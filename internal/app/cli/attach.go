@@ -20,8 +20,12 @@ on. Needs a terminal.`,
 		ValidArgsFunction: once(f.handlesWhere(inTmux)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.supervisor()
-			if err == nil && !f.streams.OutTTY {
-				err = fail.Errorf(fail.BadInput, "stdout is not a terminal").
+			stream, isTerminal := "stdout", f.streams.OutTTY
+			if isTerminal {
+				stream, isTerminal = "stdin", f.streams.InTTY
+			}
+			if err == nil && !isTerminal {
+				err = fail.Errorf(fail.BadInput, "%s is not a terminal", stream).
 					Hint("to look at it from a script: nbs-worker session %s --json", args[0])
 			}
 			if err == nil {

@@ -166,7 +166,9 @@ func TestNobodyThere(t *testing.T) {
 	run("--root", project, "session", "beta", "gamma").want(t, fail.NotFound, "session beta: ", "session gamma: ")
 	r := run("--root", project, "session", "alpha", "beta").want(t, fail.Partial, "session beta: ")
 	rig.Check(t, strings.Contains(r.out, "alpha"), "one failure hides the other agent: %q", r.out)
-	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.NotFound, "never started")
+	runOn(Streams{InTTY: true, OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.NotFound, "never started")
+	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.BadInput, "stdin is not a terminal")
+	run("--root", project, "spawn", "alpha").want(t, fail.Conflict, "the handle is taken", "hint: to see that agent: ", "hint: to bring it back, if it does not run: ")
 	run("--root", project, "attach", "alpha").want(t, fail.BadInput, "stdout is not a terminal")
 }
 
