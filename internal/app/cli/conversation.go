@@ -89,6 +89,7 @@ func runConversationList(f *factory) error {
 		return errors.Join(f.printJSON(all), broken)
 	}
 	t := f.newTable("KEY", "SESSION", "ANSWERED", "OPEN", "LAST")
+	t.under = 4
 	for _, c := range all {
 		session := ""
 		if c.SessionID != nil {

@@ -127,6 +127,7 @@ func (f *factory) showObservations(all []memory.Observation) error {
 		return f.printJSON(agent.Mapped(all, wire.NewObservation))
 	}
 	t := f.newTable("ID", "AT", "HANDLE", "TYPE", "TITLE")
+	t.under = 1
 	for i := range all {
 		o := &all[i]
 		t.row(number(o.ID), t.time(o.At), text(string(o.Handle)), text(string(o.Type)), text(o.Title))

@@ -51,9 +51,14 @@ func runMemoryStatus(ctx context.Context, f *factory) error {
 	f.note("memory is on of: %s", joined(on))
 	f.note("spent today: %s tokens", human.Thousands(spent))
 	t := f.newTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
+	t.under = 5
 	for i := range all {
 		c := &all[i]
-		t.row(text(string(c.Handle)), text(string(c.ContentID)), text(c.State()), number(int64(c.Observations)), t.time(c.Newest), cell{text: c.Problem, colour: red})
+		problem := text(c.Problem)
+		if c.Problem != "" {
+			problem.colour = red
+		}
+		t.row(text(string(c.Handle)), text(string(c.ContentID)), text(c.State()), number(int64(c.Observations)), t.time(c.Newest), problem)
 	}
 	return t.flush()
 }

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/team/inspect"
@@ -63,6 +64,26 @@ func TestTablesFitEightyColumns(t *testing.T) {
 		rig.Must(t, narrow(&out).printEvent(e))
 	}
 	mustFit(t, out.String(), "pid 1234567, session "+string(sessionID)+"\n", "  start     alpha  a detail")
+}
+
+func TestListsFitEightyColumns(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, record("alpha"))
+	writeSchedules(t, project, "zone: Europe/Berlin\nschedules:\n  the-morning-of-everybody:\n    cron: 30 7 * * 1-5\n    send: {to: alpha, text: x}\n")
+	r := runOn(Streams{OutTTY: true, Width: 80}, "--root", project, "schedule", "list").want(t, 0)
+	mustFit(t, r.out, "the-morning-of-everybody  30 7 * * 1-5 Europe/Berlin\n    what: message to alpha  next: ")
+	rig.Check(t, !strings.Contains(r.out, "…"), "something is cut:\n%s", r.out)
+
+	var out strings.Builder
+	long := strings.Repeat("a long title ", 6)
+	rig.Must(t, narrow(&out).showObservations([]memory.Observation{{ID: 1, At: time.Now(), Handle: "alpha", Type: "decision", Title: long}}))
+	mustFit(t, out.String(), "\n    title: a long title")
+
+	out.Reset()
+	at := time.Now()
+	sending := wire.Kept{Handle: "alpha", ID: "3f2a", State: "sending", Allowed: true, Created: &at, Reason: "the agent does not run: crashed", Text: "hi"}
+	rig.Must(t, narrow(&out).printKept([]wire.Kept{sending}))
+	rig.Check(t, !strings.Contains(out.String(), "crashed"), "what is on its way has the reason of an earlier try:\n%s", out.String())
 }
 
 func TestSessionFitsEightyColumns(t *testing.T) {

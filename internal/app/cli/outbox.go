@@ -120,6 +120,9 @@ func (f *factory) printKept(kept []wire.Kept) error {
 		if k.Created != nil {
 			since = t.time(*k.Created)
 		}
+		if k.State == queue.Sending {
+			k.Reason = "" // of the try before
+		}
 		line, _, _ := strings.Cut(k.Text, "\n")
 		t.row(text(string(k.Handle)), text(k.ID), text(state), since, text(k.Reason), text(fit(line, beginning)))
 	}

@@ -135,6 +135,7 @@ func runScheduleList(f *factory) error {
 		}))
 	}
 	t := f.newTable("NAME", "WHEN", "WHAT", "NEXT", "LAST")
+	t.under = 3
 	for _, e := range p.file.Entries {
 		what := "turn"
 		if e.Send != nil {
