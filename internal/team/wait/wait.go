@@ -227,7 +227,7 @@ func (w *waiting) inVain(lost []*watched) error {
 
 func (w *waiting) timedOut() error {
 	missing, hints := w.missing()
-	err := fail.Errorf(fail.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout, missing)
+	err := fail.Errorf(fail.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout.Round(100*time.Millisecond), missing)
 	err.Hints = hints
 	return err
 }
