@@ -54,7 +54,10 @@ func newSchemaCmd(f *factory) *cobra.Command {
 		Short: "Print the JSON Schema of what --json prints",
 		Long: withCodes(`Prints one JSON Schema (2020-12), with an entry for each verb under "$defs". A verb
 that takes several handles prints an array, also for one, in which an agent for which it
-failed has its error. Other verbs print one object, or an array where they list. "stderr" is what a failed command prints on stderr.`, fail.Failed, fail.BadInput),
+failed has its error. list, triage and recover print an array too. events, logs, watch and
+ask --stream print one object a line, all others one object, or an array where they list. A command that is refused
+as a whole, such as triage of an agent that does not exist, prints nothing on stdout or an
+empty array. "stderr" is what a failed command prints on stderr.`, fail.Failed, fail.BadInput),
 		Example: `  nbs-worker schema | jq '."$defs" | keys'`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
