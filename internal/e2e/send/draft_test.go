@@ -139,6 +139,7 @@ func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 	m.Check(r.Code == 8 && strings.Contains(r.Stdout, "\theld\t") && strings.Contains(r.Stdout, "a person's unsent draft, with a text of ours in it, blocks messages since"), "%s", r)
 	m.Send(8, "held", "alpha", "hello")
 	m.waitBox("alpha", "it is mine")
+	m.Refused(8, "hint: to send or delete it there: nbs-worker attach alpha\n", "send", "alpha", "hello")
 	r = m.NBS("triage", "alpha")
 	m.Check(r.Code == 8 && strings.Contains(r.Stdout, "a person's unsent draft blocks messages since"), "%s", r)
 	m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-u")

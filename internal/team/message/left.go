@@ -9,7 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/observe"
@@ -28,14 +30,15 @@ var (
 // prompt is the prompt of an agent, and what is known of texts in it. The caller has the agent's verb lock.
 type prompt struct {
 	Terminal
-	queue *queue.Queue
-	left  queue.Left
+	handle agent.Handle
+	queue  *queue.Queue
+	left   queue.Left
 }
 
 func (s *Sender) prompt(sight *observe.Sight) (prompt, error) {
 	terminal, err := s.terminal(sight)
 	q := s.Store.Outbox(sight.Record.Handle)
-	return prompt{Terminal: terminal, queue: q, left: q.Left(sight.Record.Process.Invocation)}, err
+	return prompt{Terminal: terminal, handle: sight.Record.Handle, queue: q, left: q.Left(sight.Record.Process.Invocation)}, err
 }
 
 // await is awaitPrompt. It first takes away what is ours, and notes since when a draft keeps messages from being typed.
@@ -48,7 +51,7 @@ func (p *prompt) await(ctx context.Context, now time.Time) (tmux.Styled, error) 
 		if p.left.Blocks.IsZero() {
 			p.left.Blocks = now
 		}
-		err = errors.Join(err, p.queue.KeepLeft(p.left))
+		err = errors.Join(fail.Errorf(fail.Held, "%w", err).Hint("to send or delete it there: nbs-worker attach %s", p.handle), p.queue.KeepLeft(p.left))
 	}
 	return shown, err
 }

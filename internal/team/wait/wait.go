@@ -227,7 +227,11 @@ func (w *waiting) inVain(lost []*watched) error {
 
 func (w *waiting) timedOut() error {
 	missing, hints := w.missing()
-	err := fail.Errorf(fail.TimedOut, "not %s within %s: %s", conditions(w.For), w.Timeout.Round(100*time.Millisecond), missing)
+	limit := w.Timeout
+	if limit > time.Second { // what is left of one that a verb was given
+		limit = limit.Round(time.Second / 10)
+	}
+	err := fail.Errorf(fail.TimedOut, "not %s within %s: %s", conditions(w.For), limit, missing)
 	err.Hints = hints
 	return err
 }

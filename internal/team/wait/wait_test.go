@@ -22,6 +22,15 @@ func TestWaitForATurnThatIsNotThere(t *testing.T) {
 	rig.Check(t, strings.HasPrefix(hints, "the last turn of alpha was interrupted, or none has begun"), "%s", hints)
 }
 
+// What is left of a limit is said as people say it, and a short one as it is.
+func TestLimitInWords(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[time.Duration]string{2925312878: "within 2.9s:", 3 * time.Second: "within 3s:", time.Millisecond: "within 1ms:"} {
+		w := waiting{Wanted: Wanted{Timeout: limit}}
+		rig.Check(t, strings.Contains(w.timedOut().Error(), want), "%s: %v", limit, w.timedOut())
+	}
+}
+
 // However long a claude has been starting, it is looked at again soon.
 func TestLooksAtAClaudeThatStarts(t *testing.T) {
 	t.Parallel()
