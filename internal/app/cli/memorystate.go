@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func runMemoryStatus(ctx context.Context, f *factory) error {
 	if f.json {
 		return f.printJSON(wire.NewMemoryStatus(on, spent, all))
 	}
-	f.note("memory is on of: %s", joined(on))
+	f.note("memory is on of: %s", cmp.Or(joined(on), "no agent"))
 	f.note("spent today: %s tokens", human.Thousands(spent))
 	t := f.newTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
 	t.under = 5

@@ -112,7 +112,7 @@ func (d *examination) private(_ context.Context) (all findings) {
 	}
 	own := slices.DeleteFunc(slices.Clone(loose), func(l store.Loose) bool { return !l.Own() })
 	if len(own) > 0 {
-		readable := all.add(Warning, fmt.Sprintf("others may read %d files or folders in .nbs, such as %s (mode %04o)", len(own), human.Quote(own[0].Path), own[0].Mode.Perm()),
+		readable := all.add(Warning, fmt.Sprintf("others may read what is in .nbs: %s, such as %s (mode %04o)", human.Count(len(own), "file"), human.Quote(own[0].Path), own[0].Mode.Perm()),
 			"records hold prompts and last screens", "chmod -R go= "+human.ShellWord(d.Store.Folder()))
 		readable.repair = func(context.Context) (string, error) {
 			for _, l := range own {

@@ -73,7 +73,7 @@ func ownPrompt(config claude.Config) (all findings) {
 	vim, reader := config.OwnPrompt()
 	if vim {
 		all.add(Note, `Claude's editorMode is "vim" for this user; agents are started with "normal"`,
-			"with vim's keys Escape leaves the insert mode and does not interrupt", "")
+			"with vim's keys Escape leaves the insert mode and does not interrupt")
 	}
 	if reader {
 		all = append(all, withoutReader("Claude draws for a screen reader for this user")...)
