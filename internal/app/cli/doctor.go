@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -123,11 +124,16 @@ func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error
 }
 
 func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
-	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), indented(human.Legible(finding.What)))
-	if finding.Why != "" {
-		fmt.Fprintf(b, "           %s\n", indented(human.Legible(finding.Why)))
+	const margin = 11 // columns
+	words := func(text string) string {
+		lines := strings.Split(indented(human.Legible(text)), "\n")
+		return strings.Join(agent.Mapped(lines, func(line string) string { return hanging(line, margin, f.streams.Width) }), "\n")
 	}
-	for _, fix := range finding.Fix {
+	fmt.Fprintf(b, "  %s %s\n", f.coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), words(finding.What))
+	if finding.Why != "" {
+		fmt.Fprintf(b, "           %s\n", words(finding.Why))
+	}
+	for _, fix := range finding.Fix { // a command is not broken: it is to be pasted
 		fmt.Fprintf(b, "           %s\n", indented(human.Legible(f.pasteable("fix: "+fix))))
 	}
 }

@@ -102,10 +102,11 @@ func refilled(part []string, width int) []string {
 	if len(part) > 1 {
 		hang = indentOf(part[1])
 	}
+	words := []string{rest}
 	for _, line := range part[1:] {
-		rest += " " + strings.TrimLeft(line, " ")
+		words = append(words, strings.TrimLeft(line, " "))
 	}
-	first := wrapped(rest, width-columns(lead))
+	first := wrapped(strings.Join(words, " "), width-columns(lead))
 	lines := []string{lead + first[0]}
 	if len(first) > 1 {
 		for _, line := range wrapped(strings.Join(first[1:], " "), width-hang) {

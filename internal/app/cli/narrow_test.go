@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/team/doctor"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -84,6 +85,16 @@ func TestListsFitEightyColumns(t *testing.T) {
 	sending := wire.Kept{Handle: "alpha", ID: "3f2a", State: "sending", Allowed: true, Created: &at, Reason: "the agent does not run: crashed", Text: "hi"}
 	rig.Must(t, narrow(&out).printKept([]wire.Kept{sending}))
 	rig.Check(t, !strings.Contains(out.String(), "crashed"), "what is on its way has the reason of an earlier try:\n%s", out.String())
+}
+
+func TestDoctorFitsEightyColumns(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	fix := "chmod -R go= '/srv/" + strings.Repeat("a folder/", 12) + ".nbs'"
+	narrow(&out).writeFinding(&out, doctor.Finding{Level: doctor.Note, What: strings.Repeat("this machine is very busy ", 5), Why: strings.Repeat("starts take long ", 8) + "\nin two lines", Fix: []string{fix}})
+	text, command, _ := strings.Cut(out.String(), "           fix: ")
+	mustFit(t, text, "\n           starts take long", "\n  in two lines\n")
+	rig.Equal(t, command, fix+"\n", "the command to paste")
 }
 
 func TestSessionFitsEightyColumns(t *testing.T) {

@@ -133,15 +133,15 @@ func (o *sendOptions) unquoted(f *factory, s *supervisor.Supervisor) error {
 	if o.all || len(o.handles) < 2 || len(o.words) == 0 {
 		return nil
 	}
-	if _, err := s.Store.Load(o.handles[0]); err != nil {
-		return nil // it is reported for this agent
-	}
 	likely := true
-	for _, handle := range o.handles[1:] {
+	for i, handle := range o.handles {
 		_, err := s.Store.Load(handle)
-		absent, ok := errors.AsType[*store.AbsentError](err)
-		if !ok {
-			return nil
+		absent, isAbsent := errors.AsType[*store.AbsentError](err)
+		if isFirst := i == 0; isAbsent == isFirst {
+			return nil // it is reported for this agent
+		}
+		if !isAbsent {
+			continue
 		}
 		likely = likely && absent.Near != ""
 	}
