@@ -83,7 +83,7 @@ the folder before the first turn there (8).`,
   nbs-worker ask telegram:123456789 'Good morning.' --id update-77 --on-lost fresh
   nbs-worker ask @theologian 'What is left to do?'`,
 		Args:              o.positional,
-		ValidArgsFunction: f.completeKeys,
+		ValidArgsFunction: f.completeAsked,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return failed(runAsk(cmd.Context(), f, o), "ask", o.key)
 		},

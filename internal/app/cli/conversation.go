@@ -144,6 +144,15 @@ func (f *factory) completeKeys(_ *cobra.Command, args []string, _ string) ([]cob
 	return agent.Mapped(keys, func(key conversations.Key) cobra.Completion { return string(key) }), cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeAsked completes whoever can be asked: a conversation, or behind an @ an agent.
+func (f *factory) completeAsked(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if !strings.HasPrefix(typed, "@") {
+		return f.completeKeys(cmd, args, typed)
+	}
+	handles, directive := once(f.handlesWhere(whoRuns))(cmd, args, typed)
+	return agent.Mapped(handles, func(handle string) cobra.Completion { return "@" + handle }), directive
+}
+
 // keyVerb is a verb that takes the key of a conversation, and up to most other arguments.
 type keyVerb struct {
 	use, short, long, example string

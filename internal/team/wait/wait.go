@@ -248,7 +248,10 @@ func (w *waiting) missing() (missing string, hints []string) {
 		if a.Status.State == agent.Waiting || a.notLoggedIn {
 			hints = append(hints, fmt.Sprintf("a person has to answer: nbs-worker attach %s", a.Handle))
 		}
-		if a.Status.State == agent.Idle && conditions(w.For).ask(untilDone) {
+		switch isIdle := a.Status.State == agent.Idle && conditions(w.For).ask(untilDone); {
+		case isIdle && a.goesOn:
+			hints = append(hints, fmt.Sprintf("what %s left in the background still runs; to wait for its turn alone: nbs-worker wait %s --for idle", a.Handle, a.Handle))
+		case isIdle:
 			hints = append(hints, fmt.Sprintf("the last turn of %s was interrupted, or none has begun since it was started; it waits for a prompt: nbs-worker wait %s --for idle", a.Handle, a.Handle))
 		}
 	}

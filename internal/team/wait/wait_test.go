@@ -20,6 +20,9 @@ func TestWaitForATurnThatIsNotThere(t *testing.T) {
 	w := &waiting{Wanted: Wanted{For: []Condition{done}}, agents: []watched{{Waited: Waited{Handle: "alpha", Status: agent.Status{State: agent.Idle}}}}}
 	hints := strings.Join(fail.HintsOf(w.timedOut()), "\n")
 	rig.Check(t, strings.HasPrefix(hints, "the last turn of alpha was interrupted, or none has begun"), "%s", hints)
+	w.agents[0].done, w.agents[0].goesOn = true, true
+	hints = strings.Join(fail.HintsOf(w.timedOut()), "\n")
+	rig.Equal(t, hints, "what alpha left in the background still runs; to wait for its turn alone: nbs-worker wait alpha --for idle", "hints")
 }
 
 // What is left of a limit is said as people say it, and a short one as it is.
