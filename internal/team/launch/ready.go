@@ -233,24 +233,6 @@ func left(exit *agent.Exit) error {
 	return err
 }
 
-// quoteScreen quotes claude's last words: a single line inline, several on lines of their own.
-func quoteScreen(screen string) string {
-	var lines []string
-	for line := range strings.Lines(screen) {
-		if line = strings.TrimRight(line, " \n"); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	switch len(lines) {
-	case 0:
-		return " without a word"
-	case 1:
-		return ": " + strings.TrimSpace(lines[0])
-	default:
-		return ". It said:\n  " + strings.Join(lines, "\n  ")
-	}
-}
-
 // vanished is the error for a start whose processes are gone. It loads the record once
 // more: the exit may have been recorded since the last look.
 func (w *starting) vanished(ctx context.Context) error {

@@ -115,3 +115,21 @@ func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
 	}
 	return strings.Join(all, ", "), isClaude
 }
+
+// quoteScreen quotes claude's last words: a single line inline, several on lines of their own.
+func quoteScreen(screen string) string {
+	var lines []string
+	for line := range strings.Lines(screen) {
+		if line = strings.TrimRight(line, " \n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	switch len(lines) {
+	case 0:
+		return " without a word"
+	case 1:
+		return ": " + strings.TrimSpace(lines[0])
+	default:
+		return ". It said:\n  " + strings.Join(lines, "\n  ")
+	}
+}

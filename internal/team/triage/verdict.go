@@ -18,9 +18,6 @@ const (
 	Unknown  Verdict = "unknown"  // a question was not answered; that is not dead
 )
 
-// verdicts are all of them.
-var verdicts = []Verdict{Healthy, Idle, Stopped, Stressed, Waiting, Stuck, Zombie, Held, Dead, Missing, Unknown}
-
 // IsWell tells whether nothing has to be done.
 func (v Verdict) IsWell() bool { return v == Healthy || v == Idle || v == Stopped }
 
