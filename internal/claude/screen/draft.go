@@ -69,6 +69,16 @@ func Suggestion(screen string) string {
 	return ""
 }
 
+// Searches reports whether the box is that of a search in the history of prompts: what is typed is searched for, and Enter
+// submits what was found.
+func Searches(screen string) bool {
+	box, _ := findBox(screenLines(screen))
+	return slices.ContainsFunc(box.footer, func(line string) bool {
+		line = strings.TrimSpace(line)
+		return strings.HasPrefix(line, "search prompts:") || strings.HasPrefix(line, "no matching prompt:")
+	})
+}
+
 // Plain is a screen without the attributes of its characters.
 func Plain(styled string) string { return visible(styled, func(style) bool { return true }) }
 

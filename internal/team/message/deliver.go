@@ -46,6 +46,7 @@ const (
 	backspace = "\x1b[127u" // in an empty box it ends shell mode
 	cut       = "\x1b[117;5u"
 	putBack   = "\x1b[121;5u"
+	cuts      = 9 // of a line, or of the line break before it
 )
 
 // delivery is one text on its way into a prompt that is ready.
@@ -118,11 +119,14 @@ func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
 }
 
 // submission are the keys that submit the text and nothing else, in one write, so that no other key comes in between. A
-// person may have begun to type, and claude not have drawn it: that is cut before the text, and put back behind Enter,
-// without the blanks that are at its beginning. The blank behind the text closes the list that Claude offers for a word
-// with an @, from which Enter would choose, and keeps a backslash from turning Enter into a new line.
+// person may have begun to type, and claude not have drawn it: that is cut before the text, several lines of it too, and put
+// back behind Enter. A blank behind it is cut with it, since Claude would else put back what he cut last, and is deleted
+// right where it was put back: he may have stashed a draft, which Claude puts into the box when a text is submitted. The
+// blank behind the text closes the list that Claude offers for a word with an @, from which Enter would choose, and keeps a
+// backslash from turning Enter into a new line.
 func (d *delivery) submission(blanks int) string {
-	return lineEnd + cut + backspace + d.text + blank + enter + putBack + lineStart + strings.Repeat(deletion, blanks) + lineEnd
+	return lineStart + strings.Repeat(deletion, blanks) + lineEnd + blank + strings.Repeat(cut, cuts) + backspace +
+		d.text + blank + enter + putBack + backspace
 }
 
 func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
@@ -136,7 +140,7 @@ const blankPause = time.Second
 // silent is why tmux did not say whether it has typed the keys; held is why it has not.
 func (d *delivery) enterReady(ctx context.Context, keys func(blanks int) string) (silent, held error) {
 	var again time.Time
-	start, drawn := -1, 0
+	start, typed, drawn := -1, 0, 0
 	err := until(ctx, drawLimit, func() (over bool, _ error) {
 		var shown tmux.Styled
 		if shown, held = d.Screen(ctx); held == nil {
@@ -147,15 +151,17 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int) string)
 		}
 		reached := false
 		switch drawn = shown.Cursor.X - start; {
-		case start >= 0 && drawn > 0:
+		case start >= 0 && drawn > 0 && (drawn >= typed || time.Now().After(again)): // else another one is still on its way
 			reached, silent = d.Write(ctx, keys(drawn), &shown.Cursor) // what may have been typed is not typed again
 			return reached || silent != nil, nil
 		case time.Now().Before(again):
 			return false, nil
 		}
 		again = time.Now().Add(blankPause)
-		if reached, held = d.Write(ctx, blank, &shown.Cursor); reached && start < 0 {
-			start = shown.Cursor.X
+		if reached, held = d.Write(ctx, blank, &shown.Cursor); reached {
+			if typed++; start < 0 {
+				start = shown.Cursor.X
+			}
 		}
 		return held != nil, nil
 	})
@@ -198,6 +204,8 @@ func checkPrompt(shown tmux.Styled) error {
 		return fail.Errorf(fail.Held, "its prompt is not on its screen")
 	case draft != "":
 		return fail.Errorf(fail.Held, "%w", errDraft)
+	case screen.Searches(screen.Plain(shown.Text)):
+		return fail.Errorf(fail.Held, "somebody searches the history of its prompts there")
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 		return false, nil
 	}
 	s.got = append(s.got, text)
-	submitted, isText := strings.CutPrefix(text, lineEnd+cut+backspace)
+	_, submitted, isText := strings.Cut(text, cut+backspace)
 	switch {
 	case text == enter:
 		s.entered = time.Now()
@@ -131,6 +131,8 @@ var deliveries = map[string]struct {
 	"a draft that is begun behind the blank": {
 		change: func(s *scripted) { s.onText = func() { s.box += "mine" } }, word: Held, kind: fail.Held, typed: 1, says: "unsent draft",
 	},
+	"a search in the history":                    {change: func(s *scripted) { s.offered = "search prompts:   ⏵⏵ auto mode on" }, word: Held, kind: fail.Held, says: "searches the history"},
+	"a search that finds nothing":                {change: func(s *scripted) { s.offered = "no matching prompt: x" }, word: Held, kind: fail.Held, says: "searches the history"},
 	"a person who types too, which is not drawn": {change: func(s *scripted) { s.undrawn = "mine" }, word: Accepted, typed: 2, left: "mine"},
 	"a dialog that is about to go takes the blank": {
 		change: func(s *scripted) { s.onText = func() { s.box, s.onText = "", func() {} } }, word: Accepted, typed: 3,
@@ -331,7 +333,7 @@ func TestCheck(t *testing.T) {
 		rig.Check(t, (err != nil) == c.refused && (err == nil || fail.KindOf(err) == fail.BadInput), "%s: %v", what, err)
 	}
 	for text, want := range map[string]bool{
-		"soft\u00adhyphen": false, "a\u200bb": false, "\u200eleft": false, "a\u202eb": false, "a\u2066b": false, "unjoined a\u200db": false, "a\ufe0fb": false, "\u115f": false,
+		"soft\u00adhyphen": false, strings.Repeat("😀", 390): true, strings.Repeat("😀", 391): false, "a <pasted_content> b": false, "a\u200bb": false, "\u200eleft": false, "a\u202eb": false, "a\u2066b": false, "unjoined a\u200db": false, "a\ufe0fb": false, "\u115f": false,
 		"می\u200cخواهم": true, "❤\ufe0f 1\ufe0f\u20e3": true, "a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, "ü 漢 👩‍💻 é 🤷🏽": true, "\xff": false, "👨‍👩‍👧‍👦": false,
 	} {
 		got := isTypable(text)

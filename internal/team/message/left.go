@@ -33,6 +33,7 @@ type prompt struct {
 	handle agent.Handle
 	queue  *queue.Queue
 	left   queue.Left
+	before queue.Left // what was left when typing began
 }
 
 func (s *Sender) prompt(sight *observe.Sight) (prompt, error) {
@@ -58,15 +59,31 @@ func (p *prompt) await(ctx context.Context, now time.Time) (tmux.Styled, error) 
 
 // typing notes that a text is about to be typed.
 func (p *prompt) typing(text string, now time.Time) error {
-	p.left = p.left.Typed(text, now)
 	p.left.Blocks = time.Time{}
+	p.before = p.left
+	p.left = p.left.Typed(text, now)
 	return p.queue.KeepLeft(p.left)
 }
 
-// typed forgets what was typed, unless it may still be in the prompt.
+// isFreed reports whether the draft that kept a text from being typed was ours and has been taken away. Claude may draw what
+// a command of ours has typed only when the prompt was seen empty.
+func (p *prompt) isFreed(ctx context.Context, err error, now time.Time) bool {
+	if !errors.Is(err, errDraft) || len(p.before.Texts) == 0 {
+		return false
+	}
+	_, err = p.await(ctx, now)
+	return err == nil
+}
+
+// typed forgets what was typed, unless it may still be in the prompt. What was left there before is gone for certain when a
+// text was submitted.
 func (p *prompt) typed(word Word, err error) error {
-	if word == Unknown || errors.Is(err, errLeft) {
+	switch {
+	case word == Unknown || errors.Is(err, errLeft):
 		return nil
+	case word == Held:
+		p.before.Blocks = p.left.Blocks
+		return p.queue.KeepLeft(p.before)
 	}
 	return p.queue.ForgetLeft()
 }

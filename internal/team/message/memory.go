@@ -43,7 +43,7 @@ func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start,
 	for _, e := range all {
 		switch same := e.State == queue.Unknown && e.Text == l.text && e.Typing != nil; {
 		case q.CheckSeal(&e) != nil:
-		case e.Pending():
+		case q.IsDue(&e):
 			return "", false, errOvertakes
 		case same:
 			typed, err = s.lookedFor(ctx, receipt, began, sight, e)

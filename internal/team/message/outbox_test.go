@@ -1,6 +1,8 @@
 package message
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -115,6 +117,24 @@ func TestMessageToADismissedAgentIsNotKept(t *testing.T) {
 	if fail.KindOf(err) != fail.NotFound || receipt.Word != Held || receipt.Outbox != "" || q.Newest() != "" {
 		t.Errorf("%+v, %v, %q is kept", receipt, err, q.Newest())
 	}
+}
+
+// An entry that was delivered and came back from a backup is in nobody's way.
+func TestDeliveredEntryThatCameBack(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	q := s.Store.Outbox("alpha")
+	e, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
+	rig.Must(t, err)
+	file := filepath.Join(s.Store.Project(), ".nbs", queue.Folder, q.Newest())
+	kept, err := os.ReadFile(file)
+	rig.Must(t, err)
+	_, _, err = s.remembered(t.Context(), &Receipt{Handle: "alpha"}, &start{}, &letter{text: "y"}, &observe.Sight{})
+	rig.Check(t, errors.Is(err, errOvertakes), "before it was delivered: %v", err)
+	rig.Must(t, q.Deliver(t.Context(), e))
+	rig.Must(t, os.WriteFile(file, kept, 0o600))
+	_, _, err = s.remembered(t.Context(), &Receipt{Handle: "alpha"}, &start{}, &letter{text: "y"}, &observe.Sight{})
+	rig.Check(t, q.Newest() != "" && err == nil, "after that: %v", err)
 }
 
 // A text that is sent with force is remembered until it is submitted again.

@@ -44,11 +44,11 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 		return s.lineUp(ctx, handle, l)
 	}
 	late := deadline(m.Timeout)
-	for first := true; ; first = false {
+	for overtaken := ""; ; {
 		var began start
 		typed, again, err := s.once(ctx, &receipt, &began, l, late)
-		if first && errors.Is(err, errOvertakes) {
-			again, err = true, s.Deliver(ctx, receipt.Handle, late, func(Delivered) {})
+		if before := s.Store.Outbox(receipt.Handle).Due(); errors.Is(err, errOvertakes) && (before == "" || before != overtaken) { // else what waits stays there
+			overtaken, again, err = before, true, s.Deliver(ctx, receipt.Handle, late, func(Delivered) {})
 		}
 		switch {
 		case err != nil:
@@ -156,6 +156,9 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	}
 	var sent transcript.Sent
 	receipt.Word, sent, err = d.run(ctx)
+	if receipt.Word == Held && prompt.isFreed(ctx, err, s.Seconds()) {
+		receipt.Word, sent, err = d.run(ctx)
+	}
 	receipt.UUID = sent.UUID
 	err = errors.Join(err, prompt.typed(receipt.Word, err))
 	switch {

@@ -3,6 +3,7 @@ package message
 import (
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -17,15 +18,19 @@ func normal(text string) string {
 	return strings.TrimFunc(norm.NFC.String(text), func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 }
 
-// typedCharacters is how much is typed at most: Claude takes a burst of more than 800 characters
+// typedCharacters is how much is typed at most, in UTF-16: Claude takes a burst of more than 800 characters
 // for a paste, and tells the model that the user has pasted it.
 const typedCharacters = 780
+
+// pasteMark is the tag that Claude puts around what was pasted. One that is typed gets a backslash.
+const pasteMark = "pasted_content"
 
 // isTypable reports whether a text arrives as it is when it is typed. Claude drops tabs and control
 // characters, and most characters that show nothing; of some it submits nothing at all. tmux drops what is more than a
 // character's cell has room for.
 func isTypable(text string) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= typedCharacters && longestCell(text) <= cellBytes && !hasUntypable(text)
+	return utf8.ValidString(text) && len(utf16.Encode([]rune(text))) <= typedCharacters && longestCell(text) <= cellBytes &&
+		!hasUntypable(text) && !strings.Contains(strings.ToLower(text), pasteMark)
 }
 
 // hasUntypable reports whether Claude would drop a character of a text, or not take the text because of it.
