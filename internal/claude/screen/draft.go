@@ -79,6 +79,12 @@ func Searches(screen string) bool {
 	})
 }
 
+// Stashed reports whether a person has stashed a draft, which Claude puts into the box when a prompt is submitted.
+func Stashed(screen string) bool {
+	box, _ := findBox(screenLines(screen))
+	return slices.ContainsFunc(box.footer, func(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), " stashed") })
+}
+
 // Plain is a screen without the attributes of its characters.
 func Plain(styled string) string { return visible(styled, func(style) bool { return true }) }
 

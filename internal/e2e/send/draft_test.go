@@ -95,6 +95,9 @@ func TestHiddenCharactersArrive(t *testing.T) {
 		m.Check(got.Channel == "typed" && said[len(said)-1] == text, "%+v, %q", got, said)
 	}
 	m.Refused(4, "a character that Claude would not take", "send", "alpha", "/compact a\u200bb", "--raw")
+	for _, text := range []string{strings.Repeat("😀", 401), "<pasted_content> is a tag of Claude's"} { // a paste for Claude
+		m.Check(m.Send(0, "accepted", "alpha", text).Channel == "file", "%q is typed", text)
+	}
 	m.Check(m.box("alpha") == "", "%q is left", m.box("alpha"))
 }
 
@@ -163,4 +166,38 @@ func TestRefusedFirstPromptDoesNotStay(t *testing.T) {
 	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "a hook of the agent's has refused it"), "%s", r)
 	m.Send(0, "accepted", "alpha", "good bye")
 	m.waitBox("alpha", "")
+}
+
+// What a person has stashed comes back into the prompt when a text of ours is submitted, as it was. In a search of his in
+// the history nothing is typed: Enter would submit what is found.
+func TestStashAndSearchAreThePersons(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	pane := "=" + m.Session("alpha").TmuxSession + ":"
+	m.Send(0, "accepted", "alpha", "first words")
+	m.WaitState("alpha", "idle")
+	m.Tmux("send-keys", "-t", pane, "-l", "hello stash")
+	m.waitBox("alpha", "hello stash")
+	m.Tmux("send-keys", "-t", pane, "C-s")
+	m.waitBox("alpha", "")
+	m.WaitFor("the stash is shown", func() (bool, string) { shown := m.Screen("alpha"); return strings.Contains(shown, " stashed\n"), shown })
+	m.Send(0, "accepted", "alpha", "beside a stash")
+	m.waitBox("alpha", "hello stash")
+	m.Tmux("send-keys", "-t", pane, "C-u")
+	m.waitBox("alpha", "")
+	m.WaitState("alpha", "idle")
+
+	searches := func() (bool, string) {
+		shown := m.Screen("alpha")
+		return strings.Contains(shown, "search prompts:"), shown
+	}
+	m.Tmux("send-keys", "-t", pane, "C-r")
+	m.WaitFor("the search is open", searches)
+	got := m.Send(8, "held", "alpha", "words")
+	m.Check(strings.Contains(got.Reason, "searches the history"), "%+v", got)
+	m.Tmux("send-keys", "-t", pane, "Escape")
+	m.WaitFor("the search is closed", func() (bool, string) { is, shown := searches(); return !is, shown })
+	m.Send(0, "accepted", "alpha", "words")
+	said := m.prompts("alpha")
+	m.Check(slices.Equal(said, []string{"first words", "beside a stash", "words"}), "%q", said)
 }

@@ -1,7 +1,9 @@
 package send
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,4 +39,33 @@ func TestWaitsAreNotSilent(t *testing.T) {
 	// What is over within a second is told by its end alone.
 	rig.Equal(m, m.NBS("wait", "alpha", "--for", "busy", "--timeout", e2e.Patience()).Stderr, "", "a wait that is over")
 	m.OK("stop", "alpha")
+}
+
+// Senders that wait for one busy agent all get through, those too that find new messages in its outbox each time they look.
+func TestSendersWaitTogether(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	var want []string
+	for round := range 3 {
+		m.Send(0, "accepted", "alpha", fmt.Sprintf("[[delay 2s]] busy %d", round))
+		var senders []*e2e.Running
+		for i := range 6 {
+			args := []string{"send", "alpha", fmt.Sprintf("round %d, sender %d", round, i), "--timeout", e2e.Patience()}
+			if i%3 == 2 {
+				args = append(args, "--queue")
+			}
+			want = append(want, args[2])
+			senders = append(senders, m.Begin(args...))
+		}
+		for _, s := range senders {
+			r := s.End()
+			m.Check(r.Code == 0, "%s", r)
+		}
+	}
+	m.awaitOutbox()
+	said := m.prompts("alpha")
+	for _, text := range want {
+		n := len(said) - len(slices.DeleteFunc(slices.Clone(said), func(other string) bool { return other == text }))
+		m.Check(n == 1, "%q stands %d times in the transcript", text, n)
+	}
 }

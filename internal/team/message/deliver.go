@@ -100,7 +100,7 @@ func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
 	if !d.isCommand() {
 		return d.enterReady(ctx, d.submission)
 	}
-	silent, err := d.enterReady(ctx, func(blanks int) string {
+	silent, err := d.enterReady(ctx, func(blanks int, _ bool) string {
 		return lineStart + strings.Repeat(deletion, blanks) + lineEnd + d.text
 	})
 	if err != nil {
@@ -124,9 +124,13 @@ func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
 // right where it was put back: he may have stashed a draft, which Claude puts into the box when a text is submitted. The
 // blank behind the text closes the list that Claude offers for a word with an @, from which Enter would choose, and keeps a
 // backslash from turning Enter into a new line.
-func (d *delivery) submission(blanks int) string {
-	return lineStart + strings.Repeat(deletion, blanks) + lineEnd + blank + strings.Repeat(cut, cuts) + backspace +
-		d.text + blank + enter + putBack + backspace
+func (d *delivery) submission(blanks int, stashed bool) string {
+	keys := lineStart + strings.Repeat(deletion, blanks) + lineEnd + blank + strings.Repeat(cut, cuts) + backspace +
+		d.text + blank + enter
+	if stashed { // 2.1.197 would put back instead of it
+		return keys
+	}
+	return keys + putBack + backspace
 }
 
 func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
@@ -135,10 +139,10 @@ func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
 const blankPause = time.Second
 
 // enterReady types a blank into the empty prompt. When claude has drawn it, keys reach the prompt, and none is on its way
-// there from before: keys is typed then, which is told how many blanks there are. If Claude moves the box meanwhile, or
+// there from before: keys is typed then, which is told how many blanks there are, and whether a draft is stashed. If Claude moves the box meanwhile, or
 // opens a dialog, which Enter would answer, then the cursor is elsewhere: nothing is typed, and enterReady looks again.
 // silent is why tmux did not say whether it has typed the keys; held is why it has not.
-func (d *delivery) enterReady(ctx context.Context, keys func(blanks int) string) (silent, held error) {
+func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed bool) string) (silent, held error) {
 	var again time.Time
 	start, typed, drawn := -1, 0, 0
 	err := until(ctx, drawLimit, func() (over bool, _ error) {
@@ -152,7 +156,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int) string)
 		reached := false
 		switch drawn = shown.Cursor.X - start; {
 		case start >= 0 && drawn > 0 && (drawn >= typed || time.Now().After(again)): // else another one is still on its way
-			reached, silent = d.Write(ctx, keys(drawn), &shown.Cursor) // what may have been typed is not typed again
+			reached, silent = d.Write(ctx, keys(drawn, screen.Stashed(screen.Plain(shown.Text))), &shown.Cursor) // what may have been typed is not typed again
 			return reached || silent != nil, nil
 		case time.Now().Before(again):
 			return false, nil
