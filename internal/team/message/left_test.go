@@ -1,9 +1,14 @@
 package message
 
 import (
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/queue"
 )
 
 // Where a person has added to a text of ours, that is deleted character by character: not if Claude joins some of them.
@@ -17,4 +22,38 @@ func TestOursIsBeforeAPersonsWords(t *testing.T) {
 		rig.Check(t, !isBefore(text, text+" mine\nof two lines"), "%q is deleted from a draft of two lines", text)
 	}
 	rig.Check(t, !isBefore("hello", "mine, hello"), "what is before ours is deleted")
+}
+
+// What a killed command has typed may be drawn only when the next one has found the prompt empty: that takes it away, and
+// where it cannot, the one after it still can.
+func TestTextOfOursThatIsDrawnLate(t *testing.T) {
+	q := newSender(t).Store.Outbox("alpha")
+	synctest.Test(t, func(t *testing.T) {
+		for what, c := range map[string]struct {
+			drawn, deleted string
+			freed          bool
+			left           []string
+		}{
+			"ours": {"/compact", "", true, nil}, "ours, which stays": {"/compact", "/compact", false, []string{"/compact"}},
+			"a person's": {"mine", "mine", false, []string{"/compact"}},
+		} {
+			s := &scripted{left: c.deleted}
+			p := prompt{Terminal: s, queue: q, left: queue.Left{Invocation: "one", Texts: []string{"/compact"}}}
+			_, err := p.await(t.Context(), time.Now())
+			rig.Must(t, err)
+			rig.Must(t, p.typing("hello", time.Now()))
+			s.onText = func() { s.box = c.drawn }
+			d := delivery{Terminal: p, text: "hello"}
+			word, _, err := d.run(t.Context())
+			rig.Check(t, word == Held && fail.KindOf(err) == fail.Held, "%s: %s, %v", what, word, err)
+			freed := p.isFreed(t.Context(), err, time.Now())
+			word, kept := Held, error(nil)
+			if freed {
+				word = Accepted
+			}
+			kept = p.typed(word, err)
+			got := q.Left("one").Texts
+			rig.Check(t, freed == c.freed && kept == nil && slices.Equal(got, c.left), "%s: freed: %t, %v, %q is left", what, freed, kept, got)
+		}
+	})
 }
