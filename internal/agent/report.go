@@ -28,6 +28,14 @@ func ParseReport(data []byte) (Report, error) {
 	return report, err
 }
 
+// TurnEnd is when the last turn ended; zero where that is not known.
+func (r *Report) TurnEnd() time.Time {
+	if r.Failure != nil && r.Failure.At.After(r.Done) {
+		return r.Failure.At
+	}
+	return r.Done
+}
+
 // PutBack sets times of the report that lie after now to the given time: the clock was put back
 // since, and until it reached them again nothing newer would be believed.
 func (r *Report) PutBack(now, at time.Time) {

@@ -20,6 +20,15 @@ type Left struct {
 
 const mostLeft = 16 // texts
 
+// BlocksAfter is since when the draft that is in the prompt has kept messages from being typed, given when the last turn
+// ended: one that ended later began with the draft that did. Zero: no message was held because of it.
+func (l Left) BlocksAfter(turn time.Time) time.Time {
+	if turn.Truncate(time.Second).After(l.Blocks) { // which has no fractions
+		return time.Time{}
+	}
+	return l.Blocks
+}
+
 // Typed returns left with one more text.
 func (l Left) Typed(text string, now time.Time) Left {
 	if len(l.Texts) == 0 {

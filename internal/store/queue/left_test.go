@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/storetest"
@@ -32,4 +33,13 @@ func TestWhatWasLeftInAPrompt(t *testing.T) {
 	_, err := os.Stat(file)
 	rig.Check(t, os.IsNotExist(err), "nothing is left: %v", err)
 	rig.Must(t, q.ForgetLeft())
+}
+
+// A draft with which a turn began is not the one that a person types later.
+func TestDraftThatWasSentBlocksNothing(t *testing.T) {
+	t.Parallel()
+	at := storetest.SomeTime().Truncate(time.Second)
+	left := Left{Blocks: at}
+	rig.Check(t, left.BlocksAfter(time.Time{}).Equal(at) && left.BlocksAfter(at.Add(time.Second/2)).Equal(at), "the draft that blocks")
+	rig.Check(t, left.BlocksAfter(at.Add(time.Minute)).IsZero(), "a later one")
 }

@@ -23,6 +23,7 @@ func (i *Inspector) draft(ctx context.Context, view *View) *Draft {
 		return nil
 	}
 	left := i.Store.Outbox(view.Record.Handle).Left(view.Record.Process.Invocation)
+	left.Blocks = left.BlocksAfter(view.Report.TurnEnd())
 	since := left.Blocks
 	if since.IsZero() {
 		since = left.Since

@@ -46,7 +46,8 @@ func (w *starting) stays() bool {
 	return time.Since(w.unclear) >= drawingTime
 }
 
-// checkRefusal returns an error when claude shows that a hook has refused the prompt.
+// checkRefusal returns an error when claude shows that a hook has refused the prompt. That has to last: a claude that is
+// resumed draws an old refusal again.
 func (w *starting) checkRefusal(ctx context.Context) error {
 	if time.Since(w.lastScreen) < screenEvery {
 		return nil
@@ -56,7 +57,7 @@ func (w *starting) checkRefusal(ctx context.Context) error {
 	if err != nil {
 		return health.InVain(err)
 	}
-	if screen.Refused(shown.Text, w.plan.Prompt) {
+	if lasts(&w.refused, screen.Refused(shown.Text, w.plan.Prompt)) {
 		return fail.Errorf(fail.Held, "claude is ready, and a hook has refused the prompt").
 			Hint("to see what the hook said: nbs-worker screen %s", w.record.Handle).
 			Hint("to send another prompt: nbs-worker send %s TEXT", w.record.Handle)

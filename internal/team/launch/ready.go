@@ -45,6 +45,7 @@ type starting struct {
 	lastBelow  time.Time // when the children of what was started were last searched for claude
 	waiting    time.Time // when it was first seen to wait for a person, its prompt not on disk; zero: it does not
 	full       time.Time // when the disk of its transcript was first seen to be full, its prompt not there; zero: it is not
+	refused    time.Time // when its screen first said that a hook has refused the prompt; zero: it does not
 	unclear    time.Time // when a dialog whose choices were not recognised was first seen; zero: never
 	unread     error     // why its transcript could not be looked for the last time; nil: it could
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet

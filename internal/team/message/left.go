@@ -34,12 +34,14 @@ type prompt struct {
 	queue  *queue.Queue
 	left   queue.Left
 	before queue.Left // what was left when typing began
+	turn   time.Time  // when its last turn ended; zero: not known
 }
 
 func (s *Sender) prompt(sight *observe.Sight) (prompt, error) {
 	terminal, err := s.terminal(sight)
 	q := s.Store.Outbox(sight.Record.Handle)
-	return prompt{Terminal: terminal, handle: sight.Record.Handle, queue: q, left: q.Left(sight.Record.Process.Invocation)}, err
+	p := prompt{Terminal: terminal, handle: sight.Record.Handle, queue: q, left: q.Left(sight.Record.Process.Invocation), turn: sight.Report.TurnEnd()}
+	return p, err
 }
 
 // await is awaitPrompt. It first takes away what is ours, and notes since when a draft keeps messages from being typed.
@@ -48,6 +50,7 @@ func (p *prompt) await(ctx context.Context, now time.Time) (tmux.Styled, error) 
 	if errors.Is(err, errDraft) && p.takeAway(context.WithoutCancel(ctx)) {
 		shown, err = awaitPrompt(ctx, p)
 	}
+	p.left.Blocks = p.left.BlocksAfter(p.turn)
 	if errors.Is(err, errDraft) {
 		if p.left.Blocks.IsZero() {
 			p.left.Blocks = now
