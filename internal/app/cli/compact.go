@@ -28,6 +28,9 @@ compaction floor. At the floor, compacting freed less than a tenth of it, or Cla
 nothing more to compact. Then begin a new, empty conversation:
 nbs-worker resume <handle> --force --fresh.
 
+Do not type in the agent's terminal meanwhile: words that Claude has not drawn yet could
+become instructions.
+
 If Claude does not report how much is left, its next reply does. Only a person may compact
 an agent's conversation (8).`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),

@@ -11,7 +11,8 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-// A command of Claude's own is seen in the box before Enter: Claude may offer another one for it.
+// A command of Claude's own is seen in the box before Enter: Claude may offer another one for it. So Enter comes in a write
+// of its own, and what a person has typed in the moment before, and claude not drawn yet, becomes part of the command.
 
 // awaitCommand waits until the box shows the command, and Claude offers no other one for it. Errors: Held; BadInput.
 func (d *delivery) awaitCommand(ctx context.Context) error {

@@ -3,7 +3,7 @@
 //   - Text goes only into a prompt that is ready: claude is idle by all that is known, its box is
 //     on the screen, nobody's unsent draft is in it, no dialog has taken its place, and it shows a
 //     blank that is typed first. The text and Enter come in one write, which cuts what a person may
-//     have typed meanwhile and puts it back: Enter submits the text and nothing else.
+//     have typed meanwhile and puts it back: Enter submits the text and nothing else. See command.go for Claude's commands.
 //   - A receipt is read from the transcript, where Claude writes down what it took, and never
 //     inferred from keys that were sent. Nothing is typed twice: a text of which nobody knows whether
 //     it arrived is remembered, and looked for when it is sent again.
