@@ -57,6 +57,16 @@ func IsMadeOf(draft string, texts ...string) bool {
 	return utf8.RuneCountInString(rest) >= longPart && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(Dense(text), rest) })
 }
 
+// Indent is how many blanks are in the box before what is typed in it.
+func Indent(styled string) int {
+	box, found := findBox(screenLines(Plain(styled)))
+	if !found || box.draft() == "" {
+		return 0
+	}
+	typed := []rune(strings.TrimPrefix(box.text[0], "❯"))
+	return max(0, slices.IndexFunc(typed, func(r rune) bool { return !unicode.IsSpace(r) })-1)
+}
+
 // Suggestion is the first command that Claude offers below its box, which Enter would take; "" for
 // none.
 func Suggestion(screen string) string {

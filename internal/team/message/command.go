@@ -71,6 +71,10 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 		if err == nil && !d.isIn(shown) { // a person types too
 			return false, d.changed(shown)
 		}
+		if blanks := screen.Indent(shown.Text); err == nil && blanks > 0 { // one that was drawn late: behind it, Claude offers nothing
+			_, err = d.Write(ctx, lineStart+strings.Repeat(deletion, blanks)+lineEnd, &shown.Cursor)
+			return false, err
+		}
 		offered = screen.Suggestion(screen.Plain(shown.Text))
 		nothing := offered == "" && word != d.text && time.Since(begun) >= offerTime // as for a command with arguments
 		return offered == word || nothing, err

@@ -84,7 +84,11 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 		s.onEnter()
 		s.box += persons
 	case strings.HasPrefix(text, lineStart):
-		_, s.box, _ = strings.Cut(text, lineEnd)
+		if _, typed, _ := strings.Cut(text, lineEnd); typed != "" {
+			s.box = typed
+		} else {
+			s.box = strings.TrimPrefix(s.box, blank)
+		}
 		s.onText()
 	default:
 		s.typed = time.Now()
@@ -173,6 +177,20 @@ var deliveries = map[string]struct {
 	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 3},
 	"a command that is offered late": {
 		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 3,
+	},
+	"a command behind a blank that is drawn late": {
+		text: "/compact", change: func(s *scripted) {
+			late := true
+			s.onText = func() {
+				switch {
+				case s.box != "/compact":
+				case late:
+					s.box, late = " /compact", false
+				default:
+					s.offered = "/compact  Free up context"
+				}
+			}
+		}, word: Accepted, typed: 4,
 	},
 	"a command that resembles another": {
 		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: fail.BadInput, typed: 3, says: `offers "/clear"`,
