@@ -134,7 +134,8 @@ func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 	m.Send(0, "accepted", "alpha", "What number?")
 	m.MustAnswer("alpha", "42")
 
-	beside := m.whileTyped("/compact", "true", types(s, " it is mine"))
+	drawn := fmt.Sprintf("until tmux -u -L default capture-pane -p -t '=%s:' | grep -q 'it is mine'; do :; done", s.TmuxSession)
+	beside := m.whileTyped("/compact", "true", types(s, " it is mine")+"; "+drawn)
 	r = m.NBSWith([]string{beside}, "compact", "alpha")
 	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "may still be in its prompt"), "%s", r)
 	m.waitBox("alpha", "/compact it is mine")
