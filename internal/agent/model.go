@@ -55,8 +55,8 @@ func (e *SlipError) Error() string {
 	return fmt.Sprintf("there is no known model %s; %s is, and %s takes the name as it is", human.Quote(e.Name), e.Near, e.Exactly)
 }
 
-// Suggestion returns the alias from which the name is one slip away (a letter
-// missing, added, wrong, or two exchanged), or such a name in a full name; "" when there is none.
+// Suggestion returns the name that was probably meant: an alias, or a full name, that differs by one slip. A slip is
+// a letter missing, added or wrong, or two letters exchanged. It returns "" when no known name is so near.
 func (m Model) Suggestion() Model {
 	name, suffix := strings.ToLower(string(m)), ""
 	if base, ok := strings.CutSuffix(name, "[1m]"); ok {
@@ -83,7 +83,8 @@ func (m Model) Suggestion() Model {
 // families are the aliases that full names hold.
 var families = []string{"sonnet", "opus", "haiku", "fable"}
 
-// slipOf is the family from which a word of a full name is one slip away; "" when there is none, or it is one.
+// slipOf returns the family that a word of a full name misspells by one slip. It returns "" for a word that is spelled
+// right, or is far from every family.
 func slipOf(word string) string {
 	if slices.Contains(families, word) {
 		return ""

@@ -28,7 +28,7 @@ func newAdoptCmd(f *factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adopt <handle> {--pid PID | --tmux SESSION} [flags] [-- CLAUDE-ARGS...]",
 		Short: "Give a claude that was started by hand a name and a record",
-		Long: withCodes(`Writes a record for a running claude that somebody started by hand, so that stop, resume and
+		Long: withCodes(`Writes a record for a running claude that was started by hand, so that stop, resume and
 all other verbs work on it. adopt does not touch the process.
 
 The conversation is the one that Claude's registry now has for that process, also after a

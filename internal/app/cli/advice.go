@@ -107,7 +107,7 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
 	return step{"bring it back", nbs("resume")}
 }
 
-// dfOf shows the disk of an agent's transcript; "" where there is none yet.
+// dfOf is the command that shows the disk of an agent's transcript. It is "" before the transcript exists.
 func dfOf(v inspect.View) string {
 	if v.Transcript == nil {
 		return ""

@@ -123,8 +123,8 @@ func worksIn(row *inspect.Row) string { return cmp.Or(row.WorksIn, row.Record.La
 
 func modeOf(row *inspect.Row) string { return string(row.Record.LaunchPermissionMode()) }
 
-// since is how long an agent has been in its state; for a live one of which that is not known, how long ago its last
-// start was.
+// since is how long an agent has been in its state. Where that is not known of a live one, it is the time since its
+// last start.
 func (t *table) since(status agent.Status, started time.Time) cell {
 	switch {
 	case status.Age != nil:
