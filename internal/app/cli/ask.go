@@ -45,8 +45,7 @@ all that was said in it, across processes, restarts and machine failures. Withou
 with -, ask reads standard input; a text that begins with a dash must come from there.
 Nothing in a text is a command to Claude.
 
-Turns of one key are taken one at a time, in the order in which they were accepted, whoever
-asks. Other keys are answered at the same time. An accepted text is on disk: a caller that
+Turns of one key are taken one at a time, in the order in which they were accepted. Other keys are answered at the same time. An accepted text is on disk: a caller that
 is killed loses no text, and the next ask, or nbs-worker serve, goes on with it. If a claude
 was killed during a turn, ask looks in the transcript before it says anything again. If
 tools were used and there is no answer, a person decides (8), or --on-unknown does: continue

@@ -20,7 +20,7 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Request describes a claude that somebody started by hand and that is to get a record, and
+// Request describes a claude that was started by hand and is to get a record, and
 // what its user says of it.
 type Request struct {
 	Handle  agent.Handle
