@@ -3,9 +3,11 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -73,6 +75,14 @@ func (m *Team) FirstRequest(id string) (asked, sent string) {
 		return false, "no request of " + id
 	})
 	return asked, sent
+}
+
+// WaitAsked waits until claude has sent a prompt.
+func (m *Team) WaitAsked(prompt string) {
+	m.Helper()
+	m.WaitFor("the request with "+prompt, func() (bool, string) {
+		return slices.ContainsFunc(m.API.Requests(), func(r api.Request) bool { return r.Last() == prompt }), ""
+	})
 }
 
 // MustBeWritten waits for words in a transcript: Claude shows them before it writes them.

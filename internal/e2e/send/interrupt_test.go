@@ -37,6 +37,7 @@ func TestInterrupt(t *testing.T) {
 	m.interrupt("idle")
 	// A prompt to which nothing was answered is given back, and does not stay in the box.
 	m.Send(0, "accepted", "alpha", "[[delay 1m]] two\nlines")
+	m.WaitAsked("[[delay 1m]] two\nlines")
 	if got := m.interrupt("interrupted"); got.Prompt != "[[delay 1m]] two\nlines" {
 		m.Errorf("given back: %+v", got)
 	}

@@ -49,6 +49,13 @@ func IsGone(id agent.Identity) bool {
 	return liveness == Gone
 }
 
+// HasEnded reports whether a process was seen to have ended, or to have been killed or to exit: it does
+// nothing any more.
+func HasEnded(id agent.Identity) bool {
+	liveness, ending, _ := CheckEnding(id)
+	return liveness == Gone || liveness == Alive && ending
+}
+
 // IsEnding tells whether the process of a pid has ended, waited for or not, or is about to because
 // SIGKILL was sent to it.
 func IsEnding(pid int) bool {

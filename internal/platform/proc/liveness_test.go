@@ -103,7 +103,9 @@ func TestAKilledProcessIsEnding(t *testing.T) {
 		if liveness, ending, err := CheckEnding(c.id); liveness != Alive || ending || err != nil {
 			t.Fatalf("before: %d, %t, %v", liveness, ending, err)
 		}
+		rig.Check(t, !HasEnded(c.id), "it has ended before the kill")
 		rig.Must(t, c.Process.Kill())
+		rig.Check(t, HasEnded(c.id), "it goes on after the kill")
 		for liveness := Alive; liveness == Alive; {
 			var ending bool
 			var err error

@@ -21,7 +21,8 @@ type Death struct {
 
 func deathOf(r *agent.Record) Death {
 	p := r.Process
-	d := Death{Rebooted: proc.Rebooted(p.Identity), ServerGone: p.Tmux != nil && p.Tmux.ServerPID != 0 && proc.IsGone(p.ServerIdentity())}
+	// Its terminals are hung up before a server that was killed is gone.
+	d := Death{Rebooted: proc.Rebooted(p.Identity), ServerGone: p.Tmux != nil && p.Tmux.ServerPID != 0 && proc.HasEnded(p.ServerIdentity())}
 	if d.Rebooted {
 		d.Boot, _ = proc.BootTime() // zero when unknown: then no end counts as near it
 	}
