@@ -54,6 +54,7 @@ type conversationRecord struct {
 	IsMeta        bool           `json:"isMeta"`
 	IsSummary     bool           `json:"isCompactSummary"`
 	IsAPIError    bool           `json:"isApiErrorMessage"`
+	Status        int            `json:"apiErrorStatus"` // since 2.1.329
 	Error         jsontext.Value `json:"error"`
 	PromptSource  string         `json:"promptSource"`
 	Message       jsontext.Value `json:"message"`

@@ -67,7 +67,7 @@ type Answer struct {
 // parents decide which records belong to the turn, and in which order: 2.1.197 may write an answer
 // before the question, and the end of a turn before its answer.
 func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
-	turn, err := t.turnBehind(after, uuid)
+	turn, err := t.turnBehind(after, uuid, func(*conversationRecord) bool { return false })
 	var said []string
 	for _, r := range turn {
 		for _, m := range r.messages() {
@@ -87,12 +87,15 @@ func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 	return answer, err
 }
 
-// turnBehind returns the records that descend from that of a text, each after its parent.
-func (t File) turnBehind(after int64, uuid string) ([]*conversationRecord, error) {
+// turnBehind returns the records that descend from another one, each after its parent, but for those that opens
+// accepts and what descends from them.
+func (t File) turnBehind(after int64, uuid string, opens func(*conversationRecord) bool) ([]*conversationRecord, error) {
 	var turn []*conversationRecord
 	parents := map[string]string{}
 	err := t.eachBehind(after, func(r *conversationRecord) bool {
-		parents[r.UUID] = r.parent()
+		if parents[r.UUID] = r.parent(); opens(r) {
+			parents[r.UUID] = ""
+		}
 		if !r.IsSidechain {
 			turn = append(turn, new(*r))
 		}

@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
@@ -188,7 +189,7 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 		rig.Must(t, p.cmd.Process.Kill())
 		o := <-ended
 		rig.Check(t, o.Class == Killed && o.SessionID == spec.SessionID && o.Exit != "", "killed: %+v", o)
-		rig.Same(t, "after the kill", Mark{Found: true}, s.marked(spec.SessionID, 1))
+		rig.Same(t, "after the kill", Mark{Marked: transcript.Marked{Found: true}}, s.marked(spec.SessionID, 1))
 
 		spec.Opening = claude.OpenResume
 		s.context(2)
@@ -196,8 +197,8 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 		o, _ = s.turn(p, Continue)
 		rig.Check(t, o.Answer == "OK.", "gone on with: %+v", o)
 		s.close(p)
-		rig.Same(t, "the first", Mark{Found: true}, s.marked(spec.SessionID, 1))
-		rig.Same(t, "the second", Mark{Found: true, Answered: true, Answer: "OK."}, s.marked(spec.SessionID, 2))
+		rig.Same(t, "the first", Mark{Marked: transcript.Marked{Found: true}}, s.marked(spec.SessionID, 1))
+		rig.Same(t, "the second", Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "OK."}}, s.marked(spec.SessionID, 2))
 
 		s.context(3)
 		p = s.start(spec)
@@ -263,8 +264,8 @@ func TestChainOfSessions(t *testing.T) {
 func TestDeathInATurn(t *testing.T) {
 	for where, want := range map[string]Mark{
 		"heard":    {},
-		"asked":    {Found: true},
-		"answered": {Found: true, Answered: true, Answer: "OK, I will remember 42."},
+		"asked":    {Marked: transcript.Marked{Found: true}},
+		"answered": {Marked: transcript.Marked{Found: true, Answered: true, Answer: "OK, I will remember 42."}},
 	} {
 		t.Run(where, func(t *testing.T) {
 			s := newStage(t, rig.StandIn(t), "NBS_SIM_CLAUDE=die-in-turn="+where)

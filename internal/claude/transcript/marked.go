@@ -1,0 +1,126 @@
+package transcript
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"nbs-worker/internal/claude/jsonl"
+)
+
+// Marked is what a transcript has of a turn of which the caller knows a mark.
+type Marked struct {
+	Found    bool   // the text is in the conversation
+	Answered bool   // the turn was answered, with Answer
+	Answer   string // the last words; what was said before a tool was used is not among them
+	Tools    bool   // a tool was asked for: it may have run, even if nothing shows that
+	Failure  string // class of the error of the API with which the turn ended, as Claude names it; "": it did not end so
+	Status   int    // of that error, as of HTTP; 0: unknown, as before 2.1.329
+	Detail   string // what claude said of that error
+}
+
+// Marked looks up a turn: by the newest record in which the output of a hook begins with marker, or, where a
+// killed claude has written only the text, by the id of that. A file that is missing has no turn.
+func (t File) Marked(marker, text string) (Marked, error) {
+	uuid, from, err := t.findMarked(marker, text)
+	if err != nil || uuid == "" {
+		return Marked{}, err
+	}
+	turn, err := t.turnBehind(from, uuid, (*conversationRecord).opensTurn)
+	return markedIn(turn), err
+}
+
+// findMarked finds the record of a turn, and an offset from which on all records of the turn stand. uuid is ""
+// when the record is missing.
+func (t File) findMarked(marker, text string) (uuid string, from int64, err error) {
+	f, err := openRegular(t.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", 0, nil
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	end, err := jsonl.EndOfLines(f)
+	if err != nil {
+		return "", 0, err
+	}
+	lines := jsonl.BackwardFrom(f, end)
+	for further := disorder; further > 0; {
+		at, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", 0, err
+		}
+		from = at.Start
+		if uuid != "" {
+			further--
+			continue
+		}
+		record, err := readRecord(f, at)
+		if err != nil {
+			return "", 0, err
+		}
+		if record.hasMarker(marker) || record.Type == "user" && record.UUID == text {
+			uuid = record.UUID
+		}
+	}
+	return uuid, from, nil
+}
+
+// hasMarker reports whether a record is the output of a hook that begins with marker.
+func (r *conversationRecord) hasMarker(marker string) bool {
+	var attachment struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+	}
+	return r.Type == "attachment" && len(r.Attachment) > 0 && unmarshalRecord(r.Attachment, &attachment) == nil &&
+		attachment.Type == "hook_success" && strings.HasPrefix(attachment.Content, marker)
+}
+
+// opensTurn reports whether a record is a text of the user.
+func (r *conversationRecord) opensTurn() bool {
+	if r.Type != "user" || r.IsMeta || r.IsSummary {
+		return false
+	}
+	for _, b := range blocksOf(r.message().Content) {
+		if b.Type == "text" && !strings.HasPrefix(b.Text, interrupted) {
+			return true
+		}
+	}
+	return false
+}
+
+// markedIn evaluates the records of a turn, which are in order.
+func markedIn(turn []*conversationRecord) Marked {
+	marked := Marked{Found: true}
+	var said []string
+	for _, r := range turn {
+		if r.Type != "assistant" {
+			continue
+		}
+		message := r.message()
+		blocks := blocksOf(message.Content)
+		if r.IsAPIError {
+			return Marked{Found: true, Tools: marked.Tools, Failure: r.failure(), Status: r.Status, Detail: textOfBlocks(blocks)}
+		}
+		if message.Model == synthetic { // such as "No response requested.", with which claude closes a turn that was cut short
+			continue
+		}
+		for _, b := range blocks {
+			switch b.Type {
+			case "text":
+				said = append(said, b.Text)
+			case "tool_use", "server_tool_use":
+				marked.Tools, said = true, nil
+			}
+		}
+		if reason := message.StopReason; reason != "" && reason != "tool_use" && reason != "pause_turn" {
+			marked.Answered, marked.Answer = true, strings.Join(said, "\n")
+		}
+	}
+	return marked
+}
