@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -79,6 +80,40 @@ func TestEnterSendsNothingOfAPersons(t *testing.T) {
 	}
 }
 
+// He types so when a command of ours is submitted: his keys are not sent with it, and stay in the prompt. They
+// answer nothing in a dialog that the command opens.
+func TestCommandSendsNothingOfAPersons(t *testing.T) {
+	m := eachVersion(t)
+	m.Remembers("alpha")
+	for range 3 { // 2.1.197 compacts no shorter conversation
+		m.Reply("alpha", "What number?")
+	}
+	s := m.Session("alpha")
+	pane := "=" + s.TmuxSession + ":"
+	mine := fmt.Sprintf("kill -STOP %d; %s", s.RecordedPID, types(s, "mine"))
+	goOn := fmt.Sprintf("kill -CONT %d", s.RecordedPID)
+	cleared := func(box string) {
+		m.waitBox("alpha", box)
+		m.Tmux("send-keys", "-t", pane, "C-u")
+		m.waitBox("alpha", "")
+	}
+	long := "/compact " + strings.Repeat("long words ", 69) + "end"
+	for _, order := range [][]string{{"compact", "alpha"}, {"send", "alpha", "--raw", long}} {
+		r := m.NBSWith([]string{m.whileTyped("", mine, types(s, "2")+"; "+goOn)}, order...)
+		m.Check(r.Code == 0, "%s", r)
+		cleared("mine2")
+	}
+	shown := m.Screen("alpha")
+	m.Check(strings.Contains(strings.Join(strings.Fields(shown), " "), "❯ "+long+" ⎿"), "%s", shown)
+
+	r := m.NBSWith([]string{m.whileTyped("", mine, goOn)}, "send", "alpha", "--raw", "/model")
+	shown = m.Screen("alpha")
+	m.Check(strings.Contains(shown, "Select model") && regexp.MustCompile(`❯ \d\. Sonnet ✔`).MatchString(shown), "%s, %s", r, shown)
+	m.Tmux("send-keys", "-t", pane, "Escape")
+	cleared("mine")
+	m.Send(0, "accepted", "alpha", "hello")
+}
+
 // What Claude would drop from a text that is typed, draws otherwise or does not take goes by a file, as it is.
 func TestHiddenCharactersArrive(t *testing.T) {
 	m := eachVersion(t)
@@ -124,19 +159,21 @@ func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 	m := eachVersion(t)
 	m.Remembers("alpha")
 	s := m.Session("alpha")
-	suspended := m.whileTyped("/compact", fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
-	r := m.NBSWith([]string{suspended}, "compact", "alpha")
-	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "may still be in its prompt"), "%s", r)
-	m.Kill(s.RecordedPID, syscall.SIGCONT)
-	m.waitBox("alpha", "/compact")
-	triaged := m.OK("triage", "alpha")
-	m.Check(strings.Contains(triaged, "a text of ours is in its prompt since"), "%s", triaged)
-	m.Send(0, "accepted", "alpha", "What number?")
-	m.MustAnswer("alpha", "42")
+	for _, keys := range []string{"/compact", `^.\[H$`} { // the cursor is behind it, and before it
+		suspended := m.whileTyped(keys, fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
+		r := m.NBSWith([]string{suspended}, "compact", "alpha")
+		m.Check(r.Code == 8 && strings.Contains(r.Stderr, "may still be in its prompt"), "%s", r)
+		m.Kill(s.RecordedPID, syscall.SIGCONT)
+		m.waitBox("alpha", "/compact")
+		triaged := m.OK("triage", "alpha")
+		m.Check(strings.Contains(triaged, "a text of ours is in its prompt since"), "%s", triaged)
+		got := m.Reply("alpha", "What number?")
+		m.Check(got == "42", "%q", got)
+	}
 
 	drawn := fmt.Sprintf("until tmux -u -L default capture-pane -p -t '=%s:' | grep -q 'it is mine'; do :; done", s.TmuxSession)
 	beside := m.whileTyped("/compact", "true", types(s, " it is mine")+"; "+drawn)
-	r = m.NBSWith([]string{beside}, "compact", "alpha")
+	r := m.NBSWith([]string{beside}, "compact", "alpha")
 	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "may still be in its prompt"), "%s", r)
 	m.waitBox("alpha", "/compact it is mine")
 	r = m.NBS("triage", "alpha")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
@@ -12,7 +13,8 @@ import (
 )
 
 // A command of Claude's own is seen in the box before Enter: Claude may offer another one for it. So Enter comes in a write
-// of its own, and what a person has typed in the moment before, and claude not drawn yet, becomes part of the command.
+// of its own. The cursor is at the beginning of the box then: what a person has typed in the moment before, and claude not
+// drawn yet, stands before the command; it is cut there, and put back, in the same write.
 
 // awaitCommand waits until the box shows the command, and Claude offers no other one for it. Errors: Held; BadInput.
 func (d *delivery) awaitCommand(ctx context.Context) error {
@@ -30,23 +32,53 @@ func (d *delivery) awaitCommand(ctx context.Context) error {
 	return err
 }
 
-// submit presses Enter where the box shows the command. silent is why tmux did not say whether it has. If
-// Claude moves the box meanwhile, or opens a dialog, then the cursor is elsewhere: nothing is pressed, and submit looks
-// again. Errors: Held.
+// submit moves the cursor before the command, and presses Enter where the box shows it so. silent is why tmux did not say
+// whether it has. If Claude moves the box meanwhile, or opens a dialog, then the cursor is elsewhere: nothing is pressed,
+// and submit looks again. Errors: Held.
 func (d *delivery) submit(ctx context.Context) (silent, err error) {
 	var shown tmux.Styled
-	err = until(ctx, drawLimit, func() (bool, error) {
+	moved := false // once: a second time, it would move behind what a person has typed there
+	err = until(ctx, drawLimit, func() (over bool, err error) {
 		if shown, err = d.Screen(ctx); err != nil || !d.isIn(shown) {
 			return false, err
 		}
-		reached, err := d.Write(ctx, enter, &shown.Cursor)
-		silent = err
-		return reached || err != nil, nil
+		switch row := rowInBox(shown); {
+		case row == 0 && shown.Cursor.X == firstColumn:
+			over, silent = d.Write(ctx, d.commandSubmission(screen.Stashed(screen.Plain(shown.Text))), &shown.Cursor)
+			return over || silent != nil, nil
+		case !moved:
+			moved, err = d.Write(ctx, strings.Repeat(lineStart, row+1), &shown.Cursor) // each but the first goes a row up
+		}
+		return false, err
 	})
 	if fail.KindOf(err) == fail.TimedOut {
 		err = d.changed(shown)
 	}
 	return silent, err
+}
+
+// commandSubmission are the keys that submit the command before which the cursor is, and nothing else. They end as those of
+// [delivery.submission] do; 2.1.197 still has the command in the box when it takes the keys behind Enter, so it is deleted.
+func (d *delivery) commandSubmission(stashed bool) string {
+	keys := cutTyped() + enter
+	if stashed {
+		return keys
+	}
+	return keys + strings.Repeat(deletion, utf8.RuneCountInString(d.text)) + putBack + backspace
+}
+
+// firstColumn is where the text in the box begins.
+const firstColumn = 2
+
+// rowInBox is in which row of the box the cursor is; the first one is 0.
+func rowInBox(shown tmux.Styled) (row int) {
+	lines := strings.Split(screen.Plain(shown.Text), "\n")
+	for ; row < shown.Cursor.Y; row++ {
+		if at := shown.Cursor.Y - row; at < len(lines) && strings.HasPrefix(lines[at], "❯") {
+			break
+		}
+	}
+	return row
 }
 
 // changed is why a command that was typed is not submitted.

@@ -125,13 +125,15 @@ func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
 // blank behind the text closes the list that Claude offers for a word with an @, from which Enter would choose, and keeps a
 // backslash from turning Enter into a new line.
 func (d *delivery) submission(blanks int, stashed bool) string {
-	keys := lineStart + strings.Repeat(deletion, blanks) + lineEnd + blank + strings.Repeat(cut, cuts) + backspace +
-		d.text + blank + enter
+	keys := lineStart + strings.Repeat(deletion, blanks) + lineEnd + cutTyped() + d.text + blank + enter
 	if stashed { // 2.1.197 would put back instead of it
 		return keys
 	}
 	return keys + putBack + backspace
 }
+
+// cutTyped are the keys that cut what is before the cursor, behind a blank, and end shell mode.
+func cutTyped() string { return blank + strings.Repeat(cut, cuts) + backspace }
 
 func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
 

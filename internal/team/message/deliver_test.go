@@ -20,6 +20,7 @@ import (
 type scripted struct {
 	box      string   // what is in its prompt
 	undrawn  string   // what a person has typed there too
+	atStart  bool     // the cursor, not at the end
 	dialog   bool     // a permission is asked in its place
 	deaf     bool     // keys go elsewhere
 	inMode   bool     // of tmux, which says so
@@ -50,7 +51,7 @@ func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
 	if time.Since(s.typed) < s.offers {
 		offered = ""
 	}
-	shown := tmux.Styled{Width: 80, Height: 24, Cursor: tmux.Cursor{X: len(box)}, InMode: s.inMode}
+	shown := tmux.Styled{Width: 80, Height: 24, Cursor: s.cursor(box), InMode: s.inMode}
 	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n  " + offered + "\n"
 	if s.dialog {
 		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
@@ -61,20 +62,31 @@ func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
 	return shown, nil
 }
 
+func (s *scripted) cursor(box string) tmux.Cursor {
+	c := tmux.Cursor{X: firstColumn, Y: 2 + strings.Count(s.above, "\n")}
+	if !s.atStart {
+		c.X += len(box)
+	}
+	return c
+}
+
 func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (bool, error) {
 	if s.silent != nil && strings.Contains(text, cmp.Or(s.silentAt, enter)) {
 		s.onEnter()
 		return false, s.silent
 	}
-	if s.deaf || s.inMode || cursor != nil && cursor.X != len(s.box) {
+	if s.deaf || s.inMode || cursor != nil && cursor.X != s.cursor(s.box).X {
 		return false, nil
 	}
 	s.got = append(s.got, text)
 	_, submitted, isText := strings.Cut(text, cut+backspace)
 	switch {
-	case text == enter:
-		s.entered = time.Now()
+	case text == lineStart:
+		s.atStart = true
+	case strings.HasPrefix(text, cutTyped()+enter):
+		s.entered, s.atStart = time.Now(), false
 		s.onEnter()
+		s.box += s.undrawn
 	case text == eraser:
 		s.box = s.left
 	case isText:
@@ -174,9 +186,12 @@ var deliveries = map[string]struct {
 	"a tmux that was silent at Enter": {
 		change: func(s *scripted) { s.silent, s.onEnter = errSilent, func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 1, says: "tmux was silent",
 	},
-	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 3},
+	"a command": {text: "/compact", change: func(s *scripted) { s.offered = "/compact  Free up context" }, word: Accepted, typed: 4},
+	"a command, and a person who types too, which is not drawn": {
+		text: "/compact", change: func(s *scripted) { s.undrawn, s.offered = "mine", "/compact" }, word: Accepted, typed: 4, left: "mine",
+	},
 	"a command that is offered late": {
-		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 3,
+		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 4,
 	},
 	"a command behind a blank that is drawn late": {
 		text: "/compact", change: func(s *scripted) {
@@ -190,12 +205,12 @@ var deliveries = map[string]struct {
 					s.offered = "/compact  Free up context"
 				}
 			}
-		}, word: Accepted, typed: 4,
+		}, word: Accepted, typed: 5,
 	},
 	"a command that resembles another": {
 		text: "/clea", change: func(s *scripted) { s.offered = "/clear  Start anew" }, word: Held, kind: fail.BadInput, typed: 3, says: `offers "/clear"`,
 	},
-	"a command with words":        {text: "/model opus", word: Accepted, typed: 3},
+	"a command with words":        {text: "/model opus", word: Accepted, typed: 4},
 	"a command that there is not": {text: "/nosuch", word: Held, kind: fail.BadInput, typed: 3, says: "has no command"},
 }
 

@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// eraser deletes a line before the cursor, and the line break before that.
-const eraser = "\x15\x7f"
+// eraser deletes the line of the cursor, and the line break before that.
+const eraser = lineEnd + "\x15\x7f"
 
 // takenBack deletes what is left of the text in the box, and returns why nothing was submitted. Where
 // it cannot be deleted, the error says that as well.
