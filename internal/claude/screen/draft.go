@@ -21,8 +21,14 @@ func Draft(styled string) (text string, found bool) {
 	if bright, _ := findBox(screenLines(visible(styled, func(s style) bool { return !s.dim }))); bright.draft() == text {
 		return text, true
 	}
+	return Uncovered(styled), true
+}
+
+// Uncovered is the draft without the character under the cursor. At the end of a draft that may be Claude's: the only one
+// that it would add to a command looks like a typed one.
+func Uncovered(styled string) string {
 	typed, _ := findBox(screenLines(visible(styled, func(s style) bool { return !s.dim && !s.reversed })))
-	return typed.draft(), true
+	return typed.draft()
 }
 
 // Dense is a text without what a terminal changes in it: white space, characters that have no width, and the sign that

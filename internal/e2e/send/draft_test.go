@@ -239,3 +239,32 @@ func TestStashAndSearchAreThePersons(t *testing.T) {
 	said := m.prompts("alpha")
 	m.Check(slices.Equal(said, []string{"first words", "beside a stash", "words"}), "%q", said)
 }
+
+// A blank that stands before a command, of a person's or of ours, is taken away: behind it, Claude offers another command
+// otherwise, and 2.1.197 gives the model the command as words.
+func TestBlankBeforeACommand(t *testing.T) {
+	m := eachVersion(t)
+	m.Remembers("alpha")
+	pane := "=" + m.Session("alpha").TmuxSession + ":"
+	blanks := func() {
+		m.Helper()
+		m.Tmux("send-keys", "-t", pane, "-l", "  ")
+		m.WaitFor("the blanks are drawn", func() (bool, string) {
+			at := strings.TrimSpace(m.Tmux("display-message", "-p", "-t", pane, "#{cursor_x}"))
+			return at == "4", at
+		})
+	}
+	for range 2 {
+		blanks()
+		m.Refused(4, `Claude has no command "/clea"; it offers "/clear"`, "send", "alpha", "/clea", "--raw")
+		m.waitBox("alpha", "")
+	}
+	blanks()
+	m.Send(0, "accepted", "alpha", "/compact", "--raw")
+	m.WaitState("alpha", "idle")
+	logs := m.OK("logs", "alpha")
+	m.Check(!strings.Contains(logs, "You said: /compact"), "the model was given the command as words: %s", logs)
+	blanks()
+	m.Send(0, "accepted", "alpha", "hello")
+	m.waitBox("alpha", "")
+}

@@ -16,12 +16,26 @@ import (
 // of its own. The cursor is at the beginning of the box then: what a person has typed in the moment before, and claude not
 // drawn yet, stands before the command; it is cut there, and put back, in the same write.
 
-// awaitCommand waits until the box shows the command, and Claude offers no other one for it. Errors: Held; BadInput.
+// awaitCommand waits until the box shows the command and nothing before it, and Claude offers no other one for it. A blank
+// that was drawn late is taken away, once: behind it, Claude offers nothing, and 2.1.197 gives the model the command as
+// words. Errors: Held; BadInput.
 func (d *delivery) awaitCommand(ctx context.Context) error {
 	var shown tmux.Styled
+	var at tmux.Cursor // where blanks were taken away
 	err := until(ctx, drawLimit, func() (there bool, err error) {
-		shown, err = d.Screen(ctx)
-		return err == nil && d.isIn(shown), err
+		if shown, err = d.Screen(ctx); err != nil {
+			return false, err
+		}
+		draft, _ := screen.Draft(shown.Text)
+		blanks := screen.Indent(shown.Text)
+		if blanks == 0 || shown.Cursor == at || strings.Contains(draft, "\n") { // claude has yet to draw that; Home leads to a later line
+			return blanks == 0 && d.isIn(shown), nil
+		}
+		reached, err := d.Write(ctx, withoutFirst(blanks), &shown.Cursor)
+		if reached {
+			at = shown.Cursor
+		}
+		return false, err
 	})
 	if fail.KindOf(err) == fail.TimedOut {
 		return d.changed(shown)
@@ -86,7 +100,7 @@ func (d *delivery) changed(shown tmux.Styled) error {
 	if err := checkDialog(shown); err != nil {
 		return err
 	}
-	if d.isIn(shown) {
+	if d.isIn(shown) && screen.Indent(shown.Text) == 0 {
 		return unreached()
 	}
 	return fail.Errorf(fail.Held, "its prompt does not show what was typed")
@@ -98,14 +112,16 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 	word, _, _ := strings.Cut(d.text, " ")
 	var offered string
 	begun := time.Now()
+	seen := begun
 	err := until(ctx, drawLimit, func() (bool, error) {
 		shown, err := d.Screen(ctx)
-		if err == nil && !d.isIn(shown) { // a person types too
+		switch {
+		case err == nil && d.isIn(shown):
+			seen = time.Now()
+		case err == nil && time.Since(seen) < settleLimit: // the screen is half drawn
+			return false, nil
+		case err == nil: // a person types too
 			return false, d.changed(shown)
-		}
-		if blanks := screen.Indent(shown.Text); err == nil && blanks > 0 { // one that was drawn late: behind it, Claude offers nothing
-			_, err = d.Write(ctx, lineStart+strings.Repeat(deletion, blanks)+lineEnd, &shown.Cursor)
-			return false, err
 		}
 		offered = screen.Suggestion(screen.Plain(shown.Text))
 		nothing := offered == "" && word != d.text && time.Since(begun) >= offerTime // as for a command with arguments

@@ -100,9 +100,7 @@ func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
 	if !d.isCommand() {
 		return d.enterReady(ctx, d.submission)
 	}
-	silent, err := d.enterReady(ctx, func(blanks int, _ bool) string {
-		return lineStart + strings.Repeat(deletion, blanks) + lineEnd + d.text
-	})
+	silent, err := d.enterReady(ctx, func(blanks int, _ bool) string { return withoutFirst(blanks) + d.text })
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +123,7 @@ func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
 // blank behind the text closes the list that Claude offers for a word with an @, from which Enter would choose, and keeps a
 // backslash from turning Enter into a new line.
 func (d *delivery) submission(blanks int, stashed bool) string {
-	keys := lineStart + strings.Repeat(deletion, blanks) + lineEnd + cutTyped() + d.text + blank + enter
+	keys := withoutFirst(blanks) + cutTyped() + d.text + blank + enter
 	if stashed { // 2.1.197 would put back instead of it
 		return keys
 	}
@@ -135,14 +133,18 @@ func (d *delivery) submission(blanks int, stashed bool) string {
 // cutTyped are the keys that cut what is before the cursor, behind a blank, and end shell mode.
 func cutTyped() string { return blank + strings.Repeat(cut, cuts) + backspace }
 
+// withoutFirst are the keys that delete some characters at the beginning of a line.
+func withoutFirst(n int) string { return lineStart + strings.Repeat(deletion, n) + lineEnd }
+
 func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
 
 // blankPause is after how long a blank that is not drawn is typed again: a dialog that closes may have taken it.
 const blankPause = time.Second
 
 // enterReady types a blank into the empty prompt. When claude has drawn it, keys reach the prompt, and none is on its way
-// there from before: keys is typed then, which is told how many blanks there are, and whether a draft is stashed. If Claude moves the box meanwhile, or
-// opens a dialog, which Enter would answer, then the cursor is elsewhere: nothing is typed, and enterReady looks again.
+// there from before: keys is typed then. It is told how many blanks there are, with those that stood there before, and
+// whether a draft is stashed. If Claude moves the box in between, or opens a dialog, which Enter would answer, then the
+// cursor is elsewhere: nothing is typed, and enterReady looks again.
 // silent is why tmux did not say whether it has typed the keys; held is why it has not.
 func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed bool) string) (silent, held error) {
 	var again time.Time
@@ -158,7 +160,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 		reached := false
 		switch drawn = shown.Cursor.X - start; {
 		case start >= 0 && drawn > 0 && (drawn >= typed || time.Now().After(again)): // else another one is still on its way
-			reached, silent = d.Write(ctx, keys(drawn, screen.Stashed(screen.Plain(shown.Text))), &shown.Cursor) // what may have been typed is not typed again
+			reached, silent = d.Write(ctx, keys(max(0, shown.Cursor.X-firstColumn), screen.Stashed(screen.Plain(shown.Text))), &shown.Cursor) // what may have been typed is not typed again
 			return reached || silent != nil, nil
 		case time.Now().Before(again):
 			return false, nil

@@ -39,12 +39,26 @@ type scripted struct {
 	typed, entered        time.Time     // when the last text and the last Enter reached it
 	draws, offers, proves time.Duration // how long after that it shows the text, offers a command, and writes the prompt down
 	working               bool          // its registry says so
+
+	lag     time.Duration // after which it shows what keys have changed
+	half    bool          // it is just drawing its box
+	ghost   string        // which it adds below the cursor to a command behind a blank
+	before  string        // what was in the box before the last change
+	changed time.Time
 }
 
 const rule = "────────────────────"
 
+// drawn is what is shown in the box.
+func (s *scripted) drawn() string {
+	if time.Since(s.changed) < s.lag {
+		return s.before
+	}
+	return s.box
+}
+
 func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
-	box, offered := s.box, s.offered
+	box, offered := s.drawn(), s.offered
 	if time.Since(s.typed) < s.draws {
 		box = ""
 	}
@@ -53,6 +67,12 @@ func (s *scripted) Screen(context.Context) (tmux.Styled, error) {
 	}
 	shown := tmux.Styled{Width: 80, Height: 24, Cursor: s.cursor(box), InMode: s.inMode}
 	shown.Text = s.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n  " + offered + "\n"
+	if s.ghost != "" && strings.HasPrefix(box, blank+"/") {
+		shown.Text = "\n" + rule + "\n❯ " + box + "\x1b[7m" + s.ghost + "\x1b[0m\n" + rule + "\n"
+	}
+	if s.half {
+		shown.Text = "\n" + rule + "\n"
+	}
 	if s.dialog {
 		shown.Text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	}
@@ -75,9 +95,10 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 		s.onEnter()
 		return false, s.silent
 	}
-	if s.deaf || s.inMode || cursor != nil && cursor.X != s.cursor(s.box).X {
+	if s.deaf || s.inMode || cursor != nil && cursor.X != s.cursor(s.drawn()).X {
 		return false, nil
 	}
+	s.before, s.changed = s.drawn(), time.Now()
 	s.got = append(s.got, text)
 	_, submitted, isText := strings.Cut(text, cut+backspace)
 	switch {
@@ -96,11 +117,8 @@ func (s *scripted) Write(_ context.Context, text string, cursor *tmux.Cursor) (b
 		s.onEnter()
 		s.box += persons
 	case strings.HasPrefix(text, lineStart):
-		if _, typed, _ := strings.Cut(text, lineEnd); typed != "" {
-			s.box = typed
-		} else {
-			s.box = strings.TrimPrefix(s.box, blank)
-		}
+		_, typed, _ := strings.Cut(text, lineEnd)
+		s.box = s.box[min(len(s.box), strings.Count(text, deletion)):] + typed
 		s.onText()
 	default:
 		s.typed = time.Now()
@@ -193,8 +211,33 @@ var deliveries = map[string]struct {
 	"a command that is offered late": {
 		text: "/compact", change: func(s *scripted) { s.offers, s.offered = 2*time.Second, "/compact  Free up context" }, word: Accepted, typed: 4,
 	},
+	"a command behind a blank that stood there, of a claude that draws slowly": {
+		text: "/compact", change: func(s *scripted) { s.box, s.lag, s.offered = blank, 300*time.Millisecond, "/compact  Free up context" }, word: Accepted, typed: 4,
+	},
+	"a command that resembles another, behind a blank that is drawn late and slowly": {
+		text: "/clea", change: func(s *scripted) {
+			s.lag, s.ghost, s.offered = 300*time.Millisecond, "r", "/clear  Start anew"
+			late := true
+			s.onText = func() {
+				if s.box == "/clea" && late {
+					s.box, late = " /clea", false
+				}
+			}
+		}, word: Held, kind: fail.BadInput, typed: -1, says: `offers "/clear"`,
+	},
+	"a command on a screen that is half drawn for a moment": {
+		text: "/clea", change: func(s *scripted) {
+			s.offered = "/clear  Start anew"
+			looks := 0
+			s.onLook = func() {
+				looks++
+				s.half = s.box == "/clea" && looks%3 == 0
+			}
+		}, word: Held, kind: fail.BadInput, typed: -1, says: `offers "/clear"`,
+	},
 	"a command behind a blank that is drawn late": {
 		text: "/compact", change: func(s *scripted) {
+			s.lag = 300 * time.Millisecond
 			late := true
 			s.onText = func() {
 				switch {
@@ -237,7 +280,7 @@ func TestDelivery(t *testing.T) {
 			switch {
 			case word != c.word || c.typed >= 0 && len(s.got) != c.typed:
 				t.Errorf("%s: %s, typed %q, %v", what, word, s.got, err)
-			case strings.TrimSpace(s.box) != c.left && c.word == Accepted:
+			case strings.TrimSpace(s.box) != c.left && (c.word == Accepted || c.kind == fail.BadInput):
 				t.Errorf("%s: %q is in the box", what, s.box)
 			case c.kind == 0 && err != nil, c.kind != 0 && (fail.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says)):
 				t.Errorf("%s: %v; want %d, %q", what, err, c.kind, c.says)

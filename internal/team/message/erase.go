@@ -3,9 +3,11 @@ package message
 import (
 	"context"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/tmux"
 )
 
 // eraser deletes the line of the cursor, and the line break before that.
@@ -27,22 +29,31 @@ func (d *delivery) leftBehind(why error) error {
 }
 
 // erase deletes a text, or what is left of it, from the box. It leaves a draft with anything else in it:
-// a person wrote that. An empty box counts as erased when the text was drawn there before.
+// a person wrote that. An empty box counts as erased when the text was drawn there before. It presses nothing again before
+// claude has drawn what that did: a person may have begun to type meanwhile.
 func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
-	return until(ctx, eraseLimit, func() (bool, error) {
+	var at tmux.Cursor // where the eraser was pressed last
+	begun := time.Now()
+	return until(ctx, drawLimit, func() (bool, error) {
 		shown, err := t.Screen(ctx)
 		if err != nil {
 			return false, err
 		}
-		draft, found := screen.Draft(shown.Text)
-		switch {
-		case !found || !isPart(screen.Dense(draft), screen.Dense(text)):
+		_, found := screen.Draft(shown.Text)
+		draft := screen.Uncovered(shown.Text) // the eraser leaves what the cursor is on
+		switch isOurs := found && isPart(screen.Dense(draft), screen.Dense(text)); {
+		case isOurs && draft == "" && drawn:
+			return true, nil
+		case at == tmux.Cursor{} && time.Since(begun) >= eraseLimit:
+			return false, fail.Errorf(fail.TimedOut, "not seen within %s", eraseLimit)
+		case !isOurs, draft == "", shown.Cursor == at:
 			return false, nil
-		case draft == "":
-			return drawn, nil
 		}
 		drawn = true
-		_, err = t.Write(ctx, eraser, nil)
+		reached, err := t.Write(ctx, eraser, &shown.Cursor)
+		if reached {
+			at = shown.Cursor
+		}
 		return false, err
 	})
 }

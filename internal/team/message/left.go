@@ -98,14 +98,14 @@ func (p *prompt) takeAway(ctx context.Context) (empty bool) {
 	if err != nil || !found {
 		return false
 	}
-	if screen.IsMadeOf(draft, p.left.Texts...) {
+	if screen.IsMadeOf(draft, p.left.Texts...) || screen.IsMadeOf(screen.Uncovered(shown.Text), p.left.Texts...) {
 		return erase(ctx, p, draft, true) == nil
 	}
 	for i, text := range p.left.Texts {
 		if !isBefore(text, draft) {
 			continue
 		}
-		keys := lineStart + strings.Repeat(deletion, utf8.RuneCountInString(text)) + lineEnd
+		keys := withoutFirst(screen.Indent(shown.Text) + utf8.RuneCountInString(text))
 		if reached, _ := p.Write(ctx, keys, &shown.Cursor); reached {
 			p.left.Texts = slices.Delete(p.left.Texts, i, i+1)
 		}

@@ -57,3 +57,17 @@ func TestTextOfOursThatIsDrawnLate(t *testing.T) {
 		}
 	})
 }
+
+// A text of ours behind a blank is taken away whole, though Claude adds to it what looks like a typed character, and a person
+// has typed more. A claude that draws slowly gets each key once.
+func TestTextOfOursBehindABlank(t *testing.T) {
+	q := newSender(t).Store.Outbox("alpha")
+	synctest.Test(t, func(t *testing.T) {
+		for drawn, left := range map[string]string{" /clea": "", " /clea it is mine": " it is mine"} {
+			s := &scripted{box: drawn, left: left, lag: time.Second, ghost: "r", onText: func() {}}
+			p := prompt{Terminal: s, queue: q, left: queue.Left{Invocation: "one", Texts: []string{"/clea"}}}
+			_, _ = p.await(t.Context(), time.Now())
+			rig.Check(t, s.box == left && len(s.got) == 1, "of %q, %q is left; typed %q", drawn, s.box, s.got)
+		}
+	})
+}
