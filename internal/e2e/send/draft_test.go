@@ -159,14 +159,17 @@ func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 	m := eachVersion(t)
 	m.Remembers("alpha")
 	s := m.Session("alpha")
-	for _, keys := range []string{"/compact", `^.\[H$`} { // the cursor is behind it, and before it
+	const moved = `^.\[H$` // the cursor, before it
+	for _, keys := range []string{"/compact", moved} {
 		suspended := m.whileTyped(keys, fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
 		r := m.NBSWith([]string{suspended}, "compact", "alpha")
 		m.Check(r.Code == 8 && strings.Contains(r.Stderr, "may still be in its prompt"), "%s", r)
 		m.Kill(s.RecordedPID, syscall.SIGCONT)
-		m.waitBox("alpha", "/compact")
-		triaged := m.OK("triage", "alpha")
-		m.Check(strings.Contains(triaged, "a text of ours is in its prompt since"), "%s", triaged)
+		if keys != moved { // else what deletes it has been typed too
+			m.waitBox("alpha", "/compact")
+			triaged := m.OK("triage", "alpha")
+			m.Check(strings.Contains(triaged, "a text of ours is in its prompt since"), "%s", triaged)
+		}
 		got := m.Reply("alpha", "What number?")
 		m.Check(got == "42", "%q", got)
 	}

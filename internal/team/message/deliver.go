@@ -183,17 +183,22 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 }
 
 // awaitPrompt waits until a screen shows what Claude's registry says already, that claude is at its prompt: of a dialog
-// that was just answered, something may be left. Errors: those of checkPrompt.
+// that was just answered, something may be left, and a claude that was suspended draws its screen again. Errors: those of
+// checkPrompt.
 func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error) {
 	var held error
-	late := until(ctx, settleLimit, func() (over bool, err error) {
+	begun := time.Now()
+	late := until(ctx, drawLimit, func() (over bool, err error) {
 		held = nil
 		if shown, err = t.Screen(ctx); err != nil {
 			return false, err
 		}
 		held = checkPrompt(shown)
+		if checkDialog(shown) != nil {
+			return time.Since(begun) >= settleLimit, nil
+		}
 		_, found := screen.Draft(shown.Text)
-		return shown.InMode || found && checkDialog(shown) == nil, nil
+		return shown.InMode || found, nil
 	})
 	return shown, cmp.Or(held, late)
 }
