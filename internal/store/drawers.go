@@ -15,11 +15,16 @@ import (
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/store/schedules"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/store/watching"
 )
+
+func (s *Store) sealed() *sealed.Folder {
+	return &sealed.Folder{Folder: s.nbs, Keeper: s.keeper, Project: s.project, Prepare: s.prepare}
+}
 
 // Journal is what happened in the project.
 func (s *Store) Journal() *journal.Journal { return s.journal }
@@ -37,36 +42,28 @@ func (s *Store) Archive() *archive.Archive { return s.archive }
 
 // Outbox is what waits to be written to an agent.
 func (s *Store) Outbox(handle agent.Handle) *queue.Queue {
-	return queue.In(s.nbs, s.keeper, s.project, handle, s.prepare, s.inHome(queue.Folder), s.ProjectHash())
+	return queue.In(s.sealed(), handle, s.inHome(queue.Folder), s.ProjectHash())
 }
 
 // Runs is how far repairs and runs of runbooks came.
-func (s *Store) Runs() *runs.Runs { return runs.In(s.nbs, s.keeper, s.project) }
+func (s *Store) Runs() *runs.Runs { return runs.In(s.sealed()) }
 
 // Allowed is which files of the project the user vouches for.
-func (s *Store) Allowed() *allowed.Files {
-	return allowed.In(s.nbs, s.keeper, s.project, s.prepare)
-}
+func (s *Store) Allowed() *allowed.Files { return allowed.In(s.sealed()) }
 
 // Conversations are the project's keyed chats.
-func (s *Store) Conversations() *conversations.Drawer {
-	return conversations.In(s.nbs, s.keeper, s.project, s.prepare)
-}
+func (s *Store) Conversations() *conversations.Drawer { return conversations.In(s.sealed()) }
 
 // Watching is whether automatic actions on the agents are paused, and what their watch remembers.
 func (s *Store) Watching() *watching.Watching {
-	return watching.In(s.nbs, s.keeper, s.inHome(watching.Folder), s.ProjectHash(), s.prepare)
+	return watching.In(s.sealed(), s.inHome(watching.Folder), s.ProjectHash())
 }
 
 // Schedules are what is run when in the project, and what ran.
-func (s *Store) Schedules() *schedules.Schedules {
-	return schedules.In(s.nbs, s.keeper, s.project, s.prepare)
-}
+func (s *Store) Schedules() *schedules.Schedules { return schedules.In(s.sealed()) }
 
 // Deliveries are what was done for messages that come from outside.
-func (s *Store) Deliveries() *deliveries.Drawer {
-	return deliveries.In(s.nbs, s.keeper, s.project, s.prepare)
-}
+func (s *Store) Deliveries() *deliveries.Drawer { return deliveries.In(s.sealed()) }
 
 // Spool is what the hooks of agents announce to the memory.
 func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer")) }

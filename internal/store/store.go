@@ -37,6 +37,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
@@ -52,7 +53,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder, schedules.Folder}
+var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder, schedules.Folder, deliveries.Folder}
 
 // Store is one project's .nbs folder.
 type Store struct {

@@ -18,7 +18,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -28,17 +28,10 @@ const Folder = "allowed"
 const fileLimit = 1 << 20 // bytes
 
 // Files is what the user vouches for in one project.
-type Files struct {
-	nbs     *private.Folder
-	keeper  *trust.Keeper // nil: nothing can be sealed, and nothing counts
-	project string
-	prepare func() error // makes what is missing in the folder
-}
+type Files struct{ nbs *sealed.Folder }
 
 // In is what the user vouches for in the .nbs folder of a project.
-func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func() error) *Files {
-	return &Files{nbs: nbs, keeper: keeper, project: project, prepare: prepare}
-}
+func In(nbs *sealed.Folder) *Files { return &Files{nbs} }
 
 // fileSeal is the seal of one file.
 type fileSeal struct {
@@ -50,10 +43,10 @@ type fileSeal struct {
 // Seal has the user vouch for the content of a file of the project, by its name there.
 // Errors: Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (f *Files) Seal(kind, name string, content []byte) error {
-	if err := f.prepare(); err != nil {
+	if err := f.nbs.Prepare(); err != nil {
 		return err
 	}
-	mac, err := f.keeper.Seal(kind, trust.Placed(content, f.project, name))
+	mac, err := f.nbs.Keeper.Seal(kind, trust.Placed(content, f.nbs.Project, name))
 	if err != nil {
 		return err
 	}
@@ -72,7 +65,7 @@ func (f *Files) Check(kind, name string, content []byte) error {
 	}
 	var seal fileSeal
 	_ = json.Unmarshal(data, &seal) // a damaged one vouches for nothing
-	err = f.keeper.Check(kind, trust.Placed(content, f.project, name), seal.MAC)
+	err = f.nbs.Keeper.Check(kind, trust.Placed(content, f.nbs.Project, name), seal.MAC)
 	if errors.Is(err, trust.ErrSeal) {
 		return fail.Errorf(fail.Held, "%s is not allowed: it is not as you have allowed it", human.Quote(name)).HintsOf(err)
 	}

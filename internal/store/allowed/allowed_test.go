@@ -7,29 +7,17 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/storetest/nbs"
 )
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
 
-// inProject is what a user vouches for in a project with an empty .nbs, and the folder of the seals.
-func inProject(t *testing.T, keeper *trust.Keeper, project string) (*Files, string) {
-	t.Helper()
-	path := t.TempDir()
-	storetest.Must(os.Mkdir(path+"/"+Folder, 0o700))
-	nbs, err := private.OpenFolder(path)
-	rig.Must(t, err)
-	t.Cleanup(func() { storetest.Must(nbs.Close()) })
-	return In(nbs, keeper, project, func() error { return nil }), path + "/" + Folder
-}
-
 // A file of the project counts with the user's seal: of its kind, at its place, as it was.
 func TestSealOfAFile(t *testing.T) {
 	t.Parallel()
-	keeper := trust.NewKeeper(trust.Home(t.TempDir()))
-	f, folder := inProject(t, keeper, "/srv/project")
+	in := nbs.New(t, Folder)
+	f := In(in)
 	const name = "runbooks/deploy.md"
 	storetest.WantKind(t, "never looked at", f.Check("runbook", name, []byte("one")), fail.Held)
 	rig.Must(t, f.Seal("runbook", name, []byte("one")))
@@ -38,11 +26,11 @@ func TestSealOfAFile(t *testing.T) {
 	storetest.WantKind(t, "of another kind", f.Check("policy", name, []byte("one")), fail.Held)
 	storetest.WantKind(t, "of another name", f.Check("runbook", "runbooks/other.md", []byte("one")), fail.Held)
 
-	seals, err := filepath.Glob(folder + "/*")
+	seals, err := filepath.Glob(in.Path(Folder, "*"))
 	rig.Check(t, err == nil && len(seals) == 1, "%q, %v", seals, err)
-	clone, cloned := inProject(t, keeper, "/srv/clone")
-	rig.Must(t, os.Link(seals[0], filepath.Join(cloned, filepath.Base(seals[0]))))
-	storetest.WantKind(t, "copied into another project", clone.Check("runbook", name, []byte("one")), fail.Held)
+	clone := nbs.Another(t, in, "/srv/clone", Folder)
+	rig.Must(t, os.Link(seals[0], clone.Path(Folder, filepath.Base(seals[0]))))
+	storetest.WantKind(t, "copied into another project", In(clone).Check("runbook", name, []byte("one")), fail.Held)
 
 	storetest.Write(t, seals[0], "{")
 	storetest.WantKind(t, "damaged", f.Check("runbook", name, []byte("one")), fail.Held)

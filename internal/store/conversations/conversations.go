@@ -31,7 +31,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/sealed"
 )
 
 // Folder is where conversations are, below .nbs.
@@ -63,18 +63,12 @@ func (k Key) hash() string {
 
 // Drawer is the conversations of a project.
 type Drawer struct {
-	nbs     *private.Folder
-	keeper  *trust.Keeper // nil: nothing can be sealed, and nothing counts
-	project string
-	prepare func() error // makes what is missing in the folder
-
+	nbs          *sealed.Folder
 	compactAbove int64 // bytes of a journal
 }
 
 // In is the conversations in the .nbs folder of a project.
-func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func() error) *Drawer {
-	return &Drawer{nbs: nbs, keeper: keeper, project: project, prepare: prepare, compactAbove: compactAbove}
-}
+func In(nbs *sealed.Folder) *Drawer { return &Drawer{nbs, compactAbove} }
 
 // Conversation is that of one key, which need not exist yet. It is safe for concurrent use, and later looks
 // through the same one need not fold again what was folded before.
@@ -104,14 +98,14 @@ func (c *Conversation) Path() string { return c.nbs.Path(c.sub) }
 // Keys are those of all conversations, sorted. Those that can be read are returned beside the error for
 // those that cannot.
 func (d *Drawer) Keys() ([]Key, error) {
-	names, err := d.names(Folder)
+	names, err := d.nbs.List(Folder)
 	hashes := slices.DeleteFunc(names, func(name string) bool { return !isHash(name) })
 	return d.keys(hashes, err, func(*Conversation, State) bool { return true })
 }
 
 // WithWork are the keys with open turns, as [Drawer.Keys] returns them.
 func (d *Drawer) WithWork() ([]Key, error) {
-	names, err := d.names(pendingFolder)
+	names, err := d.nbs.List(pendingFolder)
 	var hashes []string
 	for _, name := range names {
 		if hash, _, is := pendingPlace(name); is {
@@ -138,18 +132,6 @@ func (d *Drawer) keys(hashes []string, err error, wanted func(*Conversation, Sta
 	}
 	slices.Sort(keys)
 	return keys, errors.Join(errs...)
-}
-
-// names lists a folder; nothing when it is not there.
-func (d *Drawer) names(sub string) ([]string, error) {
-	if !d.nbs.Made() {
-		return nil, nil
-	}
-	names, err := d.nbs.Names(sub)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return names, err
 }
 
 func isHash(name string) bool {

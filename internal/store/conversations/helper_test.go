@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
 )
@@ -38,7 +39,7 @@ func in(t testing.TB, project string) (*Drawer, string) {
 func open(project string) *Drawer {
 	nbs, err := private.OpenFolder(project + "/.nbs")
 	storetest.Must(err)
-	return In(nbs, trust.NewKeeper(trust.Home(project+".home")), project, func() error { return nil })
+	return In(&sealed.Folder{Folder: nbs, Keeper: trust.NewKeeper(trust.Home(project + ".home")), Project: project, Prepare: func() error { return nil }})
 }
 
 func asked(id, text string) Request { return Request{ID: id, Text: text, At: storetest.SomeTime()} }

@@ -81,7 +81,7 @@ func (c *Conversation) lock(ctx context.Context) (unlock func(), err error) {
 func (c *Conversation) fold(lines bool) (folded, error) {
 	text, err := c.nbs.Read(c.sub, journalFile, journalLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return folded{}, c.refused(c.sub+"/"+journalFile, "", err, "look at what it is: ls -l "+human.ShellWord(c.nbs.Path(c.sub, journalFile)))
+		return folded{}, c.nbs.Refused(c.sub+"/"+journalFile, "", err, "look at what it is: ls -l "+human.ShellWord(c.nbs.Path(c.sub, journalFile)))
 	}
 	f, err := c.parse(text, lines)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
 			err = f.apply(&line)
 		}
 		if err != nil {
-			return folded{}, c.refused(c.sub+"/"+journalFile, fmt.Sprintf(", line %d,", number), err,
+			return folded{}, c.nbs.Refused(c.sub+"/"+journalFile, fmt.Sprintf(", line %d,", number), err,
 				"look at it; to begin anew, and keep what is there: "+private.MoveTo(c.Path(), ".aside"))
 		}
 		f.last = seal
@@ -271,7 +271,7 @@ func (c *Conversation) failed(verb string, err error) error {
 
 // make makes the folders of a conversation.
 func (c *Conversation) make() error {
-	if err := c.prepare(); err != nil {
+	if err := c.nbs.Prepare(); err != nil {
 		return err
 	}
 	for _, name := range []string{Folder, pendingFolder, c.sub, c.sub + "/" + results} {
@@ -284,7 +284,7 @@ func (c *Conversation) make() error {
 
 // syncFolders makes durable that there is a conversation.
 func (c *Conversation) syncFolders() error {
-	for _, path := range []string{c.Path(), c.nbs.Path(Folder), c.nbs.Path(), c.project} {
+	for _, path := range []string{c.Path(), c.nbs.Path(Folder), c.nbs.Path(), c.nbs.Project} {
 		if err := private.SyncPath(path); err != nil {
 			return fmt.Errorf("%s is written, but may not survive a power cut: %w", c.nbs.Label(c.sub), err)
 		}
@@ -320,7 +320,7 @@ func (w *writer) compact(now time.Time) {
 // sweep removes files of the conversation that only a holder of the lock of its journal writes. What cannot
 // be removed now is removed later.
 func (c *Conversation) sweep(sub string, old func(name string) bool) {
-	names, _ := c.names(sub)
+	names, _ := c.nbs.List(sub)
 	for _, name := range names {
 		if old(name) {
 			_ = c.nbs.Remove(sub + "/" + name)

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
 )
@@ -36,7 +37,7 @@ func lost(project string, said int) string {
 	}
 	defer nbs.Close()
 	written := filepath.Join(filepath.Dir(filepath.Dir(project)), "disk", filepath.Base(project)) // seals name the place
-	c := In(nbs, trust.NewKeeper(trust.Home(project+".home")), written, func() error { return nil }).Of(chat)
+	c := In(&sealed.Folder{Folder: nbs, Keeper: trust.NewKeeper(trust.Home(project + ".home")), Project: written}).Of(chat)
 	state, err := c.State()
 	if err != nil {
 		return fmt.Sprintf("%d was said: %v", said, err)

@@ -3,12 +3,9 @@ package conversations
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"syscall"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -21,30 +18,27 @@ const (
 	sealEnd    = `"}`
 )
 
-// errUnsealed is the error for a text that has no seal at all.
-var errUnsealed = errors.New("it has no seal")
-
 // seal makes a sealed text of a value, for its place below .nbs, without a line break.
 func (d *Drawer) seal(place string, value any) (text []byte, seal string, err error) {
 	text, err = json.Marshal(value)
 	if err != nil {
 		return nil, "", err
 	}
-	seal, err = d.keeper.Seal(sealKind, trust.Placed(text, d.project, place))
+	seal, err = d.nbs.Keeper.Seal(sealKind, trust.Placed(text, d.nbs.Project, place))
 	text = append(text[:len(text)-1], sealField+seal+sealEnd...)
 	return text, seal, err
 }
 
-// unseal reads a value from a sealed text. Errors: [trust.ErrSeal]; errUnsealed; Unfit when the key
+// unseal reads a value from a sealed text. Errors: [trust.ErrSeal]; [sealed.ErrUnsealed]; Unfit when the key
 // cannot be used.
 func (d *Drawer) unseal(place string, text []byte, value any) (seal string, err error) {
 	content := len(text) - len(sealField) - sealDigits - len(sealEnd)
 	if content < 1 || !bytes.HasPrefix(text[content:], []byte(sealField)) || !bytes.HasSuffix(text, []byte(sealEnd)) {
-		return "", errUnsealed
+		return "", sealed.ErrUnsealed
 	}
 	seal = string(text[content+len(sealField) : len(text)-len(sealEnd)])
 	sealed := append(bytes.Clone(text[:content]), '}')
-	if err := d.keeper.Check(sealKind, trust.Placed(sealed, d.project, place), seal); err != nil {
+	if err := d.nbs.Keeper.Check(sealKind, trust.Placed(sealed, d.nbs.Project, place), seal); err != nil {
 		return "", err
 	}
 	return seal, json.Unmarshal(sealed, value)
@@ -73,23 +67,5 @@ func (d *Drawer) read(sub, name string, value any, remedy string) error {
 	if err == nil {
 		return nil
 	}
-	return d.refused(sub+"/"+name, "", err, remedy)
-}
-
-// refused is the error for what is not as it was written, with its remedy.
-func (d *Drawer) refused(file, where string, err error, remedy string) error {
-	if _, is := errors.AsType[*fail.Error](err); is {
-		return err // it has a remedy of its own
-	}
-	if _, is := errors.AsType[syscall.Errno](err); is && !errors.Is(err, fs.ErrNotExist) { // such as too many open files, which passes
-		return fmt.Errorf("read %s: %w", d.nbs.Label(file), err)
-	}
-	if errors.Is(err, trust.ErrSeal) || errors.Is(err, errUnsealed) {
-		refused := fail.Errorf(fail.Held, "%s%s is not as a command of this user wrote it here: %w", d.nbs.Label(file), where, err)
-		if replaced := d.keeper.IfReplaced(); replaced != "" {
-			refused = refused.Hint("%s", replaced)
-		}
-		return refused.Hint("%s", remedy)
-	}
-	return fail.Errorf(fail.Failed, "%s%s is damaged: %w", d.nbs.Label(file), where, err).Hint("%s", remedy)
+	return d.nbs.Refused(sub+"/"+name, "", err, remedy)
 }

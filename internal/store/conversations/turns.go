@@ -112,7 +112,7 @@ func (w *writer) checkRoom() error {
 		return fail.Errorf(fail.Conflict, "%d turns wait already", len(w.State.Open)).
 			Hint("to see them: nbs-worker conversation queue %s", c.named())
 	}
-	names, err := c.names(pendingFolder)
+	names, err := c.nbs.List(pendingFolder)
 	if err != nil {
 		return err
 	}
@@ -158,12 +158,12 @@ func (c *Conversation) Request(seq int) (Request, error) {
 	if now, nowErr := c.State(); nowErr == nil && now.turn(seq) == nil {
 		return Request{}, fs.ErrNotExist // it has finished meanwhile
 	}
-	return Request{}, c.refused(pendingFolder+"/"+name, "", err, remedy)
+	return Request{}, c.nbs.Refused(pendingFolder+"/"+name, "", err, remedy)
 }
 
 // AwaitTurn takes the right to run turns. It waits for others, in the kernel, until the context ends.
 func (c *Conversation) AwaitTurn(ctx context.Context) (unlock func(), err error) {
-	if err := c.prepare(); err != nil {
+	if err := c.nbs.Prepare(); err != nil {
 		return nil, err
 	}
 	name := c.hash + ".turn"
@@ -176,7 +176,7 @@ func (c *Conversation) AwaitTurn(ctx context.Context) (unlock func(), err error)
 
 // TryTurn takes the right to run turns; nil when somebody else has it.
 func (c *Conversation) TryTurn() (unlock func(), err error) {
-	if err := c.prepare(); err != nil {
+	if err := c.nbs.Prepare(); err != nil {
 		return nil, err
 	}
 	name := c.hash + ".turn"

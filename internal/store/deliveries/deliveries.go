@@ -12,7 +12,6 @@ package deliveries
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -20,9 +19,9 @@ import (
 	"sync"
 	"time"
 
-	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -30,7 +29,6 @@ import (
 const Folder = "deliveries"
 
 const (
-	sealKind  = "delivery"
 	fileLimit = 64 << 10 // bytes
 	kept      = 7 * 24 * time.Hour
 )
@@ -60,56 +58,32 @@ type Note struct {
 
 // Drawer is the notes of a project.
 type Drawer struct {
-	nbs     *private.Folder
-	keeper  *trust.Keeper // nil: nothing can be sealed, and nothing counts
-	project string
-	prepare func() error // makes what is missing in .nbs
+	nbs *sealed.Folder
 
 	mu    sync.Mutex
 	swept time.Time
 }
 
 // In is the notes in the .nbs folder of a project.
-func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func() error) *Drawer {
-	return &Drawer{nbs: nbs, keeper: keeper, project: project, prepare: prepare}
-}
+func In(nbs *sealed.Folder) *Drawer { return &Drawer{nbs: nbs} }
 
-// sealed is the content of a file.
-type sealed struct {
+// file is the content of a file.
+type file struct {
 	Note Note   `json:"note"`
 	Seal string `json:"seal"`
 }
 
+func (f *file) Sealed(string) sealed.Over {
+	return sealed.Over{Kind: "delivery", Place: Folder + "/" + fileOf(f.Note.ID), Content: f.Note, Seal: &f.Seal}
+}
+
 // Put writes a note, durably.
 func (d *Drawer) Put(n Note) error {
-	if err := d.make(); err != nil {
-		return err
-	}
 	d.sweep(n.At)
-	seal, err := d.keeper.SealAt(sealKind, d.project, Folder+"/"+fileOf(n.ID), n)
-	if err != nil {
-		return err
-	}
-	return d.nbs.WriteJSON(Folder, fileOf(n.ID), sealed{n, seal}, fileLimit)
+	return d.nbs.Put(Folder, fileOf(n.ID), &file{Note: n}, fileLimit)
 }
 
-// make makes the folder.
-func (d *Drawer) make() error {
-	if err := d.prepare(); err != nil {
-		return err
-	}
-	switch err := d.nbs.Mkdir(Folder, 0o700); {
-	case err == nil:
-		return d.nbs.Sync()
-	case errors.Is(err, fs.ErrExist):
-		return private.Check(d.nbs.Path(Folder))
-	default:
-		return d.nbs.Remedied(err)
-	}
-}
-
-// Get is the note of an id; there is false when there is none. Errors: Held when nobody vouches for it; Failed when
-// it is damaged; Unfit when the key cannot be used; Failed when the key cannot be read now.
+// Get is the note of an id; there is false when there is none. Errors: as of [sealed.Folder.Refused].
 func (d *Drawer) Get(id string) (n Note, there bool, err error) {
 	n, err = d.read(fileOf(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,13 +114,7 @@ func (d *Drawer) sorted(wanted func(Note) bool) ([]Note, error) {
 }
 
 func (d *Drawer) all() ([]Note, error) {
-	if !d.nbs.Made() {
-		return nil, nil
-	}
-	names, err := d.nbs.Names(Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	names, err := d.nbs.List(Folder)
 	var notes []Note
 	errs := []error{err}
 	for _, name := range names {
@@ -181,20 +149,16 @@ func (d *Drawer) sweep(now time.Time) {
 }
 
 func (d *Drawer) read(name string) (Note, error) {
-	data, err := d.nbs.Read(Folder, name, fileLimit)
-	if err != nil {
-		return Note{}, err
+	var read file
+	err := d.nbs.Get(Folder, name, &read, fileLimit)
+	if err == nil && fileOf(read.Note.ID) != name {
+		err = trust.ErrSeal
 	}
-	remedy := "look at what it is; without it a message may be answered twice: rm " + human.ShellWord(d.nbs.Path(Folder, name))
-	var read sealed
-	if err := json.Unmarshal(data, &read); err != nil {
-		return Note{}, fail.Errorf(fail.Failed, "%s is damaged: %w", d.nbs.Label(Folder+"/"+name), err).Hint("%s", remedy)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return read.Note, err
 	}
-	err = d.keeper.CheckAt(sealKind, d.project, Folder+"/"+fileOf(read.Note.ID), read.Note, read.Seal)
-	if errors.Is(err, trust.ErrSeal) || err == nil && fileOf(read.Note.ID) != name {
-		return Note{}, fail.Errorf(fail.Held, "%s is not as a command of this user wrote it here", d.nbs.Label(Folder+"/"+name)).HintsOf(err).Hint("%s", remedy)
-	}
-	return read.Note, err
+	return Note{}, d.nbs.Refused(Folder+"/"+name, "", err,
+		"look at what it is; without it a message may be answered twice: rm "+human.ShellWord(d.nbs.Path(Folder, name)))
 }
 
 func fileOf(id string) string { return string(private.SumOf([]byte(id))) + ".json" }

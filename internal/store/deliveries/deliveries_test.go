@@ -8,30 +8,17 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/storetest/nbs"
 )
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
-
-// inProject are the notes of a project with an empty .nbs, and that folder.
-func inProject(t *testing.T, keeper *trust.Keeper, project string) (*Drawer, string) {
-	t.Helper()
-	path := t.TempDir()
-	rig.Must(t, os.Chmod(path, 0o700))
-	nbs, err := private.OpenFolder(path)
-	rig.Must(t, err)
-	t.Cleanup(func() { rig.Must(t, nbs.Close()) })
-	return In(nbs, keeper, project, func() error { return nil }), path
-}
 
 // What is open is known to the next process, in the order of the turns; what is over is known, and forgotten after a
 // week.
 func TestNotes(t *testing.T) {
 	t.Parallel()
-	keeper := trust.NewKeeper(trust.Home(t.TempDir()))
-	d, _ := inProject(t, keeper, "/srv/project")
+	d := In(nbs.New(t, Folder))
 	open, err := d.Open()
 	rig.Check(t, err == nil && len(open) == 0, "%+v, %v", open, err)
 	at := storetest.SomeTime()
@@ -52,34 +39,20 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// What was changed, or came with another project, does not count; it is told, with what to do.
+// What was changed, or has the name of another, does not count; it is told, with what to do.
 func TestNotesOfOthers(t *testing.T) {
 	t.Parallel()
-	keeper := trust.NewKeeper(trust.Home(t.TempDir()))
-	d, nbs := inProject(t, keeper, "/srv/project")
+	in := nbs.New(t, Folder)
+	d := In(in)
 	rig.Must(t, d.Put(Note{ID: "a", Key: "telegram:1", State: Accepted, At: storetest.SomeTime()}))
-	path := nbs + "/" + Folder + "/" + fileOf("a")
+	path := in.Path(Folder, fileOf("a"))
 	text := storetest.Read(t, path)
-	elsewhere, other := inProject(t, keeper, "/srv/other")
-	rig.Must(t, os.Mkdir(other+"/"+Folder, 0o700))
-	storetest.Write(t, other+"/"+Folder+"/"+fileOf("a"), text)
-	_, err := elsewhere.Open()
-	storetest.WantKind(t, "another project's", err, fail.Held)
+	storetest.Write(t, in.Path(Folder, fileOf("b")), text)
+	open, err := d.Open()
+	storetest.WantKind(t, "of another name", err, fail.Held)
 	storetest.WantHint(t, err, "rm ")
+	rig.Check(t, len(open) == 1, "%+v", open)
 	storetest.Write(t, path, strings.Replace(text, string(Accepted), string(Over), 1))
 	_, _, err = d.Get("a")
 	storetest.WantKind(t, "changed", err, fail.Held)
-	storetest.Write(t, path, "{")
-	_, _, err = d.Get("a")
-	storetest.WantKind(t, "damaged", err, fail.Failed)
-}
-
-// A key that cannot be read at the moment says nothing of a note.
-func TestNotesWithoutTheKeyAreNotDamaged(t *testing.T) {
-	t.Parallel()
-	d, nbs := inProject(t, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project")
-	rig.Must(t, d.Put(Note{ID: "a", State: Accepted, At: storetest.SomeTime()}))
-	d.keeper = trust.NewKeeper(trust.Home(nbs + "/" + Folder + "/" + fileOf("a"))) // no folder
-	_, _, err := d.Get("a")
-	rig.Check(t, err != nil && !strings.Contains(strings.Join(fail.HintsOf(err), " "), "rm "), "%v, %q", err, fail.HintsOf(err))
 }

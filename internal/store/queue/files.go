@@ -2,9 +2,7 @@ package queue
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +16,7 @@ const lastPlace = 999_999_999
 
 // names are the files of the agent's entries, in their order.
 func (q *Queue) names() ([]string, error) {
-	if !q.nbs.Made() {
-		return nil, nil
-	}
-	names, err := q.nbs.Names(Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	names, err := q.nbs.List(Folder)
 	names = slices.DeleteFunc(names, func(name string) bool { _, is := q.place(name); return !is })
 	slices.Sort(names)
 	return names, err
@@ -56,12 +48,8 @@ func (q *Queue) read(name string) (e Entry, err error) {
 	return e, nil
 }
 
-func (q *Queue) write(e *Entry) (err error) {
-	content, err := q.sealed(e)
-	if err != nil {
-		return err
-	}
-	if e.Seal, err = q.keeper.Seal(Folder, content); err != nil {
+func (q *Queue) write(e *Entry) error {
+	if err := q.nbs.Seal(entryOf{e, q.handle}); err != nil {
 		return err
 	}
 	return q.nbs.WriteJSON(Folder, e.name, e, entryLimit)

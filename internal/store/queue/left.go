@@ -1,12 +1,12 @@
 package queue
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 )
 
 // Left is what is known of the text in an agent's prompt that keeps messages from being typed.
@@ -41,35 +41,27 @@ func (l Left) Typed(text string, now time.Time) Left {
 
 // Left returns what was left in the prompt of a start of the agent. It is empty where nothing valid is written down.
 func (q *Queue) Left(of agent.Invocation) Left {
-	empty := Left{Invocation: of}
-	data, err := q.nbs.Read(Folder, q.leftFile(), mostLeft*entryLimit)
-	var left Left
-	if err != nil || json.Unmarshal(data, &left) != nil || left.Invocation != of {
-		return empty
+	left := leftOf{of: q.handle}
+	if q.nbs.Get(Folder, q.leftFile(), &left, mostLeft*entryLimit) != nil || left.Invocation != of {
+		return Left{Invocation: of}
 	}
-	if content, err := q.sealedLeft(left); err != nil || q.keeper.Check(Folder, content, left.Seal) != nil {
-		return empty
-	}
-	return left
+	return left.Left
 }
 
 // KeepLeft writes down what was left. Where that is nothing, it removes what was written. It is not synced to the disk: a
 // prompt ends with this boot. The caller has the agent's verb lock.
-func (q *Queue) KeepLeft(left Left) (err error) {
+func (q *Queue) KeepLeft(left Left) error {
 	if len(left.Texts) == 0 && left.Blocks.IsZero() {
 		return q.ForgetLeft()
 	}
-	if err := q.prepare(); err != nil {
+	if err := q.nbs.Prepare(); err != nil {
 		return err
 	}
-	content, err := q.sealedLeft(left)
-	if err != nil {
+	file := &leftOf{left, q.handle}
+	if err := q.nbs.Seal(file); err != nil {
 		return err
 	}
-	if left.Seal, err = q.keeper.Seal(Folder, content); err != nil {
-		return err
-	}
-	return q.nbs.HandOver(Folder, q.leftFile(), left, mostLeft*entryLimit)
+	return q.nbs.HandOver(Folder, q.leftFile(), file, mostLeft*entryLimit)
 }
 
 // ForgetLeft removes what was written down.
@@ -77,10 +69,17 @@ func (q *Queue) ForgetLeft() error { return private.IfThere(q.nbs.Remove(Folder 
 
 func (q *Queue) leftFile() string { return q.handle.Key() + ".left.json" }
 
-func (q *Queue) sealedLeft(left Left) ([]byte, error) {
-	left.Seal = ""
-	return json.Marshal(struct {
+// leftOf is what was left in the prompt of an agent, as it is sealed.
+type leftOf struct {
+	Left
+	of agent.Handle
+}
+
+func (l *leftOf) Sealed(project string) sealed.Over {
+	content := l.Left
+	content.Seal = ""
+	return sealed.Over{Kind: Folder, Seal: &l.Seal, Content: struct {
 		Project, Handle string
 		Left            Left
-	}{q.project, q.handle.Key(), left})
+	}{project, l.of.Key(), content}}
 }

@@ -13,7 +13,6 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -25,6 +24,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -78,25 +78,22 @@ const (
 
 // Queue is the outbox of one agent.
 type Queue struct {
-	nbs     *private.Folder
-	keeper  *trust.Keeper // nil: nothing is sealed, and nothing counts
-	project string
-	handle  agent.Handle
-	prepare func() error // makes what is missing in the folder
-	memory  private.Tree // remembers what was delivered; outside of the project
-	hash    string       // of the project, in that tree
+	nbs    *sealed.Folder
+	handle agent.Handle
+	memory private.Tree // remembers what was delivered; outside of the project
+	hash   string       // of the project, in that tree
 }
 
 // In is the outbox of an agent in the .nbs folder of a project. What was delivered is remembered in a tree outside of it,
 // where the project has its hash as a name.
-func In(nbs *private.Folder, keeper *trust.Keeper, project string, handle agent.Handle, prepare func() error, memory private.Tree, hash string) *Queue {
-	return &Queue{nbs: nbs, keeper: keeper, project: project, handle: handle, prepare: prepare, memory: memory, hash: hash}
+func In(nbs *sealed.Folder, handle agent.Handle, memory private.Tree, hash string) *Queue {
+	return &Queue{nbs: nbs, handle: handle, memory: memory, hash: hash}
 }
 
 // Add puts an entry behind all others. Of those that came to nothing the oldest is forgotten when there
 // are too many. Errors: Conflict when too many wait.
 func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
-	if err := q.prepare(); err != nil {
+	if err := q.nbs.Prepare(); err != nil {
 		return e, err
 	}
 	unlock, err := q.lock(ctx)
@@ -270,11 +267,7 @@ func (q *Queue) lock(ctx context.Context) (unlock func(), err error) {
 // CheckSeal checks that the user vouches for an entry: as it is, for this agent of this project.
 // Errors: Held when nobody does; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (q *Queue) CheckSeal(e *Entry) error {
-	content, err := q.sealed(e)
-	if err != nil {
-		return err
-	}
-	err = q.keeper.Check(Folder, content, e.Seal)
+	err := q.nbs.Check(entryOf{e, q.handle})
 	if errors.Is(err, trust.ErrSeal) {
 		return fail.Errorf(fail.Held, "nobody vouches for the message: no command of this user has written it, for this agent of this project").
 			HintsOf(err).
@@ -283,13 +276,17 @@ func (q *Queue) CheckSeal(e *Entry) error {
 	return err
 }
 
-// sealed is what a seal is over.
-func (q *Queue) sealed(e *Entry) ([]byte, error) {
-	content := *e
+// entryOf is an entry of an agent, as it is sealed.
+type entryOf struct {
+	*Entry
+	of agent.Handle
+}
+
+func (e entryOf) Sealed(project string) sealed.Over {
+	content := *e.Entry
 	content.Seal = ""
-	return json.Marshal(struct {
-		Project string
-		Handle  string
-		Entry   Entry
-	}{q.project, q.handle.Key(), content})
+	return sealed.Over{Kind: Folder, Seal: &e.Seal, Content: struct {
+		Project, Handle string
+		Entry           Entry
+	}{project, e.of.Key(), content}}
 }

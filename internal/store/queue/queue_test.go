@@ -12,9 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/store/storetest/nbs"
 	"nbs-worker/internal/store/trust"
 
 	"nbs-worker/internal/sim/rig"
@@ -23,16 +26,15 @@ import (
 // inFolder is the outbox of alpha in a project with an empty .nbs, and the folder of its entries.
 func inFolder(t *testing.T) (*Queue, string) {
 	t.Helper()
-	path := t.TempDir()
-	storetest.Must(os.Mkdir(path+"/"+private.Locks, 0o700))
-	storetest.Must(os.Mkdir(path+"/"+Folder, 0o700))
-	nbs, err := private.OpenFolder(path)
-	rig.Must(t, err)
-	t.Cleanup(func() { storetest.Must(nbs.Close()) })
-	return In(nbs, trust.NewKeeper(trust.Home(t.TempDir())), "/srv/project", "alpha", ready, private.Tree(t.TempDir()+"/memory"), "p"), path + "/" + Folder
+	in := nbs.New(t, Folder)
+	return of(t, in, "alpha"), in.Path(Folder)
 }
 
-func ready() error { return nil }
+// of is the outbox of an agent there.
+func of(t *testing.T, in *sealed.Folder, handle agent.Handle) *Queue {
+	t.Helper()
+	return In(in, handle, private.Tree(t.TempDir()+"/memory"), "p")
+}
 
 func add(t *testing.T, q *Queue, text string, state State) Entry {
 	t.Helper()
@@ -77,7 +79,7 @@ func TestEntriesKeepTheirOrder(t *testing.T) {
 	if err := q.Remove(t.Context(), all[0]); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("removed twice: %v", err)
 	}
-	other := In(q.nbs, q.keeper, q.project, "alpha-2", ready, q.memory, "p")
+	other := of(t, q.nbs, "alpha-2")
 	add(t, other, "of another agent", Waiting)
 	gone, err := q.Clear(t.Context())
 	rig.Check(t, err == nil && len(gone) == 11 && texts(t, q) == "" && texts(t, other) == "of another agent waiting", "%d, %v", len(gone), err)
@@ -126,6 +128,8 @@ func TestOnlyWhatTheUserVouchesForCounts(t *testing.T) {
 	mine := add(t, q, "mine", Waiting)
 	rig.Must(t, q.CheckSeal(&mine))
 	file := folder + "/" + mine.name
+	elsewhere, another := *q.nbs, *q.nbs
+	elsewhere.Project, another.Keeper = "/srv/other", trust.NewKeeper(trust.Home(t.TempDir()))
 	for what, planted := range map[string]struct {
 		in   *Queue
 		name string
@@ -133,9 +137,9 @@ func TestOnlyWhatTheUserVouchesForCounts(t *testing.T) {
 	}{
 		"changed":               {q, mine.name, strings.Replace(storetest.Read(t, file), `"mine"`, `"theirs"`, 1)},
 		"its envelope taken":    {q, mine.name, strings.Replace(storetest.Read(t, file), `"text"`, `"from":"x","text"`, 1)},
-		"of another agent":      {In(q.nbs, q.keeper, q.project, "beta", ready, q.memory, "p"), "beta.000000001.json", storetest.Read(t, file)},
-		"of another project":    {In(q.nbs, q.keeper, "/srv/other", "alpha", ready, q.memory, "p"), mine.name, storetest.Read(t, file)},
-		"of another user":       {In(q.nbs, trust.NewKeeper(trust.Home(t.TempDir())), q.project, "alpha", ready, q.memory, "p"), mine.name, storetest.Read(t, file)},
+		"of another agent":      {of(t, q.nbs, "beta"), "beta.000000001.json", storetest.Read(t, file)},
+		"of another project":    {of(t, &elsewhere, "alpha"), mine.name, storetest.Read(t, file)},
+		"of another user":       {of(t, &another, "alpha"), mine.name, storetest.Read(t, file)},
 		"without a seal at all": {q, mine.name, `{"id":"x","handle":"alpha","text":"theirs","state":"waiting"}`},
 	} {
 		storetest.Write(t, folder+"/"+planted.name, planted.text)

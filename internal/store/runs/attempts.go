@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -30,47 +30,33 @@ type sealedAttempt struct {
 	Attempt
 
 	Seal string `json:"seal"`
+	name string // of its file
 }
 
-const attemptKind = "recovery" // of its seals
+func (a *sealedAttempt) Sealed(string) sealed.Over {
+	return sealed.Over{Kind: "recovery", Place: a.name, Content: a.Attempt, Seal: &a.Seal}
+}
 
 func attemptFile(handle agent.Handle) string { return "recover-" + handle.Key() + ".json" }
 
 // PutAttempt writes down the latest repair of an agent, durably.
 func (r *Runs) PutAttempt(handle agent.Handle, attempt Attempt) error {
-	seal, err := r.keeper.SealAt(attemptKind, r.project, attemptFile(handle), attempt.asKept())
-	if err != nil {
-		return err
-	}
-	return r.nbs.WriteJSON(Folder, attemptFile(handle), sealedAttempt{attempt, seal}, fileLimit)
+	attempt.Why, attempt.Failure = strings.ToValidUTF8(attempt.Why, "\uFFFD"), strings.ToValidUTF8(attempt.Failure, "\uFFFD") // as JSON keeps them
+	name := attemptFile(handle)
+	return r.nbs.Put(Folder, name, &sealedAttempt{Attempt: attempt, name: name}, fileLimit)
 }
 
 // Attempt is the latest repair of an agent; nil for none that is remembered. A damaged one is none,
 // nor one that nobody vouches for: it is a help, and what is seen of the agent decides.
 func (r *Runs) Attempt(handle agent.Handle) (*Attempt, error) {
-	data, err := r.nbs.Read(Folder, attemptFile(handle), fileLimit)
-	if errors.Is(err, fs.ErrNotExist) {
+	kept := sealedAttempt{name: attemptFile(handle)}
+	switch err := r.nbs.Get(Folder, kept.name, &kept, fileLimit); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, trust.ErrSeal), errors.Is(err, sealed.ErrUnsealed):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
-	var put sealedAttempt
-	_ = json.Unmarshal(data, &put) // nobody vouches for a damaged one
-	err = r.keeper.CheckAt(attemptKind, r.project, attemptFile(handle), put.Attempt.asKept(), put.Seal)
-	if errors.Is(err, trust.ErrSeal) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &put.Attempt, nil
-}
-
-// asKept is an attempt as JSON keeps it.
-func (a Attempt) asKept() Attempt {
-	a.Why, a.Failure = strings.ToValidUTF8(a.Why, "\uFFFD"), strings.ToValidUTF8(a.Failure, "\uFFFD")
-	return a
+	return &kept.Attempt, nil
 }
 
 // DropAttempt forgets the repairs of an agent.

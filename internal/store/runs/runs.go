@@ -18,7 +18,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/sealed"
 )
 
 // Folder is where they are, below .nbs.
@@ -27,16 +27,10 @@ const Folder = "runs"
 const fileLimit = 1 << 20 // bytes
 
 // Runs is what is kept of one project.
-type Runs struct {
-	nbs     *private.Folder
-	keeper  *trust.Keeper // nil: no attempt can be sealed, and none counts
-	project string
-}
+type Runs struct{ nbs *sealed.Folder }
 
 // In is what is kept in the .nbs folder of a project.
-func In(nbs *private.Folder, keeper *trust.Keeper, project string) *Runs {
-	return &Runs{nbs: nbs, keeper: keeper, project: project}
-}
+func In(nbs *sealed.Folder) *Runs { return &Runs{nbs} }
 
 // Run is how far a run of a runbook came.
 type Run struct {

@@ -10,7 +10,6 @@
 package schedules
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,8 +18,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/smallfile"
-	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/sealed"
 )
 
 const (
@@ -31,23 +29,15 @@ const (
 
 	fileName  = "schedules.yaml"
 	lastsName = "last.json"
-	sealKind  = "scheduled" // of how far they came
 
 	fileLimit = 1 << 18 // bytes
 )
 
 // Schedules are those of one project.
-type Schedules struct {
-	nbs     *private.Folder
-	keeper  *trust.Keeper // nil: nothing can be sealed, and nothing counts
-	project string
-	prepare func() error // makes what is missing in .nbs
-}
+type Schedules struct{ nbs *sealed.Folder }
 
 // In are the schedules of the .nbs folder of a project.
-func In(nbs *private.Folder, keeper *trust.Keeper, project string, prepare func() error) *Schedules {
-	return &Schedules{nbs: nbs, keeper: keeper, project: project, prepare: prepare}
-}
+func In(nbs *sealed.Folder) *Schedules { return &Schedules{nbs} }
 
 // Path is the absolute path of the file.
 func (s *Schedules) Path() string { return s.nbs.Path(fileName) }
@@ -94,40 +84,27 @@ type kept struct {
 	Seal    string          `json:"seal"`
 }
 
+func (k *kept) Sealed(string) sealed.Over {
+	return sealed.Over{Kind: "scheduled", Place: Folder + "/" + lastsName, Content: k.Entries, Seal: &k.Seal}
+}
+
 // Remember writes down how far the entries came, durably.
 func (s *Schedules) Remember(entries map[string]Last) error {
-	if err := s.prepare(); err != nil {
-		return err
-	}
-	seal, err := s.keeper.SealAt(sealKind, s.project, Folder+"/"+lastsName, entries)
-	if err == nil {
-		err = s.nbs.WriteJSON(Folder, lastsName, kept{entries, seal}, fileLimit)
-	}
-	if err != nil {
+	if err := s.nbs.Put(Folder, lastsName, &kept{Entries: entries}, fileLimit); err != nil {
 		return fmt.Errorf("write down what ran: %w", err)
 	}
 	return nil
 }
 
-// Recall tells how far the entries came; nothing before the first run.
-// Errors: BadInput for what is damaged, or was not written by this user.
+// Recall tells how far the entries came; nothing before the first run. Errors: as of [sealed.Folder.Refused].
 func (s *Schedules) Recall() (map[string]Last, error) {
-	data, err := s.nbs.Read(Folder, lastsName, fileLimit)
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]Last{}, nil
-	}
-	path := human.Quote(s.nbs.Path(Folder, lastsName))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
 	var read kept
-	damage := json.Unmarshal(data, &read)
-	if damage == nil {
-		damage = s.keeper.CheckAt(sealKind, s.project, Folder+"/"+lastsName, read.Entries, read.Seal)
-		if !errors.Is(damage, trust.ErrSeal) {
-			return read.Entries, damage
-		}
+	switch err := s.nbs.Get(Folder, lastsName, &read, fileLimit); {
+	case errors.Is(err, fs.ErrNotExist):
+		return map[string]Last{}, nil
+	case err != nil:
+		return nil, s.nbs.Refused(Folder+"/"+lastsName, "", err,
+			"without it each schedule counts from then on: rm "+human.ShellWord(s.nbs.Path(Folder, lastsName)))
 	}
-	return nil, fail.Errorf(fail.BadInput, "what ran is not known: %s: %w", path, damage).
-		Hint("without it each schedule counts from then on: rm %s", human.ShellWord(s.nbs.Path(Folder, lastsName)))
+	return read.Entries, nil
 }

@@ -66,24 +66,6 @@ func (k *Keeper) Check(kind string, content []byte, seal string) error {
 	return nil
 }
 
-// SealAt is [Keeper.Seal] of a value as JSON, for a place in a project.
-func (k *Keeper) SealAt(kind, project, name string, value any) (string, error) {
-	content, err := json.Marshal(value)
-	if err != nil {
-		return "", err
-	}
-	return k.Seal(kind, Placed(content, project, name))
-}
-
-// CheckAt checks the seal of [Keeper.SealAt]. Errors: as of [Keeper.Check].
-func (k *Keeper) CheckAt(kind, project, name string, value any, seal string) error {
-	content, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return k.Check(kind, Placed(content, project, name), seal)
-}
-
 // Placed joins a content with its place, for a seal that is not valid in another project or under
 // another name. Neither project nor name has a zero byte, so no two places are written alike.
 func Placed(content []byte, project, name string) []byte {

@@ -10,7 +10,6 @@
 package watching
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +17,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -27,17 +27,15 @@ const Folder = "watch"
 
 // Watching is what is kept for one project.
 type Watching struct {
-	nbs      *private.Folder
-	keeper   *trust.Keeper // nil: it cannot be known if the project is paused
+	nbs      *sealed.Folder
 	memories private.Tree
-	memory   string       // the name of the project's own
-	prepare  func() error // makes what is missing in .nbs
+	memory   string // the name of the project's own
 }
 
 // In is what is kept in the .nbs folder of a project, and in the folder of all memories for the
 // project of this hash.
-func In(nbs *private.Folder, keeper *trust.Keeper, memories private.Tree, hash string, prepare func() error) *Watching {
-	return &Watching{nbs: nbs, keeper: keeper, memories: memories, memory: hash + ".json", prepare: prepare}
+func In(nbs *sealed.Folder, memories private.Tree, hash string) *Watching {
+	return &Watching{nbs: nbs, memories: memories, memory: hash + ".json"}
 }
 
 // Pause is the user's order that nothing is done to the agents of the project automatically.
@@ -59,7 +57,6 @@ func (p *Pause) Words() string {
 }
 
 const (
-	sealKind   = "pause"
 	pauseFile  = "paused.json"
 	pauseLimit = 1 << 14 // bytes
 )
@@ -70,36 +67,22 @@ type sealedPause struct {
 	Seal string `json:"seal"`
 }
 
+func (p *sealedPause) Sealed(string) sealed.Over { // wherever the project is: it may be moved while it is paused
+	return sealed.Over{Kind: "pause", Content: p.Pause, Seal: &p.Seal}
+}
+
 // Paused is the pause of the project; nil for none, and for one that came with the project. An automatic actor asks
 // before each action, and takes an error for a pause: it names the file and the remedy.
 func (w *Watching) Paused() (*Pause, error) {
-	data, err := w.nbs.Read(Folder, pauseFile, pauseLimit)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	kept := sealedPause{}
-	if err == nil {
-		err = json.Unmarshal(data, &kept)
-	}
-	if err == nil {
-		err = w.check(&kept)
-	}
-	switch {
-	case errors.Is(err, trust.ErrSeal):
+	var kept sealedPause
+	switch err := w.nbs.Get(Folder, pauseFile, &kept, pauseLimit); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, trust.ErrSeal):
 		return nil, nil
 	case err != nil:
 		return nil, fail.Errorf(fail.BadInput, "%s cannot be read, which counts as a pause: %w", w.nbs.Label(Folder+"/"+pauseFile), err).
 			Hint("to end the pause: nbs-worker unpause")
 	}
 	return &kept.Pause, nil
-}
-
-func (w *Watching) check(kept *sealedPause) error {
-	content, err := json.Marshal(kept.Pause) // wherever the project is: it may be moved while it is paused
-	if err != nil {
-		return err
-	}
-	return w.keeper.Check(sealKind, content, kept.Seal)
 }
 
 // IsForeign reports if there is a pause that does not count: without the user's seal, as one that came with the project.
@@ -114,18 +97,7 @@ func (w *Watching) IsForeign() bool {
 
 // SetPause pauses the project, durably.
 func (w *Watching) SetPause(pause Pause) error {
-	content, err := json.Marshal(pause)
-	if err != nil {
-		return err
-	}
-	seal, err := w.keeper.Seal(sealKind, content)
-	if err == nil {
-		err = w.prepare()
-	}
-	if err != nil {
-		return err
-	}
-	return w.nbs.WriteJSON(Folder, pauseFile, sealedPause{pause, seal}, pauseLimit)
+	return w.nbs.Put(Folder, pauseFile, &sealedPause{Pause: pause}, pauseLimit)
 }
 
 // EndPause ends the pause, also one that cannot be read or does not count. It reports if there was a file.

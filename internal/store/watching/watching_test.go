@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/storetest/nbs"
 )
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
@@ -17,12 +17,7 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
 // inProject is what is kept for a project with an empty .nbs.
 func inProject(t *testing.T) *Watching {
 	t.Helper()
-	path := t.TempDir()
-	storetest.Must(os.Mkdir(path+"/"+Folder, 0o700))
-	nbs, err := private.OpenFolder(path)
-	rig.Must(t, err)
-	t.Cleanup(func() { storetest.Must(nbs.Close()) })
-	return In(nbs, trust.NewKeeper(trust.Home(t.TempDir())), private.Tree(t.TempDir()+"/memories"), "hash", func() error { return nil })
+	return In(nbs.New(t, Folder), private.Tree(t.TempDir()+"/memories"), "hash")
 }
 
 // Who acts by itself takes an error for a pause, and a person can end also one that is damaged.

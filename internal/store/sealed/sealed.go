@@ -1,0 +1,128 @@
+// Package sealed reads and writes files of .nbs that count only with the user's seal. It is for the
+// packages of internal/store that keep such files, and for no other.
+//
+//   - A seal is over the content of a file, the project and the place of the file there: what came with
+//     another project, or lies under another name, does not have it.
+//   - What is not as a command of this user wrote it is an error that names the file and the remedy; see
+//     [Folder.Refused].
+//
+// The package knows files and seals, and not what is in the files.
+package sealed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/trust"
+)
+
+// Folder is the .nbs of a project.
+type Folder struct {
+	*private.Folder
+
+	Keeper  *trust.Keeper // nil: nothing can be sealed, and nothing counts
+	Project string        // absolute path
+	Prepare func() error  // makes what is missing in .nbs
+}
+
+// File is what a file contains. The seal is a field of it.
+type File interface {
+	// Sealed says what the seal is over in a project.
+	Sealed(project string) Over
+}
+
+// Over is what a seal is over.
+type Over struct {
+	Kind    string // a seal of another kind does not count
+	Place   string // of the file in the project; "": the content says where it counts
+	Content any
+	Seal    *string // where the file has its seal
+}
+
+func (f *Folder) over(file File) (over Over, content []byte, err error) {
+	over = file.Sealed(f.Project)
+	content, err = json.Marshal(over.Content)
+	if over.Place != "" {
+		content = trust.Placed(content, f.Project, over.Place)
+	}
+	return over, content, err
+}
+
+// Seal seals a file. Errors: as of [trust.Keeper.Seal].
+func (f *Folder) Seal(file File) error {
+	over, content, err := f.over(file)
+	if err == nil {
+		*over.Seal, err = f.Keeper.Seal(over.Kind, content)
+	}
+	return err
+}
+
+// Check checks the seal of a file. Errors: as of [trust.Keeper.Check].
+func (f *Folder) Check(file File) error {
+	over, content, err := f.over(file)
+	if err != nil {
+		return err
+	}
+	return f.Keeper.Check(over.Kind, content, *over.Seal)
+}
+
+// Put seals a file and writes it to sub/name, durably.
+func (f *Folder) Put(sub, name string, file File, limit int) error {
+	if err := f.Prepare(); err != nil {
+		return err
+	}
+	if err := f.Seal(file); err != nil {
+		return err
+	}
+	return f.WriteJSON(sub, name, file, limit)
+}
+
+// Get reads sub/name, and checks its seal. Errors: [fs.ErrNotExist]; those of reading; [ErrUnsealed]; as of
+// [trust.Keeper.Check].
+func (f *Folder) Get(sub, name string, into File, limit int) error {
+	data, err := f.Read(sub, name, limit)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnsealed, err)
+	}
+	return f.Check(into)
+}
+
+// List lists a folder below; nothing when it is not there.
+func (f *Folder) List(sub string) ([]string, error) {
+	if !f.Made() {
+		return nil, nil
+	}
+	names, err := f.Names(sub)
+	return names, private.IfThere(err)
+}
+
+// ErrUnsealed is the error for a file in which there is no seal to be read.
+var ErrUnsealed = errors.New("it has no seal")
+
+// Refused is the error for a file that is not as it was written, with its remedy; where says at which place of the
+// file, "" for all of it. Errors: Held for one without the user's seal; Failed for a damaged one. What says nothing of
+// the file, such as too many open files, has no remedy here.
+func (f *Folder) Refused(file, where string, err error, remedy string) error {
+	if _, is := errors.AsType[*fail.Error](err); is {
+		return err // it has a remedy of its own
+	}
+	if _, is := errors.AsType[syscall.Errno](err); is && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", f.Label(file), err)
+	}
+	if errors.Is(err, trust.ErrSeal) || errors.Is(err, ErrUnsealed) {
+		refused := fail.Errorf(fail.Held, "%s%s is not as a command of this user wrote it here: %w", f.Label(file), where, err)
+		if replaced := f.Keeper.IfReplaced(); replaced != "" {
+			refused = refused.Hint("%s", replaced)
+		}
+		return refused.Hint("%s", remedy)
+	}
+	return fail.Errorf(fail.Failed, "%s%s is damaged: %w", f.Label(file), where, err).Hint("%s", remedy)
+}
