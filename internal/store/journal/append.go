@@ -53,18 +53,17 @@ func (j *Journal) open() (*os.File, error) {
 // appendTo adds a link to the open journal and moves the head there. first tells that this .nbs
 // had no journal before.
 func (j *Journal) appendTo(f *os.File, event Event, first bool) error {
-	headFile, last, known, err := j.openHead()
-	if err != nil {
+	last, known, err := j.headForWriting()
+	if err != nil { // before there is a line that it does not name
 		return err
 	}
-	defer headFile.Close()
 	events := []Event{event}
 	if info, err := f.Stat(); first && known && err == nil && info.Size() == 0 {
 		begun := event
 		begun.Event, begun.PID, begun.Detail = "begun", 0, fmt.Sprintf("a new journal; the one of the .nbs that was here before had %d bytes", last.size)
 		events, known = []Event{begun, event}, false
-		if err := headFile.Truncate(0); err != nil { // a writer killed from here on leaves a chain without a head
-			return j.heads.Remedied(fmt.Errorf("write %s: %w", j.headPath(), err))
+		if err := j.heads.Remove(j.name); err != nil { // a writer killed from here on leaves a chain without a head
+			return err
 		}
 	}
 	for _, event := range events {
@@ -73,7 +72,7 @@ func (j *Journal) appendTo(f *os.File, event Event, first bool) error {
 		}
 		known = true
 	}
-	return j.writeHead(headFile, last)
+	return j.heads.HandOverText(j.name, last.text())
 }
 
 // appendLink adds a link to the open journal, durably, and returns where the chain ends then.
@@ -166,9 +165,6 @@ func (j *Journal) CheckWritable() error {
 	if err != nil {
 		return err
 	}
-	head, _, _, err := j.openHead()
-	if err == nil {
-		err = head.Close()
-	}
-	return errors.Join(err, journal.Close())
+	_, _, err = j.headForWriting()
+	return errors.Join(err, j.heads.CheckWritable(), journal.Close())
 }

@@ -2,18 +2,13 @@ package journal
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
 	"strconv"
 
-	"golang.org/x/sys/unix"
-
-	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/private"
 )
@@ -23,7 +18,7 @@ import (
 // without the head disagreeing. It is written after the line that it names. A writer that was
 // killed in between, or a power cut, leaves a head that is behind, never one that is ahead.
 
-const headSize = 20 + 1 + 64 + 1 + 8 + 1 // bytes; it is replaced in place, so it has a checksum too
+const headSize = 20 + 1 + 64 + 1 + 8 + 1 // bytes, those of a checksum too: the first versions wrote it in place
 
 type head struct {
 	size int64
@@ -58,83 +53,23 @@ func (h head) endsIn(journal io.ReaderAt) bool {
 	return whole && private.SumOf(text[bytes.LastIndexByte(text, '\n')+1:]) == h.sum
 }
 
-// openHead opens the head for a writer.
-func (j *Journal) openHead() (f *os.File, h head, known bool, err error) {
-	err = j.heads.In(func(_ *os.Root, at *os.File) error {
-		f, err = openHeadIn(at, j.name, unix.O_RDWR|unix.O_CREAT)
-		return err
-	})
-	if fail.KindOf(err) == fail.Unfit {
-		return nil, head{}, false, err
-	}
-	if err != nil {
-		return nil, head{}, false, j.heads.Remedied(fmt.Errorf("open %s: %w", j.headPath(), err))
-	}
-	if h, known, err = readHeadFrom(f); err != nil {
-		return nil, head{}, false, errors.Join(err, f.Close())
-	}
-	return f, h, known, nil
-}
-
-func openHeadIn(dir *os.File, name string, flag int) (*os.File, error) {
-	const private = 0o600
-	fd, err := unix.Openat(int(dir.Fd()), name, flag|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, private)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), name)
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(cmp.Or(err, smallfile.ErrIrregular), f.Close())
-	}
-	return f, nil
-}
-
 func (j *Journal) headPath() string { return j.heads.Path(j.name) }
 
-// readHeadFrom reads an open head; known is false when there is none yet.
-func readHeadFrom(f *os.File) (h head, known bool, err error) {
-	text := make([]byte, headSize)
-	n, err := f.ReadAt(text, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return head{}, false, fmt.Errorf("read %s: %w", f.Name(), err)
+// readHead reads the head; known is false when there is none, or none of ours.
+func (j *Journal) readHead() (h head, known bool, err error) {
+	text, err := j.heads.Read(j.name, headSize)
+	_, tooLarge := errors.AsType[smallfile.TooLargeError](err)
+	if err != nil && !tooLarge && !errors.Is(err, fs.ErrNotExist) {
+		return head{}, false, fmt.Errorf("read %s: %w", j.headPath(), err)
 	}
-	h, known = parseHead(text[:n])
+	h, known = parseHead(text)
 	return h, known, nil
 }
 
-// writeHead moves the open head.
-func (j *Journal) writeHead(f *os.File, to head) error {
-	if _, err := f.Write(to.text()); err != nil {
-		return j.heads.Remedied(fmt.Errorf("write %s: %w", j.headPath(), err))
-	}
-	return nil
-}
-
-// readHead reads the head without the journal's lock. One that is just being replaced is
-// read again.
-func (j *Journal) readHead() (head, bool, error) {
-	dir, err := j.heads.Open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return head{}, false, nil
-	}
-	if err != nil {
+// headForWriting is readHead for one who is to replace it. It makes the folder.
+func (j *Journal) headForWriting() (h head, known bool, err error) {
+	if err := j.heads.Make(); err != nil {
 		return head{}, false, err
 	}
-	defer dir.Close()
-	f, err := openHeadIn(dir, j.name, unix.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return head{}, false, nil
-	}
-	if err != nil {
-		return head{}, false, fmt.Errorf("open %s: %w", j.headPath(), err)
-	}
-	defer f.Close()
-	const tries = 10
-	for range tries {
-		h, known, err := readHeadFrom(f)
-		if known || err != nil {
-			return h, known, err
-		}
-	}
-	return head{}, false, nil
+	return j.readHead()
 }
