@@ -1,7 +1,6 @@
 package conversations
 
 import (
-	"strconv"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
@@ -15,20 +14,5 @@ func BenchmarkTurn(b *testing.B) {
 		mustEnqueue(b, c, asked("", "What number?"))
 		rig.Must(b, c.Begin(b.Context(), start(seq)))
 		rig.Must(b, c.Finish(b.Context(), answered(seq, "42.")))
-	}
-}
-
-// BenchmarkState is a look at a conversation with 5,000 finished turns, at the moment before its journal
-// is compacted.
-func BenchmarkState(b *testing.B) {
-	d, _ := in(b, b.TempDir()) // on a disk
-	c := d.Of(chat)
-	for seq := 1; seq <= 5000; seq++ {
-		mustEnqueue(b, c, asked(strconv.Itoa(seq), "What number?"))
-		rig.Must(b, c.Begin(b.Context(), start(seq)))
-		rig.Must(b, c.Finish(b.Context(), answered(seq, "42.")))
-	}
-	for b.Loop() {
-		mustState(b, c)
 	}
 }

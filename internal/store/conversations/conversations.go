@@ -70,16 +70,13 @@ type Drawer struct {
 // In is the conversations in the .nbs folder of a project.
 func In(nbs *sealed.Folder) *Drawer { return &Drawer{nbs, compactAbove} }
 
-// Conversation is that of one key, which need not exist yet. It is safe for concurrent use, and later looks
-// through the same one need not fold again what was folded before.
+// Conversation is that of one key, which need not exist yet. It is safe for concurrent use.
 type Conversation struct {
 	*Drawer
 
 	key  Key
 	hash string
 	sub  string // its folder, below .nbs
-
-	folding folding
 }
 
 // Of is the conversation of a key.

@@ -69,7 +69,7 @@ func TestFold(t *testing.T) {
 		}
 		rig.Equal(t, briefly(s), c.want, "%s", what)
 		folded := State{}
-		rig.Must(t, folded.apply(&Line{What: Base, State: s.clone()}))
+		rig.Must(t, folded.apply(&Line{What: Base, State: &s}))
 		rig.Equal(t, briefly(folded), c.want, "%s, of a base", what)
 	}
 }

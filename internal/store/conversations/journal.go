@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"sync"
 	"time"
 
 	"nbs-worker/internal/fail"
@@ -20,9 +19,9 @@ const (
 	metaFile    = "meta.json"
 	results     = "results"
 
-	fileLimit    = 8 << 20   // bytes; a text has at most one million, and each may be escaped
-	journalLimit = 64 << 20  // bytes
-	compactAbove = 128 << 10 // bytes; to fold as many takes about two milliseconds
+	fileLimit    = 8 << 20  // bytes; a text has at most one million, and each may be escaped
+	journalLimit = 64 << 20 // bytes
+	compactAbove = 32 << 10 // bytes; to fold as many takes about half a millisecond
 	resultsKept  = 30 * 24 * time.Hour
 )
 
@@ -108,11 +107,10 @@ func (c *Conversation) nothing() error {
 
 // parse folds the text of a journal. What is behind the last line break was not finished.
 func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
-	f := c.folding.goOn(text, lines)
-	for number := 1 + bytes.Count(text[:f.size], []byte{'\n'}); ; number++ {
+	var f folded
+	for number := 1; ; number++ {
 		end := bytes.IndexByte(text[f.size:], '\n')
 		if end < 0 {
-			c.folding.keep(text, f)
 			return f, nil
 		}
 		var line Line
@@ -133,33 +131,6 @@ func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
 			f.lines = append(f.lines, line)
 		}
 	}
-}
-
-// folding is how far a journal was folded, for the next look at it: a runner of turns looks often.
-type folding struct {
-	mu    sync.Mutex
-	text  []byte
-	state folded
-}
-
-// goOn returns what was folded, when the journal still begins with the text of that time.
-func (k *folding) goOn(text []byte, lines bool) folded {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if lines || !bytes.HasPrefix(text, k.text) {
-		return folded{}
-	}
-	f := k.state
-	f.State = *f.clone()
-	return f
-}
-
-func (k *folding) keep(text []byte, f folded) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.text, k.state = text[:f.size], f
-	k.state.State = *f.clone()
-	k.state.lines = nil
 }
 
 // linePlace is where a line stands: behind the one with this seal.
@@ -213,11 +184,11 @@ func (w *writer) close() {
 	}
 }
 
-// append adds a line, durably, and folds it. A line that could not be written whole is taken back.
+// append adds a line, durably, and folds it. A line that could not be written whole is taken back. After an error the
+// writer is of no more use.
 func (w *writer) append(line *Line) error {
 	c := w.c
-	next := w.clone()
-	if err := next.apply(line); err != nil {
+	if err := w.apply(line); err != nil {
 		return fail.Errorf(fail.Conflict, "%w", err)
 	}
 	text, seal, err := c.seal(c.linePlace(w.last), line)
@@ -231,7 +202,7 @@ func (w *writer) append(line *Line) error {
 		return c.failed("write", err)
 	}
 	first := w.last == ""
-	w.State, w.last, w.size = *next, seal, w.size+int64(len(text))+1
+	w.last, w.size = seal, w.size+int64(len(text))+1
 	if first {
 		if err := c.syncFolders(); err != nil {
 			return err

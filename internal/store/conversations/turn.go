@@ -185,14 +185,3 @@ func (s *State) withID(id string) *Turn {
 	}
 	return nil
 }
-
-// clone returns a copy that can be changed without changing s.
-func (s *State) clone() *State {
-	c := *s
-	c.Previous = slices.Clone(s.Previous)
-	c.Open = slices.Clone(s.Open)
-	for i := range c.Open {
-		c.Open[i].Starts = slices.Clone(c.Open[i].Starts)
-	}
-	return &c
-}
