@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/private"
 )
 
@@ -72,8 +73,6 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	if err := s.prepare(); err != nil && !isUnwritable(err) {
 		return nil, err
 	}
-	retry := time.NewTicker(verbRetry)
-	defer retry.Stop()
 	begun := time.Now()
 	for named := begun; ; {
 		unlock, err = s.takeVerb(handle, verb, now)
@@ -92,9 +91,7 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 		if time.Since(since) > limit {
 			return nil, err
 		}
-		select {
-		case <-retry.C:
-		case <-ctx.Done():
+		if clock.Sleep(ctx, verbRetry) != nil {
 			return nil, fail.Errorf(fail.Interrupted, "interrupted while another command was at work on this agent")
 		}
 	}

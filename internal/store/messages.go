@@ -19,24 +19,11 @@ func (s *Store) PutMessage(text string, now time.Time) (path string, err error) 
 	if err := s.nbs.Write(messages, name, []byte(text+"\n")); err != nil {
 		return "", err
 	}
-	s.sweepMessages(now)
+	s.nbs.Sweep(messages, now, func(_ string, age time.Duration) bool { return age > messageAge })
 	return filepath.Join(s.project, folder, messages, name), nil
 }
 
 // DropMessage removes a text that nobody was told of.
 func (s *Store) DropMessage(path string) error {
 	return s.nbs.Remove(messages + "/" + filepath.Base(path))
-}
-
-// sweepMessages removes what was left long ago.
-func (s *Store) sweepMessages(now time.Time) {
-	names, err := s.nbs.Names(messages)
-	if err != nil {
-		return
-	}
-	for _, name := range names {
-		if info, err := s.nbs.Lstat(messages + "/" + name); err == nil && now.Sub(info.ModTime()) > messageAge {
-			_ = s.nbs.Remove(messages + "/" + name)
-		}
-	}
 }

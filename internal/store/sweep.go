@@ -12,41 +12,13 @@ import (
 const leftAfter = time.Minute
 
 // sweep removes what a killed process left: temporary files, and launch files that no
-// launcher took, which hold an environment. The caller holds the agent's verb lock.
-// What cannot be removed now is removed by the next verb.
+// launcher took, which hold an environment. The caller holds the agent's verb lock: nobody else
+// writes launch files of the agent.
 func (s *Store) sweep(handle agent.Handle, now time.Time) {
-	s.sweepLaunches(handle, now)
-	names, err := s.nbs.Names(sessions)
-	if err != nil {
-		return
-	}
-	for _, name := range names {
-		if !strings.HasPrefix(name, ".") {
-			continue
-		}
-		info, err := s.nbs.Lstat(sessions + "/" + name)
-		old := err == nil && now.Sub(info.ModTime()) > leftAfter
-		if old || temporaryOf(handle, name) && s.unlocked(handle) {
-			_ = s.nbs.Remove(sessions + "/" + name)
-		}
-	}
-}
-
-// sweepLaunches removes launch files that are old, and half-written ones of this agent: only the
-// holder of the verb lock writes them.
-func (s *Store) sweepLaunches(handle agent.Handle, now time.Time) {
-	launches := s.launches()
-	names, err := launches.Names()
-	if err != nil {
-		return
-	}
-	for _, name := range names {
-		stat, err := launches.Stat(name)
-		old := err == nil && now.Sub(time.Unix(stat.Mtim.Unix())) > leftAfter
-		if old || temporaryOf(handle, name) {
-			_ = launches.Remove(name)
-		}
-	}
+	s.launches().Sweep(now, func(name string, age time.Duration) bool { return age > leftAfter || temporaryOf(handle, name) })
+	s.nbs.Sweep(sessions, now, func(name string, age time.Duration) bool {
+		return strings.HasPrefix(name, ".") && (age > leftAfter || temporaryOf(handle, name) && s.unlocked(handle))
+	})
 }
 
 // temporaryOf tells whether a file is a writer's half-done work on a file of the agent.

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
@@ -60,17 +61,13 @@ const (
 // patiently retries take while it returns Conflict, for as long as a dying runner may hold what it takes: for grace.
 // Errors: those of take, and of the context.
 func patiently[T any](ctx context.Context, grace time.Duration, take func() (T, error)) (got T, err error) {
-	retry := time.NewTicker(dyingRetry)
-	defer retry.Stop()
 	for begun := time.Now(); ; {
 		got, err = take()
 		if fail.KindOf(err) != fail.Conflict || time.Since(begun) > grace {
 			return got, err
 		}
-		select {
-		case <-retry.C:
-		case <-ctx.Done():
-			return got, ctx.Err()
+		if err := clock.Sleep(ctx, dyingRetry); err != nil {
+			return got, err
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/clock"
 )
 
 // An answer is told once it is on disk: a claude that is killed before that takes along what was told, and of a new
@@ -25,8 +26,6 @@ func (j *job) awaitWritten(ctx context.Context, w *worker, o turn.Outcome) (lost
 	}
 	ctx, cancel := context.WithTimeout(ctx, writtenWithin)
 	defer cancel()
-	again := time.NewTicker(writtenPoll)
-	defer again.Stop()
 	var mark turn.Mark
 	for size := int64(-1); ; {
 		ended := !w.alive() // before the look, which is the last one then
@@ -41,10 +40,8 @@ func (j *job) awaitWritten(ctx context.Context, w *worker, o turn.Outcome) (lost
 		if ended {
 			return j.staysWarm() && !mark.Found
 		}
-		select {
-		case <-ctx.Done():
+		if clock.Sleep(ctx, writtenPoll) != nil {
 			return false
-		case <-again.C:
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
@@ -14,6 +13,7 @@ import (
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/conversations"
@@ -78,9 +78,7 @@ func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 	if file == nil {
 		return
 	}
-	again := time.NewTicker(rescan)
-	defer again.Stop()
-	for said := ""; ; {
+	for said := ""; ctx.Err() == nil; _ = clock.Sleep(ctx, rescan) {
 		loop := schedule.Loop{File: file, Memory: s.Server.Engine.Store.Schedules(), Runner: runner{s}, Conversations: s, Say: s.say}
 		err := loop.Run(ctx)
 		if ctx.Err() != nil {
@@ -89,11 +87,6 @@ func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 		if err.Error() != said {
 			said = err.Error()
 			s.Server.Said("schedules: %s", said)
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return
 		}
 	}
 }

@@ -282,19 +282,5 @@ func (w *writer) compact(now time.Time) {
 	if err != nil || c.nbs.Write(c.sub, journalFile, append(text, '\n')) != nil {
 		return
 	}
-	c.sweep(c.sub+"/"+results, func(name string) bool {
-		info, err := c.nbs.Lstat(c.sub + "/" + results + "/" + name)
-		return err == nil && now.Sub(info.ModTime()) > resultsKept
-	})
-}
-
-// sweep removes files of the conversation that only a holder of the lock of its journal writes. What cannot
-// be removed now is removed later.
-func (c *Conversation) sweep(sub string, old func(name string) bool) {
-	names, _ := c.nbs.List(sub)
-	for _, name := range names {
-		if old(name) {
-			_ = c.nbs.Remove(sub + "/" + name)
-		}
-	}
+	c.nbs.Sweep(c.sub+"/"+results, now, func(_ string, age time.Duration) bool { return age > resultsKept })
 }

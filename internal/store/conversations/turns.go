@@ -116,7 +116,7 @@ func (w *writer) checkRoom() error {
 	if err != nil {
 		return err
 	}
-	c.sweep(c.sub, func(name string) bool { return strings.HasPrefix(name, ".") })
+	c.nbs.Sweep(c.sub, time.Now(), func(name string, _ time.Duration) bool { return strings.HasPrefix(name, ".") })
 	waiting := 0
 	for _, name := range names {
 		hash, seq, is := pendingPlace(name)

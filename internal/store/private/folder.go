@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"nbs-worker/internal/platform/smallfile"
 )
@@ -81,6 +82,17 @@ func (f *Folder) Names(sub string) ([]string, error) {
 	}
 	defer dir.Close()
 	return dir.Readdirnames(-1)
+}
+
+// Sweep removes the files of a folder below that are old, by their name and age. What cannot be removed now is removed
+// by the next one.
+func (f *Folder) Sweep(sub string, now time.Time, isOld func(name string, age time.Duration) bool) {
+	names, _ := f.Names(sub)
+	for _, name := range names {
+		if info, err := f.Lstat(sub + "/" + name); err == nil && isOld(name, now.Sub(info.ModTime())) {
+			_ = f.Remove(sub + "/" + name)
+		}
+	}
 }
 
 // Files opens a folder below for reading files in it; no link on the way is followed. Errors:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
@@ -192,6 +193,16 @@ func (t Tree) Remove(names ...string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Sweep is [Folder.Sweep] of the tree.
+func (t Tree) Sweep(now time.Time, isOld func(name string, age time.Duration) bool) {
+	names, _ := t.Names()
+	for _, name := range names {
+		if stat, err := t.Stat(name); err == nil && isOld(name, now.Sub(time.Unix(stat.Mtim.Unix()))) {
+			_ = t.Remove(name)
+		}
+	}
 }
 
 // Lock waits for the lock of the tree, a file beside it.

@@ -117,14 +117,14 @@ func (s Spool) List() ([]Announcement, error) {
 	if err != nil {
 		return nil, private.IfThere(err)
 	}
+	s.nbs.Sweep(spool, time.Now(), func(name string, age time.Duration) bool { // nobody writes one for so long
+		return isHalf(name) && age > time.Minute
+	})
 	slices.Sort(names)
 	all := make([]Announcement, 0, len(names))
 	for _, name := range names {
 		a := Announcement{name: name}
 		if isHalf(name) {
-			if err := s.sweep(name); err != nil {
-				return nil, err
-			}
 			continue
 		}
 		data, err := s.nbs.Read(spool, name, sizeLimit)
@@ -144,15 +144,6 @@ func (s Spool) List() ([]Announcement, error) {
 
 // isHalf tells whether a file is being written, or was when its writer was killed.
 func isHalf(name string) bool { return strings.HasPrefix(name, ".") }
-
-// sweep removes one that nobody can be writing any more: that takes milliseconds.
-func (s Spool) sweep(name string) error {
-	info, err := s.nbs.Lstat(spool + "/" + name)
-	if err != nil || time.Since(info.ModTime()) < time.Minute {
-		return private.IfThere(err)
-	}
-	return s.drop(name)
-}
 
 // Take removes announcements. All that they have announced is stored.
 func (s Spool) Take(all ...Announcement) error {

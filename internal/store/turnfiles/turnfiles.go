@@ -90,16 +90,7 @@ func (f Files) file(what string) string { return f.name + "." + what }
 // Sweep removes what killed processes have left unnoticed: files that are old and whose process is not there any
 // more. What cannot be removed stays.
 func Sweep(folder private.Tree, now time.Time, isThere func(name string) bool) {
-	names, err := folder.Names()
-	if err != nil {
-		return
-	}
-	for _, file := range names {
-		stat, err := folder.Stat(file)
-		if err == nil && now.Sub(time.Unix(stat.Mtim.Unix())) > old && !isThere(nameOf(file)) {
-			_ = folder.Remove(file)
-		}
-	}
+	folder.Sweep(now, func(file string, age time.Duration) bool { return age > old && !isThere(nameOf(file)) })
 }
 
 // old is the age at which nobody can still be about to start the process of a file.

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/private"
 )
 
@@ -32,26 +33,19 @@ func In(folder private.Tree) Turns { return Turns{folder} }
 // retryEvery is how often a waiting start looks for a turn. A start takes half a second or more.
 const retryEvery = 25 * time.Millisecond
 
-// Await takes one of the turns that the user's starts on this machine share, of all projects,
-// until release. late is called once when there is none at first. A holder waits for nobody without
-// a time limit, so turns come free; that of a suspended process would not, and does not count. A turn
-// spares the machine and protects nothing: where there can be none, the start goes without. Errors:
-// those of the context.
+// Await takes one of the turns, until release. late is called once when there is none at first. A holder
+// waits for nobody without a time limit, so turns come free; that of a suspended process would not, and does
+// not count. Errors: those of the context.
 func (t Turns) Await(ctx context.Context, suspended func(pid int) bool, late func()) (release func(), err error) {
-	if release, taken := t.try(suspended); taken {
-		return release, nil
-	}
-	late()
-	retry := time.NewTicker(retryEvery)
-	defer retry.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-retry.C:
-		}
+	for first := true; ; first = false {
 		if release, taken := t.try(suspended); taken {
 			return release, nil
+		}
+		if first {
+			late()
+		}
+		if err := clock.Sleep(ctx, retryEvery); err != nil {
+			return nil, err
 		}
 	}
 }
