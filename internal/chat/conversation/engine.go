@@ -22,6 +22,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -49,8 +50,8 @@ type Engine struct {
 
 	Start func(turn.Launch) (Process, error) // a real claude, except in tests
 
-	rights rights
-	dying  time.Duration // how long a runner that was killed may hold what it had
+	waits sync.Map      // of the [wait]s of its callers
+	dying time.Duration // how long a runner that was killed may hold what it had
 }
 
 // TurnTimeout is the default time limit of a turn: a claude that hangs would block its key for good.
@@ -123,20 +124,12 @@ func (e *Engine) checkOther(c *conversations.Conversation) error {
 func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (conversations.Result, error) {
 	c := e.Store.Conversations().Of(key)
 	for {
-		result, done, err := c.Result(id)
-		if err != nil || done {
-			return result, err
-		}
-		state, err := c.State()
+		result, _, err := c.Look(id)
 		if err != nil {
 			return conversations.Result{}, err
 		}
-		if !slices.ContainsFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id }) {
-			if result, done, err := c.Result(id); err != nil || done { // somebody else has just brought it to its end
-				return result, err
-			}
-			return conversations.Result{}, fail.Errorf(fail.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", human.Quote(id)).
-				Hint("to see what waits: nbs-worker conversation queue %s", human.ShellWord(string(key)))
+		if result != nil {
+			return *result, nil
 		}
 		until, err := e.advance(ctx, c, id)
 		if err != nil {
@@ -243,9 +236,7 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 		return conversations.Previous{}, err
 	}
 	defer unlock()
-	if e.Warm != nil {
-		e.Warm.drop(ctx, key)
-	}
+	e.Warm.drop(ctx, key)
 	previous, err := c.Reset(ctx, reason, meta)
 	if errors.Is(err, os.ErrNotExist) {
 		return previous, ErrNone(key)
@@ -262,7 +253,7 @@ func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason 
 		return false, err
 	}
 	defer unlock()
-	if done, err = c.ResetUnused(ctx, reason, since); done && e.Warm != nil {
+	if done, err = c.ResetUnused(ctx, reason, since); done {
 		e.Warm.drop(ctx, key)
 	}
 	return done, err
@@ -300,8 +291,6 @@ func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning s
 		return "", fail.Errorf(fail.NotFound, "%s of its previous sessions begin with %s", human.Count(len(found), "session"), human.Quote(beginning)).
 			Hint("to see them: nbs-worker conversation show %s", human.ShellWord(string(key)))
 	}
-	if e.Warm != nil {
-		e.Warm.drop(ctx, key)
-	}
+	e.Warm.drop(ctx, key)
 	return found[0], c.Restore(ctx, found[0])
 }

@@ -118,8 +118,11 @@ func (p *Pool) end(ctx context.Context, key conversations.Key, w *worker) {
 	close(gone)
 }
 
-// drop ends the process of a conversation, if there is one.
+// drop ends the process of a conversation, if there is one. A nil pool has none.
 func (p *Pool) drop(ctx context.Context, key conversations.Key) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	w := p.workers[key]
 	p.mu.Unlock()

@@ -96,9 +96,7 @@ func (j *job) onUnknown(said *turn.Mark) string {
 
 // endLeftovers ends what is left of an attempt whose runner is gone, and removes its files.
 func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conversations.Start) error {
-	if e.Warm != nil {
-		e.Warm.drop(ctx, key)
-	}
+	e.Warm.drop(ctx, key)
 	err := endProcesses(ctx, s.Invocation, endGrace)
 	if err == nil {
 		_ = e.Store.TurnFiles(s.Invocation).Drop() // a later turn looks again

@@ -187,7 +187,7 @@ func (j *job) over(ctx context.Context, result conversations.Result) error {
 	if err != nil {
 		return err
 	}
-	j.rights.over(result.ID)
+	j.isOver(result.ID)
 	if j.Over != nil {
 		j.Over(result)
 	}

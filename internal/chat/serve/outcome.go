@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"time"
 
 	"nbs-worker/internal/chat/conversation"
-	"nbs-worker/internal/fail"
-	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -36,17 +33,16 @@ func (s *Server) Outcome(ctx context.Context, key conversations.Key, id string, 
 	defer again.Stop()
 	for {
 		changed := s.awaitChange()
-		result, over, err := c.Result(id)
-		if err != nil {
+		result, state, err := c.Look(id)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return Outcome{}, conversation.ErrNone(key)
+		case err != nil:
 			return Outcome{}, err
+		case result != nil:
+			return Outcome{Result: result}, nil
 		}
-		if over {
-			return Outcome{Result: &result}, nil
-		}
-		held, err := s.heldUp(c, id)
-		if err != nil {
-			return Outcome{}, err
-		}
+		held := s.heldUp(key, &state.Open[0])
 		if held != nil && (told == nil || !alike(*held, *told)) {
 			return Outcome{Held: held}, nil
 		}
@@ -59,32 +55,18 @@ func (s *Server) Outcome(ctx context.Context, key conversations.Key, id string, 
 	}
 }
 
-// heldUp is why the turn with the id does not go on; nil when nothing is in its way.
-func (s *Server) heldUp(c *conversations.Conversation, id string) (*conversations.Held, error) {
-	state, err := c.State()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, conversation.ErrNone(c.Key())
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id }) {
-		if _, over, err := c.Result(id); over || err != nil { // it has just come to its end
-			return nil, err
-		}
-		return nil, fail.Errorf(fail.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", human.Quote(id))
-	}
-	head := &state.Open[0]
+// heldUp is why the first open turn of a conversation does not go on; nil when nothing is in its way.
+func (s *Server) heldUp(key conversations.Key, head *conversations.Turn) *conversations.Held {
 	if held := head.Held; held != nil && (held.Until.IsZero() || held.Until.After(s.Engine.Now())) {
-		return held, nil
+		return held
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	begunSince := func(at time.Time) bool { return len(head.Starts) > 0 && head.Starts[len(head.Starts)-1].At.After(at) }
-	if held := s.trouble[c.Key()]; held.Class != "" && !begunSince(held.At) {
-		return &held, nil
+	if held := s.trouble[key]; held.Class != "" && !begunSince(held.At) {
+		return &held
 	}
-	return nil, nil //nolint:nilnil // nothing failed, and nothing is in its way
+	return nil
 }
 
 // alike tells whether a person who knows the one need not be told the other.

@@ -13,9 +13,9 @@ import (
 // heldUpOf is what holds a turn up, while it is open.
 func (s *stage) heldUpOf(server *Server, key conversations.Key, id string) *conversations.Held {
 	s.Helper()
-	held, err := server.heldUp(s.store.Conversations().Of(key), id)
-	rig.Must(s.T, err)
-	return held
+	result, state, err := s.store.Conversations().Of(key).Look(id)
+	rig.Check(s.T, err == nil && result == nil, "%+v, %v", result, err)
+	return server.heldUp(key, &state.Open[0])
 }
 
 // A turn that waited for a person, and was given up by a reset, is not what the next one is held up by.

@@ -284,6 +284,21 @@ func (c *Conversation) openTurn(s *State, seq int) (*Turn, error) {
 		Hint("what is open: nbs-worker conversation queue %s", c.named())
 }
 
+// Look returns the result of the turn with an id, nil while it is open, and the state in which it is so. Errors: as of
+// State; NotFound when no such turn was accepted, or its answer is forgotten.
+func (c *Conversation) Look(id string) (*Result, State, error) {
+	s, err := c.State()
+	if err != nil || s.withID(id) != nil {
+		return nil, s, err
+	}
+	result, there, err := c.resultOf(&s, id)
+	if err == nil && !there {
+		err = fail.Errorf(fail.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", human.Quote(id)).
+			Hint("to see what waits: nbs-worker conversation queue %s", c.named())
+	}
+	return &result, s, err
+}
+
 // Result is what came of the turn with an id, for as long as it is kept: thirty days at least.
 func (c *Conversation) Result(id string) (Result, bool, error) {
 	s, err := c.State()
