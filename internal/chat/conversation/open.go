@@ -21,7 +21,7 @@ const (
 // The classes of turns that failed, beside Claude's.
 const (
 	ClassLost     = "lost"      // the conversation is gone and could not be put back
-	ClassTimedOut = "timed_out" // there was no answer in time
+	classTimedOut = "timed_out" // there was no answer in time
 	ClassInUse    = turn.SessionInUse
 	ClassFailed   = turn.Failed
 )
@@ -29,7 +29,7 @@ const (
 // The reasons of resets; the next answer states any other one word for word.
 const (
 	ReasonAsked = "it was reset"              // by the user of the conversation, who knows it
-	ReasonLost  = "it could not be resumed: " // a prefix: the cause follows
+	reasonLost  = "it could not be resumed: " // a prefix: the cause follows
 )
 
 // lostError is why a conversation is gone.
@@ -83,7 +83,7 @@ func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Op
 
 // replace resets a lost conversation, so that the next attempt begins a new one.
 func (j *job) replace(ctx context.Context, cause error) error {
-	previous, err := j.c.Reset(ctx, ReasonLost+cause.Error(), nil)
+	previous, err := j.c.Reset(ctx, reasonLost+cause.Error(), nil)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (j *job) told(r conversations.Result) conversations.Result {
 	}
 	if before := j.state.TellReset; before != nil {
 		r.Continuity, r.PreviousSessionID, r.Reason = conversations.Reset, before.ID, before.Reason
-		cause, isLost := strings.CutPrefix(before.Reason, ReasonLost)
+		cause, isLost := strings.CutPrefix(before.Reason, reasonLost)
 		switch {
 		case isLost:
 			j.notices = append(j.notices, fmt.Sprintf("Your session could not be resumed (%s); this is a new one. The one before was %s.", cause, before.ID))

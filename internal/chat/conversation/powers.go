@@ -13,8 +13,8 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// ClassPowers is the class of a turn whose agent may not have it run any more.
-const ClassPowers turn.Class = "powers"
+// classPowers is the class of a turn whose agent may not have it run any more.
+const classPowers turn.Class = "powers"
 
 // powers are those with which the turn's claude is started, so that two that differ are told apart.
 func (j *job) powers() string {

@@ -54,7 +54,7 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 			return err
 		}
 		return j.over(ctx, conversations.Result{
-			Seq: t.Seq, ID: t.ID, SHA: t.SHA, Class: string(ClassPowers), Error: why, Attempts: len(t.Starts), At: e.Now().UTC(),
+			Seq: t.Seq, ID: t.ID, SHA: t.SHA, Class: string(classPowers), Error: why, Attempts: len(t.Starts), At: e.Now().UTC(),
 		})
 	}
 	if !ask.Nested {
@@ -112,7 +112,7 @@ func (j *job) speak(ctx context.Context) error {
 		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 			return cmp.Or(ctx.Err(), err) // the turn stays open, and is looked up before anything is sent again
 		}
-		return j.finish(ctx, w, turn.Outcome{Class: ClassTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
+		return j.finish(ctx, w, turn.Outcome{Class: classTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
 	}
 	switch {
 	case outcome.Class != turn.Answered:

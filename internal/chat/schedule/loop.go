@@ -76,7 +76,7 @@ type ending struct {
 }
 
 // retry is the pause before what could not be written down, or an alarm that could not be set, is tried again; it is
-// shorter than [Grace].
+// shorter than [grace].
 const retry = 10 * time.Second
 
 // Run runs what is due until the context ends, and returns its error. Another error is that the memory cannot

@@ -222,7 +222,7 @@ func (m *machine) ranOnce(from, to time.Time) {
 		for _, at := range between(e.Times, from.Add(1), to) {
 			want++
 			began, ran := m.accepted[Due{Entry: e, ScheduledFor: at}.ID()]
-			if !ran || began.Sub(at) > Grace {
+			if !ran || began.Sub(at) > grace {
 				m.t.Errorf("%s, %s: it ran: %v, at %s", e.Name, at, ran, began)
 			}
 		}
@@ -263,7 +263,7 @@ func TestYearOfCrashes(t *testing.T) {
 			}
 			m.random = nil
 			down, _ := m.up()
-			m.pass(Grace / 2)
+			m.pass(grace / 2)
 			down()
 			m.ranOnce(from, time.Now())
 			rig.Check(t, len(m.crashes) == 4, "crashes: %v", m.crashes)
@@ -272,7 +272,7 @@ func TestYearOfCrashes(t *testing.T) {
 	}
 }
 
-// A clock that is set back by hours, and ahead by less than [Grace], makes nothing run twice or not
+// A clock that is set back by hours, and ahead by less than [grace], makes nothing run twice or not
 // at all.
 func TestMonthOfClocksThatAreSet(t *testing.T) {
 	t.Parallel()
@@ -287,7 +287,7 @@ func TestMonthOfClocksThatAreSet(t *testing.T) {
 			if latest = later(latest, m.Now()); random.IntN(2) == 0 {
 				m.setClock(-time.Duration(random.Int64N(int64(6 * time.Hour))))
 			} else {
-				m.setClock(time.Duration(random.Int64N(int64(Grace - time.Second))))
+				m.setClock(time.Duration(random.Int64N(int64(grace - time.Second))))
 			}
 			synctest.Wait()
 			latest = later(latest, m.Now())

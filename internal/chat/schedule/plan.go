@@ -61,7 +61,7 @@ func (a *Agenda) plan(e *Entry, last Last, now time.Time) Last {
 	last.Passed = at
 	a.Next = sooner(a.Next, e.Times.Next(at))
 	switch {
-	case e.Missed == MissedSkip && now.Sub(at) > Grace:
+	case e.Missed == MissedSkip && now.Sub(at) > grace:
 		a.skip(e, at, "it was missed")
 	case !last.Running():
 		run(at)

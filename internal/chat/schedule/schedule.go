@@ -103,5 +103,5 @@ func (f *File) ByHand(name string, now time.Time) (Due, error) {
 // Last is how far an entry came.
 type Last = schedules.Last
 
-// Grace is how late a run may begin and still not count as missed: the machine may have been busy.
-const Grace = time.Minute
+// grace is how late a run may begin and still not count as missed: the machine may have been busy.
+const grace = time.Minute

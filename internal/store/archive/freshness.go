@@ -44,7 +44,7 @@ func (a *Archive) Freshness(id agent.SessionID, path string) (Freshness, error) 
 	case upToDate(&kept, &original):
 		return CopyFresh, nil
 	case original.Size < kept.Size:
-		if longer, err := all[0].GoesOn(path); err != nil || longer {
+		if longer, err := all[0].goesOn(path); err != nil || longer {
 			return Longer, err
 		}
 	}

@@ -47,9 +47,9 @@ func (k Kept) HasLeft() bool {
 	return k.Original != "" && errors.Is(err, fs.ErrNotExist)
 }
 
-// GoesOn tells whether the kept transcript has all of the file at path, from its beginning,
+// goesOn reports whether the kept transcript has all of the file at path, from its beginning,
 // and more behind it.
-func (k Kept) GoesOn(path string) (bool, error) {
+func (k Kept) goesOn(path string) (bool, error) {
 	shorter, err := private.OpenOwn(unix.AT_FDCWD, path)
 	if err != nil {
 		return false, err

@@ -3,7 +3,7 @@
 //
 //   - A hook runs among what the agent runs, so an announcement is a hint and no authority: whoever reads it
 //     believes from it only that a conversation, which the record has, is worth a look.
-//   - It may be lost: it is not synced, and not written while [Most] others are unread. How far a conversation was
+//   - It may be lost: it is not synced, and not written while [most] others are unread. How far a conversation was
 //     read is kept elsewhere.
 //   - A file is there as a whole or not at all, and is removed when what it announces was stored. What a killed hook
 //     has left half written is removed by the reader of the others.
@@ -33,8 +33,8 @@ const (
 	spool  = Folder + "/spool"
 )
 
-// Most is how many announcements wait at most.
-const Most = 1000
+// most is how many announcements wait at most.
+const most = 1000
 
 const sizeLimit = 1 << 12 // bytes
 
@@ -78,7 +78,7 @@ func (s Spool) Put(a Announcement) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = s.make()
 	}
-	if err != nil || len(names) >= Most {
+	if err != nil || len(names) >= most {
 		return err
 	}
 	name := fmt.Sprintf("%020d-%d.json", a.At.UnixNano(), os.Getpid())

@@ -98,10 +98,10 @@ func TestPlantedInPlaceOfTheFolder(t *testing.T) {
 func TestMost(t *testing.T) {
 	t.Parallel()
 	s := newSpool(t)
-	for i := range Most + 5 {
+	for i := range most + 5 {
 		rig.Must(t, s.Put(Announcement{Handle: "alpha", At: time.Unix(int64(i), 0)}))
 	}
-	rig.Equal(t, len(s.listed(t)), Most, "announcements")
+	rig.Equal(t, len(s.listed(t)), most, "announcements")
 }
 
 func pid() string { return strconv.Itoa(os.Getpid()) }
