@@ -31,9 +31,7 @@ func TestDiskErrorKeepsTheOldRecord(t *testing.T) {
 			s := newStoreWith(t, "alice")
 			before := storetest.Read(t, path(s, sessions, "alice.json"))
 			out, end := rig.Tampered(t, rig.Command("update", s.Project()), c.call, c.how, c.n)
-			if end.ExitStatus() != 1 || !strings.Contains(out, c.says) {
-				t.Errorf("exit code %d: %s; want %q", end.ExitStatus(), out, c.says)
-			}
+			rig.Check(t, end.ExitStatus() == 1 && strings.Contains(out, c.says), "exit code %d: %s; want %q", end.ExitStatus(), out, c.says)
 			storetest.WantText(t, path(s, sessions, "alice.json"), before)
 			storetest.WantNames(t, path(s, sessions), "alice.json")
 		})
@@ -46,15 +44,11 @@ func TestFailedSyncOfTheFolderIsSaid(t *testing.T) {
 	t.Parallel()
 	s := newStoreWith(t, "alice")
 	out, end := rig.Tampered(t, rig.Command("update", s.Project()), "fsync", "error=EIO", 2)
-	if end.ExitStatus() != 1 || !strings.Contains(out, "sessions/alice.json is written, but may not survive a power cut: ") {
-		t.Errorf("exit code %d: %s", end.ExitStatus(), out)
-	}
+	rig.Check(t, end.ExitStatus() == 1 && strings.Contains(out, "sessions/alice.json is written, but may not survive a power cut: "), "exit code %d: %s", end.ExitStatus(), out)
 	r, err := s.Load("alice")
 	rig.Check(t, err == nil && r.PID == newPID, "%+v, %v; want the new record", r, err)
 	out, end = rig.Tampered(t, rig.Command("put-message", s.Project()), "fsync", "error=EIO", 2)
-	if end.ExitStatus() != 1 || !strings.Contains(out, ".md is written, but may not survive a power cut: ") {
-		t.Errorf("a message: exit code %d: %s", end.ExitStatus(), out)
-	}
+	rig.Check(t, end.ExitStatus() == 1 && strings.Contains(out, ".md is written, but may not survive a power cut: "), "a message: exit code %d: %s", end.ExitStatus(), out)
 }
 
 func TestDiskErrorOfANewRecord(t *testing.T) {
@@ -62,9 +56,7 @@ func TestDiskErrorOfANewRecord(t *testing.T) {
 	for n, written := range []bool{false, true, true, true} { // the file, sessions, .nbs, the project's folder
 		s := newStore(t)
 		out, end := rig.Tampered(t, rig.Command("insert", s.Project()), "fsync", "error=EIO", n+1)
-		if end.ExitStatus() != 1 {
-			t.Errorf("fsync %d: exit code %d: %s", n+1, end.ExitStatus(), out)
-		}
+		rig.Check(t, end.ExitStatus() == 1, "fsync %d: exit code %d: %s", n+1, end.ExitStatus(), out)
 		_, err := s.Load("bob")
 		rig.Check(t, (err == nil) == written, "fsync %d: %v", n+1, err)
 	}

@@ -68,9 +68,7 @@ func TestFolderThatIsNotThisUsersAloneIsRefused(t *testing.T) {
 		"take a launch":                  taken,
 		"a verb that will end something": s.CheckWritable(t.Context(), "alice", aliceID, Launch{}),
 	} {
-		if err == nil || len(fail.HintsOf(err)) == 0 {
-			t.Errorf("%s: %v, hints %q", verb, err, fail.HintsOf(err))
-		}
+		rig.Check(t, err != nil && len(fail.HintsOf(err)) != 0, "%s: %v, hints %q", verb, err, fail.HintsOf(err))
 	}
 }
 
@@ -155,7 +153,5 @@ func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
 	launcher.RunIn(s.Runtime())
 	_, err = launcher.TakeLaunch("alice", secretLaunch.Invocation)
 	rig.Check(t, err == nil, "%v", err)
-	if !strings.HasPrefix(string(s.launches()), runtime) {
-		t.Errorf("launches are in %s", s.launches())
-	}
+	rig.Check(t, strings.HasPrefix(string(s.launches()), runtime), "launches are in %s", s.launches())
 }

@@ -25,12 +25,8 @@ func TestAConversationGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	first, second := s.mustAsk("one"), s.mustAsk("two")
-	if first.Answer != "re: one" || first.Continuity != conversations.New || second.Continuity != conversations.Resumed || second.SessionID != first.SessionID {
-		t.Errorf("%+v, then %+v", first, second)
-	}
-	if !strings.Contains(strings.Join(s.starts[0].Args, " "), "--session-id "+string(first.SessionID)) || !strings.Contains(strings.Join(s.starts[1].Args, " "), "--resume "+string(first.SessionID)) {
-		t.Errorf("claude was started with %q, then %q", s.starts[0].Args, s.starts[1].Args)
-	}
+	rig.Check(t, first.Answer == "re: one" && first.Continuity == conversations.New && second.Continuity == conversations.Resumed && second.SessionID == first.SessionID, "%+v, then %+v", first, second)
+	rig.Check(t, strings.Contains(strings.Join(s.starts[0].Args, " "), "--session-id "+string(first.SessionID)) && strings.Contains(strings.Join(s.starts[1].Args, " "), "--resume "+string(first.SessionID)), "claude was started with %q, then %q", s.starts[0].Args, s.starts[1].Args)
 	for _, l := range s.starts {
 		for _, word := range append(l.Args, l.Env...) {
 			rig.Check(t, word != "one" && word != "two", "a text is in what others can read")
@@ -223,9 +219,7 @@ func TestALostConversation(t *testing.T) {
 	rig.Check(t, s.state().Session.ID == before.SessionID, "the session was given up: %+v", s.state())
 	fresh := func(r *conversations.Request) { r.OnLost = LostFresh }
 	got = s.mustAsk("three", fresh)
-	if got.Continuity != conversations.Reset || got.PreviousSessionID != before.SessionID || !strings.Contains(got.Notice, string(before.SessionID)) || got.Reason == "" {
-		t.Errorf("it is not told: %+v", got)
-	}
+	rig.Check(t, got.Continuity == conversations.Reset && got.PreviousSessionID == before.SessionID && strings.Contains(got.Notice, string(before.SessionID)) && got.Reason != "", "it is not told: %+v", got)
 	if again := s.mustAsk("four", fresh); again.Continuity != conversations.Resumed || again.Notice != "" {
 		t.Errorf("it is told twice: %+v", again)
 	}
@@ -270,9 +264,7 @@ func TestAnIsolatedTurn(t *testing.T) {
 	before := s.mustAsk("one")
 	alone := s.mustAsk("alone", func(r *conversations.Request) { r.Isolated = true })
 	after := s.mustAsk("two")
-	if alone.SessionID == before.SessionID || after.SessionID != before.SessionID || alone.Continuity != conversations.New {
-		t.Errorf("%+v, %+v, %+v", before, alone, after)
-	}
+	rig.Check(t, alone.SessionID != before.SessionID && after.SessionID == before.SessionID && alone.Continuity == conversations.New, "%+v, %+v, %+v", before, alone, after)
 }
 
 // A turn without an answer in time is over, and so is its claude.

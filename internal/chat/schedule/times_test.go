@@ -87,9 +87,7 @@ func TestTimesOfAYear(t *testing.T) {
 		for _, expression := range []string{"30 2 * * *", "30 1 * * *", "0 0 * * *", "*/15 0-3 * * *", "15,45 0-3 * * 0", "0 12 1 * *", "@hourly"} {
 			want := clocks.lookedUp(t, expression)
 			got := between(timesOf(t, expression, zone), clocks.from, clocks.to)
-			if !slices.EqualFunc(got, want, time.Time.Equal) {
-				t.Errorf("%s %s: %d times; want %d, first difference: %v", expression, zone, len(got), len(want), firstDifference(got, want))
-			}
+			rig.Check(t, slices.EqualFunc(got, want, time.Time.Equal), "%s %s: %d times; want %d, first difference: %v", expression, zone, len(got), len(want), firstDifference(got, want))
 		}
 	}
 }

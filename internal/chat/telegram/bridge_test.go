@@ -18,13 +18,9 @@ import (
 func simulator(t *testing.T) *sim.Server {
 	t.Helper()
 	server, err := sim.Start(sim.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		rig.Must(t, server.Close())
 	})
 	return server
 }
@@ -69,9 +65,7 @@ func runUntil(t *testing.T, server *sim.Server, h *house, change ...func(*Option
 		change(&opts)
 	}
 	b, err := New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()
@@ -80,9 +74,7 @@ func runUntil(t *testing.T, server *sim.Server, h *house, change ...func(*Option
 		if err := <-ended; err != nil {
 			t.Errorf("the bridge ended with %v", err)
 		}
-		if strings.Contains(log.text(), "simulated-token") {
-			t.Errorf("the token is in the log: %s", log.text())
-		}
+		rig.Check(t, !strings.Contains(log.text(), "simulated-token"), "the token is in the log: %s", log.text())
 		t.Log(log.text())
 	})
 	t.Cleanup(stop)
@@ -117,9 +109,7 @@ func toldAnswers(t *testing.T, server *sim.Server, chat int64, count int) []stri
 
 func want(t *testing.T, sent []string, wanted ...string) {
 	t.Helper()
-	if !slices.Equal(sent, wanted) {
-		t.Errorf("the chat was told\n%q, want\n%q", sent, wanted)
-	}
+	rig.Check(t, slices.Equal(sent, wanted), "the chat was told\n%q, want\n%q", sent, wanted)
 }
 
 func TestTheDialogueOfTheSeeds(t *testing.T) {
@@ -146,14 +136,10 @@ func TestTheDialogueOfTheSeeds(t *testing.T) {
 	}
 	run(t, server, h)
 	sent := toldAnswers(t, server, 7, 4)
-	if err := server.AwaitAcknowledged(rig.Patient(t)); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, server.AwaitAcknowledged(rig.Patient(t)))
 	want(t, sent, "OK.", "42.", "Starting fresh; the old conversation is kept as old-1.", "I don't have any number in mind.")
 	for _, m := range server.Chat(7) {
-		if m.ParseMode != "" {
-			t.Errorf("%q was sent with parse mode %s, which can fail", m.Text, m.ParseMode)
-		}
+		rig.Check(t, m.ParseMode == "", "%q was sent with parse mode %s, which can fail", m.Text, m.ParseMode)
 	}
 }
 
@@ -287,9 +273,7 @@ func TestGroups(t *testing.T) {
 	server.SayIn(7, 1, "/help")
 	server.SayIn(7, 1, "hello")
 	want(t, told(t, server, 7, 3), "/send is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", help, "You said: hello")
-	if !strings.Contains(log.text(), "user 2 is not allowed in chat 7") {
-		t.Errorf("log = %q", log.text())
-	}
+	rig.Check(t, strings.Contains(log.text(), "user 2 is not allowed in chat 7"), "log = %q", log.text())
 	server = simulator(t)
 	run(t, server, &house{}, func(o *Options) { o.InGroups = true })
 	server.SayIn(7, 2, "/agents")
@@ -301,24 +285,16 @@ func TestAnEmptyListServesNobodyAndSaysSo(t *testing.T) {
 	server := simulator(t)
 	log := &logged{}
 	b, err := New(Options{Token: Token{sim.Token}, URL: server.URL(), Deliveries: &house{path: filepath.Join(t.TempDir(), "x")}, Log: log.add, Poll: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	ctx, cancel := context.WithCancel(rig.Patient(t))
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()
 	server.Say(1, "hello")
-	if err := server.AwaitAcknowledged(ctx); err != nil {
-		t.Error(err)
-	}
+	rig.Must(t, server.AwaitAcknowledged(ctx))
 	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if !strings.Contains(log.text(), "nobody is served") || !strings.Contains(log.text(), "chat 1 is not allowed") {
-		t.Errorf("log = %q", log.text())
-	}
+	rig.Must(t, <-ended)
+	rig.Check(t, strings.Contains(log.text(), "nobody is served") && strings.Contains(log.text(), "chat 1 is not allowed"), "log = %q", log.text())
 	want(t, server.Sent(1))
 }
 
@@ -352,9 +328,7 @@ func TestWhatIsBeingSentWhenTheBridgeIsStoppedIsFinished(t *testing.T) {
 	_, _, stop := runUntil(t, server, h)
 	release := server.Hold("sendMessage")
 	server.Say(7, "one")
-	if err := server.AwaitCalls(t.Context(), "sendMessage", 1); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, server.AwaitCalls(t.Context(), "sendMessage", 1))
 	stopped := make(chan struct{})
 	go func() { stop(); close(stopped) }()
 	release()

@@ -53,15 +53,11 @@ func playBridge(url string) {
 func startBridge(t *testing.T, server *sim.Server, file, dies string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), exe)
 	cmd.Env = append(os.Environ(), "BRIDGE_URL="+server.URL(), "BRIDGE_FILE="+file, "BRIDGE_DIES="+dies, TokenVariable+"="+sim.Token)
 	cmd.Stderr = t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have done so itself
 		_ = cmd.Wait()
@@ -94,9 +90,7 @@ func TestNothingIsLostWhenTheBridgeIsKilled(t *testing.T) {
 			server.Say(7, "two")
 			startBridge(t, server, file, "")
 			sent := toldAnswers(t, server, 7, len(test.want))
-			if err := server.AwaitAcknowledged(rig.Patient(t)); err != nil {
-				t.Error(err)
-			}
+			rig.Must(t, server.AwaitAcknowledged(rig.Patient(t)))
 			if got := strings.Join(sent, "|"); got != strings.Join(test.want, "|") {
 				t.Errorf("the chat was told %q, want %q", got, strings.Join(test.want, "|"))
 			}
@@ -145,8 +139,6 @@ func TestAStreamOfMessagesSurvivesKills(t *testing.T) {
 				t.Errorf("chat %d: answer %d is %q, want %q", chat, i, text, want)
 			}
 		}
-		if len(first) != 2*rounds+1 || len(sent) > len(first)+rounds {
-			t.Errorf("chat %d: %d answers, %d of them different", chat, len(sent), len(first))
-		}
+		rig.Check(t, len(first) == 2*rounds+1 && len(sent) <= len(first)+rounds, "chat %d: %d answers, %d of them different", chat, len(sent), len(first))
 	}
 }

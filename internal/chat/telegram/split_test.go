@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 func TestSplit(t *testing.T) {
@@ -52,12 +54,8 @@ func FuzzSplit(f *testing.F) {
 		}
 		parts := split(text)
 		for _, part := range parts {
-			if units(part) > maxText || strings.TrimSpace(part) == "" {
-				t.Errorf("a part of %d units: %q", units(part), part)
-			}
+			rig.Check(t, units(part) <= maxText && strings.TrimSpace(part) != "", "a part of %d units: %q", units(part), part)
 		}
-		if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && letters(strings.Join(parts, "")) != letters(strings.ToValidUTF8(text, "\uFFFD")) {
-			t.Errorf("parts %q of %q", parts, text)
-		}
+		rig.Check(t, strings.Contains(text, "```") || strings.Contains(text, "~~~") || letters(strings.Join(parts, "")) == letters(strings.ToValidUTF8(text, "\uFFFD")), "parts %q of %q", parts, text)
 	})
 }

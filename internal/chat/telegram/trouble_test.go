@@ -37,9 +37,7 @@ func TestTelegramsFailuresAreWaitedOut(t *testing.T) {
 			run(t, server, &house{})
 			server.Say(7, "hello")
 			want(t, told(t, server, 7, len(test.want)), test.want...)
-			if server.Hasty() != 0 {
-				t.Errorf("a method was called %d times before it was allowed to be", server.Hasty())
-			}
+			rig.Check(t, server.Hasty() == 0, "a method was called %d times before it was allowed to be", server.Hasty())
 		})
 	}
 }
@@ -64,14 +62,10 @@ func TestAnAnswerToAGroupThatHasMovedStaysUntold(t *testing.T) {
 	_, log := run(t, server, h)
 	server.Fail(sim.Failure{Method: "sendMessage", Code: http.StatusBadRequest, MigrateTo: -100})
 	server.Say(7, "one")
-	if err := server.AwaitCalls(t.Context(), "sendMessage", 1); err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, server.AwaitCalls(t.Context(), "sendMessage", 1))
 	server.Say(7, "two")
 	want(t, toldAnswers(t, server, 7, 1), "You said: two")
-	if h.has("told", "telegram:1") || !h.has("telling", "telegram:1") || !strings.Contains(log.text(), "the group became chat -100") {
-		t.Errorf("%q; log = %q", h.lines(), log.text())
-	}
+	rig.Check(t, !h.has("told", "telegram:1") && h.has("telling", "telegram:1") && strings.Contains(log.text(), "the group became chat -100"), "%q; log = %q", h.lines(), log.text())
 }
 
 // An answer that Telegram refuses is not passed off as told: the chat hears of it, and the note says why.
@@ -83,15 +77,11 @@ func TestAnAnswerThatTelegramRefusesIsSaidToBeLost(t *testing.T) {
 	server.Fail(sim.Failure{Method: "sendMessage", Code: http.StatusBadRequest})
 	server.Say(7, "one")
 	lost := told(t, server, 7, 1)
-	if !strings.HasPrefix(lost[0], "I could not tell you an answer") || !strings.Contains(lost[0], "Bad Request") {
-		t.Errorf("the chat has %q", lost)
-	}
+	rig.Check(t, strings.HasPrefix(lost[0], "I could not tell you an answer") && strings.Contains(lost[0], "Bad Request"), "the chat has %q", lost)
 	server.Say(7, "two")
 	want(t, told(t, server, 7, 2)[1:], "You said: two")
 	for _, l := range h.lines() {
-		if l[0] == "told" && l[1] == "telegram:1" && !strings.Contains(strings.Join(l, " "), "Telegram refused") {
-			t.Errorf("it is noted as told: %q", l)
-		}
+		rig.Check(t, l[0] != "told" || l[1] != "telegram:1" || strings.Contains(strings.Join(l, " "), "Telegram refused"), "it is noted as told: %q", l)
 	}
 }
 
@@ -139,9 +129,7 @@ func TestTellReachesAllowedChatsOnly(t *testing.T) {
 	t.Parallel()
 	server := simulator(t)
 	b, err := New(Options{Token: Token{sim.Token}, Allowed: []int64{7}, URL: server.URL(), Log: func(string) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if err := b.Tell(t.Context(), 7, "theologian is back"); err != nil { // though the bridge does not run
 		t.Error(err)
 	}
@@ -157,42 +145,30 @@ func TestTheTokenIsInNoError(t *testing.T) {
 	const wrong = "1000:not-the-token"
 	log := &logged{}
 	b, err := New(Options{Token: Token{wrong}, Allowed: []int64{7}, URL: server.URL(), Log: log.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	err = b.Run(t.Context())
-	if fail.KindOf(err) != fail.Held || !strings.Contains(err.Error(), "Telegram does not accept the token") {
-		t.Errorf("a wrong token: %v", err)
-	}
+	rig.Check(t, fail.KindOf(err) == fail.Held && strings.Contains(err.Error(), "Telegram does not accept the token"), "a wrong token: %v", err)
 	url := server.URL()
 	ctx, cancel := context.WithCancel(rig.Patient(t))
 	defer cancel()
 	told := func(line string) { log.add(line); cancel() }
 	nowhere, err := New(Options{Token: Token{wrong}, Allowed: []int64{7}, URL: strings.Replace(url, "127.0.0.1", "127.0.0.1:1", 1)[:18], Log: told, Pause: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	if err := nowhere.Run(ctx); err != nil {
 		t.Errorf("a bridge that was stopped: %v", err)
 	}
 	_, polled := nowhere.getUpdates(t.Context(), 0)
 	nowhere.log("%v", polled)
 	for _, said := range []string{log.text(), nowhere.Token.String()} {
-		if strings.Contains(said, "not-the-token") {
-			t.Errorf("the token is in %q", said)
-		}
+		rig.Check(t, !strings.Contains(said, "not-the-token"), "the token is in %q", said)
 	}
-	if !strings.Contains(log.text(), "1000:***") {
-		t.Errorf("the log tells nothing of the request: %q", log.text())
-	}
+	rig.Check(t, strings.Contains(log.text(), "1000:***"), "the log tells nothing of the request: %q", log.text())
 }
 
 func TestReadToken(t *testing.T) {
 	write := func(mode os.FileMode, text string) string {
 		file := filepath.Join(t.TempDir(), "token")
-		if err := os.WriteFile(file, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		rig.Must(t, os.WriteFile(file, []byte(text), mode))
 		return file
 	}
 	t.Setenv(TokenVariable, "")
@@ -241,9 +217,7 @@ func TestStrangersDoNotFillTheMemory(t *testing.T) {
 	t.Parallel()
 	log := &logged{}
 	b, err := New(Options{Token: Token{sim.Token}, Log: log.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Must(t, err)
 	for n := range 3000 {
 		b.once(fmt.Sprintf("chat %d is not allowed", n%1500))
 	}

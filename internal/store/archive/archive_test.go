@@ -96,9 +96,7 @@ func TestKeepTranscriptAcrossFileSystems(t *testing.T) {
 	mustKeep(t, s)
 	mustHold(t, s, said)
 	kept, err := os.Stat(filepath.Join(keptAt(s), transcriptFile(aliceID)))
-	if err != nil || !kept.ModTime().Equal(past) || kept.Mode().Perm() != 0o600 || freshness(t, s) != CopyFresh {
-		t.Errorf("%v, %v, %s", kept, err, freshness(t, s))
-	}
+	rig.Check(t, err == nil && kept.ModTime().Equal(past) && kept.Mode().Perm() == 0o600 && freshness(t, s) == CopyFresh, "%v, %v, %s", kept, err, freshness(t, s))
 	appendTo(t, original(s), "three\n")
 	rig.Equal(t, freshness(t, s), CopyStale, "an old copy counts as")
 	mustKeep(t, s)

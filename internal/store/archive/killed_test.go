@@ -125,9 +125,7 @@ func TestDiskErrorKeepsTheOldCopy(t *testing.T) {
 		putOriginal(t, s, said)
 		const nth = 2 // the first is of the origin
 		out, end := rig.Tampered(t, rig.Command("keep", projectOf(s)), "write", "error=ENOSPC", nth)
-		if end.ExitStatus() != 1 || !strings.Contains(out, "no space left on device") || !strings.Contains(out, "make room there") {
-			t.Errorf("exit code %d: %s", end.ExitStatus(), out)
-		}
+		rig.Check(t, end.ExitStatus() == 1 && strings.Contains(out, "no space left on device") && strings.Contains(out, "make room there"), "exit code %d: %s", end.ExitStatus(), out)
 		kept, err := s.Kept(aliceID)
 		if err != nil || before == "" && len(kept) > 0 || before != "" && storetest.Read(t, kept[0].Path) != before || freshness(t, s) != want {
 			t.Errorf("%+v, %v, %s", kept, err, freshness(t, s))

@@ -61,9 +61,7 @@ func TestDiskErrorLeavesAChain(t *testing.T) {
 	} {
 		j := withEvents(t, 2)
 		out, end := rig.Tampered(t, rig.Command("append", j.project()), c.call, c.how, c.n)
-		if end.ExitStatus() != 1 || !strings.Contains(out, c.says) {
-			t.Errorf("%+v: exit code %d: %s", c, end.ExitStatus(), out)
-		}
+		rig.Check(t, end.ExitStatus() == 1 && strings.Contains(out, c.says), "%+v: exit code %d: %s", c, end.ExitStatus(), out)
 		links := verified(t, j).Links
 		mustVerify(t, j, links)
 		mustAppend(t, j, noted("carol", otherID))

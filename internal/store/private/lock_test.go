@@ -44,9 +44,7 @@ func TestLockExcludes(t *testing.T) {
 		defer cancel()
 		_, err = lock(ctx)
 		storetest.WantKind(t, what, err, fail.Conflict)
-		if len(fail.HintsOf(err)) != 1 || !strings.Contains(err.Error(), " stayed locked") || !errors.Is(err, ErrStayedLocked) {
-			t.Errorf("%s: %v, hints %q", what, err, fail.HintsOf(err))
-		}
+		rig.Check(t, len(fail.HintsOf(err)) == 1 && strings.Contains(err.Error(), " stayed locked") && errors.Is(err, ErrStayedLocked), "%s: %v, hints %q", what, err, fail.HintsOf(err))
 		unlock()
 		if unlock, err = lock(t.Context()); err != nil {
 			t.Errorf("%s, let go of: %v", what, err)

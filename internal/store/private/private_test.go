@@ -71,9 +71,7 @@ func TestFileIsReplacedAsAWhole(t *testing.T) {
 		storetest.Must(p.write("new"))
 		old, err := io.ReadAll(reader)
 		now, nowErr := p.read()
-		if string(old) != "\"old\"\n" || string(now) != "\"new\"\n" || err != nil || nowErr != nil {
-			t.Errorf("%s: it was %q, %v; is %q, %v", what, old, err, now, nowErr)
-		}
+		rig.Check(t, string(old) == "\"old\"\n" && string(now) == "\"new\"\n" && err == nil && nowErr == nil, "%s: it was %q, %v; is %q, %v", what, old, err, now, nowErr)
 		storetest.Must(reader.Close())
 		storetest.Plant(t, p.at)
 		storetest.Must(p.write("over a link"))

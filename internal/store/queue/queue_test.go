@@ -65,9 +65,7 @@ func TestEntriesKeepTheirOrder(t *testing.T) {
 	if err != nil || len(all) != 12 {
 		t.Fatal(all, err)
 	}
-	if q.Due() != all[11].name || q.Due() != q.Newest() {
-		t.Errorf("due is %q, newest %q", q.Due(), q.Newest())
-	}
+	rig.Check(t, q.Due() == all[11].name && q.Due() == q.Newest(), "due is %q, newest %q", q.Due(), q.Newest())
 	all[1].State = Unknown
 	storetest.Must(q.Put(t.Context(), all[1]))
 	storetest.Must(q.Remove(t.Context(), all[0]))
@@ -188,9 +186,7 @@ func TestPlacesEnd(t *testing.T) {
 	for _, name := range []string{"alpha.1000000000.json", "alpha.000000000.json", "alpha.-00000001.json"} {
 		storetest.Write(t, folder+"/"+name, content)
 	}
-	if q.Newest() != e.name || texts(t, q) != "mine waiting" {
-		t.Errorf("%s is the newest of %s", q.Newest(), texts(t, q))
-	}
+	rig.Check(t, q.Newest() == e.name && texts(t, q) == "mine waiting", "%s is the newest of %s", q.Newest(), texts(t, q))
 	storetest.Write(t, folder+"/alpha.999999999.json", content)
 	_, err := q.Add(t.Context(), Entry{Text: "one more", State: Waiting})
 	storetest.WantKind(t, "behind the last", err, fail.Conflict)
