@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/clock"
@@ -212,12 +210,16 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 	retry := time.NewTicker(signatureRetry)
 	defer retry.Stop()
 	for deadline := time.Now().Add(signatureWait); ; <-retry.C {
-		lock, err := s.nbs.TryLock(name)
+		unlock, err := s.nbs.TryLock(name)
 		if err != nil {
-			return nil, s.nbs.LockFailed(name, err)
+			return nil, err
 		}
-		if lock != nil {
-			return s.locked(lock, name, holder), nil
+		if unlock != nil {
+			_ = s.sign(name, &holder) // held all the same, on a full disk too
+			return func() {
+				_ = s.sign(name, nil) // so that nobody reads of a holder that has let go
+				unlock()
+			}, nil
 		}
 		late := time.Now().After(deadline)
 		by, err := s.readHolder(name)
@@ -233,15 +235,6 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 // AskWhoEnds sets who tells whether a process has ended or, because it was killed, is about to. Else only
 // one that its parent has waited for has ended.
 func (s *Store) AskWhoEnds(isEnding func(pid int) bool) { s.isEnding = isEnding }
-
-// locked signs a lock that was taken, and returns what lets go of it.
-func (s *Store) locked(lock *flock.Flock, name string, holder Holder) (unlock func()) {
-	_ = s.sign(name, &holder) // held all the same, on a full disk too
-	return func() {
-		_ = s.sign(name, nil) // so that nobody reads of a holder that has let go
-		_ = lock.Close()
-	}
-}
 
 const (
 	signatureWait  = time.Second

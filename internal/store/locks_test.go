@@ -162,7 +162,7 @@ func TestLockOfAKilledHolderIsWaitedFor(t *testing.T) {
 	lock, err := s.nbs.TryLock("memory")
 	rig.Must(t, err)
 	rig.Must(t, s.sign("memory", &Holder{PID: gone.Process.Pid, Verb: "memory", Since: storetest.SomeTime()}))
-	defer time.AfterFunc(20*time.Millisecond, func() { _ = lock.Close() }).Stop()
+	defer time.AfterFunc(20*time.Millisecond, lock).Stop()
 	release, err := s.LockMemory(storetest.SomeTime())
 	rig.Must(t, err)
 	release()
@@ -176,7 +176,7 @@ func TestLockOfAnEndingHolderIsWaitedFor(t *testing.T) {
 	rig.Must(t, err)
 	rig.Must(t, s.sign("alice.verb", &Holder{PID: os.Getpid(), Verb: "restart", Handle: "alice", Since: storetest.SomeTime()}))
 	s.AskWhoEnds(func(pid int) bool {
-		_ = lock.Close() // the holder has ended
+		lock() // the holder has ended
 		return pid == os.Getpid()
 	})
 	unlock, err := s.LockVerb("alice", "resume", storetest.SomeTime())
@@ -243,7 +243,7 @@ func TestLockThatIsLetGoThisMomentIsTaken(t *testing.T) {
 			}
 			outcome <- err
 		}()
-		rig.Must(t, leaving.Close())
+		leaving()
 		rig.Must(t, <-outcome)
 	}
 }

@@ -30,9 +30,10 @@ func temporaryOf(handle agent.Handle, name string) bool {
 // unlocked tells whether nobody is writing the agent's record: each writer holds the
 // record's lock. One who begins right after this look has another temporary file.
 func (s *Store) unlocked(handle agent.Handle) bool {
-	lock, err := s.nbs.TryLock(recordLockName(handle))
-	if err != nil || lock == nil {
+	unlock, _ := s.nbs.TryLock(recordLockName(handle))
+	if unlock == nil {
 		return false
 	}
-	return lock.Close() == nil
+	unlock()
+	return true
 }

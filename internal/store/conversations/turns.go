@@ -166,12 +166,7 @@ func (c *Conversation) AwaitTurn(ctx context.Context) (unlock func(), err error)
 	if err := c.nbs.Prepare(); err != nil {
 		return nil, err
 	}
-	name := c.hash + ".turn"
-	unlock, err = c.nbs.Await(ctx, name)
-	if err != nil && ctx.Err() == nil {
-		err = c.nbs.LockFailed(name, err)
-	}
-	return unlock, err
+	return c.nbs.Await(ctx, c.hash+".turn")
 }
 
 // TryTurn takes the right to run turns; nil when somebody else has it.
@@ -179,15 +174,7 @@ func (c *Conversation) TryTurn() (unlock func(), err error) {
 	if err := c.nbs.Prepare(); err != nil {
 		return nil, err
 	}
-	name := c.hash + ".turn"
-	lock, err := c.nbs.TryLock(name)
-	if err != nil {
-		return nil, c.nbs.LockFailed(name, err)
-	}
-	if lock == nil {
-		return nil, nil //nolint:nilnil // nobody failed, and nothing was taken
-	}
-	return func() { _ = lock.Close() }, nil
+	return c.nbs.TryLock(c.hash + ".turn")
 }
 
 // Begin writes down an attempt at the first open turn, before anything is started. An unconfirmed session

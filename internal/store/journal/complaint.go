@@ -18,11 +18,11 @@ const (
 // Complain journals the failure of something that happens many times a second: once a minute
 // for each agent, and not at all while another process complains about that agent.
 func (j *Journal) Complain(ctx context.Context, event Event) error {
-	lock, err := j.nbs.TryLock(event.Handle.Key() + ".complaint")
-	if err != nil || lock == nil {
+	unlock, err := j.nbs.TryLock(event.Handle.Key() + ".complaint")
+	if unlock == nil {
 		return err
 	}
-	defer lock.Close()
+	defer unlock()
 	name := private.Locks + "/" + event.Handle.Key() + ".complaint"
 	info, err := j.nbs.Stat(name)
 	if err != nil {

@@ -34,8 +34,8 @@ const (
 	busyLooks = 600 // at a lock whose holders change: a newcomer may get it before one that waits
 )
 
-// TryLock takes a lock, or returns nil when somebody else has the lock.
-func (f *Folder) TryLock(name string) (*flock.Flock, error) {
+// TryLock takes a lock; unlock is nil when another holder has it.
+func (f *Folder) TryLock(name string) (unlock func(), err error) {
 	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
 	locked, err := lock.TryLock()
 	if errors.Is(err, syscall.EROFS) { // a lock file that exists is locked all the same: stop must be able to end an agent
@@ -44,10 +44,15 @@ func (f *Folder) TryLock(name string) (*flock.Flock, error) {
 			err = syscall.EROFS
 		}
 	}
-	if err != nil || !locked {
-		return nil, errors.Join(err, lock.Close())
+	unlock = func() { _ = lock.Close() }
+	if err == nil && locked {
+		return unlock, nil
 	}
-	return lock, nil
+	unlock()
+	if err != nil {
+		err = f.LockFailed(name, err)
+	}
+	return nil, err
 }
 
 // Lock waits for a lock whose holders keep it for milliseconds. Errors: Conflict when the same holder has
@@ -64,6 +69,9 @@ func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err erro
 func (f *Folder) Await(ctx context.Context, name string) (unlock func(), err error) {
 	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
 	if err := await(ctx, lock, nil); err != nil {
+		if ctx.Err() == nil {
+			err = f.LockFailed(name, err)
+		}
 		return nil, err
 	}
 	return func() { _ = lock.Close() }, nil

@@ -241,12 +241,8 @@ func (q *Queue) IsDue(e *Entry) bool {
 // limit when late is zero; unlock is nil when the other still has it then.
 func (q *Queue) AwaitTurn(ctx context.Context, late time.Time) (unlock func(), err error) {
 	name := q.handle.Key() + ".deliver"
-	lock, err := q.nbs.TryLock(name)
-	switch {
-	case err != nil:
-		return nil, q.nbs.LockFailed(name, err)
-	case lock != nil:
-		return func() { _ = lock.Close() }, nil
+	if unlock, err = q.nbs.TryLock(name); unlock != nil || err != nil {
+		return unlock, err
 	}
 	if !late.IsZero() {
 		var cancel context.CancelFunc
