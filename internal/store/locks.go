@@ -215,9 +215,9 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 			return nil, err
 		}
 		if unlock != nil {
-			_ = s.sign(name, &holder) // held all the same, on a full disk too
+			_ = s.sign(name, &holder) // the lock is held even when a full disk refuses this
 			return func() {
-				_ = s.sign(name, nil) // so that nobody reads of a holder that has let go
+				_ = s.sign(name, nil) // so that a holder that has let go is not reported
 				unlock()
 			}, nil
 		}

@@ -12,8 +12,8 @@ import (
 const leftAfter = time.Minute
 
 // sweep removes what a killed process left: temporary files, and launch files that no
-// launcher took, which hold an environment. The caller holds the agent's verb lock: nobody else
-// writes launch files of the agent.
+// launcher took, which hold an environment. The caller holds the agent's verb lock, so no other
+// process writes launch files of the agent.
 func (s *Store) sweep(handle agent.Handle, now time.Time) {
 	s.launches().Sweep(now, func(name string, age time.Duration) bool { return age > leftAfter || temporaryOf(handle, name) })
 	s.nbs.Sweep(sessions, now, func(name string, age time.Duration) bool {

@@ -6,8 +6,8 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// wait is the wait of a caller for the right to run turns. It ends when the turn with the id is over: whoever finished it
-// may go on with later turns for long.
+// wait is the wait of a caller for the right to run turns. It ends when the turn with the id is over, since the caller
+// that finished it may go on with later turns for a long time.
 type wait struct {
 	id   string
 	stop func()

@@ -83,7 +83,7 @@ func (d *Drawer) Put(n Note) error {
 	return d.nbs.Put(Folder, fileOf(n.ID), &file{Note: n}, fileLimit)
 }
 
-// Get is the note of an id; there is false when there is none. Errors: as of [sealed.Folder.Refused].
+// Get is the note of an id; there is false when it does not exist. Errors: as of [sealed.Folder.Refused].
 func (d *Drawer) Get(id string) (n Note, there bool, err error) {
 	n, err = d.read(fileOf(id))
 	if errors.Is(err, fs.ErrNotExist) {

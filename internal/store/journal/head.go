@@ -55,7 +55,7 @@ func (h head) endsIn(journal io.ReaderAt) bool {
 
 func (j *Journal) headPath() string { return j.heads.Path(j.name) }
 
-// readHead reads the head; known is false when there is none, or none of ours.
+// readHead reads the head; known is false when the file is missing or is not a head.
 func (j *Journal) readHead() (h head, known bool, err error) {
 	text, err := j.heads.Read(j.name, headSize)
 	_, tooLarge := errors.AsType[smallfile.TooLargeError](err)

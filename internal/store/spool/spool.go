@@ -117,7 +117,7 @@ func (s Spool) List() ([]Announcement, error) {
 	if err != nil {
 		return nil, private.IfThere(err)
 	}
-	s.nbs.Sweep(spool, time.Now(), func(name string, age time.Duration) bool { // nobody writes one for so long
+	s.nbs.Sweep(spool, time.Now(), func(name string, age time.Duration) bool { // to write one takes milliseconds
 		return isHalf(name) && age > time.Minute
 	})
 	slices.Sort(names)

@@ -34,7 +34,7 @@ func In(folder private.Tree) Turns { return Turns{folder} }
 const retryEvery = 25 * time.Millisecond
 
 // Await takes one of the turns, until release. late is called once when there is none at first. A holder
-// waits for nobody without a time limit, so turns come free; that of a suspended process would not, and does
+// never waits without a time limit, so turns come free; that of a suspended process would not, and does
 // not count. Errors: those of the context.
 func (t Turns) Await(ctx context.Context, suspended func(pid int) bool, late func()) (release func(), err error) {
 	for first := true; ; first = false {
