@@ -67,9 +67,8 @@ func TestDiskErrorLeavesNoSecret(t *testing.T) {
 	for call, how := range map[string]string{"write": "error=ENOSPC", "renameat": "error=EIO"} {
 		s := newStore(t)
 		out, end := rig.Tampered(t, rig.Command("put-launch", s.Project()), call, how, 1)
-		if got := storetest.Names(t, string(s.launches())); end.ExitStatus() != 1 || len(got) > 0 {
-			t.Errorf("%s: exit code %d: %s; left are %v", call, end.ExitStatus(), out, got)
-		}
+		got := storetest.Names(t, string(s.launches()))
+		rig.Check(t, end.ExitStatus() == 1 && len(got) == 0, "%s: exit code %d: %s; left are %v", call, end.ExitStatus(), out, got)
 	}
 }
 

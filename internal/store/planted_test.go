@@ -72,9 +72,8 @@ func TestPlantedFilesInsideTheFolder(t *testing.T) {
 		}
 		_, err := s.Load("bob")
 		storetest.WantKind(t, what+": load", err, fail.BadInput)
-		if err := s.journal.Append(t.Context(), noted("alice", aliceID)); err == nil || !strings.Contains(err.Error(), ".nbs/journal.jsonl: not a regular file") {
-			t.Errorf("%s: append: %v", what, err)
-		}
+		err = s.journal.Append(t.Context(), noted("alice", aliceID))
+		rig.Check(t, err != nil && strings.Contains(err.Error(), ".nbs/journal.jsonl: not a regular file"), "%s: append: %v", what, err)
 		rig.Equal(t, s.journal.LastSessionID("alice"), "", "%s: the journal names", what)
 		_, err = s.TakeLaunch("bob", "i")
 		rig.Check(t, err != nil && strings.Contains(err.Error(), "not a regular file"), "%s: launch: %v", what, err)

@@ -171,9 +171,8 @@ func TestWithoutProject(t *testing.T) {
 	s := Absent(dir)
 	_, err = s.Load("alice")
 	storetest.WantKind(t, "load", err, fail.NotFound)
-	if handles, err := s.Handles(); len(handles) != 0 || err != nil {
-		t.Errorf("Handles() = %v, %v", handles, err)
-	}
+	handles, err := s.Handles()
+	rig.Check(t, len(handles) == 0 && err == nil, "Handles() = %v, %v", handles, err)
 	rig.Must(t, s.CheckFree("alice"))
 	if err := s.Insert(t.Context(), record("alice")); err == nil {
 		t.Error("a record was written where there is no .nbs")

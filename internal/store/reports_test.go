@@ -63,9 +63,8 @@ func TestGaugeOfTheRecordedStart(t *testing.T) {
 	activity := &agent.Activity{State: agent.Idle, Hook: "Stop", At: storetest.SomeTime()}
 	said := agent.Gauge{Tokens: 7, Window: 100, UsedPercent: &used, CostUSD: 0.5, At: storetest.SomeTime()}
 	write(agent.Report{Invocation: "i", SessionID: r.SessionID, Activity: activity, Gauge: &said})
-	if got := gauge(); got == nil || got.Tokens != 7 || got.Window != 100 || *got.UsedPercent != 16 || got.CostUSD != 0.5 || !got.At.Equal(storetest.SomeTime()) {
-		t.Errorf("%+v; want %+v", got, said)
-	}
+	got := gauge()
+	rig.Check(t, got != nil && got.Tokens == 7 && got.Window == 100 && *got.UsedPercent == 16 && got.CostUSD == 0.5 && got.At.Equal(storetest.SomeTime()), "%+v; want %+v", got, said)
 	write(agent.Report{Invocation: "earlier", SessionID: r.SessionID, Gauge: &said})
 	rig.Equal(t, gauge(), nil, "of an earlier start")
 	at := path(s, "status/alice.json")

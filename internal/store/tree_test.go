@@ -100,14 +100,13 @@ func TestProjectsShareTheArchive(t *testing.T) {
 	s, _ := withKept(t)
 	other := newStore(t)
 	other.UseHome(s.Home())
-	if kept, err := other.archive.Kept(aliceID); err != nil || len(kept) != 1 {
-		t.Errorf("%+v, %v", kept, err)
-	}
+	kept, err := other.archive.Kept(aliceID)
+	rig.Check(t, err == nil && len(kept) == 1, "%+v, %v", kept, err)
 	rig.Must(t, other.archive.Remove(otherID))
 	unlock, err := other.LockVerb("bob", "spawn", time.Now().AddDate(1, 0, 0)) // which sweeps
 	rig.Must(t, err)
 	unlock()
-	kept, err := s.archive.Kept(aliceID)
+	kept, err = s.archive.Kept(aliceID)
 	rig.Check(t, err == nil && len(kept) == 1, "%+v, %v", kept, err)
 	rig.Check(t, s.launches() != other.launches() && s.ProjectHash() != other.ProjectHash(), "two projects share more than the archive")
 }
@@ -147,9 +146,8 @@ func TestLaunchIsFoundWhereTheVerbLeftIt(t *testing.T) {
 	launcher, err := own(Open(s.Project()))
 	rig.Must(t, err)
 	defer launcher.Close()
-	if _, err := launcher.TakeLaunch("alice", secretLaunch.Invocation); fail.KindOf(err) != fail.Conflict {
-		t.Errorf("elsewhere: %v", err)
-	}
+	_, err = launcher.TakeLaunch("alice", secretLaunch.Invocation)
+	rig.Check(t, fail.KindOf(err) == fail.Conflict, "elsewhere: %v", err)
 	launcher.RunIn(s.Runtime())
 	_, err = launcher.TakeLaunch("alice", secretLaunch.Invocation)
 	rig.Check(t, err == nil, "%v", err)

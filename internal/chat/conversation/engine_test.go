@@ -41,9 +41,8 @@ func TestTheAnswersIDIsTheNextOnes(t *testing.T) {
 	chain := agent.NewSessionID()
 	s.answer(turn.Outcome{Answer: "yes", SessionID: chain})
 	s.mustAsk("one")
-	if got := s.mustAsk("two"); got.SessionID != chain || got.Continuity != conversations.Resumed {
-		t.Errorf("%+v; want it in %s", got, chain)
-	}
+	got := s.mustAsk("two")
+	rig.Check(t, got.SessionID == chain && got.Continuity == conversations.Resumed, "%+v; want it in %s", got, chain)
 }
 
 // Many ask at once: one turn at a time, in the order in which they were accepted, and each gets its own answer.
@@ -56,9 +55,8 @@ func TestTurnsOfAKeyAreOneAfterTheOther(t *testing.T) {
 		all.Go(func() {
 			for i := range turns {
 				text := fmt.Sprintf("%d:%d", asker, i)
-				if got, err := s.ask(text); err != nil || got.Answer != "re: "+text {
-					t.Errorf("%s: %+v, %v", text, got, err)
-				}
+				got, err := s.ask(text)
+				rig.Check(t, err == nil && got.Answer == "re: "+text, "%s: %+v, %v", text, got, err)
 			}
 		})
 	}
@@ -83,9 +81,8 @@ func TestOneIDIsRunOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			if got, err := s.ask("pay", func(r *conversations.Request) { r.ID = "update-77" }); err != nil || got.Answer != "re: pay" {
-				t.Errorf("%+v, %v", got, err)
-			}
+			got, err := s.ask("pay", func(r *conversations.Request) { r.ID = "update-77" })
+			rig.Check(t, err == nil && got.Answer == "re: pay", "%+v, %v", got, err)
 		})
 	}
 	all.Wait()
@@ -122,9 +119,8 @@ func TestFailures(t *testing.T) {
 				rig.Check(t, len(open) == 1 && open[0].Word == want.word, "it is %+v; want one that is %s", open, want.word)
 				rig.Must(t, s.Store.Conversations().Of("review").Skip(t.Context(), open[0].Seq, "in the way"))
 			}
-			if after := s.mustAsk("after"); after.SessionID != before.SessionID || after.Continuity != conversations.Resumed {
-				t.Errorf("the conversation is another one: %+v", after)
-			}
+			after := s.mustAsk("after")
+			rig.Check(t, after.SessionID == before.SessionID && after.Continuity == conversations.Resumed, "the conversation is another one: %+v", after)
 		})
 	}
 }
@@ -146,13 +142,11 @@ func TestAnOverloadIsTriedAgain(t *testing.T) {
 	}
 	_, err := s.Drain(t.Context(), "review")
 	storetest.WantKind(t, "the third attempt", err, fail.Held)
-	if want := []string{"hello", turn.Continue, turn.Continue}; strings.Join(s.heard, "|") != strings.Join(want, "|") {
-		t.Errorf("claude heard %q; want %q", s.heard, want)
-	}
+	want := []string{"hello", turn.Continue, turn.Continue}
+	rig.Check(t, strings.Join(s.heard, "|") == strings.Join(want, "|"), "claude heard %q; want %q", s.heard, want)
 	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
-	if got, err := s.Await(t.Context(), "review", "a"); err != nil || got.Answer != "re: "+turn.Continue {
-		t.Errorf("after a retry: %+v, %v", got, err)
-	}
+	got, err := s.Await(t.Context(), "review", "a")
+	rig.Check(t, err == nil && got.Answer == "re: "+turn.Continue, "after a retry: %+v, %v", got, err)
 }
 
 func second[A, B any](_ A, _ B, err error) error { return err }
@@ -220,9 +214,8 @@ func TestALostConversation(t *testing.T) {
 	fresh := func(r *conversations.Request) { r.OnLost = LostFresh }
 	got = s.mustAsk("three", fresh)
 	rig.Check(t, got.Continuity == conversations.Reset && got.PreviousSessionID == before.SessionID && strings.Contains(got.Notice, string(before.SessionID)) && got.Reason != "", "it is not told: %+v", got)
-	if again := s.mustAsk("four", fresh); again.Continuity != conversations.Resumed || again.Notice != "" {
-		t.Errorf("it is told twice: %+v", again)
-	}
+	again := s.mustAsk("four", fresh)
+	rig.Check(t, again.Continuity == conversations.Resumed && again.Notice == "", "it is told twice: %+v", again)
 }
 
 // What is gone and was kept is put back.
@@ -231,9 +224,8 @@ func TestAKeptConversationIsPutBack(t *testing.T) {
 	s := newStage(t)
 	before := s.mustAsk("one")
 	rig.Must(t, os.Remove(s.transcript(before.SessionID)))
-	if got := s.mustAsk("two"); got.Continuity != conversations.Resumed || got.SessionID != before.SessionID {
-		t.Errorf("%+v", got)
-	}
+	got := s.mustAsk("two")
+	rig.Check(t, got.Continuity == conversations.Resumed && got.SessionID == before.SessionID, "%+v", got)
 	text := storetest.Read(t, s.transcript(before.SessionID))
 	rig.Check(t, strings.Contains(text, `"one"`) && strings.Contains(text, `"two"`), "the transcript is %s", text)
 }
@@ -252,9 +244,8 @@ func TestAnEmptyTranscriptTakesNeitherFlag(t *testing.T) {
 		storetest.Write(t, s.transcript(minted), "")
 		return failing(neverHeard)
 	}
-	if got := s.mustAsk("hello"); got.SessionID == minted || got.Continuity != conversations.New {
-		t.Errorf("%+v; it began in %s", got, minted)
-	}
+	got := s.mustAsk("hello")
+	rig.Check(t, got.SessionID != minted && got.Continuity == conversations.New, "%+v; it began in %s", got, minted)
 }
 
 // A turn without the conversation leaves it as it is.
@@ -344,9 +335,8 @@ func TestAPersonDecidesOnATurnWithTools(t *testing.T) {
 	_, err := s.ask("pay")
 	storetest.WantKind(t, "a turn that may have paid", err, fail.Held)
 	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
-	if _, err := s.Drain(t.Context(), "review"); err != nil || strings.Join(s.heard, "|") != "pay|"+turn.Continue {
-		t.Errorf("claude heard %q; %v", s.heard, err)
-	}
+	_, err = s.Drain(t.Context(), "review")
+	rig.Check(t, err == nil && strings.Join(s.heard, "|") == "pay|"+turn.Continue, "claude heard %q; %v", s.heard, err)
 }
 
 // An id under which nothing was accepted is no reason to wait.

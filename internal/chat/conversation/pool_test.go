@@ -25,9 +25,8 @@ func TestAWarmTurnStartsNothing(t *testing.T) {
 	t.Parallel()
 	s := warm(t, 4)
 	s.mustAsk("one")
-	if got := s.mustAsk("two"); got.Continuity != conversations.Resumed || got.Answer != "re: two" {
-		t.Errorf("%+v", got)
-	}
+	got := s.mustAsk("two")
+	rig.Check(t, got.Continuity == conversations.Resumed && got.Answer == "re: two", "%+v", got)
 	rig.Check(t, len(s.starts) == 1 && s.Warm.Len() == 1, "%d processes were started", len(s.starts))
 	s.mustAsk("three", func(r *conversations.Request) { r.Model = "haiku" })
 	rig.Check(t, len(s.starts) == 2 && s.Warm.Len() == 1, "%d processes were started, %d are warm", len(s.starts), s.Warm.Len())
@@ -59,14 +58,12 @@ func TestAWarmProcessHasTheLease(t *testing.T) {
 	cold.Start, cold.dying = s.startFake, brief
 	say := Say{Request: conversations.Request{ID: "cold", Text: "two", At: s.now}, Meta: s.meta()}
 	rig.Must(t, second(cold.Accept(t.Context(), "review", say)))
-	if _, err := cold.Await(t.Context(), "review", "cold"); fail.KindOf(err) != fail.Conflict {
-		t.Errorf("a cold turn beside a warm process on %s: %v", id, err)
-	}
+	_, err := cold.Await(t.Context(), "review", "cold")
+	rig.Check(t, fail.KindOf(err) == fail.Conflict, "a cold turn beside a warm process on %s: %v", id, err)
 	s.Warm.Close(t.Context())
 	cold.dying = dyingGrace
-	if got, err := cold.Await(t.Context(), "review", "cold"); err != nil || got.SessionID != id {
-		t.Errorf("after its end: %+v, %v", got, err)
-	}
+	got, err := cold.Await(t.Context(), "review", "cold")
+	rig.Check(t, err == nil && got.SessionID == id, "after its end: %+v, %v", got, err)
 }
 
 // An answer is there before another conversation's process, which has to go for this one's, has ended.
@@ -111,7 +108,6 @@ func TestAProcessThatHasEndedIsReplaced(t *testing.T) {
 	s := warm(t, 4)
 	id := s.mustAsk("one").SessionID
 	rig.Must(t, s.Warm.workers["review"].process.Close(t.Context()))
-	if got := s.mustAsk("two"); got.SessionID != id || len(s.starts) != 2 {
-		t.Errorf("%+v, after %d starts", got, len(s.starts))
-	}
+	got := s.mustAsk("two")
+	rig.Check(t, got.SessionID == id && len(s.starts) == 2, "%+v, after %d starts", got, len(s.starts))
 }

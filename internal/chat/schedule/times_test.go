@@ -148,9 +148,8 @@ func TestLatestTime(t *testing.T) {
 				for at := times.Next(now.Add(-back)); !at.After(now); at = times.Next(at) {
 					want = at
 				}
-				if got := times.Latest(now.Add(-back), now); !got.Equal(want) {
-					t.Errorf("%s, %s back: %s; want %s", expression, back, got, want)
-				}
+				got := times.Latest(now.Add(-back), now)
+				rig.Check(t, got.Equal(want), "%s, %s back: %s; want %s", expression, back, got, want)
 			} else if got := times.Latest(now.Add(-back), now); now.Sub(got) > 20*24*time.Hour {
 				t.Errorf("%s, %s back: %s", expression, back, got)
 			}

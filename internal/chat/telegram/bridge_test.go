@@ -71,9 +71,8 @@ func runUntil(t *testing.T, server *sim.Server, h *house, change ...func(*Option
 	go func() { ended <- b.Run(ctx) }()
 	stop := sync.OnceFunc(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("the bridge ended with %v", err)
-		}
+		err := <-ended
+		rig.Check(t, err == nil, "the bridge ended with %v", err)
 		rig.Check(t, !strings.Contains(log.text(), "simulated-token"), "the token is in the log: %s", log.text())
 		t.Log(log.text())
 	})
@@ -202,9 +201,8 @@ func TestAFailureIsToldWithWhatIsNext(t *testing.T) {
 		"This is a new conversation, as every day at 04:00.\n\nGood morning.",
 		"The conversation is too long for Claude. Your message was not answered. Send /new for a new conversation; the old one is kept.",
 		"Claude failed (boom 1000:***). Your message was not answered: send it again.")
-	if got, clock := b.clock(soon), soon.Format("15:04"); !strings.HasPrefix(got, clock) {
-		t.Errorf("a time soon is told as %q", got)
-	}
+	got, clock := b.clock(soon), soon.Format("15:04")
+	rig.Check(t, strings.HasPrefix(got, clock), "a time soon is told as %q", got)
 }
 
 func TestAHeldMessageDoesNotHoldUpAReset(t *testing.T) {
@@ -238,15 +236,13 @@ func TestCommands(t *testing.T) {
 		{"/etc/hosts is odd", "You said: /etc/hosts is odd"}, // for Claude
 	} {
 		server.Say(7, test.text)
-		if sent := told(t, server, 7, n+1); sent[n] != test.want {
-			t.Errorf("%q was answered with %q, want %q", test.text, sent[n], test.want)
-		}
+		sent := told(t, server, 7, n+1)
+		rig.Check(t, sent[n] == test.want, "%q was answered with %q, want %q", test.text, sent[n], test.want)
 	}
 	server.Say(7, "/new@another_bot")
 	server.SendPhoto(7)
-	if sent := told(t, server, 7, 9); sent[8] != "I understand only text. Your message was not passed on." {
-		t.Errorf("a photo was answered with %q", sent[8])
-	}
+	sent := told(t, server, 7, 9)
+	rig.Check(t, sent[8] == "I understand only text. Your message was not passed on.", "a photo was answered with %q", sent[8])
 }
 
 func TestOnlyAllowedChatsAreServed(t *testing.T) {
@@ -258,9 +254,8 @@ func TestOnlyAllowedChatsAreServed(t *testing.T) {
 	server.Say(7, "hello")
 	want(t, told(t, server, 7, 1), "You said: hello")
 	want(t, server.Sent(666))
-	if n := strings.Count(log.text(), "chat 666 is not allowed: what it writes is dropped"); n != 1 {
-		t.Errorf("a stranger was noted %d times in %q", n, log.text())
-	}
+	n := strings.Count(log.text(), "chat 666 is not allowed: what it writes is dropped")
+	rig.Check(t, n == 1, "a stranger was noted %d times in %q", n, log.text())
 }
 
 // In a group, only the users that are named are heard, and no command reaches an agent unless that is switched on.
@@ -346,7 +341,6 @@ func TestALongAnswerArrivesWhole(t *testing.T) {
 	run(t, server, &house{reply: func(context.Context, string, Answer) (Answer, error) { return Answer{Text: long}, nil }})
 	server.Say(7, "hello")
 	sent := told(t, server, 7, 3)
-	if got := strings.Fields(strings.Join(sent, " ")); len(got) != 2000 {
-		t.Errorf("%d words in %d messages", len(got), len(sent))
-	}
+	got := strings.Fields(strings.Join(sent, " "))
+	rig.Check(t, len(got) == 2000, "%d words in %d messages", len(got), len(sent))
 }

@@ -91,9 +91,8 @@ func TestNothingIsLostWhenTheBridgeIsKilled(t *testing.T) {
 			startBridge(t, server, file, "")
 			sent := toldAnswers(t, server, 7, len(test.want))
 			rig.Must(t, server.AwaitAcknowledged(rig.Patient(t)))
-			if got := strings.Join(sent, "|"); got != strings.Join(test.want, "|") {
-				t.Errorf("the chat was told %q, want %q", got, strings.Join(test.want, "|"))
-			}
+			got := strings.Join(sent, "|")
+			rig.Check(t, got == strings.Join(test.want, "|"), "the chat was told %q, want %q", got, strings.Join(test.want, "|"))
 		})
 	}
 }
@@ -135,9 +134,8 @@ func TestAStreamOfMessagesSurvivesKills(t *testing.T) {
 			}
 		}
 		for i, text := range first[:2*rounds] {
-			if want := fmt.Sprintf("You said: %c%d", 'a'+i%2, i/2); text != want {
-				t.Errorf("chat %d: answer %d is %q, want %q", chat, i, text, want)
-			}
+			want := fmt.Sprintf("You said: %c%d", 'a'+i%2, i/2)
+			rig.Check(t, text == want, "chat %d: answer %d is %q, want %q", chat, i, text, want)
 		}
 		rig.Check(t, len(first) == 2*rounds+1 && len(sent) <= len(first)+rounds, "chat %d: %d answers, %d of them different", chat, len(sent), len(first))
 	}

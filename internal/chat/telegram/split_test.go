@@ -33,9 +33,8 @@ func TestSplit(t *testing.T) {
 		"what is not UTF-8":         {"a\xffb", []string{"a\uFFFDb"}},
 		"a language without an end": {"```" + strings.Repeat("y", 5000), []string{"```" + strings.Repeat("y", 4027) + "\n```", "```\n" + strings.Repeat("y", 973)}},
 	} {
-		if got := split(test.text); !slices.Equal(got, test.want) {
-			t.Errorf("%s:\n%q, want\n%q", name, got, test.want)
-		}
+		got := split(test.text)
+		rig.Check(t, slices.Equal(got, test.want), "%s:\n%q, want\n%q", name, got, test.want)
 	}
 }
 

@@ -114,12 +114,10 @@ func TestAChatThatBlockedTheBotIsNotedOnce(t *testing.T) {
 	<-delivered
 	<-delivered // so that they are not tried again at each start
 	ctx := t.Context()
-	if err := b.Tell(ctx, 7, "news"); fail.KindOf(err) != fail.NotFound {
-		t.Errorf("Tell returned %v", err)
-	}
-	if n := strings.Count(log.text(), "write to chat 7"); n != 1 {
-		t.Errorf("it was noted %d times: %s", n, log.text())
-	}
+	err := b.Tell(ctx, 7, "news")
+	rig.Check(t, fail.KindOf(err) == fail.NotFound, "Tell returned %v", err)
+	n := strings.Count(log.text(), "write to chat 7")
+	rig.Check(t, n == 1, "it was noted %d times: %s", n, log.text())
 	server.Block(7, false)
 	server.Say(7, "four") // the user is back
 	want(t, told(t, server, 7, 3)[2:], "You said: four")
@@ -134,9 +132,8 @@ func TestTellReachesAllowedChatsOnly(t *testing.T) {
 		t.Error(err)
 	}
 	want(t, server.Sent(7), "theologian is back")
-	if err := b.Tell(t.Context(), 8, "theologian is back"); fail.KindOf(err) != fail.BadInput {
-		t.Errorf("another chat was told: %v", err)
-	}
+	err = b.Tell(t.Context(), 8, "theologian is back")
+	rig.Check(t, fail.KindOf(err) == fail.BadInput, "another chat was told: %v", err)
 }
 
 func TestTheTokenIsInNoError(t *testing.T) {
@@ -154,9 +151,8 @@ func TestTheTokenIsInNoError(t *testing.T) {
 	told := func(line string) { log.add(line); cancel() }
 	nowhere, err := New(Options{Token: Token{wrong}, Allowed: []int64{7}, URL: strings.Replace(url, "127.0.0.1", "127.0.0.1:1", 1)[:18], Log: told, Pause: time.Millisecond})
 	rig.Must(t, err)
-	if err := nowhere.Run(ctx); err != nil {
-		t.Errorf("a bridge that was stopped: %v", err)
-	}
+	err = nowhere.Run(ctx)
+	rig.Check(t, err == nil, "a bridge that was stopped: %v", err)
 	_, polled := nowhere.getUpdates(t.Context(), 0)
 	nowhere.log("%v", polled)
 	for _, said := range []string{log.text(), nowhere.Token.String()} {
@@ -195,9 +191,8 @@ func TestReadToken(t *testing.T) {
 		}
 	}
 	t.Setenv(TokenVariable, "5:x")
-	if token, err := ReadToken(""); err != nil || token.text != "5:x" {
-		t.Errorf("of the variable: %v", err)
-	}
+	token, err := ReadToken("")
+	rig.Check(t, err == nil && token.text == "5:x", "of the variable: %v", err)
 }
 
 // An update that cannot be acknowledged comes again at once: it is no news, for which Telegram would be asked at once.
@@ -221,7 +216,6 @@ func TestStrangersDoNotFillTheMemory(t *testing.T) {
 	for n := range 3000 {
 		b.once(fmt.Sprintf("chat %d is not allowed", n%1500))
 	}
-	if noted := strings.Count(log.text(), "\n") + 1; len(b.noted) != 1000 || noted != 1000 {
-		t.Errorf("%d strangers are remembered, %d were noted", len(b.noted), noted)
-	}
+	noted := strings.Count(log.text(), "\n") + 1
+	rig.Check(t, len(b.noted) == 1000 && noted == 1000, "%d strangers are remembered, %d were noted", len(b.noted), noted)
 }

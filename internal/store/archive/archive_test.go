@@ -22,15 +22,14 @@ func TestKeepTranscriptIsALink(t *testing.T) {
 	mustKeep(t, s)
 	appendTo(t, original(s), "three\n")
 	mustHold(t, s, said+"three\n")
-	if f := freshness(t, s); f != Linked || !s.HasLink(aliceID) {
-		t.Errorf("kept: %s", f)
-	}
+	f := freshness(t, s)
+	rig.Check(t, f == Linked && s.HasLink(aliceID), "kept: %s", f)
 	storetest.WantNames(t, keptAt(s), originFile(aliceID), transcriptFile(aliceID))
 	rig.Must(t, os.Remove(original(s)))
 	kept, err := s.Kept(aliceID)
 	rig.Must(t, err)
 	rig.Check(t, len(kept) == 1 && kept[0].HasLeft(), "%+v", kept)
-	f := freshness(t, s)
+	f = freshness(t, s)
 	rig.Check(t, f == OnlyCopy && !s.HasLink(aliceID), "kept: %s", f)
 }
 
@@ -118,13 +117,11 @@ func TestRestoreTranscriptNeverOverwrites(t *testing.T) {
 	mustKeep(t, s)
 	kept, err := s.Kept(aliceID)
 	rig.Must(t, err)
-	if err := s.Restore(kept[0], original(s)); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("over the original: %v", err)
-	}
+	err = s.Restore(kept[0], original(s))
+	rig.Check(t, errors.Is(err, fs.ErrExist), "over the original: %v", err)
 	putOriginal(t, s, "")
-	if err := s.Restore(kept[0], original(s)); !errors.Is(err, fs.ErrExist) || storetest.Read(t, original(s)) != "" {
-		t.Errorf("over an empty one: %v", err)
-	}
+	err = s.Restore(kept[0], original(s))
+	rig.Check(t, errors.Is(err, fs.ErrExist) && storetest.Read(t, original(s)) == "", "over an empty one: %v", err)
 	rig.Must(t, os.Remove(original(s)))
 	mustRestore(t, s)
 	info, err := os.Stat(original(s))

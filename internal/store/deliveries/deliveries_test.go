@@ -31,12 +31,10 @@ func TestNotes(t *testing.T) {
 	n, there, err := d.Get("b")
 	rig.Check(t, err == nil && there && n.State == Over, "%+v, %v", n, err)
 	rig.Must(t, d.Put(Note{ID: "d", State: Accepted, At: at.Add(8 * 24 * time.Hour)}))
-	if _, there, err := d.Get("b"); there || err != nil {
-		t.Errorf("what was over a week ago is there: %v", err)
-	}
-	if _, there, err := d.Get("c"); !there || err != nil {
-		t.Errorf("what is open is gone: %v", err)
-	}
+	_, there, err = d.Get("b")
+	rig.Check(t, !there && err == nil, "what was over a week ago is there: %v", err)
+	_, there, err = d.Get("c")
+	rig.Check(t, there && err == nil, "what is open is gone: %v", err)
 }
 
 // What was changed, or has the name of another, does not count; it is told, with what to do.

@@ -41,9 +41,8 @@ func verified(t *testing.T, j *Journal) Verification {
 // mustVerify checks that the journal is whole, and has so many links and lines that are no events.
 func mustVerify(t *testing.T, j *Journal, links int, cutShort ...int) {
 	t.Helper()
-	if v := verified(t, j); v.Broken != nil || v.Links != links || !slices.Equal(v.Torn, cutShort) {
-		t.Errorf("%+v, broken: %v; want %d links, torn %v\n%s", v, v.Broken, links, cutShort, storetest.Read(t, j.Path()))
-	}
+	v := verified(t, j)
+	rig.Check(t, v.Broken == nil && v.Links == links && slices.Equal(v.Torn, cutShort), "%+v, broken: %v; want %d links, torn %v\n%s", v, v.Broken, links, cutShort, storetest.Read(t, j.Path()))
 }
 
 func mustBreakAt(t *testing.T, j *Journal, what string, line int) {
@@ -164,11 +163,10 @@ func TestHeadThatIsGone(t *testing.T) {
 	for _, left := range []string{"", "0", strings.Repeat("0", headSize), strings.Repeat("\x00", headSize)} {
 		j := withEvents(t, 3)
 		j.putHead(t, []byte(left))
-		if v := verified(t, j); v.Broken != nil || !v.NoHead || v.Links != 3 {
-			t.Errorf("head %q: %+v", left, v)
-		}
-		mustAppend(t, j, noted("bob", otherID))
 		v := verified(t, j)
+		rig.Check(t, v.Broken == nil && v.NoHead && v.Links == 3, "head %q: %+v", left, v)
+		mustAppend(t, j, noted("bob", otherID))
+		v = verified(t, j)
 		rig.Check(t, v.Broken == nil && !v.NoHead && v.Links == 4, "head %q: %+v", left, v)
 	}
 }
@@ -209,11 +207,10 @@ func TestChainThatWasMadeAnewIsFound(t *testing.T) {
 		} else {
 			rig.Must(t, os.Remove(j.Path()))
 		}
-		if v := verified(t, j); v.Broken == nil {
-			t.Errorf("%s: not found", what)
-		}
-		mustAppend(t, j, noted("bob", otherID))
 		v := verified(t, j)
+		rig.Check(t, v.Broken != nil, "%s: not found", what)
+		mustAppend(t, j, noted("bob", otherID))
+		v = verified(t, j)
 		rig.Check(t, v.Broken != nil, "%s: not found after the next event", what)
 	}
 }

@@ -118,9 +118,8 @@ func TestOneWhoOnlyTriesDoesNotWait(t *testing.T) {
 	if held == nil || err != nil {
 		t.Fatal(err)
 	}
-	if second, err := f.TryLock("x"); second != nil || err != nil {
-		t.Errorf("it is taken twice: %v", err)
-	}
+	second, err := f.TryLock("x")
+	rig.Check(t, second == nil && err == nil, "it is taken twice: %v", err)
 	held()
 }
 
@@ -192,8 +191,7 @@ func TestWhatIsNoLockFileIsNotLocked(t *testing.T) {
 		storetest.WantKind(t, name, err, fail.Failed)
 		hints := strings.Join(fail.HintsOf(err), " ")
 		rig.Check(t, strings.Contains(hints, "rm -r '"+f.LockPath(name)), "%s: no remedy: %q", name, hints)
-		if lock, err := f.TryLock(name); lock != nil || err == nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		lock, err := f.TryLock(name)
+		rig.Check(t, lock == nil && err != nil, "%s: %v", name, err)
 	}
 }

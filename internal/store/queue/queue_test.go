@@ -71,12 +71,10 @@ func TestEntriesKeepTheirOrder(t *testing.T) {
 	storetest.Must(q.Remove(t.Context(), all[0]))
 	got, want := texts(t, q), "1 unknown, 2 waiting, 3 waiting,"
 	rig.Check(t, strings.HasPrefix(got, want), "%q; want %q first", got, want)
-	if err := q.Put(t.Context(), all[0]); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what was removed is put back: %v", err)
-	}
-	if err := q.Remove(t.Context(), all[0]); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("removed twice: %v", err)
-	}
+	err = q.Put(t.Context(), all[0])
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "what was removed is put back: %v", err)
+	err = q.Remove(t.Context(), all[0])
+	rig.Check(t, errors.Is(err, fs.ErrNotExist), "removed twice: %v", err)
 	other := of(t, q.nbs, "alpha-2")
 	add(t, other, "of another agent", Waiting)
 	gone, err := q.Clear(t.Context())
@@ -203,9 +201,8 @@ func TestOutboxIsBounded(t *testing.T) {
 	_, err := q.Add(t.Context(), Entry{Text: "one more", State: Waiting})
 	storetest.WantKind(t, "one more that waits", err, fail.Conflict)
 	add(t, q, "one more", Unknown)
-	if got := texts(t, q); strings.Contains(got, "unknown 0 ") || !strings.Contains(got, "unknown 1 ") || !strings.Contains(got, "waiting 0 ") {
-		t.Errorf("the oldest that came to nothing is forgotten: %.100s", got)
-	}
+	got := texts(t, q)
+	rig.Check(t, !strings.Contains(got, "unknown 0 ") && strings.Contains(got, "unknown 1 ") && strings.Contains(got, "waiting 0 "), "the oldest that came to nothing is forgotten: %.100s", got)
 }
 
 func TestOneDelivers(t *testing.T) {
@@ -215,9 +212,8 @@ func TestOneDelivers(t *testing.T) {
 	if unlock == nil || err != nil {
 		t.Fatal(err)
 	}
-	if second, err := q.AwaitTurn(t.Context(), time.Now()); second != nil || err != nil {
-		t.Errorf("two deliver, %v", err)
-	}
+	second, err := q.AwaitTurn(t.Context(), time.Now())
+	rig.Check(t, second == nil && err == nil, "two deliver, %v", err)
 	time.AfterFunc(20*time.Millisecond, unlock)
 	if unlock, err = q.AwaitTurn(t.Context(), time.Now().Add(time.Minute)); unlock == nil || err != nil {
 		t.Fatalf("who waits for its turn does not get it: %v", err)

@@ -27,9 +27,8 @@ func TestStartsOfAllProjectsTakeTurns(t *testing.T) {
 		releases = append(releases, release)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := beta.Await(ctx, nobody, cancel); !errors.Is(err, context.Canceled) {
-		t.Errorf("one more turn: %v", err)
-	}
+	_, err := beta.Await(ctx, nobody, cancel)
+	rig.Check(t, errors.Is(err, context.Canceled), "one more turn: %v", err)
 	release, err := beta.Await(t.Context(), nobody, releases[0])
 	rig.Must(t, err)
 	release()
