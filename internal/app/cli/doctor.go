@@ -24,11 +24,11 @@ func newDoctorCmd(f *factory) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check all that nbs-worker relies on, and say what fixes it",
 		Long: withCodes(`Checks claude and tmux and what a start needs of them, the project's folder, disks and
-memory, whether agents survive a logout, records against what runs, files that killed
-commands left, the environment, and the clock. For each finding: what, why it matters, and
-the command that fixes it. Levels: note (nothing is wrong), warning (something will be lost
-or fail when something else happens), failure (something that nbs-worker needs does not
-hold).
+memory, whether agents survive a logout, transcripts, claudes without a record, files that killed
+commands left, the environment, and the clock. It names the agents that are not well; what
+is wrong with them says triage. For each finding: what, why it matters, and the command that
+fixes it. Levels: note (nothing is wrong), warning (something will be lost or fail when
+something else happens), failure (something that nbs-worker needs does not hold).
 
 doctor tries tmux on a server of its own, asks claude for its version and options with a
 configuration of its own, and changes nothing. --probe also starts a claude, without account
@@ -74,18 +74,24 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	return nil
 }
 
-// openToExamine opens the project for doctor; one that cannot be opened is a finding, and no error.
+// openToExamine opens the project for doctor. That it cannot be opened is a finding, and no error.
 func (f *factory) openToExamine() (*supervisor.Supervisor, doctor.Options, error) {
+	bands, err := contextBands()
+	if err != nil {
+		return nil, doctor.Options{}, err
+	}
+	how := doctor.Options{Bands: bands, Version: versionLine()}
 	s, err := f.planner()
 	if err == nil {
-		return s, doctor.Options{Version: versionLine()}, nil
+		return s, how, nil
 	}
 	root, notThere := f.founding()
 	if notThere != nil {
-		return nil, doctor.Options{}, notThere
+		return nil, how, notThere
 	}
+	how.Project = err
 	s, absent := f.on(store.Absent(root), nil)
-	return s, doctor.Options{Project: err, Version: versionLine()}, absent
+	return s, how, absent
 }
 
 var groupTitles = map[string]string{

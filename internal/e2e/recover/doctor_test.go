@@ -186,7 +186,7 @@ func TestDoctorLeavesAStartAlone(t *testing.T) {
 	spawn := m.Begin("spawn", "alpha")
 	m.WaitClaude("alpha")
 	r := m.NBS("doctor", "--json")
-	m.Checkup(r, e2e.AnyCode).IsWell(m.Team, "left.leases", "team.unrecorded", "team.sessions", "team.records")
+	m.Checkup(r, e2e.AnyCode).IsWell(m.Team, "left.leases", "team.unrecorded", "team.sessions", "team.health")
 	m.Check(!strings.Contains(r.Stdout, "kill "), "it advises to kill what starts: %s", r.Stdout)
 	got := spawn.End()
 	m.Check(got.Code == 0, "%s", got)
@@ -210,5 +210,5 @@ func TestDoctorLooksTwice(t *testing.T) {
 	m.WaitFor("it has made its scratch folder again", func() (bool, string) { return scratch() > 0, "" })
 	m.WaitFor("the first look is over", func() (bool, string) { return scratch() == 0, "" })
 	m.Replace(path, whole)
-	m.Checkup(doctor.End(), e2e.AnyCode).IsWell(m.Team, "team.records")
+	m.Checkup(doctor.End(), e2e.AnyCode).IsWell(m.Team, "team.health")
 }

@@ -25,7 +25,6 @@ func TestMovedProjectComesBack(t *testing.T) {
 	m.MustAnswer("beta", "OK, I will remember 43.")
 	m.OK("stop", "alpha", "beta")
 	from, to := m.moveProject()
-	m.Doctor(1).Finds(m.Team, "team.folders", "note", "alpha: its folder has moved with the project, from \""+from+"\"")
 	r := m.NBS("resume", "alpha", "beta", "--trust", "--prompt", "What number?")
 	if r.Code != 0 || !strings.Contains(r.Stderr, "alpha: its folder is now "+to+"; it was "+from) || !strings.Contains(r.Stderr, "beta: its folder is now "+to+"/sub") {
 		t.Error(r)
@@ -36,5 +35,5 @@ func TestMovedProjectComesBack(t *testing.T) {
 	m.Check(s.SessionID == alpha.SessionID && len(s.Drift) == 0, "%+v", s)
 	m.WaitState("alpha", "idle")
 	m.MustRemember("alpha", alpha, "--force")
-	m.Doctor(0).IsWell(m.Team, "team.folders", "team.transcripts")
+	m.Doctor(0).IsWell(m.Team, "team.health", "team.transcripts")
 }

@@ -38,11 +38,9 @@ var checks = []check{
 
 	{id: "start.login", holds: "claude knows with which account or key it talks", run: (*examination).login},
 	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
-	{id: "start.waiting", holds: "no agent waits for a person", project: true, volatile: true, run: ofEach((*examination).live, (*examination).waiting)},
 
 	{id: "tmux.version", run: (*examination).tmuxVersion},
 	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*examination).tmuxTrial},
-	{id: "tmux.server", holds: "the tmux servers of the agents answer", volatile: true, run: (*examination).tmuxServers},
 	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
 
 	{id: "services.found", holds: "the program that runs serve and memory is beside this one, of the same version", run: (*examination).services},
@@ -60,16 +58,11 @@ var checks = []check{
 	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
 
 	{id: "team.paused", holds: "nothing keeps agents from being repaired by themselves", project: true, run: (*examination).paused},
-	{id: "team.records", holds: "each record can be read", project: true, volatile: true, run: (*examination).damagedRecords},
-	{id: "team.allowed", holds: "each record was written by a command of this user, or allowed", project: true, volatile: true, run: ofEach((*examination).known, (*examination).notAllowed)},
-	{id: "team.folders", holds: "the working directory of each agent is there", project: true, volatile: true, run: ofEach((*examination).known, (*examination).lostFolders)},
+	{id: "team.health", holds: "no agent needs anything", project: true, volatile: true, run: (*examination).health},
 	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: ofEach((*examination).known, (*examination).moved)},
-	{id: "team.drift", holds: "what runs is what was recorded", project: true, volatile: true, run: ofEach((*examination).live, (*examination).drifted)},
 	{id: "team.launchers", holds: "each launcher runs a program that is still installed", project: true, volatile: true, run: (*examination).replacedLaunchers},
-	{id: "team.transcripts", holds: "each conversation that was held is on disk", project: true, volatile: true, run: ofEach((*examination).known, (*examination).lostTranscripts)},
-	{id: "team.unsaved", holds: "what is said to each agent is written down", project: true, volatile: true, run: (*examination).unsaved},
+	{id: "team.transcripts", holds: "nothing is missing in the transcript of an agent", project: true, volatile: true, run: ofEach((*examination).known, (*examination).damagedTranscripts)},
 	{id: "team.keeping", holds: "Claude deletes no transcript of an agent within a week", project: true, volatile: true, run: ofEach((*examination).known, (*examination).endingTranscripts)},
-	{id: "team.twice", holds: "no conversation of an agent is open in two claudes", project: true, volatile: true, run: (*examination).openTwice},
 	{id: "team.unrecorded", holds: "each claude of this project has its record", volatile: true, run: (*examination).unrecordedClaudes},
 	{id: "team.sessions", holds: "each tmux session of this project has its record", volatile: true, run: (*examination).unrecordedSessions},
 

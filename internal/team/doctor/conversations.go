@@ -44,7 +44,7 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 // leftTurns looks for claudes of turns whose runner is gone: the runner of the next turn ends them. Only the claude of
 // a conversation has the variable of the context, perhaps empty; the others observe agents.
 func (d *examination) leftTurns(_ context.Context) (all findings) {
-	claudes, _ := d.claudes() // team.twice says what is wrong
+	claudes, _ := d.claudes() // team.unrecorded says what is wrong
 	for _, one := range claudes {
 		if _, isTurns := proc.Variable(one.PID, agent.TurnVariable); !isTurns {
 			continue

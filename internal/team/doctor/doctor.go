@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/inspect"
@@ -89,8 +90,9 @@ func holding(what string) findings { return findings{{Level: Holds, What: what}}
 // Options say how to look.
 type Options struct {
 	Fix     bool
-	Probe   bool   // start a claude in a scratch folder, and watch what it does
-	Project error  // why the project's .nbs cannot be opened; nil when it can, or there is none
+	Probe   bool  // start a claude in a scratch folder, and watch what it does
+	Project error // why the project's .nbs cannot be opened; nil when it can, or there is none
+	Bands   agent.Bands
 	Version string // of this program, as nbs-worker version prints it
 }
 
@@ -258,7 +260,7 @@ func (d *examination) records(ctx context.Context) ([]inspect.Row, error) {
 
 // live returns the agents whose recorded process runs.
 func (d *examination) live() []inspect.Row {
-	rows, _ := d.rows() // team.records says what is wrong with them
+	rows, _ := d.rows() // team.health says what is wrong with them
 	return slices.DeleteFunc(slices.Clone(rows), func(row inspect.Row) bool { return !row.Status.SamePID })
 }
 

@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/launch"
 )
 
@@ -71,11 +69,4 @@ func (d *examination) trust(_ context.Context) (all findings) {
 	}
 	return found(Note, "claude does not trust the folder "+human.Quote(d.Store.Project()), why,
 		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+launch.TrustFlag(d.Store.Project()))
-}
-
-func (d *examination) waiting(row inspect.Row) findings {
-	if row.Status.State != agent.Waiting {
-		return nil
-	}
-	return found(Note, fmt.Sprintf("%s is %s", row.Handle, row.Status.Word()), "it does nothing until a person answers", "answer it there: nbs-worker attach "+string(row.Handle))
 }

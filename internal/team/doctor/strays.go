@@ -1,11 +1,9 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,43 +62,12 @@ func sessionOf(id agent.Identity, cwd string, variable func(string) string) agen
 	return session
 }
 
-func (d *examination) openTwice(_ context.Context) (all findings) {
-	claudes, err := d.claudes()
-	if err != nil {
-		return found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "two claudes on one conversation would not be seen")
-	}
-	ours := map[agent.SessionID]bool{} // the conversations of this project; others are not judged
-	for _, row := range d.known() {
-		for _, id := range row.Record.Conversations() {
-			ours[id] = true
-		}
-	}
-	by := map[agent.SessionID][]runningClaude{}
-	for _, one := range claudes {
-		if ours[one.session] && !slices.ContainsFunc(by[one.session], func(other runningClaude) bool { return related(one.PID, other.PID) }) {
-			by[one.session] = append(by[one.session], one)
-		}
-	}
-	for session, on := range by {
-		if len(on) < 2 {
-			continue
-		}
-		all.add(Failure, fmt.Sprintf("the conversation %s is open in two claudes: pid %d in %s and pid %d in %s", session, on[0].PID, human.Quote(on[0].cwd), on[1].PID, human.Quote(on[1].cwd)),
-			"Claude has no lock: the conversation forks, and what one of them says is forgotten", "leave one of them by /exit, in its own terminal; to see which is which: "+fmt.Sprintf("ps -fp %d,%d", on[0].PID, on[1].PID))
-	}
-	slices.SortFunc(all, func(a, b Finding) int { return cmp.Compare(a.What, b.What) })
-	return all
-}
-
-// related tells whether one process was started by the other: a wrapper shows the line of
-// the claude that it runs, and so does a child that is not its own program yet.
-func related(a, b int) bool {
-	return slices.Contains(proc.AncestorsOf(a), b) || slices.Contains(proc.AncestorsOf(b), a)
-}
-
 // unrecordedClaudes looks for claudes that bear this project's mark and are in no record.
 func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
-	claudes, _ := d.claudes() // team.twice says what is wrong
+	claudes, err := d.claudes()
+	if err != nil {
+		return found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "a claude without a record would not be seen")
+	}
 	known := d.invocations()
 	for _, one := range claudes {
 		if one.root != d.Store.Project() || one.handle == "" || known[one.invocation] || d.atWork(one.handle) {
@@ -154,7 +121,7 @@ func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
 	for _, client := range d.servers() {
 		panes, err := client.Panes(ctx)
 		if err != nil {
-			continue // tmux.server says so
+			continue // team.health says so
 		}
 		for _, pane := range panes {
 			if pane.Invocation == "" || known[pane.Invocation] || !strings.HasPrefix(pane.Session, "nbs-") {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
@@ -13,8 +12,9 @@ import (
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/inspect"
-	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/recovery"
+	"nbs-worker/internal/team/triage"
 )
 
 func (d *examination) paused(_ context.Context) findings {
@@ -32,39 +32,26 @@ func (d *examination) paused(_ context.Context) findings {
 	return nil
 }
 
-func (d *examination) damagedRecords(_ context.Context) (all findings) {
-	rows, err := d.rows()
+// health names the agents that triage has something to say of. It is a warning when one of them needs a person for
+// more than an answer, or could not be asked.
+func (d *examination) health(ctx context.Context) findings {
+	team, err := recovery.Team(&d.Inspector, nil)
 	if err != nil {
 		return found(Failure, "the records cannot be listed: "+oneLine(err), "no agent can be found", fail.HintsOf(err)...)
 	}
-	for _, row := range rows {
-		if row.Err != nil && row.Record.Handle == "" {
-			all.add(Failure, fmt.Sprintf("%s: %s", row.Handle, oneLine(row.Err)), "the agent can be neither resumed nor ended", fail.HintsOf(row.Err)...)
+	level, unwell := Note, []string(nil)
+	for _, p := range recovery.Assess(ctx, &d.Inspector, team, recovery.Limits{Bands: d.Bands}) {
+		if len(p.Steps) > 0 || p.View.Err != nil {
+			unwell = append(unwell, string(p.Handle))
+		}
+		if p.NeedsPerson() && p.Verdict != triage.Waiting || p.View.Err != nil {
+			level = Warning
 		}
 	}
-	return all
-}
-
-// notAllowed looks for records that nobody vouches for.
-func (d *examination) notAllowed(row inspect.Row) findings {
-	if !row.IsNotAllowed() {
+	if len(unwell) == 0 {
 		return nil
 	}
-	return found(Warning, fmt.Sprintf("%s: %s", row.Handle, row.NotAllowed), "nothing is started from it", "nbs-worker allow "+string(row.Handle))
-}
-
-// lostFolders looks for agents whose working directory has gone, or moved with the project.
-func (d *examination) lostFolders(row inspect.Row) findings {
-	r := &row.Record
-	if observe.IsFolder(r.LaunchCwd()) {
-		return nil
-	}
-	if to := d.MovedWithProject(r); to != "" {
-		return found(Note, fmt.Sprintf("%s: its folder has moved with the project, from %s to %s", r.Handle, human.Quote(r.LaunchCwd()), human.Quote(to)),
-			"a resume starts it where the folder is now; claude has to trust it there", "nbs-worker resume "+string(r.Handle))
-	}
-	return found(Failure, fmt.Sprintf("%s: its working directory %s is not there", r.Handle, human.Quote(r.LaunchCwd())), "it cannot be started",
-		"put the folder back, or say where it is now: nbs-worker resume "+string(r.Handle)+" --cwd DIR")
+	return found(level, "not all is well with "+handles(unwell), "triage says what is wrong with each agent, and what it needs", "nbs-worker triage")
 }
 
 // moved looks for records that name the conversation before a /clear or /branch.
@@ -103,17 +90,6 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), untold
 }
 
-func (d *examination) drifted(row inspect.Row) (all findings) {
-	differences, _ := d.DriftOf(&row.Record) // else it has just ended
-	for _, drift := range differences {
-		if drift.Field != "session_id" { // team.moved
-			all.add(Warning, fmt.Sprintf("%s: %s is %s, recorded %s", row.Handle, drift.Field, human.Quote(drift.Live), human.Quote(drift.Recorded)),
-				"a resume would start it as recorded, and not as it runs", fmt.Sprintf("nbs-worker session %s", row.Handle), fmt.Sprintf("to start it as recorded: nbs-worker resume %s --force", row.Handle))
-		}
-	}
-	return all
-}
-
 // replacedLaunchers looks for launchers whose program was replaced by another version, as an upgrade does.
 func (d *examination) replacedLaunchers(_ context.Context) findings {
 	return judgeLaunchers(d.live(), proc.IsReplaced)
@@ -134,26 +110,13 @@ func judgeLaunchers(live []inspect.Row, isReplaced func(pid int) bool) findings 
 		"when their turns may end: nbs-worker resume "+strings.Join(old, " ")+" --force")
 }
 
-// lostTranscripts looks for conversations that were held and are not where Claude has them.
-func (d *examination) lostTranscripts(row inspect.Row) findings {
+// damagedTranscripts looks for transcripts that are there, and are not what was said.
+func (d *examination) damagedTranscripts(row inspect.Row) findings {
 	r := &row.Record
 	kept, err := d.RetentionOf(r)
-	switch {
-	case err != nil:
-		return nil // a start says what cannot be read
-	case kept.Path != "":
-		return d.unwhole(r, kept)
-	case r.TranscriptSeen.IsZero():
-		return nil
-	case kept.Kept != archive.NotKept:
-		return found(Note, string(r.Handle)+": its transcript is gone from where Claude has it; the archive keeps it", "nothing is lost: a resume puts it back", "nbs-worker resume "+string(r.Handle))
+	if err != nil || kept.Path == "" {
+		return nil // a start or triage says so
 	}
-	return found(Failure, fmt.Sprintf("%s: the transcript of its conversation %s is gone; it was there on %s", r.Handle, r.SessionID, r.TranscriptSeen.UTC().Format(time.DateOnly)),
-		"it cannot be resumed; Claude, or somebody, has deleted the file", "put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
-}
-
-// unwhole returns what is wrong with a transcript that is there.
-func (d *examination) unwhole(r *agent.Record, kept keep.Retention) findings {
 	config, err := d.ConfigOf(r)
 	if err != nil {
 		return nil
@@ -192,18 +155,6 @@ func (d *examination) endingTranscripts(row inspect.Row) (all findings) {
 	if kept.Kept != archive.Linked && kept.Kept != archive.CopyFresh {
 		f.Level, f.Why = Warning, "the archive does not have all of it: what is deleted cannot be resumed"
 		f.Fix = append([]string{"to keep it in the archive: nbs-worker session " + string(handle)}, f.Fix...)
-	}
-	return all
-}
-
-// unsaved looks for agents whose claude cannot write its transcript.
-func (d *examination) unsaved(ctx context.Context) (all findings) {
-	records := agent.Mapped(d.live(), func(row inspect.Row) agent.Record { return row.Record })
-	for _, sight := range d.LookClosely(ctx, records) {
-		if sight.Unsaved != "" {
-			all.add(Failure, fmt.Sprintf("%s: its turns are being lost: %s", sight.Record.Handle, sight.Unsaved),
-				"a resume would not know what was said since", "make room before it is ended; look: nbs-worker session "+string(sight.Record.Handle))
-		}
 	}
 	return all
 }

@@ -8,7 +8,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/doctor/trial"
@@ -52,20 +51,6 @@ func (d *examination) tmuxTrial(ctx context.Context) findings {
 			"an agent's session would not be found again, or another one be taken for it", "try another tmux: "+installTmux)
 	}
 	return nil
-}
-
-// tmuxServers looks for servers of agents that cannot be asked.
-func (d *examination) tmuxServers(_ context.Context) (all findings) {
-	said := map[string]bool{}
-	for _, row := range d.known() {
-		if row.Err == nil || fail.KindOf(row.Err) == fail.Unfit && row.Record.Process == nil || said[row.Err.Error()] {
-			continue
-		}
-		said[row.Err.Error()] = true
-		all.add(Failure, fmt.Sprintf("the tmux server of %s: %s", row.Handle, oneLine(row.Err)),
-			"its agents live, and nobody can see them or speak to them", fail.HintsOf(row.Err)...)
-	}
-	return all
 }
 
 // servers are the tmux servers that matter here: where the agents are, and where the next
