@@ -18,8 +18,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/smallfile"
 )
@@ -103,11 +101,4 @@ func Owner(pid int) (uid int, err error) {
 func IsOurs(pid int) bool {
 	uid, err := Owner(pid)
 	return err == nil && uid == os.Geteuid()
-}
-
-// LeadsSession tells whether a process leads a session, as a daemon and the first process of a
-// terminal do.
-func LeadsSession(pid int) bool {
-	session, err := unix.Getsid(pid)
-	return err == nil && session == pid
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -135,14 +134,6 @@ func (c *Client) Hold(ctx context.Context, sessionID string) (release func(conte
 		return nil, fail.Errorf(fail.Failed, "tmux: what it said of a pane cannot be read")
 	}
 	return func(ctx context.Context) error { return c.KillPane(ctx, Pane{ID: id, PID: pid}) }, nil
-}
-
-// AsksForSession tells whether a command line is that of a client which asks for the session
-// of a start, or of the server that came up for it.
-func AsksForSession(cmdline []string, id agent.Invocation) bool {
-	option := slices.Index(cmdline, invocationOption)
-	opens := slices.Contains(cmdline, "new-session") || slices.Contains(cmdline, "new-window")
-	return opens && option >= 0 && option+1 < len(cmdline) && cmdline[option+1] == string(id)
 }
 
 // escapeWord keeps tmux from reading a final ';' as the end of the command.

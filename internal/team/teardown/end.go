@@ -88,20 +88,21 @@ func (t teardown) end(ctx context.Context, r agent.Record) error {
 	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || elsewhere(&r) {
 		return err
 	}
-	var late error
-	if !arrived(&r) {
-		if late = t.endArrival(ctx, &r); SparingPane(late) != nil {
-			return late
-		}
+	if !arrived(&r) { // a launcher that comes late finds no launch file, and leaves by itself
+		_ = t.Store.DropLaunch(r.Handle) // what cannot be removed cannot be taken by a launcher either
 	}
-	err := endStart(ctx, processes(t), &r, func() error {
+	return endStart(ctx, processes(t), &r, func() error {
 		client, panes, err := t.Panes(ctx, &r)
-		if err == nil {
-			_, err = endPane(ctx, client, panes, &r)
+		if err != nil {
+			return err
 		}
-		return err
+		return endPane(ctx, client, panes, &r)
 	})
-	return cmp.Or(err, late)
+}
+
+// arrived reports whether the record names the launcher of a start, or an adopted claude.
+func arrived(r *agent.Record) bool {
+	return r.Process.Launcher.PID != 0 || r.Process.Adopted != nil
 }
 
 // endStart ends claude first, so that its launcher writes down how it ended, and leaves by itself.
@@ -123,7 +124,11 @@ func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func
 	if arrived(r) && hasPane(r) {
 		pane = closePane()
 	}
-	if err := checkGone(ps, r); err != nil {
+	err = checkGone(ps, r)
+	if err != nil && !arrived(r) { // its launcher has just come, and is about to leave
+		err = cmp.Or(endLeftovers(ctx, ps, r, nil), checkGone(ps, r))
+	}
+	if err != nil {
 		return err
 	}
 	if pane != nil {
@@ -164,11 +169,9 @@ func endLeftovers(ctx context.Context, ps Processes, r *agent.Record, found []ag
 
 // SparingPane drops the error of an end that lacks only the pane: a tmux server that does not
 // answer is no reason to leave an agent down. The pane ends by itself with the launcher that
-// led it, and a launcher that comes late finds no launch file.
+// led it.
 func SparingPane(err error) error {
-	_, pane := errors.AsType[*paneLeftError](err)
-	_, late := errors.AsType[*lateError](err)
-	if pane || late {
+	if _, left := errors.AsType[*paneLeftError](err); left {
 		return nil
 	}
 	return err
@@ -197,26 +200,24 @@ func (t teardown) checkUnidentified(r *agent.Record) error {
 // ends by itself when it was all that ran there.
 func hasPane(r *agent.Record) bool { return r.Process.Tmux != nil && r.Process.Adopted == nil }
 
-// endPane ends the pane of a start and returns who led it; nobody when it is not there. Other
-// panes and windows of its session are a person's and stay.
-func endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.Record) (leader agent.Identity, err error) {
+// endPane ends the pane of a start, if it is there. Other panes and windows of its session are a
+// person's and stay.
+func endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.Record) error {
 	pane, there := observe.PaneOf(panes, r.Process)
 	if !there {
-		return leader, nil
-	}
-	if id, err := proc.Identify(pane.PID); err == nil { // else it has gone already
-		leader = id
+		return nil
 	}
 	if err := server.KillPane(ctx, pane); err != nil {
-		return leader, health.Diagnose(server, r.Handle, err)
+		return health.Diagnose(server, r.Handle, err)
 	}
-	if panes, err = server.Panes(ctx); err != nil {
-		return leader, health.Diagnose(server, r.Handle, err)
+	panes, err := server.Panes(ctx)
+	if err != nil {
+		return health.Diagnose(server, r.Handle, err)
 	}
 	if _, there := observe.PaneOf(panes, r.Process); there {
-		return leader, errors.New("it is still there")
+		return errors.New("it is still there")
 	}
-	return leader, nil
+	return nil
 }
 
 // checkGone observes that nothing of the start is left.

@@ -19,6 +19,7 @@ import (
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/observe"
 
 	"nbs-worker/internal/sim/rig"
@@ -149,14 +150,13 @@ func TestOnlyTheAgentsOwnPaneIsEnded(t *testing.T) {
 		"a pane that does not end": {server{panes: []tmux.Pane{own}, keeps: true}, 1, "it is still there"},
 		"a server that is silent":  {server{panes: []tmux.Pane{own}, err: errors.New("silent")}, 1, "silent"},
 	} {
-		_, err := endPane(t.Context(), &c.server, c.server.panes, start())
+		err := endPane(t.Context(), &c.server, c.server.panes, start())
 		rig.Check(t, fmt.Sprint(err) == c.err && len(c.server.panes) == c.left, "%s: %v, and %+v is left", what, err, c.server.panes)
 	}
 }
 
-// Of a start that has not arrived, what has come of it is ended also where tmux does not answer, and that more may come is
-// told. It keeps no agent down.
-func TestStartThatMayStillComeUp(t *testing.T) {
+// Of a start that has not arrived, what has come of it is ended without tmux, and a launcher that comes late finds no launch file.
+func TestStartThatHasNotArrived(t *testing.T) {
 	t.Parallel()
 	opened, err := store.Create(storetest.MemoryProject(t))
 	rig.Must(t, err)
@@ -167,6 +167,11 @@ func TestStartThatMayStillComeUp(t *testing.T) {
 	r := agent.Record{Spec: agent.Spec{Handle: "alpha", ProjectRoot: opened.Project()}, Process: &agent.Process{
 		Invocation: agent.NewInvocation(), Identity: self, Tmux: &agent.TmuxPlace{Path: "/tmp/s"},
 	}}
+	opened.UseHome(trust.Home(rig.MemoryDir(t)))
+	unlock, err := opened.LockVerb("alpha", "spawn", time.Now()) // which makes the folders
+	rig.Must(t, err)
+	defer unlock()
+	rig.Must(t, opened.PutLaunch("alpha", store.Launch{Invocation: r.Process.Invocation}))
 	cmd := exec.Command("cat")
 	cmd.Env = append(os.Environ(), agent.InvocationVariable+"="+string(r.Process.Invocation))
 	child := rig.StartChild(t, cmd)
@@ -174,6 +179,6 @@ func TestStartThatMayStillComeUp(t *testing.T) {
 	rig.Must(t, err)
 	o := &observe.Observer{Store: opened, Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.TimedOut, "silent") }}
 	err = End(t.Context(), o, r)
-	rig.Check(t, fmt.Sprint(err) == `its start may still come up in the tmux server "/tmp/s": silent` && fail.KindOf(err) == fail.TimedOut, "%v", err)
-	rig.Check(t, SparingPane(err) == nil && !proc.IsAlive(id), "spared: %v; alive: %t", SparingPane(err), proc.IsAlive(id))
+	_, late := opened.TakeLaunch("alpha", r.Process.Invocation)
+	rig.Check(t, err == nil && !proc.IsAlive(id) && errors.Is(late, agent.ErrSuperseded), "%v; alive: %t; a late launcher: %v", err, proc.IsAlive(id), late)
 }
