@@ -33,7 +33,7 @@ NIGHTS = 5
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/nbs-worker and nbs-worker-services beside it, and bin/nbs-sim, the simulator
+build: ## build bin/nbs-worker, and bin/nbs-sim, the simulator
 	CGO_ENABLED=0 go build -trimpath -ldflags "-X nbs-worker/internal/app/cli.stamped=$(VERSION)" -o bin/ ./cmd/...
 
 demo: build ## show a recovery with the real Claude Code, without a network or an account
@@ -128,16 +128,16 @@ man: ## generate the man pages into build/man
 bootstrap: ## fetch what the tests need: tmux, jq, strace, mke2fs, systemd-analyze, the pinned Claude Code
 	scripts/bootstrap test
 
-install: build man ## install the programs, the man pages and the completions under PREFIX (/usr/local)
+install: build man ## install the program, the man pages and the completions under PREFIX (/usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(SHARE)/man/man1" "$(SHARE)/$(BASH)" "$(SHARE)/$(ZSH)" "$(SHARE)/$(FISH)"
-	install -m 755 bin/nbs-worker bin/nbs-worker-services "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 bin/nbs-worker "$(DESTDIR)$(PREFIX)/bin"
 	install -m 644 build/man/*.1 "$(SHARE)/man/man1"
 	bin/nbs-worker completion bash >"$(SHARE)/$(BASH)/nbs-worker"
 	bin/nbs-worker completion zsh >"$(SHARE)/$(ZSH)/_nbs-worker"
 	bin/nbs-worker completion fish >"$(SHARE)/$(FISH)/nbs-worker.fish"
 
 uninstall: ## remove what make install has installed under PREFIX; your projects and their records stay
-	rm -f "$(DESTDIR)$(PREFIX)/bin/nbs-worker" "$(DESTDIR)$(PREFIX)/bin/nbs-worker-services"
+	rm -f "$(DESTDIR)$(PREFIX)/bin/nbs-worker"
 	rm -f "$(SHARE)"/man/man1/nbs-worker.1 "$(SHARE)"/man/man1/nbs-worker-*.1
 	rm -f "$(SHARE)/$(BASH)/nbs-worker" "$(SHARE)/$(ZSH)/_nbs-worker" "$(SHARE)/$(FISH)/nbs-worker.fish"
 

@@ -88,7 +88,7 @@ func measured(ctx context.Context, opts bench.Options) (bench.Result, error) {
 	if err != nil {
 		return bench.Result{}, err
 	}
-	if err := bench.Install(tools, append(floors, opts.Worker, opts.Worker+"-services")...); err != nil {
+	if err := bench.Install(tools, append(floors, opts.Worker)...); err != nil {
 		return bench.Result{}, err
 	}
 	opts.Tools, opts.Worker = tools, filepath.Join(tools, filepath.Base(opts.Worker))

@@ -12,5 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], cli.System(), nil))
+	os.Exit(cli.Main(os.Args[1:], cli.System()))
 }

@@ -10,17 +10,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"nbs-worker/internal/app/cli"
-	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/sim/rig"
 )
 
 // The programs are this test binary under other names.
 func TestMain(m *testing.M) {
 	testscript.Main(private{m}, map[string]func(){
-		"nbs-worker":          main,
-		"nbs-worker-services": func() { os.Exit(cli.Main(os.Args[1:], cli.System(), services.All())) },
-		"terminal":            func() { os.Exit(terminal()) },
+		"nbs-worker": main,
+		"terminal":   func() { os.Exit(terminal()) },
 	})
 }
 

@@ -28,7 +28,7 @@ func TestWaitForATurnThatIsInterrupted(t *testing.T) {
 	interrupt()
 	for _, line := range []string{"reset review", "restore review 4f0c"} {
 		var said strings.Builder
-		code := execute(ctx, append([]string{"--root", project, "conversation"}, strings.Fields(line)...), Streams{Err: &said}, nil)
+		code := execute(ctx, append([]string{"--root", project, "conversation"}, strings.Fields(line)...), Streams{Err: &said})
 		verb, _, _ := strings.Cut(line, " ")
 		want := "nbs-worker: conversation " + verb + " review: interrupted\n"
 		rig.Check(t, code == int(fail.Interrupted) && said.String() == want, "%s: exit code %d: %s", line, code, said.String())

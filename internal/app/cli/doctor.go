@@ -97,7 +97,7 @@ func (f *factory) openToExamine() (*supervisor.Supervisor, doctor.Options, error
 var groupTitles = map[string]string{
 	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
 	"left": "Left behind", "environment": "Environment", "clock": "Clock", "start": "First start", "machine": "Machine",
-	"conversations": "Conversations", "services": "Services",
+	"conversations": "Conversations",
 }
 
 // printCheckup shows what is not well, by groups, and counts the rest.

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/companion"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
@@ -25,14 +25,13 @@ import (
 
 // factory makes what commands need, when they need it: --help opens nothing.
 type factory struct {
-	streams  Streams
-	args     []string       // the command line
-	verb     string         // that runs, as powers names it
-	services *Services      // nil: another program has them
-	root     string         // --root
-	socket   string         // --tmux-socket
-	json     bool           // --json
-	handles  []agent.Handle // that the command line names, when a verb acts on each of them
+	streams Streams
+	args    []string       // the command line
+	verb    string         // that runs, as powers names it
+	root    string         // --root
+	socket  string         // --tmux-socket
+	json    bool           // --json
+	handles []agent.Handle // that the command line names, when a verb acts on each of them
 
 	opened   *store.Store
 	began    time.Time
@@ -142,26 +141,16 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 		return nil, err
 	}
 	f.use(opened)
-	program, err := f.worker()
+	program, err := os.Executable() // runs as launcher and hook too
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return f.permitted(supervisor.New(observe.Observer{
+	s := supervisor.New(observe.Observer{
 		Store: opened, Tmux: tmux.NewServers(health.Stuck).Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
-	}))
-}
-
-// worker is the path of the program that runs as launcher and hook: this one, unless it has the services.
-func (f *factory) worker() (string, error) {
-	if f.services != nil {
-		return companion.Worker()
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return "", errors.Join(errors.New("find this program"), err)
-	}
-	return program, nil
+	})
+	s.Remembered = services.Remembered
+	return f.permitted(s)
 }
 
 // confined gives the command the environment of the agent that calls it, unless that may manage.

@@ -63,7 +63,7 @@ func runOn(streams Streams, args ...string) ran {
 		streams.Out = &out
 	}
 	streams.Err = &err
-	code := Main(args, streams, nil)
+	code := Main(args, streams)
 	return ran{code: code, out: out.String(), err: err.String()}
 }
 

@@ -16,14 +16,14 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// Main runs the program with the arguments and returns its exit code. services is nil in a program without them.
-func Main(args []string, streams Streams, services *Services) int {
-	return execute(context.Background(), args, streams, services)
+// Main runs the program with the arguments and returns its exit code.
+func Main(args []string, streams Streams) int {
+	return execute(context.Background(), args, streams)
 }
 
 // execute runs one command line.
-func execute(ctx context.Context, args []string, streams Streams, services *Services) int {
-	f := &factory{streams: streams, began: time.Now().UTC(), args: args, services: services}
+func execute(ctx context.Context, args []string, streams Streams) int {
+	f := &factory{streams: streams, began: time.Now().UTC(), args: args}
 	ctx, stop := f.untilInterrupted(ctx)
 	defer stop()
 	defer f.close()

@@ -3,17 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
-	"nbs-worker/internal/platform/companion"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -57,18 +54,10 @@ The observer runs within nbs-worker serve, or as nbs-worker memory work. It cost
 
 // remembering completes a verb of the memory that has --json.
 func (f *factory) remembering(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
-	return f.withJSON(f.inServices(cmd, run))
-}
-
-// inServices completes a verb of the memory, whose database only the program of the services has.
-func (f *factory) inServices(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
 	cmd.RunE = func(c *cobra.Command, args []string) error {
-		if f.services == nil {
-			return failed(f.handOver(c.Context()), "memory "+c.Name())
-		}
 		return failed(run(c.Context(), args), "memory "+c.Name())
 	}
-	return cmd
+	return f.withJSON(cmd)
 }
 
 // remembered calls use with what is remembered in the project. Errors: NotFound when nothing ever was.
@@ -77,43 +66,30 @@ func (f *factory) remembered(ctx context.Context, use func(s *supervisor.Supervi
 	if err != nil {
 		return err
 	}
-	m, err := f.openMemory(ctx, s.Store)
+	m, err := openMemory(ctx, s.Store)
 	if err != nil {
 		return err
 	}
 	return errors.Join(use(s, m), m.Close())
 }
 
-// hasMemory tells whether something may be remembered in a project. A file that cannot be looked at is not missing.
-func hasMemory(in *store.Store) bool {
-	_, err := os.Lstat(in.MemoryFile())
-	return !errors.Is(err, os.ErrNotExist)
-}
-
-func (f *factory) openMemory(ctx context.Context, in *store.Store) (memory.Store, error) {
-	if !hasMemory(in) {
+func openMemory(ctx context.Context, in *store.Store) (memory.Store, error) {
+	if !services.HasMemory(in) {
 		return nil, fail.Errorf(fail.NotFound, "nothing was ever remembered in this project").
 			Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
-	return f.services.OpenMemory(ctx, in, false)
+	return services.OpenMemory(ctx, in, false)
 }
 
-// forget removes all that is remembered of an agent that was dismissed.
-func (f *factory) forget(ctx context.Context, in *store.Store, handle agent.Handle) error {
-	if !hasMemory(in) {
+// forget removes all that is remembered of an agent that was dismissed, if the caller may.
+func forget(ctx context.Context, s *supervisor.Supervisor, handle agent.Handle) error {
+	if !services.HasMemory(s.Store) {
 		return nil
 	}
-	if f.services == nil {
-		var complaint strings.Builder
-		args := []string{"memory", "forget", "--handle", string(handle), "--yes", "--root", in.Project()}
-		code, err := companion.Run(ctx, args, strings.NewReader(""), io.Discard, &complaint)
-		if err == nil && code != 0 {
-			first, _, _ := strings.Cut(complaint.String(), "\n")
-			err = errors.New(oneLine(strings.TrimPrefix(first, "nbs-worker: ")))
-		}
+	if err := s.Check(powers["memory forget"]); err != nil {
 		return err
 	}
-	m, err := f.services.OpenMemory(ctx, in, false)
+	m, err := services.OpenMemory(ctx, s.Store, false)
 	if err != nil {
 		return err
 	}

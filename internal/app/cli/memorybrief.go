@@ -3,22 +3,17 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/memory"
-	"nbs-worker/internal/store"
 	brief "nbs-worker/internal/team/briefing"
 )
-
-// briefed is how many observations are looked at for a briefing; the notes have room for fewer.
-const briefed = 100
 
 type briefOptions struct {
 	sessionID, why string
@@ -67,11 +62,11 @@ func runMemoryBrief(ctx context.Context, f *factory, o *briefOptions, handle age
 	if !slices.Contains(r.Conversations(), id) {
 		return fail.Errorf(fail.NotFound, "the agent was never in the conversation %s", human.Quote(string(id))).Hint("to see where it was: nbs-worker session %s", r.Handle)
 	}
-	noted, err := f.latestOf(ctx, s.Store, r.Handle)
+	noted, err := services.Remembered(ctx, s.Store, r.Handle)
 	if err != nil {
 		return err
 	}
-	words, from := brief.Of(&s.Observer, &r, brief.Wanted{SessionID: id, Why: o.why, Tokens: o.tokens}, noted)
+	words, from := brief.Text(&s.Observer, &r, brief.Wanted{SessionID: id, Why: o.why, Tokens: o.tokens}, noted)
 	if from.Missed != nil {
 		f.sayNote(from.Missed.Error())
 	}
@@ -80,17 +75,4 @@ func runMemoryBrief(ctx context.Context, f *factory, o *briefOptions, handle age
 	}
 	_, err = f.streams.Out.Write([]byte(words))
 	return err
-}
-
-// latestOf is what is remembered of an agent, the newest first; nothing where nothing ever was.
-func (f *factory) latestOf(ctx context.Context, in *store.Store, handle agent.Handle) ([]memory.Observation, error) {
-	if !hasMemory(in) {
-		return nil, nil
-	}
-	m, err := f.services.OpenMemory(ctx, in, false)
-	if err != nil {
-		return nil, err
-	}
-	noted, err := m.Latest(ctx, memory.Query{Handle: handle, Limit: briefed})
-	return noted, errors.Join(err, m.Close())
 }

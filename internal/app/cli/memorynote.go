@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -82,7 +83,7 @@ func runMemoryAdd(ctx context.Context, f *factory, o *noteOptions, handle agent.
 	if err != nil {
 		return err
 	}
-	m, err := f.services.OpenMemory(ctx, s.Store, true)
+	m, err := services.OpenMemory(ctx, s.Store, true)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -96,7 +97,7 @@ func runMemoryQuery(ctx context.Context, f *factory, q *memoryQuery, ask func(me
 	if err != nil {
 		return err
 	}
-	if !hasMemory(s.Store) {
+	if !services.HasMemory(s.Store) {
 		f.note("nothing was ever remembered in this project; to have an agent observed: nbs-worker memory on HANDLE")
 		return f.showObservations(nil)
 	}

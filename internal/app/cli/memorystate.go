@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -66,7 +67,7 @@ func runMemoryStatus(ctx context.Context, f *factory) error {
 
 // howFar is how far the agents are observed, and what that has cost today; nothing where nothing was ever remembered.
 func (f *factory) howFar(ctx context.Context, in *store.Store) (all []memory.StatusOf, spent int, err error) {
-	m, err := f.openMemory(ctx, in)
+	m, err := openMemory(ctx, in)
 	if fail.KindOf(err) == fail.NotFound {
 		return nil, 0, nil
 	}
@@ -263,7 +264,7 @@ func runMemoryImport(ctx context.Context, f *factory, path string) error {
 		}
 		in = file
 	}
-	m, err := f.services.OpenMemory(ctx, s.Store, true)
+	m, err := services.OpenMemory(ctx, s.Store, true)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
@@ -43,9 +44,6 @@ func (f *factory) switching(on bool, cmd *cobra.Command) *cobra.Command {
 	cmd.ValidArgsFunction = f.handlesWhere(func(r *agent.Record, _ bool) bool { return r.Memory != on })
 	verb := "memory " + cmd.Name()
 	cmd.RunE = func(c *cobra.Command, args []string) error {
-		if f.services == nil {
-			return failed(f.handOver(c.Context()), verb)
-		}
 		return runMemorySwitch(c.Context(), f, verb, on, handlesOf(args))
 	}
 	return f.withJSON(cmd)
@@ -61,7 +59,7 @@ func runMemorySwitch(ctx context.Context, f *factory, verb string, on bool, hand
 			if _, err := s.Store.Load(handle); err != nil {
 				return outcome{}, err
 			}
-			m, err := f.services.OpenMemory(ctx, s.Store, true)
+			m, err := services.OpenMemory(ctx, s.Store, true)
 			if err != nil {
 				return outcome{}, err
 			}
@@ -88,7 +86,10 @@ asks, at a terminal. Only a person may allow it.`,
 		Example: `  nbs-worker memory allow`,
 		Args:    cobra.NoArgs,
 	}
-	return f.inServices(cmd, func(ctx context.Context, _ []string) error { return runMemoryAllow(ctx, f) })
+	cmd.RunE = func(c *cobra.Command, _ []string) error {
+		return failed(runMemoryAllow(c.Context(), f), "memory allow")
+	}
+	return cmd
 }
 
 func runMemoryAllow(ctx context.Context, f *factory) error {
@@ -99,7 +100,7 @@ func runMemoryAllow(ctx context.Context, f *factory) error {
 	if err != nil {
 		return err
 	}
-	m, instance, err := f.services.LookAtMemory(ctx, s.Store)
+	m, instance, err := services.LookAtMemory(ctx, s.Store)
 	if err != nil {
 		return err
 	}

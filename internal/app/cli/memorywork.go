@@ -6,21 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 )
-
-// ObserveOptions are those of nbs-worker memory work.
-type ObserveOptions struct {
-	Once   bool         // what there is now, and no more
-	Handle agent.Handle // only this agent; "": each whose memory is on
-	Model  agent.Model  // of the observers; "": a small one
-	PerDay int          // tokens in a day, in UTC; 0: the usual limit
-	Say    func(format string, args ...any)
-	// Done is called with the outcome of one round, and with what waits.
-	Done func(turns, observations, tokens int, waits []string) error
-}
 
 type workOptions struct {
 	once          bool
@@ -55,7 +45,7 @@ something still waits.`,
 }
 
 func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
-	asked := ObserveOptions{Once: o.once, PerDay: o.perDay, Say: f.say, Done: f.worked}
+	asked := services.ObserveOptions{Once: o.once, PerDay: o.perDay, Say: f.say, Done: f.worked}
 	var err error
 	if o.handle != "" {
 		if asked.Handle, err = agent.ParseHandle(o.handle); err != nil {
@@ -77,10 +67,10 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 			return err
 		}
 	}
-	if !hasMemory(s.Store) && len(observed(s)) == 0 {
+	if !services.HasMemory(s.Store) && len(observed(s)) == 0 {
 		return fail.Errorf(fail.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
-	if err := f.services.Observe(ctx, s, asked); ctx.Err() == nil {
+	if err := services.Observe(ctx, s, asked); ctx.Err() == nil {
 		return err
 	}
 	return exitError(fail.Interrupted)

@@ -89,7 +89,7 @@ func TestUninstallRemovesWhatIsInstalled(t *testing.T) {
 		rig.Check(t, strings.Contains(install, ">"+file+"\n"), "%s is not installed by\n%s", file, install)
 		rig.Check(t, strings.Contains(uninstall, " "+file), "%s is not removed by\n%s", file, uninstall)
 	}
-	for _, file := range []string{"/p/bin/nbs-worker ", "/p/bin/nbs-worker-services\n", "/p/share/man/man1/nbs-worker.1 ", "/p/share/man/man1/nbs-worker-*.1\n"} {
+	for _, file := range []string{"/p/bin/nbs-worker\n", "/p/share/man/man1/nbs-worker.1 ", "/p/share/man/man1/nbs-worker-*.1\n"} {
 		rig.Check(t, strings.Contains(uninstall, file), "%s is not removed by\n%s", file, uninstall)
 	}
 	rig.Check(t, strings.Contains(install, "cli.stamped=1.2.3 "), "no version is stamped by\n%s", install)

@@ -82,7 +82,7 @@ func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
 	}
 	v.note("$ %s", commandLine(args))
 	before := os.Environ()
-	code := execute(ctx, v.here(args), streams, v.services)
+	code := execute(ctx, v.here(args), streams)
 	if err := restoreEnvironment(before); err != nil {
 		return runbook.Outcome{Code: int(fail.Failed), Out: out.String(), Errors: err.Error()}
 	}

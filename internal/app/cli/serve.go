@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 )
@@ -19,7 +20,7 @@ type serveOptions struct {
 	idle    time.Duration
 	metrics string
 
-	chats      ChatOptions
+	chats      services.ChatOptions
 	promptFile string
 	model      string
 	contextCmd string
@@ -85,10 +86,7 @@ For a service unit: nbs-worker export systemd.`, fail.Failed, fail.NotFound, fai
 }
 
 func runServe(ctx context.Context, f *factory, o *serveOptions) error {
-	if f.services == nil {
-		return f.handOver(ctx)
-	}
-	asked := ServeOptions{Chats: o.chats, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.say}
+	asked := services.ServeOptions{Chats: o.chats, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.say}
 	s, err := f.planner() // who may not serve learns nothing of a file
 	if err != nil {
 		return err
@@ -111,7 +109,7 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 	if asked.Metrics, err = o.listen(ctx); err != nil {
 		return err
 	}
-	return f.services.Serve(ctx, asked, f.founder)
+	return services.Serve(ctx, asked, f.founder)
 }
 
 // listen opens the address of the metrics, if one was named. Errors: BadInput.

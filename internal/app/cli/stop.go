@@ -135,7 +135,7 @@ func runEnding(ctx context.Context, f *factory, verb string, o *endingOptions, t
 			}
 		}
 		if o.forgets {
-			if err := f.forget(ctx, s.Store, handle); err != nil {
+			if err := forget(ctx, s, handle); err != nil {
 				f.say("%s %s: what is remembered of it stays: %s; to remove it: nbs-worker memory forget --handle %s --yes", verb, handle, err, handle)
 			}
 		}

@@ -5,21 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/app/cli"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/memory/db"
 	"nbs-worker/internal/memory/observer"
 	"nbs-worker/internal/store"
+	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/supervisor"
 )
 
-// openMemory opens the memory of a project, which must be sealed; create makes one that is missing.
-func openMemory(ctx context.Context, in *store.Store, create bool) (memory.Store, error) {
+// OpenMemory opens what is remembered in a project; create makes and seals it where it is missing. Errors: NotFound; Held
+// when it does not have the user's seal; Unfit when a later version made it; Failed when it is damaged.
+func OpenMemory(ctx context.Context, in *store.Store, create bool) (memory.Store, error) {
 	open := db.Open
 	if create {
 		open = func(ctx context.Context, path string) (*db.Database, error) {
@@ -45,8 +47,8 @@ func openMemory(ctx context.Context, in *store.Store, create bool) (memory.Store
 	return nil, errors.Join(err, d.Close())
 }
 
-// lookAtMemory opens the memory of a project, whether or not it is sealed.
-func lookAtMemory(ctx context.Context, in *store.Store) (memory.Store, string, error) {
+// LookAtMemory opens what is remembered for a person to look at, whether or not it is sealed.
+func LookAtMemory(ctx context.Context, in *store.Store) (memory.Store, string, error) {
 	d, err := db.Open(ctx, in.MemoryFile())
 	if err != nil {
 		return nil, "", err
@@ -54,9 +56,53 @@ func lookAtMemory(ctx context.Context, in *store.Store) (memory.Store, string, e
 	return d, d.Instance(), nil
 }
 
-// observing runs the worker of the memory.
-func observing(ctx context.Context, s *supervisor.Supervisor, o cli.ObserveOptions) error {
-	kept, err := openMemory(ctx, s.Store, true)
+// HasMemory reports whether something may be remembered in a project. A file that cannot be looked at is not missing.
+func HasMemory(in *store.Store) bool {
+	_, err := os.Lstat(in.MemoryFile())
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+const (
+	briefed         = 100 // observations that are read for a briefing, which has room for fewer
+	remembersWithin = 20 * time.Second
+)
+
+// Remembered returns what a briefing may say of an agent, the newest first; nothing where there is no memory.
+func Remembered(ctx context.Context, in *store.Store, handle agent.Handle) ([]brief.Note, error) {
+	if !HasMemory(in) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, remembersWithin)
+	defer cancel()
+	m, err := OpenMemory(ctx, in, false)
+	if err != nil {
+		return nil, err
+	}
+	all, err := m.Latest(ctx, memory.Query{Handle: handle, Limit: briefed})
+	return agent.Mapped(all, noteOf), errors.Join(err, m.Close())
+}
+
+func noteOf(o memory.Observation) brief.Note {
+	return brief.Note{
+		ID: o.ID, Kind: strings.ReplaceAll(string(o.Type), "_", " "), Open: o.Type == memory.OpenEnd || o.Type == memory.Question,
+		Title: o.Title, Narrative: o.Narrative, Files: o.Files, At: o.At,
+	}
+}
+
+// ObserveOptions are those of nbs-worker memory work.
+type ObserveOptions struct {
+	Once   bool         // what there is now, and no more
+	Handle agent.Handle // only this agent; "": each whose memory is on
+	Model  agent.Model  // of the observers; "": a small one
+	PerDay int          // tokens in a day, in UTC; 0: the usual limit
+	Say    func(format string, args ...any)
+	// Done is called with the outcome of one round, and with what waits.
+	Done func(turns, observations, tokens int, waits []string) error
+}
+
+// Observe observes the agents of a project whose memory is on, until the context ends.
+func Observe(ctx context.Context, s *supervisor.Supervisor, o ObserveOptions) error {
+	kept, err := OpenMemory(ctx, s.Store, true)
 	if err != nil {
 		return err
 	}
@@ -91,7 +137,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 	said := ""
 	for {
 		if somethingToObserve(s.Store) {
-			err := observing(ctx, s, cli.ObserveOptions{Say: say})
+			err := Observe(ctx, s, ObserveOptions{Say: say})
 			if err != nil && ctx.Err() == nil && err.Error() != said && fail.KindOf(err) != fail.Conflict { // else another process observes
 				say("memory: %s", memory.Told(err))
 			}
@@ -107,7 +153,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 	}
 }
 
-// somethingToObserve tells whether the memory of an agent was ever on: then there is a database, or a hook has announced
+// somethingToObserve reports whether the memory of an agent was ever on: then there is a database, or a hook has announced
 // the end of a turn.
 func somethingToObserve(in *store.Store) bool {
 	for _, path := range []string{in.MemoryFile(), in.Spool().Path()} {

@@ -1,12 +1,14 @@
-// Package services puts together what the program nbs-worker-services can do and nbs-worker cannot.
+// Package services puts together what only some verbs do: the server with its chats, schedules and observer, and the
+// memory with the user's seal.
 package services
 
 import (
 	"context"
+	"net"
 	"os"
 	"time"
 
-	"nbs-worker/internal/app/cli"
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/serve"
@@ -15,16 +17,33 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// All returns all services.
-func All() *cli.Services {
-	return &cli.Services{Serve: hosting, OpenMemory: openMemory, LookAtMemory: lookAtMemory, Observe: observing}
+// ServeOptions are those of nbs-worker serve.
+type ServeOptions struct {
+	Chats   ChatOptions
+	Warm    int    // claudes that are kept at most
+	Memory  uint64 // bytes that they may have in all
+	Idle    time.Duration
+	Metrics net.Listener // nil: nowhere
+	Say     func(format string, args ...any)
+}
+
+// ChatOptions are those of the bridge to Telegram.
+type ChatOptions struct {
+	TokenFile  string // "": the token is in the environment, or there is no bridge
+	Allowed    []int64
+	Users      []int64     // who is heard in the allowed chats; empty: everybody
+	InGroups   bool        // the commands that reach agents are for groups too
+	URL        string      // of the Bot API; "": Telegram's
+	Prompt     string      // the system prompt of chats that begin, or are reset
+	Model      agent.Model // of those; "": Claude's choice
+	ContextCmd string      // a program whose output Claude is told beside each text; "": none
 }
 
 // ready is how long an agent that a chat resumes may take to be ready.
 const ready = 30 * time.Second
 
-// hosting runs the server of a project.
-func hosting(ctx context.Context, o cli.ServeOptions, open func() (*supervisor.Supervisor, error)) error {
+// Serve hosts the conversations of a project, which open opens, until the context ends.
+func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervisor, error)) error {
 	token, bridged, err := takeToken(&o.Chats)
 	if err != nil {
 		return err
@@ -52,7 +71,7 @@ func hosting(ctx context.Context, o cli.ServeOptions, open func() (*supervisor.S
 
 // takeToken reads the token and removes it from the environment, so that no process that is started later
 // inherits it. is tells whether a bridge is wanted.
-func takeToken(o *cli.ChatOptions) (token telegram.Token, is bool, err error) {
+func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 	if o.TokenFile == "" && os.Getenv(telegram.TokenVariable) == "" && len(o.Allowed) == 0 {
 		return token, false, nil
 	}
@@ -63,7 +82,7 @@ func takeToken(o *cli.ChatOptions) (token telegram.Token, is bool, err error) {
 }
 
 // bridge makes the bridge of a server.
-func bridge(o cli.ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
+func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
 	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd}
 	bridge, err := telegram.New(telegram.Options{
 		Token: token, Allowed: o.Chats.Allowed, Users: o.Chats.Users, InGroups: o.Chats.InGroups, URL: o.Chats.URL, Chats: chats, Deliveries: chats, Team: team,

@@ -7,8 +7,7 @@
 //   - A database that is damaged, or newer than this program, is an error that names it; it is left as it is.
 //
 // SQLite loses its locks when the same process opens and closes the file: nobody else may open it while it
-// is open here. The package must not import another of the program but memory and agent. Only programs that
-// need it link it: SQLite costs each start of a program half a dozen milliseconds, and memory.
+// is open here. The package must not import another of the program but memory and agent.
 package db
 
 import (

@@ -39,13 +39,8 @@ func (b binary) folder() string {
 // Worker is the path of nbs-worker, built from this checkout.
 func Worker(t testing.TB) string { return WorkerWith(t, "") }
 
-// WorkerWith is Worker built with linker flags, for a variable that only the linker can set. nbs-worker-services is
-// built beside it.
-func WorkerWith(t testing.TB, ldflags string) string {
-	t.Helper()
-	build(t, "nbs-worker-services", ldflags)
-	return build(t, "nbs-worker", ldflags)
-}
+// WorkerWith is Worker built with linker flags, for a variable that only the linker can set.
+func WorkerWith(t testing.TB, ldflags string) string { return build(t, "nbs-worker", ldflags) }
 
 // Sim is the path of nbs-sim, built from this checkout.
 func Sim(t testing.TB) string { return build(t, "nbs-sim", "") }

@@ -9,7 +9,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/memory"
 )
 
 // Notes are what a successor is told.
@@ -19,8 +18,17 @@ type Notes struct {
 	Why       string          // the reason why it was given up
 	Gone      bool            // there is no transcript
 	Said      Said
-	Noted     []memory.Observation // newest first; of all conversations of the agent
-	Tokens    int                  // most tokens of the text, roughly, as the model counts; 0: as [Limit] allows
+	Noted     []Note // newest first; of all conversations of the agent
+	Tokens    int    // most tokens of the text, roughly, as the model counts; 0: as [Limit] allows
+}
+
+// Note is something that is remembered of an agent.
+type Note struct {
+	ID                     int64
+	Kind, Title, Narrative string
+	Open                   bool // it is an open end or a question
+	Files                  []string
+	At                     time.Time
 }
 
 // Limit is the greatest length of the notes, in characters as Claude counts them: in UTF-16. Claude passes so much of a
@@ -95,7 +103,7 @@ func (n Notes) noted(b *strings.Builder) {
 	for _, unsettled := range []bool{true, false} {
 		for i := range n.Noted {
 			o := &n.Noted[i]
-			if (o.Type == memory.OpenEnd || o.Type == memory.Question) != unsettled {
+			if o.Open != unsettled {
 				continue
 			}
 			line := "> " + noteOf(o) + "\n"
@@ -107,8 +115,8 @@ func (n Notes) noted(b *strings.Builder) {
 	}
 }
 
-func noteOf(o *memory.Observation) string {
-	text := fmt.Sprintf("%d, %s, %s: %s", o.ID, o.At.UTC().Format(time.DateOnly), strings.ReplaceAll(string(o.Type), "_", " "), o.Title)
+func noteOf(o *Note) string {
+	text := fmt.Sprintf("%d, %s, %s: %s", o.ID, o.At.UTC().Format(time.DateOnly), o.Kind, o.Title)
 	if o.Narrative != "" {
 		text += ": " + o.Narrative
 	}

@@ -43,8 +43,6 @@ var checks = []check{
 	{id: "tmux.trial", holds: "a session of ours gets its mark and its variables, and is found by its whole name only", volatile: true, run: (*examination).tmuxTrial},
 	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
 
-	{id: "services.found", holds: "the program that runs serve and memory is beside this one, of the same version", run: (*examination).services},
-
 	{id: "folder.project", run: (*examination).projectFolder},
 	{id: "folder.disk", run: (*examination).disk},
 	{id: "folder.locks", holds: "file locks exclude each other", project: true, run: (*examination).fileLocks},

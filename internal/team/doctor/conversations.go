@@ -70,8 +70,5 @@ func isOrphan(chain []int, name func(pid int) string) bool {
 
 // isBelow tells whether a process was started by a program of ours that runs still.
 func isBelow(pid int, program string) bool {
-	return slices.ContainsFunc(proc.AncestorsOf(pid)[1:], func(above int) bool {
-		runs := proc.Program(above)
-		return runs == program || runs == program+"-services"
-	})
+	return slices.ContainsFunc(proc.AncestorsOf(pid)[1:], func(above int) bool { return proc.Program(above) == program })
 }

@@ -9,11 +9,10 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// An agent that nbs-worker serve brings back is being started, as one is that nbs-worker does; a lock that
-// some other program signed is nobody's.
+// An agent that nbs-worker resumes is being started; a lock that some other program signed says nothing.
 func TestWhoIsAtWork(t *testing.T) {
 	t.Parallel()
-	for program, works := range map[string]bool{"nbs-worker": true, "nbs-worker-services": true, "other": false} {
+	for program, works := range map[string]bool{"nbs-worker": true, "other": false} {
 		dir := t.TempDir()
 		opened, err := store.Create(dir)
 		rig.Must(t, err)

@@ -180,12 +180,11 @@ func StartedBy(opened *store.Store, handle agent.Handle, program string) bool {
 	return held && slices.Contains([]string{"spawn", "resume", "restart"}, holder.Verb)
 }
 
-// VerbAtWork returns the other process that holds the agent's verb lock. It may also be the program of the
-// services: a chat starts agents too. A killed holder leaves its signature in the lock, and its pid may become
-// that of a launcher, which has no verb lock open.
+// VerbAtWork returns the other process that holds the agent's verb lock. A killed holder leaves its signature in the
+// lock, and its pid may become that of a launcher, which has no verb lock open.
 func VerbAtWork(opened *store.Store, handle agent.Handle, program string) (store.Holder, bool) {
 	holder, signed := opened.VerbHolder(handle)
-	if running := proc.Program(holder.PID); !signed || holder.PID == os.Getpid() || running != program && running != program+"-services" {
+	if !signed || holder.PID == os.Getpid() || proc.Program(holder.PID) != program {
 		return holder, false
 	}
 	holds, err := proc.Opened(holder.PID, opened.VerbLock(handle))

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -10,7 +11,6 @@ import (
 	"nbs-worker/internal/store/turnfiles"
 	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/launch"
-	"nbs-worker/internal/team/observe"
 )
 
 // Briefing names the conversation on which an agent is briefed in a new one, beside its first prompt.
@@ -19,12 +19,17 @@ type Briefing struct {
 	Why       string          // why it was given up
 }
 
-// text is what the agent is told; "" for nothing.
-func (b *Briefing) text(ctx context.Context, o *observe.Observer, r *agent.Record) (string, brief.Source) {
+// brief returns what the agent is told; "" for nothing.
+func (s *Supervisor) brief(ctx context.Context, b *Briefing, r *agent.Record) (string, brief.Source) {
 	if b == nil {
 		return "", brief.Source{}
 	}
-	return brief.Text(ctx, o, r, brief.Wanted{SessionID: cmp.Or(b.SessionID, r.SessionID), Why: b.Why})
+	noted, err := s.Remembered(ctx, s.Store, r.Handle)
+	text, from := brief.Text(&s.Observer, r, brief.Wanted{SessionID: cmp.Or(b.SessionID, r.SessionID), Why: b.Why}, noted)
+	if err != nil && from.Missed == nil {
+		from.Missed = fmt.Errorf("what is remembered cannot be read: %w", err)
+	}
+	return text, from
 }
 
 const (

@@ -90,7 +90,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	plan.InView = held.InView
 	c := comeback{Resume: resume, before: before, plan: plan, restored: restored}
-	c.plan.Brief, c.from = resume.Brief.text(ctx, &s.Observer, &before)
+	c.plan.Brief, c.from = s.brief(ctx, resume.Brief, &before)
 	return s.bringBack(interrupt, &c)
 }
 

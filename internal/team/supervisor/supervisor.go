@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
+	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/keep"
@@ -26,6 +27,10 @@ import (
 // Supervisor acts on the agents of one project.
 type Supervisor struct {
 	inspect.Inspector
+
+	// Remembered returns what the memory of a project has of an agent, the newest first, for a briefing. Whoever makes a
+	// Supervisor sets it, since memory is a wing above.
+	Remembered func(context.Context, *store.Store, agent.Handle) ([]brief.Note, error)
 
 	looked  sync.Once      // for the agent that calls
 	found   *caller.Caller // nil: a person
