@@ -8,9 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shirou/gopsutil/v3/cpu"
 	"github.com/shirou/gopsutil/v3/disk"
-	"github.com/shirou/gopsutil/v3/load"
 	"github.com/shirou/gopsutil/v3/mem"
 
 	"nbs-worker/internal/human"
@@ -63,15 +61,14 @@ func (d *examination) memory(ctx context.Context) findings {
 	return holding(fmt.Sprintf("%s of %s of memory are available", human.Bytes(memory.Available), human.Bytes(memory.Total)))
 }
 
-func (d *examination) load(ctx context.Context) findings {
-	average, err := load.AvgWithContext(ctx)
-	cores, coresErr := cpu.CountsWithContext(ctx, true)
-	boot, bootErr := proc.BootTime() // not gopsutil's: that compiles patterns at each start of the program
-	if err = errors.Join(err, coresErr, bootErr); err != nil {
+func (d *examination) load(context.Context) findings {
+	load, cores := proc.Load()
+	boot, err := proc.BootTime()
+	if err != nil {
 		return found(Note, "the load of this machine cannot be measured: "+oneLine(err), "")
 	}
-	said := fmt.Sprintf("load %.1f on %s, up for %s", average.Load1, human.Count(cores, "core"), d.Now().Sub(boot).Round(time.Second))
-	if average.Load1 > float64(manyPerCore*cores) {
+	said := fmt.Sprintf("load %.1f on %s, up for %s", load, human.Count(cores, "core"), d.Now().Sub(boot).Round(time.Second))
+	if load > float64(manyPerCore*cores) {
 		return found(Note, "this machine is very busy: "+said, "starts take long; one that is not ready within --timeout is reported as not started, and may come up later", "to see with what: top -b -n 1 | head -20")
 	}
 	return holding(said)
