@@ -39,6 +39,19 @@ func (t File) Sent(after int64, text string) (sent Sent, err error) {
 	return sent, err
 }
 
+// LastAsked is the last text that Claude took from a person; "" for none.
+func (t File) LastAsked() (text string, err error) {
+	err = t.eachBackward(func(r *conversationRecord) bool {
+		for _, m := range r.messages() {
+			if m.Speaker == You && !m.Aside {
+				text = m.Text
+			}
+		}
+		return text == ""
+	})
+	return text, err
+}
+
 // lasting is what Claude leaves of a prompt: it is composed (NFC), without most characters that show nothing, and without
 // white space around it.
 func lasting(text string) string {

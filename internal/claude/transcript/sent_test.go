@@ -109,6 +109,23 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+func TestLastAsked(t *testing.T) {
+	t.Parallel()
+	const user = `{"type":"user","uuid":"u1","message":{"role":"user","content":"and this"}}`
+	for what, c := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"answered": {nil, "again"}, "not answered": {[]string{user}, "and this"},
+		"a tool runs": {[]string{user, `{"type":"user","uuid":"u2","message":{"content":[{"type":"tool_result","content":"a result"}]}}`}, "and this"},
+		"a subagent":  {[]string{user, `{"type":"user","uuid":"u2","isSidechain":true,"message":{"content":"look there"}}`}, "and this"},
+	} {
+		file, _ := written(t, c.lines...)
+		got, err := file.LastAsked()
+		rig.Check(t, err == nil && got == c.want, "%s: %q, %v; want %q", what, got, err, c.want)
+	}
+}
+
 // A long turn is read while somebody waits for its end, again and again: the chain of its records is
 // not walked anew for each.
 func TestGenerationsOfALongTurn(t *testing.T) {

@@ -67,6 +67,26 @@ func TestInterrupt(t *testing.T) {
 	m.Refused(2, "no such agent", "interrupt", "beta")
 }
 
+// A screen that is too low to show the prompt of the turn does not make a person's draft of it: messages go on.
+func TestInterruptOnALowScreen(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.Reply("alpha", "hello")
+	pane := "=" + m.Session("alpha").TmuxSession + ":"
+	const prompt = "[[delay 1m]] two\nlines"
+	m.Send(0, "accepted", "alpha", prompt)
+	m.WaitAsked(prompt)
+	m.Tmux("resize-window", "-t", pane, "-x", "60", "-y", "8")
+	m.WaitFor("the box is shown, and no prompt above it", func() (bool, string) {
+		shown := m.pane(pane)
+		return strings.Contains(shown, "\n"+strings.Repeat("─", 60)+"\n❯ \n") && !strings.Contains(shown, "two"), shown
+	})
+	got := m.interrupt("interrupted")
+	m.Check(got.Prompt == prompt, "%+v", got)
+	m.waitBox("alpha", "")
+	m.Send(0, "accepted", "alpha", "after it")
+}
+
 func TestCompact(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")

@@ -76,6 +76,13 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 			}
 			return now.TurnEnd(file.Size)
 		},
+		asked: func() (string, error) {
+			now, found, err := s.transcript(&r)
+			if err != nil || !found {
+				return "", err
+			}
+			return now.LastAsked()
+		},
 		left: func(text string) error {
 			q := s.Store.Outbox(r.Handle)
 			return q.KeepLeft(q.Left(r.Process.Invocation).Typed(text, s.Seconds()))
@@ -124,6 +131,7 @@ type interruption struct {
 	Terminal
 	working func() (bool, error)               // an error: it does not run, or waits for a person
 	ended   func() (transcript.TurnEnd, error) // how the turn ended
+	asked   func() (string, error)             // the last prompt that is written down
 	left    func(text string) error            // remembers a prompt that stays in the box
 	note    func(forgotten string) error       // writes down that it was interrupted, and the prompt that nothing else has
 }
@@ -141,10 +149,12 @@ func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	if done.Outcome != Interrupted {
 		return nil
 	}
-	// A prompt that was not shown as submitted may be what a person has just begun to type.
-	done.Left = done.Prompt != ""
-	if !done.Left || !strings.Contains(screen.Dense(screen.Plain(before.Text)), "❯"+screen.Dense(done.Prompt)) {
+	if done.Left = done.Prompt != ""; !done.Left {
 		return i.note("")
+	}
+	isGivenBack, err := i.isGivenBack(done, before)
+	if err != nil || !isGivenBack {
+		return errors.Join(err, i.note(""))
 	}
 	if err := i.note(done.Prompt); err != nil {
 		return err
@@ -153,6 +163,17 @@ func (i *interruption) run(ctx context.Context, done *Interruption) error {
 		return i.left(done.Prompt)
 	}
 	return nil
+}
+
+// isGivenBack reports whether what is in the box now was submitted: it is written down, or was shown as submitted. The
+// screen may be too low to show it, and the box to show the whole of it. Else it may be what a person has just begun to type.
+func (i *interruption) isGivenBack(done *Interruption, before tmux.Styled) (bool, error) {
+	asked, err := i.asked()
+	if screen.IsMadeOf(done.Prompt, asked) {
+		done.Prompt = asked
+		return true, nil
+	}
+	return strings.Contains(screen.Dense(screen.Plain(before.Text)), "❯"+screen.Dense(done.Prompt)), err
 }
 
 func hasDraft(shown tmux.Styled) bool {

@@ -15,6 +15,7 @@ type atWork struct {
 	working  bool
 	err      error // of a look
 	end      transcript.TurnEnd
+	asked    string // the last prompt in the transcript
 	onEscape func()
 }
 
@@ -54,6 +55,20 @@ var interruptions = map[string]struct {
 			a.onEscape = func() { a.working, a.box = false, "do it" }
 		},
 		outcome: Interrupted, pressed: -1, prompt: "do it", left: true, noted: "do it",
+	},
+	"a prompt that was not shown, and is written down": {
+		change: func(a *atWork) {
+			a.asked = "do it\nall"
+			a.onEscape = func() { a.working, a.box = false, "do it\nall" }
+		},
+		outcome: Interrupted, pressed: 2, prompt: "do it\nall", noted: "do it\nall",
+	},
+	"a prompt of which the box shows the end": {
+		change: func(a *atWork) {
+			a.asked = "do it\nwith twenty characters and more"
+			a.onEscape = func() { a.working, a.box = false, "with twenty characters and more" }
+		},
+		outcome: Interrupted, pressed: 2, prompt: "do it\nwith twenty characters and more", noted: "do it\nwith twenty characters and more",
 	},
 	"a prompt that was not shown": {
 		change: func(a *atWork) { a.onEscape = func() { a.working, a.box = false, "mine" } }, outcome: Interrupted, pressed: 1, prompt: "mine", left: true,
@@ -98,6 +113,7 @@ func TestInterruption(t *testing.T) {
 				Terminal: a,
 				working:  func() (bool, error) { return a.working, a.err },
 				ended:    func() (transcript.TurnEnd, error) { return a.end, nil },
+				asked:    func() (string, error) { return a.asked, nil },
 				left:     func(text string) error { remembered = text; return nil },
 				note:     func(forgotten string) error { noted = append(noted, forgotten); return c.noting },
 			}
