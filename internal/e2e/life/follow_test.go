@@ -78,7 +78,7 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 	}
 	missing()
 	m.MustSay(m.OK("session", "alpha", "--json"), fmt.Sprintf(`"other_claudes":[{"pid":%d,`, theirs.RecordedPID))
-	m.Doctor(1).Finds(m.Team, "team.health", "warning", "not all is well with ")
+	m.Doctor(1).Finds(m.Team, "team.health", "warning", "needs attention: ")
 	m.turn(own, 43)
 	missing()
 	m.OK("stop", "beta")

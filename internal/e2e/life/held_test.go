@@ -22,7 +22,7 @@ func TestUntrustedFolderIsHeld(t *testing.T) {
 	m.Check(strings.HasPrefix(list, "alpha\twaiting\ttrust dialog\t"), "list: %s", list)
 	out := m.OK("wait", "alpha", "--for", "waiting")
 	m.Check(strings.HasPrefix(out, "alpha\twaiting\ttrust dialog\tAccessing workspace: · "), "wait: %s", out)
-	if r := m.NBS("doctor"); !strings.Contains(r.Stdout, "not all is well with alpha") {
+	if r := m.NBS("doctor"); !strings.Contains(r.Stdout, "needs attention: alpha") {
 		t.Errorf("doctor: %s", r)
 	}
 	// The way out that the hint names.

@@ -23,8 +23,8 @@ func TestDoctorReadsRecords(t *testing.T) {
 	m.WriteRecord("beta", `{"handle": "beta"`)
 	m.SetRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
 	c := m.Doctor(1)
-	c.Finds(m.Team, "team.health", "warning", "not all is well with alpha, beta")
-	c.Finds(m.Team, "team.health", "warning", "nbs-worker triage")
+	c.Finds(m.Team, "team.health", "failure", "needs attention: alpha, beta")
+	c.Finds(m.Team, "team.health", "failure", "nbs-worker triage")
 	m.WriteRecord("alpha", whole)
 	m.SetRecord("alpha", func(fields map[string]any) { fields["started"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339) })
 	m.Doctor(1).Finds(m.Team, "clock.future", "warning", "the record of alpha is ")
@@ -60,7 +60,7 @@ func TestDoctorSeesAConversationThatIsOpenTwice(t *testing.T) {
 		seen := m.OK("session", "alpha", "--json")
 		return strings.Contains(seen, `"other_claudes":[{`), seen
 	})
-	m.Doctor(1).Finds(m.Team, "team.health", "warning", "not all is well with alpha")
+	m.Doctor(1).Finds(m.Team, "team.health", "warning", "needs attention: alpha")
 	m.OK("spawn", "beta", "--root", m.OtherProject(), "--cwd", m.World.Project, "--model", "sonnet")
 	m.Dir = m.OtherProject()
 	m.Doctor(0).IsWell(m.Team, "team.health") // of another project
@@ -137,7 +137,7 @@ func TestDoctorReadsTheTmuxSettings(t *testing.T) {
 	now := m.Tmux("show-options", "-g") + m.Tmux("show-options", "-gw") + m.Tmux("show-hooks", "-g")
 	m.Check(now == before, "the doctor changed %s\nto %s", before, now)
 	m.StopServer("alpha")
-	m.Doctor(1).Finds(m.Team, "team.health", "warning", "not all is well with alpha")
+	m.Doctor(1).Finds(m.Team, "team.health", "warning", "needs attention: alpha")
 }
 
 func TestDoctorSeesALeaseOfNobody(t *testing.T) {
@@ -191,7 +191,7 @@ func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
 			m.Doctor(e2e.AnyCode).Finds(m.Team, c.id, c.level, c.w)
 			m.Refused(8, "", "spawn", "alpha", "--timeout", e2e.Patience())
 			if what != "no login" { // there it waits at no dialog, and answers nothing
-				m.Doctor(e2e.AnyCode).Finds(m.Team, "team.health", "note", "not all is well with alpha")
+				m.Doctor(e2e.AnyCode).Finds(m.Team, "team.health", "note", "needs attention: alpha")
 			}
 		})
 	}

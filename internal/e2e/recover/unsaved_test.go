@@ -46,7 +46,7 @@ func TestTurnsThatAreNotWrittenDown(t *testing.T) {
 	m.MustSay(m.OK("session", "alpha"), "Not saved:       its turns are being lost: "+why, "Next:            make room there", ": df -h ")
 	r := m.NBS("triage")
 	m.MustSay(r.Stdout, "alpha\theld\t", "its turns are being lost: "+why)
-	m.Doctor(1).Finds(m.Team, "team.health", "warning", "not all is well with alpha")
+	m.Doctor(1).Finds(m.Team, "team.health", "warning", "needs attention: alpha")
 	m.MustSay(w.WaitDeed("held", "alpha", 1).Detail, "its turns are being lost: ")
 	m.Check(m.Session("alpha").RecordedPID == s.RecordedPID, "watch has ended it")
 	m.MustSay(m.NBS("stop", "alpha").Stderr, "stop alpha: what was said last may be lost: "+why)

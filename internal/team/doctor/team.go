@@ -32,8 +32,8 @@ func (d *examination) paused(_ context.Context) findings {
 	return nil
 }
 
-// health names the agents that triage has something to say of. It is a warning when one of them needs a person for
-// more than an answer, or could not be asked.
+// health names the agents that need attention; triage says why. It is a warning when one of them needs a person for
+// more than an answer, or could not be asked, and a failure when a record cannot be read.
 func (d *examination) health(ctx context.Context) findings {
 	team, err := recovery.Team(&d.Inspector, nil)
 	if err != nil {
@@ -44,14 +44,17 @@ func (d *examination) health(ctx context.Context) findings {
 		if len(p.Steps) > 0 || p.View.Err != nil {
 			unwell = append(unwell, string(p.Handle))
 		}
-		if p.NeedsPerson() && p.Verdict != triage.Waiting || p.View.Err != nil {
+		switch {
+		case p.View.Record.Handle == "", p.View.Lost:
+			level = Failure
+		case level != Failure && (p.NeedsPerson() && p.Verdict != triage.Waiting || p.View.Err != nil):
 			level = Warning
 		}
 	}
 	if len(unwell) == 0 {
 		return nil
 	}
-	return found(level, "not all is well with "+handles(unwell), "triage says what is wrong with each agent, and what it needs", "nbs-worker triage")
+	return found(level, "needs attention: "+handles(unwell), "triage says what is wrong with each agent, and what to do", "nbs-worker triage")
 }
 
 // moved looks for records that name the conversation before a /clear or /branch.
