@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -23,8 +24,20 @@ type Sent struct {
 // Sent looks for a text that was submitted when the transcript had as many bytes as after says. The
 // text and what Claude wrote down are compared without what Claude changes in a prompt.
 func (t File) Sent(after int64, text string) (sent Sent, err error) {
+	return t.sent(after, time.Time{}, text)
+}
+
+// SentSince is [File.Sent] for a conversation to which claude has moved since: of its records, those of before do not count.
+func (t File) SentSince(since time.Time, text string) (sent Sent, err error) {
+	return t.sent(0, since, text)
+}
+
+func (t File) sent(after int64, since time.Time, text string) (sent Sent, err error) {
 	text = lasting(text)
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
+		if r.at().Before(since) {
+			return true
+		}
 		if r.Type == "queue-operation" && r.Operation == "enqueue" && lasting(textOfBlocks(blocksOf(r.Content))) == text {
 			sent.Found = true
 			return true

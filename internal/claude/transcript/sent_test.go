@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -106,6 +107,17 @@ func TestAnswer(t *testing.T) {
 		file, after := written(t, c.lines...)
 		got, err := file.Answer(after, "u1")
 		rig.Check(t, err == nil && got == c.want, "%s: %+v, %v; want %+v", what, got, err, c.want)
+	}
+}
+
+// In a conversation to which claude has moved, what was said there before does not count.
+func TestSentSince(t *testing.T) {
+	t.Parallel()
+	file, _ := written(t, `{"type":"user","uuid":"u1","timestamp":"2026-01-01T00:00:01.500Z","message":{"content":"again"}}`)
+	at := time.Date(2026, 1, 1, 0, 0, 1, 500e6, time.UTC)
+	for since, want := range map[time.Time]Sent{at: {UUID: "u1", Found: true}, at.Add(time.Millisecond): {}} {
+		got, err := file.SentSince(since, "again")
+		rig.Check(t, err == nil && got == want, "since %s: %+v, %v", since, got, err)
 	}
 }
 

@@ -194,3 +194,20 @@ func TestUnknownIsNotSentAgain(t *testing.T) {
 		m.Errorf("%+v, %q", all, said)
 	}
 }
+
+// What waits while a person's /clear leads to another conversation arrives there once, and is known to.
+func TestOutboxBehindAClear(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	s := m.Session("alpha")
+	for i := range 4 {
+		text := fmt.Sprintf("behind clear %d", i)
+		m.Send(0, "accepted", "alpha", "[[delay 2s]] busy")
+		m.Send(0, "held", "alpha", text, "--queue")
+		m.TypeLine(s, "/clear")
+		m.awaitOutbox()
+		m.WaitState("alpha", "idle")
+		all, said := m.Outbox(), m.prompts("alpha")
+		m.Check(len(all) == 0 && strings.Count(strings.Join(said, "\n"), text) <= 1, "%+v, %q", all, said)
+	}
+}

@@ -68,7 +68,7 @@ func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err er
 
 // lookedFor completes the receipt of a remembered text by what the transcript has of it now.
 func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, e queue.Entry) (typed string, err error) {
-	*began = startOf(sight.Record, e.Typing)
+	*began = startOf(sight.Record, &e)
 	sent, err := s.sent(began, e.Typing.Typed)
 	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
 	switch {
@@ -91,8 +91,12 @@ func wordOf(sent transcript.Sent) Word {
 	return Queued
 }
 
-// startOf is where the transcript was before something was typed.
-func startOf(r agent.Record, typing *queue.Typing) start {
-	r.SessionID = typing.SessionID
-	return start{record: r, bytes: typing.Bytes}
+// startOf is where the transcript was before an entry was typed. One whose receipt was unknown was written down only then.
+func startOf(r agent.Record, e *queue.Entry) start {
+	r.SessionID = e.Typing.SessionID
+	at := e.Created
+	if e.State == queue.Unknown {
+		at = at.Add(-time.Minute)
+	}
+	return start{record: r, bytes: e.Typing.Bytes, at: at}
 }

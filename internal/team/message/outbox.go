@@ -210,7 +210,7 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx)
-	began := startOf(sight.Record, e.Typing)
+	began := startOf(sight.Record, &e.Entry)
 	var sent transcript.Sent
 	err = until(ctx, leftLimit, func() (bool, error) {
 		sent, err = s.sent(&began, e.Typing.Typed)

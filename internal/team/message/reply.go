@@ -88,16 +88,16 @@ var errNoEnd = fail.Errorf(fail.TimedOut, "the end of the turn is not in the tra
 
 // answered reads the turn of a message, which may have been queued until now.
 func (s *Sender) answered(began *start, receipt *Receipt, text string) (transcript.Answer, error) {
-	file, found, err := s.transcript(&began.record)
-	if err != nil || !found {
-		return transcript.Answer{}, err
-	}
 	if receipt.UUID == "" {
-		sent, err := file.Sent(began.bytes, text)
+		sent, err := s.sent(began, text)
 		if err != nil || sent.UUID == "" {
 			return transcript.Answer{}, err
 		}
 		receipt.UUID, receipt.Word = sent.UUID, Accepted
+	}
+	file, found, err := s.transcript(&began.record)
+	if err != nil || !found {
+		return transcript.Answer{}, err
 	}
 	return file.Answer(began.bytes, receipt.UUID)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -82,6 +83,7 @@ type letter struct {
 type start struct {
 	record agent.Record
 	bytes  int64
+	at     time.Time // in whole milliseconds, as transcripts have it
 }
 
 // once writes to an agent that is at its prompt, and returns what was typed. again: it is at work,
@@ -127,7 +129,7 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	if err != nil {
 		return "", err
 	}
-	began.record, began.bytes = sight.Record, file.Size
+	began.record, began.bytes, began.at = sight.Record, file.Size, time.Now().Truncate(time.Millisecond)
 	typed, receipt.Channel = l.text, Typed
 	if l.byFile || !fits(l.text, shown) {
 		receipt.Channel = ByFile
@@ -264,12 +266,45 @@ func (s *Sender) transcript(r *agent.Record) (transcript.File, bool, error) {
 	return config.Transcript(r.SessionID)
 }
 
-func (s *Sender) sent(began *start, text string) (transcript.Sent, error) {
-	file, found, err := s.transcript(&began.record)
-	if err != nil || !found {
-		return transcript.Sent{}, err
+// sent tells whether the transcript has a text. A /clear of a person's may lead claude into another conversation before the
+// text arrives there, and the record may know that, or not yet: began moves to the one that has the text.
+func (s *Sender) sent(began *start, text string) (sent transcript.Sent, err error) {
+	if file, found, err := s.transcript(&began.record); err != nil || found {
+		if err == nil {
+			sent, err = file.Sent(began.bytes, text)
+		}
+		if sent.Found || err != nil {
+			return sent, err
+		}
 	}
-	return file.Sent(began.bytes, text)
+	for _, id := range s.movedTo(&began.record) {
+		there := began.record
+		there.SessionID = id
+		file, found, err := s.transcript(&there)
+		if err == nil && found {
+			sent, err = file.SentSince(began.at, text)
+		}
+		if sent.Found {
+			began.record, began.bytes = there, 0
+		}
+		if sent.Found || err != nil {
+			return sent, err
+		}
+	}
+	return transcript.Sent{}, nil
+}
+
+// movedTo are the conversations in which an agent is by its record now and by Claude's registry, but for the one that is given.
+func (s *Sender) movedTo(r *agent.Record) (ids []agent.SessionID) {
+	if now, err := s.Store.Load(r.Handle); err == nil {
+		ids = append(ids, now.SessionID)
+	}
+	if config, err := s.ConfigOf(r); err == nil {
+		if id, moved := config.Registry().MovedTo(r, s.Store.Report(r.Handle), 0); moved {
+			ids = append(ids, id)
+		}
+	}
+	return slices.DeleteFunc(slices.Compact(ids), func(id agent.SessionID) bool { return id == r.SessionID })
 }
 
 // pane is a tmux pane as a [Terminal].
