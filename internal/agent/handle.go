@@ -24,5 +24,5 @@ func ParseHandle(s string) (Handle, error) {
 // Key is the form in which handles are compared and lock files are named.
 func (h Handle) Key() string { return strings.ToLower(string(h)) }
 
-// Same tells whether two handles name one agent.
+// Same reports whether two handles name one agent.
 func (h Handle) Same(other Handle) bool { return h.Key() == other.Key() }

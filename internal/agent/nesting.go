@@ -10,7 +10,7 @@ import (
 // indents unknown fields, and would make 50 MB of 5,000 nested brackets.
 const nestingLimit = 100
 
-// tooDeep tells whether a JSON text is nested deeper than nestingLimit. A text with no more
+// tooDeep reports whether a JSON text is nested deeper than nestingLimit. A text with no more
 // brackets than that, as in nearly all records, is not parsed.
 func tooDeep(data []byte) bool {
 	brackets := bytes.Count(data, []byte{'['}) + bytes.Count(data, []byte{'{'})

@@ -38,7 +38,7 @@ func ParsePermissionMode(s string) (PermissionMode, error) {
 // is wider than all.
 var widening = map[PermissionMode]int{"plan": 1, "dontAsk": 2, "default": 3, "manual": 3, "acceptEdits": 4, "auto": 5, BypassPermissions: 6}
 
-// Within tells whether a mode lets Claude do no more than another one does.
+// Within reports whether a mode lets Claude do no more than another one does.
 func (m PermissionMode) Within(other PermissionMode) bool {
 	mine, known := widening[m]
 	return known && mine <= widening[other]

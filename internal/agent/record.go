@@ -104,7 +104,7 @@ type TmuxPlace struct {
 	ServerStartTicks uint64 `json:"server_start_ticks"`
 }
 
-// ByPath tells whether the server was chosen by the path of its socket, and not by a name.
+// ByPath reports whether the server was chosen by the path of its socket, and not by a name.
 func (p *TmuxPlace) ByPath() bool { return p != nil && strings.ContainsRune(p.Socket, '/') }
 
 // ServerIdentity is the server's identity, on the boot and host of the start.
@@ -191,7 +191,7 @@ func (r *Record) LastExit() *Exit {
 	return nil
 }
 
-// Seen tells whether a launcher saw the end. An end that was only found later has just a cause.
+// Seen reports whether a launcher saw the end. An end that was only found later has just a cause.
 func (e *Exit) Seen() bool { return e.Cause == "" || e.Code != -1 || e.Signal != "" }
 
 // Summary says in a few words how the start ended.
@@ -212,14 +212,14 @@ func (e *Exit) Summary() string {
 	}
 }
 
-// Terminated tells whether claude left because it was sent SIGTERM: it catches the signal
+// Terminated reports whether claude left because it was sent SIGTERM: it catches the signal
 // and exits with the code by which a shell would report it.
 func (e *Exit) Terminated() bool {
 	const codeOfTerm = 128 + 15
 	return e.Signal == "" && e.Code == codeOfTerm
 }
 
-// OutOfMemory tells whether the kernel has probably killed claude for want of memory. The kernel
+// OutOfMemory reports whether the kernel has probably killed claude for want of memory. The kernel
 // may have killed another process of the cgroup, and a person or a program claude.
 func (e *Exit) OutOfMemory() bool { return e.OOMKills > 0 && e.Signal == "killed" }
 

@@ -74,12 +74,12 @@ type Restarts struct {
 // Begun returns what remains when the next start is made: no start is due, and nothing is held.
 func (r Restarts) Begun() Restarts { return Restarts{Counted: r.Counted, Step: r.Step} }
 
-// BacksOff tells whether the latest start has ended and its launcher was to wait and start claude again.
+// BacksOff reports whether the latest start has ended and its launcher was to wait and start claude again.
 func (r *Record) BacksOff() bool {
 	return !r.Restarts.Next.IsZero() && r.Process != nil && r.ExitOf(r.Process.Invocation) != nil
 }
 
-// AwaitsStart tells whether the launcher that backs off is still to start claude again.
+// AwaitsStart reports whether the launcher that backs off is still to start claude again.
 func (r *Record) AwaitsStart() bool {
 	return r.BacksOff() && r.Desired != DesiredStopped && r.LaunchRestart() != RestartNo
 }
@@ -91,7 +91,7 @@ type Hold struct {
 	Since  time.Time `json:"since"`
 }
 
-// IsZero tells whether there is nothing to remember.
+// IsZero reports whether there is nothing to remember.
 func (r Restarts) IsZero() bool {
 	return len(r.Counted) == 0 && r.Step == 0 && r.Next.IsZero() && r.Hold == nil
 }

@@ -21,7 +21,7 @@ func (h Handle) Nearest(handles []Handle) Handle {
 	return ""
 }
 
-// oneSlip tells whether a and b differ by one insertion, deletion, substitution
+// oneSlip reports whether a and b differ by one insertion, deletion, substitution
 // or exchange of neighbours.
 func oneSlip(a, b string) bool {
 	if len(a) > len(b) {

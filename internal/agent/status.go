@@ -61,7 +61,7 @@ type Status struct {
 	Age   *time.Duration `json:"-"`
 	Retry *Retry         `json:"-"` // of Retrying
 
-	// SamePID tells whether the recorded pid is that very process and alive.
+	// SamePID reports whether the recorded pid is that very process and alive.
 	SamePID bool          `json:"same_process"`
 	Uptime  time.Duration `json:"-"`
 }
@@ -83,12 +83,12 @@ func (s *Status) Since(at, now time.Time) {
 	s.Age = &age
 }
 
-// Running tells whether a claude of the record is there.
+// Running reports whether a claude of the record is there.
 func (s Status) Running() bool {
 	return !s.Down() && (s.State != Unknown || s.SamePID)
 }
 
-// Down tells whether it is known that no claude of the record is there.
+// Down reports whether it is known that no claude of the record is there.
 func (s Status) Down() bool { return s.State == Dead || s.State == Backoff }
 
 // Words returns the status as programs read it: the state, in place of Dead its cause, and the

@@ -107,7 +107,7 @@ func checkEnvNames(names []string) error {
 	return nil
 }
 
-// IsVariableName tells whether a shell can export a variable of this name.
+// IsVariableName reports whether a shell can export a variable of this name.
 func IsVariableName(name string) bool { return isWord(name, "_", "_") && !isDigit(name[0]) }
 
 func checkDesired(d Desired) error {
@@ -173,7 +173,7 @@ func checkExits(exits []Exit) error {
 	return nil
 }
 
-// IsEndReason tells whether a text may be Claude's reason for an end: one word, or none.
+// IsEndReason reports whether a text may be Claude's reason for an end: one word, or none.
 func IsEndReason(text string) bool {
 	return text == "" || len(text) <= EndReasonLimit && isWord(text, "_", "_-")
 }

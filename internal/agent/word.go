@@ -2,7 +2,7 @@ package agent
 
 import "strings"
 
-// isWord tells whether s consists of ASCII letters, digits and marks, and begins with a letter, a
+// isWord reports whether s consists of ASCII letters, digits and marks, and begins with a letter, a
 // digit or one of first. Regular expressions would do, but cost each command a third of a
 // millisecond before it begins.
 func isWord(s, first, marks string) bool {

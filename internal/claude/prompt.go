@@ -63,7 +63,7 @@ func checkCommand(prompt string) error {
 	return nil
 }
 
-// IsCommand tells whether Claude takes a prompt for an order to itself rather than for words to
+// IsCommand reports whether Claude takes a prompt for an order to itself rather than for words to
 // the model: a command of its own or of the project's, one for the shell, or a note to its memory.
 func IsCommand(prompt string) bool {
 	words := strings.TrimLeftFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) })

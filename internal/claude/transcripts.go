@@ -67,13 +67,13 @@ func (c Config) findTranscript(id agent.SessionID) (t transcript.File, found boo
 	return t, false, closed, unknown
 }
 
-// isOfAnotherUser tells whether a folder is known to belong to somebody else, as after `sudo claude`.
+// isOfAnotherUser reports whether a folder is known to belong to somebody else, as after `sudo claude`.
 func isOfAnotherUser(folder string) bool {
 	var stat unix.Stat_t
 	return unix.Stat(folder, &stat) == nil && int(stat.Uid) != os.Geteuid()
 }
 
-// HasMessages tells whether the conversation has a transcript with a message in it.
+// HasMessages reports whether the conversation has a transcript with a message in it.
 func (c Config) HasMessages(id agent.SessionID) (bool, error) {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {

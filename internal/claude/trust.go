@@ -103,7 +103,7 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 }
 
 // lockConfig takes the lock that Claude takes before it writes the file: a folder
-// beside it, whose age tells whether its holder still lives.
+// beside it, whose age reports whether its holder still lives.
 func lockConfig(ctx context.Context, file string) (unlock func(), err error) {
 	lock := file + ".lock"
 	deadline := time.After(configLockWait)

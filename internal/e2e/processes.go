@@ -43,7 +43,7 @@ const (
 	StatStartTicks = 19
 )
 
-// Dead tells whether a process has ended; a zombie has.
+// Dead reports whether a process has ended; a zombie has.
 func Dead(pid int) bool { return Ended(StatFields(pid)) }
 
 func Ended(stat []string) bool {

@@ -25,17 +25,17 @@ func (p WorldProcess) String() string {
 	return fmt.Sprintf("%d %s %q of %s, invocation %s", p.PID, p.Name, p.Args, p.Handle, p.Invocation)
 }
 
-// IsLauncher tells whether the process leads a pane; an agent's handle on its command line stands for it.
+// IsLauncher reports whether the process leads a pane; an agent's handle on its command line stands for it.
 func (p WorldProcess) IsLauncher(worker, handle string) bool {
 	return slices.Equal(p.Args, []string{worker, "run", handle})
 }
 
-// IsClaude tells whether it is a claude on some conversation.
+// IsClaude reports whether it is a claude on some conversation.
 func (p WorldProcess) IsClaude() bool {
 	return len(p.Args) > 1 && (p.Args[1] == "--session-id" || p.Args[1] == "--resume")
 }
 
-// IsTransient tells whether it is one that ends by itself in a moment: a command, or a tmux client of one.
+// IsTransient reports whether it is one that ends by itself in a moment: a command, or a tmux client of one.
 func (p WorldProcess) IsTransient(worker string) bool {
 	return strings.HasPrefix(p.Name, "tmux: client") || len(p.Args) > 0 && filepath.Base(p.Args[0]) == "tmux" && p.Name != "tmux: server" ||
 		len(p.Args) > 1 && p.Args[0] == worker && p.Args[1] != "run"

@@ -28,14 +28,14 @@ func Legible(text string) string {
 	return b.String()
 }
 
-// IsLegible tells whether [Legible] shows a text as it is.
+// IsLegible reports whether [Legible] shows a text as it is.
 func IsLegible(text string) bool { return Legible(text) == text }
 
-// isControl tells whether a character makes a terminal do something; a line break and a tab
+// isControl reports whether a character makes a terminal do something; a line break and a tab
 // are text.
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// IsUnclear tells whether a character is a control character, or may be invisible or change how
+// IsUnclear reports whether a character is a control character, or may be invisible or change how
 // others are shown. Within an emoji some of these are harmless.
 func IsUnclear(r rune) bool { return r >= utf8.RuneSelf && isHidden(r) || isControl(r) }
 
@@ -56,7 +56,7 @@ var blanks = &unicode.RangeTable{
 	},
 }
 
-// isHidden tells whether a character shows nothing, breaks a line, or changes how others are
+// isHidden reports whether a character shows nothing, breaks a line, or changes how others are
 // shown.
 func isHidden(r rune) bool {
 	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, blanks)
@@ -67,7 +67,7 @@ const (
 	emojiSelector = 0xfe0f // shows the character before it as an emoji
 )
 
-// withinEmoji tells whether the character at an offset of the text is part of an emoji: the
+// withinEmoji reports whether the character at an offset of the text is part of an emoji: the
 // selector behind one, or the joiner between two.
 func withinEmoji(text string, at int, r rune) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:at])
@@ -84,7 +84,7 @@ func withinEmoji(text string, at int, r rune) bool {
 	return false
 }
 
-// isPictograph tells whether a character is one of the symbols of which emoji are made.
+// isPictograph reports whether a character is one of the symbols of which emoji are made.
 func isPictograph(r rune) bool {
 	const emojiBegin, emojiEnd = 0x1f000, 0x1faff
 	return emojiBegin <= r && r <= emojiEnd || r >= 0x2000 && r < 0x3300 && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk, unicode.Po) && r != 0x2800

@@ -17,7 +17,7 @@ type Observed struct {
 	Created     time.Time
 }
 
-// Captured tells whether observations can be stored: the conversation has an observer's id.
+// Captured reports whether observations can be stored: the conversation has an observer's id.
 func (o Observed) Captured() bool { return o.MemoryID != "" }
 
 // State is the state of the memory id, for people.
@@ -31,7 +31,7 @@ func (o Observed) State() string {
 	return "captured"
 }
 
-// ShouldResume tells whether the observer's next prompt continues the conversation o.MemoryID, or begins
+// ShouldResume reports whether the observer's next prompt continues the conversation o.MemoryID, or begins
 // a new one. prompt counts from 1 for this content id in this process: after a restart a stored id proves
 // nothing about the conversation behind it, so the first prompt begins a new one. forced asks for a new one.
 func ShouldResume(o Observed, prompt int, forced bool) bool {

@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// Told is the text of an error for people who read the output of a service: its hints follow, a line each.
-func Told(err error) string {
+// UserText is the text of an error for people who read the output of a service: its hints follow, a line each.
+func UserText(err error) string {
 	return strings.Join(append([]string{err.Error()}, fail.HintsOf(err)...), "\nhint: ")
 }

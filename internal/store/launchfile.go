@@ -130,7 +130,7 @@ func launchFile(handle agent.Handle, id agent.Invocation) string {
 	return handle.Key() + "." + string(id) + ".json"
 }
 
-// isLaunchOf tells whether a file is a launch file of the agent. A handle has no dot,
+// isLaunchOf reports whether a file is a launch file of the agent. A handle has no dot,
 // so no other agent's files begin like this.
 func isLaunchOf(handle agent.Handle, name string) bool {
 	return strings.HasPrefix(strings.ToLower(name), handle.Key()+".")

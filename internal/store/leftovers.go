@@ -47,7 +47,7 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 	return left
 }
 
-// isTemporary tells whether a name is one that a writer uses before it renames, ".x.json" and
+// isTemporary reports whether a name is one that a writer uses before it renames, ".x.json" and
 // what renameio makes of it, or one of the doctor's scratch files.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && (strings.Contains(name, ".json") || strings.HasPrefix(name, ".doctor."))

@@ -99,7 +99,7 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 // these: they end by themselves in time.
 var shortVerbs = []string{"send", "outbox", "interrupt", "compact", "restart", "set", "reset", "allow", "doctor", "recover"}
 
-// isUnwritable tells whether an error is that of a disk or a folder that cannot be written.
+// isUnwritable reports whether an error is that of a disk or a folder that cannot be written.
 func isUnwritable(err error) bool {
 	known := []error{syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
 	return slices.ContainsFunc(known, func(one error) bool { return errors.Is(err, one) })
@@ -232,9 +232,9 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 	}
 }
 
-// AskWhoEnds sets who tells whether a process has ended or, because it was killed, is about to. Else only
-// one that its parent has waited for has ended.
-func (s *Store) AskWhoEnds(isEnding func(pid int) bool) { s.isEnding = isEnding }
+// SetIsEnding sets the function that reports whether a process has ended or has been sent SIGKILL. Without it,
+// only a process that its parent has waited for has ended.
+func (s *Store) SetIsEnding(isEnding func(pid int) bool) { s.isEnding = isEnding }
 
 const (
 	signatureWait  = time.Second

@@ -175,7 +175,7 @@ func TestLockOfAnEndingHolderIsWaitedFor(t *testing.T) {
 	lock, err := s.nbs.TryLock("alice.verb")
 	rig.Must(t, err)
 	rig.Must(t, s.sign("alice.verb", &Holder{PID: os.Getpid(), Verb: "restart", Handle: "alice", Since: storetest.SomeTime()}))
-	s.AskWhoEnds(func(pid int) bool {
+	s.SetIsEnding(func(pid int) bool {
 		lock() // the holder has ended
 		return pid == os.Getpid()
 	})

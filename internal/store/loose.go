@@ -37,7 +37,7 @@ func (s *Store) Loose() ([]Loose, error) {
 	return loose, err
 }
 
-// Own tells whether the file is this user's, and nobody else could have written it.
+// Own reports whether the file is this user's, and nobody else could have written it.
 func (l Loose) Own() bool { return int(l.Owner) == os.Geteuid() && l.Mode.Perm()&0o022 == 0 }
 
 // TakeOver is the remedy for one of another owner.

@@ -89,7 +89,7 @@ func (r Records) EachWith(words []string, show func(*agent.Record)) error {
 	return nil
 }
 
-// holdsWord tells whether a word stands in a text, and not within a longer one: the start of a process that
+// holdsWord reports whether a word stands in a text, and not within a longer one: the start of a process that
 // came up with the machine is a number of two digits, which is part of some number in every record.
 func holdsWord(text []byte, word string) bool {
 	for at := 0; ; at++ {

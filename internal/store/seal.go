@@ -40,10 +40,10 @@ func (s *Store) CheckSeal(r *agent.Record) error {
 		Hint("look at what it would run, and allow it on a terminal: nbs-worker allow %s", r.Handle)
 }
 
-// IsNotAllowed tells whether it is known that nobody vouches for a record.
+// IsNotAllowed reports whether it is known that nobody vouches for a record.
 func (s *Store) IsNotAllowed(r *agent.Record) bool { return fail.KindOf(s.CheckSeal(r)) == fail.Held }
 
-// IsAllowed tells whether the user vouches for a record; err is why that is not known.
+// IsAllowed reports whether the user vouches for a record; err is why that is not known.
 func (s *Store) IsAllowed(r *agent.Record) (allowed bool, err error) {
 	err = s.CheckSeal(r)
 	if fail.KindOf(err) == fail.Held {

@@ -67,7 +67,7 @@ type Store struct {
 	journal *journal.Journal
 	archive *archive.Archive
 
-	isEnding func(pid int) bool // see AskWhoEnds
+	isEnding func(pid int) bool // see SetIsEnding
 }
 
 // Project is the absolute path of the project root.
@@ -84,12 +84,12 @@ func Absent(project string) *Store {
 
 func in(project string, nbs *private.Folder) *Store {
 	s := &Store{project: project, nbs: nbs}
-	s.AskWhoEnds(func(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
+	s.SetIsEnding(func(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 	s.UseHome("")
 	return s
 }
 
-// Has tells whether another project has a record of the handle. It is true of one that cannot be read: what its
+// Has reports whether another project has a record of the handle. It is true of one that cannot be read: what its
 // agent started would be taken for this project's otherwise, and signalled.
 func Has(project string, handle agent.Handle) bool {
 	other, err := Open(project)
@@ -165,10 +165,10 @@ func (s *Store) CheckOutside() []error {
 	return errs
 }
 
-// Exists tells whether the project has its .nbs.
+// Exists reports whether the project has its .nbs.
 func (s *Store) Exists() bool { return s.nbs.Made() }
 
-// Gone tells whether the .nbs that was opened is no longer the project's: it was removed or
+// Gone reports whether the .nbs that was opened is no longer the project's: it was removed or
 // moved away, with the project or without, even when another was made in its place since.
 func (s *Store) Gone() bool { return s.nbs.Gone() }
 

@@ -21,13 +21,13 @@ func (s *Store) sweep(handle agent.Handle, now time.Time) {
 	})
 }
 
-// temporaryOf tells whether a file is a writer's half-done work on a file of the agent.
+// temporaryOf reports whether a file is a writer's half-done work on a file of the agent.
 // A handle has no dot, so no other agent's files begin like this.
 func temporaryOf(handle agent.Handle, name string) bool {
 	return strings.HasPrefix(strings.ToLower(name), "."+handle.Key()+".")
 }
 
-// unlocked tells whether nobody is writing the agent's record: each writer holds the
+// unlocked reports whether nobody is writing the agent's record: each writer holds the
 // record's lock. One who begins right after this look has another temporary file.
 func (s *Store) unlocked(handle agent.Handle) bool {
 	unlock, _ := s.nbs.TryLock(recordLockName(handle))

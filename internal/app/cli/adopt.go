@@ -135,7 +135,7 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 		if _, err := s.PlanAdopt(ctx, asked); err != nil {
 			return err // before a project is made for what cannot be adopted
 		}
-		if s, err = f.founder(); err != nil {
+		if s, err = f.newProject(); err != nil {
 			return err
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/recovery/vigil"
+	"nbs-worker/internal/team/recovery/watch"
 )
 
 // policyLines are what a watch would do by a policy.
-func (f *factory) policyLines(file vigil.File) ([]line, error) {
+func (f *factory) policyLines(file watch.File) ([]line, error) {
 	unchecked := func(string, string, []byte) error { return nil } // it is being looked at
-	policy, err := file.Policy(vigil.Default(), unchecked)
+	policy, err := file.Policy(watch.Default(), unchecked)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func runAllowPolicy(ctx context.Context, f *factory, path string) error {
 		return err
 	}
 	shown := agent.Handle(path)
-	if file.Name == "" || s.Store.Allowed().Check(vigil.SealKind, file.Name, file.Text) == nil {
+	if file.Name == "" || s.Store.Allowed().Check(watch.SealKind, file.Name, file.Text) == nil {
 		return f.show(outcome{handle: shown, words: "is allowed already"}, "")
 	}
 	if _, err := fmt.Fprintf(f.streams.Out, "%s\n", human.Legible(string(file.Text))); err != nil {
@@ -53,7 +53,7 @@ func runAllowPolicy(ctx context.Context, f *factory, path string) error {
 	if !f.confirmed("\nallow a watch to do so? [y/N] ") {
 		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
 	}
-	if err := s.AllowFile(ctx, vigil.SealKind, file.Name, file.Text); err != nil {
+	if err := s.AllowFile(ctx, watch.SealKind, file.Name, file.Text); err != nil {
 		return err
 	}
 	return f.show(outcome{handle: shown, words: "allowed"}, "")

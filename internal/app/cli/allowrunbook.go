@@ -14,7 +14,7 @@ import (
 
 // runAllowRunbook shows a page of the project, and asks.
 func runAllowRunbook(ctx context.Context, f *factory, name string) error {
-	shelf, err := f.shelf()
+	shelf, err := f.runbooks()
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func runAllowRunbook(ctx context.Context, f *factory, name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.founder() // a project may have pages before it has agents
+	s, err := f.newProject() // a project may have pages before it has agents
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (f *factory) printPage(page runbook.Found) error {
 
 // completeBarred offers the pages of the project that are not allowed.
 func (f *factory) completeBarred(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	shelf, err := f.shelf()
+	shelf, err := f.runbooks()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

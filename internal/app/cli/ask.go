@@ -181,7 +181,7 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 		if err := conversation.New(s.Observer).CheckTrust(&say.Meta); err != nil { // a refused turn makes no project
 			return err
 		}
-		if s, err = f.founder(); err != nil {
+		if s, err = f.newProject(); err != nil {
 			return err
 		}
 	}

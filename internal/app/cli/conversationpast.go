@@ -92,7 +92,7 @@ type stored struct {
 }
 
 func runConversationImport(ctx context.Context, f *factory, path, key, prefix string) error {
-	s, err := f.founder()
+	s, err := f.newProject()
 	if err != nil {
 		return err
 	}

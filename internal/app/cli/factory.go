@@ -126,8 +126,8 @@ func (f *factory) planner() (*supervisor.Supervisor, error) {
 	return f.on(opened, err)
 }
 
-// founder opens the project, and makes it where there is none.
-func (f *factory) founder() (*supervisor.Supervisor, error) {
+// newProject opens the project, and creates it when it is missing.
+func (f *factory) newProject() (*supervisor.Supervisor, error) {
 	s, err := f.planner() // a verb that is refused makes nothing
 	if err != nil || s.Store.Exists() {
 		return s, err
@@ -153,8 +153,8 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	return f.permitted(s)
 }
 
-// confined gives the command the environment of the agent that calls it, unless that may manage.
-func (f *factory) confined(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
+// limited gives the command the environment of the agent that calls it, unless that agent may manage others.
+func (f *factory) limited(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
 	env, err := s.Confinement()
 	if err != nil || env == nil {
 		return s, err
@@ -199,7 +199,7 @@ func (f *factory) use(opened *store.Store) {
 // the user's that are in no project.
 func (f *factory) useToReport(opened *store.Store) trust.Home {
 	f.opened = opened
-	opened.AskWhoEnds(proc.IsEnding)
+	opened.SetIsEnding(proc.IsEnding)
 	home, _ := trust.HomeOf(os.Environ()) // without a home, whatever is kept there reports it
 	opened.UseHome(home)
 	opened.RunIn(trust.RuntimeOf(os.Environ(), home))

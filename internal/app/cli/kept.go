@@ -31,7 +31,7 @@ func (f *factory) warnUnkept(verb string, handle agent.Handle, err error) {
 	}
 }
 
-// keptLine tells whether the conversation outlives Claude's own transcript.
+// keptLine reports whether the conversation outlives Claude's own transcript.
 func keptLine(v inspect.View) string {
 	if v.Unkept != nil {
 		return "not as it should be: " + v.Unkept.Error()

@@ -104,5 +104,5 @@ func (f *factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, e
 		return nil, err
 	}
 	s.Outside = s.Check(caller.Rule{Right: caller.Member}) != nil
-	return f.confined(s)
+	return f.limited(s)
 }

@@ -54,13 +54,13 @@ $handle. The program's pages are examples: nbs-worker runbook show fixup`,
 	return cmd
 }
 
-// shelf is where the pages are found, also where there is no project.
-func (f *factory) shelf() (runbook.Shelf, error) {
+// runbooks is where the pages are found, also where there is no project.
+func (f *factory) runbooks() (runbook.Pages, error) {
 	s, err := f.planner()
 	if err != nil {
-		return runbook.Shelf{}, err
+		return runbook.Pages{}, err
 	}
-	return runbook.Shelf{BuiltIn: runbooks.Pages, Project: s.Store.Project(), Check: s.Store.Allowed().Check}, nil
+	return runbook.Pages{BuiltIn: runbooks.Pages, Project: s.Store.Project(), Check: s.Store.Allowed().Check}, nil
 }
 
 func newRunbookListCmd(f *factory) *cobra.Command {
@@ -80,7 +80,7 @@ allowed" until you have looked at it, and again after each change.`,
 }
 
 func runRunbookList(f *factory) error {
-	shelf, err := f.shelf()
+	shelf, err := f.runbooks()
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func runRunbookShow(f *factory, name string) error {
 
 // page finds the page that runs under a name, and notes why a page of the project under it does not.
 func (f *factory) page(name string) (runbook.Found, error) {
-	shelf, err := f.shelf()
+	shelf, err := f.runbooks()
 	if err != nil {
 		return runbook.Found{}, err
 	}
@@ -166,7 +166,7 @@ func onePage(cmd *cobra.Command, args []string) error {
 
 // completePages offers the pages.
 func (f *factory) completePages(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	shelf, err := f.shelf()
+	shelf, err := f.runbooks()
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -168,7 +168,7 @@ func (f *factory) completeParameters(_ *cobra.Command, args []string, _ string) 
 }
 
 func (f *factory) ofPage(args []string, names func(*runbook.Page) []string) []string {
-	shelf, err := f.shelf()
+	shelf, err := f.runbooks()
 	if err != nil || len(args) == 0 {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (v *ownVerbs) Check(args []string) error {
 	return nil
 }
 
-// isEndless tells whether a verb goes on until it is interrupted, by the flags that were read of it.
+// isEndless reports whether a verb goes on until it is interrupted, by the flags that were read of it.
 func isEndless(cmd *cobra.Command) bool {
 	has := func(name string) bool {
 		flag := cmd.Flags().Lookup(name)

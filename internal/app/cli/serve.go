@@ -109,7 +109,7 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 	if asked.Metrics, err = o.listen(ctx); err != nil {
 		return err
 	}
-	return services.Serve(ctx, asked, f.founder)
+	return services.Serve(ctx, asked, f.newProject)
 }
 
 // listen opens the address of the metrics, if one was named. Errors: BadInput.

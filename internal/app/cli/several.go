@@ -54,7 +54,7 @@ func (o *selection) String() string {
 	}
 }
 
-// several tells whether the outcome is a list, whatever its length.
+// several reports whether the outcome is a list, whatever its length.
 func (o *selection) several() bool { return o.all || o.down || len(o.handles) > 1 }
 
 // resolve finds the handles. wanted picks those of --all.

@@ -144,7 +144,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 		if o.start.dryRun {
 			return 0, f.showOne(f.planned(plan))
 		}
-		if s, err = f.founder(); err != nil {
+		if s, err = f.newProject(); err != nil {
 			return 0, err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/notify"
-	"nbs-worker/internal/team/recovery/vigil"
+	"nbs-worker/internal/team/recovery/watch"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -96,20 +96,20 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 	defer release()
 	const little = 32 << 20 // bytes; a watch of weeks is to collect its garbage, when there is some
 	debug.SetMemoryLimit(little)
-	files, err := vigil.NewFiles(ctx, &s.Inspector)
+	files, err := watch.NewFiles(ctx, &s.Inspector)
 	if err != nil {
 		return err
 	}
-	project := vigil.NewProject(s, &policy)
-	watch := vigil.Vigil{Policy: policy, Team: project, Desk: project, Signs: files, Say: f.sayDeed}
+	project := watch.NewProject(s, &policy)
+	w := watch.Watch{Policy: policy, Team: project, Keeper: project, Signs: files, Say: f.sayAction}
 	if policy.Notify != nil {
-		watch.Teller = &teller{Program: policy.Notify.Program, project: s.Store.Project()}
+		w.Teller = &teller{Program: policy.Notify.Program, project: s.Store.Project()}
 	}
 	if err := notify.Ready(); err != nil {
 		return fmt.Errorf("tell the service manager: %w", err)
 	}
 	f.note("watching; what is done is said here")
-	if err := watch.Run(ctx); ctx.Err() == nil {
+	if err := w.Run(ctx); ctx.Err() == nil {
 		return err
 	}
 	return ctx.Err()
@@ -120,8 +120,8 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 func outliveReader() { signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) }
 
 // policyOf returns the policy of the file; what it leaves out, and all without a file, is the default.
-func policyOf(s *supervisor.Supervisor, file string) (usual vigil.Policy, err error) {
-	usual = vigil.Default()
+func policyOf(s *supervisor.Supervisor, file string) (usual watch.Policy, err error) {
+	usual = watch.Default()
 	if usual.Bands, err = contextBands(); err != nil || file == "" {
 		return usual, err
 	}
@@ -132,12 +132,12 @@ func policyOf(s *supervisor.Supervisor, file string) (usual vigil.Policy, err er
 	return opened.Policy(usual, s.Store.Allowed().Check)
 }
 
-func openPolicy(s *supervisor.Supervisor, file string) (vigil.File, error) {
+func openPolicy(s *supervisor.Supervisor, file string) (watch.File, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
-		return vigil.File{}, err
+		return watch.File{}, err
 	}
-	return vigil.OpenPolicy(path, s.Store.Project())
+	return watch.OpenPolicy(path, s.Store.Project())
 }
 
 // teller tells a program of the user's.
@@ -147,7 +147,7 @@ type teller struct {
 }
 
 // Tell runs the program.
-func (t *teller) Tell(ctx context.Context, notice vigil.Notice) error {
+func (t *teller) Tell(ctx context.Context, notice watch.Notice) error {
 	message, err := json.Marshal(wire.NewNotice(notice, t.project))
 	if err != nil {
 		return err
@@ -155,19 +155,19 @@ func (t *teller) Tell(ctx context.Context, notice vigil.Notice) error {
 	return t.Program.Tell(ctx, append(message, '\n'))
 }
 
-// sayDeed prints what a watch did, or could not do.
-func (f *factory) sayDeed(d vigil.Deed) {
+// sayAction prints what a watch did, or could not do.
+func (f *factory) sayAction(d watch.Action) {
 	switch handle := cmp.Or(string(d.Handle), "-"); {
 	case f.json:
-		_ = f.printJSON(wire.NewDeed(d)) // where nobody reads any more, it goes on all the same
+		_ = f.printJSON(wire.NewWatchAction(d)) // where nobody reads any more, it goes on all the same
 	case f.streams.OutTTY:
-		word := f.coloured(deedColours[d.Word], string(d.Word))
+		word := f.coloured(actionColours[d.Word], string(d.Word))
 		fmt.Fprintf(f.streams.Out, "%s  %s %s: %s\n", d.At.Local().Format(time.DateTime), handle, word, oneLine(text(d.Detail).text))
 	default:
 		fmt.Fprintf(f.streams.Out, "%s\t%s\t%s\t%s\n", d.At.UTC().Format(time.RFC3339), handle, d.Word, oneLine(text(d.Detail).text))
 	}
 }
 
-var deedColours = map[vigil.Word]string{
-	vigil.DidRepair: green, vigil.DidNotRepair: red, vigil.SawHeld: red, vigil.DidReachLimit: yellow, vigil.DidNotTell: yellow,
+var actionColours = map[watch.Word]string{
+	watch.DidRepair: green, watch.DidNotRepair: red, watch.SawHeld: red, watch.DidReachLimit: yellow, watch.DidNotTell: yellow,
 }

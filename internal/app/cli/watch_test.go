@@ -14,7 +14,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
-	"nbs-worker/internal/team/recovery/vigil"
+	"nbs-worker/internal/team/recovery/watch"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -24,11 +24,11 @@ func TestPolicyOfTheHelp(t *testing.T) {
 	t.Parallel()
 	_, text, _ := strings.Cut(newWatchCmd(&factory{}).Long, "\n\n  agents:")
 	text, _, _ = strings.Cut(text, "\n\nThe program")
-	policy, err := vigil.File{Text: []byte("  agents:" + text)}.Policy(vigil.Policy{}, nil)
+	policy, err := watch.File{Text: []byte("  agents:" + text)}.Policy(watch.Policy{}, nil)
 	rig.Must(t, err)
-	rig.Check(t, policy.Notify != nil && slices.Equal(policy.Notify.Of, vigil.Kinds), "notify: %+v", policy.Notify)
+	rig.Check(t, policy.Notify != nil && slices.Equal(policy.Notify.Of, watch.Kinds), "notify: %+v", policy.Notify)
 	policy.Notify, policy.Agents = nil, nil
-	want := vigil.Default()
+	want := watch.Default()
 	rig.Check(t, reflect.DeepEqual(policy, want), "%+v; without a policy %+v", policy, want)
 }
 

@@ -139,7 +139,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 		if somethingToObserve(s.Store) {
 			err := Observe(ctx, s, ObserveOptions{Say: say})
 			if err != nil && ctx.Err() == nil && err.Error() != said && fail.KindOf(err) != fail.Conflict { // else another process observes
-				say("memory: %s", memory.Told(err))
+				say("memory: %s", memory.UserText(err))
 			}
 			if said = ""; err != nil {
 				said = err.Error()

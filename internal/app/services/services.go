@@ -70,7 +70,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 }
 
 // takeToken reads the token and removes it from the environment, so that no process that is started later
-// inherits it. is tells whether a bridge is wanted.
+// inherits it. is reports whether a bridge is wanted.
 func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 	if o.TokenFile == "" && os.Getenv(telegram.TokenVariable) == "" && len(o.Allowed) == 0 {
 		return token, false, nil

@@ -5,7 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/memory"
-	"nbs-worker/internal/team/briefing"
+	brief "nbs-worker/internal/team/briefing"
 )
 
 // Observation is one thing that was noticed of an agent's work.

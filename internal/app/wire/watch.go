@@ -4,26 +4,26 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/team/recovery/vigil"
+	"nbs-worker/internal/team/recovery/watch"
 )
 
-// Deed is what a watch did, or could not do.
-type Deed struct {
+// WatchAction is what a watch did, or could not do.
+type WatchAction struct {
 	At     *time.Time   `json:"at"`
-	What   vigil.Word   `json:"what"`             // repaired, not repaired, held, paused, unpaused, limit, not told
+	What   watch.Word   `json:"what"`             // repaired, not repaired, held, paused, unpaused, limit, not told
 	Handle agent.Handle `json:"handle,omitempty"` // absent: it concerns no agent alone
 	Detail string       `json:"detail,omitempty"`
 }
 
-// NewDeed is a deed of a watch.
-func NewDeed(d vigil.Deed) Deed {
-	return Deed{At: timeOf(d.At), What: d.Word, Handle: d.Handle, Detail: d.Detail}
+// NewWatchAction is an action of a watch.
+func NewWatchAction(d watch.Action) WatchAction {
+	return WatchAction{At: timeOf(d.At), What: d.Word, Handle: d.Handle, Detail: d.Detail}
 }
 
 // Notice is what a watch tells the program that its policy names, on its standard input.
 type Notice struct {
 	Version     int             `json:"version"` // of this shape; what is added to it changes none
-	Event       vigil.Kind      `json:"event"`   // waiting, held, crashed, repaired, context
+	Event       watch.Kind      `json:"event"`   // waiting, held, crashed, repaired, context
 	At          *time.Time      `json:"at"`
 	Project     string          `json:"project"`
 	Handle      agent.Handle    `json:"handle,omitempty"`     // absent: it concerns no agent alone
@@ -33,7 +33,7 @@ type Notice struct {
 }
 
 // NewNotice is a notice of a watch over a project.
-func NewNotice(n vigil.Notice, project string) Notice {
+func NewNotice(n watch.Notice, project string) Notice {
 	return Notice{
 		Version: 1, Event: n.Kind, At: timeOf(n.At), Project: project, Handle: n.Handle, SessionID: n.SessionID,
 		Detail: n.Detail, LeftPercent: n.ContextLeft,

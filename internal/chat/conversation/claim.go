@@ -112,7 +112,7 @@ func (j *job) endHung(ctx context.Context, strangers []observe.Stranger) error {
 	return err
 }
 
-// isOfATurn tells whether a claude was started for turns, or is just exiting: then its environment cannot be read.
+// isOfATurn reports whether a claude was started for turns, or is just exiting: then its environment cannot be read.
 func isOfATurn(s observe.Stranger) bool {
 	_, is := proc.Variable(s.PID, agent.TurnVariable)
 	_, err := proc.Cwd(s.PID)

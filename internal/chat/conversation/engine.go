@@ -245,7 +245,7 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 }
 
 // ResetUnused resets a conversation that nobody has used since a time; its next answer states the reason.
-// It does not wait: a conversation in which a turn runs is in use. done tells whether it was reset.
+// It does not wait: a conversation in which a turn runs is in use. done reports whether it was reset.
 func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason string, since time.Time) (done bool, err error) {
 	c := e.Store.Conversations().Of(key)
 	unlock, err := c.TryTurn()

@@ -107,8 +107,8 @@ func (j *job) settleLost(ctx context.Context, cause error) error {
 	})
 }
 
-// told adds to a result whether its conversation is a new one, and the notices for the user.
-func (j *job) told(r conversations.Result) conversations.Result {
+// withNotices records in the result whether the conversation was reset, and adds the notices for the user.
+func (j *job) withNotices(r conversations.Result) conversations.Result {
 	if r.Class != "" {
 		return r
 	}

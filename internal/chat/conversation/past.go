@@ -32,7 +32,7 @@ func (e *Engine) Founding() (conversations.Meta, error) {
 	return meta, err
 }
 
-// Adopt makes a session that another bridge has recorded the session of a conversation. there tells whether
+// Adopt makes a session that another bridge has recorded the session of a conversation. there reports whether
 // Claude has its transcript. Errors: Conflict when the conversation has another session; BadInput when
 // the session is an observer's.
 func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.SessionID) (there bool, err error) {

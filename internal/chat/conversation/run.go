@@ -173,7 +173,7 @@ func (j *job) finish(ctx context.Context, w *worker, o turn.Outcome, begun time.
 		Continuity: w.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD,
 		DurationMS: j.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Now().UTC(),
 	}
-	err := j.over(ctx, j.told(result))
+	err := j.over(ctx, j.withNotices(result))
 	w.awaitLeft() // claude may write to its transcript until then
 	if o.SessionID != "" && !j.ask.Isolated {
 		j.keep(ctx, o.SessionID)

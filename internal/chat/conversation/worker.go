@@ -42,7 +42,7 @@ type manner struct {
 	powers string // of the agent for which it runs; "": a person's
 }
 
-// serves tells whether a process that was started in this manner can take a turn that wants another one. A process with
+// serves reports whether a process that was started in this manner can take a turn that wants another one. A process with
 // the hook takes turns without a context too: an empty one is cheaper than a start.
 func (m manner) serves(wanted manner) bool {
 	wanted.hook = wanted.hook || m.hook
@@ -83,7 +83,7 @@ func (j *job) worker(ctx context.Context) (*worker, error) {
 	return w, nil
 }
 
-// staysWarm tells whether the claude of the turn is kept for the next one.
+// staysWarm reports whether the claude of the turn is kept for the next one.
 func (j *job) staysWarm() bool { return j.Warm != nil && !j.ask.Isolated }
 
 // begin writes down that the turn is about to be said to this claude.
@@ -188,7 +188,7 @@ func (w *worker) end(ctx context.Context) {
 	w.letGo()
 }
 
-// exits asks the claude to exit, and tells whether it did in time.
+// exits asks the claude to exit, and reports whether it did in time.
 func (w *worker) exits(ctx context.Context) bool {
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), endGrace)
 	defer cancel()

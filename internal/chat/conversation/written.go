@@ -46,7 +46,7 @@ func (j *job) awaitWritten(ctx context.Context, w *worker, o turn.Outcome) (lost
 	}
 }
 
-// isThere tells whether Claude has the session on disk, or that cannot be seen.
+// isThere reports whether Claude has the session on disk, or that cannot be seen.
 func (j *job) isThere(id agent.SessionID) bool {
 	config, err := j.config()
 	if err != nil {

@@ -25,7 +25,7 @@ type Conversations interface {
 	// Talks are the conversations that have a past and no open turn.
 	Talks() ([]Talk, error)
 	// Reset resets a conversation, unless a turn was asked for meanwhile. It does not wait; the next
-	// answer states the reason. done tells whether the conversation was reset.
+	// answer states the reason. done reports whether the conversation was reset.
 	Reset(ctx context.Context, reset Reset) (done bool, err error)
 }
 

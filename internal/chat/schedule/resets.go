@@ -54,10 +54,10 @@ func (r Resets) Due(talks []Talk, now time.Time) (due []Reset, next time.Time) {
 	return due, next
 }
 
-// None tells whether no conversation is ever reset.
+// None reports whether no conversation is ever reset.
 func (r Resets) None() bool { return r.Daily == nil && r.Idle == 0 }
 
-// covers tells whether a conversation is reset at all. Those of schedules have no past, so none is a [Talk].
+// covers reports whether a conversation is reset at all. Those of schedules have no past, so none is a [Talk].
 func (r Resets) covers(key string) bool {
 	for _, pattern := range r.Keys {
 		if begin, all := strings.CutSuffix(pattern, "*"); pattern == key || all && strings.HasPrefix(key, begin) {

@@ -69,7 +69,7 @@ func (s *Server) heldUp(key conversations.Key, head *conversations.Turn) *conver
 	return nil
 }
 
-// alike tells whether a person who knows the one need not be told the other.
+// alike reports whether a person who knows the one need not be told the other.
 func alike(a, b conversations.Held) bool {
 	return a.Class == b.Class && a.Reason == b.Reason && a.Until.Equal(b.Until)
 }

@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
-	"nbs-worker/internal/platform/watch"
+	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
@@ -44,7 +44,7 @@ type plan struct {
 // Errors: those of watching the file.
 func (s *Schedules) Run(ctx context.Context) error {
 	store := s.Server.Engine.Store
-	files, err := watch.New()
+	files, err := fswatch.New()
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 }
 
 // awaitOther waits until the file, or whether it is allowed, has changed.
-func (s *Schedules) awaitOther(ctx context.Context, files *watch.Watch, before plan) error {
+func (s *Schedules) awaitOther(ctx context.Context, files *fswatch.Watch, before plan) error {
 	for {
 		switch err := files.Change(ctx); {
 		case ctx.Err() != nil:

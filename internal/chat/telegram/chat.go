@@ -130,7 +130,7 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 		return
 	}
 	var delivered bool
-	err := b.insist(ctx, "look up a message", func() (err error) {
+	err := b.retry(ctx, "look up a message", func() (err error) {
 		delivered, err = b.Deliveries.Delivered(ctx, c.key, m.id)
 		return err
 	})
@@ -167,7 +167,7 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 	}
 }
 
-// isRefusal tells whether trying again would end with the same error.
+// isRefusal reports whether trying again would end with the same error.
 func isRefusal(err error) bool {
 	switch fail.KindOf(err) {
 	case fail.Conflict, fail.BadInput, fail.NotFound, fail.Unfit, fail.Held:
@@ -211,7 +211,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 		return err
 	}
 	var again bool
-	if err := b.insist(ctx, "note that an answer is told", func() (err error) {
+	if err := b.retry(ctx, "note that an answer is told", func() (err error) {
 		again, err = b.Deliveries.NoteTelling(ctx, c.key, id)
 		return err
 	}); err != nil {
@@ -233,7 +233,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 			return err
 		}
 	}
-	return b.insist(ctx, "note that an answer was told", func() error {
+	return b.retry(ctx, "note that an answer was told", func() error {
 		return b.Deliveries.NoteDelivered(context.WithoutCancel(ctx), c.key, id, untold) // it was sent, even if the bridge ends now
 	})
 }
@@ -274,8 +274,8 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 	}
 }
 
-// insist repeats do until it succeeds or the context ends.
-func (b *Bridge) insist(ctx context.Context, what string, do func() error) error {
+// retry repeats do until it succeeds or the context ends.
+func (b *Bridge) retry(ctx context.Context, what string, do func() error) error {
 	wait := b.backoff()
 	for {
 		err := do()

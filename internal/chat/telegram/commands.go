@@ -19,7 +19,7 @@ const teamHelp = help + `
 /send HANDLE TEXT: write to an agent
 /resume HANDLE: bring an agent back`
 
-// command tells whether a text is a command of ours, with what follows it. Any other text is for Claude, also one that
+// command reports whether a text is a command of ours, with what follows it. Any other text is for Claude, also one that
 // begins with a slash. A command for another bot of the group is returned without a name.
 func (b *Bridge) command(text string) (name, rest string, is bool) {
 	word, rest := firstWord(text)

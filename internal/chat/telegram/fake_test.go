@@ -35,7 +35,7 @@ func (h *house) has(step, id string) bool {
 	return slices.ContainsFunc(h.lines(), func(l []string) bool { return l[0] == step && l[1] == id })
 }
 
-// note adds a line; it tells whether it was there.
+// note adds a line; it reports whether it was there.
 func (h *house) note(step, id, rest string) (before bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

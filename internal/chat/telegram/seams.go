@@ -27,9 +27,9 @@ type Deliveries interface {
 	// Undelivered are the messages that this bridge accepted and whose answers were not told, in the order in which
 	// they were accepted.
 	Undelivered(ctx context.Context) ([]Message, error)
-	// Delivered tells whether the answer to a message was told.
+	// Delivered reports whether the answer to a message was told.
 	Delivered(ctx context.Context, key, id string) (bool, error)
-	// NoteTelling is called before an answer is sent. It tells whether that was noted before: then the chat may have
+	// NoteTelling is called before an answer is sent. It reports whether that was noted before: then the chat may have
 	// the answer, or a part of it.
 	NoteTelling(ctx context.Context, key, id string) (again bool, err error)
 	// NoteDelivered is called when an answer was sent. Untold is why it was not, or not all of it: Telegram refused it.
@@ -67,5 +67,5 @@ func (a Answer) equal(b Answer) bool {
 	return same && a == b
 }
 
-// isHeld tells whether another answer follows this one.
+// isHeld reports whether another answer follows this one.
 func (a Answer) isHeld() bool { return a.Held || !a.RetryAt.IsZero() }

@@ -67,14 +67,14 @@ func (b *Bridge) sendOnce(ctx context.Context, chat int64, text string) error {
 	return err
 }
 
-// isFinal tells whether another attempt to send a message would end in the same way: it succeeded, or was refused for
+// isFinal reports whether another attempt to send a message would end in the same way: it succeeded, or was refused for
 // good. A refused token is not the message's fault.
 func isFinal(err error) bool {
 	_, migrated := errors.AsType[*bot.MigrateError](err)
 	return err == nil || migrated || errors.Is(err, bot.ErrorForbidden) || errors.Is(err, bot.ErrorBadRequest)
 }
 
-// isOfToken tells whether Telegram refused the token.
+// isOfToken reports whether Telegram refused the token.
 func isOfToken(err error) bool {
 	return errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound)
 }
@@ -93,7 +93,7 @@ func refusal(err error) error {
 	return fail.Errorf(fail.Failed, "Telegram refused a message: %s", err)
 }
 
-// mayHaveArrived tells whether a failed request may have been carried out: not when Telegram asked for a pause or refused
+// mayHaveArrived reports whether a failed request may have been carried out: not when Telegram asked for a pause or refused
 // the token, and not when there was no connection. What a gateway answers for Telegram proves nothing.
 func mayHaveArrived(err error) bool {
 	if _, tooMany := errors.AsType[*bot.TooManyRequestsError](err); tooMany || isOfToken(err) {

@@ -23,7 +23,7 @@ func (Token) String() string { return "***" }
 // GoString does the same for %#v.
 func (Token) GoString() string { return "***" }
 
-// isToken tells whether a text has the form of a token; nothing else may get into the path of a request.
+// isToken reports whether a text has the form of a token; nothing else may get into the path of a request.
 func isToken(text string) bool {
 	const digits, letters = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
 	number, secret, _ := strings.Cut(text, ":")

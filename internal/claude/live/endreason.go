@@ -2,7 +2,7 @@ package live
 
 import "nbs-worker/internal/agent"
 
-// EndedAtPrompt tells whether a SessionEnd reason says that a person left claude: by /exit,
+// EndedAtPrompt reports whether a SessionEnd reason says that a person left claude: by /exit,
 // or with C-c or C-d pressed twice.
 func EndedAtPrompt(reason string) bool { return reason == "prompt_input_exit" || reason == "logout" }
 

@@ -45,7 +45,7 @@ func (e Entry) StatusSince() time.Time {
 	return time.UnixMilli(e.UpdatedMS).UTC()
 }
 
-// Interactive tells whether the session is one at a terminal, and not of claude -p, of an
+// Interactive reports whether the session is one at a terminal, and not of claude -p, of an
 // editor, or in the background.
 func (e Entry) Interactive() bool { return e.Kind == "interactive" && e.Entrypoint == "cli" }
 

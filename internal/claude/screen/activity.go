@@ -138,7 +138,7 @@ func endsWithNote(lines []string, words string) bool {
 	return false
 }
 
-// saysNotLoggedIn tells whether the footer says that nobody is logged in. Claude looks idle
+// saysNotLoggedIn reports whether the footer says that nobody is logged in. Claude looks idle
 // then and answers no prompt. Version 2.1.329 says so only for the first seconds.
 func saysNotLoggedIn(footer []string) bool {
 	return slices.ContainsFunc(footer, func(line string) bool { return strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") })

@@ -81,5 +81,5 @@ var atStart = []Dialog{
 // AtStart reports whether the dialog comes only when claude is started.
 func (d Dialog) AtStart() bool { return slices.Contains(atStart, d) }
 
-// NotLoggedIn tells whether a screen says that nobody is logged in.
+// NotLoggedIn reports whether a screen says that nobody is logged in.
 func NotLoggedIn(screen string) bool { return Read(screen).Trouble == TroubleNotLoggedIn }

@@ -33,7 +33,7 @@ const (
 	TroubleAPI         Trouble = "api error"
 )
 
-// FailsTurn tells whether the last turn ended with an error.
+// FailsTurn reports whether the last turn ended with an error.
 func (t Trouble) FailsTurn() bool {
 	return t == TroubleContextFull || t == TroubleAuth || t == TroubleAPI
 }
@@ -87,11 +87,11 @@ func hasLeft(lines []string) bool {
 	return false
 }
 
-// isInner tells whether a line does not begin in the first two columns, where only Claude
+// isInner reports whether a line does not begin in the first two columns, where only Claude
 // itself writes.
 func isInner(line string) bool { return strings.HasPrefix(line, "  ") }
 
-// isRule tells whether a line is a rule across the screen. It may carry the session's name, and a long
+// isRule reports whether a line is a rule across the screen. It may carry the session's name, and a long
 // one leaves little of the rule.
 func isRule(line string) bool {
 	const shortest = 10 // columns

@@ -20,7 +20,7 @@ type Wanted struct {
 	Last  int                // the number of messages from the end; 0: all
 }
 
-// wants tells whether a message is shown.
+// wants reports whether a message is shown.
 func (r *Wanted) wants(m *Message) bool {
 	return (r.Tools || !m.Aside && m.Speaker != Tool) && (r.Keep == nil || r.Keep(*m))
 }

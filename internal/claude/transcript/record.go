@@ -120,7 +120,7 @@ type recordMessage struct {
 // synthetic is the model of a message that Claude itself has put in the place of a reply.
 const synthetic = "<synthetic>"
 
-// replied tells whether the record is a reply of the model to the agent itself.
+// replied reports whether the record is a reply of the model to the agent itself.
 func (r *conversationRecord) replied() bool {
 	if r.Type != "assistant" || r.IsSidechain {
 		return false
@@ -160,7 +160,7 @@ func blocksOf(content jsontext.Value) []block {
 	return blocks
 }
 
-// onlyResults tells whether a record holds nothing but what tools have answered.
+// onlyResults reports whether a record holds nothing but what tools have answered.
 func (r *conversationRecord) onlyResults() bool {
 	if r.cut > 0 {
 		return r.cutResult

@@ -35,12 +35,12 @@ func (t File) TurnEnd(after int64) (end TurnEnd, err error) {
 // interrupted begins the message by which Claude notes that a person has pressed Escape.
 const interrupted = "[Request interrupted by user"
 
-// interrupts tells whether a record notes that a person has pressed Escape.
+// interrupts reports whether a record notes that a person has pressed Escape.
 func (r *conversationRecord) interrupts() bool {
 	return slices.ContainsFunc(r.messages(), func(m Message) bool { return m.Speaker == You && strings.HasPrefix(m.Text, interrupted) })
 }
 
-// endsTurn tells whether a record is the last one of a turn.
+// endsTurn reports whether a record is the last one of a turn.
 func (r *conversationRecord) endsTurn() bool {
 	switch r.message().StopReason {
 	case "end_turn", "max_tokens", "refusal", "model_context_window_exceeded":

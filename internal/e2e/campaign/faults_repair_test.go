@@ -72,7 +72,7 @@ func (r *round) timesSaid(number int) int {
 	return times
 }
 
-// isText tells whether the content of a message is this text, alone or in a block.
+// isText reports whether the content of a message is this text, alone or in a block.
 func isText(content json.RawMessage, text string) bool {
 	var plain string
 	if json.Unmarshal(content, &plain) == nil {
@@ -96,7 +96,7 @@ func (r *round) repairRunning(ask []string) {
 	r.OK(append([]string{"resume", subject, "--force"}, ask...)...)
 }
 
-// mayBeEnding tells whether a start that was seen to run may just be obeying a verb that was killed after it had sent
+// mayBeEnding reports whether a start that was seen to run may just be obeying a verb that was killed after it had sent
 // TERM. Nobody can see a signal on its way, but who may have got one is known: the start that the verb met, and by stop
 // and dismiss only when the agent is marked as stopped, for that is written first.
 func (r *round) mayBeEnding(seen startOf) bool {

@@ -52,7 +52,7 @@ func (c *tally) missing(kind string, verb faults.Verb) []faults.Moment {
 	return slices.DeleteFunc(faults.Steps(verb), func(m faults.Moment) bool { return c.hit[of(kind, verb)][m] })
 }
 
-// has tells whether somebody was killed at the step.
+// has reports whether somebody was killed at the step.
 func (c *tally) has(kind string, verb faults.Verb, at faults.Moment) bool {
 	return !slices.Contains(c.missing(kind, verb), at)
 }

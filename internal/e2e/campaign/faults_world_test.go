@@ -40,12 +40,12 @@ type startOf struct {
 	Exits []exitOf `json:"exits"`
 }
 
-// claudeGone tells whether the claude of the start has ended; its pid may be another's by now.
+// claudeGone reports whether the claude of the start has ended; its pid may be another's by now.
 func (s startOf) claudeGone() bool {
 	return e2e.IdentityOf(s.Process.PID) != fmt.Sprint(s.Process.PID, " since ", s.Process.StartTicks)
 }
 
-// hasExitOf tells whether the record says how another start ended.
+// hasExitOf reports whether the record says how another start ended.
 func (s startOf) hasExitOf(other startOf) bool {
 	return slices.ContainsFunc(s.Exits, func(e exitOf) bool { return e.Invocation == other.Process.Invocation })
 }

@@ -26,7 +26,7 @@ type jump struct {
 	share   float64 // of the usual length of a turn
 }
 
-// more tells whether there is anything left to be killed.
+// more reports whether there is anything left to be killed.
 func (p *parachute) more() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

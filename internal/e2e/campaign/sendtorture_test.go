@@ -111,7 +111,7 @@ func (m *team) sendAny(text string, i int) (got e2e.Receipt) {
 	}
 }
 
-// isKept tells whether a message goes by the outbox, when it cannot be typed at once. What goes by a file
+// isKept reports whether a message goes by the outbox, when it cannot be typed at once. What goes by a file
 // too is not found by its text.
 func isKept(i int) bool {
 	text := message(i)

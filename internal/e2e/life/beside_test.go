@@ -110,7 +110,7 @@ func TestRecoverySideBySide(t *testing.T) {
 	}
 }
 
-// hasOpen tells whether a process has the file open.
+// hasOpen reports whether a process has the file open.
 func hasOpen(pid int, path string) bool {
 	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
 	entries, _ := os.ReadDir(dir)

@@ -99,7 +99,7 @@ func (m *team) holdLock(name string) (letGo func()) {
 	return func() { _ = lock.Close() }
 }
 
-// waitsForLock tells whether a process waits for a file lock, and shows all locks.
+// waitsForLock reports whether a process waits for a file lock, and shows all locks.
 func waitsForLock(t *testing.T, pid int) (bool, string) {
 	t.Helper()
 	locks, err := os.ReadFile("/proc/locks")

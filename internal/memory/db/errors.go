@@ -43,5 +43,5 @@ func code(err error) int {
 	return 0
 }
 
-// isConstraint tells whether a rule of the schema has refused a change.
+// isConstraint reports whether a rule of the schema has refused a change.
 func isConstraint(err error) bool { return code(err)&0xff == sqlite3.SQLITE_CONSTRAINT }

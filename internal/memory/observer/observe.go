@@ -15,7 +15,7 @@ import (
 
 // observe has the finished turns of a conversation observed, and takes one announcement for each: a hook is called
 // before claude has written its turn down. It takes all when the transcript has grown since and no turn is open: then
-// nothing is to come. unfinished tells whether something is. What keeps an observer from its work is no error: it is
+// nothing is to come. unfinished reports whether something is. What keeps an observer from its work is no error: it is
 // noted, and tried again later.
 func (w *Worker) observe(ctx context.Context, t target) (unfinished bool, err error) {
 	if on, err := w.isOnStill(t); err != nil || !on {

@@ -20,7 +20,7 @@ type target struct {
 	announced []spool.Announcement // of it
 }
 
-// left tells whether the agent is in another conversation now.
+// left reports whether the agent is in another conversation now.
 func (t *target) left() bool { return t.id != t.record.SessionID }
 
 // newest is when the last end of a turn was announced; zero: none was.
@@ -91,10 +91,10 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 	return targets, err
 }
 
-// observes tells whether an agent is one of this worker's.
+// observes reports whether an agent is one of this worker's.
 func (w *Worker) observes(handle agent.Handle) bool { return w.Handle == "" || handle.Same(w.Handle) }
 
-// isOn tells whether an agent is to be observed. A planted record does not count.
+// isOn reports whether an agent is to be observed. A planted record does not count.
 func (w *Worker) isOn(r *agent.Record) bool {
 	allowed, _ := w.Store.IsAllowed(r)
 	return r.Memory && allowed
@@ -121,7 +121,7 @@ func apart(waiting []spool.Announcement, r *agent.Record, id agent.SessionID) (o
 	return others, its
 }
 
-// isAnAgents tells whether an agent is in a conversation, or was. It is so, too, when a record cannot be read.
+// isAnAgents reports whether an agent is in a conversation, or was. It is so, too, when a record cannot be read.
 func (w *Worker) isAnAgents(id agent.SessionID) bool {
 	handles, err := w.Store.Handles()
 	return err != nil || slices.ContainsFunc(handles, func(handle agent.Handle) bool {
@@ -130,7 +130,7 @@ func (w *Worker) isAnAgents(id agent.SessionID) bool {
 	})
 }
 
-// isKnown tells whether a conversation is looked at without an announcement. A conversation that an agent left before
+// isKnown reports whether a conversation is looked at without an announcement. A conversation that an agent left before
 // its memory was switched on is not.
 func (w *Worker) isKnown(ctx context.Context, r *agent.Record, id agent.SessionID) bool {
 	if id == r.SessionID {

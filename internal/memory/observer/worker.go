@@ -23,7 +23,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/platform/clock"
-	"nbs-worker/internal/platform/watch"
+	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/team/observe"
 )
@@ -121,7 +121,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	defer release()
 	w.endLeft(ctx)
-	changes, err := watch.New()
+	changes, err := fswatch.New()
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// isOwing tells whether something is left to do that no new announcement will come for.
+// isOwing reports whether something is left to do that no new announcement will come for.
 func (w *Worker) isOwing() bool {
 	waiting, err := w.Store.Spool().List()
 	return err != nil || len(w.owed) > 0 || slices.ContainsFunc(waiting, func(a spool.Announcement) bool { return w.observes(a.Handle) })
@@ -166,7 +166,7 @@ func (w *Worker) isOwing() bool {
 func (w *Worker) complain(err error) {
 	text := ""
 	if err != nil {
-		text = memory.Told(err)
+		text = memory.UserText(err)
 	}
 	if text != "" && text != w.said {
 		w.Said("memory: %s", text)
@@ -175,7 +175,7 @@ func (w *Worker) complain(err error) {
 }
 
 // pass observes what was announced, and what could not be observed before; with all, every conversation that may have
-// something new. unfinished tells whether a turn that was announced a moment ago is not in its transcript yet.
+// something new. unfinished reports whether a turn that was announced a moment ago is not in its transcript yet.
 func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error) {
 	targets, err := w.targets(ctx, all)
 	for _, t := range targets {
@@ -195,7 +195,7 @@ func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error
 	return unfinished, err
 }
 
-// mustWait tells whether a conversation is not to be looked at yet, and notes why.
+// mustWait reports whether a conversation is not to be looked at yet, and notes why.
 func (w *Worker) mustWait(t target) bool {
 	held := w.rest
 	if o := w.observers[t.id]; o != nil && !w.rest.lasts(w.Now()) {

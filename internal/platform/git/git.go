@@ -22,7 +22,7 @@ type Folder struct {
 	Env    []string // the caller's environment
 }
 
-// Unignored tells whether git would add what is put into the folder; false where there is no git,
+// Unignored reports whether git would add what is put into the folder; false where there is no git,
 // or no repository.
 func (f Folder) Unignored(ctx context.Context) bool {
 	_, code, err := f.run(ctx, "check-ignore", "--quiet", "--no-index", "--", f.Name+"/sessions/a.json")

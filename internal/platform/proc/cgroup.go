@@ -63,7 +63,7 @@ func cgroupFolder(group string, v2 bool) string {
 	return ""
 }
 
-// holdsMemory tells whether a mount is of the cgroups that limit memory. kind is type,
+// holdsMemory reports whether a mount is of the cgroups that limit memory. kind is type,
 // source and options.
 func holdsMemory(kind []string, v2 bool) bool {
 	if v2 {

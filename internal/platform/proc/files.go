@@ -14,7 +14,7 @@ type Files struct {
 	Soft, Hard int // limits; the process may raise the first to the second
 }
 
-// Full tells whether a server has no descriptor left for one more client, which takes three.
+// Full reports whether a server has no descriptor left for one more client, which takes three.
 func (f Files) Full() bool { return f.Open+3 > f.Soft }
 
 // FilesOf counts the open files of a process. Errors also for a process of another
@@ -53,7 +53,7 @@ func countOpen(fds string) (int, error) {
 	return len(names), err
 }
 
-// Opened tells whether a process has the file open. Errors: as of [FilesOf].
+// Opened reports whether a process has the file open. Errors: as of [FilesOf].
 func Opened(pid int, path string) (bool, error) {
 	dir := procPath(pid, "fd")
 	entries, err := os.ReadDir(dir)
@@ -85,7 +85,7 @@ func parseLimit(line string) (soft, hard int, ok bool) {
 	return soft, hard, err1 == nil && err2 == nil
 }
 
-// Halted tells whether a process is stopped, as by SIGSTOP, until it is sent SIGCONT. A stop by a
+// Halted reports whether a process is stopped, as by SIGSTOP, until it is sent SIGCONT. A stop by a
 // tracer does not count: the tracer lets the process go on.
 func Halted(pid int) bool {
 	stat, err := readStat(pid)

@@ -18,13 +18,13 @@ const (
 	Foreign                 // it belongs to another host or pid namespace: not to be judged from here
 )
 
-// Check tells whether the identified process lives, by all that identifies it.
+// Check reports whether the identified process lives, by all that identifies it.
 func Check(id agent.Identity) (Liveness, error) {
 	liveness, _, err := CheckEnding(id)
 	return liveness, err
 }
 
-// CheckEnding is [Check], and tells whether a process that is Alive has been killed or is exiting:
+// CheckEnding is [Check], and reports whether a process that is Alive has been killed or is exiting:
 // it does nothing any more, and will be gone as soon as the kernel gets to it.
 func CheckEnding(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	if liveness, err := checkPlace(id); liveness != Alive {
@@ -36,14 +36,14 @@ func CheckEnding(id agent.Identity) (liveness Liveness, ending bool, err error) 
 	return checkStart(id)
 }
 
-// IsAlive tells whether a process was seen to live. Like [IsGone], it is false for a process that
+// IsAlive reports whether a process was seen to live. Like [IsGone], it is false for a process that
 // cannot be judged.
 func IsAlive(id agent.Identity) bool {
 	liveness, _ := Check(id)
 	return liveness == Alive
 }
 
-// IsGone tells whether a process was seen to have ended.
+// IsGone reports whether a process was seen to have ended.
 func IsGone(id agent.Identity) bool {
 	liveness, _ := Check(id)
 	return liveness == Gone
@@ -56,7 +56,7 @@ func HasEnded(id agent.Identity) bool {
 	return liveness == Gone || liveness == Alive && ending
 }
 
-// IsEnding tells whether the process of a pid has ended, waited for or not, or is about to because
+// IsEnding reports whether the process of a pid has ended, waited for or not, or is about to because
 // SIGKILL was sent to it.
 func IsEnding(pid int) bool {
 	stat, err := readKilled(pid)
@@ -112,7 +112,7 @@ func checkStart(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	return Alive, stat.ending(), nil
 }
 
-// Rebooted tells whether the identified process ran under an earlier boot of this
+// Rebooted reports whether the identified process ran under an earlier boot of this
 // host.
 func Rebooted(id agent.Identity) bool {
 	where, err := place()

@@ -10,13 +10,13 @@ import (
 // out, as its files tell.
 type Logins struct{ Root fs.FS } // "/", or what stands in for it
 
-// Systemd tells whether systemd runs the machine.
+// Systemd reports whether systemd runs the machine.
 func (l Logins) Systemd() bool {
 	_, err := fs.Stat(l.Root, "run/systemd/system")
 	return err == nil
 }
 
-// Lingers tells whether the services of a user outlive his last session.
+// Lingers reports whether the services of a user outlive his last session.
 func (l Logins) Lingers(user string) bool {
 	if !fs.ValidPath(user) {
 		return false
@@ -25,7 +25,7 @@ func (l Logins) Lingers(user string) bool {
 	return err == nil
 }
 
-// KillsSessions tells whether the end of a login kills the processes of its session. known
+// KillsSessions reports whether the end of a login kills the processes of its session. known
 // is false where the files do not say. What a distribution ships names its own default in a
 // comment; a folder of drop-ins goes before the file beside it.
 func (l Logins) KillsSessions() (kills, known bool) {

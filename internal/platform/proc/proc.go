@@ -1,4 +1,4 @@
-// Package proc identifies processes, tells whether they live and what they left
+// Package proc identifies processes, reports whether they live and what they left
 // behind, and ends them without ever touching another.
 //
 // A pid is not an identity: it is reused, within a second on a busy machine. A
@@ -97,7 +97,7 @@ func Owner(pid int) (uid int, err error) {
 	return int(info.Sys().(*syscall.Stat_t).Uid), nil
 }
 
-// IsOurs tells whether a process is of this user; false when that cannot be read.
+// IsOurs reports whether a process is of this user; false when that cannot be read.
 func IsOurs(pid int) bool {
 	uid, err := Owner(pid)
 	return err == nil && uid == os.Geteuid()

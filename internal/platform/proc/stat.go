@@ -23,10 +23,10 @@ type stat struct {
 	exitCode   int    // signal, or status << 8; 0 where it may not be known. From Linux 6.0 on set when all threads are to end
 }
 
-// gone tells whether the process has ended and waits only to be reaped.
+// gone reports whether the process has ended and waits only to be reaped.
 func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
 
-// ending tells whether nothing keeps the process from its end any more: SIGKILL has been sent
+// ending reports whether nothing keeps the process from its end any more: SIGKILL has been sent
 // to it, which the kernel delivers to every thread, or it is exiting already. It may still wait
 // for a processor, and for its memory to be freed.
 func (s stat) ending() bool {

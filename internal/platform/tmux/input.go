@@ -39,7 +39,7 @@ func (c *Client) Styled(ctx context.Context, paneID string) (Styled, error) {
 // written is what tmux prints when it has given a text to a pane.
 const written = "written"
 
-// Write gives a text to a pane's program as if it had been typed, and tells whether it did. It does
+// Write gives a text to a pane's program as if it had been typed, and reports whether it did. It does
 // not when another process leads the pane by now, when the leader has ended (a paste ends tmux 3.3a
 // then), when keys go to tmux, because a person scrolls back, or when the cursor is not where it is
 // given. tmux itself checks this, so that nothing can come in between. The text is on no command

@@ -52,7 +52,7 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(printed), "tmux "), nil
 }
 
-// TooOld tells whether a version of tmux is older than [OldestUsable]. One that cannot be
+// TooOld reports whether a version of tmux is older than [OldestUsable]. One that cannot be
 // read, such as "master", is taken for new.
 func TooOld(version string) bool {
 	var major, minor int
@@ -69,7 +69,7 @@ func (c *Client) KillServer(ctx context.Context) error {
 	return err
 }
 
-// HasSession tells whether a session has exactly this name.
+// HasSession reports whether a session has exactly this name.
 func (c *Client) HasSession(ctx context.Context, name string) (bool, error) {
 	_, err := c.run(ctx, "/", "has-session", "-t", "="+name)
 	if errors.Is(err, ErrNoSession) {

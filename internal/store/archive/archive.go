@@ -92,7 +92,7 @@ func (a *Archive) isKept(id agent.SessionID, source *private.OwnFile) bool {
 	return err == nil && kept.Mode&unix.S_IFMT == unix.S_IFREG && upToDate(&kept, &source.Seen)
 }
 
-// upToDate tells whether a kept transcript is the original, or as the original is.
+// upToDate reports whether a kept transcript is the original, or as the original is.
 func upToDate(kept, original *unix.Stat_t) bool {
 	return sameFile(kept, original) || kept.Size == original.Size && kept.Mtim == original.Mtim
 }
@@ -135,7 +135,7 @@ func (a *Archive) noteOrigin(id agent.SessionID, source *private.OwnFile) error 
 	return a.kept.HandOver(originFile(id), from, originLimit)
 }
 
-// HasLink tells whether what is kept of a conversation has another name too: the original.
+// HasLink reports whether what is kept of a conversation has another name too: the original.
 func (a *Archive) HasLink(id agent.SessionID) bool {
 	kept, err := a.kept.Stat(transcriptFile(id))
 	return err == nil && kept.Nlink > 1

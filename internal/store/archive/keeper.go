@@ -74,7 +74,7 @@ func (k keeper) update(kept, source *private.OwnFile) error {
 // records carry ids and times.
 const tailLength = 64 << 10
 
-// continues tells whether the source goes on where what is kept ends.
+// continues reports whether the source goes on where what is kept ends.
 func continues(kept, source *private.OwnFile) bool {
 	size := kept.Seen.Size
 	if source.Seen.Size < size {
@@ -104,7 +104,7 @@ func (k keeper) setAside() error {
 	return errors.New("too many versions of it are kept already")
 }
 
-// isAside tells whether what is kept has the n-th name of those set aside, too.
+// isAside reports whether what is kept has the n-th name of those set aside, too.
 func (k keeper) isAside(n int) bool {
 	var kept, aside unix.Stat_t
 	err := unix.Fstatat(k.fd(), k.name(), &kept, unix.AT_SYMLINK_NOFOLLOW)
@@ -168,7 +168,7 @@ func linkTo(f *private.OwnFile, dir int, name string) error {
 	return unix.Linkat(unix.AT_FDCWD, private.ProcPath(f.File), dir, name, unix.AT_SYMLINK_FOLLOW)
 }
 
-// cannotLink tells whether a file can only be copied there: to another file system, on one
+// cannotLink reports whether a file can only be copied there: to another file system, on one
 // without links, or with too many.
 func cannotLink(err error) bool {
 	known := []error{unix.EXDEV, unix.EPERM, unix.EMLINK, unix.EOPNOTSUPP, unix.ENOSYS}

@@ -35,13 +35,13 @@ type origin struct {
 	mark
 }
 
-// InPlace tells whether the original is where it was.
+// InPlace reports whether the original is where it was.
 func (k Kept) InPlace() bool {
 	original, there := statOf(k.Original)
 	return there && sameFile(&original, &k.stat)
 }
 
-// HasLeft tells whether the original is known to be no longer where it was.
+// HasLeft reports whether the original is known to be no longer where it was.
 func (k Kept) HasLeft() bool {
 	_, err := os.Stat(k.Original)
 	return k.Original != "" && errors.Is(err, fs.ErrNotExist)
@@ -76,7 +76,7 @@ func (a *Archive) originOf(id agent.SessionID) origin {
 	return from
 }
 
-// isElement tells whether a name is that of a folder and leads nowhere else.
+// isElement reports whether a name is that of a folder and leads nowhere else.
 func isElement(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= unix.NAME_MAX && !strings.ContainsAny(name, "/\x00")
 }

@@ -42,7 +42,7 @@ func markAt(f io.ReaderAt, size int64) (mark, error) {
 	return mark{Size: size, Head: private.SumOf(head), Tail: private.SumOf(tail)}, nil
 }
 
-// stands tells whether all that the mark remembers is in the file.
+// stands reports whether all that the mark remembers is in the file.
 func (m mark) stands(f *private.OwnFile) (bool, error) {
 	if m.Size == 0 {
 		return true, nil
@@ -54,7 +54,7 @@ func (m mark) stands(f *private.OwnFile) (bool, error) {
 	return err == nil && now == m, err
 }
 
-// beginsAlike tells whether the file begins as the mark remembers, as far as it goes.
+// beginsAlike reports whether the file begins as the mark remembers, as far as it goes.
 func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 	length := min(m.Size, headLength)
 	if f.Seen.Size < length {
@@ -83,7 +83,7 @@ func (a *Archive) remark(ctx context.Context, id agent.SessionID, source *privat
 	return a.noteOrigin(id, source)
 }
 
-// grew tells whether a transcript goes on where its mark is.
+// grew reports whether a transcript goes on where its mark is.
 func (a *Archive) grew(id agent.SessionID, source *private.OwnFile) (bool, error) {
 	from := a.originOf(id)
 	if from.Size == source.Seen.Size {
@@ -139,7 +139,7 @@ func (a *Archive) Accept(ctx context.Context, id agent.SessionID, path string) e
 	return a.noteOrigin(id, source)
 }
 
-// begins tells whether one file is a strict beginning of another.
+// begins reports whether one file is a strict beginning of another.
 func begins(longer, shorter *private.OwnFile) (bool, error) {
 	size := shorter.Seen.Size
 	if size >= longer.Seen.Size {

@@ -27,7 +27,7 @@ func (c *Conversation) Reset(ctx context.Context, reason string, meta *Meta) (pr
 }
 
 // ResetUnused ends the conversation's session as Reset does, unless a turn is open or was asked for or answered at
-// that time or later. done tells whether it did. Errors: [fs.ErrNotExist].
+// that time or later. done reports whether it did. Errors: [fs.ErrNotExist].
 func (c *Conversation) ResetUnused(ctx context.Context, reason string, since time.Time) (done bool, err error) {
 	err = c.change(ctx, func(s *State) (*Line, error) {
 		if len(s.Open) > 0 || s.Session.ID == "" || !s.LastAt.Before(since) {

@@ -171,7 +171,7 @@ func (s *State) turn(seq int) *Turn {
 	return nil
 }
 
-// isBegun tells whether anything was, or is to be, said in the conversation: isolated turns do not count.
+// isBegun reports whether anything was, or is to be, said in the conversation: isolated turns do not count.
 func (s *State) isBegun() bool {
 	return s.Session.ID != "" || s.Era > 0 || slices.ContainsFunc(s.Open, func(t Turn) bool { return !t.Isolated })
 }

@@ -30,7 +30,7 @@ func (j *Journal) Append(ctx context.Context, event Event) error {
 	return errors.Join(j.appendTo(f, event, first), f.Close())
 }
 
-// hasJournaled tells whether this .nbs ever had a journal: its lock stays for as long as the
+// hasJournaled reports whether this .nbs ever had a journal: its lock stays for as long as the
 // .nbs does. A new .nbs in the place of another begins a new chain, and says so.
 func (j *Journal) hasJournaled() bool {
 	_, err := j.nbs.Lstat(private.Locks + "/" + lockName)
@@ -148,7 +148,7 @@ func endOf(f *os.File, last head, known bool) (ending, error) {
 	}
 }
 
-// tornAtEnd tells whether the last line was cut short, by a full disk or a power cut.
+// tornAtEnd reports whether the last line was cut short, by a full disk or a power cut.
 func tornAtEnd(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {

@@ -49,7 +49,7 @@ type entry struct {
 	before chain       // what a link here must say
 }
 
-// fits tells whether a link continues what stands before it.
+// fits reports whether a link continues what stands before it.
 func (e *entry) fits() bool { return e.Prev == e.before.prev && e.Over == e.before.over }
 
 // reader reads a journal from some line on, in bounded memory, and keeps its chain.

@@ -40,7 +40,7 @@ func parseHead(text []byte) (head, bool) {
 	return h, err == nil && size >= 0 && h.sum.Valid() && bytes.Equal(h.text(), text)
 }
 
-// endsIn tells whether the journal has the line that the head names, and it ends where the head says.
+// endsIn reports whether the journal has the line that the head names, and it ends where the head says.
 func (h head) endsIn(journal io.ReaderAt) bool {
 	if h.size == 0 {
 		return true

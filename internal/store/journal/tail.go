@@ -18,7 +18,7 @@ type Tail struct {
 	last    lastLine
 }
 
-// lastLine is the line that was read last: what stands there now tells whether the journal is
+// lastLine is the line that was read last: what stands there now reports whether the journal is
 // the one that was read.
 type lastLine struct {
 	at  int64

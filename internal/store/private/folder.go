@@ -38,7 +38,7 @@ func OpenFolder(path string) (*Folder, error) {
 // Unmade is a folder that is not made yet: it has a path and nothing in it.
 func Unmade(path string) *Folder { return &Folder{path: path} }
 
-// Made tells whether there is a folder.
+// Made reports whether there is a folder.
 func (f *Folder) Made() bool { return f.Root != nil }
 
 // Close releases the folder.
@@ -57,7 +57,7 @@ func (f *Folder) Path(names ...string) string {
 // Label is how messages name what is in the folder: ".nbs/journal.jsonl".
 func (f *Folder) Label(name string) string { return filepath.Base(f.path) + "/" + name }
 
-// Gone tells whether the folder that was opened is no longer at its path: it was removed or
+// Gone reports whether the folder that was opened is no longer at its path: it was removed or
 // moved away, even when another was made in its place since.
 func (f *Folder) Gone() bool {
 	there, err := os.Lstat(f.path)

@@ -68,7 +68,7 @@ type Typing struct {
 	File      string          `json:"file,omitempty"` // that holds the text
 }
 
-// Pending tells whether an entry is still to be delivered.
+// Pending reports whether an entry is still to be delivered.
 func (e *Entry) Pending() bool { return e.State == Waiting || e.State == Sending }
 
 const (

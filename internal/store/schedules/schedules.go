@@ -75,7 +75,7 @@ type Last struct {
 	Waiting time.Time `json:"waiting,omitzero"` // the time whose run waits for the end of the last one
 }
 
-// Running tells whether the last run is not known to be over.
+// Running reports whether the last run is not known to be over.
 func (l Last) Running() bool { return !l.ScheduledFor.IsZero() && !l.Done }
 
 // kept is the file of how far they came.

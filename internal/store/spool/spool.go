@@ -62,7 +62,7 @@ func In(nbs *private.Folder, work private.Tree) Spool { return Spool{nbs, work} 
 // would be read as instructions. Errors: Unfit.
 func (s Spool) Work() (path string, err error) { return string(s.work), s.work.Make() }
 
-// WorksIn tells whether a folder is that of [Spool.Work]: a conversation that was held there is an observer's.
+// WorksIn reports whether a folder is that of [Spool.Work]: a conversation that was held there is an observer's.
 func (s Spool) WorksIn(path string) bool {
 	at, err1 := os.Stat(path)
 	work, err2 := os.Stat(string(s.work))
@@ -142,7 +142,7 @@ func (s Spool) List() ([]Announcement, error) {
 	return all, nil
 }
 
-// isHalf tells whether a file is being written, or was when its writer was killed.
+// isHalf reports whether a file is being written, or was when its writer was killed.
 func isHalf(name string) bool { return strings.HasPrefix(name, ".") }
 
 // Take removes announcements. All that they have announced is stored.

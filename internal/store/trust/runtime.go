@@ -27,7 +27,7 @@ func RuntimeOf(env []string, home Home) string {
 	return home.Path("run")
 }
 
-// isPrivate tells whether a path is a folder that only this user can reach.
+// isPrivate reports whether a path is a folder that only this user can reach.
 func isPrivate(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {

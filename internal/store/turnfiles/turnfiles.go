@@ -38,7 +38,7 @@ func (f Files) Put(what, content string) (path string, err error) {
 // limit is of one file, in bytes.
 const limit = 1 << 20
 
-// Has tells whether a file waits to be taken.
+// Has reports whether a file waits to be taken.
 func (f Files) Has(what string) bool {
 	_, err := f.folder.Stat(f.file(what))
 	return err == nil

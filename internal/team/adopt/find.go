@@ -210,7 +210,7 @@ func (s search) claudeBelow(leader int, session string) (int, error) {
 		Hint("name the process: nbs-worker adopt HANDLE --pid %d", claudes[0])
 }
 
-// isClaude tells whether a process is a claude: by its name, or because it stands in the
+// isClaude reports whether a process is a claude: by its name, or because it stands in the
 // registry of the configuration that it uses.
 func (s search) isClaude(pid int, cmdline []string) bool {
 	if claude.IsClaude(cmdline) {

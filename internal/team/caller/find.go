@@ -126,7 +126,7 @@ func (f finder) unidentified(line []ancestor, server ancestor, marked *Caller) *
 	return found
 }
 
-// mayBeNamed tells whether [search] may find a record of a process in a line without a launcher: it bears a mark, or is
+// mayBeNamed reports whether [search] may find a record of a process in a line without a launcher: it bears a mark, or is
 // a claude, which an adopted one is by its name, its registry or what it tells its tools. A thousand records are not
 // read for anybody else.
 func mayBeNamed(line []ancestor, handed agent.Invocation) bool {
@@ -161,7 +161,7 @@ func (s *search) look(o *observe.Observer, r *agent.Record) {
 	}
 }
 
-// names tells whether an ancestor bears a mark of a record's agent.
+// names reports whether an ancestor bears a mark of a record's agent.
 func (s *search) names(a ancestor, project string, r *agent.Record) bool {
 	if a.mark == "" || a.mark == s.handed {
 		return false
@@ -290,13 +290,13 @@ func (c *Caller) mode() agent.PermissionMode {
 	return recorded
 }
 
-// manages tells whether the caller may give what it does not have itself. A mark alone can be
+// manages reports whether the caller may give what it does not have itself. A mark alone can be
 // anybody's.
 func (c *Caller) manages() bool {
 	return c.identified && c.doubt == nil && c.record.MayManage && c.record.Process.Adopted == nil
 }
 
-// Is tells whether an agent of a project is the caller. One of another project that has the
+// Is reports whether an agent of a project is the caller. One of another project that has the
 // same name is not.
 func (c *Caller) Is(project string, handle agent.Handle) bool {
 	return c.record.Handle.Same(handle) && observe.SameFolder(c.project, project)

@@ -62,13 +62,13 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 	return all
 }
 
-// isOrphan tells whether a process may have been given another parent: the first process, or the user's systemd.
+// isOrphan reports whether a process may have been given another parent: the first process, or the user's systemd.
 // chain is the process and its ancestors; it is alone in it when it has just ended.
 func isOrphan(chain []int, name func(pid int) string) bool {
 	return len(chain) > 1 && (chain[1] == 1 || name(chain[1]) == "systemd")
 }
 
-// isBelow tells whether a process was started by a program of ours that runs still.
+// isBelow reports whether a process was started by a program of ours that runs still.
 func isBelow(pid int, program string) bool {
 	return slices.ContainsFunc(proc.AncestorsOf(pid)[1:], func(above int) bool { return proc.Program(above) == program })
 }

@@ -44,7 +44,7 @@ const (
 
 var levels = []Level{Holds, Note, Warning, Failure}
 
-// Worse tells whether a level is worse than another.
+// Worse reports whether a level is worse than another.
 func (l Level) Worse(than Level) bool { return slices.Index(levels, l) > slices.Index(levels, than) }
 
 // Finding is what one check has found.
@@ -62,7 +62,7 @@ type Finding struct {
 	repair func(ctx context.Context) (done string, err error)
 }
 
-// ByItself tells whether doctor --fix mends the finding.
+// ByItself reports whether doctor --fix mends the finding.
 func (f Finding) ByItself() bool { return f.repair != nil }
 
 // findings are those of one check; none when it found nothing wrong and has nothing to say.
@@ -114,7 +114,7 @@ func (c Checkup) Worst() Level {
 	return worst
 }
 
-// Unfit tells whether a dependency is missing or cannot be used.
+// Unfit reports whether a dependency is missing or cannot be used.
 func (c Checkup) Unfit() bool {
 	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Unfit })
 }
@@ -221,7 +221,7 @@ func confirmed(first, second findings) findings {
 	return kept
 }
 
-// isAgain tells whether an earlier look has found the same.
+// isAgain reports whether an earlier look has found the same.
 func (f Finding) isAgain(earlier Finding) bool {
 	return f.Level == earlier.Level && cmp.Or(f.about, f.What) == cmp.Or(earlier.about, earlier.What)
 }

@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/watch"
+	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
 )
@@ -32,7 +32,7 @@ func (q EventQuery) wants(e journal.Event) bool {
 func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journal.Event) error, note func(string)) error {
 	tail := s.Journal().Tail()
 	defer tail.Close()
-	var changes *watch.Watch
+	var changes *fswatch.Watch
 	if q.Follow {
 		var err error
 		if changes, err = watchJournal(s, tail.Path()); err != nil { // before the first look, so that nothing is missed in between
@@ -80,8 +80,8 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 
 // watchJournal watches the journal, and whether its folder is removed: while somebody has that
 // folder open, only the one above shows it.
-func watchJournal(s *store.Store, path string) (*watch.Watch, error) {
-	changes, err := watch.New()
+func watchJournal(s *store.Store, path string) (*fswatch.Watch, error) {
+	changes, err := fswatch.New()
 	if err != nil {
 		return nil, err
 	}

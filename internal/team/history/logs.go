@@ -18,7 +18,7 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/watch"
+	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -65,7 +65,7 @@ func Logs(ctx context.Context, o *observe.Observer, q LogQuery, to LogReader) er
 		return err
 	}
 	if q.Follow {
-		if l.watch, err = watch.New(); err != nil {
+		if l.watch, err = fswatch.New(); err != nil {
 			return err
 		}
 		defer l.watch.Close()
@@ -90,8 +90,8 @@ type logs struct {
 	query    LogQuery
 	to       LogReader
 	config   claude.Config
-	sessions []LogSession // that are shown, oldest first
-	watch    *watch.Watch // nil: nothing is followed
+	sessions []LogSession   // that are shown, oldest first
+	watch    *fswatch.Watch // nil: nothing is followed
 
 	at   agent.SessionID  // the conversation that is followed
 	read transcript.Place // in its transcript; what stands before was read

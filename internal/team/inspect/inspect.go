@@ -91,7 +91,7 @@ func (i *Inspector) surroundingsOf(r *agent.Record) (s surroundings) {
 	return s
 }
 
-// sameProcess tells whether two records are of one start, and of one process in it.
+// sameProcess reports whether two records are of one start, and of one process in it.
 func sameProcess(a, b *agent.Process) bool {
 	return observe.SameStart(a, b) && (a == nil || a.Identity == b.Identity)
 }

@@ -19,13 +19,13 @@ type LastError struct {
 // ClassAuthentication is the class of an error that a login mends, in Claude's words.
 const ClassAuthentication = "authentication_failed"
 
-// IsUsageLimit tells whether the turn ended because the user's plan, or the API, allowed no more for now.
+// IsUsageLimit reports whether the turn ended because the user's plan, or the API, allowed no more for now.
 func (e *LastError) IsUsageLimit() bool {
 	limited, _ := screen.UsageLimit(e.Text, e.At)
 	return limited || e.Class == "rate_limit"
 }
 
-// IsTooLong tells whether Claude said that the conversation has no room left.
+// IsTooLong reports whether Claude said that the conversation has no room left.
 func (e *LastError) IsTooLong() bool { return screen.TooLong(e.Text) }
 
 // lastError returns the error with which the last turn ended, from the transcript and the hooks of this

@@ -202,7 +202,7 @@ func (k *Keeper) KeepSeen(ctx context.Context, r *agent.Record, file *transcript
 	return freshness, cmp.Or(unkept, err)
 }
 
-// longerAside tells whether a transcript that was set aside when another took its place has all
+// longerAside reports whether a transcript that was set aside when another took its place has all
 // that the other has, and more.
 func (k *Keeper) longerAside(r *agent.Record, size int64) bool {
 	all, err := k.Store.Archive().Kept(r.SessionID)

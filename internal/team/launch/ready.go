@@ -166,7 +166,7 @@ func (w *starting) unrecorded() error {
 		Hint("where its claude runs, and how it gets a record again: nbs-worker adopt --list")
 }
 
-// prompted tells whether a claude that is ready has its prompt on disk: from then on
+// prompted reports whether a claude that is ready has its prompt on disk: from then on
 // no kill can lose it. A slash command may open a dialog instead.
 func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error) {
 	if w.plan.Prompt == "" {

@@ -276,7 +276,7 @@ func (s Starter) Claim(ctx context.Context, p Plan) (claimed agent.Record, err e
 	})
 }
 
-// unchanged tells whether a start is as it was at the last look: a late launcher may have
+// unchanged reports whether a start is as it was at the last look: a late launcher may have
 // begun since.
 func unchanged(now, then *agent.Process) bool {
 	return observe.SameStart(now, then) && (now == nil || now.PID == then.PID && now.Launcher == then.Launcher)

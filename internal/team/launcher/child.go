@@ -113,7 +113,7 @@ func startFailure(err error, program, dir string) error {
 	return fail.Errorf(fail.Unfit, "start claude: %w", err)
 }
 
-// passes tells whether a start failed because the machine was short of something, or because the
+// passes reports whether a start failed because the machine was short of something, or because the
 // program was just being installed: the next start may succeed.
 func passes(err error) bool {
 	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ETXTBSY, unix.EINTR},
@@ -134,7 +134,7 @@ func (c *child) holdEntry() {
 	}
 }
 
-// readyAfter tells whether claude was seen to be ready, and how long after its start; 0 when only a
+// readyAfter reports whether claude was seen to be ready, and how long after its start; 0 when only a
 // hook of claude's shows that it was.
 func (c *child) readyAfter(said agent.Report) (after time.Duration, ready bool) {
 	if at := c.ready.Load(); at != nil {
@@ -172,7 +172,7 @@ func (c *child) takeBack() error {
 	return end.err
 }
 
-// ended tells whether claude has already left, whether or not somebody has waited for it.
+// ended reports whether claude has already left, whether or not somebody has waited for it.
 func (c *child) ended() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, c.pid(), &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)

@@ -51,7 +51,7 @@ func (e *evidence) ending() restart.Ending {
 // signalled is the exit code above which a program says that a signal made it leave.
 const signalled = 128
 
-// well tells whether the start had succeeded.
+// well reports whether the start had succeeded.
 func (e *evidence) well() bool { return e.ready && restart.StartedWell(e.readyAfter, e.uptime) }
 
 func (e *evidence) class() agent.EndClass {
@@ -92,10 +92,10 @@ func (e *evidence) classOfCode() agent.EndClass {
 	return agent.EndCrash
 }
 
-// failedBy tells whether its last turn ended with an error of that class.
+// failedBy reports whether its last turn ended with an error of that class.
 func (e *evidence) failedBy(class string) bool { return e.failure != nil && e.failure.Class == class }
 
-// saysLogin tells whether claude's last words ask for a login.
+// saysLogin reports whether claude's last words ask for a login.
 func saysLogin(words string) bool {
 	known := []string{"Please run /login", "Not logged in", "Invalid API key", "Failed to authenticate"}
 	return slices.ContainsFunc(known, func(ask string) bool { return strings.Contains(words, ask) })

@@ -52,7 +52,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		record, untold, err = l.Store.Move(ctx, handle, exit.At, note)
 		return err
 	}
-	if err := l.insist(ctx, handle, follows.Asked, signals, func() {}, write); err != nil {
+	if err := l.retryWrite(ctx, handle, follows.Asked, signals, func() {}, write); err != nil {
 		return ended{code: over.code}, err
 	}
 	over.record = record
@@ -124,7 +124,7 @@ func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *R
 		})
 		return err
 	}
-	if err = l.insist(ctx, handle, verbWaits, signals, next.release, write); errors.Is(err, agent.ErrSuperseded) {
+	if err = l.retryWrite(ctx, handle, verbWaits, signals, next.release, write); errors.Is(err, agent.ErrSuperseded) {
 		return ended{}, nil // the record tells of another start
 	}
 	if err != nil {

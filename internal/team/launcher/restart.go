@@ -173,16 +173,16 @@ func (l *Launcher) untilAsked(ctx context.Context, signals chan os.Signal, isTak
 	return waiting, func() { cancel(nil); <-done }
 }
 
-// isTakenBack tells whether the record says that the next start is not to be made any more.
+// isTakenBack reports whether the record says that the next start is not to be made any more.
 func (l *Launcher) isTakenBack(over *agent.Record) bool {
 	r, err := l.Store.Load(over.Handle)
 	return err == nil && checkCurrent(&r, over.Process.Invocation) == nil && !r.AwaitsStart()
 }
 
-// leaves tells whether a signal asks the launcher to leave.
+// leaves reports whether a signal asks the launcher to leave.
 func leaves(sig os.Signal) bool { return sig == unix.SIGTERM || sig == unix.SIGHUP }
 
-// wasAsked tells whether the launcher was asked to leave right when its claude ended.
+// wasAsked reports whether the launcher was asked to leave right when its claude ended.
 func wasAsked(signals chan os.Signal) (asked bool) {
 	for {
 		select {
@@ -270,7 +270,7 @@ func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause er
 		})
 		return err
 	}
-	if l.insist(ctx, over.Handle, false, signals, func() {}, write) != nil {
+	if l.retryWrite(ctx, over.Handle, false, signals, func() {}, write) != nil {
 		return restart.Decision{} // another command has the agent, or nothing can be written any more
 	}
 	_ = l.journalDecision(ctx, &record, decision)

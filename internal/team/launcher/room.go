@@ -15,19 +15,19 @@ import (
 // A full disk is no failure of the agent's, and passes: the launcher waits for room before it starts claude again.
 // So does a lock of .nbs that somebody keeps, such as a command that was suspended.
 
-// noRoom tells whether something could not be written because the disk is full.
+// noRoom reports whether something could not be written because the disk is full.
 func noRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // roomRetry is how often the launcher tries again to write.
 const roomRetry = 10 * time.Second
 
-// comesFree tells whether something could not be written because of what passes without the agent's doing.
+// comesFree reports whether something could not be written because of what passes without the agent's doing.
 func comesFree(err error) bool { return noRoom(err) || errors.Is(err, store.ErrStayedLocked) }
 
-// insist calls write, which records what the restart policy decides by, and while comesFree holds of its error calls
-// it again until somebody asks the launcher to leave. It calls write once where there is no policy, or where
-// somebody waits for the launcher (awaited). Before it waits it calls letGo, to release what others wait for.
-func (l *Launcher) insist(ctx context.Context, handle agent.Handle, awaited bool, signals chan os.Signal, letGo func(), write func() error) error {
+// retryWrite calls write, and retries temporary failures (see comesFree) until it succeeds or the launcher is asked to
+// exit. It does not retry without a restart policy, nor while a verb waits for the launcher (awaited). Before each wait
+// it calls letGo, which releases what others wait for.
+func (l *Launcher) retryWrite(ctx context.Context, handle agent.Handle, awaited bool, signals chan os.Signal, letGo func(), write func() error) error {
 	err := write()
 	if !comesFree(err) || awaited || !l.hasPolicy(handle) {
 		return err
@@ -46,7 +46,7 @@ func (l *Launcher) insist(ctx context.Context, handle agent.Handle, awaited bool
 	return err
 }
 
-// hasPolicy tells whether the launcher may start the agent again.
+// hasPolicy reports whether the launcher may start the agent again.
 func (l *Launcher) hasPolicy(handle agent.Handle) bool {
 	r, err := l.Store.Load(handle)
 	return err == nil && l.Restarts != nil && r.Desired != agent.DesiredStopped && r.LaunchRestart() != agent.RestartNo

@@ -60,7 +60,7 @@ func TestInsist(t *testing.T) {
 				rig.Check(t, !kept, "others wait for what it has while it waits")
 				return wait(in)
 			}
-			err := l.insist(t.Context(), "alpha", c.awaited, signals, func() { kept = false }, func() error {
+			err := l.retryWrite(t.Context(), "alpha", c.awaited, signals, func() { kept = false }, func() error {
 				if writes++; c.room && writes == 3 {
 					return nil
 				}

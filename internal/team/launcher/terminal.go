@@ -18,7 +18,7 @@ func saveTerminal() terminal {
 	return terminal{state: state}
 }
 
-// gone tells whether the terminal was hung up. Claude may notice that by the end of
+// gone reports whether the terminal was hung up. Claude may notice that by the end of
 // its input, and leave with code 0 before any signal was seen.
 func (t terminal) gone() bool {
 	if t.state == nil {

@@ -22,14 +22,14 @@ import (
 func (d *delivery) awaitCommand(ctx context.Context) error {
 	var shown tmux.Styled
 	var at tmux.Cursor // where blanks were taken away
-	err := until(ctx, drawLimit, func() (there bool, err error) {
+	err := poll(ctx, drawLimit, func() (there bool, err error) {
 		if shown, err = d.Screen(ctx); err != nil {
 			return false, err
 		}
 		draft, _ := screen.Draft(shown.Text)
 		blanks := screen.Indent(shown.Text)
 		if blanks == 0 || shown.Cursor == at || strings.Contains(draft, "\n") { // claude has yet to draw that; Home leads to a later line
-			return blanks == 0 && d.isIn(shown), nil
+			return blanks == 0 && d.shows(shown), nil
 		}
 		reached, err := d.Write(ctx, withoutFirst(blanks), &shown.Cursor)
 		if reached {
@@ -52,8 +52,8 @@ func (d *delivery) awaitCommand(ctx context.Context) error {
 func (d *delivery) submit(ctx context.Context) (silent, err error) {
 	var shown tmux.Styled
 	moved := false // once: a second time, it would move behind what a person has typed there
-	err = until(ctx, drawLimit, func() (over bool, err error) {
-		if shown, err = d.Screen(ctx); err != nil || !d.isIn(shown) {
+	err = poll(ctx, drawLimit, func() (over bool, err error) {
+		if shown, err = d.Screen(ctx); err != nil || !d.shows(shown) {
 			return false, err
 		}
 		switch row := rowInBox(shown); {
@@ -100,7 +100,7 @@ func (d *delivery) changed(shown tmux.Styled) error {
 	if err := checkDialog(shown); err != nil {
 		return err
 	}
-	if d.isIn(shown) && screen.Indent(shown.Text) == 0 {
+	if d.shows(shown) && screen.Indent(shown.Text) == 0 {
 		return unreached()
 	}
 	return fail.Errorf(fail.Held, "its prompt does not show what was typed")
@@ -113,10 +113,10 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 	var offered string
 	begun := time.Now()
 	seen := begun
-	err := until(ctx, drawLimit, func() (bool, error) {
+	err := poll(ctx, drawLimit, func() (bool, error) {
 		shown, err := d.Screen(ctx)
 		switch {
-		case err == nil && d.isIn(shown):
+		case err == nil && d.shows(shown):
 			seen = time.Now()
 		case err == nil && time.Since(seen) < settleLimit: // the screen is half drawn
 			return false, nil

@@ -31,9 +31,9 @@ type Compaction struct {
 	window int // size of the window in tokens; 0: not known
 }
 
-// enough: a compaction has to free one part in so many of a conversation. Where it frees less, the
+// minFreed: a compaction must free at least a tenth of the conversation. Where it frees less, the
 // conversation is at its floor: the next one would cost a turn as well and free nothing.
-const enough = 10
+const minFreed = 10
 
 // Compact has Claude replace an agent's conversation by a summary, when the agent is at its prompt, and
 // returns when that was observed. Errors: those of [Sender.Send]; Failed when the conversation is as it
@@ -142,7 +142,7 @@ func (c *Compaction) judge(end transcript.Compaction) error {
 	if c.After = c.use(end.After); c.Before == nil || c.After == nil {
 		return nil
 	}
-	if freed := c.Before.Tokens - c.After.Tokens; freed*enough < c.Before.Tokens {
+	if freed := c.Before.Tokens - c.After.Tokens; freed*minFreed < c.Before.Tokens {
 		c.Floor = true
 		return c.failed("it freed less than a tenth, " + c.String())
 	}
@@ -157,7 +157,7 @@ func (c *Compaction) failed(why string) error {
 		Hint("begin a new conversation: nbs-worker resume %s --force --fresh", c.Handle)
 }
 
-// saysFloor tells whether Claude has no more to compact, or no room to do it in.
+// saysFloor reports whether Claude has no more to compact, or no room to do it in.
 func saysFloor(refusal string) bool {
 	known := []string{"Not enough messages", "too long", "could not be reduced"}
 	return slices.ContainsFunc(known, func(words string) bool { return strings.Contains(refusal, words) })

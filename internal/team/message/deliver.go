@@ -19,7 +19,7 @@ import (
 type Terminal interface {
 	// Screen is what it shows, with the attributes of its characters.
 	Screen(ctx context.Context) (tmux.Styled, error)
-	// Write types a text, and tells whether it reached the program. It types nothing where the
+	// Write types a text, and reports whether it reached the program. It types nothing where the
 	// cursor is not at the given place; nil: at any.
 	Write(ctx context.Context, text string, cursor *tmux.Cursor) (bool, error)
 }
@@ -80,7 +80,7 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
 	// that hangs has yet to read the Enter.
 	if shown, failed := d.Screen(typing); fail.KindOf(noProof) == fail.TimedOut && failed == nil {
-		isLeft := d.isIn(shown)
+		isLeft := d.shows(shown)
 		switch {
 		case screen.Refused(screen.Plain(shown.Text), d.text):
 			err = fail.Errorf(fail.TimedOut, "it was submitted, and a hook of the agent's has refused it")
@@ -149,7 +149,7 @@ const blankPause = time.Second
 func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed bool) string) (silent, held error) {
 	var again time.Time
 	start, typed, drawn := -1, 0, 0
-	err := until(ctx, drawLimit, func() (over bool, _ error) {
+	err := poll(ctx, drawLimit, func() (over bool, _ error) {
 		var shown tmux.Styled
 		if shown, held = d.Screen(ctx); held == nil {
 			held = checkPrompt(shown)
@@ -188,7 +188,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error) {
 	var held error
 	begun := time.Now()
-	late := until(ctx, drawLimit, func() (over bool, err error) {
+	late := poll(ctx, drawLimit, func() (over bool, err error) {
 		held = nil
 		if shown, err = t.Screen(ctx); err != nil {
 			return false, err
@@ -244,8 +244,8 @@ func unreached() error {
 // on a machine that is less busy then.
 var errUndrawn = errors.New("its prompt did not show that it takes keys")
 
-// isIn tells whether the box has the text and nothing else.
-func (d *delivery) isIn(shown tmux.Styled) bool {
+// shows reports whether the box has the text and nothing else.
+func (d *delivery) shows(shown tmux.Styled) bool {
 	draft, found := screen.Draft(shown.Text)
 	return found && screen.Dense(draft) == screen.Dense(d.text)
 }
@@ -257,7 +257,7 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 	var err error
 	ended, working, begun := false, true, time.Now()
 	for n := 0; n < proofRounds && working; n++ {
-		err = until(ctx, proofLimit, func() (over bool, err error) {
+		err = poll(ctx, proofLimit, func() (over bool, err error) {
 			ended = !d.alive() // before the look: what it wrote last counts
 			sent, err = d.sent()
 			return sent.Found || ended, err
@@ -282,8 +282,8 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 
 func inSeconds(begun time.Time) time.Duration { return time.Since(begun).Round(time.Second) }
 
-// until asks again and again for at most so long. Errors: TimedOut, Interrupted, those of ask.
-func until(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
+// poll calls ask every 15 ms until it returns true or an error, for at most limit. Errors: TimedOut; Interrupted; those of ask.
+func poll(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	again := time.NewTicker(glance)

@@ -34,7 +34,7 @@ func (d *delivery) leftBehind(why error) error {
 func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
 	var at tmux.Cursor // where the eraser was pressed last
 	begun := time.Now()
-	return until(ctx, drawLimit, func() (bool, error) {
+	return poll(ctx, drawLimit, func() (bool, error) {
 		shown, err := t.Screen(ctx)
 		if err != nil {
 			return false, err

@@ -108,7 +108,7 @@ func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
 	return nil
 }
 
-// isWorking tells whether an agent is in a turn. Errors: those of admits; Conflict for one that is
+// isWorking reports whether an agent is in a turn. Errors: those of admits; Conflict for one that is
 // just being started.
 func isWorking(sight *observe.Sight) (bool, error) {
 	if sight.Err == nil && sight.Status.State == agent.Starting {
@@ -185,7 +185,7 @@ func hasDraft(shown tmux.Styled) bool {
 // silent is why tmux did not say whether it has. A dialog that comes up meanwhile has its cursor
 // elsewhere, and gets no key.
 func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmux.Styled, silent, err error) {
-	err = until(ctx, drawLimit, func() (bool, error) {
+	err = poll(ctx, drawLimit, func() (bool, error) {
 		working, err := i.working()
 		if err != nil || !working {
 			done.Outcome = WasIdle
@@ -217,7 +217,7 @@ func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmu
 // nothing was answered: its prompt is in the box again.
 func (i *interruption) awaitEnd(ctx context.Context, done *Interruption, draft bool) error {
 	idle := false
-	err := until(ctx, interruptLimit, func() (bool, error) {
+	err := poll(ctx, interruptLimit, func() (bool, error) {
 		end, err := i.ended()
 		switch {
 		case err != nil:

@@ -1,4 +1,4 @@
-// Package message writes to agents, and tells whether what was written arrived.
+// Package message writes to agents, and reports whether what was written arrived.
 //
 //   - Text goes only into a prompt that is ready: claude is idle by all that is known, its box is
 //     on the screen, nobody's unsent draft is in it, no dialog has taken its place, and it shows a
@@ -96,7 +96,7 @@ func (m *Message) check() error {
 	return nil
 }
 
-// isOrder tells whether Claude does something with a text other than to give it to the model.
+// isOrder reports whether Claude does something with a text other than to give it to the model.
 func isOrder(text string) bool {
 	switch strings.ToLower(text) {
 	case "exit", "quit", ":q", ":q!", ":wq", ":wq!", "?":

@@ -212,7 +212,7 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 	ctx = context.WithoutCancel(ctx)
 	began := startOf(sight.Record, &e.Entry)
 	var sent transcript.Sent
-	err = until(ctx, leftLimit, func() (bool, error) {
+	err = poll(ctx, leftLimit, func() (bool, error) {
 		sent, err = s.sent(&began, e.Typing.Typed)
 		return sent.Found, err
 	})
@@ -247,7 +247,7 @@ func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text strin
 	}
 }
 
-// isBeginning tells whether a draft is a beginning of a text, as typing that or deleting it from its end
+// isBeginning reports whether a draft is a beginning of a text, as typing that or deleting it from its end
 // leaves. A draft of some of its characters, in their order, may be a person's.
 func isBeginning(draft, text string) bool {
 	return draft != "" && strings.HasPrefix(screen.Dense(text), screen.Dense(draft))

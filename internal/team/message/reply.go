@@ -70,7 +70,7 @@ func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.D
 				return err
 			}
 		}
-		err := until(ctx, endLimit, func() (bool, error) {
+		err := poll(ctx, endLimit, func() (bool, error) {
 			over, err := ended()
 			return over || s.atWork(ctx, handle), err
 		})
@@ -102,7 +102,7 @@ func (s *Sender) answered(began *start, receipt *Receipt, text string) (transcri
 	return file.Answer(began.bytes, receipt.UUID)
 }
 
-// atWork tells whether an agent is in a turn.
+// atWork reports whether an agent is in a turn.
 func (s *Sender) atWork(ctx context.Context, handle agent.Handle) bool {
 	r, err := s.Store.Load(handle)
 	if err != nil {

@@ -76,7 +76,7 @@ type letter struct {
 	force  bool                                  // also when its last receipt was unknown, and it has not arrived since
 	again  []queue.Entry                         // entries that remember a forced text; forgotten once it is submitted
 	entry  *entry                                // of the outbox; nil: the text is not from there
-	proof  func(*start) (transcript.Sent, error) // tells whether Claude has a command; nil for a text, which the transcript shows
+	proof  func(*start) (transcript.Sent, error) // reports whether Claude has a command; nil for a text, which the transcript shows
 }
 
 // start is where a transcript was before a text was submitted.
@@ -234,7 +234,7 @@ func (l *letter) pointer(path string) string {
 	return "There is a message for you in the file " + path + ". Read the whole file and do what it says."
 }
 
-// admits tells whether something may be typed: now, after the present turn, or not.
+// admits reports whether something may be typed: now, after the present turn, or not.
 // Errors: Held; Conflict for one that does not run; what kept the look from being complete.
 func admits(sight *observe.Sight) (again bool, err error) {
 	switch state := sight.Status.State; {
@@ -266,7 +266,7 @@ func (s *Sender) transcript(r *agent.Record) (transcript.File, bool, error) {
 	return config.Transcript(r.SessionID)
 }
 
-// sent tells whether the transcript has a text. A /clear of a person's may lead claude into another conversation before the
+// sent reports whether the transcript has a text. A /clear of a person's may lead claude into another conversation before the
 // text arrives there, and the record may know that, or not yet: began moves to the one that has the text.
 func (s *Sender) sent(began *start, text string) (sent transcript.Sent, err error) {
 	if file, found, err := s.transcript(&began.record); err != nil || found {

@@ -89,7 +89,7 @@ func longestCell(text string) int {
 	return longest
 }
 
-// fits tells whether a box on a screen shows the whole of a text: what it does not show cannot be
+// fits reports whether a box on a screen shows the whole of a text: what it does not show cannot be
 // compared.
 func fits(text string, shown tmux.Styled) bool {
 	const others, margin = 10, 6 // lines and columns of Claude's own

@@ -168,7 +168,7 @@ func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 	return agent.Identified{}, false
 }
 
-// BeingStarted tells whether another command is about to bring the agent up: it has written
+// BeingStarted reports whether another command is about to bring the agent up: it has written
 // the start down, and tmux does not have its session yet.
 func (o *Observer) BeingStarted(r *agent.Record) bool {
 	return StartedBy(o.Store, r.Handle, filepath.Base(o.Program))
@@ -191,7 +191,7 @@ func VerbAtWork(opened *store.Store, handle agent.Handle, program string) (store
 	return holder, holds || err != nil && !errors.Is(err, os.ErrNotExist)
 }
 
-// IsRegistered tells whether a live process has an entry in Claude's registry.
+// IsRegistered reports whether a live process has an entry in Claude's registry.
 func IsRegistered(config claude.Config, pid int) bool {
 	live, err := config.Registry().Entry(pid)
 	if err != nil {

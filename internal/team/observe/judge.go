@@ -152,7 +152,7 @@ func (e *Evidence) running(r *agent.Record) (agent.Status, screen.Dialog) {
 		status, known = e.hooked()
 	}
 	if !known {
-		status = e.silent(r)
+		status = e.unreported(r)
 	}
 	if e.Ending {
 		status = agent.Status{Source: agent.FromProcess, State: agent.Unknown, Detail: "it was killed, or leaves, and has not ended yet"}
@@ -200,8 +200,8 @@ func (e *Evidence) hooked() (status agent.Status, known bool) {
 	return status, true
 }
 
-// silent is the state of a claude of which neither registry nor hooks say anything.
-func (e *Evidence) silent(r *agent.Record) agent.Status {
+// unreported is the state when neither the registry nor a hook has reported one.
+func (e *Evidence) unreported(r *agent.Record) agent.Status {
 	status := agent.Status{Source: agent.FromProcess, State: agent.Starting}
 	switch {
 	case e.leaving():
@@ -212,7 +212,7 @@ func (e *Evidence) silent(r *agent.Record) agent.Status {
 	return status
 }
 
-// NeedsScreen tells whether a screen may say more than what is known without it.
+// NeedsScreen reports whether a screen may say more than what is known without it.
 func (e *Evidence) NeedsScreen() bool {
 	if e.Claude != proc.Alive || e.Ending {
 		return false

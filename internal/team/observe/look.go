@@ -59,7 +59,7 @@ func (s *Sight) TmuxSession() string {
 	return s.Record.TmuxSession
 }
 
-// IsNotAllowed tells whether it is known that nobody vouches for the record.
+// IsNotAllowed reports whether it is known that nobody vouches for the record.
 func (s *Sight) IsNotAllowed() bool { return fail.KindOf(s.NotAllowed) == fail.Held }
 
 // endPatience is how long a look waits in all for the ends that it sees to be written down:

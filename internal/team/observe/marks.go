@@ -43,7 +43,7 @@ func (o *Observer) OfOriginal(r *agent.Record, pid int) bool {
 	return o.OfOtherAgent(r, pid)
 }
 
-// OfOtherAgent tells whether a process was started as an agent of another name, or of another
+// OfOtherAgent reports whether a process was started as an agent of another name, or of another
 // project that has the agent too.
 func (o *Observer) OfOtherAgent(r *agent.Record, pid int) bool {
 	handle, named := proc.Variable(pid, agent.HandleVariable)
@@ -51,12 +51,12 @@ func (o *Observer) OfOtherAgent(r *agent.Record, pid int) bool {
 	return named && !agent.Handle(handle).Same(r.Handle) || o.IsOriginal(root, r.Handle)
 }
 
-// IsOriginal tells whether a folder is another project that has the agent too.
+// IsOriginal reports whether a folder is another project that has the agent too.
 func (o *Observer) IsOriginal(folder string, handle agent.Handle) bool {
 	return folder != "" && !SameFolder(folder, o.Store.Project()) && store.Has(folder, handle)
 }
 
-// Carries tells whether a process has the invocation of the record's start in its
+// Carries reports whether a process has the invocation of the record's start in its
 // environment.
 func Carries(r *agent.Record, pid int) bool {
 	invocation, _ := proc.Variable(pid, agent.InvocationVariable)
@@ -95,7 +95,7 @@ func names(words []string, handle agent.Handle) bool {
 // TmuxServerName is the name of a tmux server's process.
 const TmuxServerName = "tmux: server"
 
-// InForeignTmux tells whether a process is a tmux server, or lives in a pane that is
+// InForeignTmux reports whether a process is a tmux server, or lives in a pane that is
 // not the agent's. A server that came up from the agent's shell hands the agent's mark
 // to all of its panes, and any of them may be a person's.
 func (o *Observer) InForeignTmux(r *agent.Record, pid int) bool {

@@ -46,7 +46,7 @@ func (o *Observer) Variable(name string) string {
 	return agent.Variable(o.Env, name)
 }
 
-// SameStart tells whether two records tell of one start.
+// SameStart reports whether two records tell of one start.
 func SameStart(a, b *agent.Process) bool {
 	if a == nil || b == nil {
 		return a == b

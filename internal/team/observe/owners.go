@@ -35,7 +35,7 @@ func (o *Observer) stillAdopted(r *agent.Record) bool {
 	return err == nil && !slices.ContainsFunc(others, func(other agent.Handle) bool { return !other.Same(r.Handle) })
 }
 
-// namedIn tells whether an agent of another project has the process.
+// namedIn reports whether an agent of another project has the process.
 func (o *Observer) namedIn(root string, id agent.Identity) bool {
 	if root == o.Store.Project() {
 		return false

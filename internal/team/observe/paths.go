@@ -16,19 +16,19 @@ func RealPath(path string) string {
 	return strings.TrimSuffix(path, "/")
 }
 
-// Inside tells whether a path is a folder, or in it, wherever links lead.
+// Inside reports whether a path is a folder, or in it, wherever links lead.
 func Inside(path, folder string) bool {
 	rel, err := filepath.Rel(RealPath(folder), RealPath(path))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// IsFolder tells whether a folder is there.
+// IsFolder reports whether a folder is there.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// SameFolder tells whether two paths lead to one folder: it may be mounted twice.
+// SameFolder reports whether two paths lead to one folder: it may be mounted twice.
 func SameFolder(a, b string) bool {
 	if a == b {
 		return true

@@ -60,7 +60,7 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (cli
 	}
 }
 
-// serverGone tells whether the tmux server of a start has ended. Its panes ended with it, and
+// serverGone reports whether the tmux server of a start has ended. Its panes ended with it, and
 // the path of its socket may be anybody's by now.
 func serverGone(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && proc.IsGone(r.Process.ServerIdentity())
@@ -96,7 +96,7 @@ func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) e
 	return &UnreachedError{unreached}
 }
 
-// needsServer tells whether something of the agent lives in its tmux server.
+// needsServer reports whether something of the agent lives in its tmux server.
 func needsServer(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Tmux != nil && (!proc.IsGone(r.Process.Identity) || !proc.IsGone(r.Process.LauncherIdentity()))
 }

@@ -40,7 +40,7 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 	return level, ""
 }
 
-// Heals tells whether the agent's launcher waits to start it again.
+// Heals reports whether the agent's launcher waits to start it again.
 func (p *Patient) Heals() bool { return p.View.Status.State == agent.Backoff && !p.NeedsPerson() }
 
 // needed returns the least level that may help beyond what was tried. Where little context is left a
@@ -102,7 +102,7 @@ func (l *Ladder) last(p *Patient) *runs.Attempt {
 	return last
 }
 
-// failedLogin tells whether a turn of the agent has failed since a time because nobody is logged in.
+// failedLogin reports whether a turn of the agent has failed since a time because nobody is logged in.
 func (p *Patient) failedLogin(since time.Time) bool {
 	last := p.View.LastError
 	return last != nil && last.Class == inspect.ClassAuthentication && last.At.After(since)

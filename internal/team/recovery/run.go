@@ -63,7 +63,7 @@ func (c *Case) notBegun(why string) string {
 	return "not begun: " + why
 }
 
-// pace keeps starts apart, and tells whether it had to wait.
+// pace keeps starts apart, and reports whether it had to wait.
 func (r *run) pace(ctx context.Context) (waited bool) {
 	rest := r.Stagger - time.Since(r.started)
 	if r.started.IsZero() || rest <= 0 {

@@ -41,7 +41,7 @@ type patient struct {
 
 var errKilled = errors.New("killed")
 
-// step tells whether the run is killed here: nothing that it does later happens.
+// step reports whether the run is killed here: nothing that it does later happens.
 func (w *world) step() bool {
 	w.calls++
 	return w.killAt > 0 && w.calls >= w.killAt

@@ -56,12 +56,12 @@ func (c Caller) recordedIn(root string) (*store.Store, agent.Record, bool) {
 	return nil, agent.Record{}, false
 }
 
-// started tells whether the caller's start is the one that is recorded.
+// started reports whether the caller's start is the one that is recorded.
 func (c Caller) started(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Invocation == c.Invocation
 }
 
-// speaksFor tells whether the claude that calls may be the recorded process. A claude that the
+// speaksFor reports whether the claude that calls may be the recorded process. A claude that the
 // agent's tools started has inherited the agent's variables, and may have our hooks too. It has
 // its own entry in Claude's registry, except in its first and last moments; then its program
 // gives it away. A recorded process without an entry is a user's wrapper that runs claude.
@@ -83,7 +83,7 @@ func (c Caller) speaksFor(p *agent.Process) bool {
 	return others == 0 || others == 1 && !isClaude
 }
 
-// belowAnother tells whether the call comes from below another agent's claude. It reads the
+// belowAnother reports whether the call comes from below another agent's claude. It reads the
 // environment with which the processes above were started: that of the call itself may have
 // been changed to anything.
 func (c Caller) belowAnother(p *agent.Process) bool {

@@ -41,7 +41,7 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 	})
 }
 
-// isSameLevel tells whether two gauges show one level of the context, whatever was paid in between.
+// isSameLevel reports whether two gauges show one level of the context, whatever was paid in between.
 func isSameLevel(a, b *agent.Gauge) bool {
 	return a.Tokens == b.Tokens && a.Window == b.Window &&
 		(a.UsedPercent == nil) == (b.UsedPercent == nil) && (a.UsedPercent == nil || *a.UsedPercent == *b.UsedPercent)

@@ -40,7 +40,7 @@ const (
 	wellAfter  = 10 * time.Second // for which it has to live after that
 )
 
-// StartedWell tells whether a start has succeeded, by when it was ready and how long it lived. Any
+// StartedWell reports whether a start has succeeded, by when it was ready and how long it lived. Any
 // other start is a failure, however it ended: else a claude that exits at once would be started for
 // ever.
 func StartedWell(readyAfter, lived time.Duration) bool {
@@ -91,7 +91,7 @@ func Decide(word agent.RestartWord, kept agent.Restarts, end Ending, now time.Ti
 	return afterFailure(kept, end, now, jitter)
 }
 
-// covers tells whether a policy starts claude again after such an end.
+// covers reports whether a policy starts claude again after such an end.
 func covers(word agent.RestartWord, end Ending) bool {
 	switch word {
 	case agent.RestartAlways:

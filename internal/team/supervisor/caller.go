@@ -102,9 +102,9 @@ func (s *Supervisor) Confinement() ([]string, error) {
 	return c.Confinement(), err
 }
 
-// bestowed completes what is asked for a new agent with what the caller has, and refuses anything
+// withCallersLimits completes what is asked for a new agent with what the caller has, and refuses anything
 // beyond that.
-func (s *Supervisor) bestowed(spawn Spawn) (Spawn, error) {
+func (s *Supervisor) withCallersLimits(spawn Spawn) (Spawn, error) {
 	c, err := s.caller()
 	if err != nil {
 		return spawn, err

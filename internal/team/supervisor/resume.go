@@ -79,7 +79,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if err := s.Store.CheckWritable(ctx, handle, planned.Record.SessionID, written); err != nil {
 		return Started{}, err
 	}
-	held := s.starter().HoldSeat(ctx, &sight)
+	held := s.starter().KeepSession(ctx, &sight)
 	defer held.Release()
 	if before, err = s.clear(ctx, before); err != nil {
 		return Started{}, err
@@ -89,13 +89,13 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{Restored: restored}, err
 	}
 	plan.InView = held.InView
-	c := comeback{Resume: resume, before: before, plan: plan, restored: restored}
+	c := resumption{Resume: resume, before: before, plan: plan, restored: restored}
 	c.plan.Brief, c.from = s.brief(ctx, resume.Brief, &before)
 	return s.bringBack(interrupt, &c)
 }
 
-// comeback is a resume for which all is ready but the start itself.
-type comeback struct {
+// resumption is a resume for which all is ready but the start itself.
+type resumption struct {
 	Resume
 	before   agent.Record // is put back when nothing of the start runs
 	plan     launch.Plan
@@ -105,7 +105,7 @@ type comeback struct {
 
 // bringBack notes what was lost, and starts the agent. It starts none where that cannot be noted: once claude
 // has written more than was lost, the transcript would look written over.
-func (s *Supervisor) bringBack(interrupt context.Context, c *comeback) (Started, error) {
+func (s *Supervisor) bringBack(interrupt context.Context, c *resumption) (Started, error) {
 	ctx := context.WithoutCancel(interrupt)
 	if err := s.NoteLoss(ctx, &c.plan.Record, c.plan.Loss); err != nil {
 		return Started{Restored: c.restored}, err
@@ -116,7 +116,7 @@ func (s *Supervisor) bringBack(interrupt context.Context, c *comeback) (Started,
 
 // settle tells and journals what came of a start, also of one that goes on beside its error, or puts the
 // record back.
-func (s *Supervisor) settle(interrupt context.Context, c *comeback, r agent.Record, err error) (Started, error) {
+func (s *Supervisor) settle(interrupt context.Context, c *resumption, r agent.Record, err error) (Started, error) {
 	ctx := context.WithoutCancel(interrupt)
 	if err != nil && !s.goesOn(ctx, &r, err) {
 		return Started{Plan: launch.Plan{Loss: c.plan.Loss}, Restored: c.restored}, errors.Join(err, s.restore(ctx, c.before, r))
@@ -126,7 +126,7 @@ func (s *Supervisor) settle(interrupt context.Context, c *comeback, r agent.Reco
 	}
 	started := s.started(ctx, c.plan, r)
 	started.Fresh, started.Restored, started.Briefed = c.Fresh, c.restored, c.from
-	started.Unsaid = c.unsaid(c.plan.Opening, r.InitialPrompt)
+	started.Unsaid = c.droppedPrompt(c.plan.Opening, r.InitialPrompt)
 	detail := c.plan.Opening.Conversation()
 	if c.Fresh {
 		detail = "a new conversation in place of " + string(c.before.SessionID)
@@ -146,8 +146,8 @@ func (s *Supervisor) settle(interrupt context.Context, c *comeback, r agent.Reco
 	return started, err
 }
 
-// unsaid is the first prompt of a record that a resume replaces by its own; "" for none.
-func (r *Resume) unsaid(opening claude.Opening, first string) string {
+// droppedPrompt returns the first prompt of the record when the resume replaces it; else "".
+func (r *Resume) droppedPrompt(opening claude.Opening, first string) string {
 	if opening == claude.OpenNew && !r.Fresh && r.Prompt != "" && r.Prompt != first {
 		return first
 	}
@@ -288,7 +288,7 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	return err
 }
 
-// goesOn tells whether a start whose error is cause still runs, at a dialog or late, or may: its launcher may
+// goesOn reports whether a start whose error is cause still runs, at a dialog or late, or may: its launcher may
 // not have recorded claude's identity yet. Such a start keeps the record that describes it.
 func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record, cause error) bool {
 	if start.Process == nil {

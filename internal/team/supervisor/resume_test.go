@@ -63,8 +63,8 @@ func TestFirstPromptInWhosePlaceAnotherIsSent(t *testing.T) {
 	other := Resume{Start: launch.Start{Prompt: "other"}}
 	started := Resume{Fresh: true, Start: other.Start}
 	said := []string{
-		other.unsaid(fresh, "first"), // then what leaves nothing unsaid:
-		started.unsaid(fresh, "first"), other.unsaid(resumed, "first"), other.unsaid(fresh, "other"), inPlace.unsaid(fresh, "first"),
+		other.droppedPrompt(fresh, "first"), // then what leaves nothing unsaid:
+		started.droppedPrompt(fresh, "first"), other.droppedPrompt(resumed, "first"), other.droppedPrompt(fresh, "other"), inPlace.droppedPrompt(fresh, "first"),
 	}
 	got := strings.Join(said, ",")
 	rig.Check(t, got == "first,,,,", "%s", got)
@@ -239,7 +239,7 @@ func TestRecordAfterAStartThatFailed(t *testing.T) {
 		cause error
 		kept  bool
 	}{{fail.Errorf(fail.Interrupted, "x"), true}, {fail.Errorf(fail.Failed, "x"), false}} {
-		_, err := w.settle(t.Context(), &comeback{before: before, plan: plan}, failed, c.cause)
+		_, err := w.settle(t.Context(), &resumption{before: before, plan: plan}, failed, c.cause)
 		mustSay(t, "settle", err, fail.KindOf(c.cause), c.cause.Error())
 		if now, err := w.Store.Load("alpha"); err != nil || (now.Process != nil) != c.kept || (now.Model == "haiku") != c.kept || now.TranscriptSeen.IsZero() {
 			t.Errorf("after %v: %+v, %v", c.cause, now.Spec, err)
@@ -266,7 +266,7 @@ func TestNewConversationOfAStartThatGoesOn(t *testing.T) {
 			return nil
 		})
 		w.must(err)
-		started, err := w.settle(t.Context(), &comeback{Resume: resume, before: before, plan: plan}, claimed, cause)
+		started, err := w.settle(t.Context(), &resumption{Resume: resume, before: before, plan: plan}, claimed, cause)
 		mustSay(t, what, err, fail.KindOf(cause), cause.Error())
 		rig.Check(t, started.Fresh && started.Record.SessionID == plan.Record.SessionID, "%+v", started.Record.Spec)
 		w.mustNote("resume", plan.Record.SessionID)
@@ -286,7 +286,7 @@ func TestLossOfAStartThatFailed(t *testing.T) {
 	w.writeOver(path, talk(0, 1))
 	plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
 	w.must(err)
-	started, err := w.bringBack(t.Context(), &comeback{Resume: inPlace, before: r, plan: plan}) // there is no tmux
+	started, err := w.bringBack(t.Context(), &resumption{Resume: inPlace, before: r, plan: plan}) // there is no tmux
 	mustSay(t, "start", err, fail.Unfit, "no tmux")
 	rig.Check(t, started.Loss != nil, "the loss is not told")
 	w.mustNote("lost", r.SessionID)

@@ -39,7 +39,7 @@ func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
 	return c.Envelope(s.Store.Project(), to, order)
 }
 
-// IsCaller tells whether an agent is the caller.
+// IsCaller reports whether an agent is the caller.
 func (s *Supervisor) IsCaller(handle agent.Handle) bool {
 	c, err := s.caller()
 	return err == nil && c != nil && c.Is(s.Store.Project(), handle)

@@ -58,7 +58,7 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 	if err := s.Store.CheckFree(spawn.Handle); err != nil {
 		return launch.Plan{}, err
 	}
-	spawn, err := s.bestowed(spawn)
+	spawn, err := s.withCallersLimits(spawn)
 	if err != nil {
 		return launch.Plan{}, err
 	}

@@ -78,7 +78,7 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 }
 
 // End ends what a record names: claude, its launcher, what their tools left behind, and its
-// pane. nil means that all of it was seen to be gone; [SparingPane] tells whether all but the
+// pane. nil means that all of it was seen to be gone; [SparingPane] reports whether all but the
 // pane was. What a person has opened in the agent's session stays.
 func End(ctx context.Context, o *observe.Observer, r agent.Record) error {
 	return teardown{o}.end(ctx, r)
@@ -177,7 +177,7 @@ func SparingPane(err error) error {
 	return err
 }
 
-// elsewhere tells whether the start was on another machine, or on this one before it
+// elsewhere reports whether the start was on another machine, or on this one before it
 // was renamed and restarted.
 func elsewhere(r *agent.Record) bool {
 	liveness, _ := proc.Check(r.Process.Identity)
@@ -196,7 +196,7 @@ func (t teardown) checkUnidentified(r *agent.Record) error {
 		Hint("end it in its own terminal with /exit; then repeat the command")
 }
 
-// hasPane tells whether a pane was made for a start. That of an adopted claude is the user's, and
+// hasPane reports whether a pane was made for a start. That of an adopted claude is the user's, and
 // ends by itself when it was all that ran there.
 func hasPane(r *agent.Record) bool { return r.Process.Tmux != nil && r.Process.Adopted == nil }
 

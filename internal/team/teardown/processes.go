@@ -58,7 +58,7 @@ func (ps processes) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Ident
 	})
 }
 
-// inBackground tells whether a process is Claude's background daemon, or below it. It has the
+// inBackground reports whether a process is Claude's background daemon, or below it. It has the
 // mark of the agent that happened to need it first, and serves every claude of the user.
 func inBackground(r *agent.Record, pid int) bool {
 	for _, ancestor := range proc.AncestorsOf(pid) {

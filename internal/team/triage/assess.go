@@ -21,7 +21,7 @@ type Assessment struct {
 	Until    time.Time // of a usage limit that keeps it from being started: when it is lifted; zero: none does
 }
 
-// NeedsPerson tells whether a person has to look before anything else helps.
+// NeedsPerson reports whether a person has to look before anything else helps.
 func (a *Assessment) NeedsPerson() bool {
 	return a.Verdict == Held || !a.Verdict.IsWell() && a.Level == LevelAssess
 }
@@ -227,7 +227,7 @@ func (k *Known) assessFailure(a *Assessment) {
 	a.saw("its last turn ended with %s: %s", failure.Class, human.Quote(failure.Text))
 }
 
-// saysFull tells whether Claude said at the end of the last turn that the conversation has no room
+// saysFull reports whether Claude said at the end of the last turn that the conversation has no room
 // left. It may be compacted still: nobody has tried.
 func (k *Known) saysFull() bool {
 	return k.LastError != nil && k.LastError.IsTooLong() && !k.isFull()
@@ -262,7 +262,7 @@ func (k *Known) band(a *Assessment) bool {
 // quiet is the share of one processor below which a claude draws its spinner and does nothing else.
 const quiet = 0.1
 
-// standsStill tells whether an agent that calls itself busy has shown no growth for longer than the
+// standsStill reports whether an agent that calls itself busy has shown no growth for longer than the
 // patience, while its processes use no more than a spinner does.
 func (k *Known) standsStill(a *Assessment) bool {
 	g := k.Growth

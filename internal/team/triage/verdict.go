@@ -18,7 +18,7 @@ const (
 	Unknown  Verdict = "unknown"  // a question was not answered; that is not dead
 )
 
-// IsWell tells whether nothing has to be done.
+// IsWell reports whether nothing has to be done.
 func (v Verdict) IsWell() bool { return v == Healthy || v == Idle || v == Stopped }
 
 // Level is how far a repair goes. Each takes more from an agent than the one before it.

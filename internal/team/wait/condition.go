@@ -54,7 +54,7 @@ func (c Condition) String() string {
 	return c.word
 }
 
-// holds tells whether an agent meets the condition.
+// holds reports whether an agent meets the condition.
 func (c Condition) holds(w *Waited) bool {
 	switch c.word {
 	case untilGone:
@@ -79,7 +79,7 @@ func (all conditions) holds(w *Waited) bool {
 	return slices.ContainsFunc(all, func(c Condition) bool { return c.holds(w) })
 }
 
-// failWith tells whether it is in vain to wait for idle or done, since the turn has failed: it is over
+// failWith reports whether it is in vain to wait for idle or done, since the turn has failed: it is over
 // and the agent is at its prompt, but its work is not done before somebody does something about it.
 func (all conditions) failWith(w *Waited) bool {
 	return w.Status.State == agent.TurnFailed && (all.ask(string(agent.Idle)) || all.ask(untilDone))

@@ -106,7 +106,7 @@ func (w *waiting) process(a *watched, id agent.Identity) error {
 // tornPause is how long Claude may take to write a registry entry, which it does in place.
 const tornPause = 20 * time.Millisecond
 
-// torn tells whether the registry entry is being written just now, and cannot be parsed. A look
+// torn reports whether the registry entry is being written just now, and cannot be parsed. A look
 // would use the next best source in its place, which is out of date.
 func (w *waiting) torn(r *agent.Record) bool {
 	if r.Process == nil || r.Process.PID == 0 {
@@ -148,7 +148,7 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	return nil
 }
 
-// foreign tells whether the process belongs to another host or pid namespace, which cannot
+// foreign reports whether the process belongs to another host or pid namespace, which cannot
 // be watched from here.
 func foreign(r *agent.Record) bool {
 	if r.Process == nil {

@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/watch"
+	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -79,7 +79,7 @@ func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error)
 			return nil, fmt.Errorf("%s: %w", handle, err)
 		}
 	}
-	changes, err := watch.New()
+	changes, err := fswatch.New()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error)
 type waiting struct {
 	*inspect.Inspector
 	Wanted
-	watch  *watch.Watch
+	watch  *fswatch.Watch
 	agents []watched
 }
 
@@ -137,7 +137,7 @@ func (w *waiting) run(ctx context.Context) error {
 			w.changed(event)
 		case err := <-w.watch.Errors():
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				return watch.Failed(err)
+				return fswatch.Failed(err)
 			}
 			w.allStale() // a lost event may have been of any agent
 		case id := <-w.watch.Ended():
@@ -188,7 +188,7 @@ func (w *waiting) markIf(concerned func(*watched) bool) {
 	}
 }
 
-// outcome tells whether the wait is over.
+// outcome reports whether the wait is over.
 func (w *waiting) outcome() (done bool, err error) {
 	met, lost := 0, []*watched{}
 	for i := range w.agents {

@@ -49,7 +49,7 @@ var verbs = []printed{
 	{verb: "recover", one: []any{[]wire.Recovered{}}},
 	{verb: "triage", one: []any{[]wire.Assessment{}}},
 	{verb: "adopt", one: []any{wire.Adopted{}, []wire.Unrecorded{}}},
-	{verb: "watch", one: []any{wire.Deed{}}, stream: true},
+	{verb: "watch", one: []any{wire.WatchAction{}}, stream: true},
 	{verb: "notify", one: []any{wire.Notice{}}},
 	{verb: "pause", one: []any{wire.Pause{}}},
 	{verb: "unpause", one: []any{wire.Pause{}}},

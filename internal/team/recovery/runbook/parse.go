@@ -167,7 +167,7 @@ func (r *reader) readFence(opening string) error {
 	return errors.New("the fence is not closed")
 }
 
-// closes tells whether a line ends a fenced block.
+// closes reports whether a line ends a fenced block.
 func closes(line, fence string) bool {
 	const most = 3 // spaces before the fence
 	inner := strings.TrimLeft(line, " ")

@@ -30,9 +30,9 @@ const (
 	Project Source = "project"
 )
 
-// Shelf is where pages are found: the program's own, and those of a project, which run only with
+// Pages is where pages are found: the program's own, and those of a project, which run only with
 // the user's seal.
-type Shelf struct {
+type Pages struct {
 	BuiltIn fs.FS  // NAME.md
 	Project string // absolute path of the project root
 	// Check checks the user's seal of a file of the project. Errors: Held.
@@ -51,7 +51,7 @@ type Found struct {
 }
 
 // List returns all pages, sorted by name. A copy of a built-in page in the project is left out.
-func (s Shelf) List() []Found {
+func (s Pages) List() []Found {
 	found := s.builtIn()
 	for _, name := range s.projectNames() {
 		if own, there := s.ofProject(name); there {
@@ -64,7 +64,7 @@ func (s Shelf) List() []Found {
 
 // Find finds the page that runs under a name: the project's when it is allowed, else the built-in one;
 // barred is the project's page that would run if it were allowed. Errors: BadInput, NotFound.
-func (s Shelf) Find(name string) (found Found, barred *Found, err error) {
+func (s Pages) Find(name string) (found Found, barred *Found, err error) {
 	if err := ParseName(name); err != nil {
 		return Found{}, nil, err
 	}
@@ -85,7 +85,7 @@ func (s Shelf) Find(name string) (found Found, barred *Found, err error) {
 }
 
 // Own returns the project's page of a name, to be looked at and allowed. Errors: BadInput, NotFound.
-func (s Shelf) Own(name string) (Found, error) {
+func (s Pages) Own(name string) (Found, error) {
 	if err := ParseName(name); err != nil {
 		return Found{}, err
 	}
@@ -97,7 +97,7 @@ func (s Shelf) Own(name string) (Found, error) {
 	return own, own.Err
 }
 
-func (s Shelf) builtIn() []Found {
+func (s Pages) builtIn() []Found {
 	files, _ := fs.Glob(s.BuiltIn, "*.md") // the pattern is well formed
 	var found []Found
 	for _, file := range files {
@@ -108,7 +108,7 @@ func (s Shelf) builtIn() []Found {
 	return found
 }
 
-func (s Shelf) builtInPage(name string) (Found, bool) {
+func (s Pages) builtInPage(name string) (Found, bool) {
 	text, err := fs.ReadFile(s.BuiltIn, name+".md")
 	if err != nil {
 		return Found{}, false
@@ -118,7 +118,7 @@ func (s Shelf) builtInPage(name string) (Found, bool) {
 }
 
 // projectNames returns the names of those files of the project that could be pages.
-func (s Shelf) projectNames() []string {
+func (s Pages) projectNames() []string {
 	dir, err := smallfile.Open(filepath.Join(s.Project, Folder))
 	if err != nil {
 		return nil
@@ -136,7 +136,7 @@ func (s Shelf) projectNames() []string {
 
 // read reads a file of the project's folder of pages. It follows no link: what a page holds is shown, and a link could
 // lead to what its reader may not see.
-func (s Shelf) read(file string) ([]byte, error) {
+func (s Pages) read(file string) ([]byte, error) {
 	for _, name := range []string{Folder, file} {
 		info, err := os.Lstat(filepath.Join(s.Project, name))
 		if err != nil {
@@ -151,7 +151,7 @@ func (s Shelf) read(file string) ([]byte, error) {
 
 // ofProject reads a page of the project; a file without steps is prose, and no page. The file is read
 // once: the text that is checked is the text that is shown and run.
-func (s Shelf) ofProject(name string) (Found, bool) {
+func (s Pages) ofProject(name string) (Found, bool) {
 	found := Found{Name: name, Source: Project, File: path.Join(Folder, name+".md")}
 	text, err := s.read(found.File)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,14 +17,14 @@ func pageOf(title string) string { return strings.ReplaceAll(small, "%", title) 
 
 // newShelf has two pages of the program, and of the project those that are given. Of those the
 // user vouches for what has "sealed" in it.
-func newShelf(t *testing.T, project map[string]string) Shelf {
+func newShelf(t *testing.T, project map[string]string) Pages {
 	t.Helper()
 	root := t.TempDir()
 	rig.Must(t, os.Mkdir(filepath.Join(root, Folder), 0o700))
 	for name, text := range project {
 		rig.Must(t, os.WriteFile(filepath.Join(root, Folder, name), []byte(text), 0o600))
 	}
-	return Shelf{
+	return Pages{
 		BuiltIn: fstest.MapFS{"restart.md": {Data: []byte(pageOf("restart"))}, "start.md": {Data: []byte(pageOf("start"))}},
 		Project: root,
 		Check: func(kind, name string, content []byte) error {
@@ -78,7 +78,7 @@ func TestPageThatIsAsTheProgramsIsNone(t *testing.T) {
 	if found := s.List(); len(found) != 2 {
 		t.Errorf("%+v", found)
 	}
-	if found := (Shelf{BuiltIn: s.BuiltIn, Project: "/nonexistent", Check: s.Check}).List(); len(found) != 2 {
+	if found := (Pages{BuiltIn: s.BuiltIn, Project: "/nonexistent", Check: s.Check}).List(); len(found) != 2 {
 		t.Errorf("without a project: %+v", found)
 	}
 }

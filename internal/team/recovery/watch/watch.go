@@ -1,4 +1,4 @@
-// Package vigil watches over a team: it repairs what its policy permits, and tells a person what
+// Package watch watches over a team: it repairs what its policy permits, and tells a person what
 // only a person can mend.
 //
 //   - It acts on signs: files that change, processes that end. An agent that is not at rest is also
@@ -12,7 +12,7 @@
 //   - A person is told each thing once until it has changed. A notice that cannot be told stops nothing.
 //
 // How an agent is judged and repaired is for package recovery; this one decides whether and when.
-package vigil
+package watch
 
 import (
 	"context"
@@ -26,17 +26,17 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// Vigil is one watch.
-type Vigil struct {
+// Watch is one watch.
+type Watch struct {
 	Policy
 	Team   Team
-	Desk   Desk
+	Keeper Keeper
 	Signs  Signs
 	Teller Teller // nil: nobody is told
-	Say    func(Deed)
+	Say    func(Action)
 
-	memory   Memory
-	charges  map[string]*charge
+	state    State
+	agents   map[string]*watchedAgent
 	relist   bool
 	paused   bool
 	limited  bool      // the limit of repairs was reached, and reported
@@ -44,8 +44,8 @@ type Vigil struct {
 	tellNext time.Time // when telling is tried again
 }
 
-// charge is one agent that is watched, as it was seen last.
-type charge struct {
+// watchedAgent is one agent that is watched, as it was seen last.
+type watchedAgent struct {
 	triage.Assessment
 	handle     agent.Handle
 	status     agent.Status
@@ -66,60 +66,60 @@ type charge struct {
 const settle = time.Second
 
 // Run watches until the context ends. Errors: Interrupted; why it can watch no longer.
-func (v *Vigil) Run(ctx context.Context) error {
-	memory, err := v.Desk.Recall()
+func (w *Watch) Run(ctx context.Context) error {
+	memory, err := w.Keeper.LoadState()
 	if err != nil {
 		return err
 	}
-	v.memory, v.charges, v.relist = memory, map[string]*charge{}, true
+	w.state, w.agents, w.relist = memory, map[string]*watchedAgent{}, true
 	for {
-		v.mayAct() // a pause is told, and what it leaves undone too
-		if err := v.look(ctx); err != nil {
+		w.checkPause() // a pause is told, and what it leaves undone too
+		if err := w.look(ctx); err != nil {
 			return err
 		}
-		told := v.tell(ctx)
-		if ctx.Err() == nil && v.mayAct() && v.repairOne(ctx) || told {
+		told := w.tell(ctx)
+		if ctx.Err() == nil && w.checkPause() && w.repairOne(ctx) || told {
 			continue
 		}
-		if err := v.sleep(ctx); err != nil {
+		if err := w.sleep(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// mayAct reports whether the project is not paused, and says when that changes. After a pause all
+// checkPause reports whether the project is not paused, and says when that changes. After a pause all
 // agents are looked at anew.
-func (v *Vigil) mayAct() bool {
-	pause, err := v.Desk.Paused()
+func (w *Watch) checkPause() bool {
+	pause, err := w.Keeper.Paused()
 	paused := pause != nil || err != nil
 	switch {
-	case paused && !v.paused && err != nil:
-		v.say(DidPause, "", err.Error())
-		v.pend(&charge{}, Paused, err.Error())
-	case paused && !v.paused:
-		v.say(DidPause, "", pause.Words())
-		v.pend(&charge{}, Paused, pause.Words())
-	case !paused && v.paused:
-		v.say(DidUnpause, "", "")
-		v.mark("")
+	case paused && !w.paused && err != nil:
+		w.say(DidPause, "", err.Error())
+		w.pend(&watchedAgent{}, Paused, err.Error())
+	case paused && !w.paused:
+		w.say(DidPause, "", pause.Words())
+		w.pend(&watchedAgent{}, Paused, pause.Words())
+	case !paused && w.paused:
+		w.say(DidUnpause, "", "")
+		w.mark("")
 	}
-	v.paused = paused
+	w.paused = paused
 	return !paused
 }
 
-func (v *Vigil) say(word Word, handle agent.Handle, detail string) {
-	v.Say(Deed{At: time.Now(), Word: word, Handle: handle, Detail: detail})
+func (w *Watch) say(word Word, handle agent.Handle, detail string) {
+	w.Say(Action{At: time.Now(), Word: word, Handle: handle, Detail: detail})
 }
 
 // look judges the agents to which something happened, or whose time has come.
-func (v *Vigil) look(ctx context.Context) error {
-	if err := v.list(); err != nil {
+func (w *Watch) look(ctx context.Context) error {
+	if err := w.list(); err != nil {
 		return err
 	}
 	now := time.Now()
-	v.memory.forget(now)
+	w.state.forget(now)
 	var due []agent.Handle
-	for _, c := range v.charges {
+	for _, c := range w.agents {
 		if c.stale || !c.look.IsZero() && !c.look.After(now) {
 			c.stale, c.look = false, time.Time{}
 			due = append(due, c.handle)
@@ -129,29 +129,29 @@ func (v *Vigil) look(ctx context.Context) error {
 		return nil
 	}
 	slices.Sort(due)
-	patients := v.Team.Look(ctx, due)
+	patients := w.Team.Look(ctx, due)
 	if ctx.Err() != nil {
 		return fail.Errorf(fail.Interrupted, "interrupted")
 	}
-	if err := v.Signs.Follow(patients); err != nil {
+	if err := w.Signs.Follow(patients); err != nil {
 		return err
 	}
 	for i := range patients {
 		if patients[i].View.Record.Handle == "" || patients[i].View.Lost { // it may have been dismissed
-			v.relist = true
+			w.relist = true
 		}
-		if c := v.charges[patients[i].Handle.Key()]; c != nil {
-			c.take(&patients[i])
-			v.noteServer(c, now)
-			c.look = v.nextLook(c, now)
-			v.learn(c, now)
+		if c := w.agents[patients[i].Handle.Key()]; c != nil {
+			c.update(&patients[i])
+			w.noteServer(c, now)
+			c.look = w.nextLook(c, now)
+			w.learn(c, now)
 		}
 	}
-	_ = v.Desk.Remember(v.memory) // on a full disk it goes on looking; before a repair this has to succeed
+	_ = w.Keeper.SaveState(w.state) // on a full disk it goes on looking; before a repair this has to succeed
 	return nil
 }
 
-func (c *charge) take(p *recovery.Patient) {
+func (c *watchedAgent) update(p *recovery.Patient) {
 	r := &p.View.Record
 	c.Assessment, c.status, c.session, c.invocation, c.left = p.Assessment, p.View.Status, r.SessionID, "", nil
 	c.holds = r.Restarts.Hold != nil
@@ -168,71 +168,71 @@ func (c *charge) take(p *recovery.Patient) {
 }
 
 // list takes up new agents, and forgets those that are gone.
-func (v *Vigil) list() error {
-	if !v.relist {
+func (w *Watch) list() error {
+	if !w.relist {
 		return nil
 	}
-	handles, err := v.Team.Handles()
+	handles, err := w.Team.Handles()
 	if err != nil {
 		return err
 	}
-	v.relist = false
-	before := v.charges
-	v.charges = map[string]*charge{}
+	w.relist = false
+	before := w.agents
+	w.agents = map[string]*watchedAgent{}
 	for _, handle := range handles {
 		switch c := before[handle.Key()]; {
-		case !v.covers(handle):
+		case !w.covers(handle):
 		case c != nil:
-			v.charges[handle.Key()] = c
+			w.agents[handle.Key()] = c
 		default:
-			v.charges[handle.Key()] = &charge{handle: handle, stale: true}
+			w.agents[handle.Key()] = &watchedAgent{handle: handle, stale: true}
 		}
 	}
-	maps.DeleteFunc(v.memory.Told, func(key string, _ map[Kind]string) bool { return v.charges[key] == nil })
+	maps.DeleteFunc(w.state.Told, func(key string, _ map[Kind]string) bool { return w.agents[key] == nil })
 	return nil
 }
 
 // nextLook returns when an agent is looked at without a sign. One at rest never is: it cannot stop
 // making progress, and its end, or a question that it asks a person, gives a sign.
-func (v *Vigil) nextLook(c *charge, now time.Time) time.Time {
+func (w *Watch) nextLook(c *watchedAgent, now time.Time) time.Time {
 	const starting = 10 * time.Second // it may be at a dialog, of which no file tells
 	switch {
 	case c.status.State == agent.Starting:
-		return now.Add(min(starting, v.Every))
+		return now.Add(min(starting, w.Every))
 	case c.Working, c.Verdict == triage.Unknown, c.Verdict == triage.Stuck:
-		return now.Add(v.Every)
+		return now.Add(w.Every)
 	case c.Until.After(now):
 		return c.Until
 	case !c.Until.IsZero(): // its launcher waits for something else by now
-		return now.Add(v.Every)
-	case c.needs(&v.Policy) && v.isQuarantined(c):
-		return v.memory.of(c.handle)[0].At.Add(window)
-	case c.needs(&v.Policy) && c.rest.After(now):
+		return now.Add(w.Every)
+	case c.needs(&w.Policy) && w.isQuarantined(c):
+		return w.state.of(c.handle)[0].At.Add(window)
+	case c.needs(&w.Policy) && c.rest.After(now):
 		return c.rest
 	}
 	return time.Time{}
 }
 
 // mark has an agent looked at, and taken up when it is new; "" all agents, and new ones.
-func (v *Vigil) mark(handle agent.Handle) {
-	if c := v.charges[handle.Key()]; c != nil {
+func (w *Watch) mark(handle agent.Handle) {
+	if c := w.agents[handle.Key()]; c != nil {
 		c.stale = true
 		return
 	}
 	if handle != "" {
-		v.relist = v.relist || v.covers(handle)
+		w.relist = w.relist || w.covers(handle)
 		return
 	}
-	v.relist = true
-	for _, c := range v.charges {
+	w.relist = true
+	for _, c := range w.agents {
 		c.stale = true
 	}
 }
 
 // sleep returns after a sign, or when the time has come for something.
-func (v *Vigil) sleep(ctx context.Context) error {
+func (w *Watch) sleep(ctx context.Context) error {
 	var alarm <-chan time.Time
-	if at := v.wakeUp(); !at.IsZero() {
+	if at := w.wakeUp(); !at.IsZero() {
 		alarm = time.After(time.Until(at))
 	}
 	var settled <-chan time.Time
@@ -244,11 +244,11 @@ func (v *Vigil) sleep(ctx context.Context) error {
 			return nil
 		case <-settled:
 			return nil
-		case handle, open := <-v.Signs.C():
+		case handle, open := <-w.Signs.C():
 			if !open {
-				return v.Signs.Err()
+				return w.Signs.Err()
 			}
-			v.mark(handle)
+			w.mark(handle)
 			if settled == nil {
 				settled = time.After(settle)
 			}
@@ -257,26 +257,26 @@ func (v *Vigil) sleep(ctx context.Context) error {
 }
 
 // wakeUp is the next time at which something is due; zero for none.
-func (v *Vigil) wakeUp() time.Time {
+func (w *Watch) wakeUp() time.Time {
 	var first time.Time
 	earlier := func(at time.Time) {
 		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}
-	for _, c := range v.charges {
+	for _, c := range w.agents {
 		earlier(c.look)
 	}
-	if len(v.memory.Pending) > 0 {
-		earlier(v.tellNext)
+	if len(w.state.Pending) > 0 {
+		earlier(w.tellNext)
 	}
-	if v.paused {
+	if w.paused {
 		return first // no repair is due
 	}
-	if v.limited {
-		earlier(v.memory.charged()[0].At.Add(window))
+	if w.limited {
+		earlier(w.state.counted()[0].At.Add(window))
 	}
-	for _, s := range v.memory.Servers {
+	for _, s := range w.state.Servers {
 		if !s.Held.IsZero() {
 			earlier(s.Held.Add(window))
 		}

@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 )
 
 // learn queues notices of what is new about an agent.
-func (v *Vigil) learn(c *charge, now time.Time) {
-	quarantined := c.needs(&v.Policy) && v.isQuarantined(c)
+func (w *Watch) learn(c *watchedAgent, now time.Time) {
+	quarantined := c.needs(&w.Policy) && w.isQuarantined(c)
 	words := c.words()
 	if quarantined {
-		words = fmt.Sprintf("quarantined after %s in an hour: %s", human.Count(v.PerAgent, "repair"), words)
+		words = fmt.Sprintf("quarantined after %s in an hour: %s", human.Count(w.PerAgent, "repair"), words)
 	}
 	band := agent.Healthy
 	if c.left != nil {
-		band = v.Bands.Of(*c.left)
+		band = w.Bands.Of(*c.left)
 	}
 	start := string(c.invocation)
 	for _, is := range []struct {
@@ -37,29 +37,29 @@ func (v *Vigil) learn(c *charge, now time.Time) {
 	} {
 		switch {
 		case !is.so:
-			v.memory.over(c.handle, is.kind)
-		case v.memory.news(c.handle, is.kind, is.mark):
-			v.pendAt(c, is.kind, is.words, now)
+			w.state.endReport(c.handle, is.kind)
+		case w.state.firstReport(c.handle, is.kind, is.mark):
+			w.pendAt(c, is.kind, is.words, now)
 			if is.kind == Holds {
-				v.say(SawHeld, c.handle, words)
+				w.say(SawHeld, c.handle, words)
 			}
 		}
 	}
 }
 
 // words are how the agent is, and on what evidence.
-func (c *charge) words() string {
+func (c *watchedAgent) words() string {
 	return fmt.Sprintf("%s: %s", c.Verdict, strings.Join(c.Evidence, "; "))
 }
 
-func (v *Vigil) pend(c *charge, kind Kind, detail string) {
-	v.pendAt(c, kind, detail, time.Now())
-	_ = v.Desk.Remember(v.memory) // it is told all the same, unless this watch is killed before
+func (w *Watch) pend(c *watchedAgent, kind Kind, detail string) {
+	w.pendAt(c, kind, detail, time.Now())
+	_ = w.Keeper.SaveState(w.state) // it is told all the same, unless this watch is killed before
 }
 
 // pendAt keeps a notice until it is told; of too many, the latest are kept.
-func (v *Vigil) pendAt(c *charge, kind Kind, detail string, now time.Time) {
-	if v.Notify == nil || !slices.Contains(v.Notify.Of, kind) {
+func (w *Watch) pendAt(c *watchedAgent, kind Kind, detail string, now time.Time) {
+	if w.Notify == nil || !slices.Contains(w.Notify.Of, kind) {
 		return
 	}
 	notice := Notice{Kind: kind, At: now.UTC().Truncate(time.Second), Handle: c.handle, SessionID: c.session, Detail: detail}
@@ -67,15 +67,15 @@ func (v *Vigil) pendAt(c *charge, kind Kind, detail string, now time.Time) {
 		notice.ContextLeft = c.left
 	}
 	const most = 100
-	v.memory.Pending = append(v.memory.Pending, notice)
-	v.memory.Pending = v.memory.Pending[max(0, len(v.memory.Pending)-most):]
+	w.state.Pending = append(w.state.Pending, notice)
+	w.state.Pending = w.state.Pending[max(0, len(w.state.Pending)-most):]
 }
 
 // tell tells what is pending before a repair, which may take minutes, and reports whether it tried. It goes on
 // for a short time only: repairs do not wait until a slow program has told all.
-func (v *Vigil) tell(ctx context.Context) (tried bool) {
+func (w *Watch) tell(ctx context.Context) (tried bool) {
 	const most = 10 * time.Second
-	for begun := time.Now(); time.Since(begun) < most && v.tellOne(ctx); {
+	for begun := time.Now(); time.Since(begun) < most && w.tellOne(ctx); {
 		tried = true
 	}
 	return tried
@@ -83,32 +83,32 @@ func (v *Vigil) tell(ctx context.Context) (tried bool) {
 
 // tellOne tells the oldest notice, and reports whether it tried. A notice that could not be told is
 // tried again after a pause, some times.
-func (v *Vigil) tellOne(ctx context.Context) bool {
+func (w *Watch) tellOne(ctx context.Context) bool {
 	const tries, pause = 3, time.Minute
 	now := time.Now()
-	if v.Teller == nil || len(v.memory.Pending) == 0 || v.tellNext.After(now) {
+	if w.Teller == nil || len(w.state.Pending) == 0 || w.tellNext.After(now) {
 		return false
 	}
-	if len(v.memory.ToldAt) >= v.Notify.PerHour {
-		v.tellNext = v.memory.ToldAt[0].Add(window)
+	if len(w.state.ToldAt) >= w.Notify.PerHour {
+		w.tellNext = w.state.ToldAt[0].Add(window)
 		return false
 	}
-	notice := &v.memory.Pending[0]
-	err := v.Teller.Tell(ctx, *notice)
+	notice := &w.state.Pending[0]
+	err := w.Teller.Tell(ctx, *notice)
 	switch {
 	case ctx.Err() != nil:
 		return false // it is told by the next watch
-	case err != nil && !v.deaf:
-		v.say(DidNotTell, notice.Handle, fmt.Sprintf("that it is %s: %v", notice.Kind, err))
+	case err != nil && !w.deaf:
+		w.say(DidNotTell, notice.Handle, fmt.Sprintf("that it is %s: %v", notice.Kind, err))
 	}
-	if v.deaf = err != nil; v.deaf {
+	if w.deaf = err != nil; w.deaf {
 		notice.Tries++
-		v.tellNext = now.Add(pause)
+		w.tellNext = now.Add(pause)
 	}
 	if err == nil || notice.Tries >= tries {
-		v.memory.Pending = v.memory.Pending[1:]
-		v.memory.ToldAt = append(v.memory.ToldAt, now)
+		w.state.Pending = w.state.Pending[1:]
+		w.state.ToldAt = append(w.state.ToldAt, now)
 	}
-	_ = v.Desk.Remember(v.memory) // else the next watch tells it once more
+	_ = w.Keeper.SaveState(w.state) // else the next watch tells it once more
 	return true
 }

@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// Project is the [Team] and the [Desk] of a project.
+// Project is the [Team] and the [Keeper] of a project.
 type Project struct {
 	*supervisor.Supervisor
 	policy *Policy
@@ -72,19 +72,19 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 // leaves reports whether the policy asks for no repair of an agent as it is now: since it was judged
 // it may have changed, by itself or by a step.
 func (p *Project) leaves(patient *recovery.Patient) bool {
-	var c charge
-	c.take(patient)
+	var c watchedAgent
+	c.update(patient)
 	return !c.needs(p.policy)
 }
 
-// Recall reads what the last watch remembered.
-func (p *Project) Recall() (memory Memory, err error) {
+// LoadState reads what the last watch remembered.
+func (p *Project) LoadState() (memory State, err error) {
 	err = p.Store.Watching().Recall(&memory)
 	return memory, err
 }
 
-// Remember keeps what the next watch has to know.
-func (p *Project) Remember(memory Memory) error { return p.Store.Watching().Remember(memory) }
+// SaveState keeps what the next watch has to know.
+func (p *Project) SaveState(memory State) error { return p.Store.Watching().Remember(memory) }
 
 // Paused returns the pause of the project; nil: there is none.
 func (p *Project) Paused() (*watching.Pause, error) { return p.Store.Watching().Paused() }

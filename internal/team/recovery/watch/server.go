@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"fmt"
@@ -31,27 +31,27 @@ const (
 
 // isFree reports whether the next repair of an agent is charged to nobody: the agent ended with its
 // tmux server, and no repair of that start was tried yet.
-func (v *Vigil) isFree(c *charge) bool {
+func (w *Watch) isFree(c *watchedAgent) bool {
 	return c.status.Cause == agent.LostTmux && c.invocation != "" &&
-		!slices.ContainsFunc(v.memory.Repairs, func(a Attempt) bool { return a.Lost == c.invocation })
+		!slices.ContainsFunc(w.state.Repairs, func(a Attempt) bool { return a.Lost == c.invocation })
 }
 
-// isHeldBack reports whether an agent, however it ended, is not brought back because its tmux server is
+// isHeld reports whether an agent, however it ended, is not brought back because its tmux server is
 // lost again and again: starting the agent would start the server.
-func (v *Vigil) isHeldBack(c *charge) bool {
-	return c.status.Down() && c.tmux != nil && !v.memory.Servers[c.tmux.Path].Held.IsZero()
+func (w *Watch) isHeld(c *watchedAgent) bool {
+	return c.status.Down() && c.tmux != nil && !w.state.Servers[c.tmux.Path].Held.IsZero()
 }
 
 // noteServer records the server with which an agent was lost. While a server is held, only a person starts
 // an agent there: from then on all are brought back.
-func (v *Vigil) noteServer(c *charge, now time.Time) {
+func (w *Watch) noteServer(c *watchedAgent, now time.Time) {
 	if c.tmux == nil {
 		return
 	}
-	s := v.memory.Servers[c.tmux.Path]
+	s := w.state.Servers[c.tmux.Path]
 	held := !s.Held.IsZero()
 	if held && !c.status.Down() && !c.started.Before(s.Held) {
-		delete(v.memory.Servers, c.tmux.Path)
+		delete(w.state.Servers, c.tmux.Path)
 		return
 	}
 	if c.status.Cause != agent.LostTmux {
@@ -60,12 +60,12 @@ func (v *Vigil) noteServer(c *charge, now time.Time) {
 	s.lose(agent.Identified{PID: c.tmux.ServerPID, StartTicks: c.tmux.ServerStartTicks}, c.ended, now)
 	if !held && len(s.Lost) >= lossesHeld {
 		s.Held = now.Truncate(time.Second) // as starts are recorded
-		v.sayServer(c.tmux.Path, now)
+		w.sayServer(c.tmux.Path, now)
 	}
-	if v.memory.Servers == nil {
-		v.memory.Servers = map[string]Server{}
+	if w.state.Servers == nil {
+		w.state.Servers = map[string]Server{}
 	}
-	v.memory.Servers[c.tmux.Path] = s
+	w.state.Servers[c.tmux.Path] = s
 }
 
 // lose records the loss of a server once, unless it is older than lossWindow.
@@ -83,13 +83,13 @@ func isOfLate(at, now time.Time) bool { return !at.After(now) && now.Sub(at) < l
 
 // sayServer tells a person once of a server that is lost again and again: a notice for each agent
 // would repeat the same.
-func (v *Vigil) sayServer(path string, now time.Time) {
+func (w *Watch) sayServer(path string, now time.Time) {
 	words := fmt.Sprintf("the tmux server at %s died %d times in 10 minutes: who was lost with it is not brought back in the next hour, or until one is resumed there", human.Quote(path), lossesHeld)
-	v.say(SawHeld, "", words)
-	v.pendAt(&charge{}, Holds, words, now)
+	w.say(SawHeld, "", words)
+	w.pendAt(&watchedAgent{}, Holds, words, now)
 }
 
-func (m *Memory) forgetServers(now time.Time) {
+func (m *State) forgetServers(now time.Time) {
 	for path, s := range m.Servers {
 		s.Lost = slices.DeleteFunc(slices.Clone(s.Lost), func(l Loss) bool { return !isOfLate(l.At, now) })
 		if s.Held.After(now) || now.Sub(s.Held) >= window {

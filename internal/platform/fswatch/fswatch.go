@@ -1,8 +1,8 @@
-// Package watch reports changes without polling: files that are replaced, folders that come and
+// Package fswatch reports changes without polling: files that are replaced, folders that come and
 // go, processes that end. Whoever waits for one sleeps in the kernel.
 //
 // It knows no agents: its callers look at what a change means.
-package watch
+package fswatch
 
 import (
 	"context"
@@ -110,7 +110,7 @@ func below(ancestor, dir string) string {
 	return filepath.Join(ancestor, next)
 }
 
-// Rebuilds tells whether an event is of a watched folder itself, or of one that was missing.
+// Rebuilds reports whether an event is of a watched folder itself, or of one that was missing.
 func (w *Watch) Rebuilds(event fsnotify.Event) bool {
 	if w.dirs[event.Name] {
 		return true

@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"context"
@@ -25,12 +25,12 @@ type world struct {
 	agents  map[agent.Handle]*recovery.Patient
 	signs   chan agent.Handle
 	pause   *watching.Pause
-	memory  Memory
+	memory  State
 	looks   [][]agent.Handle
 	listed  int
 	repairs []string // "alpha 3"
 	notes   int
-	said    []Deed
+	said    []Action
 	told    []Notice
 	// What becomes of a repair, and of telling.
 	mend    func(handle agent.Handle) error
@@ -101,7 +101,7 @@ func (w *world) begin(change func(*Policy)) (stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error)
 	go func() {
-		v := Vigil{Policy: policy, Team: w, Desk: w, Signs: w, Teller: w, Say: w.say}
+		v := Watch{Policy: policy, Team: w, Keeper: w, Signs: w, Teller: w, Say: w.say}
 		ended <- v.Run(ctx)
 	}()
 	return func() {
@@ -224,12 +224,12 @@ func (w *world) Paused() (pause *watching.Pause, err error) {
 	return pause, nil
 }
 
-func (w *world) Recall() (m Memory, err error) {
+func (w *world) LoadState() (m State, err error) {
 	w.locked(func() { m = w.memory })
 	return m, nil
 }
 
-func (w *world) Remember(m Memory) error {
+func (w *world) SaveState(m State) error {
 	m.Pending, m.Repairs, m.Servers = slices.Clone(m.Pending), slices.Clone(m.Repairs), maps.Clone(m.Servers)
 	w.locked(func() {
 		if w.disk == nil {
@@ -252,7 +252,7 @@ func (w *world) Tell(_ context.Context, n Notice) error {
 	return w.telling
 }
 
-func (w *world) say(d Deed) { w.locked(func() { w.said = append(w.said, d) }) }
+func (w *world) say(d Action) { w.locked(func() { w.said = append(w.said, d) }) }
 
 func (w *world) Follow([]recovery.Patient) error { return nil }
 func (w *world) C() <-chan agent.Handle          { return w.signs }

@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"time"
@@ -20,8 +20,8 @@ const (
 	DidNotTell    Word = "not told"
 )
 
-// Deed is something that a watch did, or could not do.
-type Deed struct {
+// Action is something that a watch did, or could not do.
+type Action struct {
 	At     time.Time
 	Word   Word
 	Handle agent.Handle // "": it is not about a single agent

@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"errors"
@@ -216,7 +216,7 @@ func TestFullDisk(t *testing.T) {
 func TestWatchThatIsKilledForgetsNothing(t *testing.T) {
 	t.Parallel()
 	watched(t, nil, team{}, func(w *world) {
-		w.memory = Memory{
+		w.memory = State{
 			Repairs: []Attempt{{At: time.Now(), Handle: "alpha"}, {At: time.Now(), Handle: "ALPHA"}, {At: time.Now(), Handle: "alpha"}, {At: time.Now().Add(-window), Handle: "beta"}},
 			Pending: []Notice{{Kind: Crashed, Handle: "gamma"}},
 		}
@@ -266,9 +266,9 @@ func TestPauseStopsRepairs(t *testing.T) {
 func TestLimitThatIsLiftedBeforeItsAgentIsStarted(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	v := Vigil{Policy: Default()}
+	v := Watch{Policy: Default()}
 	for left, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, 0: v.Every, -time.Hour: v.Every} {
-		c := &charge{status: agent.Status{State: agent.Backoff}, Assessment: triage.Assessment{Verdict: triage.Held, Until: now.Add(left)}}
+		c := &watchedAgent{status: agent.Status{State: agent.Backoff}, Assessment: triage.Assessment{Verdict: triage.Held, Until: now.Add(left)}}
 		if got := v.nextLook(c, now).Sub(now); got != want {
 			t.Errorf("with %s left the next look is in %s", left, got)
 		}

@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"context"
@@ -17,11 +17,11 @@ type Team interface {
 	Repair(ctx context.Context, handle agent.Handle) (done string, err error)
 }
 
-// Desk keeps what outlives a watch.
-type Desk interface {
+// Keeper keeps what outlives a watch.
+type Keeper interface {
 	Paused() (*watching.Pause, error)
-	Recall() (Memory, error)
-	Remember(memory Memory) error
+	LoadState() (State, error)
+	SaveState(memory State) error
 	Note(ctx context.Context, handle agent.Handle, detail string) error
 }
 

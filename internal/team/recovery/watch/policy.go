@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"slices"
@@ -40,12 +40,12 @@ func Default() Policy {
 	}
 }
 
-// covers tells whether an agent is to be watched.
+// covers reports whether an agent is to be watched.
 func (p *Policy) covers(handle agent.Handle) bool {
 	return (len(p.Agents) == 0 || slices.ContainsFunc(p.Agents, handle.Same)) && !slices.ContainsFunc(p.Except, handle.Same)
 }
 
-// compacts tells whether so little context is left that the agent is to be compacted.
+// compacts reports whether so little context is left that the agent is to be compacted.
 func (p *Policy) compacts(left int) bool {
 	switch p.Compact {
 	case agent.Low:

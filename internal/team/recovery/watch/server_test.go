@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"fmt"
@@ -27,9 +27,9 @@ func lostIn(socket string, server int) recovery.Patient {
 	return in(socket, server, p)
 }
 
-// held are the deeds that concern no agent alone.
-func (w *world) held() []Deed {
-	return slices.DeleteFunc(slices.Clone(w.said), func(d Deed) bool { return d.Word != SawHeld || d.Handle != "" })
+// held are the actions that concern no single agent.
+func (w *world) held() []Action {
+	return slices.DeleteFunc(slices.Clone(w.said), func(d Action) bool { return d.Word != SawHeld || d.Handle != "" })
 }
 
 // What a server takes with it counts for no agent, however many there are and however often it is,

@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Memory is what a watch leaves to the next one, however it ended: what it did in the last hour, what
+// State is what a watch leaves to the next one, however it ended: what it did in the last hour, what
 // it told, and what is still to be told.
-type Memory struct {
+type State struct {
 	Repairs []Attempt                  `json:"repairs,omitempty"` // of the last hour, oldest first
 	Servers map[string]Server          `json:"servers,omitempty"` // that were lost recently, by the path of the socket
 	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: the mark of what was told last
@@ -39,25 +39,25 @@ type Notice struct {
 const window = time.Hour // of the limits
 
 // forget drops what is older than the window, and what lies in the future since the clock was set back.
-func (m *Memory) forget(now time.Time) {
+func (m *State) forget(now time.Time) {
 	late := func(at time.Time) bool { return at.After(now) || now.Sub(at) >= window }
 	m.Repairs = slices.DeleteFunc(m.Repairs, func(a Attempt) bool { return late(a.At) })
 	m.ToldAt = slices.DeleteFunc(m.ToldAt, late)
 	m.forgetServers(now)
 }
 
-// charged returns the repairs that count against the limits.
-func (m *Memory) charged() []Attempt {
+// counted returns the repairs that count against the limits.
+func (m *State) counted() []Attempt {
 	return slices.DeleteFunc(slices.Clone(m.Repairs), func(a Attempt) bool { return a.Lost != "" })
 }
 
-// of returns the repairs that are charged to one agent.
-func (m *Memory) of(handle agent.Handle) []Attempt {
-	return slices.DeleteFunc(m.charged(), func(a Attempt) bool { return !a.Handle.Same(handle) })
+// of returns the repairs that count against one agent.
+func (m *State) of(handle agent.Handle) []Attempt {
+	return slices.DeleteFunc(m.counted(), func(a Attempt) bool { return !a.Handle.Same(handle) })
 }
 
-// news reports whether something with this mark was not told of an agent yet, and notes it as told.
-func (m *Memory) news(handle agent.Handle, kind Kind, mark string) bool {
+// firstReport reports whether this event has not been reported for the agent, and marks it reported.
+func (m *State) firstReport(handle agent.Handle, kind Kind, mark string) bool {
 	if m.Told[handle.Key()][kind] == mark {
 		return false
 	}
@@ -71,8 +71,8 @@ func (m *Memory) news(handle agent.Handle, kind Kind, mark string) bool {
 	return true
 }
 
-// over notes that something no longer holds for an agent: when it holds again, it is news.
-func (m *Memory) over(handle agent.Handle, kind Kind) (was bool) {
+// endReport notes that an event is over for an agent: the next one like it is reported again.
+func (m *State) endReport(handle agent.Handle, kind Kind) (was bool) {
 	told := m.Told[handle.Key()]
 	if _, was = told[kind]; was {
 		delete(told, kind)

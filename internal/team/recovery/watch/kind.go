@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 // Kind is a kind of event of which a person may be told.
 type Kind string

@@ -1,4 +1,4 @@
-package vigil
+package watch
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/platform/proc"
-	"nbs-worker/internal/platform/watch"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/recovery"
 )
@@ -23,7 +23,7 @@ type Files struct {
 	wake chan struct{} // filled when something is pending
 
 	mu      sync.Mutex // of all below
-	watch   *watch.Watch
+	watch   *fswatch.Watch
 	follows map[string]followed  // by the agent's key
 	pending map[agent.Handle]int // how many signs are delivered as the next one
 	err     error
@@ -40,7 +40,7 @@ type followed struct {
 
 // NewFiles begins to watch the files of a project, until the context ends.
 func NewFiles(ctx context.Context, look *inspect.Inspector) (*Files, error) {
-	changes, err := watch.New()
+	changes, err := fswatch.New()
 	if err != nil {
 		return nil, err
 	}
@@ -245,6 +245,6 @@ func (f *Files) lost(err error) bool {
 		f.add("")
 		return true
 	}
-	f.err = watch.Failed(err)
+	f.err = fswatch.Failed(err)
 	return false
 }
