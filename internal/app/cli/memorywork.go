@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +12,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/memory/observer"
 )
 
 type workOptions struct {
@@ -45,14 +48,14 @@ something still waits.`,
 }
 
 func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
-	asked := services.ObserveOptions{Once: o.once, PerDay: o.perDay, Say: f.say, Done: f.worked}
-	var err error
+	handle := agent.Handle(o.handle)
 	if o.handle != "" {
-		if asked.Handle, err = agent.ParseHandle(o.handle); err != nil {
+		if _, err := agent.ParseHandle(o.handle); err != nil {
 			return err
 		}
 	}
-	if asked.Model, err = agent.ChooseModel(o.model); err != nil {
+	model, err := agent.ChooseModel(o.model)
+	if err != nil {
 		return err
 	}
 	if o.perDay < 1 {
@@ -63,30 +66,44 @@ func runMemoryWork(ctx context.Context, f *factory, o *workOptions) error {
 		return err
 	}
 	if o.handle != "" {
-		if _, err := s.Store.Load(asked.Handle); err != nil {
+		if _, err := s.Store.Load(handle); err != nil {
 			return err
 		}
 	}
 	if !services.HasMemory(s.Store) && len(observed(s)) == 0 {
 		return fail.Errorf(fail.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
 	}
-	if err := services.Observe(ctx, s, asked); ctx.Err() == nil {
+	err = services.Observe(ctx, s, func(w *observer.Worker) error {
+		w.Handle, w.Model, w.TokensPerDay, w.Said = handle, cmp.Or(model, w.Model), o.perDay, f.say
+		if !o.once {
+			return w.Run(ctx)
+		}
+		done, err := w.Once(ctx)
+		if err != nil {
+			return err
+		}
+		return f.worked(done)
+	})
+	if ctx.Err() == nil {
 		return err
 	}
 	return exitError(fail.Interrupted)
 }
 
 // worked prints the outcome of one round.
-func (f *factory) worked(turns, observations, tokens int, waits []string) error {
+func (f *factory) worked(done observer.Report) error {
+	waits := agent.Mapped(done.Waiting, func(w observer.Waiting) string {
+		return fmt.Sprintf("%s: not all of %s is observed: %s", w.Handle, w.ContentID, w.Why)
+	})
 	if f.json {
-		if err := f.printJSON(wire.Worked{Turns: turns, Observations: observations, Tokens: tokens, Waiting: append([]string{}, waits...)}); err != nil {
+		if err := f.printJSON(wire.Worked{Turns: done.Turns, Observations: done.Observations, Tokens: done.Tokens, Waiting: append([]string{}, waits...)}); err != nil {
 			return err
 		}
 	} else {
 		for _, line := range waits {
 			f.say("%s", line)
 		}
-		f.note("%s of %s, for %s tokens", human.Count(observations, "observation"), human.Count(turns, "turn"), human.Thousands(tokens))
+		f.note("%s of %s, for %s tokens", human.Count(done.Observations, "observation"), human.Count(done.Turns, "turn"), human.Thousands(done.Tokens))
 	}
 	if len(waits) == 0 {
 		return nil

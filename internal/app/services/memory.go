@@ -3,7 +3,6 @@ package services
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -89,41 +88,13 @@ func noteOf(o memory.Observation) brief.Note {
 	}
 }
 
-// ObserveOptions are those of nbs-worker memory work.
-type ObserveOptions struct {
-	Once   bool         // what there is now, and no more
-	Handle agent.Handle // only this agent; "": each whose memory is on
-	Model  agent.Model  // of the observers; "": a small one
-	PerDay int          // tokens in a day, in UTC; 0: the usual limit
-	Say    func(format string, args ...any)
-	// Done is called with the outcome of one round, and with what waits.
-	Done func(turns, observations, tokens int, waits []string) error
-}
-
-// Observe observes the agents of a project whose memory is on, until the context ends.
-func Observe(ctx context.Context, s *supervisor.Supervisor, o ObserveOptions) error {
+// Observe runs the worker of the memory, which it makes where there is none.
+func Observe(ctx context.Context, s *supervisor.Supervisor, run func(*observer.Worker) error) error {
 	kept, err := OpenMemory(ctx, s.Store, true)
 	if err != nil {
 		return err
 	}
-	worker := observer.New(s.Observer, kept)
-	worker.Handle, worker.Said = o.Handle, o.Say
-	if o.Model != "" {
-		worker.Model = o.Model
-	}
-	if o.PerDay > 0 {
-		worker.TokensPerDay = o.PerDay
-	}
-	if !o.Once {
-		return errors.Join(worker.Run(ctx), kept.Close())
-	}
-	done, err := worker.Once(ctx)
-	if err = errors.Join(err, kept.Close()); err != nil {
-		return err
-	}
-	return o.Done(done.Turns, done.Observations, done.Tokens, agent.Mapped(done.Waiting, func(w observer.Waiting) string {
-		return fmt.Sprintf("%s: not all of %s is observed: %s", w.Handle, w.ContentID, w.Why)
-	}))
+	return errors.Join(run(observer.New(s.Observer, kept)), kept.Close())
 }
 
 // lookAgain is how often a server looks whether the memory of an agent was switched on, or whether another
@@ -137,7 +108,10 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 	said := ""
 	for {
 		if somethingToObserve(s.Store) {
-			err := Observe(ctx, s, ObserveOptions{Say: say})
+			err := Observe(ctx, s, func(w *observer.Worker) error {
+				w.Said = say
+				return w.Run(ctx)
+			})
 			if err != nil && ctx.Err() == nil && err.Error() != said && fail.KindOf(err) != fail.Conflict { // else another process observes
 				say("memory: %s", memory.UserText(err))
 			}
