@@ -5,11 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/parallel"
+	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/private"
 )
 
@@ -24,25 +29,85 @@ const (
 // Handles lists the agents that have a record, sorted, whether or not the record
 // can be read.
 func (s *Store) Handles() ([]agent.Handle, error) {
-	records, err := s.Records()
-	if err != nil {
-		return nil, err
+	if !s.nbs.Made() {
+		return nil, nil
 	}
-	defer records.Close()
-	return records.Handles()
+	names, err := s.nbs.Names(sessions)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var handles []agent.Handle
+	for _, name := range names {
+		stem, isRecord := strings.CutSuffix(name, ".json")
+		if handle, err := agent.ParseHandle(stem); isRecord && err == nil {
+			handles = append(handles, handle)
+		}
+	}
+	slices.Sort(handles)
+	return handles, err
 }
 
 // Load reads the record of the handle, in whatever case it was spawned.
 // Errors: NotFound; BadInput for a damaged record; Unfit for a newer schema; Failed when the file could not be read.
 func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
-	records, err := s.Records()
-	if err != nil {
-		return agent.Record{}, err
-	}
-	defer records.Close()
-	var record agent.Record
-	err = records.Load(handle, &record)
+	record, _, err := s.load(handle)
 	return record, err
+}
+
+// load is Load, with the size of the file in bytes.
+func (s *Store) load(handle agent.Handle) (record agent.Record, size int, err error) {
+	name := handle
+	data, err := s.nbs.Read(sessions, recordFile(name), fileLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		if name, err = s.spelling(handle); err != nil {
+			return record, 0, err
+		}
+		data, err = s.nbs.Read(sessions, recordFile(name), fileLimit)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it was removed this moment
+		return record, 0, s.absent(handle)
+	case fail.KindOf(err) == fail.BadInput:
+		return record, 0, err // not damaged: others could have written it
+	case errors.Is(err, smallfile.ErrIrregular), errors.Is(err, smallfile.TooLargeError(fileLimit)):
+		return record, 0, s.damaged(name, err)
+	case err != nil: // such as too many open files, which passes
+		return record, 0, fail.Errorf(fail.Failed, "read the record %s: %w", human.Quote(s.absolute(name)), err)
+	}
+	if err := s.understand(name, data, &record); err != nil {
+		return agent.Record{}, len(data), err
+	}
+	return record, len(data), nil
+}
+
+// Loaded is one of all records, or why it could not be read.
+type Loaded struct {
+	Handle agent.Handle
+	Record agent.Record
+	Err    error // as of Load
+}
+
+// recordsLimit is how much is read of all records of a project together, in bytes: what is
+// read of a thousand usual ones is 3 MB, and a clone may bring any number of the largest.
+const recordsLimit = 64 << 20
+
+// Records reads all records, in the order of their handles.
+func (s *Store) Records() ([]Loaded, error) {
+	handles, err := s.Handles()
+	all := make([]Loaded, len(handles))
+	var read atomic.Int64
+	parallel.Each(len(all), func(i int) {
+		one := &all[i]
+		one.Handle = handles[i]
+		if read.Load() > recordsLimit {
+			one.Err = s.tooMuch(one.Handle)
+			return
+		}
+		var size int
+		one.Record, size, one.Err = s.load(one.Handle)
+		read.Add(int64(size))
+	})
+	return all, err
 }
 
 // understand judges the content of a record's file.

@@ -11,27 +11,18 @@ import (
 
 const reportLimit = 1 << 16 // bytes; a report has some hundred
 
-// Reports reads many reports.
-type Reports struct{ private.Files }
-
-// Reports opens the folder of the reports.
-func (s *Store) Reports() Reports { return Reports{s.nbs.FilesOf(statuses)} }
-
-// Of reads the latest report of an agent's claude. A report that is absent or damaged is
+// Report reads the latest report of an agent's claude. A report that is absent or damaged is
 // empty: it may be lost without harm.
-func (r Reports) Of(handle agent.Handle) (report agent.Report) {
-	parse := func(data []byte) (err error) { report, err = agent.ParseReport(data); return err }
-	if r.View(reportFile(handle), reportLimit, parse) != nil {
+func (s *Store) Report(handle agent.Handle) agent.Report {
+	data, err := s.nbs.Read(statuses, reportFile(handle), reportLimit)
+	if err != nil {
+		return agent.Report{}
+	}
+	report, err := agent.ParseReport(data)
+	if err != nil {
 		return agent.Report{}
 	}
 	return report
-}
-
-// Report is [Reports.Of] one agent.
-func (s *Store) Report(handle agent.Handle) agent.Report {
-	reports := s.Reports()
-	defer reports.Close()
-	return reports.Of(handle)
 }
 
 // UpdateReport changes an agent's report under its lock. It is not synced to the disk: what

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,9 +64,6 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 	if err != nil {
 		return failed(err, "list")
 	}
-	debug.SetGCPercent(400)  // a thousand agents leave 14 MB: to collect them takes an eighth of the time, and the process ends
-	const enough = 128 << 20 // bytes; beyond it what was parsed is collected at once, however large the records are that a clone brings
-	debug.SetMemoryLimit(enough)
 	rows, err := s.List(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return exitError(fail.Interrupted)

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -102,8 +101,6 @@ func runWait(ctx context.Context, f *factory, o *waitOptions) error {
 	if len(wanted.Handles) == 0 {
 		return fail.Errorf(fail.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list")
 	}
-	const little = 32 << 20 // bytes; a wait of days is to collect its garbage, when there is some
-	debug.SetMemoryLimit(little)
 	var shortened bool
 	wanted.Timeout, shortened = patience(s, o.timeoutGiven, o.timeout)
 	wanted.NoticeAfter, wanted.Notice = noticeAfter, func(missing string, hints []string) {

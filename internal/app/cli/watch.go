@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,8 +93,6 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 		return err
 	}
 	defer release()
-	const little = 32 << 20 // bytes; a watch of weeks is to collect its garbage, when there is some
-	debug.SetMemoryLimit(little)
 	files, err := watch.NewFiles(ctx, &s.Inspector)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -33,10 +32,10 @@ const registryLimit = 1 << 16 // bytes; an entry has about 500
 
 // Entry reads the entry of a process. Errors: [os.ErrNotExist].
 func (r Registry) Entry(pid int) (entry Entry, err error) {
-	err = smallfile.View(r.Path(pid), registryLimit, func(data []byte) (err error) {
+	data, err := smallfile.Read(r.Path(pid), registryLimit)
+	if err == nil {
 		entry, err = parseEntry(data, pid)
-		return err
-	})
+	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		err = fmt.Errorf("registry entry %s: %w", human.Quote(r.Path(pid)), err)
 	}
@@ -59,29 +58,18 @@ func (r Registry) MovedTo(record *agent.Record, report agent.Report, lead time.D
 
 // PIDs lists the pids that have an entry, live or left behind.
 func (r Registry) PIDs() (pids []int, err error) {
-	err = r.each(func(_ smallfile.Dir, _ string, pid int) { pids = append(pids, pid) })
-	slices.Sort(pids)
-	return pids, err
-}
-
-// each goes through the entries, unsorted.
-func (r Registry) each(do func(in smallfile.Dir, name string, pid int)) error {
-	dir, err := smallfile.Open(r.dir)
+	files, err := os.ReadDir(r.dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	names, err := dir.Names()
-	for _, name := range names {
-		stem, isEntry := strings.CutSuffix(name, ".json")
+	for _, file := range files {
+		stem, isEntry := strings.CutSuffix(file.Name(), ".json")
 		if pid, err := strconv.Atoi(stem); isEntry && err == nil {
-			do(dir, name, pid)
+			pids = append(pids, pid)
 		}
 	}
-	return err
+	slices.Sort(pids)
+	return pids, err
 }
 
 // tornFor is longer than an entry is torn that a claude is just writing.
@@ -91,23 +79,18 @@ const tornFor = 5 * time.Millisecond
 // process that is there is read again once. What cannot be read then is passed over: it may stay
 // so, and must not keep every agent down.
 func (r Registry) OpenOn(id agent.SessionID) (open []Entry, err error) {
+	pids, err := r.PIDs()
 	var torn []int
-	err = r.each(func(in smallfile.Dir, name string, pid int) {
-		_ = in.View(name, registryLimit, func(data []byte) error {
-			whole := bytes.HasSuffix(bytes.TrimSpace(data), []byte("}"))
-			if whole && !bytes.Contains(data, []byte(id)) {
-				return nil // most are of other conversations, and need not be understood
-			}
-			entry, err := parseEntry(data, pid)
-			switch {
-			case err != nil && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH):
-				torn = append(torn, pid)
-			case err == nil && entry.SessionID == id:
-				open = append(open, entry)
-			}
-			return nil
-		})
-	})
+	for _, pid := range pids {
+		entry, err := r.Entry(pid)
+		_, unread := errors.AsType[*os.PathError](err)
+		switch {
+		case err == nil && entry.SessionID == id:
+			open = append(open, entry)
+		case err != nil && !unread && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH):
+			torn = append(torn, pid)
+		}
+	}
 	if len(torn) > 0 {
 		time.Sleep(tornFor) //nolint:forbidigo // claude tells nobody when it has written an entry
 	}

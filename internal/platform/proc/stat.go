@@ -35,10 +35,10 @@ func (s stat) ending() bool {
 }
 
 func readStat(pid int) (read stat, err error) {
-	err = smallfile.View(procPath(pid, "stat"), statLimit, func(line []byte) error {
+	line, err := smallfile.Read(procPath(pid, "stat"), statLimit)
+	if err == nil {
 		read, err = parseStat(line)
-		return err
-	})
+	}
 	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
 		err = os.ErrNotExist
 	}

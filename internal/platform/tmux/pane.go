@@ -39,22 +39,8 @@ func (c *Client) Panes(ctx context.Context) ([]Pane, error) { return c.AskPanes(
 // AskPanes starts the call of Panes, and returns what waits for its answer, to be called once and soon.
 // tmux has begun when it returns; begun by a goroutine, it would queue for a processor with the caller.
 func (c *Client) AskPanes(ctx context.Context) (wait func() ([]Pane, error)) {
-	return c.askPanes(ctx, "list-panes", "-a", "-F", paneFormat)
-}
-
-// AskPanesOf asks for the panes that bear the mark of a start, a UUID, as AskPanes does. When the named
-// session shows one that is led by the process, of a pid that is not 0, tmux does not look through all.
-func (c *Client) AskPanesOf(ctx context.Context, id agent.Invocation, session string, leader int) (wait func() ([]Pane, error)) {
-	shown, marked := "="+session+":", "#{==:#{"+paneOption+"},"+string(id)+"}"
-	// In place of a session that is gone tmux takes the one that a client shows.
-	there := "#{&&:#{==:#{session_name}," + session + "},#{&&:#{==:#{pane_pid}," + strconv.Itoa(leader) + "}," + marked + "}}"
-	list := "list-panes -F '" + paneFormat + "' -f '" + marked + "' "
-	return c.askPanes(ctx, "if-shell", "-F", "-t", shown, there, list+"-t "+shown, list+"-a")
-}
-
-func (c *Client) askPanes(ctx context.Context, command ...string) (wait func() ([]Pane, error)) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
-	answer := c.begin(ctx, "/", command...)
+	answer := c.begin(ctx, "/", "list-panes", "-a", "-F", paneFormat)
 	return func() ([]Pane, error) {
 		defer cancel()
 		out, err := answer()

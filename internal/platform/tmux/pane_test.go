@@ -2,11 +2,8 @@ package tmux
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -57,44 +54,6 @@ func TestStrangersDoNotHideOurPane(t *testing.T) {
 	for _, pane := range panes {
 		rig.Check(t, pane == ours || pane.Invocation != ours.Invocation, "a stranger passes for ours: %+v", pane)
 	}
-	alone, err := s.AskPanesOf(t.Context(), ours.Invocation, ours.Session, ours.PID)()
-	rig.Check(t, err == nil && slices.Equal(alone, []Pane{ours}), "AskPanesOf() = %+v, %v; want %+v", alone, err, ours)
-	none, err := s.AskPanesOf(t.Context(), agent.NewInvocation(), ours.Session, ours.PID)()
-	rig.Check(t, err == nil && none == nil, "AskPanesOf() of no start = %+v, %v", none, err)
-}
-
-// Where all panes are listed, a pane in a window that two sessions share is listed twice.
-func TestPaneIsLookedForInItsSessionFirst(t *testing.T) {
-	s := newServer(t)
-	pane := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
-	s.raw("new-session", "-d", "-s", "mine", "cat")
-	s.raw("link-window", "-s", pane.SessionID+":0", "-t", "=mine:7") // and mine shows it
-	mustFind := func(what string, times int, session string, leader int) {
-		t.Helper()
-		found, err := s.AskPanesOf(t.Context(), pane.Invocation, session, leader)()
-		n := len(slices.DeleteFunc(found, func(p Pane) bool { return p.ID != pane.ID }))
-		rig.Check(t, err == nil && n == times, "%s: it is found %d times, %v; want %d", what, n, err, times)
-	}
-	mustFind("its session shows it", 1, pane.Session, pane.PID)
-	mustFind("the session has another name", 2, "gone", pane.PID)
-	mustFind("nobody knows the session", 2, "", pane.PID)
-	mustFind("it is led by another process", 2, pane.Session, pane.PID+1)
-	mustFind("nobody knows its leader", 2, pane.Session, 0)
-	client := exec.Command("tmux", "-S", s.socket, "-C", "attach-session", "-t", "=mine")
-	client.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TMUX=") })
-	_, err := client.StdinPipe() // it ends with its input
-	rig.Must(t, err)
-	rig.Must(t, client.Start())
-	defer func() {
-		signal(t, client.Process.Pid, syscall.SIGTERM)
-		_ = client.Wait()
-	}()
-	rig.Eventually(t, "a client shows it", func() bool { return s.raw("list-clients") != "" })
-	mustFind("the session is gone, and a client shows it in another", 2, "gone", pane.PID)
-	s.raw("new-window", "-t", pane.SessionID+":", "cat")
-	mustFind("its session shows a person's window", 2, pane.Session, pane.PID)
-	s.raw("set-option", "-p", "-t", pane.SessionID+":", paneOption, string(pane.Invocation))
-	mustFind("its session shows a pane with its mark", 2, pane.Session, pane.PID)
 }
 
 // What a person opens in the session of an agent is seen, and is not the agent's; it stays when

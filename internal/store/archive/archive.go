@@ -55,7 +55,7 @@ func (a *Archive) Keep(ctx context.Context, id agent.SessionID, path string) err
 	if err := checkTranscriptName(id, path); err != nil {
 		return err
 	}
-	source, err := private.OpenOwn(unix.AT_FDCWD, path)
+	source, err := private.OpenOwn(nil, path)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func sameFile(a, b *unix.Stat_t) bool { return a.Dev == b.Dev && a.Ino == b.Ino 
 func (a *Archive) keepLocked(id agent.SessionID, source *private.OwnFile) error {
 	return a.kept.In(func(_ *os.Root, dir *os.File) error {
 		at := keeper{dir: dir, id: id}
-		kept, err := private.OpenOwn(int(dir.Fd()), transcriptFile(id))
+		kept, err := private.OpenOwn(dir, transcriptFile(id))
 		if errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(a.noteOrigin(id, source), at.put(source))
 		}

@@ -50,12 +50,12 @@ func (k Kept) HasLeft() bool {
 // goesOn reports whether the kept transcript has all of the file at path, from its beginning,
 // and more behind it.
 func (k Kept) goesOn(path string) (bool, error) {
-	shorter, err := private.OpenOwn(unix.AT_FDCWD, path)
+	shorter, err := private.OpenOwn(nil, path)
 	if err != nil {
 		return false, err
 	}
 	defer shorter.Close()
-	longer, err := private.OpenOwn(unix.AT_FDCWD, k.Path)
+	longer, err := private.OpenOwn(nil, k.Path)
 	if err != nil {
 		return false, err
 	}
@@ -106,7 +106,7 @@ func (a *Archive) keptWithin(id agent.SessionID, missing int) ([]Kept, error) {
 	var all []Kept
 	from := a.originOf(id)
 	for _, name := range names {
-		f, err := private.OpenOwn(int(dir.Fd()), name)
+		f, err := private.OpenOwn(dir, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
 )
@@ -101,7 +99,7 @@ type CutOff struct {
 // CutOff tells what was cut off the transcript at path, when that is the file that was
 // kept; nil when all is there.
 func (a *Archive) CutOff(id agent.SessionID, path string) (*CutOff, error) {
-	source, err := private.OpenOwn(unix.AT_FDCWD, path)
+	source, err := private.OpenOwn(nil, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -126,7 +124,7 @@ func (a *Archive) MarkFile(id agent.SessionID) string {
 
 // Accept takes the transcript at path as it is: what was cut off is known to be lost.
 func (a *Archive) Accept(ctx context.Context, id agent.SessionID, path string) error {
-	source, err := private.OpenOwn(unix.AT_FDCWD, path)
+	source, err := private.OpenOwn(nil, path)
 	if err != nil {
 		return err
 	}

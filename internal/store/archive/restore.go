@@ -25,7 +25,7 @@ func (a *Archive) Restore(kept Kept, path string) error {
 		return err
 	}
 	defer dir.Close()
-	source, err := private.OpenOwn(int(dir.Fd()), filepath.Base(kept.Path))
+	source, err := private.OpenOwn(dir, filepath.Base(kept.Path))
 	if err != nil {
 		return err
 	}

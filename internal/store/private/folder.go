@@ -1,7 +1,7 @@
 package private
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/platform/smallfile"
 )
@@ -95,48 +97,38 @@ func (f *Folder) Sweep(sub string, now time.Time, isOld func(name string, age ti
 	}
 }
 
-// Files opens a folder below for reading files in it; no link on the way is followed. Errors:
-// [fs.ErrNotExist].
-func (f *Folder) Files(sub string) (smallfile.Dir, error) {
-	if f.dir == nil {
-		return smallfile.Dir{}, fs.ErrNotExist
+// below opens a folder below; no link on the way is followed.
+func (f *Folder) below(sub string) (*os.File, error) {
+	at := f.dir
+	if at == nil {
+		return nil, fs.ErrNotExist
 	}
-	first, below, nested := strings.Cut(sub, "/")
-	dir, err := smallfile.OpenDir(f.dir, first)
-	for nested && err == nil {
-		above := dir
-		first, below, nested = strings.Cut(below, "/")
-		dir, err = above.OpenDir(first)
-		_ = above.Close()
+	for name := range strings.SplitSeq(cmp.Or(sub, "."), "/") {
+		fd, err := unix.Openat(int(at.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+		if at != f.dir {
+			_ = at.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		at = os.NewFile(uintptr(fd), f.Path(sub))
 	}
-	return dir, err
+	return at, nil
 }
 
-// Read reads sub/name, at most limit bytes. Errors: those of View.
-func (f *Folder) Read(sub, name string, limit int) (data []byte, err error) {
-	files := f.FilesOf(sub)
-	defer files.Close()
-	err = files.View(name, limit, func(seen []byte) error {
-		data = bytes.Clone(seen)
-		return nil
-	})
-	return data, err
-}
-
-// View shows a file of an open folder, until look returns. Errors: BadInput for a file that
+// Read reads sub/name, at most limit bytes. Errors: [fs.ErrNotExist]; BadInput for a file that
 // somebody else could have written.
-func (f *Folder) View(dir smallfile.Dir, sub, name string, limit int, look func(data []byte) error) error {
-	err := dir.ViewOwn(name, limit, look)
-	if err == nil {
-		return nil
+func (f *Folder) Read(sub, name string, limit int) ([]byte, error) {
+	dir, err := f.below(sub)
+	if err != nil {
+		return nil, err
 	}
-	if others, ok := errors.AsType[*smallfile.ForeignError](err); ok {
-		return foreign(f.Path(sub, name), others.UID, others.Mode)
-	}
+	defer dir.Close()
+	data, err := readOwn(dir, name, limit)
 	if at, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
-		return at.Err // what reads a file names it
+		return nil, at.Err // what reads a file names it
 	}
-	return err
+	return data, err
 }
 
 // OpenRegular opens a file below and no link to one: [os.Root] follows those that

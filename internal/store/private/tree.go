@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -140,21 +138,13 @@ func (t Tree) Stat(name string) (unix.Stat_t, error) {
 }
 
 // Read reads a file of at most limit bytes. Errors: [fs.ErrNotExist]; those of OpenOwn.
-func (t Tree) Read(name string, limit int) (data []byte, err error) {
+func (t Tree) Read(name string, limit int) ([]byte, error) {
 	dir, err := t.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	f, err := OpenOwn(int(dir.Fd()), name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if f.Seen.Size > int64(limit) {
-		return nil, smallfile.TooLargeError(limit)
-	}
-	return io.ReadAll(io.LimitReader(f, int64(limit)))
+	return readOwn(dir, name, limit)
 }
 
 // HandOver replaces a file as [Folder.HandOver] does.

@@ -17,7 +17,6 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/store/sealed"
 )
 
@@ -43,15 +42,8 @@ func In(nbs *sealed.Folder) *Schedules { return &Schedules{nbs} }
 func (s *Schedules) Path() string { return s.nbs.Path(fileName) }
 
 // Text is the file as it is. Errors: NotFound when there is none; BadInput where others can write it.
-func (s *Schedules) Text() (text []byte, err error) {
-	dir, err := smallfile.Open(s.nbs.Path())
-	if err == nil {
-		defer dir.Close()
-		err = s.nbs.View(dir, "", fileName, fileLimit, func(seen []byte) error {
-			text = append([]byte{}, seen...)
-			return nil
-		})
-	}
+func (s *Schedules) Text() ([]byte, error) {
+	text, err := s.nbs.Read("", fileName, fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fail.Errorf(fail.NotFound, "there are no schedules: no file %s", human.Quote(s.Path())).
 			Hint("what it may say: nbs-worker schedule --help")

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -53,27 +52,17 @@ type finder struct{ *observe.Observer }
 
 // ancestor is a process above the command, or the command itself.
 type ancestor struct {
-	pid     int
-	started string   // in ticks, as a record that names it has them
-	env     []string // with which it was started
-	mark    agent.Invocation
-	handle  agent.Handle // which it claims to be
+	pid    int
+	env    []string // with which it was started
+	mark   agent.Invocation
+	handle agent.Handle // which it claims to be
 }
 
 func newAncestor(pid int) ancestor {
 	a := ancestor{pid: pid}
-	if id, err := proc.Identify(pid); err == nil {
-		a.started = strconv.FormatUint(id.StartTicks, 10)
-	}
 	a.env, _ = proc.Environ(pid) // another user's cannot be read, and is no agent of ours
 	a.mark, a.handle = agent.Invocation(a.variable(agent.InvocationVariable)), agent.Handle(a.variable(agent.HandleVariable))
 	return a
-}
-
-// words are strings of which every record that names the process contains at least one.
-func (a ancestor) words() []string {
-	all := []string{a.started, string(a.mark), string(a.handle)}
-	return slices.DeleteFunc(all, func(word string) bool { return word == "" })
 }
 
 func (a ancestor) variable(name string) string { return agent.Variable(a.env, name) }
@@ -185,17 +174,13 @@ func unrecorded(line []ancestor, launcher int) *Caller {
 // eachRecord calls look with the records that may name the caller: those of this project, and of
 // the projects in which the processes above work or were started. It skips damaged ones.
 func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
-	var words []string
-	for _, a := range line {
-		words = append(words, a.words()...)
-	}
 	seen := map[string]bool{}
 	for _, root := range append([]string{f.Store.Project()}, rootsOf(line)...) {
 		if seen[root] {
 			continue
 		}
 		seen[root] = true
-		if err := f.eachRecordOf(root, words, look); err != nil {
+		if err := f.eachRecordOf(root, look); err != nil {
 			return err
 		}
 	}
@@ -217,7 +202,7 @@ func rootsOf(line []ancestor) []string {
 	return roots
 }
 
-func (f finder) eachRecordOf(root string, words []string, look func(o *observe.Observer, r *agent.Record)) error {
+func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agent.Record)) error {
 	o := *f.Observer
 	if root != f.Store.Project() {
 		opened, err := store.Open(root)
@@ -234,12 +219,12 @@ func (f finder) eachRecordOf(root string, words []string, look func(o *observe.O
 	if err != nil {
 		return err
 	}
-	defer records.Close()
-	return records.EachWith(words, func(r *agent.Record) {
-		if r.Process != nil {
+	for i := range records {
+		if r := &records[i].Record; r.Process != nil {
 			look(&o, r)
 		}
-	})
+	}
+	return nil
 }
 
 // doubt is why an agent's record, or the folder with the key, cannot be trusted; nil: both can.

@@ -49,51 +49,23 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	if err != nil {
 		return View{}, err
 	}
-	var around surroundings
-	view := View{Sight: i.LookCloselyWhile(ctx, before, func() { around = i.surroundingsOf(&before) })}
+	view := View{Sight: i.LookClosely(ctx, []agent.Record{before})[0]}
 	if fail.KindOf(view.Err) == fail.NotFound {
 		return View{}, view.Err // it was dismissed meanwhile
 	}
 	r := &view.Record
-	if r.SessionID != before.SessionID || !sameProcess(r.Process, before.Process) {
-		around = i.surroundingsOf(r) // of what it is now
-	}
-	view.Strangers = around.strangers
+	var strangersErr error
+	view.Strangers, strangersErr = i.VisibleStrangers(r)
 	if view.Status.SamePID {
-		view.Usage, view.Drift = around.usage, around.drift
+		view.Usage = usageOf(r.Process)
+		view.Drift, _ = i.DriftOf(r) // a process that ends during the comparison has none
 	}
-	view.setTranscript(around.transcript, around.level)
-	if around.transcriptErr == nil {
+	transcriptErr := i.AddTranscript(&view)
+	if transcriptErr == nil {
 		view.Kept, view.Unkept = i.KeepSeen(ctx, r, view.Transcript, view.NotAllowed == nil)
 		view.LastError = lastError(view.Report, view.Transcript)
 	}
-	return view, cmp.Or(around.transcriptErr, around.strangersErr)
-}
-
-// surroundings are what a close look finds of an agent without tmux, besides its status.
-type surroundings struct {
-	strangers     []observe.Stranger
-	strangersErr  error
-	usage         *proc.Usage // nil: it does not run
-	drift         []observe.Drift
-	transcript    *transcript.File
-	level         transcript.Level
-	transcriptErr error
-}
-
-func (i *Inspector) surroundingsOf(r *agent.Record) (s surroundings) {
-	s.strangers, s.strangersErr = i.VisibleStrangers(r)
-	s.usage = usageOf(r.Process)
-	if r.Process != nil {
-		s.drift, _ = i.DriftOf(r) // a process that ends during the comparison has none
-	}
-	s.transcript, s.level, s.transcriptErr = i.transcriptOf(r)
-	return s
-}
-
-// sameProcess reports whether two records are of one start, and of one process in it.
-func sameProcess(a, b *agent.Process) bool {
-	return observe.SameStart(a, b) && (a == nil || a.Identity == b.Identity)
+	return view, cmp.Or(transcriptErr, strangersErr)
 }
 
 // usageOf is what a start's processes use of the machine; nil when it does not run.
@@ -106,8 +78,9 @@ func usageOf(p *agent.Process) *proc.Usage {
 
 // AddTranscript adds what the transcript says to a look: how full the conversation is, its cost.
 func (i *Inspector) AddTranscript(view *View) error {
+	gauge := view.Record.GaugeOf(view.Report)
 	file, level, err := i.transcriptOf(&view.Record)
-	view.setTranscript(file, level)
+	view.Transcript, view.Context, view.Cost = file, contextOf(gauge, level), costOf(gauge, level)
 	return err
 }
 
@@ -126,11 +99,6 @@ func (i *Inspector) transcriptOf(r *agent.Record) (*transcript.File, transcript.
 		return &file, transcript.Level{}, fmt.Errorf("read the transcript: %w", err)
 	}
 	return &file, level, nil
-}
-
-func (v *View) setTranscript(file *transcript.File, level transcript.Level) {
-	gauge := v.Record.GaugeOf(v.Report)
-	v.Transcript, v.Context, v.Cost = file, contextOf(gauge, level), costOf(gauge, level)
 }
 
 // Attach replaces this process by the agent's terminal.

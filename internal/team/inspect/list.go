@@ -5,7 +5,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/parallel"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
@@ -31,19 +30,11 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer records.Close()
-	handles, err := records.Handles()
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Row, len(handles))
-	parallel.Each(len(rows), func(n int) {
-		rows[n].Handle = handles[n]
-		rows[n].Err = records.Load(handles[n], &rows[n].Record)
-	})
+	rows := make([]Row, len(records))
 	looked := make([]agent.Record, 0, len(rows))
-	for n := range rows {
-		if rows[n].Err == nil {
+	for n, one := range records {
+		rows[n].Handle, rows[n].Record, rows[n].Err = one.Handle, one.Record, one.Err
+		if one.Err == nil {
 			looked = append(looked, rows[n].Record)
 		} else {
 			rows[n].Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}

@@ -95,7 +95,7 @@ func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 
 // reportOf is what the hooks of a record's start said; empty when they said nothing.
 func (l *round) reportOf(r *agent.Record) agent.Report {
-	report := l.reports.Of(r.Handle)
+	report := l.Store.Report(r.Handle)
 	if report.Invocation != r.Process.Invocation {
 		return agent.Report{}
 	}

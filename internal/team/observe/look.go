@@ -11,7 +11,6 @@ import (
 	"nbs-worker/internal/platform/parallel"
 	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
-	"nbs-worker/internal/store"
 )
 
 // Sight is what was seen of one agent.
@@ -69,23 +68,21 @@ const endPatience = time.Second
 // Look looks at agents, with one call to each tmux server, and one more where only a screen
 // can tell. The records were just read.
 func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
-	return o.look(ctx, records, false, func() {})
+	return o.look(ctx, records, false)
 }
 
 // LookClosely is [Observer.Look] that reads each screen, and asks whether transcripts can be written.
 func (o *Observer) LookClosely(ctx context.Context, records []agent.Record) []Sight {
-	return o.look(ctx, records, true, func() {})
+	return o.look(ctx, records, true)
 }
 
-func (o *Observer) look(ctx context.Context, records []agent.Record, closely bool, meanwhile func()) []Sight {
-	l := &round{Observer: o, closely: closely, reports: o.Store.Reports(), deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
-	defer l.reports.Close()
+func (o *Observer) look(ctx context.Context, records []agent.Record, closely bool) []Sight {
+	l := &round{Observer: o, closely: closely, deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
 	for i, r := range records {
 		l.agents[i] = subject{record: r}
 	}
 	answers := l.ask(ctx, l.all()) // while processes are looked at
 	l.all().each(func(a *subject) { l.lookAt(ctx, a) })
-	meanwhile()
 	answers().tell(l.all())
 	// An agent that started or ended between the two is looked for again.
 	unlike := l.all().where(func(a *subject) bool { return !a.isOfOneMoment() })
@@ -111,17 +108,10 @@ func (o *Observer) LookAt(ctx context.Context, r agent.Record) Sight {
 	return o.Look(ctx, []agent.Record{r})[0]
 }
 
-// LookCloselyWhile is [Observer.LookClosely] at one agent that calls meanwhile when it only waits for tmux:
-// beside the start of tmux it would keep that from a processor.
-func (o *Observer) LookCloselyWhile(ctx context.Context, r agent.Record, meanwhile func()) Sight {
-	return o.look(ctx, []agent.Record{r}, true, meanwhile)[0]
-}
-
 // round is one call of [Observer.Look].
 type round struct {
 	*Observer
 	closely  bool
-	reports  store.Reports
 	deadline time.Time // of the wait for ends
 	agents   []subject
 }

@@ -3,7 +3,6 @@ package observe
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -56,19 +55,19 @@ func (o *Observer) AgentsOf(project *store.Store, pid int, startTicks uint64) ([
 	if err != nil {
 		return nil, err
 	}
-	defer records.Close()
 	var named []agent.Handle
-	err = records.EachWith([]string{strconv.FormatUint(startTicks, 10)}, func(r *agent.Record) {
-		if r.Process == nil {
-			return
+	for _, one := range records {
+		p := one.Record.Process
+		if p == nil {
+			continue
 		}
-		isClaude := r.Process.PID == pid && r.Process.StartTicks == startTicks
-		isLauncher := r.Process.Launcher.PID == pid && r.Process.Launcher.StartTicks == startTicks
-		if (isClaude || isLauncher) && proc.IsAlive(r.Process.Identity) {
-			named = append(named, r.Handle)
+		isClaude := p.PID == pid && p.StartTicks == startTicks
+		isLauncher := p.Launcher.PID == pid && p.Launcher.StartTicks == startTicks
+		if (isClaude || isLauncher) && proc.IsAlive(p.Identity) {
+			named = append(named, one.Handle)
 		}
-	})
-	return named, err
+	}
+	return named, nil
 }
 
 // Owner is the agent that a process belongs to, and its project.

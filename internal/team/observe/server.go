@@ -24,17 +24,16 @@ func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
 // Panes lists the panes of that server, at least those that may be the agent's. With an
 // [UnreachedError] they are those of the server that answered in its place.
 func (o *Observer) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
-	client, wait := o.askPanes(ctx, r, r.Process == nil || r.Process.Adopted != nil)
+	client, wait := o.askPanes(ctx, r)
 	panes, err := wait()
 	return client, panes, err
 }
 
-// askPanes starts the call of Panes, for every pane or the agent's, and returns what waits for the answer.
-func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (client *tmux.Client, wait func() ([]tmux.Pane, error)) {
+// askPanes starts the call of Panes, and returns what waits for the answer.
+func (o *Observer) askPanes(ctx context.Context, r *agent.Record) (client *tmux.Client, wait func() ([]tmux.Pane, error)) {
 	unasked := func(err error) func() ([]tmux.Pane, error) {
 		return func() ([]tmux.Pane, error) { return nil, err }
 	}
-	var answer func() ([]tmux.Pane, error)
 	client, err := o.Client(r)
 	switch {
 	case fail.KindOf(err) == fail.Unfit && (r.Process == nil || r.Process.Tmux == nil):
@@ -43,11 +42,8 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record, all bool) (cli
 		return nil, unasked(err)
 	case serverGone(r):
 		return client, unasked(nil)
-	case all:
-		answer = client.AskPanes(ctx)
-	default:
-		answer = client.AskPanesOf(ctx, r.Process.Invocation, r.TmuxSession, r.Process.Launcher.PID)
 	}
+	answer := client.AskPanes(ctx)
 	return client, func() ([]tmux.Pane, error) {
 		panes, err := answer()
 		if err != nil {

@@ -29,7 +29,7 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	for key, in := range byServer(some) {
 		asked, said := *in.representative(), new(answer)
 		all[key] = said
-		_, answered := l.askPanes(ctx, &asked, len(in) > 1 || asked.Process.Adopted != nil)
+		_, answered := l.askPanes(ctx, &asked)
 		asking.Go(func() { said.panes, said.err = answered() })
 	}
 	return func() answers {

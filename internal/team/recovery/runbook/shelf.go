@@ -119,15 +119,10 @@ func (s Pages) builtInPage(name string) (Found, bool) {
 
 // projectNames returns the names of those files of the project that could be pages.
 func (s Pages) projectNames() []string {
-	dir, err := smallfile.Open(filepath.Join(s.Project, Folder))
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	files, _ := dir.Names()
+	files, _ := os.ReadDir(filepath.Join(s.Project, Folder))
 	var names []string
 	for _, file := range files {
-		if name, is := strings.CutSuffix(file, ".md"); is && isName(name) {
+		if name, is := strings.CutSuffix(file.Name(), ".md"); is && isName(name) {
 			names = append(names, name)
 		}
 	}
