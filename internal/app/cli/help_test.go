@@ -76,7 +76,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 		rig.Equal(t, inWordsOnly(filled(cmd.Long, helpWidth)), inWordsOnly(cmd.Long), "the words of %s", cmd.CommandPath())
 		for example := range strings.SplitSeq(cmd.Example, "\n") {
 			command := example
-			if found := commented.FindStringSubmatch(example); found != nil {
+			if found := commented().FindStringSubmatch(example); found != nil {
 				command = found[1]
 			}
 			shown := strings.ReplaceAll(filledExamples(example, helpWidth), " \\\n     ", "")

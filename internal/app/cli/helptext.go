@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -81,7 +82,7 @@ func filled(text string, width int) string {
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // entry is the first line of an indented entry: a term, and what is said of it.
-var entry = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`)
+var entry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`) })
 
 // refilled are the lines of a paragraph or of an entry, of which each has at most width columns.
 func refilled(part []string, width int) []string {
@@ -95,7 +96,7 @@ func refilled(part []string, width int) []string {
 	if hang > 0 {
 		hang += 4
 	}
-	if found := entry.FindStringSubmatch(part[0]); found != nil {
+	if found := entry().FindStringSubmatch(part[0]); found != nil {
 		lead, rest = found[1], found[2]
 		hang = columns(lead)
 	}
@@ -117,14 +118,14 @@ func refilled(part []string, width int) []string {
 }
 
 // commented is an example with a comment behind it.
-var commented = regexp.MustCompile(`^(\s*\S.*\S)\s+# (.+)$`)
+var commented = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*\S.*\S)\s+# (.+)$`) })
 
 // filledExamples are examples of which each line has at most width columns: a comment goes above its example, and a
 // command is continued on the next line as a shell reads it.
 func filledExamples(examples string, width int) string {
 	var out []string
 	for _, line := range strings.Split(examples, "\n") {
-		if found := commented.FindStringSubmatch(line); found != nil && columns(line) > width {
+		if found := commented().FindStringSubmatch(line); found != nil && columns(line) > width {
 			line = found[1]
 			for _, words := range wrapped(found[2], width-len("  # ")) {
 				out = append(out, "  # "+words)

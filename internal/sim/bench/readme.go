@@ -23,7 +23,7 @@ func (r Result) Markdown() string {
 			p.Cost(), dash(p.Budget.String()), verdict(p.Missed(), p.Budget.String()))
 	}
 	for _, c := range r.Checks {
-		fmt.Fprintf(&b, "| %s | - | - | - | %s | - | %s | %s |\n", c.Name, c.Measured, c.Budget, verdict(c.Missed, c.Budget))
+		fmt.Fprintf(&b, "| %s | - | - | - | %s | - | %s | %s |\n", c.Name, c.Measured, dash(c.Budget), verdict(c.Missed, c.Budget))
 	}
 	r.writeGrowth(&b)
 	r.writeVerbs(&b)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -119,6 +120,10 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 	if result.Inits, err = w.inits(ctx, initRuns); err != nil {
 		return err
 	}
+	faults, err := w.checkFaults(ctx)
+	if err != nil {
+		return err
+	}
 	var launchers *watch
 	var watching []Check
 	running := opts.Agents[0]
@@ -147,7 +152,7 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 	}
 	result.Pairs = byName(result.Pairs)
 	result.Checks, err = launchers.end(ctx, w, opts.Idle)
-	result.Checks = append(result.Checks, watching...)
+	result.Checks = slices.Concat([]Check{faults}, result.Checks, watching)
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 )
 
@@ -37,3 +39,23 @@ func (w *world) refusedLauncher(ctx context.Context) (time.Duration, error) {
 	}
 	return took, nil
 }
+
+// checkFaults counts the page faults of a start. They vary with the kernel, and not with how busy the machine is.
+func (w *world) checkFaults(ctx context.Context) (Check, error) {
+	var medians [2]int64
+	for i, argv := range [][]string{w.nbs("version"), {filepath.Join(w.tools, "empty")}} {
+		var series []int64
+		for range faultRuns {
+			cmd := w.command(ctx, argv...)
+			if err := cmd.Run(); err != nil {
+				return Check{}, fmt.Errorf("count page faults: %w", err)
+			}
+			series = append(series, cmd.ProcessState.SysUsage().(*syscall.Rusage).Minflt)
+		}
+		slices.Sort(series)
+		medians[i] = series[len(series)/2]
+	}
+	return Check{Name: "start-up: minor page faults of `version`", Measured: fmt.Sprintf("%d; %d of an empty Go program", medians[0], medians[1])}, nil
+}
+
+const faultRuns = 20
