@@ -3,9 +3,13 @@ package tmux
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // How much a client may print, in bytes: a line for each of 100,000 panes, and a complaint.
@@ -20,27 +24,49 @@ var (
 	errStuck = errors.New("its server cannot answer")
 )
 
-// pipeDelay ends the wait for the output of a client that is done: the client hands its stdout to
+// pipeDelay ends the wait for the end of the output of a client that is done: the client hands its stdout to
 // the server, and a wedged server keeps it open after the client has ended. All was written before.
 const pipeDelay = 100 * time.Millisecond
 
 // process is a tmux client at work, or done.
 type process struct {
 	cmd            *exec.Cmd
-	stdout, stderr output
+	stdout, stderr *output
 	flooded        chan struct{} // gets a value when one of them printed too much
 }
 
 // startProcess starts a program that reads stdin and nothing else. Errors: [os.PathError].
 func startProcess(binary string, args []string, dir string, env []string, stdin string) (*process, error) {
 	p := &process{cmd: exec.Command(binary, args...), flooded: make(chan struct{}, 2)} //nolint:noctx // wait ends it
-	p.stdout, p.stderr = output{limit: outputLimit, flooded: p.flooded}, output{limit: complaintLimit, flooded: p.flooded}
 	p.cmd.Dir, p.cmd.Env, p.cmd.WaitDelay = dir, env, pipeDelay
-	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if stdin != "" {
 		p.cmd.Stdin = strings.NewReader(stdin)
 	}
-	return p, p.cmd.Start()
+	stdout, stderr, err := p.pipes()
+	if err != nil {
+		return nil, err
+	}
+	p.cmd.Stdout, p.cmd.Stderr = stdout, stderr
+	err = p.cmd.Start()
+	_, _ = stdout.Close(), stderr.Close() // the program has its own
+	go p.stdout.read()
+	go p.stderr.read()
+	if err != nil {
+		p.finish()
+	}
+	return p, err
+}
+
+// pipes makes the pipes for what the program prints, and returns its ends.
+func (p *process) pipes() (stdout, stderr *os.File, err error) {
+	if p.stdout, stdout, err = newOutput(outputLimit, p.flooded); err != nil {
+		return nil, nil, err
+	}
+	if p.stderr, stderr, err = newOutput(complaintLimit, p.flooded); err != nil {
+		_, _ = stdout.Close(), p.stdout.pipe.Close()
+		return nil, nil, err
+	}
+	return stdout, stderr, nil
 }
 
 // wait waits until the process has ended, and ends it with ctx, or when its server is stuck. Errors: those of
@@ -50,6 +76,7 @@ func (p *process) wait(ctx context.Context, stuck func() bool) error {
 	ended := make(chan struct{})
 	go func() {
 		exit = p.cmd.Wait()
+		p.finish()
 		close(ended)
 	}()
 	if why := awaitEnd(ctx, ended, p.flooded, stuck); why != nil {
@@ -57,10 +84,17 @@ func (p *process) wait(ctx context.Context, stuck func() bool) error {
 		<-ended
 		return why
 	}
-	if errors.Is(exit, exec.ErrWaitDelay) {
+	if errors.Is(exit, exec.ErrWaitDelay) { // of its stdin
 		return nil
 	}
 	return exit
+}
+
+// finish reads the rest of what a process that has ended has printed.
+func (p *process) finish() {
+	late := time.Now().Add(pipeDelay)
+	p.stdout.finish(late)
+	p.stderr.finish(late)
 }
 
 // awaitEnd waits for the end of a client for as long as that may come. Errors: [errFlood], [errStuck], that of
@@ -91,21 +125,76 @@ func (p *process) printed() int { return len(p.stdout.text) + len(p.stderr.text)
 func (p *process) drop() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
+	p.finish()
 }
 
 // output keeps what a client prints, up to a limit in bytes; a program that prints for ever is
 // not tmux.
 type output struct {
+	pipe    *os.File
 	text    []byte
 	limit   int
 	flooded chan<- struct{}
+	whole   bool          // nothing is to come, or too much came
+	over    chan struct{} // closed when read has returned
 }
 
-func (o *output) Write(text []byte) (int, error) {
+func newOutput(limit int, flooded chan<- struct{}) (o *output, program *os.File, err error) {
+	o = &output{limit: limit, flooded: flooded, over: make(chan struct{})}
+	o.pipe, program, err = os.Pipe()
+	return o, program, err
+}
+
+// read keeps what is printed until all of it is there, or too much, or the wait for it ends.
+func (o *output) read() {
+	defer close(o.over)
+	part := make([]byte, 32<<10)
+	for {
+		n, err := o.pipe.Read(part)
+		o.whole = !o.keep(part[:n]) || err == io.EOF //nolint:errorlint // as a reader returns it
+		if o.whole || err != nil {
+			return
+		}
+	}
+}
+
+func (o *output) keep(text []byte) bool {
 	if len(o.text)+len(text) > o.limit {
 		o.flooded <- struct{}{}
-		return 0, errFlood
+		return false
 	}
 	o.text = append(o.text, text...)
-	return len(text), nil
+	return true
+}
+
+// finish waits for the end of what is printed until late. Where another process keeps the pipe open, it then takes what is
+// in there: on a machine that is short of processors, read may not have run since the program ended. Half an answer is a
+// wrong one: a text that tmux has typed would be typed again.
+func (o *output) finish(late time.Time) {
+	defer o.pipe.Close()
+	wait := time.NewTimer(time.Until(late))
+	defer wait.Stop()
+	select {
+	case <-o.over:
+	case <-wait.C:
+	}
+	_ = o.pipe.SetReadDeadline(time.Now()) // ends the read
+	<-o.over
+	_ = o.pipe.SetReadDeadline(time.Time{})
+	pipe, err := o.pipe.SyscallConn()
+	if o.whole || err != nil {
+		return
+	}
+	part := make([]byte, 32<<10)
+	_ = pipe.Read(func(fd uintptr) (done bool) {
+		for {
+			n, err := unix.Read(int(fd), part)
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			if n <= 0 || !o.keep(part[:n]) {
+				return true // nothing is there now
+			}
+		}
+	})
 }

@@ -30,6 +30,21 @@ func TestPipesThatAnotherHolds(t *testing.T) {
 	rig.Must(t, unix.Kill(pidIn(c.binary+".held"), 0)) // it was not waited for
 }
 
+// What a client has printed is read whole, also where nothing has read it by the time for which that is waited.
+func TestOutputThatNobodyHasRead(t *testing.T) {
+	for _, said := range []string{"", "written\n", strings.Repeat("x", 60<<10)} {
+		o, program, err := newOutput(outputLimit, nil)
+		rig.Must(t, err)
+		_, err = program.WriteString(said)
+		rig.Must(t, err)
+		rig.Must(t, o.pipe.SetReadDeadline(time.Now())) // as if read had no time to run
+		go o.read()
+		o.finish(time.Now())
+		rig.Check(t, string(o.text) == said, "%d bytes of %d", len(o.text), len(said))
+		rig.Must(t, program.Close())
+	}
+}
+
 // A client that was interrupted is ended, and nothing is left of it.
 func TestInterruptedClientIsEnded(t *testing.T) {
 	c := clientOf(t, `echo "$$" >"$0.pid"; exec sleep 60`)
