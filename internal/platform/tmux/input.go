@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"nbs-worker/internal/fail"
 )
 
 // Cursor is where the cursor of a pane is, in characters from the upper left.
@@ -36,8 +38,11 @@ func (c *Client) Styled(ctx context.Context, paneID string) (Styled, error) {
 	return shown, nil
 }
 
-// written is what tmux prints when it has given a text to a pane.
-const written = "written"
+// What tmux prints when it has given a text to a pane, and when it has not. An answer without either tells nothing.
+const (
+	written   = "written"
+	unwritten = "unwritten"
+)
 
 // Write gives a text to a pane's program as if it had been typed, and reports whether it did. It does
 // not when another process leads the pane by now, when the leader has ended (a paste ends tmux 3.3a
@@ -56,9 +61,13 @@ func (c *Client) Write(ctx context.Context, pane Pane, text string, cursor *Curs
 	fed := *c
 	fed.stdin = text
 	out, err := fed.run(ctx, "/", "load-buffer", "-b", buffer, "-", ";",
-		"if-shell", "-F", "-t", pane.ID, reached, paste, "delete-buffer -b "+buffer)
+		"if-shell", "-F", "-t", pane.ID, reached, paste, "delete-buffer -b "+buffer+" ; display-message -p "+unwritten)
+	said := strings.TrimSpace(out)
+	if err == nil && said != written && said != unwritten {
+		err = fail.Errorf(fail.Failed, "tmux did not say whether it has typed")
+	}
 	if err != nil { // tmux has stopped before it used the buffer, or was silent
 		_, _ = c.run(ctx, "/", "delete-buffer", "-b", buffer)
 	}
-	return strings.TrimSpace(out) == written, err
+	return said == written, err
 }

@@ -66,3 +66,11 @@ func TestWriteReachesOnlyWhatReads(t *testing.T) {
 	buffers := s.raw("list-buffers")
 	rig.Check(t, !strings.Contains(buffers, "x"), "what was not written stays in tmux: %s", buffers)
 }
+
+// An answer that tells nothing is no proof that nothing was typed: the text would be typed again.
+func TestWriteWithoutAnAnswer(t *testing.T) {
+	for said, want := range map[string]bool{"": false, "echo written": true, "echo unwritten": false} {
+		reached, err := clientOf(t, "cat >/dev/null\n"+said).Write(t.Context(), Pane{ID: "%0"}, "text", nil)
+		rig.Check(t, reached == want && (err != nil) == (said == ""), "%q: %t, %v", said, reached, err)
+	}
+}
