@@ -33,8 +33,9 @@ func newLogsCmd(f *factory) *cobra.Command {
 marks API errors, and the place where the conversation was compacted. Lines after the first
 of a message are indented.
 
-If two claudes have forked a conversation, logs shows the branch that Claude itself would go
-on from, and says on stderr that there are others.
+A conversation has branches where a prompt was taken back, as by Escape before an answer, or
+where two claudes have forked it. logs shows the branch that Claude itself would go on from,
+and says on stderr that there are others.
 
 --tools adds what the agent did with tools, and what Claude itself put into the conversation
 or left to subagents, marked as such. --all begins with the conversations that the agent was

@@ -85,6 +85,8 @@ func TestInterruptOnALowScreen(t *testing.T) {
 	m.Check(got.Prompt == prompt, "%+v", got)
 	m.waitBox("alpha", "")
 	m.Send(0, "accepted", "alpha", "after it")
+	r := m.NBS("logs", "alpha")
+	m.Check(!strings.Contains(r.Stderr, "two claudes"), "one claude was there: %s", r)
 }
 
 func TestCompact(t *testing.T) {

@@ -182,8 +182,8 @@ func (l *logs) show(ctx context.Context, session LogSession, c *transcript.Conve
 		return nil
 	}
 	if c.Elsewhere > 0 {
-		l.to.Note(fmt.Sprintf("two claudes have forked the conversation %s: %d messages stand on other branches than the one that Claude would go on from, and are not shown",
-			session.SessionID, c.Elsewhere))
+		l.to.Note(fmt.Sprintf("%d messages of the conversation %s are not shown: they stand on branches from which Claude would not go on, of prompts that were taken back, or of a second claude",
+			c.Elsewhere, session.SessionID))
 	}
 	if c.Gaps > 0 {
 		l.to.Note(fmt.Sprintf("records of the conversation %s are missing or damaged in %d places; Claude may not know what stands before them", session.SessionID, c.Gaps))
