@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
@@ -25,7 +26,9 @@ func (s step) String() string {
 }
 
 // commandsOf are the commands of an advice. Pasted, they act on the project of this call.
-func (f *factory) commandsOf(v inspect.View) []string { return f.commandsFor(advice(v)) }
+func (f *factory) commandsOf(v inspect.View, bands agent.Bands) []string {
+	return f.commandsFor(advice(v, bands))
+}
 
 func (f *factory) commandsFor(steps []step) []string {
 	const lead = ": "
@@ -43,9 +46,11 @@ func isOfNextStart(drift []observe.Drift) bool {
 	return !slices.ContainsFunc(drift, func(d observe.Drift) bool { return d.Field != "model" && d.Field != "permission_mode" })
 }
 
-// advice is what to do next about an agent that is not as it should be, in order.
-func advice(v inspect.View) []step {
-	return inWords(triage.Steps(triage.Known{View: &v}), v.Record.Handle, v)
+// advice is what to do next about an agent that was looked at and is not as it should be, in order.
+func advice(v inspect.View, bands agent.Bands) []step {
+	known := triage.Known{View: &v, Handle: v.Record.Handle, Now: time.Now(), Bands: bands}
+	steps := slices.DeleteFunc(triage.Assess(known).Steps, func(s triage.Step) bool { return s == triage.Look || s == triage.AwaitReset })
+	return inWords(steps, v.Record.Handle, v)
 }
 
 func inWords(steps []triage.Step, handle agent.Handle, v inspect.View) []step {

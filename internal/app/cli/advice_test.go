@@ -41,10 +41,10 @@ func TestAdvice(t *testing.T) {
 		{inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, "", []string{}},
 	} {
 		c.view.Record.Handle = "alpha"
-		diff := cmp.Diff(c.want, (&factory{}).commandsOf(c.view))
+		diff := cmp.Diff(c.want, (&factory{}).commandsOf(c.view, agent.DefaultBands))
 		rig.Check(t, diff == "", "-want +got:\n%s", diff)
 		words := ""
-		if steps := advice(c.view); len(steps) > 0 {
+		if steps := advice(c.view, agent.DefaultBands); len(steps) > 0 {
 			words = steps[0].String()
 		}
 		rig.Check(t, words == c.words, "%q; want %q", words, c.words)

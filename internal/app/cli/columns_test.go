@@ -68,9 +68,9 @@ func TestListShowsWhatDiffersInTheTeam(t *testing.T) {
 func TestAdviceOnDrift(t *testing.T) {
 	t.Parallel()
 	view := inspect.View{Sight: ranAs("alpha", "haiku", "claude-opus-5-5").Sight, Drift: []observe.Drift{{Field: "model", Recorded: "haiku", Live: "opus"}}}
-	steps := advice(view)
+	steps := advice(view, agent.DefaultBands)
 	rig.Check(t, len(steps) > 0 && steps[0].command == "nbs-worker resume alpha --force", "a model: %v", steps)
 	view.Drift = append(view.Drift, observe.Drift{Field: "cwd"})
-	steps = advice(view)
+	steps = advice(view, agent.DefaultBands)
 	rig.Check(t, len(steps) > 0 && steps[0].command == "nbs-worker attach alpha", "a folder: %v", steps)
 }

@@ -81,7 +81,7 @@ func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 		if err != nil {
 			return outcome{}, err
 		}
-		shown := outcome{json: wire.NewSession(view, f.commandsOf(view), bands, s.Now()), print: func() error { return f.printView(view, bands) }}
+		shown := outcome{json: wire.NewSession(view, f.commandsOf(view, bands), bands, s.Now()), print: func() error { return f.printView(view, bands) }}
 		if !f.json && !first {
 			fmt.Fprintln(f.streams.Out)
 		}
@@ -169,7 +169,7 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 	for _, d := range v.Drift {
 		lines = append(lines, line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, human.Quote(d.Recorded), human.Quote(d.Live))})
 	}
-	for _, next := range advice(v) {
+	for _, next := range advice(v, bands) {
 		lines = append(lines, line{"Next", f.pasteable(next.String())})
 	}
 	return lines

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -117,17 +116,4 @@ func (d Death) settles(r *agent.Record, now time.Time) bool {
 	default:
 		return d.Rebooted || exit.HungUp && (d.ServerGone || now.Sub(exit.At) > serverEnds)
 	}
-}
-
-const (
-	loopEnds   = 3
-	loopUptime = 60 // seconds
-)
-
-// CrashLoop reports whether the agent's latest starts each crashed within a minute. A start that
-// was ended from outside, or by a person, is no crash.
-func CrashLoop(r *agent.Record) bool {
-	return len(r.Exits) >= loopEnds && !slices.ContainsFunc(r.Exits[len(r.Exits)-loopEnds:], func(exit agent.Exit) bool {
-		return !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime
-	})
 }

@@ -2,8 +2,8 @@
 // long, a hold, or nothing.
 //
 //   - A stop of ours is never followed by a start, whatever the policy.
-//   - What another start cannot mend, such as a login that is missing, is held at once; what fails
-//     [Limit] times within [Window] is held then. A hold is for a person to end.
+//   - What another start cannot mend, such as a login that is missing, is held at once. A crash loop is
+//     held after [Limit] failures within [Window]; [CrashLoop] shows it in any record. A person ends a hold.
 //   - Before a start after a failure there is a wait, twice as long each time; all is forgotten once
 //     an agent was ready for long.
 //   - What has to be remembered until the next end is in the record ([agent.Restarts]), so that it
@@ -129,7 +129,21 @@ func again(kept agent.Restarts, after agent.EndClass, in time.Duration, now time
 	return Decision{Again: true, In: in, Restarts: kept, Why: fmt.Sprintf("starts again in %s: %s", in.Round(100*time.Millisecond), why)}
 }
 
-// afterFailure counts a failure, and backs off or holds.
+const (
+	loopEnds   = 3
+	loopUptime = 60 // seconds
+)
+
+// CrashLoop reports whether the latest starts of an agent each crashed within a minute: triage then calls it held,
+// and nothing starts it by itself, whatever its restart policy. A start that was ended from outside, or by a person,
+// is no crash.
+func CrashLoop(r *agent.Record) bool {
+	return len(r.Exits) >= loopEnds && !slices.ContainsFunc(r.Exits[len(r.Exits)-loopEnds:], func(exit agent.Exit) bool {
+		return !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime
+	})
+}
+
+// afterFailure counts a failure, and backs off. A crash loop, of [Limit] failures within [Window], is held.
 func afterFailure(kept agent.Restarts, end Ending, now time.Time, jitter float64) Decision {
 	kept.Counted = append(kept.Counted, wholeSeconds(now))
 	if len(kept.Counted) >= Limit {

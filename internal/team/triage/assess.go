@@ -7,7 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/restart"
 )
 
 // Assessment is how well an agent is, and what it needs.
@@ -43,9 +43,6 @@ func Assess(k Known) Assessment {
 	if k.Err != nil {
 		a.saw("not all could be asked: %v", k.Err)
 	}
-	if len(a.Steps) == 0 {
-		a.Steps = append(a.Steps, Steps(k)...)
-	}
 	return a
 }
 
@@ -68,13 +65,16 @@ func (k *Known) assessDead(a *Assessment) {
 	if k.Record.LaunchDesired() != agent.DesiredRunning {
 		a.is(Stopped, LevelAssess)
 		a.saw("it was ended on purpose")
+		if k.IsNotAllowed() {
+			a.Steps = append(a.Steps, Allow)
+		}
 		return
 	}
 	a.saw("%s", k.death())
 	switch {
 	case k.IsNotAllowed():
-		a.is(Held, LevelAssess)
-		a.saw("nobody vouches for its record")
+		a.is(Held, LevelAssess, Allow)
+		a.saw("its record is not allowed")
 	case len(k.Strangers) > 0:
 		a.is(Held, LevelAssess, EndOther)
 		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, human.Quote(k.Strangers[0].Cwd))
@@ -86,7 +86,7 @@ func (k *Known) assessDead(a *Assessment) {
 		a.saw("its transcript was there at %s; it is gone, and none was kept", k.Record.TranscriptSeen.UTC().Format(time.RFC3339))
 	case k.Record.Restarts.Hold != nil:
 		hold := k.Record.Restarts.Hold
-		a.is(Held, LevelResume)
+		a.is(Held, LevelResume, afterCrashLoop(&k.Record)...)
 		a.saw("its restarts are held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
 	case k.Status.State == agent.Backoff:
 		a.saw("its launcher starts it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
@@ -97,13 +97,38 @@ func (k *Known) assessDead(a *Assessment) {
 		}
 	case k.LimitedUntil().After(k.Now):
 		a.awaits(k.LimitedUntil(), LevelResume)
-	case observe.CrashLoop(&k.Record):
-		a.is(Held, LevelResume)
+	case restart.CrashLoop(&k.Record):
+		a.is(Held, LevelResume, afterCrashLoop(&k.Record)...)
 		a.saw("it ended again and again soon after its start: %s", k.Record.LastExit().Summary())
 	case k.Status.Cause == agent.NeverStarted && k.Status.Detail == "":
-		a.is(Missing, LevelResume)
+		a.is(Missing, LevelResume, Resume)
 	default:
-		a.is(Dead, LevelResume)
+		a.is(Dead, LevelResume, k.afterDeath()...)
+	}
+}
+
+// afterCrashLoop returns the steps for an agent that is held: its last words tell why it crashed.
+func afterCrashLoop(r *agent.Record) []Step {
+	if restart.CrashLoop(r) {
+		return []Step{ReadEnd, ResumeMended}
+	}
+	return []Step{ResumeMended}
+}
+
+// afterDeath returns the steps for the cause: nearly always a resume, and what to do before or
+// after it so that the agent does not end the same way.
+func (k *Known) afterDeath() []Step {
+	switch {
+	case k.Status.Cause == agent.NeverStarted:
+		return []Step{StartMended}
+	case k.needsLogin():
+		return []Step{Resume, LogInAfter}
+	case k.Status.Cause == agent.OutOfMemory:
+		return []Step{FindMemory, Resume}
+	case k.Status.Cause == agent.Exited:
+		return []Step{Resume, Dismiss}
+	default:
+		return []Step{Resume}
 	}
 }
 
@@ -136,15 +161,17 @@ func (k *Known) judgeLiving(a *Assessment) {
 			k.Growth.Sample.Over.Round(time.Second), k.Growth.Sample.CPU.Round(time.Millisecond))
 	case k.Status.State == agent.Unknown:
 		a.is(Unknown, LevelAssess, Look)
+	case k.Status.State == agent.Waiting && k.Dialog != "":
+		a.is(Waiting, LevelAssess, Answer)
 	case k.Status.State == agent.Waiting:
-		a.is(Waiting, LevelAssess)
+		a.is(Waiting, LevelAssess, Attend)
 	case len(k.Strangers) > 0:
-		a.is(Held, LevelAssess)
+		a.is(Held, LevelAssess, EndOther)
 		a.saw("another claude has its conversation open: pid %d in %s", k.Strangers[0].PID, human.Quote(k.Strangers[0].Cwd))
 	case k.Unsaved != "": // a repair would lose them for good
 		a.is(Held, LevelAssess, MakeRoom)
 	case k.needsLogin():
-		a.is(Held, LevelAssess)
+		a.is(Held, LevelAssess, LogIn)
 		a.saw("its last turn ended with %s: %s", k.LastError.Class, human.Quote(k.LastError.Text))
 	case k.saysFull():
 		a.is(Stressed, LevelCompact, Compact)
@@ -180,6 +207,9 @@ func (k *Known) assessWell(a *Assessment) {
 	}
 	if k.Draft != nil {
 		a.saw("a text of ours is in its prompt since %s; the next message takes it away", k.Draft.Since.UTC().Format(time.RFC3339))
+	}
+	if len(k.Drift) > 0 {
+		a.Steps = append(a.Steps, LookAtDrift)
 	}
 	for _, d := range k.Drift {
 		a.saw("%s is %s; recorded is %s", d.Field, human.Quote(d.Live), human.Quote(d.Recorded))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
@@ -59,6 +60,8 @@ func startedAfter(d, ready time.Duration) func(*inspect.View) {
 	}
 }
 
+func dead(cause agent.Cause) agent.Status { return agent.Status{State: agent.Dead, Cause: cause} }
+
 var (
 	idle   = agent.Status{State: agent.Idle, Source: agent.FromRegistry}
 	busy   = agent.Status{State: agent.Busy, Source: agent.FromRegistry}
@@ -96,6 +99,8 @@ func TestAssessTheLiving(t *testing.T) {
 		"works":           {in(busy), Healthy, 0, true, "the registry says busy", nil},
 		"starts":          {in(agent.Status{State: agent.Starting, Source: agent.FromProcess}), Healthy, 0, true, "its process is starting", nil},
 		"waits":           {in(agent.Status{State: agent.Waiting, Detail: "permission prompt", Source: agent.FromRegistry}), Waiting, 0, false, "waiting: permission prompt", []Step{Attend}},
+		"asks":            {with(in(agent.Status{State: agent.Waiting}), func(v *inspect.View) { v.Dialog = screen.DialogAPIKey }), Waiting, 0, false, "it asks", []Step{Answer}},
+		"drift":           {with(in(idle), func(v *inspect.View) { v.Drift = []observe.Drift{{Field: "cwd"}} }), Idle, 0, false, "cwd is", []Step{LookAtDrift}},
 		"idle":            {in(idle), Idle, 0, false, "the registry says idle", nil},
 		"retries":         {in(agent.Status{State: agent.Retrying, Source: agent.FromScreen, Retry: &agent.Retry{Attempt: 4, Of: 10, In: 3 * time.Second}}), Healthy, 0, true, "attempt 4 of 10 in 3s", nil},
 		"untold":          {in(agent.Status{State: agent.Unknown, Detail: "it lives", Source: agent.FromProcess}), Unknown, 0, false, "its process is unknown, it lives", []Step{Look}},
@@ -142,10 +147,14 @@ func TestAssessTheDead(t *testing.T) {
 	mustJudge(t, map[string]judged{
 		"crashed": {in(dead(agent.Crashed)), Dead, 3, false, "crashed", []Step{Resume}},
 		"reboot":  {in(dead(agent.LostReboot)), Dead, 3, false, "lost: reboot", []Step{Resume}},
+		"exited":  {in(dead(agent.Exited)), Dead, 3, false, "exited", []Step{Resume, Dismiss}},
+		"memory":  {in(dead(agent.OutOfMemory)), Dead, 3, false, "memory", []Step{FindMemory, Resume}},
+		"login":   {with(in(dead(agent.Crashed)), failedWith("authentication_failed", "")), Dead, 3, false, "crashed", []Step{Resume, LogInAfter}},
+		"unfit":   {in(agent.Status{State: agent.Dead, Cause: agent.NeverStarted, Detail: "no claude"}), Dead, 3, false, "no claude", []Step{StartMended}},
 		"never":   {in(dead(agent.NeverStarted)), Missing, 3, false, "never started", []Step{Resume}},
 		"stopped": {with(in(dead(agent.Stopped)), func(v *inspect.View) { v.Record.Desired = agent.DesiredStopped }), Stopped, 0, false, "on purpose", nil},
 		"forbidden": {
-			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.NotAllowed = fail.Errorf(fail.Held, "not allowed") }), Held, 0, false, "vouches", []Step{Allow},
+			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.NotAllowed = fail.Errorf(fail.Held, "not allowed") }), Held, 0, false, "not allowed", []Step{Allow},
 		},
 		"taken":      {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Strangers = []observe.Stranger{{PID: 7}} }), Held, 0, false, "pid 7", []Step{EndOther}},
 		"no folder":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Folder = "/gone" }), Missing, 0, false, "\"/gone\" is not there", []Step{FindFolder}},

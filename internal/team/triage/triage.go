@@ -10,7 +10,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/team/inspect"
-	"nbs-worker/internal/team/observe"
 )
 
 // Step is one thing to do next.
@@ -32,16 +31,14 @@ const (
 	FindMemory   Step = "find-memory"   // what uses the memory, or it will end like this again
 	Resume       Step = "resume"        // bring it back
 	Dismiss      Step = "dismiss"       // or forget it
-
-	// Of a survey alone, which looks more closely.
-	Interrupt   Step = "interrupt"    // what it is at, which does not get on
-	Compact     Step = "compact"      // its conversation
-	StartFresh  Step = "start-fresh"  // a new conversation, for the old one is full or gone
-	ResumeForce Step = "resume-force" // end it first: its process is there and executes nothing
-	Prompt      Step = "prompt"       // its last turn failed: tell it to go on
-	FindFolder  Step = "find-folder"  // where it worked, or name another one
-	AwaitReset  Step = "await-reset"  // of the usage limit
-	Look        Step = "look"         // what is unknown
+	Interrupt    Step = "interrupt"     // what it is at, which does not get on
+	Compact      Step = "compact"       // its conversation
+	StartFresh   Step = "start-fresh"   // a new conversation, for the old one is full or gone
+	ResumeForce  Step = "resume-force"  // end it first: its process is there and executes nothing
+	Prompt       Step = "prompt"        // its last turn failed: tell it to go on
+	FindFolder   Step = "find-folder"   // where it worked, or name another one
+	AwaitReset   Step = "await-reset"   // of the usage limit
+	Look         Step = "look"          // what is unknown
 )
 
 // Known is what is known of an agent, and what it is judged by.
@@ -62,50 +59,4 @@ func (k *Known) needsLogin() bool {
 		return false
 	}
 	return start == nil || start.Ready.IsZero() || last.At.IsZero() || !last.At.Before(k.Record.Started)
-}
-
-// Steps are what to do next, in order; none for an agent that is as it should be.
-func Steps(k Known) []Step {
-	switch {
-	case k.Dialog != "":
-		return []Step{Answer}
-	case k.Status.State == agent.Waiting:
-		return []Step{Attend}
-	case k.Status.State == agent.Dead && k.IsNotAllowed():
-		return []Step{Allow}
-	case k.Status.State == agent.Dead:
-		return afterDeath(k)
-	case len(k.Strangers) > 0:
-		return []Step{EndOther}
-	case len(k.Drift) > 0:
-		return []Step{LookAtDrift}
-	case k.Unsaved != "":
-		return []Step{MakeRoom}
-	case k.Status.SamePID && k.needsLogin():
-		return []Step{LogIn}
-	}
-	return nil
-}
-
-// afterDeath returns the steps for the cause: nearly always a resume, and what to do before or
-// after it so that the agent does not end the same way.
-func afterDeath(k Known) []Step {
-	switch {
-	case k.Record.LaunchDesired() != agent.DesiredRunning:
-		return nil
-	case observe.CrashLoop(&k.Record):
-		return []Step{ReadEnd, ResumeMended}
-	case k.Record.Restarts.Hold != nil:
-		return []Step{ResumeMended}
-	case k.Status.Cause == agent.NeverStarted && k.Status.Detail != "":
-		return []Step{StartMended}
-	case k.needsLogin():
-		return []Step{Resume, LogInAfter}
-	case k.Status.Cause == agent.OutOfMemory:
-		return []Step{FindMemory, Resume}
-	case k.Status.Cause == agent.Exited:
-		return []Step{Resume, Dismiss}
-	default:
-		return []Step{Resume}
-	}
 }
