@@ -15,26 +15,26 @@ const (
 	SaysTranscript = "transcript"  // computed from the last reply: approximate
 )
 
-// ContextUse is how full a conversation's window is.
+// ContextUse says how full a conversation's window is.
 type ContextUse struct {
 	Tokens      int
 	Window      int // size of the window in tokens
 	UsedPercent int // of the window, rounded; may be above 100
 	Source      string
-	At          time.Time // as of when
+	At          time.Time // time of the measurement
 }
 
-// LeftPercent is what is left of the window.
+// LeftPercent returns the remaining part of the window.
 func (u ContextUse) LeftPercent() int { return max(0, 100-u.UsedPercent) }
 
-// Cost is what a conversation cost, as Claude counts it.
+// Cost is the cost of a conversation, as Claude counts it.
 type Cost struct {
 	USD    float64
 	Source string
 }
 
-// GaugeOf returns what the status line reported about the record's conversation in the record's
-// start; nil when it reported nothing about them.
+// GaugeOf returns what the status line reported about the record's conversation in the record's start; nil if it
+// reported nothing.
 func (r *Record) GaugeOf(report Report) *Gauge {
 	if r.Process == nil || report.Invocation != r.Process.Invocation || report.SessionID != r.SessionID {
 		return nil
@@ -42,7 +42,7 @@ func (r *Record) GaugeOf(report Report) *Gauge {
 	return report.Gauge
 }
 
-// Context is how full the window is, as the status line had it; nil before the first reply.
+// Context returns how full the window is, according to the status line; nil before the first reply.
 func (g *Gauge) Context() *ContextUse {
 	if g == nil || g.UsedPercent == nil || g.Window <= 0 {
 		return nil
@@ -50,7 +50,7 @@ func (g *Gauge) Context() *ContextUse {
 	return &ContextUse{Tokens: g.Tokens, Window: g.Window, UsedPercent: *g.UsedPercent, Source: SaysStatusLine, At: g.At}
 }
 
-// Cost is what the conversation cost, as the status line had it.
+// Cost returns the cost of the conversation, according to the status line.
 func (g *Gauge) Cost() *Cost {
 	if g == nil {
 		return nil
@@ -58,7 +58,7 @@ func (g *Gauge) Cost() *Cost {
 	return &Cost{USD: g.CostUSD, Source: SaysStatusLine}
 }
 
-// Band is one word for how much of a window is left.
+// Band is a word for how much of a window is left.
 type Band string
 
 // The bands, from much to little.
@@ -71,15 +71,15 @@ const (
 
 // Bands are the limits between the bands, in percent of the window left.
 type Bands struct {
-	Low      int // the highest percentage that is low; above it all is well
+	Low      int // the highest percentage that is low; above it, the window is healthy
 	Critical int // below it, it is critical
 	Floor    int // below it, it is the floor
 }
 
-// DefaultBands are those of the runbooks.
+// DefaultBands are the bands of the runbooks.
 var DefaultBands = Bands{Low: 25, Critical: 15, Floor: 10}
 
-// ParseBands reads three falling percentages: "25,15,10". Errors: BadInput.
+// ParseBands parses three falling percentages: "25,15,10". Errors: BadInput.
 func ParseBands(text string) (Bands, error) {
 	var limits [3]int
 	parts := strings.Split(text, ",")

@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// secretEnds are the endings of variable names whose values must not be kept in a file. Such
-// a variable reaches claude through the caller's environment.
+// secretEnds are endings of variable names whose values must not be kept in a file. Such a variable reaches claude
+// through the caller's environment.
 var secretEnds = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "_PASS", "_PAT"}
 
 func namesSecret(name string) bool {
@@ -17,9 +17,8 @@ func namesSecret(name string) bool {
 	return slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// ParseEnv reads NAME=VALUE assignments; the last assignment of a name wins. A
-// variable with the name of a secret is refused, because the record keeps these
-// values. Errors: BadInput.
+// ParseEnv parses NAME=VALUE assignments; the last assignment of a name wins. It refuses a variable with the name of
+// a secret, because the record keeps these values. Errors: BadInput.
 func ParseEnv(assignments []string) (map[string]string, error) {
 	env := make(map[string]string, len(assignments))
 	for _, assignment := range assignments {

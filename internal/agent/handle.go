@@ -7,7 +7,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Handle is an agent's name. Two handles that differ only in case name one agent.
+// Handle is an agent's name. Handles that differ only in case name the same agent.
 type Handle string
 
 const handleLimit = 64
@@ -21,8 +21,8 @@ func ParseHandle(s string) (Handle, error) {
 	return "", fail.Errorf(fail.BadInput, "handle %s is not valid: 1 to 64 letters, digits, '_' or '-', the first a letter or digit", human.Quote(s))
 }
 
-// Key is the form in which handles are compared and lock files are named.
+// Key returns the form in which handles are compared and lock files are named.
 func (h Handle) Key() string { return strings.ToLower(string(h)) }
 
-// Same reports whether two handles name one agent.
+// Same reports whether two handles name the same agent.
 func (h Handle) Same(other Handle) bool { return h.Key() == other.Key() }

@@ -9,20 +9,20 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Model is the name of a model as Claude Code takes it: an alias (opus,
-// sonnet[1m]) or a full name of any provider. Empty leaves the choice to Claude.
+// Model is the name of a model for Claude Code: an alias (opus, sonnet[1m]) or a full name of any provider. Empty:
+// Claude chooses.
 type Model string
 
 const modelLimit = 256
 
-// modelAliases are the aliases of Claude Code 2.1. They serve only to notice a
-// slip of the finger: a well-formed name that is not among them is passed on.
+// modelAliases are the aliases of Claude Code 2.1. They serve only to detect a typing mistake: another well-formed
+// name is passed on.
 var modelAliases = []string{"sonnet", "opus", "haiku", "fable", "opusplan", "best", "default"}
 
 // ModelAliases returns the known short names of models.
 func ModelAliases() []string { return slices.Clone(modelAliases) }
 
-// ParseModel checks a model's name. The empty name is valid. Errors: BadInput.
+// ParseModel checks the name of a model. The empty name is valid. Errors: BadInput.
 func ParseModel(s string) (Model, error) {
 	if s == "" || len(s) <= modelLimit && isWord(s, "", "._:/@[]-") {
 		return Model(s), nil
@@ -30,10 +30,10 @@ func ParseModel(s string) (Model, error) {
 	return "", fail.Errorf(fail.BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", human.Quote(s))
 }
 
-// exactly is what stands before a name that is meant although it looks like a slip of the finger.
+// exactly is the prefix of a name that is correct although it looks like a typing mistake.
 const exactly = "exactly:"
 
-// ChooseModel checks the name of a model that is asked for. A name that is one slip away from a known one is refused: an
+// ChooseModel checks the name of a requested model. It refuses a name that is one slip away from a known one: an
 // agent would start, and fail at its first turn. exactly:NAME is NAME, whatever it resembles. Errors: BadInput.
 func ChooseModel(s string) (Model, error) {
 	name, meant := strings.CutPrefix(s, exactly)
@@ -44,19 +44,19 @@ func ChooseModel(s string) (Model, error) {
 	return model, err
 }
 
-// SlipError is the error about the name of a model that is probably misspelled.
+// SlipError is the error for a model name that is probably misspelled.
 type SlipError struct {
 	Name    string
-	Near    string // that was probably meant
-	Exactly string // what to give if it was not
+	Near    string // the name that was probably meant
+	Exactly string // what to give if that was not meant
 }
 
 func (e *SlipError) Error() string {
 	return fmt.Sprintf("there is no known model %s; %s is, and %s takes the name as it is", human.Quote(e.Name), e.Near, e.Exactly)
 }
 
-// Suggestion returns the name that was probably meant: an alias, or a full name, that differs by one slip. A slip is
-// a letter missing, added or wrong, or two letters exchanged. It returns "" when no known name is so near.
+// Suggestion returns the alias or full name that was probably meant, if it differs by one slip. A slip is a letter
+// missing, added or wrong, or two letters exchanged. It returns "" if no known name is that close.
 func (m Model) Suggestion() Model {
 	name, suffix := strings.ToLower(string(m)), ""
 	if base, ok := strings.CutSuffix(name, "[1m]"); ok {
@@ -80,11 +80,11 @@ func (m Model) Suggestion() Model {
 	return ""
 }
 
-// families are the aliases that full names hold.
+// families are the aliases that occur in full names.
 var families = []string{"sonnet", "opus", "haiku", "fable"}
 
-// slipOf returns the family that a word of a full name misspells by one slip. It returns "" for a word that is spelled
-// right, or is far from every family.
+// slipOf returns the family that a word of a full name misspells by one slip. It returns "" for a correct word, and
+// for a word that resembles no family.
 func slipOf(word string) string {
 	if slices.Contains(families, word) {
 		return ""

@@ -6,18 +6,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// nestingLimit is how deep a record may be nested; our own have four levels. A rewrite
-// indents unknown fields, and would make 50 MB of 5,000 nested brackets.
+// nestingLimit is the deepest allowed nesting of a record; our own have four levels. A rewrite indents unknown
+// fields, and would turn 5,000 nested brackets into 50 MB.
 const nestingLimit = 100
 
-// tooDeep reports whether a JSON text is nested deeper than nestingLimit. A text with no more
-// brackets than that, as in nearly all records, is not parsed.
+// tooDeep reports whether a JSON text is nested deeper than nestingLimit. A text with no more brackets than that is
+// not parsed; nearly all records are such texts.
 func tooDeep(data []byte) bool {
 	brackets := bytes.Count(data, []byte{'['}) + bytes.Count(data, []byte{'{'})
 	return brackets > nestingLimit && nesting(data) > nestingLimit
 }
 
-// nesting returns how deep a JSON text is nested, up to its first syntax error.
+// nesting returns the depth of a JSON text, up to its first syntax error.
 func nesting(data []byte) (deepest int) {
 	text := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {

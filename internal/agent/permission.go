@@ -8,13 +8,13 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// PermissionMode is how Claude Code asks, or does not ask, before it acts.
+// PermissionMode says how Claude Code asks before it acts, if it asks.
 type PermissionMode string
 
 // BypassPermissions lets Claude act without asking: the default for unattended work.
 const BypassPermissions PermissionMode = "bypassPermissions"
 
-// PermissionModes are the modes of Claude Code 2.1. An older version may refuse some.
+// PermissionModes are the modes of Claude Code 2.1. An older version may refuse some of them.
 var PermissionModes = []PermissionMode{
 	"acceptEdits", "auto", BypassPermissions, "default", "dontAsk", "manual", "plan",
 }
@@ -31,14 +31,13 @@ func ParsePermissionMode(s string) (PermissionMode, error) {
 	return "", fail.Errorf(fail.BadInput, "permission mode %s is not one of %s", human.Quote(s), strings.Join(names, ", "))
 }
 
-// widening orders the modes by what they let Claude do without a person: plan reads and
-// explores; dontAsk does what rules allow and nothing else; default, also called manual, asks
-// for the rest; acceptEdits edits; auto runs what a second model lets pass. An agent in any
-// other mode may enter plan by itself, so plan is within all of them. A mode that is not listed
-// is wider than all.
+// widening orders the modes by what they let Claude do without a person. plan: read and explore. dontAsk: only what
+// rules allow. default, also called manual: ask for the rest. acceptEdits: edit. auto: what a second model allows. An
+// agent in any other mode may enter plan by itself, so plan is within all of them. A mode that is not listed is wider
+// than all.
 var widening = map[PermissionMode]int{"plan": 1, "dontAsk": 2, "default": 3, "manual": 3, "acceptEdits": 4, "auto": 5, BypassPermissions: 6}
 
-// Within reports whether a mode lets Claude do no more than another one does.
+// Within reports whether a mode lets Claude do no more than the other mode.
 func (m PermissionMode) Within(other PermissionMode) bool {
 	mine, known := widening[m]
 	return known && mine <= widening[other]

@@ -8,8 +8,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Record is all that is known of an agent: .nbs/sessions/<handle>.json. Times are UTC with whole
-// seconds.
+// Record is everything that is known about an agent: .nbs/sessions/<handle>.json. Times are UTC with whole seconds.
 type Record struct {
 	Spec
 
@@ -20,14 +19,14 @@ type Record struct {
 	ClaudeVersion string    `json:"claude_version,omitempty"`
 	Desired       Desired   `json:"desired,omitempty"`
 
-	Seal *Seal `json:"seal,omitempty"` // over the Spec; nil: nobody vouches for it
+	Seal *Seal `json:"seal,omitempty"` // over the Spec; nil: the record is not allowed
 
-	// EnvNames are the names of the caller's variables at the last start that decide which
-	// provider claude talks to. Their values are not recorded: they may be secrets.
+	// EnvNames are the names of the caller's variables at the last start that decide which provider claude talks to.
+	// Their values may be secrets, so they are not recorded.
 	EnvNames []string `json:"env_names,omitempty"`
 
-	// TranscriptSeen is when a transcript of this session id, with a message in it,
-	// was last seen on disk. It distinguishes "never written" from "gone".
+	// TranscriptSeen is when a transcript of this session id with a message in it was last seen on disk. It
+	// distinguishes "never written" from "gone".
 	TranscriptSeen time.Time `json:"transcript_seen,omitzero"`
 
 	Process *Process `json:"process,omitempty"`
@@ -38,10 +37,10 @@ type Record struct {
 	source source
 }
 
-// Desired is what the operator wants, apart from what is observed.
+// Desired is the state that the operator wants, apart from the observed one.
 type Desired string
 
-// What can be wanted.
+// The desired states.
 const (
 	DesiredRunning Desired = "running"
 	DesiredStopped Desired = "stopped"
@@ -50,21 +49,20 @@ const (
 // Process identifies one start of an agent.
 type Process struct {
 	Invocation Invocation  `json:"invocation"`
-	Identity               // claude; its PID is 0 until claude was started
+	Identity               // claude; its PID is 0 before claude is started
 	Wrapped    *Identified `json:"wrapped,omitempty"` // the claude that the identified process, a wrapper, has started; nil: that process is claude
 	Launcher   Identified  `json:"launcher"`
 	Tmux       *TmuxPlace  `json:"tmux,omitempty"`    // nil: not in tmux
 	Adopted    *Adoption   `json:"adopted,omitempty"` // nil: a launcher of ours started it
 
-	// Ready is when claude was seen to be ready, and logged in; zero: that was not seen.
+	// Ready is when claude was seen to be ready and logged in; zero: not seen.
 	Ready time.Time `json:"ready,omitzero"`
 
 	// Transcripts is the folder of Claude's transcripts at the start: device and inode.
 	Transcripts string `json:"transcripts,omitempty"`
 }
 
-// Identity names one process among those of all machines and boots. A pid
-// alone is reused; all fields together are not.
+// Identity identifies a process among all machines and boots. A pid alone is reused; all fields together are not.
 type Identity struct {
 	Identified
 	BootID string `json:"boot_id"`
@@ -72,11 +70,11 @@ type Identity struct {
 	Host   string `json:"host"`
 }
 
-// Identified is a process within a known boot, namespace and host.
+// Identified identifies a process within a known boot, namespace and host.
 type Identified struct {
 	PID        int    `json:"pid"`
 	StartTicks uint64 `json:"start_ticks"`           // field 22 of /proc/<pid>/stat
-	PidfdInode uint64 `json:"pidfd_inode,omitempty"` // no other process has it until the next boot; 0: a kernel before 6.9
+	PidfdInode uint64 `json:"pidfd_inode,omitempty"` // unique until the next boot; 0: a kernel before 6.9
 }
 
 func (id Identified) String() string {
@@ -91,46 +89,46 @@ func (p *Process) Claude() Identified {
 	return p.Identified
 }
 
-// LauncherIdentity is the launcher's identity, on the boot and host of the start.
+// LauncherIdentity returns the launcher's identity, on the boot and host of the start.
 func (p *Process) LauncherIdentity() Identity {
 	return Identity{Identified: p.Launcher, BootID: p.BootID, PIDNS: p.PIDNS, Host: p.Host}
 }
 
-// TmuxPlace is the tmux server in which a start happened.
+// TmuxPlace is the tmux server of a start.
 type TmuxPlace struct {
-	Socket           string `json:"socket"` // as it was chosen: a name, or a path
+	Socket           string `json:"socket"` // as chosen: a name, or a path
 	Path             string `json:"path"`   // of the server's socket
 	ServerPID        int    `json:"server_pid"`
 	ServerStartTicks uint64 `json:"server_start_ticks"`
 }
 
-// ByPath reports whether the server was chosen by the path of its socket, and not by a name.
+// ByPath reports whether the server was chosen by the path of its socket, not by a name.
 func (p *TmuxPlace) ByPath() bool { return p != nil && strings.ContainsRune(p.Socket, '/') }
 
-// ServerIdentity is the server's identity, on the boot and host of the start.
+// ServerIdentity returns the server's identity, on the boot and host of the start.
 func (p *Process) ServerIdentity() Identity {
 	server := Identified{PID: p.Tmux.ServerPID, StartTicks: p.Tmux.ServerStartTicks}
 	return Identity{Identified: server, BootID: p.BootID, PIDNS: p.PIDNS, Host: p.Host}
 }
 
-// Exit is how one start ended.
+// Exit describes how one start ended.
 type Exit struct {
 	At         time.Time  `json:"at"`
 	Invocation Invocation `json:"invocation"`
-	Code       int        `json:"code"`                  // -1 when a signal ended it
+	Code       int        `json:"code"`                  // -1 if a signal ended it
 	Signal     string     `json:"signal,omitempty"`      // as the kernel names it: "killed"
-	HungUp     bool       `json:"hung_up,omitempty"`     // its terminal went away
-	UptimeS    int64      `json:"uptime_s"`              // of an end that was seen
-	Error      string     `json:"error,omitempty"`       // why claude was not started at all
+	HungUp     bool       `json:"hung_up,omitempty"`     // its terminal was hung up
+	UptimeS    int64      `json:"uptime_s"`              // known if the end was seen
+	Error      string     `json:"error,omitempty"`       // why claude was not started
 	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB; of the latest exits
 
-	// Cause is what was concluded from evidence that may change later, and Detail explains it; ""
-	// when the other fields are all that the cause depends on.
+	// Cause was concluded from evidence that may change later, and Detail explains it; "" if the cause depends only on
+	// the other fields.
 	Cause  Cause  `json:"cause,omitempty"`
 	Detail string `json:"detail,omitempty"`
 
-	EndReason string `json:"end_reason,omitempty"` // as Claude named it: "prompt_input_exit"; "": it said nothing
-	OOMKills  uint64 `json:"oom_kills,omitempty"`  // processes of its memory cgroup that the kernel killed for want of memory while it ran
+	EndReason string `json:"end_reason,omitempty"` // Claude's word: "prompt_input_exit"; "": it gave no reason
+	OOMKills  uint64 `json:"oom_kills,omitempty"`  // processes of its memory cgroup that the kernel killed for low memory while it ran
 }
 
 const (
@@ -138,8 +136,8 @@ const (
 	screensKept = 5
 )
 
-// AddExit appends an exit. It keeps the latest twenty, and the screens of the latest five only:
-// screens are most of a record, and a list reads a thousand records.
+// AddExit appends an exit. It keeps the latest twenty, but the screens only of the latest five: screens are most of a
+// record, and a list reads a thousand records.
 func (r *Record) AddExit(e Exit) {
 	r.Exits = append(r.Exits, e)
 	if n := len(r.Exits); n > exitsKept {
@@ -150,7 +148,7 @@ func (r *Record) AddExit(e Exit) {
 	}
 }
 
-// ExitOf returns the exit of the invocation, or nil when none was recorded.
+// ExitOf returns the exit of the invocation; nil if no exit was recorded.
 func (r *Record) ExitOf(id Invocation) *Exit {
 	for i := len(r.Exits) - 1; i >= 0; i-- {
 		if r.Exits[i].Invocation == id {
@@ -160,8 +158,8 @@ func (r *Record) ExitOf(id Invocation) *Exit {
 	return nil
 }
 
-// Replace moves the agent to another conversation and remembers the one it leaves. A
-// conversation that it returns to is no longer a previous one.
+// Replace moves the agent to another conversation and remembers the earlier one. If the new one was an earlier one,
+// it is removed from those.
 func (r *Record) Replace(id SessionID, at time.Time, reason string) {
 	previous := make([]PreviousSession, 0, len(r.PreviousSessions)+1) // a new list: a copy of the record shares the old one
 	for _, p := range r.PreviousSessions {
@@ -174,8 +172,8 @@ func (r *Record) Replace(id SessionID, at time.Time, reason string) {
 	r.TranscriptSeen = time.Time{}
 }
 
-// LaunchDesired is what is wanted of an agent. The original tools did not record it, and kept
-// records only of agents that should run.
+// LaunchDesired returns the desired state of an agent. The original tools did not record it, and kept records only of
+// agents that should run.
 func (r *Record) LaunchDesired() Desired {
 	if r.Desired == "" && r.Handle != "" {
 		return DesiredRunning
@@ -183,7 +181,7 @@ func (r *Record) LaunchDesired() Desired {
 	return r.Desired
 }
 
-// LastExit returns the latest exit; nil when no start has ended.
+// LastExit returns the latest exit; nil if no start has ended.
 func (r *Record) LastExit() *Exit {
 	if n := len(r.Exits); n > 0 {
 		return &r.Exits[n-1]
@@ -191,10 +189,10 @@ func (r *Record) LastExit() *Exit {
 	return nil
 }
 
-// Seen reports whether a launcher saw the end. An end that was only found later has just a cause.
+// Seen reports whether a launcher saw the end. An end that was found later has only a cause.
 func (e *Exit) Seen() bool { return e.Cause == "" || e.Code != -1 || e.Signal != "" }
 
-// Summary says in a few words how the start ended.
+// Summary describes in a few words how the start ended.
 func (e *Exit) Summary() string {
 	switch {
 	case e.Error != "":
@@ -212,18 +210,18 @@ func (e *Exit) Summary() string {
 	}
 }
 
-// Terminated reports whether claude left because it was sent SIGTERM: it catches the signal
-// and exits with the code by which a shell would report it.
+// Terminated reports whether claude left because of a SIGTERM: it catches the signal and exits with the code that a
+// shell would report.
 func (e *Exit) Terminated() bool {
 	const codeOfTerm = 128 + 15
 	return e.Signal == "" && e.Code == codeOfTerm
 }
 
-// OutOfMemory reports whether the kernel has probably killed claude for want of memory. The kernel
-// may have killed another process of the cgroup, and a person or a program claude.
+// OutOfMemory reports whether the kernel has probably killed claude because of low memory. The kernel may have killed
+// another process of the cgroup, and a person or a program may have killed claude.
 func (e *Exit) OutOfMemory() bool { return e.OOMKills > 0 && e.Signal == "killed" }
 
-// memory says what the kernel did in the agent's memory cgroup.
+// memory describes what the kernel did in the agent's memory cgroup.
 func (e *Exit) memory() string {
 	if !e.OutOfMemory() {
 		return ""

@@ -16,20 +16,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// source is the JSON from which a record was read. The fields in it that this version
-// does not know survive a rewrite; they are looked for only then, since most commands
-// read many records and write none.
+// source is the JSON from which a record was read. Fields that this version does not know survive a rewrite. They are
+// searched for only then, because most commands read many records and write no record.
 type source []byte
 
-// plainRecord has the fields of a record and none of its methods.
+// plainRecord has the fields of a record without its methods.
 type plainRecord Record
 
-// lenient makes jsonv2 read what encoding/json does, except names in another case, in a third
-// of the time: a list reads a thousand records.
+// lenient makes jsonv2 read like encoding/json, except for names in another case, in a third of the time: a list
+// reads a thousand records.
 var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// ParseRecord reads the known fields of a record's file, and keeps the others as they are.
-// After an error the record is empty.
+// ParseRecord parses the known fields of a record's file, and keeps the other fields unchanged. After an error, the
+// record is empty.
 func ParseRecord(data []byte, into *Record) error {
 	*into = Record{}
 	if tooDeep(data) {
@@ -48,13 +47,13 @@ func ParseRecord(data []byte, into *Record) error {
 	}
 	*into = Record(read.plainRecord)
 	if into.Process != nil {
-		into.PID = into.Process.PID // the outer pid is for people and old tools, and nobody verifies it
+		into.PID = into.Process.PID // the outer pid is for people and old tools, and is not verified
 	}
 	into.source = slices.Clone(data)
 	return nil
 }
 
-// inWords describes what is wrong with a file, without the names of our types.
+// inWords describes the fault in a file, without the names of our types.
 func inWords(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -68,8 +67,7 @@ func inWords(err error) error {
 	return errors.New("it is not what a record is")
 }
 
-// checkNames refuses a field that differs from one of ours in case only: some readers would
-// take it for that one.
+// checkNames refuses a field whose name differs from one of ours only in case: some readers would take it for ours.
 func checkNames(unknown jsontext.Value) error {
 	if len(unknown) == 0 {
 		return nil
@@ -88,10 +86,10 @@ func checkNames(unknown jsontext.Value) error {
 	return nil
 }
 
-// UnmarshalJSON is [ParseRecord].
+// UnmarshalJSON calls [ParseRecord].
 func (r *Record) UnmarshalJSON(data []byte) error { return ParseRecord(data, r) }
 
-// writtenRecord is a record whose restart and process are encoded, with their unknown fields.
+// writtenRecord is a record with its restart and process encoded, including their unknown fields.
 type writtenRecord struct {
 	plainRecord
 
@@ -99,8 +97,8 @@ type writtenRecord struct {
 	Process json.RawMessage `json:"process,omitempty"`
 }
 
-// MarshalJSON writes the known fields in their order, then the unknown ones; so too in restart
-// and process. The unknown fields of one start are not written for another.
+// MarshalJSON writes the known fields in order, then the unknown ones; also within restart and process. The unknown
+// fields of one start are not written for another.
 func (r Record) MarshalJSON() (text []byte, err error) {
 	before := map[string]json.RawMessage{}
 	if r.source != nil {
@@ -114,7 +112,7 @@ func (r Record) MarshalJSON() (text []byte, err error) {
 	}
 	if r.Process != nil {
 		var start Process
-		_ = jsonv2.Unmarshal(before["process"], &start, lenient) // it was read before, or there is none
+		_ = jsonv2.Unmarshal(before["process"], &start, lenient) // it was read before, or does not exist
 		if start.Invocation != r.Process.Invocation {
 			before["process"] = nil
 		}
@@ -125,8 +123,7 @@ func (r Record) MarshalJSON() (text []byte, err error) {
 	return encodeKeeping(written, r.source)
 }
 
-// encodeKeeping encodes the fields of a struct, and behind them those of its source that
-// the struct does not have.
+// encodeKeeping encodes the fields of a struct, and then those fields of its source that the struct does not have.
 func encodeKeeping(value any, from []byte) ([]byte, error) {
 	known, err := json.Marshal(value)
 	if err != nil || from == nil {
@@ -148,7 +145,7 @@ func encodeKeeping(value any, from []byte) ([]byte, error) {
 	return append(append(known[:len(known)-1], ','), others[1:]...), nil
 }
 
-// fieldNames are the names under which a struct's fields are read.
+// fieldNames returns the names under which a struct's fields are read.
 func fieldNames(value any) map[string]bool {
 	names := map[string]bool{}
 	for _, field := range reflect.VisibleFields(reflect.Indirect(reflect.ValueOf(value)).Type()) {

@@ -6,19 +6,18 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-// Report is what a running claude says of itself through the hooks and the status line that
-// it was started with: .nbs/status/<handle>.json. It may be lost without harm, and says
-// nothing of any start but the one that it names. Times are UTC.
+// Report is what a running claude reports about itself through the hooks and the status line of its start:
+// .nbs/status/<handle>.json. Losing it does no harm. It concerns only the start that it names. Times are UTC.
 type Report struct {
 	Invocation Invocation `json:"invocation"`
-	SessionID  SessionID  `json:"session_id"` // the conversation that claude is in
+	SessionID  SessionID  `json:"session_id"` // claude's present conversation
 	Activity   *Activity  `json:"activity,omitempty"`
-	Failure    *Failure   `json:"failure,omitempty"`    // of the last turn; nil when it went well, or is not over
-	Done       time.Time  `json:"done,omitzero"`        // when the last turn ended well; zero when it failed, or is not over
+	Failure    *Failure   `json:"failure,omitempty"`    // of the last turn; nil if it ended well, or is not over
+	Done       time.Time  `json:"done,omitzero"`        // when the last turn ended well; zero if it failed, or is not over
 	Background int        `json:"background,omitempty"` // tasks, such as shells and subagents, that went on after the last turn
 	End        *End       `json:"end,omitempty"`
 	Gauge      *Gauge     `json:"gauge,omitempty"`
-	Move       *Move      `json:"move,omitempty"` // the latest; nil: it is where it was started
+	Move       *Move      `json:"move,omitempty"` // the latest one; nil: claude is in the conversation of its start
 }
 
 // ParseReport reads a report's file.
@@ -28,7 +27,7 @@ func ParseReport(data []byte) (Report, error) {
 	return report, err
 }
 
-// TurnEnd is when the last turn ended; zero where that is not known.
+// TurnEnd returns when the last turn ended; zero if that is unknown.
 func (r *Report) TurnEnd() time.Time {
 	if r.Failure != nil && r.Failure.At.After(r.Done) {
 		return r.Failure.At
@@ -36,8 +35,8 @@ func (r *Report) TurnEnd() time.Time {
 	return r.Done
 }
 
-// PutBack sets times of the report that lie after now to the given time: the clock was put back
-// since, and until it reached them again nothing newer would be believed.
+// PutBack sets times of the report that lie after now to at. The clock was set back, and without this no newer time
+// would be accepted until the clock has passed them.
 func (r *Report) PutBack(now, at time.Time) {
 	put := func(heard *time.Time) {
 		if heard.After(now) {
@@ -56,9 +55,9 @@ func (r *Report) PutBack(now, at time.Time) {
 	}
 }
 
-// Move records that claude went into another conversation by itself.
+// Move records that claude has changed to another conversation by itself.
 type Move struct {
-	SessionID SessionID `json:"session_id"` // into which
+	SessionID SessionID `json:"session_id"` // the new conversation
 	Reason    string    `json:"reason"`     // "clear", "branch", "resume"
 	At        time.Time `json:"at"`
 }
@@ -67,33 +66,33 @@ type Move struct {
 type Activity struct {
 	State  State     `json:"state"`
 	Detail string    `json:"detail,omitempty"` // "permission prompt", "compacting"
-	Hook   string    `json:"hook"`             // that reported it: "Stop"
+	Hook   string    `json:"hook"`             // the hook that reported it: "Stop"
 	At     time.Time `json:"at"`
 }
 
-// FailureText is how many bytes are kept of the message that a person saw about a failed turn.
+// FailureText is the kept length, in bytes, of the message that a person saw about a failed turn.
 const FailureText = 400
 
 // Failure is a turn that ended with an error of the API.
 type Failure struct {
-	Class string    `json:"class"`          // as Claude names it: "rate_limit", "authentication_failed"
+	Class string    `json:"class"`          // Claude's word: "rate_limit", "authentication_failed"
 	Text  string    `json:"text,omitempty"` // what the person saw, cut at [FailureText] bytes
 	At    time.Time `json:"at"`
 }
 
-// End records that claude announced its exit. A claude that is killed announces nothing.
+// End records that claude announced its exit. A killed claude announces nothing.
 type End struct {
-	Reason string    `json:"reason"` // as Claude names it: "prompt_input_exit", "other"
+	Reason string    `json:"reason"` // Claude's word: "prompt_input_exit", "other"
 	At     time.Time `json:"at"`
 }
 
-// Gauge is what Claude passed to the status line: how full the conversation is, and what it cost.
+// Gauge is what Claude passed to the status line: how full the conversation is, and its cost.
 type Gauge struct {
 	Tokens      int       `json:"tokens"`          // in the window at the last reply
-	Window      int       `json:"window"`          // size of the window, in tokens; 0: not said
+	Window      int       `json:"window"`          // size of the window in tokens; 0: unknown
 	UsedPercent *int      `json:"used_percent"`    // of the window; nil: no reply yet
 	CostUSD     float64   `json:"cost_usd"`        // of the conversation, as Claude counts it
-	Model       Model     `json:"model,omitempty"` // that runs, by its full name
-	At          time.Time `json:"at"`              // of the call that told it
-	Since       time.Time `json:"since"`           // of the first call that told this level
+	Model       Model     `json:"model,omitempty"` // the running model, by its full name
+	At          time.Time `json:"at"`              // of the call that reported it
+	Since       time.Time `json:"since"`           // of the first call that reported this level
 }

@@ -18,15 +18,15 @@ type RestartPolicy struct {
 // RestartWord says after which ends claude is started again.
 type RestartWord string
 
-// The words, which are systemd's. A stop of ours, and a person who leaves claude, are no failure.
+// The words of systemd. A stop of ours is no failure, and neither is a person who leaves claude.
 const (
 	RestartNo         RestartWord = "no"
 	RestartOnFailure  RestartWord = "on-failure"  // unless it left cleanly
 	RestartOnAbnormal RestartWord = "on-abnormal" // when a signal ended it
-	RestartAlways     RestartWord = "always"      // after each end that nobody asked for
+	RestartAlways     RestartWord = "always"      // after each end that was not requested
 )
 
-// RestartWords are all of them.
+// RestartWords lists all words.
 var RestartWords = []RestartWord{RestartNo, RestartOnFailure, RestartOnAbnormal, RestartAlways}
 
 // ParseRestartWord checks a word. Errors: BadInput.
@@ -41,37 +41,37 @@ func ParseRestartWord(s string) (RestartWord, error) {
 	return "", fail.Errorf(fail.BadInput, "restart policy %s is not one of %s", human.Quote(s), strings.Join(names, ", "))
 }
 
-// LaunchRestart is the word by which the launcher acts. The original tools recorded none.
+// LaunchRestart returns the word for the launcher. The original tools did not record one.
 func (s *Spec) LaunchRestart() RestartWord { return cmp.Or(s.Restart.Policy, RestartNo) }
 
-// EndClass is what the end of a start means for the next one.
+// EndClass is the class of an end: what it means for the next start.
 type EndClass string
 
 // The classes.
 const (
 	EndClean    EndClass = "clean"    // it left in good order
-	EndCrash    EndClass = "crash"    // a signal, another code, or it was gone before it was well started
+	EndCrash    EndClass = "crash"    // a signal, another code, or it ended before it was well started
 	EndQuota    EndClass = "quota"    // a usage limit was reached
-	EndAuth     EndClass = "auth"     // nobody is logged in
-	EndConfig   EndClass = "config"   // claude refuses to start as it is recorded
-	EndConflict EndClass = "conflict" // somebody else has the conversation
-	EndLost     EndClass = "lost"     // nobody saw it
-	EndServer   EndClass = "server"   // its terminal went away: the tmux server, the session or the pane
+	EndAuth     EndClass = "auth"     // claude is not logged in
+	EndConfig   EndClass = "config"   // claude refuses to start as recorded
+	EndConflict EndClass = "conflict" // another process has the conversation
+	EndLost     EndClass = "lost"     // no process saw the end
+	EndServer   EndClass = "server"   // its terminal is gone: the tmux server, the session or the pane
 )
 
 var endClasses = []EndClass{EndClean, EndCrash, EndQuota, EndAuth, EndConfig, EndConflict, EndLost, EndServer}
 
-// Restarts is what has to be remembered from one end to the next, whatever process is killed in
-// between. A start that a person asks for begins with none of it.
+// Restarts is what must be remembered from one end to the next, even if a process is killed in between. A start that
+// a person requests begins with an empty one.
 type Restarts struct {
-	Counted []time.Time `json:"counted,omitempty"` // failures of late, oldest first
+	Counted []time.Time `json:"counted,omitempty"` // recent failures, oldest first
 	Step    int         `json:"step,omitempty"`    // of the backoff: failures since it was ready for long
-	Next    time.Time   `json:"next,omitzero"`     // when claude is to be started again; zero: no start is due
+	Next    time.Time   `json:"next,omitzero"`     // when to start claude again; zero: no start is due
 	After   EndClass    `json:"after,omitempty"`   // the class of the end that led to Next
-	Hold    *Hold       `json:"hold,omitempty"`    // nil: none
+	Hold    *Hold       `json:"hold,omitempty"`    // nil: not held
 }
 
-// Begun returns what remains when the next start is made: no start is due, and nothing is held.
+// Begun returns what remains when the next start begins: no start is due, and there is no hold.
 func (r Restarts) Begun() Restarts { return Restarts{Counted: r.Counted, Step: r.Step} }
 
 // BacksOff reports whether the latest start has ended and its launcher was to wait and start claude again.
@@ -79,12 +79,12 @@ func (r *Record) BacksOff() bool {
 	return !r.Restarts.Next.IsZero() && r.Process != nil && r.ExitOf(r.Process.Invocation) != nil
 }
 
-// AwaitsStart reports whether the launcher that backs off is still to start claude again.
+// AwaitsStart reports whether the launcher waits to start claude again.
 func (r *Record) AwaitsStart() bool {
 	return r.BacksOff() && r.Desired != DesiredStopped && r.LaunchRestart() != RestartNo
 }
 
-// Hold keeps claude from being started again before a person has looked.
+// Hold keeps claude from being started again until a person has looked.
 type Hold struct {
 	Class  EndClass  `json:"class"`
 	Reason string    `json:"reason"`

@@ -12,22 +12,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Seal vouches that the user, or a command of the user's, has written what a record makes
-// run. It cannot be made without the user's key, which is in no project.
+// Seal proves that the user, or a command of the user's, has written what a record runs. Only the user's key can
+// create it, and that key is in no project.
 type Seal struct {
 	MAC string `json:"mac"` // HMAC-SHA-256 over all fields
 
-	// Fields is an object with a short sum of each field, which shows what was changed and vouches for nothing.
-	// It is kept undecoded: it is seldom needed, and a list reads a thousand.
+	// Fields is an object with a short sum of each field. It shows what was changed, and proves nothing. It is kept
+	// undecoded: it is seldom needed, and a list reads a thousand.
 	Fields jsontext.Value `json:"fields"`
 }
 
 // Field is a named part of what a seal covers.
 type Field struct{ Name, Value string }
 
-// LaunchFields are all that decides what a start of the agent runs, and where: its [Spec]. What is
-// only observed is left out, since forging it starts the same agent. The one exception is what is
-// believed of its process without a mark on the process itself.
+// LaunchFields returns all fields that decide what a start of the agent runs, and where: its [Spec]. Observed data is
+// left out, because a forged value starts the same agent. The one exception is the data about its process that has no
+// mark on the process itself.
 func (r *Record) LaunchFields() []Field {
 	spec := reflect.ValueOf(&r.Spec).Elem()
 	fields := make([]Field, 0, spec.NumField()+1)
@@ -36,7 +36,7 @@ func (r *Record) LaunchFields() []Field {
 		if name == "memory" && value.IsZero() {
 			continue
 		}
-		text := value.String() // of a string, which most are
+		text := value.String() // of a string, the most frequent kind
 		if value.Kind() != reflect.String {
 			text = sealValue(value.Interface())
 		}
@@ -45,7 +45,7 @@ func (r *Record) LaunchFields() []Field {
 	return append(fields, Field{"process", r.Process.unmarked()})
 }
 
-// sealValue writes a field of a spec so that no two values are written alike.
+// sealValue returns a field of a spec as text, so that no two values have the same text.
 func sealValue(value any) string {
 	switch value := value.(type) {
 	case []string:
@@ -65,8 +65,8 @@ func sealValue(value any) string {
 	}
 }
 
-// unmarked is what only the record shows of a start: which process a person has handed over, which
-// one is below a wrapper, and the socket of a tmux server that was chosen by path.
+// unmarked returns what only the record shows of a start: the process that a person has handed over, the process
+// below a wrapper, and the socket of a tmux server that was chosen by path.
 func (p *Process) unmarked() string {
 	if p == nil {
 		return ""
@@ -84,7 +84,7 @@ func (p *Process) unmarked() string {
 	return words(parts...)
 }
 
-// words writes a list so that no two lists are written alike.
+// words returns a list as text, so that no two lists have the same text.
 func words(list ...string) string {
 	var all []byte
 	for _, word := range list {

@@ -9,11 +9,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// SessionID is Claude Code's id of a conversation: a UUID in lower case. Claude
-// compares ids as file names, so the same UUID in upper case is another session.
+// SessionID is Claude Code's id of a conversation: a UUID in lower case. Claude compares ids as file names, so the
+// same UUID in upper case is another session.
 type SessionID string
 
-// NewSessionID mints an id.
+// NewSessionID returns a new id.
 func NewSessionID() SessionID { return SessionID(uuid.NewString()) }
 
 // ParseSessionID checks an id in the canonical form of 36 characters, in either
@@ -26,9 +26,8 @@ func ParseSessionID(s string) (SessionID, error) {
 	return SessionID(strings.ToLower(s)), nil
 }
 
-// Invocation names one start of an agent. Whatever that start leaves behind
-// carries it in its environment.
+// Invocation names one start of an agent. All processes of that start carry it in their environment.
 type Invocation string
 
-// NewInvocation mints an invocation id.
+// NewInvocation returns a new invocation id.
 func NewInvocation() Invocation { return Invocation(uuid.NewString()) }

@@ -2,13 +2,13 @@ package agent
 
 import "time"
 
-// Schema is the newest form of the record that this program writes. Zero is the
-// form of the original tools: eight fields and no schema.
+// Schema is the newest form of the record that this program writes. Zero is the form of the original tools: eight
+// fields without a schema.
 const Schema = 1
 
-// Spec is what is wanted of an agent: it decides what a start runs, and where. A seal covers all
-// of its fields, in their order. It leaves out [Spec.Memory] when that is off, since older seals do not have it,
-// and covers only the ids of previous sessions.
+// Spec is the configuration of an agent: it decides what a start runs, and where. A seal covers all of its fields, in
+// their order. The seal leaves out [Spec.Memory] when that is off, because older seals do not have it, and covers
+// only the ids of previous sessions.
 type Spec struct {
 	Schema    int       `json:"schema"`
 	Handle    Handle    `json:"handle"`
@@ -20,25 +20,25 @@ type Spec struct {
 	PermissionMode PermissionMode    `json:"permission_mode,omitempty"`
 	ProjectRoot    string            `json:"project_root"`
 	Cwd            string            `json:"cwd,omitempty"`
-	ConfigDir      string            `json:"config_dir"` // "": Claude's default, the variable unset
+	ConfigDir      string            `json:"config_dir"` // "": Claude's default, with the variable unset
 	ClaudeArgs     []string          `json:"claude_args"`
 	Env            map[string]string `json:"env"`
 	InitialPrompt  string            `json:"initial_prompt"`
 	Restart        RestartPolicy     `json:"restart"`
 
-	MayManage bool `json:"may_manage,omitempty"` // it may give colleagues what it does not have itself
+	MayManage bool `json:"may_manage,omitempty"` // it may give colleagues rights that it does not have itself
 	Depth     int  `json:"depth,omitempty"`      // agents between it and a person: 0 when a person spawned it
-	Memory    bool `json:"memory,omitempty"`     // what it does is observed and remembered
+	Memory    bool `json:"memory,omitempty"`     // its actions are observed and remembered
 }
 
-// PreviousSession is a conversation that the agent was in before.
+// PreviousSession is an earlier conversation of the agent.
 type PreviousSession struct {
 	SessionID SessionID `json:"session_id"`
 	Until     time.Time `json:"until"`
 	Reason    string    `json:"reason"`
 }
 
-// LaunchCwd is the folder in which claude is started.
+// LaunchCwd returns the folder in which claude is started.
 func (s *Spec) LaunchCwd() string {
 	if s.Cwd != "" {
 		return s.Cwd
@@ -46,8 +46,8 @@ func (s *Spec) LaunchCwd() string {
 	return s.ProjectRoot
 }
 
-// LaunchPermissionMode is the mode with which claude is started. The original
-// tools recorded none and always bypassed.
+// LaunchPermissionMode returns the mode with which claude is started. The original tools did not record one and
+// always bypassed permissions.
 func (s *Spec) LaunchPermissionMode() PermissionMode {
 	if s.PermissionMode != "" {
 		return s.PermissionMode
@@ -55,7 +55,7 @@ func (s *Spec) LaunchPermissionMode() PermissionMode {
 	return BypassPermissions
 }
 
-// Conversations are all that the agent was in: this one first, then the earlier ones.
+// Conversations returns all conversations of the agent: the present one first, then the earlier ones.
 func (s *Spec) Conversations() []SessionID {
 	earlier := Mapped(s.PreviousSessions, func(previous PreviousSession) SessionID { return previous.SessionID })
 	return append([]SessionID{s.SessionID}, earlier...)

@@ -11,9 +11,8 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Validate checks what was read back from disk as strictly as what a user types:
-// a record is input, and its words become arguments of a program.
-// Errors: BadInput; Unfit when the record is of a newer schema.
+// Validate checks data from disk as strictly as a user's input, because its words become arguments of a program.
+// Errors: BadInput; Unfit if the record has a newer schema.
 func (r *Record) Validate() error {
 	if r.Schema > Schema {
 		return fail.Errorf(fail.Unfit, "the record has schema %d, this nbs-worker knows %d", r.Schema, Schema).
@@ -56,8 +55,8 @@ func canonical(id SessionID) error {
 
 const tmuxNameLimit = 100
 
-// CheckTmuxName checks a tmux session's name: only characters that mean nothing
-// in a tmux target or format. Empty stands for "none yet". Errors: BadInput.
+// CheckTmuxName checks a tmux session's name: it allows only characters without a meaning in a tmux target or format.
+// Empty means "none yet". Errors: BadInput.
 func CheckTmuxName(name string) error {
 	if name == "" || len(name) <= tmuxNameLimit && isWord(name, "_", "_-") {
 		return nil
@@ -76,8 +75,8 @@ func CheckPath(field, path string) error {
 	return nil
 }
 
-// CheckText checks that text can be an argument of a program and a JSON string
-// without change: valid UTF-8 without NUL. Errors: BadInput.
+// CheckText checks that a text can be an argument of a program and a JSON string unchanged: valid UTF-8 without NUL.
+// Errors: BadInput.
 func CheckText(what, text string) error {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
 		return fail.Errorf(fail.BadInput, "%s holds a NUL byte or is not valid UTF-8", what)
@@ -97,7 +96,7 @@ func checkEnv(env map[string]string) error {
 	return nil
 }
 
-// checkEnvNames checks names that are shown to people, in commands to paste.
+// checkEnvNames checks names that are shown to people in commands to paste.
 func checkEnvNames(names []string) error {
 	for _, name := range names {
 		if !IsVariableName(name) {
@@ -125,8 +124,8 @@ func checkDepth(depth int) error {
 	return nil
 }
 
-// checkProcess checks the fields by which processes and servers are found: an empty
-// invocation would match all of them.
+// checkProcess checks the fields by which processes and servers are found: an empty invocation would match all of
+// them.
 func checkProcess(p *Process) error {
 	if p == nil {
 		return nil
@@ -143,8 +142,8 @@ func checkProcess(p *Process) error {
 	return nil
 }
 
-// checkPrevious checks the ids of conversations that were left. They are shown as ids
-// to take up again, so a person will paste them.
+// checkPrevious checks the ids of earlier conversations. They are shown as ids to take up again, so people will paste
+// them.
 func checkPrevious(sessions []PreviousSession) error {
 	for _, previous := range sessions {
 		if err := canonical(previous.SessionID); err != nil {
@@ -157,10 +156,10 @@ func checkPrevious(sessions []PreviousSession) error {
 	return nil
 }
 
-// EndReasonLimit bounds the reason that Claude gives for its end, in bytes.
+// EndReasonLimit is the greatest length of Claude's reason for an end, in bytes.
 const EndReasonLimit = 64
 
-// checkExits checks the fields of exits that are shown, or from which conclusions are drawn.
+// checkExits checks the fields of exits that are shown or used for conclusions.
 func checkExits(exits []Exit) error {
 	for _, exit := range exits {
 		if !IsEndReason(exit.EndReason) {
@@ -173,7 +172,7 @@ func checkExits(exits []Exit) error {
 	return nil
 }
 
-// IsEndReason reports whether a text may be Claude's reason for an end: one word, or none.
+// IsEndReason reports whether a text may be Claude's reason for an end: one word, or empty.
 func IsEndReason(text string) bool {
 	return text == "" || len(text) <= EndReasonLimit && isWord(text, "_", "_-")
 }

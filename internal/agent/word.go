@@ -2,9 +2,8 @@ package agent
 
 import "strings"
 
-// isWord reports whether s consists of ASCII letters, digits and marks, and begins with a letter, a
-// digit or one of first. Regular expressions would do, but cost each command a third of a
-// millisecond before it begins.
+// isWord reports whether s consists of ASCII letters, digits and marks, and begins with a letter, a digit or one of
+// first. Regular expressions would cost each command a third of a millisecond before it begins.
 func isWord(s, first, marks string) bool {
 	if s == "" || !isAlphanumeric(s[0]) && strings.IndexByte(first, s[0]) < 0 {
 		return false

@@ -1,8 +1,8 @@
-// Package adopt finds claudes that were started by hand, and makes records of them. It writes
-// nothing and touches nothing of theirs: process, terminal and files stay as they are.
+// Package adopt finds claudes that were started by hand, and makes records of them. It writes nothing and does not
+// touch the process, its terminal or its files.
 //
-//   - Whatever is read of a process is of that very process: at the end it is checked to be alive.
-//   - What cannot be found out about how it was started is asked for, all of it at once.
+//   - All data about a process belongs to that very process: at the end it is checked to be still alive.
+//   - If it cannot be found out how the process was started, the user is asked for all missing data at once.
 package adopt
 
 import (
@@ -20,25 +20,24 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Request describes a claude that was started by hand and is to get a record, and
-// what its user says of it.
+// Request describes a claude that was started by hand and should get a record, with what its user says about it.
 type Request struct {
 	Handle  agent.Handle
-	PID     int    // 0: the one in Session
+	PID     int    // 0: the claude in Session
 	Session string // of tmux, by its exact name
 
-	Model          *agent.Model         // nil: as its command line has it
-	PermissionMode agent.PermissionMode // "": as its command line has it
-	Cwd            string               // "": where it runs
+	Model          *agent.Model         // nil: from its command line
+	PermissionMode agent.PermissionMode // "": from its command line
+	Cwd            string               // "": the folder where it runs
 	Env            map[string]string
 	ClaudeArgs     []string
-	ArgsGiven      bool // ClaudeArgs are given at each start, in place of what its command line has
+	ArgsGiven      bool // ClaudeArgs are given at each start, instead of those of its command line
 }
 
-// search looks for claudes that were started by hand.
+// search searches for claudes that were started by hand.
 type search struct{ *observe.Observer }
 
-// Plan makes the record of an adoption. Errors: NotFound, BadInput, Conflict, Held.
+// Plan returns the record of an adoption. Errors: NotFound; BadInput; Conflict; Held.
 func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, error) {
 	s := search{o}
 	if err := s.Store.CheckFree(a.Handle); err != nil {
@@ -72,13 +71,13 @@ func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, er
 	if err := s.ErrStranger(&r, strangers); err != nil {
 		return r, err
 	}
-	if !proc.IsAlive(found.Identity) { // if it is alive, all that was read was of that very process
+	if !proc.IsAlive(found.Identity) { // if it is alive, all data came from that very process
 		return r, fail.Errorf(fail.NotFound, "process %d has ended meanwhile", a.PID)
 	}
 	return r, nil
 }
 
-// recordOf puts together what is known of a process and what its user says of it.
+// recordOf makes a record from what is known about a process and what its user says.
 func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.Record, error) {
 	started := time.UnixMilli(f.live.StartedMS).UTC().Truncate(time.Second)
 	r := agent.Record{
@@ -107,8 +106,7 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 	return r, nil
 }
 
-// take fills in how the agent is to be started again. What cannot be known is asked for,
-// all of it at once.
+// take sets how the agent is to be started again. It asks for all unknown data at once.
 func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 	launched := claude.ReadLaunch(f.cmdline)
 	ask := &asking{adopt: a, config: f.config, id: r.SessionID}
@@ -140,7 +138,7 @@ func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 	return claude.CheckEnv(r.Env)
 }
 
-// asking collects what its user must say of a process that is to be adopted.
+// asking collects what the user must say about a process that is to be adopted.
 type asking struct {
 	adopt   Request
 	config  claude.Config
@@ -210,7 +208,7 @@ func (q *asking) err() error {
 
 // place is where in tmux a process runs.
 type place struct {
-	server  *agent.TmuxPlace // nil: not in tmux, or in a server whose socket is not known
+	server  *agent.TmuxPlace // nil: not in tmux, or the socket of the server is unknown
 	pane    string
 	session string // name
 }
@@ -235,7 +233,7 @@ func (s search) placeOf(ctx context.Context, pid int) place {
 		return place{}
 	}
 	if listening, err := client.ServerPID(); err != nil || listening != server.PID {
-		return place{} // the variable came from elsewhere
+		return place{} // the variable came from another place
 	}
 	at := place{server: &agent.TmuxPlace{Socket: s.socketName(path), Path: path, ServerPID: server.PID, ServerStartTicks: server.StartTicks}}
 	panes, _ := client.Panes(ctx)
@@ -249,7 +247,7 @@ func (s search) placeOf(ctx context.Context, pid int) place {
 	return at
 }
 
-// socketName is how a record names a socket: by its name where tmux -L would find it, else by its path.
+// socketName returns a socket in the form of a record: its name if tmux -L would find it, otherwise its path.
 func (s search) socketName(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if client, err := s.Tmux(name); err == nil && client.Path() == path {

@@ -18,25 +18,24 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// handStarted is a claude that was started by hand, as the kernel and Claude's registry have it.
+// handStarted is a claude that was started by hand, according to the kernel and Claude's registry.
 type handStarted struct {
 	agent.Identity
 
 	cmdline   []string
 	cwd       string
-	configDir string // as a record has it: "" is Claude's default
+	configDir string // in the form of a record: "" is Claude's default
 	config    claude.Config
 	live      live.Entry
 }
 
-// variable reads the environment with which it was started.
+// variable reads a variable from the environment that the process was started with.
 func (f *handStarted) variable(name string) string {
 	value, _ := proc.Variable(f.PID, name)
 	return value
 }
 
-// find looks at a process and refuses all that cannot be adopted.
-// Errors: NotFound, BadInput, Conflict, Held.
+// find looks at a process, and refuses one that cannot be adopted. Errors: NotFound; BadInput; Conflict; Held.
 func (s search) find(pid int) (handStarted, error) {
 	id, err := s.identify(pid)
 	if err != nil {
@@ -69,8 +68,8 @@ func (s search) find(pid int) (handStarted, error) {
 	return f, f.checkFolder()
 }
 
-// errTurns is the refusal to adopt a headless claude of ours. Only that of a conversation has the
-// variable of the context, though it may be empty.
+// errTurns returns the error for adopting a headless claude of ours. Only the claude of a conversation has the
+// variable of the context, which may be empty.
 func errTurns(pid int) error {
 	if _, converses := proc.Variable(pid, turn.ContextVariable); converses {
 		return fail.Errorf(fail.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
@@ -80,7 +79,7 @@ func errTurns(pid int) error {
 		Hint("to see who is observed: nbs-worker memory status")
 }
 
-// identify returns the identity of a process of this user, or why there is none.
+// identify returns the identity of a process of this user, or the reason why it cannot.
 func (s search) identify(pid int) (agent.Identity, error) {
 	uid, err := proc.Owner(pid)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,8 +108,8 @@ func errOwned(s search, pid int, o observe.Owner) error {
 		Hint("nbs-worker --root %s session %s", human.ShellWord(o.Project), o.Handle)
 }
 
-// readRegistry finds the configuration of the process, which its environment names, and its
-// entry there. An entry that an earlier process with the pid left behind is none.
+// readRegistry finds the configuration of the process, which its environment names, and its entry there. It ignores
+// an entry of an earlier process with the same pid.
 func (f *handStarted) readRegistry() error {
 	f.configDir = claude.ConfigDirIn(f.cwd, f.variable(claude.ConfigDirVariable))
 	if home := f.variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
@@ -133,8 +132,8 @@ func (f *handStarted) readRegistry() error {
 		Hint("answer what its terminal asks, then repeat the command")
 }
 
-// startedIn is the folder in which claude is started again: that from which its session has entered a
-// worktree, since claude goes back there by itself, or that in which it runs.
+// startedIn returns the folder in which claude is started again. If its session has entered a worktree, that is the
+// folder from which it did so, because claude goes back by itself. Otherwise it is the present folder.
 func (f *handStarted) startedIn() string {
 	file, found, err := f.config.Transcript(f.live.SessionID)
 	if err != nil || !found {
@@ -154,8 +153,7 @@ func (f *handStarted) checkFolder() error {
 		Hint("put the folder back, then repeat the command")
 }
 
-// claudeIn finds the one claude of a tmux session, in the server that the call names or in
-// the user's own.
+// claudeIn finds the only claude of a tmux session, in the server that the call names or in the user's own.
 func (s search) claudeIn(ctx context.Context, session string) (int, error) {
 	client, err := s.Tmux(s.SocketFor(nil))
 	if err != nil {
@@ -183,8 +181,8 @@ func (s search) claudeIn(ctx context.Context, session string) (int, error) {
 	return s.claudeBelow(leader, session)
 }
 
-// claudeBelow finds the claude that a pane's first process is or has started, not those that
-// this claude's own tools run.
+// claudeBelow finds the claude that is a pane's first process or was started by it. It ignores claudes that this
+// claude's own tools run.
 func (s search) claudeBelow(leader int, session string) (int, error) {
 	below, err := proc.Descendants(leader)
 	if err != nil {
@@ -210,8 +208,7 @@ func (s search) claudeBelow(leader int, session string) (int, error) {
 		Hint("name the process: nbs-worker adopt HANDLE --pid %d", claudes[0])
 }
 
-// isClaude reports whether a process is a claude: by its name, or because it stands in the
-// registry of the configuration that it uses.
+// isClaude reports whether a process is a claude: by its name, or by an entry in the registry of its configuration.
 func (s search) isClaude(pid int, cmdline []string) bool {
 	if claude.IsClaude(cmdline) {
 		return true

@@ -11,21 +11,21 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Unrecorded is a Claude session of this user that no record of the project covers.
+// Unrecorded is a Claude session of this user that has no record in the project.
 type Unrecorded struct {
 	PID       int
 	SessionID agent.SessionID // "": not in Claude's registry
-	State     string          // as the registry has it; "": not known
+	State     string          // according to the registry; "": unknown
 	Cwd       string
-	Tmux      string // session and server; "": in none
+	Tmux      string // session and server; "": not in tmux
 	Agent     agent.Handle
-	Project   string // of Agent, when it is another project's
-	Obstacle  string // why it cannot be adopted as it is; "": it can
+	Project   string // of Agent, if that belongs to another project
+	Obstacle  string // why it cannot be adopted without a change; "": it can
 	OpenIn    []int  // other processes that have the conversation open
 }
 
-// List is the Claude sessions of this user that no record of the project covers,
-// and those of its agents whose conversation another process has open too.
+// List returns the Claude sessions of this user that have no record in the project, and its agents whose conversation
+// another process has open too.
 func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
 	s := search{o}
 	pids, err := claudes(o)
@@ -52,7 +52,7 @@ func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
 			}
 		}
 		if session.Agent != "" && session.Project == "" && len(session.OpenIn) == 0 {
-			continue // recorded, and alone
+			continue // recorded, and no other process has its conversation open
 		}
 		session.Tmux = s.placeOf(ctx, session.PID).String()
 		shown = append(shown, session)
@@ -60,8 +60,8 @@ func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
 	return shown, nil
 }
 
-// claudes are the processes of this user that are claudes, by their names or by the registry
-// of the caller's configuration.
+// claudes returns the processes of this user that are claudes, by their names or by the registry of the caller's
+// configuration.
 func claudes(o *observe.Observer) ([]int, error) {
 	named, err := proc.Find("claude", claude.IsClaude)
 	if err != nil {
@@ -89,9 +89,8 @@ func claudes(o *observe.Observer) ([]int, error) {
 	}), nil
 }
 
-// describe says what is known of one process of all. there is false for one that has ended, for a
-// registry entry that was left behind, and for a forked child that shows its parent's command
-// line until it executes its own program.
+// describe returns what is known about one process of all. there is false if it has ended, if its registry entry is a
+// leftover, and for a forked child that shows its parent's command line until it executes its own program.
 func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	id, err := proc.Identify(pid)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	return u, proc.IsAlive(id)
 }
 
-// String names a place for people.
+// String returns a place in words for people.
 func (p place) String() string {
 	if p.server == nil {
 		return ""

@@ -15,27 +15,26 @@ import (
 
 // EventQuery says which events of the journal are wanted.
 type EventQuery struct {
-	Handles []agent.Handle // none: of all agents
-	Since   time.Time      // to the second, as the times of events are; zero: from the beginning
-	Last    int            // only so many of those that are there, from the end; 0: all
-	Follow  bool           // and those to come, until the context ends
+	Handles []agent.Handle // empty: of all agents
+	Since   time.Time      // in whole seconds, like the times of events; zero: from the beginning
+	Last    int            // the number of events, counted from the end; 0: all
+	Follow  bool           // also new events, until the context ends
 }
 
 func (q EventQuery) wants(e journal.Event) bool {
 	return (len(q.Handles) == 0 || slices.ContainsFunc(q.Handles, e.Handle.Same)) && !e.At.Before(q.Since)
 }
 
-// Events calls visit with each event that is wanted, in the order of the journal. note is
-// called when the journal was cut or replaced, and is then read from its beginning.
-// Errors: NotFound for an agent that has neither an event nor a record, or, with Follow,
-// when .nbs is removed.
+// Events calls visit with each wanted event, in the order of the journal. It calls note when the journal was cut or
+// replaced, and then reads it from its beginning. Errors: NotFound for an agent without events and without a record,
+// or, with Follow, when .nbs is removed.
 func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journal.Event) error, note func(string)) error {
 	tail := s.Journal().Tail()
 	defer tail.Close()
 	var changes *fswatch.Watch
 	if q.Follow {
 		var err error
-		if changes, err = watchJournal(s, tail.Path()); err != nil { // before the first look, so that nothing is missed in between
+		if changes, err = watchJournal(s, tail.Path()); err != nil { // before the first look, so that no event is missed in between
 			return err
 		}
 		defer changes.Close()
@@ -43,7 +42,7 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 	began := func() { note("the journal was cut or replaced; what follows is from its beginning") }
 	known := map[string]bool{}
 	var last []journal.Event
-	for past := q.Last > 0; ; past = false { // which events are the last is known at the end
+	for past := q.Last > 0; ; past = false { // which events are the last ones is known at the end
 		err := tail.Read(func(e journal.Event) error {
 			known[e.Handle.Key()] = true
 			switch {
@@ -78,8 +77,8 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 	}
 }
 
-// watchJournal watches the journal, and whether its folder is removed: while somebody has that
-// folder open, only the one above shows it.
+// watchJournal watches the journal, and whether its folder is removed: while a process has that folder open, only the
+// folder above shows the removal.
 func watchJournal(s *store.Store, path string) (*fswatch.Watch, error) {
 	changes, err := fswatch.New()
 	if err != nil {

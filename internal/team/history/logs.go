@@ -1,6 +1,6 @@
-// Package history tells what has happened: what was said in an agent's conversations, from
-// Claude's transcripts, and what was done to agents, from the journal; past, and as it goes on.
-// It changes nothing. A follower gets a note when what is followed was cut or replaced.
+// Package history shows what has happened, in the past and live: what was said in an agent's conversations, from
+// Claude's transcripts, and what was done to agents, from the journal. It changes nothing. A follower gets a note
+// when the followed file was cut or replaced.
 package history
 
 import (
@@ -22,39 +22,38 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// LogQuery says what of an agent's conversation is wanted.
+// LogQuery says which part of an agent's conversation is wanted.
 type LogQuery struct {
 	Handle agent.Handle
-	Last   int            // so many messages from the end; 0: all
-	Since  time.Time      // only messages from then on; zero: all
-	Match  *regexp.Regexp // only messages whose text it matches; nil: all
-	Tools  bool           // also what tools did, what Claude told itself, and subagents
-	All    bool           // also the conversations that the agent was in before
+	Last   int            // the number of messages, counted from the end; 0: all
+	Since  time.Time      // only messages since then; zero: all
+	Match  *regexp.Regexp // only messages with a matching text; nil: all
+	Tools  bool           // also what tools did, Claude's notes to itself, and subagents
+	All    bool           // also the earlier conversations of the agent
 
-	SessionID agent.SessionID // the one of these that is wanted; "": the present one
-	Follow    bool            // and what is said from now on, until the agent is dismissed
+	SessionID agent.SessionID // the wanted one of them; "": the present one
+	Follow    bool            // also what is said from now on, until the agent is dismissed
 }
 
 // Said is a message of a conversation.
 type Said = transcript.Message
 
-// LogSession is a conversation that the agent was in, or is.
+// LogSession is a present or earlier conversation of the agent.
 type LogSession struct {
 	SessionID agent.SessionID
 	Until     time.Time // zero: the agent is in it
-	Reason    string    // why it left
-	Gone      bool      // there is no transcript
+	Reason    string    // why the agent left it
+	Gone      bool      // it has no transcript
 }
 
-// LogReader receives what is read. An error of its functions ends the reading.
+// LogReader receives the results. An error of its functions ends the reading.
 type LogReader struct {
 	Said    func(Said) error
-	Session func(LogSession) error // what follows is of this conversation
-	Note    func(string)           // what else there is to know
+	Session func(LogSession) error // what follows belongs to this conversation
+	Note    func(string)           // receives remarks
 }
 
-// Logs reads the conversation of an agent. Errors: NotFound when there is no such agent, or
-// no transcript yet.
+// Logs reads the conversation of an agent. Errors: NotFound if there is no such agent or no transcript yet.
 func Logs(ctx context.Context, o *observe.Observer, q LogQuery, to LogReader) error {
 	l := &logs{Observer: o, query: q, to: to}
 	r, err := o.Store.Load(q.Handle)
@@ -90,14 +89,14 @@ type logs struct {
 	query    LogQuery
 	to       LogReader
 	config   claude.Config
-	sessions []LogSession   // that are shown, oldest first
+	sessions []LogSession   // to show, oldest first
 	watch    *fswatch.Watch // nil: nothing is followed
 
-	at   agent.SessionID  // the conversation that is followed
-	read transcript.Place // in its transcript; what stands before was read
+	at   agent.SessionID  // the followed conversation
+	read transcript.Place // in its transcript, up to which it was read
 }
 
-// choose drops the conversations that are not wanted. Errors: NotFound.
+// choose drops the unwanted conversations. Errors: NotFound.
 func (l *logs) choose() error {
 	switch id := l.query.SessionID; {
 	case id != "":
@@ -112,8 +111,8 @@ func (l *logs) choose() error {
 	return nil
 }
 
-// sessionsOf lists the conversations of a record, oldest first; the last is the one that
-// the agent is in, also when the record does not name it yet.
+// sessionsOf lists the conversations of a record, oldest first. The last one is the agent's present conversation,
+// also if the record does not name it yet.
 func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 	all := agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) LogSession {
 		return LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason}
@@ -126,8 +125,8 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 	return all
 }
 
-// reading is what of one transcript is wanted. A /branch copies what was said before it:
-// where the original is shown too, the copy is not.
+// reading returns which part of one transcript is wanted. A /branch copies what was said before it: if the original
+// is shown too, the copy is not shown.
 func (l *logs) reading(last int) transcript.Wanted {
 	return transcript.Wanted{Tools: l.query.Tools, Last: last, Keep: func(m transcript.Message) bool {
 		if m.Copied != "" && slices.ContainsFunc(l.sessions, func(s LogSession) bool { return s.SessionID == m.Copied }) {
@@ -140,7 +139,7 @@ func (l *logs) reading(last int) transcript.Wanted {
 	}}
 }
 
-// past shows what was said up to now.
+// past shows what was said until now.
 func (l *logs) past(ctx context.Context, r *agent.Record) error {
 	conversations := make([]*transcript.Conversation, len(l.sessions))
 	found, wanted := false, l.query.Last
@@ -207,7 +206,7 @@ func noTranscript(r *agent.Record, wanted LogSession) error {
 		Hint("to wait for what is said: nbs-worker logs %s --follow", r.Handle)
 }
 
-// arm watches what shows a change of the conversation: the record, and whatever claude writes.
+// arm watches what shows a change of the conversation: the record, and all files that claude writes.
 func (l *logs) arm() error {
 	folders, err := l.config.ConversationFolders()
 	if err != nil {
@@ -265,8 +264,8 @@ func (l *logs) later(ctx context.Context) (there bool, err error) {
 	return true, err
 }
 
-// move follows the agent into the conversation that came after the one that is followed. Errors: NotFound when it
-// was dismissed.
+// move follows the agent into the next conversation after the followed one. Errors: NotFound if the agent was
+// dismissed.
 func (l *logs) move(ctx context.Context) (moved bool, err error) {
 	r, err := l.Store.Load(l.query.Handle)
 	if err != nil {

@@ -8,13 +8,12 @@ import (
 	"nbs-worker/internal/store/archive"
 )
 
-// Discard removes what is kept of the conversations of an agent that was dismissed, but for
-// those that another record names and those of which nothing else is left. It returns what
-// stays. Agents of other projects are not considered: one that has a conversation too, in a
-// copy of the project, has Claude's transcript of it, and its next look keeps that again.
+// Discard removes the kept transcripts of a dismissed agent, except those of conversations that another record names
+// and those that are the only copy. It returns the ones that stay. It ignores agents of other projects: if one has
+// the same conversation, in a copy of the project, it has Claude's transcript, and its next look keeps that again.
 func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
 	if allowed, err := k.Store.IsAllowed(r); !allowed {
-		return k.KeptPaths(r), err // the conversations that it names may be anybody's
+		return k.KeptPaths(r), err // its record may name conversations of other agents
 	}
 	config, err := k.ConfigOf(r)
 	if err != nil {
@@ -50,8 +49,8 @@ func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
 	return stay, nil
 }
 
-// OnlyKept finds a kept transcript with something that Claude's has not, such as what came before
-// it was deleted in the middle of the conversation. nil when Claude has all of it.
+// OnlyKept finds a kept transcript with content that Claude's transcript lacks, such as what was said before it was
+// deleted in the middle of the conversation; nil if Claude's has everything.
 func (k *Keeper) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Kept, error) {
 	file, _, err := config.Transcript(id)
 	if err != nil {
@@ -73,8 +72,8 @@ func (k *Keeper) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Ke
 	return nil, nil
 }
 
-// namedByOthers are the conversations of the other agents. A record that cannot be read may
-// name any.
+// namedByOthers returns the conversations of the other agents. It fails on an unreadable record, which may name any
+// conversation.
 func (k *Keeper) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, error) {
 	handles, err := k.Store.Handles()
 	if err != nil {

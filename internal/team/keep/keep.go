@@ -1,12 +1,12 @@
-// Package keep sees to it that no conversation is lost: that the archive has what Claude deletes
-// after some weeks and people delete by mistake, that what is missing is noticed, and that it is
-// put back before an agent is started.
+// Package keep prevents the loss of conversations. The archive keeps what Claude deletes after some weeks and what
+// people delete by mistake. Missing content is noticed, and restored before an agent is started.
 //
-//   - Claude only ever appends to a transcript: what is missing was taken away by somebody. A mere
-//     beginning of what was kept is put back whole; when each has its own end, a person decides.
-//   - What the archive keeps is what an agent is given back, so nothing is kept, put back or removed
-//     for a record that is not allowed.
-//   - A transcript is changed under the lease of its conversation only, while nobody writes to it.
+//   - Claude only appends to a transcript, so missing content was removed by another program or a person. If the
+//     transcript is only a beginning of the kept one, the kept one replaces it. If each has its own end, a person
+//     decides.
+//   - An agent gets back what the archive keeps, so nothing is kept, restored or removed for a record that is not
+//     allowed.
+//   - A transcript is changed only under the lease of its conversation, while no process writes to it.
 package keep
 
 import (
@@ -31,18 +31,17 @@ import (
 // Keeper keeps the conversations of the agents of one project.
 type Keeper struct{ observe.Observer }
 
-// Restored is a transcript that was put back.
+// Restored is a transcript that was restored.
 type Restored struct {
 	From, To string    // absolute paths
-	Written  time.Time // the last time anything was written to it
-	What     string    // what had become of it: "was gone"
+	Written  time.Time // when it was last written to
+	What     string    // what had happened to it: "was gone"
 }
 
-// Keep keeps the transcripts of an agent. What prevents it is written down and is no
-// failure of the verb.
+// Keep keeps the transcripts of an agent. An error is journalled, and is no failure of the verb.
 //
-// What the archive keeps is what an agent is given back, so nothing is kept for a record that is
-// not allowed: it may name anybody's conversation, and a folder of its own with another one.
+// An agent gets back what the archive keeps, so nothing is kept for a record that is not allowed: it may name the
+// conversation of another agent, and a folder of its own that contains another one.
 func (k *Keeper) Keep(ctx context.Context, r *agent.Record) error {
 	if allowed, err := k.Store.IsAllowed(r); !allowed {
 		return err
@@ -52,12 +51,12 @@ func (k *Keeper) Keep(ctx context.Context, r *agent.Record) error {
 		return err
 	}
 	if err = launcher.Keep(ctx, k.Store, config, r); err != nil {
-		_ = k.Note(ctx, "unkept", r, err.Error()) // on a full disk nothing is written down
+		_ = k.Note(ctx, "unkept", r, err.Error()) // on a full disk nothing is journalled
 	}
 	return err
 }
 
-// KeptOf is what the archive keeps of a conversation; nil when it keeps no message of it.
+// KeptOf returns the kept transcript of a conversation; nil if no message of it is kept.
 func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
 	all, err := k.Store.Archive().KeptAnywhere(id)
 	if err != nil {
@@ -75,9 +74,8 @@ func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
 	return nil, nil
 }
 
-// Opening decides how the conversation of a record is opened. One whose transcript is gone
-// is resumed from the kept transcript, if there is one. An id that was minted for this start can
-// have neither.
+// Opening decides how the conversation of a record is opened. If its transcript is gone, it is resumed from the kept
+// transcript, if there is one. An id that was created for this start has neither.
 func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *archive.Kept, error) {
 	if minted {
 		return claude.OpenNew, nil, nil
@@ -93,26 +91,26 @@ func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cl
 	}
 	kept, keptErr := k.KeptOf(r.SessionID)
 	if keptErr != nil {
-		return "", nil, keptErr // a kept transcript that cannot be read must not lead to a new conversation
+		return "", nil, keptErr // an unreadable kept transcript must not lead to a new conversation
 	}
 	if closed && (kept == nil || !kept.HasLeft()) {
 		return opening, nil, err
 	}
-	if kept == nil || err != nil && kept.InPlace() { // InPlace: in another configuration folder than this
+	if kept == nil || err != nil && kept.InPlace() { // InPlace: in another configuration folder
 		return opening, nil, err
 	}
 	return claude.OpenResume, kept, nil
 }
 
-// Rejoin mends a transcript that was deleted while claude had it open: claude went on in a
-// new file, which holds only what came after, and what came before was kept. It is done under the
-// lease of the conversation; the new file as it was stays in the archive too.
+// Rejoin repairs a transcript that was deleted while claude had it open. Claude then went on in a new file, which
+// contains only the later part; the earlier part was kept. Rejoin joins them under the lease of the conversation. The
+// archive keeps the unjoined new file too.
 func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Restored, error) {
 	config, err := k.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}
-	kept, _ := k.Store.Archive().Kept(r.SessionID) // what cannot be read is said when the transcript is kept again
+	kept, _ := k.Store.Archive().Kept(r.SessionID) // an unreadable one is reported when the transcript is kept again
 	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found || len(kept) == 0 {
 		return nil, err
@@ -137,8 +135,8 @@ func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Res
 	return restored, k.Note(ctx, "restored", r, "what was deleted from its transcript while it ran: "+file.Path)
 }
 
-// PutBack restores the transcript of a record, under the lease of the conversation. One that has
-// become shorter than what was kept is set aside.
+// PutBack restores the transcript of a record, under the lease of the conversation. If the present one is shorter
+// than the kept one, it is moved aside.
 func (k *Keeper) PutBack(ctx context.Context, verb string, r *agent.Record, config claude.Config) (*Restored, error) {
 	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: k.Seconds()}
 	release, err := k.Store.AcquireLease(r.SessionID, holder)
@@ -173,7 +171,7 @@ func (k *Keeper) PutBack(ctx context.Context, verb string, r *agent.Record, conf
 	return restored, k.Note(ctx, "restored", r, detail)
 }
 
-// KeptPaths are where the conversations of an agent are kept.
+// KeptPaths returns the paths of an agent's kept conversations.
 func (k *Keeper) KeptPaths(r *agent.Record) []string {
 	var paths []string
 	for _, id := range r.Conversations() {
@@ -184,8 +182,8 @@ func (k *Keeper) KeptPaths(r *agent.Record) []string {
 	return paths
 }
 
-// KeepSeen keeps the transcript of a conversation that was just seen, nil for none, and tells how it
-// is kept. The error is why it is not.
+// KeepSeen keeps the transcript of a conversation that was just seen, if any, and returns how it is kept. The error
+// is why it is not kept.
 func (k *Keeper) KeepSeen(ctx context.Context, r *agent.Record, file *transcript.File, allowed bool) (archive.Freshness, error) {
 	path := ""
 	var unkept error
@@ -202,13 +200,12 @@ func (k *Keeper) KeepSeen(ctx context.Context, r *agent.Record, file *transcript
 	return freshness, cmp.Or(unkept, err)
 }
 
-// longerAside reports whether a transcript that was set aside when another took its place has all
-// that the other has, and more.
+// longerAside reports whether a transcript that was moved aside for another one contains all of it, and more.
 func (k *Keeper) longerAside(r *agent.Record, size int64) bool {
 	all, err := k.Store.Archive().Kept(r.SessionID)
 	longer := func(kept archive.Kept) bool { return kept.Size > size }
 	if err != nil || !slices.ContainsFunc(all, longer) {
-		return false // no kept one is larger, so none need be read
+		return false // no kept one is larger, so it need not read any
 	}
 	config, err := k.ConfigOf(r)
 	if err != nil {

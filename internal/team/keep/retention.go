@@ -8,16 +8,15 @@ import (
 	"nbs-worker/internal/store/archive"
 )
 
-// Retention is how near an agent's transcript is to being deleted by Claude, and whether
-// the archive keeps it.
+// Retention is how soon Claude may delete an agent's transcript, and whether the archive keeps it.
 type Retention struct {
-	Path     string  // of Claude's transcript; "" when there is none
-	LeftDays float64 // negative when the next start of any claude may delete it
-	Settings string  // the file that sets the period, or in which a person would
+	Path     string  // of Claude's transcript; "" if it does not exist
+	LeftDays float64 // negative if the next start of any claude may delete it
+	Settings string  // the file that sets the period, or where a person would set it
 	Kept     archive.Freshness
 }
 
-// RetentionOf looks at the transcript of an agent and changes nothing.
+// RetentionOf looks at the transcript of an agent, and changes nothing.
 func (k *Keeper) RetentionOf(r *agent.Record) (Retention, error) {
 	config, err := k.ConfigOf(r)
 	if err != nil {

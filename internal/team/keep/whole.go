@@ -13,12 +13,12 @@ import (
 	"nbs-worker/internal/store/archive"
 )
 
-// Whether a transcript that is there has all that was said. Claude only ever appends to one:
-// what is missing was taken away by somebody.
+// Whether an existing transcript is complete. Claude only appends to a transcript, so missing content was removed by
+// another program or a person.
 
-// CheckWhole compares the transcript of a conversation with all that is kept of it. It returns the
-// kept one to put in its place, which has all that it has, and more; nil for none. Errors: Conflict
-// when each has something that the other has not.
+// CheckWhole compares the transcript of a conversation with all kept ones. It returns the kept transcript that should
+// replace it, because it contains all of it, and more; nil if there is no such transcript. Errors: Conflict if each
+// has content that the other lacks.
 func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kept, error) {
 	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found {
@@ -39,8 +39,7 @@ func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kep
 	return nil, errWentApart(r, file, *missing)
 }
 
-// missingFrom finds a kept transcript with something that file has not, and the largest of those
-// that have all of file.
+// missingFrom finds a kept transcript with content that file lacks, and the largest one that contains all of file.
 func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *archive.Kept, err error) {
 	for _, kept := range all {
 		other := transcript.At(kept.Path)
@@ -65,7 +64,7 @@ func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *arch
 	return missing, whole, nil
 }
 
-// errWentApart is the error by which a person decides which of two transcripts to go on with.
+// errWentApart returns the error that asks a person to decide which of two transcripts to go on with.
 func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept) error {
 	here, there := human.ShellWord(file.Path), human.ShellWord(kept.Path)
 	return fail.Errorf(fail.Conflict, "the transcript of the conversation %s and what was kept of it went different ways: each has something that the other has not", r.SessionID).
@@ -74,13 +73,13 @@ func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept) erro
 		Hint("to go on with what is there: mv %s %s", there, human.ShellWord(kept.Path+".other"))
 }
 
-// Loss is what was cut off a transcript in place, and is in no copy of ours.
+// Loss is what was cut off a transcript in place and is in no copy of ours.
 type Loss struct {
 	Path  string
-	Bytes int64 // that are missing at least
+	Bytes int64 // missing, at least
 
-	// Rewritten tells that the transcript has other content now: it is not the conversation that
-	// it was, and only a person can decide whether to go on with it.
+	// Rewritten says that the transcript has other content now: it is another conversation, and only a person can decide
+	// whether to go on with it.
 	Rewritten bool
 }
 
@@ -91,7 +90,7 @@ func (l *Loss) String() string {
 	return fmt.Sprintf("the last %s of its transcript were cut off, and are in no copy: %s", human.Bytes(uint64(l.Bytes)), l.Path) //nolint:gosec // a size
 }
 
-// LossOf tells what was cut off the transcript of a conversation; nil for nothing.
+// LossOf returns what was cut off the transcript of a conversation; nil if nothing was cut off.
 func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error) {
 	file, found, err := config.Transcript(id)
 	if err != nil || !found {
@@ -104,8 +103,8 @@ func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error)
 	return &Loss{Path: file.Path, Bytes: cut.Missing, Rewritten: cut.Rewritten}, nil
 }
 
-// RefuseRewritten returns the error by which a person decides what becomes of a conversation whose
-// transcript was written over.
+// RefuseRewritten returns the error that asks a person to decide about a conversation whose transcript was
+// overwritten.
 func (k *Keeper) RefuseRewritten(r *agent.Record, loss *Loss) error {
 	return fail.Errorf(fail.Conflict, "%s", loss.String()).
 		Hint("put the file back from a backup, then repeat the command").
@@ -113,8 +112,7 @@ func (k *Keeper) RefuseRewritten(r *agent.Record, loss *Loss) error {
 		Hint("or give the conversation up: nbs-worker resume %s --fresh", r.Handle)
 }
 
-// NoteLoss writes down what was cut off the transcript that an agent was resumed from, so that
-// it is told once.
+// NoteLoss records what was cut off the transcript that an agent was resumed from, so that it is reported once.
 func (k *Keeper) NoteLoss(ctx context.Context, r *agent.Record, loss *Loss) error {
 	if loss == nil {
 		return nil

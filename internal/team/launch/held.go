@@ -14,10 +14,10 @@ import (
 	"nbs-worker/internal/team/observe/health"
 )
 
-// Only the screen shows what holds a start until a person acts: a dialog or a missing login.
+// Some things hold a start until a person acts, and only the screen shows them: a dialog, or a missing login.
 
-// checkDialog returns an error when claude waits at a dialog, whichever it is: of a claude that is not in
-// its registry yet each one holds the start.
+// checkDialog returns an error when claude waits at a dialog. Any dialog holds the start of a claude that is not in
+// its registry yet.
 func (w *starting) checkDialog(ctx context.Context) error {
 	if time.Since(w.begun) < screenAfter || time.Since(w.lastScreen) < screenEvery {
 		return nil
@@ -34,11 +34,10 @@ func (w *starting) checkDialog(ctx context.Context) error {
 	return heldAt(&w.record, reading.Dialog, reading.Asked)
 }
 
-// drawingTime is how long claude may take to draw a dialog to its end.
+// drawingTime is how long claude may take to draw a dialog completely.
 const drawingTime = 2 * time.Second
 
-// stays reports whether a dialog whose choices were not recognised has been there for longer than
-// claude draws.
+// stays reports whether a dialog with unrecognised choices has been shown for longer than claude needs to draw it.
 func (w *starting) stays() bool {
 	if w.unclear.IsZero() {
 		w.unclear = time.Now()
@@ -46,8 +45,8 @@ func (w *starting) stays() bool {
 	return time.Since(w.unclear) >= drawingTime
 }
 
-// checkRefusal returns an error when claude shows that a hook has refused the prompt. That has to last: a claude that is
-// resumed draws an old refusal again.
+// checkRefusal returns an error when the screen shows for some time that a hook has refused the prompt. A resumed
+// claude redraws an old refusal, so a moment does not count.
 func (w *starting) checkRefusal(ctx context.Context) error {
 	if time.Since(w.lastScreen) < screenEvery {
 		return nil
@@ -81,8 +80,8 @@ func heldAt(r *agent.Record, dialog screen.Dialog, asked *agent.Asked) error {
 // ErrNotLoggedIn means that claude runs but is not logged in.
 var ErrNotLoggedIn = errors.New("claude is not logged in")
 
-// checkLogin returns an error for a claude that looks idle but is not logged in, and otherwise notes when
-// claude was ready. Without a pane it does neither.
+// checkLogin returns an error if claude looks idle but is not logged in, and otherwise records when claude was ready.
+// Without a pane it does neither.
 func (w *starting) checkLogin(ctx context.Context) error {
 	shown, err := w.Observer.Screen(ctx, &w.record)
 	if err != nil {
@@ -96,7 +95,7 @@ func (w *starting) checkLogin(ctx context.Context) error {
 	return nil
 }
 
-// checkRoom returns an error for a claude that cannot write down its prompt, and so nothing that follows.
+// checkRoom returns an error if claude cannot write its prompt to disk, and so nothing that follows.
 func (w *starting) checkRoom() error {
 	if !lasts(&w.full, w.plan.config.IsFull()) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-// endedByHook is [endedByHook] for the server of an agent's start.
+// endedByHook calls [endedByHook] for the server of an agent's start.
 func (s Starter) endedByHook(ctx context.Context, r *agent.Record) error {
 	if r.Process.Tmux == nil {
 		return nil
@@ -21,8 +21,8 @@ func (s Starter) endedByHook(ctx context.Context, r *agent.Record) error {
 	return endedByHook(ctx, client)
 }
 
-// endedByHook names the hook of the user's tmux configuration that ends each session as soon as it
-// is made; nil for none.
+// endedByHook returns an error that names the hook of the user's tmux configuration that ends each new session at
+// once; nil if there is no such hook.
 func endedByHook(ctx context.Context, client *tmux.Client) error {
 	settings, err := client.Settings(ctx)
 	if err != nil { // the server ended with its only session

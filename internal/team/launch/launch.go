@@ -1,11 +1,10 @@
-// Package launch starts agents: a plan of what will be done, the start itself, and the proof that
-// what runs is ready, is what was recorded, and runs alone.
+// Package launch starts agents. It makes a plan, does the start, and proves that what runs is ready, is what was
+// recorded, and runs alone.
 //
-//   - Whatever can be checked before a start is checked when it is planned, which changes nothing.
-//   - The start is written down before it happens: whatever dies from then on, the record explains
-//     what is found.
+//   - Everything that can be checked before a start is checked during planning, which changes nothing.
+//   - The start is recorded before it happens. If a process is killed after that, the record explains what is found.
 //   - The caller holds the verb lock, and no claude of the record runs.
-//   - It ends nothing: it reports a start that went wrong, and the verb ends it.
+//   - The package ends nothing: it reports a failed start, and the verb ends it.
 package launch
 
 import (
@@ -25,14 +24,14 @@ import (
 // Starter starts the agents of one project.
 type Starter struct{ *keep.Keeper }
 
-// WrongError means that something runs that must not: it is not what was recorded, or not alone on
-// its conversation. The caller has to end it.
+// WrongError means that a claude runs that must not: it is not what was recorded, or another claude has its
+// conversation open. The caller must end it.
 type WrongError struct{ error }
 
 func (e *WrongError) Unwrap() error { return e.error }
 
-// Start starts the planned agent when it is its turn, waits until it is ready and checks what runs.
-// Cancelling interrupt ends the waiting, not the agent.
+// Start waits for its turn, starts the planned agent, waits until it is ready and checks what runs. Cancelling
+// interrupt ends the waiting, not the agent.
 func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duration) (agent.Record, error) {
 	release, err := s.AwaitTurn(interrupt, p)
 	if err != nil {
@@ -62,7 +61,7 @@ func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), e
 	return release, nil
 }
 
-// claimedOf is the record that was written already for the start of a plan; zero for none.
+// claimedOf returns the record that was already written for the start of a plan; zero if none was written.
 func claimedOf(p Plan) agent.Record {
 	if p.Claimed == nil {
 		return agent.Record{}
@@ -70,10 +69,10 @@ func claimedOf(p Plan) agent.Record {
 	return *p.Claimed
 }
 
-// Prove waits until a start that was begun is ready, and checks what runs. wait 0: only until it runs.
+// Prove waits until a begun start is ready, and checks what runs. wait 0: only until it runs.
 func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
 	prompt := s.Store.Outbox(r.Handle)
-	if p.Prompt != "" { // where a hook refuses it, Claude leaves it in its box: what cannot be noted is then a draft
+	if p.Prompt != "" { // if a hook refuses it, Claude leaves it in its box; if unrecorded, it counts as a draft there
 		_ = prompt.KeepLeft(prompt.Left(r.Process.Invocation).Typed(p.Prompt, s.Seconds()))
 	}
 	r, err := s.await(ctx, interrupt, p, r, wait)
@@ -89,17 +88,17 @@ func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, w
 	if r, err = s.noteStart(ctx, p, r); err != nil || wait == 0 || p.again {
 		return r, err
 	}
-	if exit := r.ExitOf(r.Process.Invocation); exit != nil { // its launcher has left it to this verb to say so
+	if exit := r.ExitOf(r.Process.Invocation); exit != nil { // its launcher left the report to this verb
 		return r, s.left(ctx, &r, exit)
 	}
 	return r, nil
 }
 
-// noteStart completes the record of an agent that runs.
+// noteStart completes the record of a running agent.
 func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
 	noted, err := s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
 		observe.NoteTranscript(now, p.config, s.Seconds())
-		if !p.again { // while the record is locked: the launcher decides what follows an end that the record does not show yet
+		if !p.again { // under the lock: the launcher decides what follows an end that is not recorded yet
 			s.Store.LeaveToLauncher(now.Handle)
 		}
 		if live, err := s.Registered(now); err == nil {
@@ -110,20 +109,20 @@ func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.R
 		}
 		return nil
 	})
-	observe.Wake(&r) // the launcher opens the registry entry, which exists by now
+	observe.Wake(&r) // the launcher opens the registry entry, which exists now
 	if err != nil {
 		return r, RunsUnnoted(&r, "the last update of its record", err)
 	}
 	return noted, nil
 }
 
-// UnnotedError means that an agent runs, but that something of its start could not be written down.
+// UnnotedError means that an agent runs, but part of its start could not be recorded.
 type UnnotedError struct{ error }
 
 func (e *UnnotedError) Unwrap() error { return e.error }
 
-// RunsUnnoted is the error for an agent that runs although something of its start could not be written
-// down. It drops the hints of the cause: they are for repeating the command, which would be refused.
+// RunsUnnoted returns the error for an agent that runs although part of its start could not be recorded. It drops the
+// hints of the cause: they suggest to repeat the command, which would be refused.
 func RunsUnnoted(r *agent.Record, what string, cause error) error {
 	if proc.IsGone(r.Process.Identity) {
 		return cause

@@ -19,8 +19,8 @@ type Sessions interface {
 	NewWindow(ctx context.Context, session string, spec tmux.Spec) error
 }
 
-// openPane makes the pane of a start, and removes what is left of the last one in a server that
-// keeps dead panes.
+// openPane creates the pane of a start. If the server keeps dead panes, it also removes what is left of the last
+// pane.
 func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on destination) (name string, err error) {
 	id := r.Process.Invocation
 	name, err = place(ctx, on, s.sessionNames(r), on.panes, p.Record.Process, tmux.Spec{
@@ -47,14 +47,14 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on desti
 	return name, err
 }
 
-// place makes a pane in the session that was made for the agent, which a person may be using, or
-// else in a new session. It skips a name that another's session has.
+// place creates a pane in the session that was made for the agent, which a person may be using, or in a new session.
+// It skips a name that the session of another owner has.
 func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pane, before *agent.Process, spec tmux.Spec) (name string, err error) {
 	for _, spec.Name = range names {
 		err := tmux.ErrNoSession
 		if session := ownSession(panes, spec, before); session != "" {
 			err = server.NewWindow(ctx, session, spec)
-			spec.Server = 0 // without the session it may have ended too
+			spec.Server = 0 // the server may have ended together with the session
 		}
 		if errors.Is(err, tmux.ErrNoSession) {
 			err = server.NewSession(ctx, spec)
@@ -67,7 +67,7 @@ func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pa
 		Hint("use another handle or another tmux server: --tmux-socket NAME")
 }
 
-// ownSession is the id of the session of that name, if it was made for the agent; else "".
+// ownSession returns the id of the session of that name if it was made for the agent; "" otherwise.
 func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string {
 	for _, pane := range panes {
 		last := before != nil && pane.SessionInvocation == before.Invocation
@@ -78,11 +78,10 @@ func ownSession(panes []tmux.Pane, spec tmux.Spec, before *agent.Process) string
 	return ""
 }
 
-// SessionName is the name that people expect the agent's tmux session to have.
+// SessionName returns the name that people expect for the agent's tmux session.
 func (s Starter) SessionName(r *agent.Record) string { return s.sessionNames(r)[0] }
 
-// sessionNames are the names to try: the one that people expect, then one that no
-// other project has.
+// sessionNames returns the names to try: first the expected one, then one that no other project uses.
 func (s Starter) sessionNames(r *agent.Record) []string {
 	return []string{
 		"nbs-" + string(r.Handle) + "-live",

@@ -21,16 +21,16 @@ import (
 
 const (
 	readyPoll = 10 * time.Millisecond
-	// screenAfter is when the screen of a claude that is not ready is first searched for
-	// a dialog, and screenEvery how often from then on.
+	// screenAfter is when the screen of a claude that is not ready is first searched for a dialog. screenEvery is the
+	// interval after that.
 	screenAfter = 700 * time.Millisecond
 	screenEvery = 250 * time.Millisecond
 	// startLimit is how long tmux and the launcher may take until claude runs.
 	startLimit = 10 * time.Second
-	// serverLimit is the least time that a tmux server gets to come up, however short the wait for
-	// the start is: giving up in between would leave no session.
+	// serverLimit is the least time that a tmux server gets to start, even if the wait for the agent is shorter: giving
+	// up too early would leave no session.
 	serverLimit = 2 * time.Second
-	// unremarked is how long a start takes before it reports what it waits for.
+	// unremarked is how long a start takes before it reports what it is waiting for.
 	unremarked = time.Second
 )
 
@@ -42,20 +42,19 @@ type starting struct {
 	wait       time.Duration
 	begun      time.Time
 	lastScreen time.Time
-	lastBelow  time.Time // when the children of what was started were last searched for claude
-	waiting    time.Time // when it was first seen to wait for a person, its prompt not on disk; zero: it does not
-	full       time.Time // when the disk of its transcript was first seen to be full, its prompt not there; zero: it is not
-	refused    time.Time // when its screen first said that a hook has refused the prompt; zero: it does not
-	unclear    time.Time // when a dialog whose choices were not recognised was first seen; zero: never
-	unread     error     // why its transcript could not be looked for the last time; nil: it could
+	lastBelow  time.Time // when the children of the started process were last searched for claude
+	waiting    time.Time // when it was first seen to wait for a person without its prompt on disk; zero: it does not
+	full       time.Time // when the disk of its transcript was first seen full without its prompt; zero: it is not
+	refused    time.Time // when its screen first showed that a hook has refused the prompt; zero: it does not
+	unclear    time.Time // when a dialog with unrecognised choices was first seen; zero: never
+	unread     error     // why its transcript could not be read the last time; nil: it could
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet
 	told       string    // the last progress message
-	version    *asking   // of what was started; nil: it was not asked
+	version    *asking   // of the started program; nil: it was not asked
 }
 
-// await returns when the agent of a start is ready and has its prompt; for wait 0,
-// when it runs. Errors: Held at a dialog, TimedOut, and claude's own last words when
-// it left.
+// await returns when the started agent is ready and has its prompt; for wait 0, when it runs. Errors: Held at a
+// dialog; TimedOut; claude's own last words when it left.
 func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
 	w := &starting{Starter: s, plan: p, record: r, wait: wait, begun: time.Now()}
 	limit := wait
@@ -84,7 +83,7 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, w
 	}
 }
 
-// tell says what is waited for, once it takes longer than a person expects.
+// tell reports what is being waited for, once the start takes longer than a person expects.
 func (w *starting) tell() {
 	if w.plan.progress == nil || time.Since(w.begun) < unremarked {
 		return
@@ -102,7 +101,7 @@ func (w *starting) tell() {
 	}
 }
 
-// look takes one look; done is true when what was waited for is there.
+// look takes one look. done reports that the wait is over.
 func (w *starting) look(ctx context.Context) (done bool, err error) {
 	record, err := w.Store.Load(w.record.Handle)
 	if fail.KindOf(err) == fail.NotFound {
@@ -137,8 +136,8 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	return false, w.checkDialog(ctx)
 }
 
-// findWrapped records the claude that runs as a child of what was started: a wrapper of the user's
-// that does not exec claude. Only claude's registry entry shows it, so not before there is one.
+// findWrapped records a claude that runs as a child of the started process: the user's wrapper does not exec claude.
+// Only claude's registry entry shows that, so findWrapped waits for the entry.
 func (w *starting) findWrapped(ctx context.Context) error {
 	const every = 100 * time.Millisecond
 	if time.Since(w.begun) < screenEvery || time.Since(w.lastBelow) < every {
@@ -159,21 +158,21 @@ func (w *starting) findWrapped(ctx context.Context) error {
 	return err
 }
 
-// unrecorded is the error when somebody removed the record during the start. It names the session
-// id: nothing else has it, and another start would make another.
+// unrecorded returns the error for a record that was removed during the start. It names the session id, because the
+// id is stored in no other place and another start would create a new one.
 func (w *starting) unrecorded() error {
 	return fail.Errorf(fail.NotFound, "the record was removed while the agent was started, in the conversation %s", w.record.SessionID).
 		Hint("where its claude runs, and how it gets a record again: nbs-worker adopt --list")
 }
 
-// prompted reports whether a claude that is ready has its prompt on disk: from then on
-// no kill can lose it. A slash command may open a dialog instead.
+// prompted reports whether a ready claude has its prompt on disk: then a kill cannot lose it. A slash command may
+// open a dialog instead.
 func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error) {
 	if w.plan.Prompt == "" {
 		return true, w.checkLogin(ctx)
 	}
 	transcript, found, err := w.plan.config.Transcript(w.record.SessionID)
-	w.unread = err // while something else cannot be read, it may still come
+	w.unread = err // while another thing cannot be read, it may still come
 	if found {
 		hasMessages, err := transcript.HasMessagesAfter(w.plan.transcriptSize)
 		if err != nil {
@@ -193,11 +192,11 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 	return false, w.checkRoom()
 }
 
-// transcriptLag is how far claude's transcript may be behind its registry: a turn that asks for a
-// permission at once is seen to wait before its prompt is on disk.
+// transcriptLag is how far claude's transcript may be behind its registry. If a turn asks for a permission at once,
+// claude is seen to wait before its prompt is on disk.
 const transcriptLag = 2 * time.Second
 
-// lasts reports whether something has been so for all of transcriptLag. since is when it was first seen.
+// lasts reports whether so has been true for all of transcriptLag. since is when it was first seen true.
 func lasts(since *time.Time, so bool) bool {
 	if !so {
 		*since = time.Time{}
@@ -209,8 +208,8 @@ func lasts(since *time.Time, so bool) bool {
 	return time.Since(*since) >= transcriptLag
 }
 
-// left is [left], or the hook of tmux that closed the terminal: it may do so at any moment, even
-// before the launcher's first step.
+// left calls [left], or names the tmux hook that closed the terminal: the hook may do so at any moment, even before
+// the launcher's first step.
 func (s Starter) left(ctx context.Context, r *agent.Record, exit *agent.Exit) error {
 	if !exit.HungUp {
 		return left(exit)
@@ -218,7 +217,7 @@ func (s Starter) left(ctx context.Context, r *agent.Record, exit *agent.Exit) er
 	return cmp.Or(s.endedByHook(ctx, r), left(exit))
 }
 
-// left says how claude ended before it was ready, in its own words.
+// left returns the error for a claude that ended before it was ready, with its own words.
 func left(exit *agent.Exit) error {
 	if exit.Error != "" {
 		return fail.Errorf(fail.Kind(exit.Code), "%s", exit.Error)
@@ -234,8 +233,8 @@ func left(exit *agent.Exit) error {
 	return err
 }
 
-// vanished is the error for a start whose processes are gone. It loads the record once
-// more: the exit may have been recorded since the last look.
+// vanished returns the error for a start whose processes are gone. It loads the record again: the exit may have been
+// recorded since the last look.
 func (w *starting) vanished(ctx context.Context) error {
 	record, err := w.Store.Load(w.record.Handle)
 	if err != nil {
@@ -247,7 +246,7 @@ func (w *starting) vanished(ctx context.Context) error {
 	return cmp.Or[error](w.endedByHook(ctx, &record), fail.Errorf(fail.Failed, "the launcher was killed during the start"))
 }
 
-// checkLauncher notices a launcher, or its tmux session, that ended before claude ran.
+// checkLauncher detects a launcher or a tmux session that ended before claude ran.
 func (w *starting) checkLauncher(ctx context.Context) error {
 	if w.record.Process.Launcher.PID != 0 {
 		if proc.IsGone(w.record.Process.LauncherIdentity()) {
@@ -289,7 +288,7 @@ func (w *starting) timedOut(ctx context.Context) error {
 	}
 }
 
-// leftMeanwhile is the error for a claude that ended after it was seen to be ready.
+// leftMeanwhile returns the error for a claude that ended after it was seen to be ready.
 func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 	r, err := s.Settled(ctx, handle)
 	if err != nil {
@@ -301,10 +300,10 @@ func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 	return fail.Errorf(fail.Failed, "claude and its launcher were killed during the start")
 }
 
-// verify checks that what runs is what was recorded, and that no other claude has the conversation open: none
-// can when its id was minted for this start. Errors: [WrongError].
+// verify checks that what runs is what was recorded, and that no other claude has the conversation open. No other
+// claude can have it if its id was created for this start. Errors: [WrongError].
 func (s Starter) verify(ctx context.Context, r agent.Record, minted bool) error {
-	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed: it is leaving
+	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed, so it is leaving
 		proc.WaitGone(ctx, r.Process.Identity, startLimit)
 	}
 	drift, err := s.DriftOf(&r)

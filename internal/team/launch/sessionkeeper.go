@@ -6,15 +6,14 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// SessionKeeper keeps the tmux session of an agent that is ended and started anew, so that whoever is
-// attached to it stays attached.
+// SessionKeeper keeps the tmux session of an agent that is restarted, so that attached clients stay attached.
 type SessionKeeper struct {
-	InView  bool // the agent's window is the one that is shown
+	InView  bool // the agent's window is shown
 	Release func()
 }
 
-// KeepSession keeps the session of an agent's pane until release. Where it cannot, whoever is
-// attached is detached, as when the agent is stopped.
+// KeepSession keeps the session of an agent's pane until release. If that fails, attached clients are detached, as on
+// a stop.
 func (s Starter) KeepSession(ctx context.Context, sight *observe.Sight) SessionKeeper {
 	held := SessionKeeper{Release: func() {}}
 	if sight.Pane == nil || sight.Pane.Attached == 0 || sight.Record.Process.Adopted != nil {

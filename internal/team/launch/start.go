@@ -20,33 +20,33 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Start is how an agent is started, by whichever verb.
+// Start says how an agent is started. All verbs use it.
 type Start struct {
 	Prompt string        // sent as the first message of this start
-	Brief  string        // given to claude by our hook when it has started, beside the prompt; "": nothing
+	Brief  string        // given to claude by our hook after the start, beside the prompt; "": nothing
 	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
-	Trust  bool          // accept the trust of the working directory for the user
+	Trust  bool          // trust the working directory for the user
 
-	TrustDir   string // absolute: the folder that is to be trusted; "" for the working directory, in the project
-	PromptFile string // absolute: where the prompt was read; "" for no file
+	TrustDir   string // absolute: the folder to trust; "" for the working directory, in the project
+	PromptFile string // absolute: the file that the prompt was read from; "": no file
 
 	InPlace  bool              // in the caller's own terminal, without tmux
-	Progress func(what string) // is called with what a slow start waits for; nil: nothing is
+	Progress func(what string) // called with what a slow start waits for; nil: not called
 
-	Program string // path of claude; "" looks for it
-	Again   bool   // by the agent's launcher: what the restart policy remembers is kept
+	Program string // path of claude; "": search for it
+	Again   bool   // by the agent's launcher: the history of the restart policy is kept
 
 	Minted  bool // the session id is new: no other claude can use it, and it has no transcript
 	TakesUp bool // of a spawn: the conversation exists
 }
 
-// Plan is what a start will do, known before anything is done.
+// Plan describes what a start will do, before anything is done.
 type Plan struct {
 	Record    agent.Record
 	Opening   claude.Opening
 	Program   string        // path of claude
 	Args      []string      // claude's arguments
-	Claimed   *agent.Record // already written down, of a spawn
+	Claimed   *agent.Record // already recorded, of a spawn
 	Prompt    string
 	Brief     string // given to claude by our hook, beside the prompt
 	trust     bool
@@ -54,24 +54,24 @@ type Plan struct {
 	new       bool // of a spawn
 	takesUp   bool // of a spawn: the conversation exists
 	inPlace   bool // in the caller's own terminal, without tmux
-	again     bool // by the agent's launcher, as its restart policy has it
+	again     bool // by the agent's launcher, under its restart policy
 	unawaited bool // the command ends before claude is ready
-	InView    bool // a window that is added to an existing session becomes the one that is shown
+	InView    bool // a window added to an existing session becomes the shown one
 	config    claude.Config
 
 	transcriptSize int64         // in bytes, before the start
 	wait           time.Duration // how long a tmux server may read its configuration
 	progress       func(what string)
 
-	Restores *archive.Kept // the kept transcript to put back before the start; nil: none is missing
-	Moved    *Moved        // the working directory is not the recorded one; nil: it is
+	Restores *archive.Kept // the kept transcript to restore before the start; nil: no transcript is missing
+	Moved    *Moved        // nil: the working directory is the recorded one
 	Loss     *keep.Loss    // what was cut off the transcript; nil: nothing
 }
 
-// Moved is a working directory that an agent is started in instead of the recorded one.
+// Moved says that an agent is started in another working directory than the recorded one.
 type Moved struct{ From, To string }
 
-// program is the claude that a start runs.
+// program returns the claude that a start runs.
 func (s Starter) program(start *Start) (string, error) {
 	if start.Program == "" {
 		return claude.FindBinary(s.Variable(claude.BinaryVariable))
@@ -79,7 +79,7 @@ func (s Starter) program(start *Start) (string, error) {
 	return start.Program, claude.CheckBinary(start.Program)
 }
 
-// Plan checks whatever can be checked before a start, and changes nothing.
+// Plan checks everything that can be checked before a start, and changes nothing.
 func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	program, err := s.program(&start)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 		}
 	}
 	if plan.Prompt == "" && opening == claude.OpenNew {
-		plan.Prompt = r.InitialPrompt // nothing was ever said: this is the first start
+		plan.Prompt = r.InitialPrompt // the conversation is empty: this is the first start
 	}
 	plan.Args = claude.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Program, s.Store))
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
@@ -126,8 +126,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	return plan, s.checkStrangers(&plan)
 }
 
-// checkWords checks what will be on claude's command line and in its environment,
-// given or read back.
+// checkWords checks all words for claude's command line and environment, given or read from the record.
 func checkWords(p *Plan) error {
 	return cmp.Or(
 		claude.CheckExtraArgs(p.Record.ClaudeArgs),
@@ -136,7 +135,7 @@ func checkWords(p *Plan) error {
 	)
 }
 
-// checkTmux checks that tmux can be used, unless the start is without it.
+// checkTmux checks that tmux can be used, unless the start does not use it.
 func (s Starter) checkTmux(p *Plan) error {
 	if p.inPlace {
 		return nil
@@ -187,8 +186,8 @@ func (s Starter) checkStrangers(p *Plan) error {
 	return s.ErrStranger(&p.Record, strangers)
 }
 
-// begin starts the planned agent in tmux and returns when tmux was asked to run its
-// launcher. The caller holds the verb lock, and no claude of the record runs.
+// begin starts the planned agent in tmux, and returns after tmux was asked to run its launcher. The caller holds the
+// verb lock, and no claude of the record runs.
 func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) {
 	r = claimedOf(p)
 	if p.trust {
@@ -202,7 +201,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 	before := p.Record.Process
 	on, err := s.target(ctx, &p.Record)
 	if err != nil {
-		return r, err // and the record does not name a start that never began
+		return r, err // so the record does not name a start that never began
 	}
 	if p.Claimed == nil {
 		if r, err = s.Claim(ctx, p); err != nil {
@@ -241,7 +240,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 	return noted, nil
 }
 
-// ClaimAgain writes down a start that the agent's own launcher is about to make in its own pane.
+// ClaimAgain records a start that the agent's own launcher is about to make in its own pane.
 func (s Starter) ClaimAgain(ctx context.Context, p Plan) (agent.Record, error) {
 	if err := s.linkTranscript(p); err != nil {
 		return agent.Record{}, err
@@ -257,13 +256,12 @@ func (s Starter) linkTranscript(p Plan) error {
 	return p.config.LinkTranscript(p.Record.SessionID, p.Record.LaunchCwd())
 }
 
-// LaunchOf is the launch file for the launcher of a claimed start.
+// LaunchOf returns the launch file for the launcher of a claimed start.
 func (s Starter) LaunchOf(p Plan, r *agent.Record) store.Launch {
 	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.Prompt, Brief: p.Brief}
 }
 
-// Claim writes the start down before it happens: whatever dies from here on, the
-// record explains what is found.
+// Claim records the start before it happens. If a process is killed after that, the record explains what is found.
 func (s Starter) Claim(ctx context.Context, p Plan) (claimed agent.Record, err error) {
 	return s.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
 		if !unchanged(r.Process, p.Record.Process) {
@@ -276,14 +274,13 @@ func (s Starter) Claim(ctx context.Context, p Plan) (claimed agent.Record, err e
 	})
 }
 
-// unchanged reports whether a start is as it was at the last look: a late launcher may have
-// begun since.
+// unchanged reports whether a start is the same as at the last look. A late launcher may have begun since then.
 func unchanged(now, then *agent.Process) bool {
 	return observe.SameStart(now, then) && (now == nil || now.PID == then.PID && now.Launcher == then.Launcher)
 }
 
-// placeFor is where a start will run, before its tmux server is identified: if the verb is
-// killed, the record still shows where the session is.
+// placeFor returns where a start will run, before its tmux server is identified: if the verb is killed, the record
+// still shows where the session is.
 func (s Starter) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
 	client, err := s.Tmux(s.SocketFor(before))
 	if err != nil {
@@ -292,7 +289,7 @@ func (s Starter) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
 	return &agent.TmuxPlace{Socket: s.SocketFor(before), Path: client.Path()}, nil
 }
 
-// Claimed is the record of a plan with a start that is about to happen.
+// Claimed returns the record of a plan, with a start that is about to happen.
 func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	self, err := proc.Self()
 	if err != nil {

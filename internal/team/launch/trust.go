@@ -10,9 +10,8 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// checkTrust checks the folder that --trust has Claude trust for the user. Claude trusts all that
-// is in it too, so the home folder and those above it are refused, and one outside of the project
-// has to be named.
+// checkTrust checks the folder that --trust has Claude trust for the user. Claude then trusts everything in it, so
+// checkTrust refuses the home folder and those above it. A folder outside the project must be named.
 func (s Starter) checkTrust(p *Plan) error {
 	if !p.trust {
 		return nil
@@ -36,8 +35,8 @@ func (s Starter) checkTrust(p *Plan) error {
 	return nil
 }
 
-// homes are the folders that count as the user's home: /, $HOME, and the one in the user database,
-// since $HOME may be missing or another.
+// homes returns the folders that count as the user's home: /, $HOME, and the home in the user database, because $HOME
+// may be unset or different.
 func (s Starter) homes() []string {
 	homes := []string{"/"}
 	if home := s.Variable("HOME"); filepath.IsAbs(home) {
@@ -49,5 +48,5 @@ func (s Starter) homes() []string {
 	return homes
 }
 
-// TrustFlag is the option that accepts the trust of a folder.
+// TrustFlag returns the option that trusts a folder.
 func TrustFlag(folder string) string { return "--trust=" + human.ShellWord(observe.RealPath(folder)) }

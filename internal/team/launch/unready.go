@@ -17,18 +17,18 @@ import (
 	"nbs-worker/internal/team/launcher"
 )
 
-// What was started and does not get ready is either slow, or no Claude Code at all. It is asked for its version
-// before the wait ends, so that the end of the wait can say which.
+// If the started program does not get ready, it is either slow or not Claude Code. It is asked for its version before
+// the wait ends, so that the error can say which.
 
-// asking is a program that is asked for its version.
+// asking is a program that was asked for its version.
 type asking struct {
 	cancel context.CancelFunc
 	done   chan struct{}
-	said   string // by then
+	said   string // its output so far
 	failed bool   // it did not answer in time, or could not be started
 }
 
-// askVersion asks what was started for its version, once the last quarter of the wait has begun.
+// askVersion asks the started program for its version when the last quarter of the wait has begun.
 func (w *starting) askVersion(ctx context.Context) {
 	if w.version != nil || w.wait == 0 || w.ready || w.record.Process.PID == 0 || time.Since(w.begun) < w.wait/4*3 {
 		return
@@ -43,7 +43,7 @@ func (w *starting) askVersion(ctx context.Context) {
 			a.failed = true
 			return
 		}
-		defer func() { _ = os.RemoveAll(dir) }() // it is empty, or a claude's that was asked for nothing else
+		defer func() { _ = os.RemoveAll(dir) }() // empty, or written by a claude that was only asked for its version
 		a.said, err = launcher.Ask(ctx, w.plan.Program, []string{"--version"}, claude.ScratchEnv(w.Env, dir), dir)
 		_, exited := errors.AsType[interface {
 			error
@@ -60,7 +60,7 @@ func (w *starting) stopAsking() {
 	}
 }
 
-// answered reports whether the program has answered, or failed to.
+// answered reports whether the program has answered or failed to answer.
 func (a *asking) answered() bool {
 	if a == nil {
 		return false
@@ -73,7 +73,7 @@ func (a *asking) answered() bool {
 	}
 }
 
-// unready is the error for a claude that runs and was not ready in time. It says what was seen of it.
+// unready returns the error for a claude that runs but was not ready in time. It says what was seen of it.
 func (w *starting) unready(ctx context.Context) error {
 	handle := w.record.Handle
 	seen, isClaude := w.seen(ctx)
@@ -91,7 +91,7 @@ func (w *starting) unready(ctx context.Context) error {
 	return err.Hint("to wait for it: nbs-worker wait %s --for ready,waiting --timeout 5m", handle)
 }
 
-// seen says what was seen of a claude that is not ready, and whether that proves that it is one.
+// seen returns what was seen of a claude that is not ready, and whether that proves that it is a claude.
 func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
 	all := []string{fmt.Sprintf("pid %d runs", w.record.PID)}
 	if _, err := w.Registered(&w.record); err == nil {
@@ -116,7 +116,7 @@ func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
 	return strings.Join(all, ", "), isClaude
 }
 
-// quoteScreen quotes claude's last words: a single line inline, several on lines of their own.
+// quoteScreen quotes claude's last words: a single line inline, several lines on their own.
 func quoteScreen(screen string) string {
 	var lines []string
 	for line := range strings.Lines(screen) {

@@ -8,13 +8,12 @@ import (
 )
 
 const (
-	askLimit = 20 * time.Second       // a tenth of a second is usual; a machine may be busy
+	askLimit = 20 * time.Second       // usually it takes a tenth of a second; the machine may be busy
 	askDelay = 500 * time.Millisecond // for the stdout pipe, which another process may keep open
 	askBytes = 1 << 20
 )
 
-// Ask runs claude without a terminal, with arguments that make it print something and exit, and
-// returns its stdout.
+// Ask runs claude without a terminal, with arguments that make it print something and exit. It returns the stdout.
 func Ask(ctx context.Context, program string, args, env []string, dir string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

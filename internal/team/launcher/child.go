@@ -21,7 +21,7 @@ import (
 	"nbs-worker/internal/store/turnfiles"
 )
 
-// child is a claude that was started.
+// child is a started claude.
 type child struct {
 	cmd      *exec.Cmd
 	launch   store.Launch
@@ -29,29 +29,29 @@ type child struct {
 	terminal terminal
 	started  time.Time
 	memory   proc.MemoryWatch
-	look     func(byClock bool) bool   // is called when the record may have moved to another conversation, or a message may wait; returns whether one does
-	looks    chan struct{}             // has an element when a look is asked for
-	left     chan struct{}             // is closed when claude has been waited for
-	looked   chan struct{}             // is closed after the last look
-	hungUp   atomic.Bool               // the terminal went away
+	look     func(byClock bool) bool   // called when the record may have moved, or a message may wait; returns whether one waits
+	looks    chan struct{}             // has an element when a look is requested
+	left     chan struct{}             // closed when claude has been waited for
+	looked   chan struct{}             // closed after the last look
+	hungUp   atomic.Bool               // the terminal was hung up
 	asked    atomic.Bool               // the launcher was sent SIGTERM
 	wrong    atomic.Pointer[error]     // why the launcher itself ended claude
 	ready    atomic.Pointer[time.Time] // when claude was seen to be ready; nil: not yet
 	entry    atomic.Pointer[live.Held]
 }
 
-// ending is how claude ended.
+// ending describes how claude ended.
 type ending struct {
 	err    error // wait itself failed
 	status syscall.WaitStatus
 	hungUp bool
-	oom    uint64 // processes of its memory cgroup that the kernel has killed meanwhile
+	oom    uint64 // processes of its memory cgroup that the kernel has killed since the start
 }
 
-// startChild starts claude as the record has it, on this process's own terminal and in its
-// process group: in another group it could not read the terminal, and behind a pipe it would
-// not draw. How the conversation is opened was decided by the command that wrote the launch file,
-// which knew how the last start had ended. If that is wrong by now, claude refuses to start.
+// startChild starts claude as recorded, on this process's own terminal and in its process group. In another group,
+// claude could not read the terminal; behind a pipe, it would not draw. The command that wrote the launch file has
+// decided how to open the conversation, because it knew how the last start ended. If that has changed since, claude
+// refuses to start.
 func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look func(bool) bool, signals chan os.Signal) (*child, error) {
 	config, err := claude.ConfigOf(&record.Spec, launch.Env)
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 		cmd: cmd, launch: launch, config: config, terminal: saveTerminal(), started: l.Now(),
 		look: look, looks: make(chan struct{}, 1), left: make(chan struct{}), looked: make(chan struct{}),
 	}
-	if launch.Brief != "" { // claude's first hook takes it from there
+	if launch.Brief != "" { // claude's first hook reads it there
 		if _, err := l.Store.TurnFiles(launch.Invocation).Put(turnfiles.Briefing, launch.Brief); err != nil {
 			return nil, err
 		}
@@ -86,16 +86,16 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 	return c, nil
 }
 
-// limitOpenFiles gives claude, and the shells of its tools, the soft limit that the
-// caller's shell had. A tmux server has a raised one, and hands it to all of its panes;
-// programs that close or select on all descriptors they may have take it badly.
+// limitOpenFiles gives claude, and the shells of its tools, the soft limit of the caller's shell. A tmux server has a
+// raised limit and passes it to all of its panes. That harms programs that close or select on all possible
+// descriptors.
 func limitOpenFiles(soft uint64) {
 	var limit unix.Rlimit
 	if soft == 0 || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return
 	}
 	limit.Cur = min(soft, limit.Max)
-	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // to lower one's own limit is always allowed
+	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // lowering one's own limit is always allowed
 }
 
 func startFailure(err error, program, dir string) error {
@@ -106,15 +106,15 @@ func startFailure(err error, program, dir string) error {
 	if passes(err) {
 		return fail.Errorf(fail.Failed, "start claude: %w", err)
 	}
-	isMissing := errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOEXEC) // or its interpreter is
+	isMissing := errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOEXEC) // or its interpreter is missing
 	if isMissing || claude.CheckBinary(program) != nil {
 		return claude.CannotRun(program, err)
 	}
 	return fail.Errorf(fail.Unfit, "start claude: %w", err)
 }
 
-// passes reports whether a start failed because the machine was short of something, or because the
-// program was just being installed: the next start may succeed.
+// passes reports whether a start failed because the machine was short of something, or because the program was being
+// installed. The next start may succeed.
 func passes(err error) bool {
 	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ETXTBSY, unix.EINTR},
 		func(passing error) bool { return errors.Is(err, passing) })
@@ -134,8 +134,8 @@ func (c *child) holdEntry() {
 	}
 }
 
-// readyAfter reports whether claude was seen to be ready, and how long after its start; 0 when only a
-// hook of claude's shows that it was.
+// readyAfter reports whether claude was seen to be ready, and how long after its start; 0 when only a hook showed
+// that.
 func (c *child) readyAfter(said agent.Report) (after time.Duration, ready bool) {
 	if at := c.ready.Load(); at != nil {
 		return at.Sub(c.started), true
@@ -149,8 +149,8 @@ func (c *child) dropEntry() {
 	}
 }
 
-// movedTo returns the conversation to which claude had moved by itself when it ended. Its registry
-// entry says so: a killed claude leaves the file, and of any other the open entry is read.
+// movedTo returns the conversation to which claude had moved by itself before it ended. Its registry entry names it.
+// A killed claude leaves the file; any other removes it, so the open entry is read.
 func (c *child) movedTo(r *agent.Record, report agent.Report) (id agent.SessionID, moved bool) {
 	if id, moved = c.config.Registry().MovedTo(r, report, 0); moved {
 		return id, true
@@ -163,7 +163,7 @@ func (c *child) movedTo(r *agent.Record, report agent.Report) (id agent.SessionI
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// takeBack kills a claude that must not run, and gives the terminal back.
+// takeBack kills a claude that must not run, and restores the terminal.
 func (c *child) takeBack() error {
 	_ = c.cmd.Process.Kill()
 	end := c.wait()
@@ -172,7 +172,7 @@ func (c *child) takeBack() error {
 	return end.err
 }
 
-// ended reports whether claude has already left, whether or not somebody has waited for it.
+// ended reports whether claude has already left, also when it has not been waited for.
 func (c *child) ended() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, c.pid(), &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
@@ -190,7 +190,7 @@ func (c *child) wait() ending {
 	return ending{err: err, status: status, hungUp: c.hungUp.Load() || c.terminal.gone(), oom: c.memory.Kills()}
 }
 
-// shellCode is the exit code as a shell reports it.
+// shellCode returns the exit code that a shell would report.
 func (e ending) shellCode() int {
 	if e.status.Signaled() {
 		return 128 + int(e.status.Signal())

@@ -22,11 +22,11 @@ type evidence struct {
 	ready      bool          // claude was seen to be ready
 	readyAfter time.Duration // how long after its start
 	failure    *agent.Failure
-	wrong      error // why the launcher ended claude; nil: it did not
+	wrong      error // why the launcher ended claude; nil: it did not end it
 	now        time.Time
 }
 
-// ending says what the end of a claude that ran means for the next start.
+// ending returns what the end of a claude that ran means for the next start.
 func (e *evidence) ending() restart.Ending {
 	end := restart.Ending{Class: e.class(), Reason: e.exit.Summary(), Abnormal: e.exit.Signal != "" || e.exit.Code > signalled}
 	if e.ready {
@@ -48,7 +48,7 @@ func (e *evidence) ending() restart.Ending {
 	return end
 }
 
-// signalled is the exit code above which a program says that a signal made it leave.
+// signalled is added to the number of a signal in the exit code of a program that left because of the signal.
 const signalled = 128
 
 // well reports whether the start had succeeded.
@@ -73,8 +73,8 @@ func (e *evidence) class() agent.EndClass {
 	return e.classOfCode()
 }
 
-// classOfCode classifies an exit with a code that is not 0: by how the last turn failed and, unless the
-// start had succeeded, by the last words on the screen. Later these may be anybody's.
+// classOfCode classifies an exit with a code other than 0 by the failure of the last turn. If the start had not
+// succeeded, it also reads the last words on the screen; later they may be from another program.
 func (e *evidence) classOfCode() agent.EndClass {
 	words := ""
 	if !e.well() {
@@ -92,7 +92,7 @@ func (e *evidence) classOfCode() agent.EndClass {
 	return agent.EndCrash
 }
 
-// failedBy reports whether its last turn ended with an error of that class.
+// failedBy reports whether the last turn ended with an error of that class.
 func (e *evidence) failedBy(class string) bool { return e.failure != nil && e.failure.Class == class }
 
 // saysLogin reports whether claude's last words ask for a login.
@@ -101,7 +101,7 @@ func saysLogin(words string) bool {
 	return slices.ContainsFunc(known, func(ask string) bool { return strings.Contains(words, ask) })
 }
 
-// refused is the ending of a start that failed before claude ran.
+// refused returns the ending of a start that failed before claude ran.
 func refused(cause error) restart.Ending {
 	return restart.Ending{
 		Class: classOf(cause), Reason: cause.Error(), Abnormal: true, NoRoom: noRoom(cause) || passes(cause),
@@ -109,8 +109,8 @@ func refused(cause error) restart.Ending {
 	}
 }
 
-// classOf classifies what kept claude from being started. A lock of .nbs that was not free in time is
-// no fault of the conversation's, and is tried again; so is a program that is not there while it is updated.
+// classOf classifies the reason why claude was not started. A locked .nbs is no fault of the conversation, and the
+// start is tried again; so it is if the program is missing during its update.
 func classOf(cause error) agent.EndClass {
 	if errors.Is(cause, store.ErrStayedLocked) || errors.Is(cause, claude.ErrCannotRun) {
 		return agent.EndCrash

@@ -15,8 +15,8 @@ import (
 	"nbs-worker/internal/team/restart"
 )
 
-// noteExit writes down how claude ended and what follows, and tidies what a killed one left. The
-// record's own process entry stays: it says which start this was the end of.
+// noteExit records how claude ended and what follows, and removes what a killed claude left. The process entry of the
+// record stays: it names the start that has ended.
 func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *child, end ending, signals chan os.Signal) (ended, error) {
 	over := ended{code: end.shellCode()}
 	if end.err != nil {
@@ -35,7 +35,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 		if err := checkCurrent(r, exit.Invocation); err != nil {
 			return err
 		}
-		// If the record is not allowed, the process below a wrapper may be anybody's.
+		// If the record is not allowed, the process below a wrapper may be any process.
 		if id, moved := child.movedTo(r, l.Store.Report(handle)); moved && !l.Store.IsNotAllowed(r) {
 			r.Replace(id, exit.At, live.Moved)
 		}
@@ -58,7 +58,7 @@ func (l *Launcher) noteExit(ctx context.Context, handle agent.Handle, child *chi
 	over.record = record
 	untold = errors.Join(untold, l.journalExit(ctx, child, &over, &exit))
 	if over.decision.Again {
-		return over, nil // the record has the exit, and that the next start is waited for
+		return over, nil // the record has the exit, and says that a next start follows
 	}
 	return over, untold
 }
@@ -69,7 +69,7 @@ func (l *Launcher) exitOf(ctx context.Context, child *child, end ending, report 
 		At: stamp(l.Now()), Invocation: child.launch.Invocation, Code: end.status.ExitStatus(), HungUp: end.hungUp,
 		UptimeS: int64(l.Now().Sub(child.started) / time.Second), OOMKills: end.oom, EndReason: live.EndReason(report.End),
 	}
-	if !end.hungUp { // else there is no screen any more
+	if !end.hungUp { // after a hangup there is no screen
 		exit.LastScreen = l.lastScreen(ctx)
 	}
 	if end.status.Signaled() {
@@ -78,8 +78,8 @@ func (l *Launcher) exitOf(ctx context.Context, child *child, end ending, report 
 	return exit
 }
 
-// journalExit keeps the transcripts of a claude that has ended, removes its registry entry and journals its exit
-// and what follows.
+// journalExit keeps the transcripts of a claude that has ended, removes its registry entry, and journals its exit and
+// what follows.
 func (l *Launcher) journalExit(ctx context.Context, child *child, over *ended, exit *agent.Exit) error {
 	record := &over.record
 	if err := Keep(ctx, l.Store, child.config, record); err != nil {
@@ -93,7 +93,7 @@ func (l *Launcher) journalExit(ctx context.Context, child *child, over *ended, e
 	)
 }
 
-// endingOf says what the end of a claude means for the next start.
+// endingOf returns what the end of a claude means for the next start.
 func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, signals chan os.Signal) restart.Ending {
 	seen := evidence{exit: *exit, uptime: l.Now().Sub(c.started), failure: report.Failure, now: l.Now()}
 	seen.readyAfter, seen.ready = c.readyAfter(report)
@@ -105,8 +105,8 @@ func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, sig
 	return end
 }
 
-// noteRefusal writes down why claude was not started and, for a start that the launcher made by
-// itself, what follows.
+// noteRefusal records why claude was not started. For a start that the launcher made itself, it also records what
+// follows.
 func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *Restart, cause error, signals chan os.Signal) (over ended, err error) {
 	id := next.Launch.Invocation
 	over.code = int(fail.KindOf(cause))
@@ -125,7 +125,7 @@ func (l *Launcher) noteRefusal(ctx context.Context, handle agent.Handle, next *R
 		return err
 	}
 	if err = l.retryWrite(ctx, handle, verbWaits, signals, next.release, write); errors.Is(err, agent.ErrSuperseded) {
-		return ended{}, nil // the record tells of another start
+		return ended{}, nil // the record names another start
 	}
 	if err != nil {
 		return ended{}, err
@@ -138,7 +138,7 @@ const (
 	screenTimeout = time.Second
 )
 
-// lastScreen is what the pane shows at the end; "" where there is no tmux.
+// lastScreen returns what the pane shows at the end; "" without tmux.
 func (l *Launcher) lastScreen(ctx context.Context) string {
 	socket, _, inTmux := strings.Cut(l.Pane["TMUX"], ",")
 	if !inTmux {
@@ -150,7 +150,7 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	// A server that is stuck is not asked: the command that ends the agent waits for this launcher.
+	// A stuck server is not asked: the command that ends the agent is waiting for this launcher.
 	if server, err := client.ServerPID(); err == nil && health.Stuck(server) {
 		return ""
 	}
@@ -161,8 +161,7 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 	return tail(screen, screenLimit)
 }
 
-// tail returns the end of a screen: whole lines, without blank ones at either end,
-// at most limit bytes.
+// tail returns the end of a screen in whole lines, without blank lines at either end, at most limit bytes.
 func tail(screen string, limit int) string {
 	screen = strings.ToValidUTF8(strings.Trim(screen, "\n \t"), "")
 	if len(screen) <= limit {

@@ -15,8 +15,8 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// holding keeps others from an agent's conversation: by the lease within this project, and by
-// a lock on the transcript against other projects. It follows the agent when that moves.
+// holding keeps others out of an agent's conversation: within this project by the lease, against other projects by a
+// lock on the transcript. It follows the agent to another conversation.
 type holding struct {
 	launcher *Launcher
 	config   claude.Config
@@ -24,11 +24,11 @@ type holding struct {
 	start    agent.Invocation
 
 	mu     sync.Mutex
-	id     agent.SessionID // the conversation that is held
-	denied agent.SessionID // the one that could not be taken, as the journal says; "": none
+	id     agent.SessionID // the held conversation
+	denied agent.SessionID // the conversation that could not be taken, according to the journal; "": none was denied
 	letGo  func()
-	locked bool        // its transcript too, which is not there before the first prompt
-	again  *time.Timer // looks again for a move that is waited for; nil: none was
+	locked bool        // the transcript is locked too; it does not exist before the first prompt
+	again  *time.Timer // looks again for an expected move; nil: no move is expected
 }
 
 // hold takes the record's conversation for a start.
@@ -55,16 +55,16 @@ func (h *holding) take(record *agent.Record) (letGo func(), locked bool, err err
 	case err == nil:
 		return func() { release(); endLease() }, locked, nil
 	case record.TranscriptSeen.IsZero() && fail.KindOf(err) != fail.Conflict:
-		return endLease, false, nil // what lies broken beside the transcripts keeps no new conversation down
+		return endLease, false, nil // a fault beside the transcripts does not keep a new conversation down
 	default:
 		endLease()
 		return nil, false, err
 	}
 }
 
-// follow takes the conversation to which the record has moved, then lets go of the one
-// before. When somebody else has it, that is written down once: the agent is in it all the
-// same, and each of its turns asks for another try.
+// follow takes the conversation to which the record has moved, then releases the one before. If another process holds
+// the new conversation, that is journalled once: the agent uses it anyway, and each of its turns causes another
+// attempt.
 func (h *holding) follow(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *holding) follow(ctx context.Context) {
 	h.denied = ""
 }
 
-// stay locks the transcript of the conversation that is held, once there is one.
+// stay locks the transcript of the held conversation, once it exists.
 func (h *holding) stay(ctx context.Context, record *agent.Record) {
 	if !h.locked {
 		release, locked, err := h.config.Hold(h.id)
@@ -104,16 +104,16 @@ func (h *holding) stay(ctx context.Context, record *agent.Record) {
 	h.denied = "" // the agent may have come back to it
 }
 
-// How often the registry is read again for a move that a hook has reported: at first, when
-// it usually follows, then less often, and for how long at most.
+// How often, and for how long at most, the registry is read again for a move that a hook has reported: often at
+// first, because it usually follows soon, then less often.
 const (
 	followAgain  = 50 * time.Millisecond
 	followLate   = time.Second
 	followAtMost = 2 * time.Minute
 )
 
-// moveRecord moves the record to the conversation to which claude has moved by itself. A hook reports
-// the move, but only Claude's registry is believed, which may be some moments behind the hook.
+// moveRecord moves the record to the conversation to which claude has moved by itself. A hook reports the move, but
+// only Claude's registry is trusted, and that may be a moment behind the hook.
 func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 	if record.Process.PID == 0 || record.Desired != agent.DesiredRunning {
 		return
@@ -135,7 +135,7 @@ func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 		next = followLate
 	}
 	switch {
-	case waited > followAtMost: // the next turn's hook asks again
+	case waited > followAtMost: // the hook of the next turn asks again
 	case h.again == nil:
 		h.again = time.AfterFunc(next, func() { h.follow(ctx) })
 	default:
@@ -143,7 +143,7 @@ func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 	}
 }
 
-// verbStarts reports if a command is starting the agent, or is about to, and waits for the result.
+// verbStarts reports whether a command is starting the agent, or is about to, and waits for the result.
 func (l *Launcher) verbStarts(handle agent.Handle) bool {
 	if holder, signed := l.Store.VerbHolder(handle); signed && holder.Left {
 		return false
@@ -151,7 +151,7 @@ func (l *Launcher) verbStarts(handle agent.Handle) bool {
 	return observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
 }
 
-// noteDenied journals, once, that somebody else holds a conversation, and what failed on it.
+// noteDenied journals, once, that another process holds a conversation, and what failed because of that.
 func (h *holding) noteDenied(ctx context.Context, record *agent.Record, failed string, cause error) {
 	if h.denied != record.SessionID {
 		_ = h.launcher.journal(ctx, "failed", record, failed+": "+cause.Error())
@@ -159,7 +159,7 @@ func (h *holding) noteDenied(ctx context.Context, record *agent.Record, failed s
 	h.denied = record.SessionID
 }
 
-// release gives the conversation up, and follows no more.
+// release releases the conversation, and stops following.
 func (h *holding) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

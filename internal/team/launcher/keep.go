@@ -10,13 +10,12 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// Keep gives each transcript of an agent, of its present conversation and of those before, a
-// second name in the archive, where Claude does not delete it. It skips a transcript that is not
-// there. No caller fails because of its error: the agent runs all the same.
+// Keep gives each transcript of an agent, of present and earlier conversations, a second name in the archive, where
+// Claude does not delete it. It skips a missing transcript. Callers do not fail on its error: the agent runs anyway.
 func Keep(ctx context.Context, in *store.Store, config claude.Config, r *agent.Record) error {
 	var errs []error
 	for _, id := range r.Conversations() {
-		if id == r.SessionID || !in.Archive().HasLink(id) { // an earlier conversation that has its link needs none
+		if id == r.SessionID || !in.Archive().HasLink(id) { // an earlier conversation that has its link needs no other
 			errs = append(errs, keep(ctx, in, config, id))
 		}
 	}
@@ -35,8 +34,8 @@ func keep(ctx context.Context, in *store.Store, config claude.Config, id agent.S
 	return err
 }
 
-// noteCost completes what the status line said of a claude that has ended. Claude writes the last cost into the
-// transcript when it leaves, and does not call its status line any more. It may be lost without harm.
+// noteCost adds the last cost to the status line's data of a claude that has ended. Claude writes the last cost to
+// the transcript when it leaves, and no longer calls its status line. Losing it does no harm.
 func (l *Launcher) noteCost(ctx context.Context, child *child, r *agent.Record) {
 	file, found, err := child.config.Transcript(r.SessionID)
 	if err != nil || !found {

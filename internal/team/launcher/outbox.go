@@ -16,9 +16,9 @@ import (
 	"nbs-worker/internal/store/trust"
 )
 
-// outbox starts a deliverer for the messages that wait for an agent, when they may be typed by now. The
-// launcher looks at each FollowSignal; the end of a deliverer sends that too, and starts no other. While a
-// message waits it looks by the clock too: no hook runs, and no file changes, when a person deletes a draft.
+// outbox starts a deliverer for waiting messages when they may be typed. The launcher looks at each FollowSignal; the
+// end of a deliverer sends that too, but starts no other. While a message waits, the launcher also looks by the
+// clock: if a person deletes a draft, no hook runs and no file changes.
 type outbox struct {
 	launcher *Launcher
 	registry live.Registry
@@ -29,14 +29,14 @@ type outbox struct {
 	runs  atomic.Bool // the last deliverer has not ended
 }
 
-// occasion is what a deliverer is for: a message, and the end of a turn.
+// occasion is the reason for a deliverer: a message, and the end of a turn.
 type occasion struct {
 	due  string // entry
 	idle time.Time
 }
 
-// look starts a deliverer when there is a new occasion for one, in a session of its own: the keys of the
-// terminal are claude's. The journal has the result. byClock is an occasion too, unless claude is in a turn or at a
+// look starts a deliverer when there is a new occasion. The deliverer runs in its own session, because the keys of
+// the terminal are claude's. It journals the result. byClock is an occasion too, unless claude is in a turn or at a
 // dialog. waits reports whether there is a message to deliver.
 func (o *outbox) look(ctx context.Context, byClock bool) (waits bool) {
 	now := occasion{due: o.launcher.Store.Outbox(o.handle).Due()}
@@ -69,7 +69,7 @@ func (o *outbox) deliver(ctx context.Context) {
 	cmd.Dir, cmd.Env = o.launcher.Store.Project(), o.env
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	if cmd.Start() != nil {
-		return // the clock brings another try
+		return // the clock causes another attempt
 	}
 	o.runs.Store(true)
 	go func() {
@@ -78,17 +78,17 @@ func (o *outbox) deliver(ctx context.Context) {
 	}()
 }
 
-// outboxFor is the outbox of an agent that is started from a launch file. Its deliverer has the environment
-// of the command that started the agent, but no agent's mark, and the launcher's folders for the user's state.
+// outboxFor returns the outbox of an agent that is started from a launch file. Its deliverer has the environment of
+// the command that started the agent, without an agent's mark, and the launcher's folders for the user's state.
 func (l *Launcher) outboxFor(handle agent.Handle, launch store.Launch, registry live.Registry) *outbox {
-	env := append(slices.Clone(launch.Env), agent.InvocationVariable+"=", agent.HandleVariable+"=") // the last of a name counts
+	env := append(slices.Clone(launch.Env), agent.InvocationVariable+"=", agent.HandleVariable+"=") // the last value of a name counts
 	for name, value := range l.state() {
 		env = append(env, name+"="+value)
 	}
 	return &outbox{launcher: l, registry: registry, handle: handle, env: env}
 }
 
-// state is the environment variables that name the folders of the user's state.
+// state returns the environment variables that name the folders of the user's state.
 func (l *Launcher) state() map[string]string {
 	state := map[string]string{}
 	for name, value := range map[string]string{trust.HomeVariable: string(l.Store.Home()), trust.RuntimeVariable: l.Store.Runtime()} {

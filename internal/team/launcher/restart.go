@@ -19,26 +19,25 @@ import (
 	"nbs-worker/internal/team/restart"
 )
 
-// Restarter prepares the starts that a launcher makes by itself, by the rules of a verb's start.
+// Restarter prepares the starts that a launcher makes itself, by the rules of a verb's start.
 type Restarter interface {
-	// Ready claims the next start of an agent whose last start is over, when it is its turn, and holds
-	// the agent until the start is proved. Errors: [agent.ErrSuperseded] when the agent is not to be
-	// started any more, [ErrPaused] when not yet.
+	// Ready claims the next start of an agent whose last start is over. It waits for the turn of the start, and holds
+	// the agent until the start is proved. Errors: [agent.ErrSuperseded] when the agent must not be started any more;
+	// [ErrPaused] when not yet.
 	Ready(ctx context.Context, over *agent.Record, last store.Launch) (Restart, error)
 }
 
-// ErrPaused means that the project is paused: no launcher starts an agent again.
+// ErrPaused means that the project is paused, so no launcher restarts an agent.
 var ErrPaused = errors.New("the project is paused")
 
 // Restart is a start of an agent that a launcher makes.
 type Restart struct {
 	Launch store.Launch
 
-	// Prove returns when claude is ready, or takes too long. An error says why claude must not run:
-	// it is not alone, or not what was recorded. nil: a verb or a person asked for the start, and
-	// checks it.
+	// Prove returns when claude is ready or takes too long. Its error is why claude must not run: it is not alone, or
+	// not what was recorded. nil: a verb or a person asked for the start, and checks it.
 	Prove   func(ctx context.Context) error
-	Release func() // gives the agent back to other commands, and the turn to other starts
+	Release func() // releases the agent for other commands, and the turn for other starts
 }
 
 func (r *Restart) release() {
@@ -48,8 +47,8 @@ func (r *Restart) release() {
 	r.Release = nil
 }
 
-// decide says what follows an end, and notes it in the record. While a verb is about to start the
-// agent, the verb decides.
+// decide decides what follows an end, and writes it into the record. While a verb is about to start the agent, the
+// verb decides.
 func (l *Launcher) decide(r *agent.Record, end restart.Ending) restart.Decision {
 	if l.Restarts == nil {
 		return restart.Decision{}
@@ -61,7 +60,7 @@ func (l *Launcher) decide(r *agent.Record, end restart.Ending) restart.Decision 
 	return decision
 }
 
-// journalDecision explains a decision.
+// journalDecision journals a decision with its reason.
 func (l *Launcher) journalDecision(ctx context.Context, r *agent.Record, decision restart.Decision) error {
 	event := "down"
 	switch {
@@ -75,8 +74,7 @@ func (l *Launcher) journalDecision(ctx context.Context, r *agent.Record, decisio
 	return l.journal(ctx, event, r, decision.Why)
 }
 
-// again waits for as long as was decided and makes the next start ready; nil when the agent stays
-// down.
+// again waits for the decided time and makes the next start ready; nil when the agent stays down.
 func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, signals chan os.Signal) *Restart {
 	for decision := over.decision; ; {
 		l.tell(decision)
@@ -98,11 +96,11 @@ func (l *Launcher) again(ctx context.Context, over *ended, last store.Launch, si
 	}
 }
 
-// pauseRetry is how often the launcher looks whether a pause has ended.
+// pauseRetry is how often the launcher checks whether a pause has ended.
 const pauseRetry = time.Minute
 
-// readyIn makes the next start ready after a while, and not while the project is paused or the disk full. asked:
-// somebody asked the launcher to leave.
+// readyIn waits for a time, and while the project is paused or the disk is full, and then makes the next start ready.
+// asked reports that the launcher was asked to leave.
 func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Record, last store.Launch, signals chan os.Signal) (next Restart, asked bool, err error) {
 	waiting, stop := l.untilAsked(ctx, signals, func() bool { return l.isTakenBack(over) })
 	defer stop()
@@ -124,7 +122,7 @@ func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Re
 	}
 }
 
-// due returns after a while. Errors: those of the context, and [ErrPaused].
+// due returns after a time. Errors: those of the context; [ErrPaused].
 func (l *Launcher) due(ctx context.Context, in time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -144,10 +142,9 @@ func (l *Launcher) after(in time.Duration) <-chan time.Time {
 	return time.After(in)
 }
 
-// untilAsked returns a context that ends when the launcher is asked to leave: by a command, by the end
-// of its terminal, or by a person's C-c there. The signal is kept for a claude that comes up all the
-// same. The context's cause is [agent.ErrSuperseded] when a command has called the next start off, as
-// the record shows.
+// untilAsked returns a context that ends when the launcher is asked to leave: by a command, by the end of its
+// terminal, or by a person's C-c there. The signal is kept in case a claude still starts. The context's cause is
+// [agent.ErrSuperseded] when the record shows that a command has cancelled the next start.
 func (l *Launcher) untilAsked(ctx context.Context, signals chan os.Signal, isTakenBack func() bool) (waiting context.Context, stop func()) {
 	waiting, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
@@ -173,7 +170,7 @@ func (l *Launcher) untilAsked(ctx context.Context, signals chan os.Signal, isTak
 	return waiting, func() { cancel(nil); <-done }
 }
 
-// isTakenBack reports whether the record says that the next start is not to be made any more.
+// isTakenBack reports whether the record says that the next start was cancelled.
 func (l *Launcher) isTakenBack(over *agent.Record) bool {
 	r, err := l.Store.Load(over.Handle)
 	return err == nil && checkCurrent(&r, over.Process.Invocation) == nil && !r.AwaitsStart()
@@ -182,7 +179,7 @@ func (l *Launcher) isTakenBack(over *agent.Record) bool {
 // leaves reports whether a signal asks the launcher to leave.
 func leaves(sig os.Signal) bool { return sig == unix.SIGTERM || sig == unix.SIGHUP }
 
-// wasAsked reports whether the launcher was asked to leave right when its claude ended.
+// wasAsked reports whether the launcher was asked to leave at the moment its claude ended.
 func wasAsked(signals chan os.Signal) (asked bool) {
 	for {
 		select {
@@ -198,16 +195,16 @@ func wasAsked(signals chan os.Signal) (asked bool) {
 func put(signals chan<- os.Signal, sig os.Signal) {
 	select {
 	case signals <- sig:
-	default: // it is full of others, and claude will get one of them
+	default: // it is full of other signals, and claude will get one of them
 	}
 }
 
-// provingAtMost is how long a start that is not proved yet keeps other commands from the agent. A
-// command that would stop a claude that hangs waits longer.
+// provingAtMost is how long an unproved start keeps other commands from the agent. A command that would stop a
+// hanging claude waits longer.
 const provingAtMost = 15 * time.Second
 
-// prove proves, in the background, a start that the launcher made by itself, and kills a claude that
-// must not run. proven ends the proof and returns when it is over.
+// prove proves, in the background, a start that the launcher made itself, and kills a claude that must not run.
+// proven ends the proof and returns when the proof is over.
 func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven func()) {
 	switch {
 	case next.Prove == nil && next.Release == nil:
@@ -232,12 +229,12 @@ func (l *Launcher) prove(ctx context.Context, next *Restart, c *child) (proven f
 			_ = c.cmd.Process.Kill()
 		}
 		next.Prove = nil     // frees the plan of the start
-		debug.FreeOSMemory() // the long sleep has begun meanwhile
+		debug.FreeOSMemory() // the long sleep has begun
 	}()
 	return func() { cancel(); <-done }
 }
 
-// keepTurn gives back the turn of a start that nobody proves: when claude is ready, or takes long.
+// keepTurn gives back the turn of an unproved start when claude is ready or takes long.
 func (l *Launcher) keepTurn(next *Restart, c *child) (given func()) {
 	const retry = 100 * time.Millisecond
 	late, done := l.after(provingAtMost), make(chan struct{})
@@ -257,7 +254,7 @@ func (l *Launcher) keepTurn(next *Restart, c *child) (given func()) {
 	return func() { <-done }
 }
 
-// noteUnready writes down why the next start could not be made ready, and decides anew.
+// noteUnready records why the next start could not be made ready, and decides again.
 func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause error, signals chan os.Signal) (decision restart.Decision) {
 	var record agent.Record
 	write := func() (err error) {
@@ -277,8 +274,7 @@ func (l *Launcher) noteUnready(ctx context.Context, over *agent.Record, cause er
 	return decision
 }
 
-// noteAsked journals that the agent stays down, unless a command is at work on it, which journals what
-// it does.
+// noteAsked journals that the agent stays down. If a command holds the agent, that command journals its own action.
 func (l *Launcher) noteAsked(ctx context.Context, over *agent.Record) {
 	record, err := l.Store.Load(over.Handle)
 	if err != nil || record.Desired == agent.DesiredStopped || l.verbStarts(over.Handle) || checkCurrent(&record, over.Process.Invocation) != nil {
@@ -287,7 +283,7 @@ func (l *Launcher) noteAsked(ctx context.Context, over *agent.Record) {
 	_ = l.journal(ctx, "down", &record, "stays down: a signal ended its launcher while that waited to start it again")
 }
 
-// tell writes to the terminal what follows, while no claude has it.
+// tell writes to the terminal what follows, while no claude uses it.
 func (l *Launcher) tell(decision restart.Decision) {
 	if l.Tell == nil || decision.Why == "" {
 		return

@@ -12,16 +12,16 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// A full disk is no failure of the agent's, and passes: the launcher waits for room before it starts claude again.
-// So does a lock of .nbs that somebody keeps, such as a command that was suspended.
+// A full disk is no failure of the agent, and is temporary: the launcher waits for space before it starts claude
+// again. The same holds for a lock of .nbs that another process keeps, such as a suspended command.
 
-// noRoom reports whether something could not be written because the disk is full.
+// noRoom reports whether a write failed because the disk is full.
 func noRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// roomRetry is how often the launcher tries again to write.
+// roomRetry is how often the launcher retries a write.
 const roomRetry = 10 * time.Second
 
-// comesFree reports whether something could not be written because of what passes without the agent's doing.
+// comesFree reports whether a write failed for a temporary reason that the agent did not cause.
 func comesFree(err error) bool { return noRoom(err) || errors.Is(err, store.ErrStayedLocked) }
 
 // retryWrite calls write, and retries temporary failures (see comesFree) until it succeeds or the launcher is asked to

@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Settings are Claude's settings for an agent of the project.
+// Settings returns Claude's settings for an agent of the project.
 func Settings(program string, in *store.Store) string {
 	return claude.Settings(program, observe.Closed(in))
 }

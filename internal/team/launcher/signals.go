@@ -10,10 +10,10 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// catch sends the launcher's signals to the channel. Those of the keyboard are caught, not
-// ignored, since an ignored signal stays ignored in the child. They stay caught when claude has
-// ended: a hangup that comes late must not end the launcher before the exit is noted. Catching
-// them again, at another start, changes nothing; signals that came in between are answered then.
+// catch sends the launcher's signals to the channel. Signals of the keyboard are caught, not ignored, because an
+// ignored signal stays ignored in the child. They stay caught after claude has ended: a late hangup must not end the
+// launcher before the exit is recorded. Catching them again at another start changes nothing; signals that came in
+// between are answered then.
 func catch(signals chan<- os.Signal) {
 	signal.Notify(signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGTERM, unix.SIGHUP, observe.FollowSignal)
 }
@@ -31,8 +31,7 @@ func (c *child) forwardSignals(signals <-chan os.Signal) {
 	}
 }
 
-// answer passes on what asks claude to leave. The keyboard's signals need no answer: claude reads
-// its keys itself.
+// answer forwards a request to leave to claude. Signals of the keyboard need no answer: claude reads the keys itself.
 func (c *child) answer(sig os.Signal) {
 	const settle = 100 * time.Millisecond
 	switch sig {
@@ -45,7 +44,7 @@ func (c *child) answer(sig os.Signal) {
 		c.holdEntry()
 		_ = c.cmd.Process.Signal(sig)
 	case unix.SIGTSTP:
-		// C-z makes claude suspend itself, and in a pane nobody types fg.
+		// C-z makes claude suspend itself, and in a pane there is no shell to type fg.
 		time.AfterFunc(settle, func() { _ = c.cmd.Process.Signal(unix.SIGCONT) })
 	case observe.FollowSignal:
 		if c.ended() {
@@ -54,7 +53,7 @@ func (c *child) answer(sig os.Signal) {
 		c.holdEntry()
 		select {
 		case c.looks <- struct{}{}:
-		default: // one look is asked for already
+		default: // one look is already requested
 		}
 	}
 }
@@ -62,9 +61,9 @@ func (c *child) answer(sig os.Signal) {
 // lookByClock is how often a launcher looks without a signal while a message waits for its agent.
 const lookByClock = 10 * time.Second
 
-// lookAround looks at the record in a goroutine of its own: a look may wait for a lock, and a signal
-// that ends claude must not wait for that. It looks by the clock while a message waits, and once after
-// the start: hooks may be turned off.
+// lookAround looks at the record in a separate goroutine: a look may wait for a lock, and a signal that ends claude
+// must not wait. It looks by the clock while a message waits, and once after the start, because hooks may be turned
+// off.
 func (c *child) lookAround() {
 	defer close(c.looked)
 	for clock := time.After(lookByClock); ; {

@@ -18,8 +18,8 @@ import (
 	"nbs-worker/internal/store/turnfiles"
 )
 
-// start locks the conversation for this process, writes the launcher's identity into the record,
-// starts claude and records claude's identity. release gives the conversation up again.
+// start locks the conversation for this process, writes the launcher's identity into the record, starts claude and
+// records claude's identity. release releases the conversation.
 func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart, signals chan os.Signal) (c *child, release func(), err error) {
 	launch := next.Launch
 	if next.Prove != nil { // the pane has the last start's mark and screen, and what was typed since
@@ -32,7 +32,7 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	}
 	record, err := l.Store.Load(handle)
 	if err == nil {
-		err = checkCurrent(&record, launch.Invocation) // else this lease would be in the way of the next start's
+		err = checkCurrent(&record, launch.Invocation) // if not, this lease would block the next start's
 	}
 	if err == nil {
 		err = l.Store.CheckSeal(&record)
@@ -55,7 +55,7 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	waits := l.outboxFor(record.Handle, launch, held.config.Registry())
 	look := func(byClock bool) bool {
 		held.follow(ctx)
-		return waits.look(context.WithoutCancel(ctx), byClock) // a deliverer goes on when claude has ended
+		return waits.look(context.WithoutCancel(ctx), byClock) // a deliverer goes on after claude has ended
 	}
 	if c, err = l.startChild(&record, launch, look, signals); err != nil {
 		return nil, nil, err
@@ -66,15 +66,15 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 	return c, func() {
 		held.release()
 		files := l.Store.TurnFiles(launch.Invocation)
-		next.Launch.Brief, _ = files.Take(turnfiles.Briefing) // what this claude did not take, the next one may
-		_ = files.Drop()                                      // what stays is swept away later
+		next.Launch.Brief, _ = files.Take(turnfiles.Briefing) // what this claude did not read, the next one may read
+		_ = files.Drop()                                      // what stays is removed later
 		<-c.looked                                            // a look uses the store, which the caller closes
 		c.dropEntry()
 	}, nil
 }
 
-// announce writes the launcher's own identity into the record, before claude can exist.
-// Errors: [agent.ErrSuperseded] when a later start has taken the record over.
+// announce writes the launcher's own identity into the record before claude can exist. Errors: [agent.ErrSuperseded]
+// when a later start has taken over the record.
 func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch store.Launch) (agent.Record, error) {
 	self, err := proc.Self()
 	if err != nil {
@@ -96,8 +96,8 @@ func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch sto
 	})
 }
 
-// place is the tmux server in which this launcher leads a pane, as $TMUX tells: path,
-// pid and session, separated by commas. Nil for a launcher that a person started.
+// place returns the tmux server in which this launcher leads a pane, from $TMUX: path, pid and session, separated by
+// commas. Nil for a launcher that a person started.
 func (l *Launcher) place(socket string) *agent.TmuxPlace {
 	path, rest, inTmux := strings.Cut(l.Pane["TMUX"], ",")
 	if socket == "" || !inTmux {
@@ -113,12 +113,12 @@ func (l *Launcher) place(socket string) *agent.TmuxPlace {
 	return place
 }
 
-// ours are the variables that only the launcher knows: who the agent is, and the
-// terminal it has. They win over the caller's.
+// ours returns the variables that only the launcher knows: the agent's identity, and its terminal. They override the
+// caller's.
 func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]string {
 	env := map[string]string{
 		agent.HandleVariable:     string(record.Handle),
-		agent.RootVariable:       l.Store.Project(), // the record's is out of date when the folder was moved or copied
+		agent.RootVariable:       l.Store.Project(), // the record's is out of date if the folder was moved or copied
 		agent.InvocationVariable: string(id),
 		"PWD":                    record.LaunchCwd(),
 	}
@@ -137,7 +137,7 @@ func (l *Launcher) noteStart(ctx context.Context, handle agent.Handle, child *ch
 		if err := checkWanted(r, child.launch.Invocation); err != nil {
 			return err
 		}
-		identity.PID = child.pid() // kept even when it has ended already
+		identity.PID = child.pid() // kept even if it has already ended
 		r.PID = identity.PID
 		r.Process.Identified = identity.Identified
 		r.Started = stamp(child.started)
@@ -149,7 +149,7 @@ func (l *Launcher) noteStart(ctx context.Context, handle agent.Handle, child *ch
 	return l.journal(ctx, "start", &record, claude.Opening(child.launch.Opening).Conversation()+", model "+cmp.Or(string(record.Model), "of Claude's choice"))
 }
 
-// checkWanted is checkCurrent for a start: one that was stopped meanwhile must not come up.
+// checkWanted is checkCurrent for a start: an agent that was stopped in between must not start.
 func checkWanted(r *agent.Record, id agent.Invocation) error {
 	if err := checkCurrent(r, id); err != nil {
 		return err

@@ -12,23 +12,23 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-// A command of Claude's own is seen in the box before Enter: Claude may offer another one for it. So Enter comes in a write
-// of its own. The cursor is at the beginning of the box then: what a person has typed in the moment before, and claude not
-// drawn yet, stands before the command; it is cut there, and put back, in the same write.
+// A command of Claude's own is checked in the box before Enter, because Claude may offer another command for it. So
+// Enter is sent in a separate write. By then the cursor is at the beginning of the box, so what a person has just
+// typed and claude has not drawn yet stands before the command. The same write cuts it and puts it back.
 
-// awaitCommand waits until the box shows the command and nothing before it, and Claude offers no other one for it. A blank
-// that was drawn late is taken away, once: behind it, Claude offers nothing, and 2.1.197 gives the model the command as
-// words. Errors: Held; BadInput.
+// awaitCommand waits until the box shows the command with nothing before it, and Claude offers no other command for
+// it. It deletes a blank that was drawn late, once: with a blank before the command, Claude offers nothing, and
+// 2.1.197 gives the command to the model as text. Errors: Held; BadInput.
 func (d *delivery) awaitCommand(ctx context.Context) error {
 	var shown tmux.Styled
-	var at tmux.Cursor // where blanks were taken away
+	var at tmux.Cursor // where blanks were deleted
 	err := poll(ctx, drawLimit, func() (there bool, err error) {
 		if shown, err = d.Screen(ctx); err != nil {
 			return false, err
 		}
 		draft, _ := screen.Draft(shown.Text)
 		blanks := screen.Indent(shown.Text)
-		if blanks == 0 || shown.Cursor == at || strings.Contains(draft, "\n") { // claude has yet to draw that; Home leads to a later line
+		if blanks == 0 || shown.Cursor == at || strings.Contains(draft, "\n") { // not drawn yet; Home leads to a later line
 			return blanks == 0 && d.shows(shown), nil
 		}
 		reached, err := d.Write(ctx, withoutFirst(blanks), &shown.Cursor)
@@ -46,12 +46,12 @@ func (d *delivery) awaitCommand(ctx context.Context) error {
 	return err
 }
 
-// submit moves the cursor before the command, and presses Enter where the box shows it so. silent is why tmux did not say
-// whether it has. If Claude moves the box meanwhile, or opens a dialog, then the cursor is elsewhere: nothing is pressed,
-// and submit looks again. Errors: Held.
+// submit moves the cursor before the command, and presses Enter when the box shows the cursor there. silent is why
+// tmux did not report whether Enter was pressed. If Claude moves the box or opens a dialog, the cursor is in another
+// place: submit presses nothing and looks again. Errors: Held.
 func (d *delivery) submit(ctx context.Context) (silent, err error) {
 	var shown tmux.Styled
-	moved := false // once: a second time, it would move behind what a person has typed there
+	moved := false // only once: a second time, it would move behind what a person has typed there
 	err = poll(ctx, drawLimit, func() (over bool, err error) {
 		if shown, err = d.Screen(ctx); err != nil || !d.shows(shown) {
 			return false, err
@@ -61,7 +61,7 @@ func (d *delivery) submit(ctx context.Context) (silent, err error) {
 			over, silent = d.Write(ctx, d.commandSubmission(screen.Stashed(screen.Plain(shown.Text))), &shown.Cursor)
 			return over || silent != nil, nil
 		case !moved:
-			moved, err = d.Write(ctx, strings.Repeat(lineStart, row+1), &shown.Cursor) // each but the first goes a row up
+			moved, err = d.Write(ctx, strings.Repeat(lineStart, row+1), &shown.Cursor) // each one but the first moves up a row
 		}
 		return false, err
 	})
@@ -71,8 +71,8 @@ func (d *delivery) submit(ctx context.Context) (silent, err error) {
 	return silent, err
 }
 
-// commandSubmission are the keys that submit the command before which the cursor is, and nothing else. They end as those of
-// [delivery.submission] do; 2.1.197 still has the command in the box when it takes the keys behind Enter, so it is deleted.
+// commandSubmission returns the keys that submit only the command; the cursor is before it. They end like those of
+// [delivery.submission], and delete the command: 2.1.197 still has it in the box after Enter.
 func (d *delivery) commandSubmission(stashed bool) string {
 	keys := cutTyped() + enter
 	if stashed {
@@ -81,10 +81,10 @@ func (d *delivery) commandSubmission(stashed bool) string {
 	return keys + strings.Repeat(deletion, utf8.RuneCountInString(d.text)) + putBack + backspace
 }
 
-// firstColumn is where the text in the box begins.
+// firstColumn is the column in which the text in the box begins.
 const firstColumn = 2
 
-// rowInBox is in which row of the box the cursor is; the first one is 0.
+// rowInBox returns the row of the box that the cursor is in; the first row is 0.
 func rowInBox(shown tmux.Styled) (row int) {
 	lines := strings.Split(screen.Plain(shown.Text), "\n")
 	for ; row < shown.Cursor.Y; row++ {
@@ -95,7 +95,7 @@ func rowInBox(shown tmux.Styled) (row int) {
 	return row
 }
 
-// changed is why a command that was typed is not submitted.
+// changed returns the reason why a typed command is not submitted.
 func (d *delivery) changed(shown tmux.Styled) error {
 	if err := checkDialog(shown); err != nil {
 		return err
@@ -106,8 +106,8 @@ func (d *delivery) changed(shown tmux.Styled) error {
 	return fail.Errorf(fail.Held, "its prompt does not show what was typed")
 }
 
-// checkSuggestion refuses a command in place of which Claude would run another: Enter takes the first
-// one that is offered below the box, and that may merely resemble the word.
+// checkSuggestion refuses a command if Claude would run another one: Enter takes the first command that is offered
+// below the box, which may only resemble the typed word.
 func (d *delivery) checkSuggestion(ctx context.Context) error {
 	word, _, _ := strings.Cut(d.text, " ")
 	var offered string
@@ -120,11 +120,11 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 			seen = time.Now()
 		case err == nil && time.Since(seen) < settleLimit: // the screen is half drawn
 			return false, nil
-		case err == nil: // a person types too
+		case err == nil: // a person is typing too
 			return false, d.changed(shown)
 		}
 		offered = screen.Suggestion(screen.Plain(shown.Text))
-		nothing := offered == "" && word != d.text && time.Since(begun) >= offerTime // as for a command with arguments
+		nothing := offered == "" && word != d.text && time.Since(begun) >= offerTime // so it is for a command with arguments
 		return offered == word || nothing, err
 	})
 	if fail.KindOf(err) != fail.TimedOut {
@@ -134,5 +134,5 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 		Hint("to see what it has, type / in its terminal: nbs-worker attach %s", d.handle)
 }
 
-// offerTime is how long Claude usually takes at most to offer commands.
+// offerTime is how long Claude usually takes to offer commands, at most.
 const offerTime = 500 * time.Millisecond

@@ -15,36 +15,35 @@ import (
 	"nbs-worker/internal/team/inspect"
 )
 
-// Compact is how a conversation is compacted.
+// Compact says how to compact a conversation.
 type Compact struct {
-	Instructions string        // for the summary; "": none
-	Timeout      time.Duration // of the wait for the prompt, and again of that for the end; 0: none
+	Instructions string        // for the summary; "": no instructions
+	Timeout      time.Duration // of the wait for the prompt, and again of the wait for the end; 0: no limit
 }
 
-// Compaction is what became of a conversation that was to be compacted.
+// Compaction is the result of compacting a conversation.
 type Compaction struct {
 	Handle agent.Handle
-	Before *agent.ContextUse // nil: not known
-	After  *agent.ContextUse // nil: Claude does not say; its next reply tells
+	Before *agent.ContextUse // nil: unknown
+	After  *agent.ContextUse // nil: Claude does not report it until its next reply
 	Floor  bool              // another compaction would free nothing
 
-	window int // size of the window in tokens; 0: not known
+	window int // size of the window in tokens; 0: unknown
 }
 
-// minFreed: a compaction must free at least a tenth of the conversation. Where it frees less, the
-// conversation is at its floor: the next one would cost a turn as well and free nothing.
+// minFreed: a compaction must free at least a tenth of the conversation. If it frees less, the conversation is at its
+// floor: another compaction would cost a turn and free nothing.
 const minFreed = 10
 
-// Compact has Claude replace an agent's conversation by a summary, when the agent is at its prompt, and
-// returns when that was observed. Errors: those of [Sender.Send]; Failed when the conversation is as it
-// was, or at its floor.
+// Compact has Claude replace an agent's conversation by a summary when the agent is at its prompt, and returns when
+// the end was observed. Errors: those of [Sender.Send]; Failed when the conversation is unchanged or at its floor.
 func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (Compaction, error) {
 	done := Compaction{Handle: handle}
 	order := Message{Text: strings.TrimSpace("/compact " + normal(c.Instructions)), Raw: true}
 	if err := order.check(); err != nil {
 		return done, err
 	}
-	if _, err := s.Envelope(handle, true); err != nil { // nobody but a person gives orders
+	if _, err := s.Envelope(handle, true); err != nil { // only a person gives orders
 		return done, err
 	}
 	began, err := s.give(ctx, &done, order.Text, c.Timeout)
@@ -70,7 +69,7 @@ func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (C
 	return done, errors.Join(err, s.Note(context.WithoutCancel(ctx), event, &began.record, detail))
 }
 
-// String says how much there was before and after.
+// String describes the use before and after.
 func (c *Compaction) String() string {
 	return "from " + level(c.Before) + " to " + level(c.After)
 }
@@ -82,10 +81,10 @@ func level(use *agent.ContextUse) string {
 	return fmt.Sprintf("%d tokens (%d%%)", use.Tokens, use.UsedPercent)
 }
 
-// give types a command, and returns where the transcript was before.
+// give types a command, and returns the position of the transcript before it.
 func (s *Sender) give(ctx context.Context, done *Compaction, order string, limit time.Duration) (*start, error) {
 	late := deadline(limit)
-	taken := func(began *start) (transcript.Sent, error) { // Claude writes the command down when it has ended
+	taken := func(began *start) (transcript.Sent, error) { // Claude writes the command to the transcript when it has ended
 		end, err := s.compaction(began)
 		return transcript.Sent{Found: end.Ended || s.atWork(ctx, done.Handle)}, err
 	}
@@ -104,15 +103,15 @@ func (s *Sender) give(ctx context.Context, done *Compaction, order string, limit
 	}
 }
 
-// contextOf is how full an agent's conversation is, nil when that is not known, and its window. A
-// conversation that was just compacted has no level before the next reply.
+// contextOf returns how full an agent's conversation is, and the size of its window; nil if the use is unknown. After
+// a compaction, the use is unknown until the next reply.
 func (s *Sender) contextOf(ctx context.Context, handle agent.Handle) (use *agent.ContextUse, window int) {
 	r, err := s.Store.Load(handle)
 	if err != nil {
 		return nil, 0
 	}
 	view := inspect.View{Sight: s.LookAt(ctx, r)}
-	_ = s.AddTranscript(&view) // what it lacks is not known
+	_ = s.AddTranscript(&view) // without it, the use is unknown
 	if view.Context != nil {
 		return view.Context, view.Context.Window
 	}
@@ -130,7 +129,7 @@ func (s *Sender) compaction(began *start) (transcript.Compaction, error) {
 	return file.Compaction(began.bytes)
 }
 
-// judge completes the result with the end of the compaction. An error says why that failed.
+// judge completes the result with the end of the compaction. Its error is the reason why the compaction failed.
 func (c *Compaction) judge(end transcript.Compaction) error {
 	if end.Refusal != "" {
 		c.Floor, c.After = saysFloor(end.Refusal), c.Before
@@ -157,13 +156,13 @@ func (c *Compaction) failed(why string) error {
 		Hint("begin a new conversation: nbs-worker resume %s --force --fresh", c.Handle)
 }
 
-// saysFloor reports whether Claude has no more to compact, or no room to do it in.
+// saysFloor reports whether Claude refused because there is nothing left to compact, or no space to do it in.
 func saysFloor(refusal string) bool {
 	known := []string{"Not enough messages", "too long", "could not be reduced"}
 	return slices.ContainsFunc(known, func(words string) bool { return strings.Contains(refusal, words) })
 }
 
-// use is a number of tokens as Claude notes it; nil when that tells nothing.
+// use converts a number of tokens that Claude has recorded; nil if the number has no meaning.
 func (c *Compaction) use(tokens int) *agent.ContextUse {
 	return transcript.Level{Tokens: tokens, Window: c.window}.Use()
 }

@@ -15,53 +15,51 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-// Terminal is claude's terminal.
+// Terminal is the terminal that claude runs in.
 type Terminal interface {
-	// Screen is what it shows, with the attributes of its characters.
+	// Screen returns what the terminal shows, with the attributes of its characters.
 	Screen(ctx context.Context) (tmux.Styled, error)
-	// Write types a text, and reports whether it reached the program. It types nothing where the
-	// cursor is not at the given place; nil: at any.
+	// Write types a text, and reports whether it reached the program. It types nothing if the cursor is not at the given
+	// place; nil: any place.
 	Write(ctx context.Context, text string, cursor *tmux.Cursor) (bool, error)
 }
 
-// How long a delivery waits, and how often it looks: claude draws what is typed within some
-// milliseconds, on a machine that is short of processors within seconds; it writes a prompt down when
-// its hooks have run.
+// How long a delivery waits, and how often it looks. claude draws typed text within milliseconds, or within seconds
+// on a busy machine. It writes a prompt to the transcript after its hooks have run.
 const (
 	drawLimit   = 10 * time.Second
 	proofLimit  = 10 * time.Second
-	proofRounds = 3 // for which a claude at work is waited for, each of that length
+	proofRounds = 3 // how often to wait for proofLimit while claude is working
 	eraseLimit  = 3 * time.Second
 	settleLimit = 2 * time.Second
 	glance      = 15 * time.Millisecond
 )
 
-// The keys, as escape sequences where Claude would else take them for a part of a text that comes in the same write.
+// The keys. They are escape sequences where Claude would take a plain key in the same write for a part of the text.
 const (
-	blank     = " " // which Claude trims from a prompt
+	blank     = " " // Claude trims it from a prompt
 	enter     = "\x1b[13u"
 	lineStart = "\x1b[H"
 	lineEnd   = "\x1b[F"
-	deletion  = "\x1b[3~"   // of the character at the cursor
+	deletion  = "\x1b[3~"   // of the character under the cursor
 	backspace = "\x1b[127u" // in an empty box it ends shell mode
 	cut       = "\x1b[117;5u"
 	putBack   = "\x1b[121;5u"
-	cuts      = 9 // of a line, or of the line break before it
+	cuts      = 9 // each cuts a line, or the line break before it
 )
 
-// delivery is one text on its way into a prompt that is ready.
+// delivery is one text that is being typed into a ready prompt.
 type delivery struct {
 	Terminal
 	handle agent.Handle
-	text   string                          // as it is typed
-	sent   func() (transcript.Sent, error) // whether the transcript has it
-	alive  func() bool                     // claude runs
-	atWork func() bool                     // claude is in a turn
+	text   string                          // in the form that is typed
+	sent   func() (transcript.Sent, error) // reports whether the transcript contains the text
+	alive  func() bool                     // reports whether claude runs
+	atWork func() bool                     // reports whether claude is in a turn
 }
 
-// run types the text and proves that it arrived. An error beside Held is why nothing was
-// submitted; beside Unknown, why that is not known. An interrupt does not stop what is being
-// typed: half a text would be left as a draft.
+// run types the text and proves that it arrived. With Held, the error is why nothing was submitted; with Unknown, it
+// is why the result is unknown. An interrupt does not stop the typing: half a text would be left as a draft.
 func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	if ctx.Err() != nil {
 		return Held, transcript.Sent{}, fail.Errorf(fail.Interrupted, "interrupted; nothing was typed")
@@ -72,13 +70,13 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 		return Held, transcript.Sent{}, err
 	}
 	begun := time.Now()
-	word, sent, noProof := d.awaitProof(ctx) // also when tmux did not say whether it has pressed Enter
+	word, sent, noProof := d.awaitProof(ctx) // also when tmux did not report whether it has pressed Enter
 	if word != Unknown {
 		return word, sent, nil
 	}
 	err = cmp.Or(silent, noProof)
-	// A text that is in the box again must not stay there. It may be submitted all the same: a claude
-	// that hangs has yet to read the Enter.
+	// A text that is in the box again must not stay there. It may still be submitted: a claude that hangs has not read
+	// the Enter yet.
 	if shown, failed := d.Screen(typing); fail.KindOf(noProof) == fail.TimedOut && failed == nil {
 		isLeft := d.shows(shown)
 		switch {
@@ -94,8 +92,8 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 	return Unknown, sent, err
 }
 
-// typeAndSubmit types the text and presses Enter. silent is why tmux did not say whether it has; held is why nothing was
-// submitted.
+// typeAndSubmit types the text and presses Enter. silent is why tmux did not report whether Enter was pressed. held
+// is why nothing was submitted.
 func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
 	if !d.isCommand() {
 		return d.enterReady(ctx, d.submission)
@@ -116,36 +114,36 @@ func (d *delivery) typeAndSubmit(ctx context.Context) (silent, held error) {
 	return silent, nil
 }
 
-// submission are the keys that submit the text and nothing else, in one write, so that no other key comes in between. A
-// person may have begun to type, and claude not have drawn it: that is cut before the text, several lines of it too, and put
-// back behind Enter. A blank behind it is cut with it, since Claude would else put back what he cut last, and is deleted
-// right where it was put back: he may have stashed a draft, which Claude puts into the box when a text is submitted. The
-// blank behind the text closes the list that Claude offers for a word with an @, from which Enter would choose, and keeps a
-// backslash from turning Enter into a new line.
+// submission returns the keys that submit only the text. They go in one write, so that no other key comes in between.
+// A person may have typed something that claude has not drawn yet, also several lines. The keys cut it before the
+// text and put it back after Enter. They cut a blank with it, so that there is always a cut to put back: otherwise
+// Claude would put back an earlier one. The blank is deleted right after it was put back, because the box may then
+// hold a draft that the person has stashed: Claude restores it when a text is submitted. The blank after the text
+// closes the list that Claude offers for a word with an @, and keeps a backslash from turning Enter into a new line.
 func (d *delivery) submission(blanks int, stashed bool) string {
 	keys := withoutFirst(blanks) + cutTyped() + d.text + blank + enter
-	if stashed { // 2.1.197 would put back instead of it
+	if stashed { // 2.1.197 would put the cut text back in place of the stashed draft
 		return keys
 	}
 	return keys + putBack + backspace
 }
 
-// cutTyped are the keys that cut what is before the cursor, behind a blank, and end shell mode.
+// cutTyped returns the keys that type a blank, cut everything before the cursor, and end shell mode.
 func cutTyped() string { return blank + strings.Repeat(cut, cuts) + backspace }
 
-// withoutFirst are the keys that delete some characters at the beginning of a line.
+// withoutFirst returns the keys that delete n characters at the beginning of a line.
 func withoutFirst(n int) string { return lineStart + strings.Repeat(deletion, n) + lineEnd }
 
 func (d *delivery) isCommand() bool { return strings.HasPrefix(d.text, "/") }
 
-// blankPause is after how long a blank that is not drawn is typed again: a dialog that closes may have taken it.
+// blankPause is the time after which an undrawn blank is typed again: a dialog that was closing may have taken it.
 const blankPause = time.Second
 
-// enterReady types a blank into the empty prompt. When claude has drawn it, keys reach the prompt, and none is on its way
-// there from before: keys is typed then. It is told how many blanks there are, with those that stood there before, and
-// whether a draft is stashed. If Claude moves the box in between, or opens a dialog, which Enter would answer, then the
-// cursor is elsewhere: nothing is typed, and enterReady looks again.
-// silent is why tmux did not say whether it has typed the keys; held is why it has not.
+// enterReady types a blank into the empty prompt, and waits until claude has drawn it. That proves that keys reach
+// the prompt and that no earlier key is still on its way. Then enterReady types keys. keys gets the number of blanks
+// in the box, and whether a draft is stashed. If Claude moves the box or opens a dialog, which Enter would answer,
+// the cursor is in another place: enterReady types nothing and looks again.
+// silent is why tmux did not report whether the keys were typed. held is why they were not.
 func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed bool) string) (silent, held error) {
 	var again time.Time
 	start, typed, drawn := -1, 0, 0
@@ -159,7 +157,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 		}
 		reached := false
 		switch drawn = shown.Cursor.X - start; {
-		case start >= 0 && drawn > 0 && (drawn >= typed || time.Now().After(again)): // else another one is still on its way
+		case start >= 0 && drawn > 0 && (drawn >= typed || time.Now().After(again)): // or another blank is on its way
 			reached, silent = d.Write(ctx, keys(max(0, shown.Cursor.X-firstColumn), screen.Stashed(screen.Plain(shown.Text))), &shown.Cursor) // what may have been typed is not typed again
 			return reached || silent != nil, nil
 		case time.Now().Before(again):
@@ -182,9 +180,8 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 	return nil, fail.Errorf(fail.Held, "%w", errUndrawn)
 }
 
-// awaitPrompt waits until a screen shows what Claude's registry says already, that claude is at its prompt: of a dialog
-// that was just answered, something may be left, and a claude that was suspended draws its screen again. Errors: those of
-// checkPrompt.
+// awaitPrompt waits until the screen shows the prompt. Claude's registry reports the prompt earlier: a part of an
+// answered dialog may still be shown, or a suspended claude is redrawing its screen. Errors: those of checkPrompt.
 func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error) {
 	var held error
 	begun := time.Now()
@@ -203,8 +200,7 @@ func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error)
 	return shown, cmp.Or(held, late)
 }
 
-// checkPrompt refuses to type where the text would not reach the prompt, or not alone.
-// Errors: Held.
+// checkPrompt refuses to type if the text would not reach the prompt, or not alone. Errors: Held.
 func checkPrompt(shown tmux.Styled) error {
 	if shown.InMode {
 		return errInMode()
@@ -235,30 +231,30 @@ func errInMode() error {
 	return fail.Errorf(fail.Held, "its pane takes no keys: somebody looks back in it")
 }
 
-// unreached is why a text did not reach the program.
+// unreached returns the error for a text that did not reach the program.
 func unreached() error {
 	return fail.Errorf(fail.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
 }
 
-// errUndrawn says that claude has not drawn a key in time, and that nothing but blanks was typed: another try may succeed,
-// on a machine that is less busy then.
+// errUndrawn means that claude has not drawn a key in time, and that only blanks were typed. Another try may succeed
+// when the machine is less busy.
 var errUndrawn = errors.New("its prompt did not show that it takes keys")
 
-// shows reports whether the box has the text and nothing else.
+// shows reports whether the box contains exactly the text.
 func (d *delivery) shows(shown tmux.Styled) bool {
 	draft, found := screen.Draft(shown.Text)
 	return found && screen.Dense(draft) == screen.Dense(d.text)
 }
 
-// awaitProof waits until the transcript has the text. A claude at work has taken it, or another one, and may still
-// run the hooks of the prompt: it is waited for longer.
+// awaitProof waits until the transcript contains the text. It waits longer for a working claude: that claude has
+// taken this text or another one, and may still be running the hooks of the prompt.
 func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error) {
 	var sent transcript.Sent
 	var err error
 	ended, working, begun := false, true, time.Now()
 	for n := 0; n < proofRounds && working; n++ {
 		err = poll(ctx, proofLimit, func() (over bool, err error) {
-			ended = !d.alive() // before the look: what it wrote last counts
+			ended = !d.alive() // before the look, so that what it wrote last is read
 			sent, err = d.sent()
 			return sent.Found || ended, err
 		})
@@ -282,7 +278,8 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 
 func inSeconds(begun time.Time) time.Duration { return time.Since(begun).Round(time.Second) }
 
-// poll calls ask every 15 ms until it returns true or an error, for at most limit. Errors: TimedOut; Interrupted; those of ask.
+// poll calls ask every 15 ms until it returns true or an error, for at most limit. Errors: TimedOut; Interrupted;
+// ask's.
 func poll(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()

@@ -10,11 +10,11 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-// eraser deletes the line of the cursor, and the line break before that.
+// eraser deletes the line that the cursor is in, and the line break before it.
 const eraser = lineEnd + "\x15\x7f"
 
-// takenBack deletes what is left of the text in the box, and returns why nothing was submitted. Where
-// it cannot be deleted, the error says that as well.
+// takenBack deletes what is left of the text in the box, and returns why nothing was submitted. If the text cannot be
+// deleted, the error says that too.
 func (d *delivery) takenBack(ctx context.Context, why error) error {
 	if erase(ctx, d, d.text, false) == nil {
 		return why
@@ -22,17 +22,17 @@ func (d *delivery) takenBack(ctx context.Context, why error) error {
 	return d.leftBehind(why)
 }
 
-// leftBehind adds to an error that a text could not be deleted from the box.
+// leftBehind adds to an error that the text could not be deleted from the box.
 func (d *delivery) leftBehind(why error) error {
 	return fail.Errorf(fail.KindOf(why), "%w; %w", why, errLeft).
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 
-// erase deletes a text, or what is left of it, from the box. It leaves a draft with anything else in it:
-// a person wrote that. An empty box counts as erased when the text was drawn there before. It presses nothing again before
-// claude has drawn what that did: a person may have begun to type meanwhile.
+// erase deletes a text, or what is left of it, from the box. If the draft contains other text, a person wrote that,
+// and erase deletes nothing. An empty box counts as erased if the text was drawn there before. After each key, erase
+// waits until claude has drawn the result: a person may have begun to type.
 func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
-	var at tmux.Cursor // where the eraser was pressed last
+	var at tmux.Cursor // where the eraser was last pressed
 	begun := time.Now()
 	return poll(ctx, drawLimit, func() (bool, error) {
 		shown, err := t.Screen(ctx)
@@ -40,7 +40,7 @@ func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
 			return false, err
 		}
 		_, found := screen.Draft(shown.Text)
-		draft := screen.Uncovered(shown.Text) // the eraser leaves what the cursor is on
+		draft := screen.Uncovered(shown.Text) // the eraser leaves the character under the cursor
 		switch isOurs := found && isPart(screen.Dense(draft), screen.Dense(text)); {
 		case isOurs && draft == "" && drawn:
 			return true, nil
@@ -58,7 +58,7 @@ func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
 	})
 }
 
-// isPart reports if a text is a whole from which characters were left out.
+// isPart reports whether text is whole with some characters left out.
 func isPart(text, whole string) bool {
 	for _, r := range whole {
 		if after, is := strings.CutPrefix(text, string(r)); is {

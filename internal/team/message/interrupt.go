@@ -16,27 +16,27 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// Outcome is what became of a turn that was to be interrupted.
+// Outcome is the result of an interrupt.
 type Outcome string
 
 // The outcomes.
 const (
-	WasIdle     Outcome = "idle"        // there was none, and nothing was pressed
-	Interrupted Outcome = "interrupted" // it was
-	EndedItself Outcome = "ended"       // it ended by itself in that moment
+	WasIdle     Outcome = "idle"        // there was no turn, and nothing was pressed
+	Interrupted Outcome = "interrupted" // the turn was interrupted
+	EndedItself Outcome = "ended"       // the turn ended by itself at that moment
 )
 
-// Interruption is what became of a turn.
+// Interruption describes what an interrupt did to a turn.
 type Interruption struct {
 	Handle  agent.Handle
 	Outcome Outcome
-	Prompt  string // of a turn in which nothing was answered yet: Claude put it back into the box; "": it is in the transcript
-	Left    bool   // the prompt stays in the box, as a draft
+	Prompt  string // of a turn without an answer: Claude put it back into the box; "": it is in the transcript
+	Left    bool   // the prompt stays in the box as a draft
 }
 
-// Interrupt ends the present turn of an agent, and returns when that was observed. What was queued
-// goes on as the next turn. Errors: BadInput for the caller itself; NotFound; Held at a dialog, which
-// Escape would answer; Conflict when it does not run; TimedOut when the turn goes on.
+// Interrupt ends the present turn of an agent, and returns when the end was observed. Queued messages go on as the
+// next turn. Errors: BadInput for the caller itself; NotFound; Held at a dialog, because Escape would answer it;
+// Conflict when the agent does not run; TimedOut when the turn goes on.
 func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interruption, error) {
 	done := Interruption{Handle: handle}
 	if s.IsCaller(handle) {
@@ -61,7 +61,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	if err != nil {
 		return done, err
 	}
-	file, _, err := s.transcript(&sight.Record) // none before the first prompt
+	file, _, err := s.transcript(&sight.Record) // no transcript before the first prompt
 	if err != nil {
 		return done, err
 	}
@@ -98,8 +98,8 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	return done, i.run(ctx, &done)
 }
 
-// GoOn delivers what waits for an agent whose turn was interrupted, if it is at its prompt soon: Claude
-// runs no hook at the end of such a turn, so that the launcher does not do it.
+// GoOn delivers what waits for an agent whose turn was interrupted, if it is soon at its prompt. Claude runs no hook
+// at the end of an interrupted turn, so the launcher does not deliver.
 func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
 	err := s.Deliver(ctx, handle, time.Now().Add(goOnLimit), func(Delivered) {})
 	if err != nil {
@@ -108,8 +108,8 @@ func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
 	return nil
 }
 
-// isWorking reports whether an agent is in a turn. Errors: those of admits; Conflict for one that is
-// just being started.
+// isWorking reports whether an agent is in a turn. Errors: those of admits; Conflict for an agent that is being
+// started.
 func isWorking(sight *observe.Sight) (bool, error) {
 	if sight.Err == nil && sight.Status.State == agent.Starting {
 		return false, fail.Errorf(fail.Conflict, "the agent is just being started").
@@ -118,7 +118,7 @@ func isWorking(sight *observe.Sight) (bool, error) {
 	return admits(sight)
 }
 
-// How long a claude at work takes to end its turn, and after that to show its prompt.
+// How long a working claude takes to end its turn, and then to show its prompt.
 const (
 	interruptLimit = 10 * time.Second
 	goOnLimit      = 3 * time.Second
@@ -126,18 +126,18 @@ const (
 
 const escape = "\x1b"
 
-// interruption is one Escape on its way to a claude at work.
+// interruption is one Escape for a working claude.
 type interruption struct {
 	Terminal
 	working func() (bool, error)               // an error: it does not run, or waits for a person
-	ended   func() (transcript.TurnEnd, error) // how the turn ended
-	asked   func() (string, error)             // the last prompt that is written down
+	ended   func() (transcript.TurnEnd, error) // returns how the turn ended
+	asked   func() (string, error)             // returns the last prompt in the transcript
 	left    func(text string) error            // remembers a prompt that stays in the box
-	note    func(forgotten string) error       // writes down that it was interrupted, and the prompt that nothing else has
+	note    func(forgotten string) error       // journals the interrupt, and the prompt if it is stored in no other place
 }
 
-// run presses Escape once: at an idle prompt a second one would open a menu. The prompt of the turn is erased from the
-// box only when it is written down.
+// run presses Escape once: at an idle prompt, a second Escape would open a menu. It erases the prompt of the turn
+// from the box only if the prompt is stored in another place.
 func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	before, silent, err := i.press(ctx, done)
 	if err != nil || done.Outcome == WasIdle {
@@ -165,8 +165,8 @@ func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	return nil
 }
 
-// isGivenBack reports whether what is in the box now was submitted: it is written down, or was shown as submitted. The
-// screen may be too low to show it, and the box to show the whole of it. Else it may be what a person has just begun to type.
+// isGivenBack reports whether the text in the box was submitted: the transcript contains it, or the screen showed it
+// as submitted. The screen may be too low for that. Otherwise it may be what a person has just begun to type.
 func (i *interruption) isGivenBack(done *Interruption, before tmux.Styled) (bool, error) {
 	asked, err := i.asked()
 	if screen.IsMadeOf(done.Prompt, asked) {
@@ -181,9 +181,9 @@ func hasDraft(shown tmux.Styled) bool {
 	return draft != ""
 }
 
-// press presses Escape where claude is at work and shows its box, and returns what was shown before.
-// silent is why tmux did not say whether it has. A dialog that comes up meanwhile has its cursor
-// elsewhere, and gets no key.
+// press presses Escape if claude is working and shows its box, and returns the screen from before. silent is why tmux
+// did not report whether Escape was pressed. A dialog that opens in between has its cursor in another place, so it
+// gets no key.
 func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmux.Styled, silent, err error) {
 	err = poll(ctx, drawLimit, func() (bool, error) {
 		working, err := i.working()
@@ -213,8 +213,8 @@ func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmu
 	return shown, silent, err
 }
 
-// awaitEnd waits until the turn has ended. The transcript does not show the end of a turn in which
-// nothing was answered: its prompt is in the box again.
+// awaitEnd waits until the turn has ended. If the turn had no answer yet, the transcript does not show its end: then
+// the prompt is in the box again.
 func (i *interruption) awaitEnd(ctx context.Context, done *Interruption, draft bool) error {
 	idle := false
 	err := poll(ctx, interruptLimit, func() (bool, error) {

@@ -14,10 +14,10 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// What a person does with what is kept.
+// What a person can do with kept messages.
 
-// Retry delivers again an entry of which nobody knows whether it arrived, or that could not be
-// typed. Errors: NotFound; Held when nobody vouches for it; those of a delivery.
+// Retry delivers an entry again if its arrival is unknown or if it could not be typed. Errors: NotFound; Held when
+// the entry is not allowed; those of a delivery.
 func (s *Sender) Retry(ctx context.Context, handle agent.Handle, id string) (Receipt, error) {
 	r, e, err := s.kept(handle, id)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Sender) Retry(ctx context.Context, handle agent.Handle, id string) (Rec
 	return s.deliverNow(ctx, &r, e)
 }
 
-// Drop removes an entry, and writes down what it was. Errors: NotFound; Conflict while it is typed.
+// Drop removes an entry, and records what it was. Errors: NotFound; Conflict while it is being typed.
 func (s *Sender) Drop(ctx context.Context, handle agent.Handle, id string) (queue.Entry, error) {
 	r, e, err := s.kept(handle, id)
 	if err != nil {
@@ -58,8 +58,7 @@ func (s *Sender) Drop(ctx context.Context, handle agent.Handle, id string) (queu
 	return e, s.Note(ctx, "dropped", &r, supervisor.DroppedWords(&e))
 }
 
-// kept finds an entry by its id, or by a prefix of that. Errors: NotFound; BadInput for a prefix of
-// several.
+// kept finds an entry by its id or a prefix of it. Errors: NotFound; BadInput if the prefix fits several.
 func (s *Sender) kept(handle agent.Handle, id string) (r agent.Record, found queue.Entry, err error) {
 	if r, err = s.Store.Load(handle); err != nil {
 		return r, found, err

@@ -6,8 +6,8 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// checkKey refuses to press a key to which the user has given another meaning in Claude's prompt: what is typed
-// would stay there. Errors: Held.
+// checkKey returns an error if the user has given a key another meaning in Claude's prompt: the typed text would stay
+// there. Errors: Held.
 func (s *Sender) checkKey(r *agent.Record, key string) error {
 	config, err := s.ConfigOf(r)
 	if err != nil {

@@ -17,24 +17,24 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// What we have typed is remembered until it is seen to be gone, and taken away at the next attempt: that, and nothing of a
-// person's.
+// A text that we have typed is remembered until it has been seen to be gone. If it is left in the prompt, the next
+// attempt deletes it. Text of a person is never deleted.
 
 var (
-	// errDraft means that an unsent text is in the prompt.
+	// errDraft means that the prompt contains unsent text.
 	errDraft = errors.New("somebody's unsent draft is in its prompt")
-	// errLeft means that a text of ours could not be taken away.
+	// errLeft means that a text of ours could not be deleted.
 	errLeft = errors.New("what was typed may still be in its prompt")
 )
 
-// prompt is the prompt of an agent, and what is known of texts in it. The caller has the agent's verb lock.
+// prompt is the prompt of an agent, with what is known about texts in it. The caller has the agent's verb lock.
 type prompt struct {
 	Terminal
 	handle agent.Handle
 	queue  *queue.Queue
 	left   queue.Left
 	before queue.Left // what was left when typing began
-	turn   time.Time  // when its last turn ended; zero: not known
+	turn   time.Time  // when its last turn ended; zero: unknown
 }
 
 func (s *Sender) prompt(sight *observe.Sight) (prompt, error) {
@@ -44,7 +44,7 @@ func (s *Sender) prompt(sight *observe.Sight) (prompt, error) {
 	return p, err
 }
 
-// await is awaitPrompt. It first takes away what is ours, and notes since when a draft keeps messages from being typed.
+// await calls awaitPrompt. Before that, it deletes our texts, and records since when a draft holds messages.
 func (p *prompt) await(ctx context.Context, now time.Time) (tmux.Styled, error) {
 	shown, err := awaitPrompt(ctx, p)
 	if errors.Is(err, errDraft) && p.takeAway(context.WithoutCancel(ctx)) {
@@ -60,7 +60,7 @@ func (p *prompt) await(ctx context.Context, now time.Time) (tmux.Styled, error) 
 	return shown, err
 }
 
-// typing notes that a text is about to be typed.
+// typing records that a text is about to be typed.
 func (p *prompt) typing(text string, now time.Time) error {
 	p.left.Blocks = time.Time{}
 	p.before = p.left
@@ -68,8 +68,8 @@ func (p *prompt) typing(text string, now time.Time) error {
 	return p.queue.KeepLeft(p.left)
 }
 
-// isFreed reports whether the draft that kept a text from being typed was ours and has been taken away. Claude may draw what
-// a command of ours has typed only when the prompt was seen empty.
+// isFreed reports whether the draft that kept a text from being typed was ours and has been deleted. Claude may draw
+// what our command has typed only after the prompt was seen empty.
 func (p *prompt) isFreed(ctx context.Context, err error, now time.Time) bool {
 	if !errors.Is(err, errDraft) || len(p.before.Texts) == 0 {
 		return false
@@ -78,8 +78,8 @@ func (p *prompt) isFreed(ctx context.Context, err error, now time.Time) bool {
 	return err == nil
 }
 
-// typed forgets what was typed, unless it may still be in the prompt. What was left there before is gone for certain when a
-// text was submitted.
+// typed forgets what was typed, unless it may still be in the prompt. Once a text was submitted, the prompt contains
+// nothing that was left there before.
 func (p *prompt) typed(word Word, err error) error {
 	switch {
 	case word == Unknown || errors.Is(err, errLeft):
@@ -91,7 +91,7 @@ func (p *prompt) typed(word Word, err error) error {
 	return p.queue.ForgetLeft()
 }
 
-// takeAway deletes what is ours from the prompt, and reports whether that is empty then.
+// takeAway deletes our texts from the prompt, and reports whether the prompt is then empty.
 func (p *prompt) takeAway(ctx context.Context) (empty bool) {
 	shown, err := p.Screen(ctx)
 	draft, found := screen.Draft(shown.Text)
@@ -114,8 +114,8 @@ func (p *prompt) takeAway(ctx context.Context) (empty bool) {
 	return false
 }
 
-// isBefore reports whether a draft of one line begins with a text, to which a person has added more. A text whose
-// characters Claude joins does not count: it deletes joined ones at once, and counted deletions would reach the person's.
+// isBefore reports whether a draft of one line begins with text, and a person has added to it. It returns false if
+// Claude joins and so deletes several characters at once: counted deletions would reach the person's part.
 func isBefore(text, draft string) bool {
 	joined := strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.M, unicode.Cf, unicode.Sk, unicode.Regional_Indicator) || strings.ContainsRune(vowelSigns, r)
@@ -123,5 +123,5 @@ func isBefore(text, draft string) bool {
 	return text != "" && !joined && !strings.Contains(draft, "\n") && strings.HasPrefix(draft, text)
 }
 
-// vowelSigns are letters that join the one before: of Thai and Lao.
+// vowelSigns are the Thai and Lao letters that join the letter before them.
 const vowelSigns = "\u0e33\u0eb3"

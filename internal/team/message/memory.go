@@ -13,10 +13,10 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// A text whose receipt was unknown is remembered in the agent's outbox. When it is sent again, it is
-// looked for in the transcript, and not typed.
+// A text whose receipt was unknown is remembered in the agent's outbox. When the same text is sent again, it is
+// searched for in the transcript, and not typed.
 
-// remember keeps a text of which nobody knows whether it arrived.
+// remember keeps a text whose arrival is unknown.
 func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typing queue.Typing, why error) error {
 	e := queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.Seconds(), State: queue.Unknown, Tries: 1, Typing: &typing}
 	if why != nil {
@@ -26,14 +26,14 @@ func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typi
 	return err
 }
 
-// errOvertakes means that other messages wait in the outbox, and come first.
+// errOvertakes means that older messages wait in the outbox and must be typed first.
 var errOvertakes = fail.Errorf(fail.Held, "messages wait for it in its outbox, and this one would overtake them").
 	Hint("to line up: nbs-worker send HANDLE TEXT --queue").
 	Hint("to see them: nbs-worker outbox list")
 
-// remembered finds out what became of the same text that was sent before. known: there is one that is
-// remembered, and it is not typed again.
-// Errors: [errOvertakes]; TimedOut when it is still unknown.
+// remembered finds out what became of the same text when it was sent before. known reports that the text is
+// remembered and must not be typed again.
+// Errors: [errOvertakes]; TimedOut when its arrival is still unknown.
 func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, known bool, err error) {
 	q := s.Store.Outbox(receipt.Handle)
 	all, err := q.Entries()
@@ -56,7 +56,7 @@ func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start,
 	return "", false, nil
 }
 
-// forget removes entries. One that was removed meanwhile needs no more.
+// forget removes entries. An entry that is already gone is no error.
 func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err error) {
 	for _, e := range entries {
 		if failed := q.Remove(context.WithoutCancel(ctx), e); !errors.Is(failed, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err er
 	return err
 }
 
-// lookedFor completes the receipt of a remembered text by what the transcript has of it now.
+// lookedFor completes the receipt of a remembered text from the transcript.
 func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, e queue.Entry) (typed string, err error) {
 	*began = startOf(sight.Record, &e)
 	sent, err := s.sent(began, e.Typing.Typed)
@@ -91,7 +91,7 @@ func wordOf(sent transcript.Sent) Word {
 	return Queued
 }
 
-// startOf is where the transcript was before an entry was typed. One whose receipt was unknown was written down only then.
+// startOf returns the position of the transcript before an entry was typed. It is recorded only for unknown receipts.
 func startOf(r agent.Record, e *queue.Entry) start {
 	r.SessionID = e.Typing.SessionID
 	at := e.Created

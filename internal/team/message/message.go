@@ -1,18 +1,17 @@
 // Package message writes to agents, and reports whether what was written arrived.
 //
-//   - Text goes only into a prompt that is ready: claude is idle by all that is known, its box is
-//     on the screen, nobody's unsent draft is in it, no dialog has taken its place, and it shows a
-//     blank that is typed first. The text and Enter come in one write, which cuts what a person may
-//     have typed meanwhile and puts it back: Enter submits the text and nothing else. See command.go for Claude's commands.
-//   - A receipt is read from the transcript, where Claude writes down what it took, and never
-//     inferred from keys that were sent. Nothing is typed twice: a text of which nobody knows whether
-//     it arrived is remembered, and looked for when it is sent again.
-//   - What is kept in an agent's outbox is typed in its order, by one deliverer at a time, and nothing
-//     overtakes it. The transcript shows whether a deliverer that was killed had typed it.
-//   - What Claude would take for an order to itself is refused, or goes by a file if the caller asks.
-//   - A message of an agent's is marked as such: only a person's words arrive as the user's own.
-//   - The verb lock is held while somebody types: the agent is not ended or started meanwhile, and
-//     two writers do not type into each other.
+//   - Text is typed only into a ready prompt: claude is idle, its box is on the screen and contains no unsent text,
+//     no dialog has taken its place, and it shows a blank that is typed first. The text and Enter go in one write.
+//     That write cuts what a person may have just typed, and puts it back after Enter, so that Enter submits only the
+//     text. See command.go for Claude's commands.
+//   - A receipt is read from the transcript, where Claude records what it took. It is never inferred from the keys
+//     that were sent. Nothing is typed twice: a text whose arrival is unknown is remembered. When it is sent again,
+//     it is searched for in the transcript.
+//   - The messages in an agent's outbox are typed in order, by one deliverer at a time, and no message overtakes
+//     them. The transcript shows whether a killed deliverer had typed one.
+//   - A text that Claude would take for a command is refused, or goes by a file if the caller asks for that.
+//   - A message from an agent is marked: only a person's words arrive as the user's own.
+//   - The verb lock is held during typing: the agent is not ended or started, and no second writer types.
 package message
 
 import (
@@ -25,15 +24,15 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Message is what is to be written to an agent.
+// Message is a message to an agent.
 type Message struct {
 	Text    string
 	Raw     bool          // it is a command of Claude's own, such as /compact
-	ByFile  bool          // it goes by a file, whatever its length
-	Reply   bool          // the answer is waited for
-	Queue   bool          // what cannot be submitted now is kept in the agent's outbox
-	Force   bool          // also when the last receipt of this text was unknown
-	Timeout time.Duration // of the wait for the prompt, and again of that for the answer; 0: none
+	ByFile  bool          // send it by a file, whatever its length
+	Reply   bool          // wait for the answer
+	Queue   bool          // keep it in the agent's outbox if it cannot be submitted now
+	Force   bool          // also if the last receipt of this text was unknown
+	Timeout time.Duration // of the wait for the prompt, and again of the wait for the answer; 0: no limit
 }
 
 // Word is what a receipt says.
@@ -41,34 +40,34 @@ type Word string
 
 // The receipts.
 const (
-	Accepted Word = "accepted" // it stands in the transcript
+	Accepted Word = "accepted" // the transcript contains it
 	Queued   Word = "queued"   // Claude has it, and takes it up after this turn
 	Held     Word = "held"     // nothing was submitted
-	Unknown  Word = "unknown"  // it was submitted, and there is no proof
+	Unknown  Word = "unknown"  // it was submitted, without proof
 )
 
-// The channels on which a text reaches an agent.
+// The channels by which a text reaches an agent.
 const (
 	Typed  = "typed"
-	ByFile = "file" // the text is in a file, and what is typed names it
+	ByFile = "file" // the text is in a file, and the typed text names the file
 )
 
-// Receipt is what became of a message.
+// Receipt is the result of sending a message.
 type Receipt struct {
 	Handle  agent.Handle
 	Word    Word
 	Channel string  // "": nothing was written
 	UUID    string  // of its record in the transcript; "" while it is queued
-	File    string  // that holds the text; "": none
-	Answer  *string // the agent's last words in that very turn; nil: not asked for, or none
-	Outbox  string  // id in the agent's outbox, where the text is kept; "": it is not
+	File    string  // contains the text; "": no file
+	Answer  *string // the agent's last words in that very turn; nil: not asked for, or no words
+	Outbox  string  // id in the agent's outbox if the text is kept there
 	Reason  string  // why it is kept there
 }
 
-// limit is the size in bytes of the longest text, which is handed over in a file.
+// limit is the size of the longest text in bytes. A text of that size goes by a file.
 const limit = 1 << 20
 
-// check refuses a text that would not arrive, or would be taken for an order. Errors: BadInput.
+// check refuses a text that would not arrive, or would be taken for a command. Errors: BadInput.
 func (m *Message) check() error {
 	text := normal(m.Text)
 	switch {
@@ -96,7 +95,7 @@ func (m *Message) check() error {
 	return nil
 }
 
-// isOrder reports whether Claude does something with a text other than to give it to the model.
+// isOrder reports whether Claude would act on a text itself, and not give it to the model.
 func isOrder(text string) bool {
 	switch strings.ToLower(text) {
 	case "exit", "quit", ":q", ":q!", ":wq", ":wq!", "?":

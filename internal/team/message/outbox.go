@@ -23,7 +23,7 @@ type entry struct {
 	queue *queue.Queue
 }
 
-// begin writes down that an entry is about to be typed; nothing for nil, a text that is not of the outbox.
+// begin records that an entry is about to be typed. It does nothing for nil, a text that is not from the outbox.
 func (e *entry) begin(ctx context.Context, typing queue.Typing) error {
 	if e == nil {
 		return nil
@@ -32,14 +32,14 @@ func (e *entry) begin(ctx context.Context, typing queue.Typing) error {
 	return e.queue.Put(ctx, e.Entry)
 }
 
-// Delivered is what became of an entry of an outbox.
+// Delivered is the result of delivering an entry of an outbox.
 type Delivered struct {
 	Entry   queue.Entry
 	Receipt Receipt
 	Err     error
 }
 
-// lineUp keeps a text in the agent's outbox, and delivers what is there as far as that can be done now.
+// lineUp puts a text into the agent's outbox, and delivers what can be delivered now.
 func (s *Sender) lineUp(ctx context.Context, handle agent.Handle, l letter) (Receipt, error) {
 	receipt := Receipt{Handle: handle, Word: Held}
 	r, err := s.Store.Load(handle)
@@ -54,8 +54,8 @@ func (s *Sender) lineUp(ctx context.Context, handle agent.Handle, l letter) (Rec
 	return s.deliverNow(ctx, &r, e)
 }
 
-// deliverNow delivers what is in an agent's outbox, as far as that can be done now, and returns what
-// became of one entry. It wakes the launcher for what has to wait.
+// deliverNow delivers what can be delivered now from an agent's outbox, and returns the result of one entry. It wakes
+// the launcher for what has to wait.
 func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry) (Receipt, error) {
 	receipt := Receipt{Handle: r.Handle, Word: Held, Outbox: e.ID, Reason: "another command delivers what waits for the agent"}
 	var failed error
@@ -63,14 +63,14 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 		switch {
 		case d.Entry.ID == e.ID && (d.Receipt.Word != Held || !d.Entry.Pending()):
 			receipt, failed = d.Receipt, d.Err
-		case d.Err != nil: // its own, or of one before it
+		case d.Err != nil: // its own error, or the error of one before it
 			receipt.Reason = d.Err.Error()
 		}
 	})
 	if receipt.Outbox == "" {
 		return receipt, errors.Join(err, failed)
 	}
-	if _, gone := s.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound { // else the next agent of that name would get it
+	if _, gone := s.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound { // or the next agent of that name would get it
 		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.Store.Outbox(r.Handle), e))
 	}
 	if r.Process != nil {
@@ -85,9 +85,9 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 	return receipt, err
 }
 
-// Deliver types what is in an agent's outbox, in its order, as long as the agent takes it, and calls told
-// with each entry. It waits until late for an agent that is at work, and for another deliverer: that one
-// may have looked before the entry came for which this call is made.
+// Deliver types the messages in an agent's outbox in order while the agent takes them, and calls told with each
+// entry. It waits until late for a working agent, and for another deliverer: that one may have read the outbox before
+// the entry for this call was added.
 func (s *Sender) Deliver(ctx context.Context, handle agent.Handle, late time.Time, told func(Delivered)) error {
 	q := s.Store.Outbox(handle)
 	for {
@@ -98,7 +98,7 @@ func (s *Sender) Deliver(ctx context.Context, handle agent.Handle, late time.Tim
 		newest := q.Newest()
 		err = s.drain(ctx, q, handle, late, told)
 		unlock()
-		if err != nil || q.Newest() == newest { // else what came since would wait for a deliverer that has left
+		if err != nil || q.Newest() == newest { // otherwise newer entries would wait for a deliverer that has left
 			return err
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Sender) drain(ctx context.Context, q *queue.Queue, handle agent.Handle,
 	}
 }
 
-// next is the first entry that the user vouches for and that is still to be delivered; nil for none.
+// next returns the first allowed entry that is still to be delivered; nil if there is no such entry.
 func next(q *queue.Queue) (*entry, error) {
 	all, err := q.Entries()
 	if err != nil {
@@ -137,10 +137,10 @@ func next(q *queue.Queue) (*entry, error) {
 	return nil, nil //nolint:nilnil // nothing waits
 }
 
-// undrawnPause is how long a deliverer rests before it types again what claude has not drawn. Each rest is twice as long.
+// undrawnPause is the pause before an undrawn text is typed again. Each pause is twice as long as the one before.
 const undrawnPause = time.Second
 
-// deliverPatiently calls deliver until late while claude does not draw what is typed, and the box is empty again each time.
+// deliverPatiently calls deliver again until late if claude did not draw what was typed and the box is empty again.
 // No hook would start another delivery.
 func (s *Sender) deliverPatiently(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
 	for pause := undrawnPause; ; pause *= 2 {
@@ -156,7 +156,7 @@ func (s *Sender) deliverPatiently(ctx context.Context, receipt *Receipt, e *entr
 	}
 }
 
-// deliver types an entry when the agent is ready, and writes down what became of it.
+// deliver types an entry when the agent is ready, and records the result.
 func (s *Sender) deliver(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
 	for {
 		_, again, err := s.once(ctx, receipt, &start{}, letter{from: e.From, text: e.Text, byFile: e.ByFile, entry: e}, late)
@@ -169,8 +169,8 @@ func (s *Sender) deliver(ctx context.Context, receipt *Receipt, e *entry, late t
 	}
 }
 
-// settle writes down what became of an entry. One that was dropped meanwhile needs no more. Where that
-// cannot be written, the entry and those behind it stay as they are: the next deliverer asks the transcript.
+// settle records the result of an entry. An entry that was dropped in between needs no result. If it cannot be
+// recorded, the entry and all later ones stay unchanged: the next deliverer checks the transcript.
 func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
 	before := e.Entry
 	if why != nil {
@@ -198,11 +198,11 @@ func (e *entry) settle(ctx context.Context, word Word, why error) (err error) {
 	return err
 }
 
-// leftLimit is how long the transcript may lack a text whose deliverer was killed right after submitting it.
+// leftLimit is how long to wait for the transcript to contain a text whose deliverer was killed after submitting.
 const leftLimit = 3 * time.Second
 
-// settleLeft finds out by the transcript what became of an entry whose deliverer was killed. It deletes
-// what is left of the text in the box.
+// settleLeft finds out from the transcript what became of an entry whose deliverer was killed. It deletes what is
+// left of the text in the box.
 func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
 	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "outbox", supervisor.Until(late))
 	if err != nil {
@@ -231,8 +231,8 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 	return errors.Join(why, noted, e.settle(ctx, receipt.Word, why))
 }
 
-// eraseLeft deletes a text that a killed deliverer left in the box, if nobody has changed it. Where that
-// fails, the next message is held by the draft, and its error says so.
+// eraseLeft deletes a text that a killed deliverer left in the box, if it is unchanged. If that fails, the draft
+// holds the next message, whose error says so.
 func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text string) {
 	terminal, err := s.terminal(sight)
 	if err != nil {
@@ -247,8 +247,8 @@ func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text strin
 	}
 }
 
-// isBeginning reports whether a draft is a beginning of a text, as typing that or deleting it from its end
-// leaves. A draft of some of its characters, in their order, may be a person's.
+// isBeginning reports whether a draft is a beginning of a text: interrupted typing or deleting leaves such a draft. A
+// draft with some of the text's characters in order is not enough: it may be a person's.
 func isBeginning(draft, text string) bool {
 	return draft != "" && strings.HasPrefix(screen.Dense(text), screen.Dense(draft))
 }

@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/team/wait"
 )
 
-// await waits until an agent is in one of some states.
+// await waits until an agent is in one of the states.
 func (s *Sender) await(ctx context.Context, handle agent.Handle, late time.Time, states ...string) error {
 	wanted := wait.Wanted{Handles: []agent.Handle{handle}}
 	for _, state := range states {
@@ -30,11 +30,11 @@ func (s *Sender) await(ctx context.Context, handle agent.Handle, late time.Time,
 	return err
 }
 
-// endLimit is how long the transcript may lack the end of a turn that is over.
+// endLimit is how long to wait for the transcript to contain the end of a turn that is over.
 const endLimit = 5 * time.Second
 
-// answer waits for the end of the turn that a message began, and returns the agent's last words
-// in it. Errors: Failed for a turn without an answer; TimedOut; those of the wait.
+// answer waits for the end of the turn that a message began, and returns the agent's last words in it. Errors: Failed
+// for a turn without an answer; TimedOut; those of the wait.
 func (s *Sender) answer(ctx context.Context, began *start, receipt *Receipt, text string, limit time.Duration) (string, error) {
 	var answer transcript.Answer
 	err := s.awaitEnd(ctx, receipt.Handle, limit, func() (ended bool, err error) {
@@ -53,8 +53,8 @@ func (s *Sender) answer(ctx context.Context, began *start, receipt *Receipt, tex
 	return answer.Text, nil
 }
 
-// awaitEnd waits until the transcript has the end of what an agent is at. Errors: TimedOut; Held when
-// the agent waits for a person; those of the wait.
+// awaitEnd waits until the transcript has the end of the agent's present turn. Errors: TimedOut; Held when the agent
+// waits for a person; those of the wait.
 func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.Duration, ended func() (bool, error)) error {
 	late := deadline(limit)
 	for {
@@ -83,10 +83,10 @@ func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.D
 	}
 }
 
-// errNoEnd means that an agent is at its prompt, and the transcript does not say how its turn ended.
+// errNoEnd means that an agent is at its prompt and the transcript does not contain the end of its turn.
 var errNoEnd = fail.Errorf(fail.TimedOut, "the end of the turn is not in the transcript")
 
-// answered reads the turn of a message, which may have been queued until now.
+// answered reads the turn of a message. The message may have been queued until now.
 func (s *Sender) answered(began *start, receipt *Receipt, text string) (transcript.Answer, error) {
 	if receipt.UUID == "" {
 		sent, err := s.sent(began, text)

@@ -23,9 +23,9 @@ import (
 // Sender writes to the agents of one project.
 type Sender struct{ *supervisor.Supervisor }
 
-// Send writes to an agent when it is at its prompt, and returns what became of it; beside an error
-// too. Errors: BadInput; NotFound; Held at a dialog, at a draft, or for a caller that may not;
-// Conflict when it does not run; TimedOut when its turn did not end in time, or without a proof.
+// Send writes to an agent when it is at its prompt, and returns a receipt, also beside an error. Errors: BadInput;
+// NotFound; Held at a dialog, at a draft, or if the caller may not send; Conflict when the agent does not run;
+// TimedOut when its turn did not end in time, or without proof.
 func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Receipt, error) {
 	receipt := Receipt{Handle: handle, Word: Held}
 	if err := m.check(); err != nil {
@@ -38,7 +38,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	text := normal(m.Text)
 	if from != "" {
 		text = from + "\n" + text
-		m.ByFile = m.ByFile || claude.NamesFile(text) // typed as a user's, it would have Claude read the file without asking
+		m.ByFile = m.ByFile || claude.NamesFile(text) // in a user's words, it would make Claude read the file unasked
 	}
 	l := letter{from: from, text: text, byFile: m.ByFile || !isTypable(text), force: m.Force}
 	if m.Queue {
@@ -48,7 +48,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	for overtaken := ""; ; {
 		var began start
 		typed, again, err := s.once(ctx, &receipt, &began, l, late)
-		if before := s.Store.Outbox(receipt.Handle).Due(); errors.Is(err, errOvertakes) && (before == "" || before != overtaken) { // else what waits stays there
+		if before := s.Store.Outbox(receipt.Handle).Due(); errors.Is(err, errOvertakes) && (before == "" || before != overtaken) { // or what waits stays there
 			overtaken, again, err = before, true, s.Deliver(ctx, receipt.Handle, late, func(Delivered) {})
 		}
 		switch {
@@ -68,26 +68,26 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	}
 }
 
-// letter is a text as it reaches an agent.
+// letter is a text in the form that reaches an agent.
 type letter struct {
-	from   string // the envelope, with which the text begins; "": a person's words
+	from   string // the envelope that the text begins with; "": a person's words
 	text   string
 	byFile bool
-	force  bool                                  // also when its last receipt was unknown, and it has not arrived since
+	force  bool                                  // also if its last receipt was unknown, and it has not arrived since
 	again  []queue.Entry                         // entries that remember a forced text; forgotten once it is submitted
-	entry  *entry                                // of the outbox; nil: the text is not from there
-	proof  func(*start) (transcript.Sent, error) // reports whether Claude has a command; nil for a text, which the transcript shows
+	entry  *entry                                // of the outbox; nil: the text is not from the outbox
+	proof  func(*start) (transcript.Sent, error) // reports whether Claude has a command; nil for a text
 }
 
-// start is where a transcript was before a text was submitted.
+// start is the position of a transcript before a text was submitted.
 type start struct {
 	record agent.Record
 	bytes  int64
-	at     time.Time // in whole milliseconds, as transcripts have it
+	at     time.Time // in whole milliseconds, like the times in transcripts
 }
 
-// once writes to an agent that is at its prompt, and returns what was typed. again: it is at work,
-// and has to be waited for.
+// once writes to an agent that is at its prompt, and returns the typed text. again reports that the agent is working,
+// and the caller must wait.
 func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l letter, late time.Time) (typed string, again bool, err error) {
 	sight, unlock, err := s.lookLocked(ctx, &receipt.Handle, "send", supervisor.Until(late))
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 	return typed, false, err
 }
 
-// write writes to an agent that is idle, and returns what was typed. The caller holds its verb lock.
+// write writes to an idle agent, and returns the typed text. The caller holds the verb lock.
 func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, err error) {
 	if err := s.checkKey(&sight.Record, claude.KeySubmit); err != nil {
 		return "", err
@@ -125,7 +125,7 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	if err != nil {
 		return "", err
 	}
-	file, _, err := s.transcript(&sight.Record) // none before the first prompt
+	file, _, err := s.transcript(&sight.Record) // no transcript before the first prompt
 	if err != nil {
 		return "", err
 	}
@@ -175,7 +175,7 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	return typed, errors.Join(err, noted)
 }
 
-// withdraw removes the file of a text of which nothing was submitted.
+// withdraw removes the file of a text that was not submitted at all.
 func (s *Sender) withdraw(receipt *Receipt) (err error) {
 	if receipt.File != "" {
 		err = s.Store.DropMessage(receipt.File)
@@ -184,7 +184,7 @@ func (s *Sender) withdraw(receipt *Receipt) (err error) {
 	return err
 }
 
-// lookLocked looks at an agent under its verb lock, and spells its handle as the record does.
+// lookLocked looks at an agent under its verb lock, and sets the handle to the record's spelling.
 func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, patience supervisor.Patience) (sight observe.Sight, unlock func(), err error) {
 	r, err := s.Store.Load(*handle)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb stri
 	return s.LookAt(ctx, r), unlock, nil
 }
 
-// terminal is the pane in which an agent was seen. Errors: Unfit where there is none.
+// terminal returns the pane in which an agent was seen. Errors: Unfit if there is no pane.
 func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
 	if sight.Pane == nil {
 		return nil, fail.Errorf(fail.Unfit, "it does not run in tmux, and nothing can be typed there").
@@ -211,8 +211,8 @@ func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
 	return pane{client, *sight.Pane}, err
 }
 
-// handOver puts a text into a file, and returns what is typed in its place. Errors: Unfit for a
-// project whose path cannot be typed as it is.
+// handOver writes a text to a file, and returns the text to type in its place. Errors: Unfit if the path of the
+// project cannot be typed.
 func (s *Sender) handOver(l *letter) (typed, path string, err error) {
 	if path, err = s.Store.PutMessage(l.text, s.Now()); err != nil {
 		return "", "", err
@@ -225,8 +225,8 @@ func (s *Sender) handOver(l *letter) (typed, path string, err error) {
 	return "", "", errors.Join(unfit, s.Store.DropMessage(path))
 }
 
-// pointer is what is typed in the place of a text that is in a file. For an agent's text it begins
-// with the envelope: claude would take a file that its user names for the user's words.
+// pointer returns the text to type in the place of a text that is in a file. For an agent's text it begins with the
+// envelope: claude would take the text of a file that its user names for the user's words.
 func (l *letter) pointer(path string) string {
 	if l.from != "" {
 		return l.from + "\nThe message is in the file " + path + ". Read the whole file."
@@ -234,8 +234,8 @@ func (l *letter) pointer(path string) string {
 	return "There is a message for you in the file " + path + ". Read the whole file and do what it says."
 }
 
-// admits reports whether something may be typed: now, after the present turn, or not.
-// Errors: Held; Conflict for one that does not run; what kept the look from being complete.
+// admits reports whether the text can be typed now or after the present turn. Errors: Held; Conflict if the agent
+// does not run; the error that kept the look from being complete.
 func admits(sight *observe.Sight) (again bool, err error) {
 	switch state := sight.Status.State; {
 	case sight.Err != nil:
@@ -266,8 +266,8 @@ func (s *Sender) transcript(r *agent.Record) (transcript.File, bool, error) {
 	return config.Transcript(r.SessionID)
 }
 
-// sent reports whether the transcript has a text. A /clear of a person's may lead claude into another conversation before the
-// text arrives there, and the record may know that, or not yet: began moves to the one that has the text.
+// sent reports whether the transcript contains a text, and sets began to the conversation that has it. After a
+// person's /clear, claude may be in another conversation than the record says.
 func (s *Sender) sent(began *start, text string) (sent transcript.Sent, err error) {
 	if file, found, err := s.transcript(&began.record); err != nil || found {
 		if err == nil {
@@ -294,7 +294,7 @@ func (s *Sender) sent(began *start, text string) (sent transcript.Sent, err erro
 	return transcript.Sent{}, nil
 }
 
-// movedTo are the conversations in which an agent is by its record now and by Claude's registry, but for the one that is given.
+// movedTo returns the conversations that the record and Claude's registry name now, other than the given one.
 func (s *Sender) movedTo(r *agent.Record) (ids []agent.SessionID) {
 	if now, err := s.Store.Load(r.Handle); err == nil {
 		ids = append(ids, now.SessionID)

@@ -10,12 +10,12 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// Limits are what agents are judged by.
+// Limits are the limits by which agents are judged.
 type Limits struct {
 	Bands    agent.Bands
-	Patience time.Duration // how long a busy agent may show nothing that grows; 0: [DefaultPatience]
-	// Compact reports whether a stuck agent with this percentage of its context left is compacted; nil:
-	// below the healthy band it is.
+	Patience time.Duration // how long a busy agent may show no growth; 0: [DefaultPatience]
+	// Compact reports whether a stuck agent with this percentage of its context left is compacted; nil: it is compacted
+	// below the healthy band.
 	Compact func(left int) bool
 }
 
@@ -26,18 +26,18 @@ func (l *Limits) compacts(left int) bool {
 	return l.Bands.Of(left) != agent.Healthy
 }
 
-// DefaultPatience is longer than the ten minutes that Claude lets a command of its shell tool run:
-// during such a command nothing else of the agent needs to grow.
+// DefaultPatience is longer than the ten minutes that Claude allows a command of its shell tool: during such a
+// command, other signs of progress may stay unchanged.
 const DefaultPatience = 15 * time.Minute
 
-// Patient is an agent with what a look at it found, and the verdict on it.
+// Patient is an agent with the findings of a look and a verdict.
 type Patient struct {
 	triage.Assessment
 	At   time.Time // of the look
 	View inspect.View
 }
 
-// Assess looks at agents, with one call to each tmux server, and judges each. It changes nothing.
+// Assess looks at agents, with one call to each tmux server, and judges each agent. It changes nothing.
 func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle, limits Limits) []Patient {
 	if limits.Patience == 0 {
 		limits.Patience = DefaultPatience
@@ -52,8 +52,8 @@ func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle
 	return patients
 }
 
-// Team checks that the named agents exist, and returns them; with none named it returns all agents of
-// the project. Errors: NotFound.
+// Team checks that the named agents exist, and returns them; without names it returns all agents of the project.
+// Errors: NotFound.
 func Team(look *inspect.Inspector, named []agent.Handle) ([]agent.Handle, error) {
 	if len(named) == 0 {
 		return look.Store.Handles()

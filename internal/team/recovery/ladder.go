@@ -13,15 +13,15 @@ import (
 // Verbs are the actions of a repair. Each returns after it has observed its result.
 type Verbs interface {
 	Look(ctx context.Context, handles []agent.Handle) []Patient
-	// Quiet waits for another command that is at work on an agent, and ends soon: what that does may be all that is needed.
+	// Quiet waits for a short command that holds an agent: its result may be all that is needed.
 	Quiet(ctx context.Context, handle agent.Handle)
-	// Unload interrupts an agent that is stuck, and compacts its conversation where little of the
-	// context is left, by the limits. Errors: ErrFloor.
+	// Unload interrupts a stuck agent, and compacts its conversation if by the limits little context is left. Errors:
+	// errFloor.
 	Unload(ctx context.Context, p *Patient) error
-	// Resume ends what is left of an agent's last start, and starts it again in its conversation.
+	// Resume ends what is left of an agent's last start, and resumes its conversation in a new start.
 	Resume(ctx context.Context, p *Patient) error
-	// StartFresh starts an agent in a new conversation, or in the one that the attempt made before it
-	// was cut short, and tells it where the old one is.
+	// StartFresh starts an agent in a new conversation, or in the one that an interrupted attempt has created. It tells
+	// the agent where the old conversation is.
 	StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt) error
 }
 
@@ -37,29 +37,29 @@ type Memory interface {
 // errFloor means that compacting a conversation frees nothing any more.
 var errFloor = errors.New("compaction floor")
 
-// errLogin means that nobody is logged in: an agent that is started answers no prompt.
+// errLogin means that claude is not logged in: a started agent would answer no prompt.
 var errLogin = errors.New("nobody is logged in")
 
 // Options say how far a run goes.
 type Options struct {
-	Handles  []agent.Handle // in the order of their turns
-	Named    bool           // a person named them: held ones are repaired too, where a start may help
+	Handles  []agent.Handle // in the order of repair
+	Named    bool           // a person named them: held agents are repaired too, if a start may help
 	MaxLevel triage.Level
 	Fresh    bool                  // a new conversation is permitted
-	Leave    func(p *Patient) bool // whether an agent that is not well is left as it is, also after a step; nil: never
+	Leave    func(p *Patient) bool // whether an agent that is not well is left alone, also after a step; nil: never
 	Stagger  time.Duration         // between two starts
 	GiveUp   int                   // after this many failed starts in a row; 0: never
 	Progress func(c *Case)         // called when a step begins and when it has ended; may be nil
 }
 
-// Case is how an agent was found, what was done, and how it was afterwards.
+// Case is what was found of an agent, what was done, and the result.
 type Case struct {
 	Handle agent.Handle
 	Before triage.Assessment
 	After  Patient
 	Steps  []Step
 	Left   string // why nothing, or nothing more, was done; may be ""
-	Held   bool   // a person is needed before the repair can go on, however well the agent looks
+	Held   bool   // a person is needed before the repair can go on, even if the agent looks well
 }
 
 // Step is one repair.
@@ -74,7 +74,7 @@ type Step struct {
 // Report is the outcome of a run.
 type Report struct {
 	Cases   []Case
-	Stopped string // why it ended before every agent had its turn; "": it did not
+	Stopped string // why the run stopped early; "": it did not
 }
 
 // Ladder repairs agents.
@@ -83,8 +83,8 @@ type Ladder struct {
 	Memory
 }
 
-// Run repairs the agents in their order, and looks at all of them at the end. An interrupt ends the
-// run after the present step. Errors: Conflict while another run is at work.
+// Run repairs the agents in order, and looks at all of them at the end. An interrupt ends the run after the present
+// step. Errors: Conflict while another run is active.
 func (l *Ladder) Run(ctx context.Context, o Options) (Report, error) {
 	unlock, err := l.Lock()
 	if err != nil {
@@ -105,8 +105,8 @@ func (l *Ladder) Run(ctx context.Context, o Options) (Report, error) {
 	return report, ctx.Err()
 }
 
-// Plan looks at the agents and notes for each why nothing would be done, if so; [Ladder.First] returns
-// what would be tried first. It changes nothing.
+// Plan looks at the agents and records for each why nothing would be done, if so. [Ladder.First] returns what would
+// be tried first. Plan changes nothing.
 func (l *Ladder) Plan(ctx context.Context, o Options) []Case {
 	patients := l.Look(ctx, o.Handles)
 	cases := make([]Case, len(patients))
@@ -118,13 +118,13 @@ func (l *Ladder) Plan(ctx context.Context, o Options) []Case {
 	return cases
 }
 
-// First returns the level that would be tried first for a case of a plan, and whether any would.
+// First returns the level that would be tried first for a case of a plan, and whether any level would be tried.
 func (l *Ladder) First(c *Case, o Options) (triage.Level, bool) {
 	level, left := l.next(&c.After, &o, 0)
 	return level, left == "" && !c.Before.Verdict.IsWell()
 }
 
-// verify looks at all agents again, and forgets the repairs of those that are well.
+// verify looks at all agents again, and forgets the repairs of well agents.
 func (l *Ladder) verify(ctx context.Context, cases []Case) {
 	handles := make([]agent.Handle, len(cases))
 	for i := range cases {

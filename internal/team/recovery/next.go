@@ -11,8 +11,8 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// next returns the level to try for an agent whose present verdict was treated up to the level tried,
-// or why none is tried.
+// next returns the level to try for an agent, or why no level is tried. tried is the highest level that was already
+// tried for its present verdict.
 func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.Level, left string) {
 	switch {
 	case p.Verdict.IsWell():
@@ -26,7 +26,7 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 	case o.Leave != nil && o.Leave(p):
 		return 0, "it is left as it is"
 	case o.MaxLevel >= triage.LevelResume && tried < triage.LevelFresh && l.cutShort(p) != nil:
-		return triage.LevelFresh, "" // its conversation has been replaced already; only the start is left to do
+		return triage.LevelFresh, "" // its conversation is already replaced; only the start is left to do
 	}
 	level = needed(p, tried, l.isAtFloor(p))
 	switch {
@@ -43,10 +43,10 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 // Heals reports whether the agent's launcher waits to start it again.
 func (p *Patient) Heals() bool { return p.View.Status.State == agent.Backoff && !p.NeedsPerson() }
 
-// needed returns the least level that may help beyond what was tried. Where little context is left a
-// resume does not help: it loads the full conversation again. A new conversation helps where compacting
-// frees nothing, and not where the API refused to compact. An agent that a resume cannot bring back gets
-// none either: what keeps it down would keep it down there too, and its own would be lost.
+// needed returns the mildest untried level that may help. With little context left, a resume does not help: it loads
+// the full conversation again. A new conversation helps if compacting frees nothing, but not if the API refused to
+// compact. It does not help an agent that a resume cannot start either: the same cause would stop it there, and its
+// own conversation would be lost.
 func needed(p *Patient, tried triage.Level, floor bool) triage.Level {
 	hangs := p.Verdict == triage.Stuck || p.Verdict == triage.Zombie
 	switch {
@@ -67,9 +67,9 @@ func (l *Ladder) isAtFloor(p *Patient) bool {
 	return last != nil && last.Floor && last.SessionID == p.View.Record.SessionID
 }
 
-// cutShort returns the attempt at a new conversation that was killed after it had replaced the old one,
-// while no agent runs in the new one; nil: there is none. An agent whose new conversation has a
-// transcript was told where the old one is.
+// cutShort returns the attempt at a new conversation that was killed after it had replaced the old one, if no agent
+// runs in the new one; nil if there is no such attempt. If the new conversation has a transcript, the agent was told
+// where the old one is.
 func (l *Ladder) cutShort(p *Patient) *runs.Attempt {
 	last := l.last(p)
 	if last == nil || !last.Ended.IsZero() || triage.Level(last.Level) != triage.LevelFresh || last.SessionID == p.View.Record.SessionID {
@@ -81,8 +81,8 @@ func (l *Ladder) cutShort(p *Patient) *runs.Attempt {
 	return last
 }
 
-// noteCutShort notes in the journal how an agent is whose last repair was killed. A journal that cannot
-// be written does not prevent the repair.
+// noteCutShort journals the state of an agent whose last repair was killed. If the journal cannot be written, the
+// repair goes on.
 func (l *Ladder) noteCutShort(ctx context.Context, p *Patient) {
 	last := l.last(p)
 	if last == nil || !last.Ended.IsZero() || l.cutShort(p) != nil {
@@ -93,20 +93,20 @@ func (l *Ladder) noteCutShort(ctx context.Context, p *Patient) {
 		return
 	}
 	last.Ended, last.Failure = p.seen(), "it was cut short"
-	_ = l.PutAttempt(p.Handle, *last) // on failure the next run notes it again
+	_ = l.PutAttempt(p.Handle, *last) // on failure the next run journals it again
 }
 
-// last returns the latest repair of an agent; nil for one that cannot be read: what is seen decides.
+// last returns the latest repair of an agent; nil if it cannot be read, so that only the look decides.
 func (l *Ladder) last(p *Patient) *runs.Attempt {
 	last, _ := l.Attempt(p.Handle)
 	return last
 }
 
-// failedLogin reports whether a turn of the agent has failed since a time because nobody is logged in.
+// failedLogin reports whether a turn of the agent has failed since then because claude was not logged in.
 func (p *Patient) failedLogin(since time.Time) bool {
 	last := p.View.LastError
 	return last != nil && last.Class == inspect.ClassAuthentication && last.At.After(since)
 }
 
-// seen returns the time of the look as it is recorded: in UTC and whole seconds.
+// seen returns the time of the look in the recorded form: UTC and whole seconds.
 func (p *Patient) seen() time.Time { return p.At.UTC().Truncate(time.Second) }

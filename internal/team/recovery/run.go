@@ -25,11 +25,11 @@ type run struct {
 	*Ladder
 	Options
 	failures int       // in a row
-	started  time.Time // the last start; zero: none
-	stopped  string    // why nothing more is begun
+	started  time.Time // the last start; zero: no start yet
+	stopped  string    // why no more is begun
 }
 
-// treat repairs one agent, level by level, and returns why it stopped before it was well.
+// treat repairs one agent, level by level, and returns why it stopped if the agent is not well.
 func (r *run) treat(ctx context.Context, c *Case) (left string) {
 	tried := map[triage.Verdict]triage.Level{} // a level that did not help is not tried again for the same verdict
 	for {
@@ -55,7 +55,7 @@ func (r *run) treat(ctx context.Context, c *Case) (left string) {
 	}
 }
 
-// notBegun words why nothing, or nothing more, is begun for an agent.
+// notBegun returns the text that says why nothing, or nothing more, is begun for an agent.
 func (c *Case) notBegun(why string) string {
 	if len(c.Steps) > 0 {
 		return "nothing more is begun: " + why
@@ -69,11 +69,11 @@ func (r *run) pace(ctx context.Context) (waited bool) {
 	if r.started.IsZero() || rest <= 0 {
 		return false
 	}
-	_ = clock.Sleep(ctx, rest) // who waits asks the context
+	_ = clock.Sleep(ctx, rest) // the caller checks the context
 	return true
 }
 
-// step takes one step, written down before and after, and returns why no other may follow.
+// step takes one step, recorded before and after, and returns why no other may follow.
 func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level) (left string) {
 	attempt, err := r.begin(ctx, p, level)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level)
 	if level >= triage.LevelResume {
 		r.started = time.Now()
 	}
-	ctx = context.WithoutCancel(ctx) // the end of an interrupted step is written down too
+	ctx = context.WithoutCancel(ctx) // the end of an interrupted step is recorded too
 	now := r.Look(ctx, []agent.Handle{c.Handle})[0]
 	done.close(failure, p, &now)
 	done.Took = time.Since(begun)
@@ -95,7 +95,7 @@ func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level)
 	r.tell(c)
 	r.count(level, failure, p, &now)
 	switch fail.KindOf(failure) {
-	case fail.Conflict: // another command is at work on it
+	case fail.Conflict: // another command holds it
 		return failure.Error()
 	case fail.Held:
 		c.Held = true
@@ -107,7 +107,7 @@ func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level)
 	return ""
 }
 
-// close records the outcome of a step. It helped when it did not fail and the verdict is another known one.
+// close records the outcome of a step. The step helped if it did not fail and the verdict is another known one.
 func (s *Step) close(failure error, before, now *Patient) {
 	s.Helped = failure == nil && now.Verdict != before.Verdict && now.Verdict != triage.Unknown
 	s.Result = now.words()
@@ -116,11 +116,10 @@ func (s *Step) close(failure error, before, now *Patient) {
 	}
 }
 
-// words are the verdict with its evidence.
+// words returns the verdict with its evidence.
 func (p *Patient) words() string { return string(p.Verdict) + ": " + strings.Join(p.Evidence, "; ") }
 
-// begin writes down that a step is about to be taken. An attempt at a new conversation that was cut
-// short is continued.
+// begin records that a step is about to be taken. It continues an interrupted attempt at a new conversation.
 func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (runs.Attempt, error) {
 	attempt := runs.Attempt{
 		SessionID: p.View.Record.SessionID, Level: int(level), Begun: p.seen(),
@@ -135,7 +134,7 @@ func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (runs.A
 	return attempt, r.Note(ctx, p, fmt.Sprintf("level %d, %s: begun, for it is %s", level, level, attempt.Why))
 }
 
-// end writes down what came of a step.
+// end records the result of a step.
 func (r *run) end(ctx context.Context, attempt runs.Attempt, done *Step, failure error, now *Patient) error {
 	attempt.Ended, attempt.Floor = now.seen(), errors.Is(failure, errFloor)
 	became := "it helped"
@@ -167,7 +166,7 @@ func (r *run) do(ctx context.Context, p *Patient, level triage.Level, attempt ru
 	}
 }
 
-// ping looks whether an agent reacts: whether its verdict changes within pingTime.
+// ping checks whether an agent reacts: whether its verdict changes within pingTime.
 func (r *run) ping(ctx context.Context, p *Patient) error {
 	limited, stop := context.WithTimeout(ctx, pingTime)
 	defer stop()
@@ -183,8 +182,8 @@ func (r *run) ping(ctx context.Context, p *Patient) error {
 	return fail.Errorf(fail.TimedOut, "it did not react within %s", pingTime)
 }
 
-// count counts failed starts in a row, and ends the run where the next start would fail too. A conflict
-// with another command is no failure, nor is a start that waits for a person.
+// count counts failed starts in a row, and ends the run if the next start would fail too. A conflict with another
+// command is no failure, and neither is a start that waits for a person.
 func (r *run) count(level triage.Level, err error, before, now *Patient) {
 	switch {
 	case errors.Is(err, errLogin) || now.failedLogin(before.At):

@@ -19,8 +19,8 @@ import (
 // readyTime is how long a start may take until the agent is ready.
 const readyTime = time.Minute
 
-// New returns a ladder for the agents of a project. verb is the command that repairs them; progress is
-// called with what a slow start waits for.
+// New returns a ladder for the agents of a project. verb is the command that repairs them. progress is called with
+// what a slow start waits for.
 func New(s *supervisor.Supervisor, limits Limits, verb string, progress func(agent.Handle, string)) *Ladder {
 	return &Ladder{
 		Verbs:  &verbs{Supervisor: s, limits: limits, progress: progress},
@@ -40,10 +40,10 @@ func (v *verbs) Look(ctx context.Context, handles []agent.Handle) []Patient {
 }
 
 func (v *verbs) Quiet(ctx context.Context, handle agent.Handle) {
-	_ = v.Supervisor.Quiet(ctx, handle, "recover") // the next step meets what is in the way, and says it
+	_ = v.Supervisor.Quiet(ctx, handle, "recover") // the next step finds what is in the way, and reports it
 }
 
-// Resume ends a running agent first only when it is a zombie or stuck.
+// Resume ends a running agent first only if it is a zombie or stuck.
 func (v *verbs) Resume(ctx context.Context, p *Patient) error {
 	hangs := p.Verdict == triage.Zombie || p.Verdict == triage.Stuck
 	return v.start(ctx, p.Handle, supervisor.Resume{Force: hangs})
@@ -57,7 +57,7 @@ func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt
 	})
 }
 
-// goOn is the first prompt of a new conversation of an agent whose record has none.
+// goOn is the first prompt of a new conversation if the record of the agent has no prompt.
 const goOn = "You are in a new conversation. Read the notes about your earlier one, find out what is left to do, and go on from there."
 
 func (v *verbs) start(ctx context.Context, handle agent.Handle, resume supervisor.Resume) error {
@@ -70,7 +70,7 @@ func (v *verbs) start(ctx context.Context, handle agent.Handle, resume superviso
 	return err
 }
 
-// compactTime is how long an agent may take to come to its prompt, and again to compact.
+// compactTime is how long an agent may take to reach its prompt, and again to compact.
 const compactTime = 5 * time.Minute
 
 func (v *verbs) Unload(ctx context.Context, p *Patient) error {

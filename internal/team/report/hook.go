@@ -26,13 +26,13 @@ type Hook struct {
 	said live.Hook
 }
 
-// ReadHook reads what claude says to a hook.
+// ReadHook reads the input that claude gives to a hook.
 func ReadHook(in io.Reader) (Hook, error) {
 	said, err := live.ReadHook(in)
 	return Hook{said}, err
 }
 
-// Report records what a call of the given time says.
+// Report records the content of a call at the given time.
 func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	var move *agent.Move
 	idle := false
@@ -53,8 +53,8 @@ func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time
 	return errors.Join(err, c.keepHooked(ctx, opened, h.said), c.announce(opened, h.said, at))
 }
 
-// announce tells the memory, where that is on, that a turn has ended. What was said is not passed on: it is
-// in the transcript, which is found through the record.
+// announce notifies the memory, if that is on, that a turn has ended. It does not pass the words on: they are in the
+// transcript, which is found through the record.
 func (c Caller) announce(opened *store.Store, hook live.Hook, at time.Time) error {
 	switch hook.Event {
 	case "Stop", "StopFailure", "SessionEnd":
@@ -75,8 +75,8 @@ func (c Caller) announce(opened *store.Store, hook live.Hook, at time.Time) erro
 	return opened.Spool().Put(said)
 }
 
-// Briefing takes what the agent is told at the beginning of its conversation, beside its first prompt; "" for
-// nothing, and for any hook but that of claude's startup.
+// Briefing takes the briefing for the beginning of the agent's conversation, beside its first prompt. It returns ""
+// if there is no briefing, and for any other hook than claude's startup.
 func (h Hook) Briefing(c Caller, opened *store.Store) (string, error) {
 	if h.said.Event != "SessionStart" || h.said.Source != "startup" || h.said.Subagent != "" {
 		return "", nil
@@ -84,7 +84,7 @@ func (h Hook) Briefing(c Caller, opened *store.Store) (string, error) {
 	return opened.TurnFiles(c.Invocation).Take(turnfiles.Briefing)
 }
 
-// wakeForOutbox wakes the launcher, since the agent takes what waits in its outbox.
+// wakeForOutbox wakes the launcher, because the agent can take messages from its outbox.
 func (c Caller) wakeForOutbox(opened *store.Store) error {
 	r, err := opened.Load(c.Handle)
 	if err != nil {
@@ -97,10 +97,9 @@ func (c Caller) wakeForOutbox(opened *store.Store) error {
 	return nil
 }
 
-// askToMove asks the launcher to move the record to the conversation that the hook names. An agent can
-// call a hook itself, so that alone moves nothing: the launcher believes Claude's registry only,
-// and has the key of the seals. A start that is not verified yet has not moved: it is in the
-// recorded conversation, or wrong.
+// askToMove asks the launcher to move the record to the conversation that the hook names. An agent can call a hook
+// itself, so the call moves nothing: the launcher trusts only Claude's registry, and has the key of the seals. A
+// start that is not verified yet has not moved: it is in the recorded conversation, or wrong.
 func (c Caller) askToMove(ctx context.Context, opened *store.Store, move *agent.Move) error {
 	r, err := opened.Load(c.Handle)
 	if err != nil || observe.StartedBy(opened, c.Handle, proc.Program(os.Getpid())) {
@@ -110,7 +109,7 @@ func (c Caller) askToMove(ctx context.Context, opened *store.Store, move *agent.
 		return agent.ErrSuperseded
 	}
 	holder, held := opened.LeaseHolder(move.SessionID)
-	if r.SessionID != move.SessionID || !held || holder.PID != r.Process.Launcher.PID { // whoever had the lease may have left since
+	if r.SessionID != move.SessionID || !held || holder.PID != r.Process.Launcher.PID { // the holder of the lease may have left since
 		observe.Wake(&r)
 	}
 	if r.SessionID != move.SessionID {
@@ -119,8 +118,8 @@ func (c Caller) askToMove(ctx context.Context, opened *store.Store, move *agent.
 	return c.nameReason(ctx, opened, &r, move.Reason, move.At)
 }
 
-// nameReason adds the hook's reason to a move that somebody saw in the registry, which names none,
-// before the hook was called.
+// nameReason adds the hook's reason to a move that was seen in the registry before the hook was called. The registry
+// names no reason.
 func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Record, reason string, at time.Time) error {
 	const justNow = 10 * time.Second
 	last := len(r.PreviousSessions) - 1
@@ -137,8 +136,8 @@ func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Re
 	return err
 }
 
-// report changes the report of this start, for a call of the given time. It replaces the report of
-// another start, unless that is a later one, which began while the call waited for the lock.
+// report changes the report of this start, for a call at the given time. It replaces the report of another start,
+// except that of a later one that began while the call waited for the lock.
 func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, change func(*agent.Report)) error {
 	var late error
 	err := opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
@@ -158,9 +157,9 @@ func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, c
 	return cmp.Or(late, err)
 }
 
-// keepHooked keeps the transcript that a hook names, at the ends of turns and of
-// conversations; after a /clear nobody else sees the old one in time. It keeps the agent's own
-// conversations only: what is kept under another's id is what that one would be given back.
+// keepHooked keeps the transcript that a hook names, at the ends of turns and of conversations. After a /clear, no
+// other code sees the old one in time. It keeps only the agent's own conversations: what is kept under the id of
+// another agent's would be restored for that one.
 func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.Hook) error {
 	switch hook.Event {
 	case "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd":
@@ -174,16 +173,16 @@ func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.H
 	if err != nil || !slices.Contains(r.Conversations(), hook.SessionID) {
 		return err
 	}
-	opened.Use(trust.NewKeeper(opened.Home())) // to check, and for nothing else: a hook does not seal
+	opened.Use(trust.NewKeeper(opened.Home())) // only to check: a hook does not seal
 	if allowed, err := opened.IsAllowed(&r); !allowed {
 		return err
 	}
 	err = opened.Archive().Keep(ctx, hook.SessionID, hook.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // none is written yet
+		return nil // no transcript is written yet
 	}
 	if hook.SessionID == r.SessionID && r.TranscriptSeen.IsZero() && c.started(&r) {
-		observe.Wake(&r) // its launcher could not lock a transcript that was not there yet
+		observe.Wake(&r) // its launcher could not lock a transcript that did not exist yet
 	}
 	return err
 }

@@ -19,14 +19,14 @@ type StatusLine struct {
 	line live.StatusLine
 }
 
-// ReadStatusLine reads what claude says to its status line. What cannot be parsed is still passed
-// on to the user's own.
+// ReadStatusLine reads the input that claude gives to its status line. If it cannot be parsed, it is still passed on
+// to the user's own status line.
 func ReadStatusLine(in io.Reader) (StatusLine, error) {
 	line, err := live.ReadStatusLine(in)
 	return StatusLine{line}, err
 }
 
-// Report records how full the conversation is, for a call of the given time.
+// Report records how full the conversation is, for a call at the given time.
 func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	gauge := l.line.Gauge(at)
 	return c.report(ctx, opened, at, func(report *agent.Report) {
@@ -41,15 +41,14 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 	})
 }
 
-// isSameLevel reports whether two gauges show one level of the context, whatever was paid in between.
+// isSameLevel reports whether two gauges show the same level of the context, whatever their costs.
 func isSameLevel(a, b *agent.Gauge) bool {
 	return a.Tokens == b.Tokens && a.Window == b.Window &&
 		(a.UsedPercent == nil) == (b.UsedPercent == nil) && (a.UsedPercent == nil || *a.UsedPercent == *b.UsedPercent)
 }
 
-// RunUsers runs the status line that the user has configured, which ours replaces, as claude
-// would. The record and its claude's environment say where it is configured, not the call: an
-// agent's shell can make a call too.
+// RunUsers runs the status line that the user has configured, which ours replaces, as claude would. Its configuration
+// is found from the record and its claude's environment, not from the call: an agent's shell can make a call too.
 func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer) {
 	env := proc.EnvironOf(r.Process.Identity)
 	config, err := claude.ConfigUsedBy(r.LaunchCwd(), func(name string) string { return agent.Variable(env, name) })

@@ -1,16 +1,17 @@
-// Package restart decides what follows the end of a start of claude: another start and after how
-// long, a hold, or nothing.
+// Package restart decides what follows when a start of claude has ended: another start after some time, a hold, or
+// nothing.
 //
 //   - A stop of ours is never followed by a start, whatever the policy.
-//   - What another start cannot mend, such as a login that is missing, is held at once. A crash loop is
-//     held after [Limit] failures within [Window]; [CrashLoop] shows it in any record. A person ends a hold.
-//   - Before a start after a failure there is a wait, twice as long each time; all is forgotten once
-//     an agent was ready for long.
-//   - What has to be remembered until the next end is in the record ([agent.Restarts]), so that it
-//     does not matter which process decides then.
+//   - A failure that another start cannot repair, such as a missing login, causes a hold at once. [Limit] other
+//     failures within [Window] cause one too. Only a person ends a hold.
+//     [CrashLoop] shows a crash loop in any record.
+//   - After a failure, there is a wait before the next start, twice as long each time. Once an agent was ready for
+//     long, all failures are forgotten.
+//   - What must be remembered until the next end is in the record ([agent.Restarts]), so that any process can decide
+//     then.
 //
-// It is pure: it reads no clock and draws no random number, and leaves it to the launcher to act.
-// It imports agent and nothing else of this module.
+// The package is pure: it reads no clock and draws no random number, and the launcher acts on the decision. Of this
+// module it imports only agent and human.
 package restart
 
 import (
@@ -25,50 +26,49 @@ import (
 // The numbers of the policy.
 const (
 	Limit  = 5                // counted failures within the window that lead to a hold
-	Window = 10 * time.Minute // in which failures are counted; once it was ready for so long, all is forgotten
+	Window = 10 * time.Minute // of counting failures; once the agent was ready for so long, all are forgotten
 
 	backoffFirst  = time.Second
 	backoffMost   = time.Minute
-	slowStep      = 3   // failures that count as if they had been before, for the wait: 8 s at first, and 2 minutes before a hold
-	backoffJitter = 0.2 // of the backoff, to both sides: agents that ended together do not start together
+	slowStep      = 3   // least step for the wait after a slow failure: 8 s at first, and 2 minutes before a hold
+	backoffJitter = 0.2 // part of the backoff, added or subtracted: agents that ended together do not start together
 	cleanPause    = time.Second
-	quotaPause    = 15 * time.Minute // when the end of the limit is not known
+	quotaPause    = 15 * time.Minute // if the end of the limit is unknown
 
 	roomPause = 10 * time.Second
 
-	wellWithin = time.Minute      // in which a start has to be ready
-	wellAfter  = 10 * time.Second // for which it has to live after that
+	wellWithin = time.Minute      // a start must be ready within it
+	wellAfter  = 10 * time.Second // and must then live for at least so long
 )
 
-// StartedWell reports whether a start has succeeded, by when it was ready and how long it lived. Any
-// other start is a failure, however it ended: else a claude that exits at once would be started for
-// ever.
+// StartedWell reports whether a start has succeeded, by when it was ready and how long it lived. Any other start is a
+// failure, however it ended: otherwise a claude that exits at once would be started for ever.
 func StartedWell(readyAfter, lived time.Duration) bool {
 	return readyAfter <= wellWithin && lived-readyAfter >= wellAfter
 }
 
-// Ending is what is known of the end of a start.
+// Ending is what is known about the end of a start.
 type Ending struct {
 	Class    agent.EndClass
 	Reason   string        // in words: "signal: killed"
 	Asked    bool          // a command of ours ended it
 	Abnormal bool          // a signal ended it
 	NoRoom   bool          // the disk was full, or the machine had no room for a process
-	Slow     bool          // what failed takes its time to be mended, as an update of claude does
-	Ready    time.Duration // for how long it had been ready
-	Until    time.Time     // of a usage limit: when it is lifted; zero: that was not said
+	Slow     bool          // the cause takes time to repair, such as an update of claude
+	Ready    time.Duration // how long it had been ready
+	Until    time.Time     // when a usage limit is lifted; zero: unknown
 }
 
-// Decision is what follows an end.
+// Decision says what follows an end.
 type Decision struct {
 	Again    bool           // claude is started again
-	In       time.Duration  // after so long
-	Restarts agent.Restarts // what is to be remembered
-	Why      string         // "": there is nothing to tell
+	In       time.Duration  // the wait before that
+	Restarts agent.Restarts // what must be remembered
+	Why      string         // "": there is nothing to report
 }
 
-// Decide says what follows the end of a start, by the policy and by what is remembered of earlier
-// ends. jitter is a random number in [0, 1).
+// Decide decides what follows the end of a start, by the policy and by what is remembered of earlier ends. jitter is
+// a random number in [0, 1).
 func Decide(word agent.RestartWord, kept agent.Restarts, end Ending, now time.Time, jitter float64) Decision {
 	kept = atEnd(kept, end, now)
 	switch {
@@ -105,7 +105,7 @@ func covers(word agent.RestartWord, end Ending) bool {
 	}
 }
 
-// atEnd forgets failures of long ago, and those that lie in the future since the clock was put back.
+// atEnd forgets old failures, and failures in the future: the clock was set back.
 func atEnd(kept agent.Restarts, end Ending, now time.Time) agent.Restarts {
 	if end.Ready >= Window {
 		return agent.Restarts{}
@@ -143,7 +143,7 @@ func CrashLoop(r *agent.Record) bool {
 	})
 }
 
-// afterFailure counts a failure, and backs off. A crash loop, of [Limit] failures within [Window], is held.
+// afterFailure counts a failure, and decides between a wait and a hold: [Limit] failures within [Window] are a crash loop.
 func afterFailure(kept agent.Restarts, end Ending, now time.Time, jitter float64) Decision {
 	kept.Counted = append(kept.Counted, wholeSeconds(now))
 	if len(kept.Counted) >= Limit {
@@ -171,7 +171,7 @@ func backoff(step int, jitter float64) time.Duration {
 	return wait + time.Duration(float64(wait)*backoffJitter*(2*jitter-1))
 }
 
-// untilLifted is how long a usage limit is waited for.
+// untilLifted returns how long to wait for the end of a usage limit.
 func untilLifted(until, now time.Time) time.Duration {
 	if until.After(now) {
 		return until.Sub(now)

@@ -10,16 +10,16 @@ import (
 	"nbs-worker/internal/team/adopt"
 )
 
-// Adopted is what an adoption led to.
+// Adopted is the result of an adoption.
 type Adopted struct {
 	Record      agent.Record
 	Status      agent.Status
-	HasMessages bool  // the conversation has some
+	HasMessages bool  // the conversation has messages
 	Unkept      error // why the transcript could not be kept
 }
 
-// Adopt writes a record of a claude that runs, and touches nothing else: its process, its
-// terminal and its files stay as they are.
+// Adopt writes a record of a running claude, and changes nothing of it: its process, its terminal and its files stay
+// unchanged.
 func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error) {
 	unlock, err := s.lockVerb(ctx, a.Handle, "adopt")
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error
 	if err != nil {
 		return Adopted{}, err
 	}
-	// With the lease, one of two commands that adopt it under two names sees the record of the other.
+	// With the lease, if two commands adopt it under two names, one of them sees the record of the other.
 	release, err := s.Store.AcquireLease(r.SessionID, store.Holder{PID: os.Getpid(), Verb: "adopt", Handle: a.Handle, Since: s.Seconds()})
 	if err != nil {
 		return Adopted{}, err
@@ -49,7 +49,7 @@ func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error
 	return adopted, nil
 }
 
-// PlanAdopt makes the record of an adoption and changes nothing.
+// PlanAdopt returns the record of an adoption, and changes nothing.
 func (s *Supervisor) PlanAdopt(ctx context.Context, a adopt.Request) (agent.Record, error) {
 	return adopt.Plan(ctx, &s.Observer, a)
 }

@@ -10,17 +10,17 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Request is what a person is asked to allow: all that the record of an agent would run.
+// Request is what a person is asked to allow: everything that the record of an agent would run.
 type Request struct {
 	Record  agent.Record
-	Allowed bool     // it is already
-	Changed []string // fields that are not as they were last allowed; none when that is not known
-	Program string   // path of claude; "" when there is none now
+	Allowed bool     // it is already allowed
+	Changed []string // fields that were changed since they were last allowed; empty if that is unknown
+	Program string   // path of claude; "" if it is not installed
 	Folder  string   // where it would run, without links
 }
 
-// Request loads what a person is asked to allow of an agent. Errors: those of loading its record; Unfit
-// when the key of the seals cannot be used.
+// Request loads what a person is asked to allow for an agent. Errors: those of loading its record; Unfit if the key
+// of the seals cannot be used.
 func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 	r, err := s.Store.Load(handle)
 	if err != nil {
@@ -38,8 +38,7 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 	return asked, nil
 }
 
-// Allow seals the record that a person has looked at. Errors: Conflict when it was changed
-// since.
+// Allow seals the record that a person has looked at. Errors: Conflict if it was changed since.
 func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
 	unlock, err := s.lockVerb(ctx, asked.Record.Handle, "allow")
 	if err != nil {
@@ -52,8 +51,8 @@ func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
 	return s.Note(ctx, "allow", &asked.Record, "a person looked at what it would run")
 }
 
-// AllowFile seals a file of the project that a person has looked at, such as a runbook. Whoever runs
-// it checks the seal under the same kind. Errors: those of sealing.
+// AllowFile seals a file of the project that a person has looked at, such as a runbook. The code that runs the file
+// checks the seal under the same kind. Errors: those of sealing.
 func (s *Supervisor) AllowFile(ctx context.Context, kind, name string, content []byte) error {
 	if err := s.Store.Allowed().Seal(kind, name, content); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"nbs-worker/internal/team/launch"
 )
 
-// Briefing names the conversation on which an agent is briefed in a new one, beside its first prompt.
+// Briefing names a conversation. An agent is briefed about it in a new one, beside its first prompt.
 type Briefing struct {
-	SessionID agent.SessionID // "" for the one that is replaced
-	Why       string          // why it was given up
+	SessionID agent.SessionID // "": the conversation that is replaced
+	Why       string          // why it was replaced
 }
 
-// brief returns what the agent is told; "" for nothing.
+// brief returns the briefing for the agent; "" if there is nothing to say.
 func (s *Supervisor) brief(ctx context.Context, b *Briefing, r *agent.Record) (string, brief.Source) {
 	if b == nil {
 		return "", brief.Source{}
@@ -37,9 +37,8 @@ const (
 	briefEvery = 25 * time.Millisecond
 )
 
-// awaitBriefed waits until claude's first hook has taken the briefing of a start. Errors: TimedOut,
-// Interrupted, and the agent runs all the same; Failed when claude has left, since then its launcher takes
-// the briefing away.
+// awaitBriefed waits until claude's first hook has read the briefing of a start. Errors: TimedOut and Interrupted,
+// while the agent runs; Failed when claude has left: then its launcher removes the briefing.
 func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *agent.Record) error {
 	if p.Brief == "" {
 		return nil

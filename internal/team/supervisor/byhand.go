@@ -10,17 +10,16 @@ import (
 	"nbs-worker/internal/team/launch"
 )
 
-// Prepared is what a launcher in the caller's terminal has to know.
+// Prepared is what a launcher in the caller's terminal needs to know.
 type Prepared struct {
-	Invocation agent.Invocation // under which to run the agent
-	Restored   *keep.Restored   // the transcript that was put back; nil: it was there
+	Invocation agent.Invocation // to run the agent under
+	Restored   *keep.Restored   // the transcript that was restored; nil: it was not missing
 	Loss       *keep.Loss       // what was cut off the transcript; nil: nothing
-	GiveBack   func()           // gives back the turn of the start, when claude is ready; it ends with this process
+	GiveBack   func()           // ends the turn of the start when claude is ready; the end of this process does too
 }
 
-// Prepare readies an agent to be run by a launcher in the caller's own terminal, without tmux.
-// Without a terminal claude would answer one prompt and leave. What became of the transcript is told beside an
-// error too.
+// Prepare prepares an agent for a launcher in the caller's own terminal, without tmux. Without a terminal, claude
+// would answer one prompt and leave. The result says what became of the transcript, also beside an error.
 func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal bool, progress func(what string)) (Prepared, error) {
 	unlock, err := s.lockVerb(ctx, handle, "run")
 	if err != nil {
@@ -68,7 +67,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 	return ready, nil
 }
 
-// PrepareSpawn readies a new agent to be run as [Supervisor.Prepare] does.
+// PrepareSpawn prepares a new agent in the same way as [Supervisor.Prepare].
 func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, error) {
 	unlock, err := s.lockVerb(ctx, spawn.Handle, "spawn")
 	if err != nil {

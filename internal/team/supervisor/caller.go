@@ -10,13 +10,13 @@ import (
 	"nbs-worker/internal/team/launch"
 )
 
-// caller finds who calls, once; nil for a person.
+// caller finds the caller, once; nil for a person.
 func (s *Supervisor) caller() (*caller.Caller, error) {
 	s.looked.Do(func() { s.found, s.lookErr = caller.Find(&s.Observer) })
 	return s.found, s.lookErr
 }
 
-// mayCaller asks whether the caller may do something.
+// mayCaller checks whether the caller may do something.
 func (s *Supervisor) mayCaller(check func(*caller.Caller) error) error {
 	c, err := s.caller()
 	if err != nil {
@@ -25,35 +25,35 @@ func (s *Supervisor) mayCaller(check func(*caller.Caller) error) error {
 	return check(c)
 }
 
-// Check is [caller.Caller.Check] of who calls.
+// Check calls [caller.Caller.Check] for the caller.
 func (s *Supervisor) Check(rule caller.Rule) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.Check(rule) })
 }
 
-// CheckPerson is [caller.Caller.CheckPerson] of who calls.
+// CheckPerson calls [caller.Caller.CheckPerson] for the caller.
 func (s *Supervisor) CheckPerson(what string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckPerson(what) })
 }
 
-// CheckWords is [caller.Caller.CheckWords] of who calls.
+// CheckWords calls [caller.Caller.CheckWords] for the caller.
 func (s *Supervisor) CheckWords(start launch.Start) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWords(wordsOf(start)) })
 }
 
-// granted is what the caller may have of a resume: its prompt says who wrote it.
+// granted returns a resume within the caller's rights. Its prompt names its author.
 func (s *Supervisor) granted(r *agent.Record, resume Resume) (Resume, error) {
 	asked := caller.Return{Force: resume.Force, Fresh: resume.Fresh, Cwd: resume.Cwd, SessionID: resume.SessionID, Words: wordsOf(resume.Start)}
 	c, err := s.caller()
 	if err == nil {
 		err = c.CheckResume(&r.Spec, asked)
 	}
-	if begins := resume.Fresh && resume.Prompt == r.InitialPrompt; !begins { // what a conversation begins with is signed already, or a person's
+	if begins := resume.Fresh && resume.Prompt == r.InitialPrompt; !begins { // the recorded prompt is already signed, or a person's
 		resume.Prompt = c.Signed(resume.Prompt)
 	}
 	return resume, err
 }
 
-// Turn is [caller.Caller.Turn] of who calls, with the caller's name.
+// Turn calls [caller.Caller.Turn] for the caller, with the caller's name.
 func (s *Supervisor) Turn(timeout time.Duration) (*conversations.Powers, error) {
 	c, err := s.caller()
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Supervisor) Turn(timeout time.Duration) (*conversations.Powers, error) 
 	}, nil
 }
 
-// Key is [caller.Caller.Key] of who calls.
+// Key calls [caller.Caller.Key] for the caller.
 func (s *Supervisor) Key(named string) (conversations.Key, error) {
 	c, err := s.caller()
 	if err == nil {
@@ -80,8 +80,8 @@ func (s *Supervisor) Key(named string) (conversations.Key, error) {
 	return conversations.ParseKey(named)
 }
 
-// From is how a text of the caller's begins where there is no room for an envelope: "[from agent NAME] "; "" for a
-// person's.
+// From returns the beginning of a text from the caller if there is no room for an envelope: "[from agent NAME] "; ""
+// for a person.
 func (s *Supervisor) From() (string, error) {
 	c, err := s.caller()
 	if c == nil {
@@ -90,20 +90,19 @@ func (s *Supervisor) From() (string, error) {
 	return "[from " + c.String() + "] ", err
 }
 
-// Sees is [caller.Caller.Sees] of who calls.
+// Sees calls [caller.Caller.Sees] for the caller.
 func (s *Supervisor) Sees(key conversations.Key) bool {
 	c, err := s.caller()
 	return err == nil && c.Sees(string(key))
 }
 
-// Confinement is [caller.Caller.Confinement] of who calls.
+// Confinement calls [caller.Caller.Confinement] for the caller.
 func (s *Supervisor) Confinement() ([]string, error) {
 	c, err := s.caller()
 	return c.Confinement(), err
 }
 
-// withCallersLimits completes what is asked for a new agent with what the caller has, and refuses anything
-// beyond that.
+// withCallersLimits completes the request for a new agent with the caller's limits, and refuses anything beyond them.
 func (s *Supervisor) withCallersLimits(spawn Spawn) (Spawn, error) {
 	c, err := s.caller()
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// A /clear, /branch or /resume inside claude leads the agent into another conversation. Its
-// record follows: by a hook, by Claude's registry when somebody looks, or at its end.
+// A /clear, /branch or /resume inside claude moves the agent to another conversation. Its record follows: by a hook,
+// by a look at Claude's registry, or at its end.
 
-// follow moves the record to the conversation that the agent is in before it is ended:
-// afterwards nothing shows it.
+// follow moves the record to the agent's present conversation before the agent is ended: after that, nothing shows
+// it.
 func (s *Supervisor) follow(r *agent.Record) {
 	config, err := s.ConfigOf(r)
-	if err != nil || s.Store.IsNotAllowed(r) { // the process of a record that is not allowed may be anybody's
+	if err != nil || s.Store.IsNotAllowed(r) { // if the record is not allowed, its process may be any process
 		return
 	}
 	if id, moved := config.Registry().MovedTo(r, s.Store.Report(r.Handle), 0); moved {
@@ -27,14 +27,14 @@ func (s *Supervisor) follow(r *agent.Record) {
 	}
 }
 
-// update changes a record by a change that may follow the agent, and journals the move.
+// update changes a record, which may move to another conversation, and journals such a move.
 func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change func(*agent.Record) error) (agent.Record, error) {
 	r, untold, err := s.Store.Move(ctx, handle, s.Seconds(), change)
 	return r, errors.Join(untold, err)
 }
 
-// goBack makes an earlier conversation of the agent its present one. No other id is taken:
-// that a conversation exists does not show that it is the agent's.
+// goBack makes an earlier conversation of the agent its present one. It refuses any other id: an existing
+// conversation need not be the agent's.
 func goBack(r *agent.Record, id agent.SessionID, now time.Time) error {
 	if id == "" || id == r.SessionID {
 		return nil
@@ -45,7 +45,7 @@ func goBack(r *agent.Record, id agent.SessionID, now time.Time) error {
 	}
 	until := r.PreviousSessions[i].Until
 	r.Replace(id, now, "resumed earlier")
-	r.TranscriptSeen = until // if its transcript is gone, the resume fails, and begins no new one
+	r.TranscriptSeen = until // if its transcript is gone, the resume fails, and does not begin a new conversation
 	return nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"nbs-worker/internal/store/watching"
 )
 
-// Pause stops whatever is done automatically to the agents of the project, until [Supervisor.Unpause].
-// An existing pause goes on, for the new reason.
+// Pause stops all automatic actions on the agents of the project, until [Supervisor.Unpause]. An existing pause
+// continues with the new reason.
 func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, error) {
 	const longest = 1000 // bytes
 	if len(reason) > longest {
@@ -33,7 +33,7 @@ func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, 
 	return pause, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "pause", Detail: pause.Words()})
 }
 
-// Unpause ends the pause of the project. It reports if there was one.
+// Unpause ends the pause of the project. It reports whether there was a pause.
 func (s *Supervisor) Unpause(ctx context.Context) (was bool, err error) {
 	if was, err = s.Store.Watching().EndPause(); !was {
 		return false, err

@@ -5,8 +5,8 @@ import (
 	"nbs-worker/internal/team/launch"
 )
 
-// relocate gives an agent the folder that is asked for, or the one to which its own has moved
-// with the whole project; nil when it stays where it was.
+// relocate gives an agent the requested folder. Without a request, it gives the agent the new place of its own folder
+// if that has moved with the whole project. It returns nil if the folder stays the same.
 func (s *Supervisor) relocate(r *agent.Record, cwd string) *launch.Moved {
 	from := r.LaunchCwd()
 	if cwd == "" {

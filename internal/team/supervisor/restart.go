@@ -15,15 +15,14 @@ import (
 	"nbs-worker/internal/team/teardown"
 )
 
-// restartWait is how long a launcher waits for a claude that it started again to be ready.
+// restartWait is how long a launcher waits for a restarted claude to be ready.
 const restartWait = time.Minute
 
-// Restarter is [launcher.Restarter], in the environment of the command that asked for the first
-// start.
+// Restarter implements [launcher.Restarter], in the environment of the command that asked for the first start.
 type Restarter struct{ observe.Observer }
 
-// Ready takes a turn and the verb lock, and waits for them as long as the agent stays as its launcher
-// left it: a command that changes the agent decides instead. Then it does what resume would.
+// Ready takes a turn and the verb lock, and then does what resume would. It waits for them only while the agent is as
+// its launcher left it: a command that changes the agent decides what follows.
 func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Launch) (launcher.Restart, error) {
 	o := r.Observer
 	o.Env, o.Began = last.Env, o.Now()
@@ -41,12 +40,12 @@ func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Lau
 	return ready, nil
 }
 
-// verbAgain is how often a launcher tries again for the verb lock that another command holds.
+// verbAgain is how often a launcher tries to take a verb lock that another command holds.
 const verbAgain = 100 * time.Millisecond
 
-// lockAgain takes a turn and the verb lock of an agent that is as its launcher left it. It never waits
-// for one while it has the other: an agent that waits for a turn can be stopped, and no turn is kept for
-// an agent that another command may end. Errors: [agent.ErrSuperseded].
+// lockAgain takes a turn and the verb lock of an agent that is as its launcher left it. It never holds one while it
+// waits for the other: an agent that waits for a turn can be stopped, and an agent that another command may end takes
+// no turn. Errors: [agent.ErrSuperseded].
 func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo func(), err error) {
 	for {
 		if _, err := s.leftAs(over); err != nil {
@@ -72,8 +71,8 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 	}
 }
 
-// leftAs loads the record of an agent that still awaits its next start: no other start has followed
-// the last one, and no command has called the next one off. Errors: [agent.ErrSuperseded].
+// leftAs loads the record of an agent that still waits for its next start: no other start has followed the last one,
+// and no command has cancelled the next one. Errors: [agent.ErrSuperseded].
 func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
 	r, err := s.Store.Load(over.Handle)
 	switch {
@@ -87,9 +86,9 @@ func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
 	return r, nil
 }
 
-// readyAgain ends what the last start has left running and claims the next, unless a pause came while
-// its launcher waited for its turn. The prompt that started the conversation is sent again only where
-// nothing was ever said in it. Errors: [agent.ErrSuperseded], [launcher.ErrPaused].
+// readyAgain ends what the last start has left running and claims the next, unless the project was paused while the
+// launcher waited for its turn. It sends the first prompt of the conversation again only if the conversation is
+// empty. Errors: [agent.ErrSuperseded]; [launcher.ErrPaused].
 func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last store.Launch) (next launcher.Restart, err error) {
 	r, err := s.leftAs(over)
 	if err != nil {
@@ -119,8 +118,8 @@ func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last st
 	return next, nil
 }
 
-// proveAgain waits until a claude that was started again is ready, and journals the result. A claude
-// that waits for a person, or takes long, runs on. An error says why it must not.
+// proveAgain waits until a restarted claude is ready, and journals the result. A claude that waits for a person or
+// takes long goes on. The error is why claude must not run.
 func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claimed agent.Record) error {
 	ctx := context.WithoutCancel(interrupt)
 	r, err := s.starter().Prove(ctx, interrupt, p, claimed, restartWait)
@@ -131,7 +130,7 @@ func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claime
 	if err != nil {
 		detail += "; " + err.Error()
 	}
-	if !proc.IsGone(r.Process.Identity) { // else its end is written down
+	if !proc.IsGone(r.Process.Identity) { // if it is gone, its end is recorded
 		_ = s.Note(ctx, "restart", &r, detail)
 	}
 	return nil

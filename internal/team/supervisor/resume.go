@@ -18,19 +18,19 @@ import (
 	"nbs-worker/internal/team/teardown"
 )
 
-// Resume says how an agent is brought back.
+// Resume says how to resume an agent.
 type Resume struct {
 	Model *agent.Model // nil keeps the recorded one
 	Fresh bool         // a new, empty conversation in place of the recorded one
-	Force bool         // end the agent first when it runs
-	Cwd   string       // absolute; "" for the recorded folder, or where that is since the project was moved
-	Brief *Briefing    // of a new conversation; nil: there is none
+	Force bool         // end a running agent first
+	Cwd   string       // absolute; "" for the recorded folder, or its new place if the project was moved
+	Brief *Briefing    // of a new conversation; nil: no briefing
 
-	SessionID agent.SessionID // of previous_sessions: go back to it; "" for the present one
+	SessionID agent.SessionID // the earlier conversation to go back to; "" for the present one
 	launch.Start
 }
 
-// PlanResume checks all that can be known of a resume and changes nothing.
+// PlanResume checks everything that can be checked before a resume, and changes nothing.
 func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume Resume) (launch.Plan, error) {
 	r, err := s.Store.Load(handle)
 	if err == nil {
@@ -49,15 +49,14 @@ func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume
 	return s.planResume(sight.Record, resume)
 }
 
-// Resume brings an agent back from its record. When that fails and nothing of it
-// runs, the record is as it was.
+// Resume starts an agent from its record. If that fails and no part of the start runs, the record is restored.
 func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Resume) (Started, error) {
 	unlock, err := s.lockVerb(ctx, handle, "resume")
 	if err != nil {
 		return Started{}, err
 	}
 	defer unlock()
-	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
+	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is interrupted
 	asked, err := s.Store.Load(handle)
 	if err != nil {
 		return Started{}, err
@@ -70,7 +69,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 		return Started{}, err
 	}
 	before := sight.Record
-	// Whatever could make the start fail is checked before anything of the agent is ended.
+	// Everything that could make the start fail is checked before the agent is ended.
 	planned, err := s.planResume(before, resume)
 	if err != nil {
 		return Started{}, err
@@ -94,17 +93,17 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	return s.bringBack(interrupt, &c)
 }
 
-// resumption is a resume for which all is ready but the start itself.
+// resumption is a resume that is ready except for the start itself.
 type resumption struct {
 	Resume
-	before   agent.Record // is put back when nothing of the start runs
+	before   agent.Record // restored if no part of the start runs
 	plan     launch.Plan
 	restored *keep.Restored
-	from     brief.Source // of the briefing
+	from     brief.Source // the sources of the briefing
 }
 
-// bringBack notes what was lost, and starts the agent. It starts none where that cannot be noted: once claude
-// has written more than was lost, the transcript would look written over.
+// bringBack records what was lost, and starts the agent. If the loss cannot be recorded, it does not start the agent:
+// after claude has written more than was lost, the transcript would look overwritten.
 func (s *Supervisor) bringBack(interrupt context.Context, c *resumption) (Started, error) {
 	ctx := context.WithoutCancel(interrupt)
 	if err := s.NoteLoss(ctx, &c.plan.Record, c.plan.Loss); err != nil {
@@ -114,8 +113,8 @@ func (s *Supervisor) bringBack(interrupt context.Context, c *resumption) (Starte
 	return s.settle(interrupt, c, r, err)
 }
 
-// settle tells and journals what came of a start, also of one that goes on beside its error, or puts the
-// record back.
+// settle returns and journals the result of a start, also of one that goes on beside its error. After any other error
+// it restores the record.
 func (s *Supervisor) settle(interrupt context.Context, c *resumption, r agent.Record, err error) (Started, error) {
 	ctx := context.WithoutCancel(interrupt)
 	if err != nil && !s.goesOn(ctx, &r, err) {
@@ -146,7 +145,7 @@ func (s *Supervisor) settle(interrupt context.Context, c *resumption, r agent.Re
 	return started, err
 }
 
-// droppedPrompt returns the first prompt of the record when the resume replaces it; else "".
+// droppedPrompt returns the first prompt of the record if the resume replaces it; "" otherwise.
 func (r *Resume) droppedPrompt(opening claude.Opening, first string) string {
 	if opening == claude.OpenNew && !r.Fresh && r.Prompt != "" && r.Prompt != first {
 		return first
@@ -154,8 +153,8 @@ func (r *Resume) droppedPrompt(opening claude.Opening, first string) string {
 	return ""
 }
 
-// settledDown loads the record of an agent and checks that it may be started. It looks again at
-// an agent that ended during the first look.
+// settledDown loads the record of an agent and checks that it may be started. If the agent ended during the first
+// look, it looks again.
 func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force bool) (observe.Sight, error) {
 	for last := false; ; last = true {
 		r, err := s.Settled(ctx, handle)
@@ -173,7 +172,7 @@ func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force
 	}
 }
 
-// checkDown refuses to start what runs, or what may run.
+// checkDown refuses to start an agent that runs or may run.
 func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force bool) (observe.Sight, error) {
 	sight := s.LookAt(ctx, record)
 	endFirst, err := s.startable(&sight, force)
@@ -186,13 +185,12 @@ func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force b
 	return sight, s.starter().CheckTarget(ctx, &sight.Record)
 }
 
-// startable decides by what was seen of an agent whether it may be started. endFirst: it has to be
-// ended before that.
+// startable decides from a sight of an agent whether it may be started. endFirst reports that it must be ended first.
 func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool, err error) {
 	r, status := &sight.Record, sight.Status
 	switch {
 	case sight.Err != nil && fail.KindOf(sight.Err) != fail.BadInput && r.Process != nil && r.Process.Launcher.PID == 0:
-		return false, sight.Err // only tmux knows whether that start is still on its way; at a socket that is not ours there is none
+		return false, sight.Err // only tmux knows whether that start is in progress; none is at a foreign socket
 	case status.Down():
 		return false, nil
 	case status.State == agent.Unknown && !status.SamePID:
@@ -210,8 +208,7 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 	return true, runs.Hint("to break off what it does, and start it again: nbs-worker resume %s --force", r.Handle)
 }
 
-// runsAlready is the refusal to start what runs. It includes why tmux could not be
-// asked, if that is so.
+// runsAlready returns the error for a running agent. It includes why tmux could not be asked, if so.
 func runsAlready(r *agent.Record, status agent.Status, tmuxErr error) *fail.Error {
 	text := fmt.Sprintf("the agent runs already: %s, pid %d%s", status.Word(), r.PID, halfStopped(r))
 	if tmuxErr != nil {
@@ -220,7 +217,7 @@ func runsAlready(r *agent.Record, status agent.Status, tmuxErr error) *fail.Erro
 	return fail.Errorf(fail.Conflict, "%s", text)
 }
 
-// halfStopped points out an agent that runs though it is marked as stopped.
+// halfStopped returns a remark if an agent runs although it is marked as stopped.
 func halfStopped(r *agent.Record) string {
 	if r.Desired == agent.DesiredStopped {
 		return ", though it is marked as stopped"
@@ -228,8 +225,7 @@ func halfStopped(r *agent.Record) string {
 	return ""
 }
 
-// clear ends what is left of the last start, and the agent itself where that was
-// asked for.
+// clear ends what is left of the last start, and the agent itself if that was requested.
 func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Record, error) {
 	if before.Process == nil {
 		return before, nil
@@ -247,10 +243,10 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	return s.Store.Load(before.Handle)
 }
 
-// planResume makes the record that the resume will write, in the conversation to which the agent
-// moved last, and plans its start.
+// planResume makes the record that the resume will write, for the conversation that the agent has last moved to, and
+// plans its start.
 func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, error) {
-	if err := s.Store.CheckSeal(&r); err != nil { // as it is now: it was read again since the first look
+	if err := s.Store.CheckSeal(&r); err != nil { // again: the record was read again since the first look
 		return launch.Plan{}, err
 	}
 	s.follow(&r)
@@ -274,8 +270,8 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, err
 	return plan, err
 }
 
-// completeLegacy fills in what the original tools did not record. They gave every
-// agent its prompt right after the start, so each had a transcript.
+// completeLegacy adds what the original tools did not record. They sent every agent its prompt right after the start,
+// so each agent had a transcript.
 func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	r.Schema = agent.Schema
 	r.Created, r.Cwd, r.PermissionMode = r.Started, r.ProjectRoot, r.LaunchPermissionMode()
@@ -288,8 +284,8 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	return err
 }
 
-// goesOn reports whether a start whose error is cause still runs, at a dialog or late, or may: its launcher may
-// not have recorded claude's identity yet. Such a start keeps the record that describes it.
+// goesOn reports whether a start whose error is cause still runs, at a dialog or late, or may run: its launcher may
+// not have recorded claude's identity yet. Such a start keeps its record.
 func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record, cause error) bool {
 	if start.Process == nil {
 		return false
@@ -308,8 +304,7 @@ func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record, cause erro
 	}
 }
 
-// restore puts the record back when a start failed and nothing of it runs. What the
-// journal says of the attempt stays.
+// restore restores the record when a start failed and no part of it runs. The journal still shows the attempt.
 func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record) error {
 	if failed.Process == nil {
 		return nil // nothing was written
@@ -324,7 +319,7 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record) e
 		seen := r.TranscriptSeen
 		*r = before
 		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
-			r.TranscriptSeen = seen // what was seen on disk stays seen
+			r.TranscriptSeen = seen // what was seen on disk stays recorded
 		}
 		config, err := s.ConfigOf(r)
 		if err == nil && r.TranscriptSeen.IsZero() {

@@ -21,7 +21,7 @@ func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb s
 	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), patience)
 }
 
-// Until is the patience of a verb that waits for any other until late; zero: without limit.
+// Until returns the patience of a verb that waits until late for any other verb; zero: without limit.
 func Until(late time.Time) Patience {
 	limit := time.Duration(math.MaxInt64)
 	if !late.IsZero() {
@@ -30,7 +30,7 @@ func Until(late time.Time) Patience {
 	return Patience{Short: limit, Other: limit}
 }
 
-// Envelope is the line above a message from the caller to an agent; "" for a person's.
+// Envelope returns the line above a message from the caller to an agent; "" for a person.
 func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
 	c, err := s.caller()
 	if err != nil {
@@ -39,34 +39,34 @@ func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
 	return c.Envelope(s.Store.Project(), to, order)
 }
 
-// IsCaller reports whether an agent is the caller.
+// IsCaller reports whether the agent is the caller.
 func (s *Supervisor) IsCaller(handle agent.Handle) bool {
 	c, err := s.caller()
 	return err == nil && c != nil && c.Is(s.Store.Project(), handle)
 }
 
-// CalledByAgent reports whether an agent, or another claude, calls.
+// CalledByAgent reports whether the caller is an agent or another claude.
 func (s *Supervisor) CalledByAgent() bool {
 	c, err := s.caller()
 	return err == nil && c != nil
 }
 
-// CheckFile is [caller.Caller.CheckFile] of who calls.
+// CheckFile calls [caller.Caller.CheckFile] for the caller.
 func (s *Supervisor) CheckFile(flag, path string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(flag, path) })
 }
 
-// CheckWrite is [caller.Caller.CheckWrite] of who calls.
+// CheckWrite calls [caller.Caller.CheckWrite] for the caller.
 func (s *Supervisor) CheckWrite(what string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWrite(what) })
 }
 
-// CheckAct is [caller.Caller.CheckAct] of who calls.
+// CheckAct calls [caller.Caller.CheckAct] for the caller.
 func (s *Supervisor) CheckAct(r *agent.Record, act string) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckAct(&r.Spec, act) })
 }
 
-// dropOutbox removes the messages that wait for an agent, and writes each of them down.
+// dropOutbox removes the waiting messages of an agent, and journals each of them.
 func (s *Supervisor) dropOutbox(ctx context.Context, r *agent.Record) (dropped int, err error) {
 	gone, err := s.Store.Outbox(r.Handle).Clear(ctx)
 	for i := range gone {
@@ -75,7 +75,7 @@ func (s *Supervisor) dropOutbox(ctx context.Context, r *agent.Record) (dropped i
 	return len(gone), err
 }
 
-// DroppedWords says which message of an outbox was dropped, and the beginning of it.
+// DroppedWords returns a text that says which message of an outbox was dropped, and how it begins.
 func DroppedWords(e *queue.Entry) string {
 	const shown = 1000 // characters
 	text := []rune(e.Text)

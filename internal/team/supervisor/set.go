@@ -14,30 +14,29 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Set is what is to be changed in the record of an agent; nil leaves a field as it is.
+// Set says what to change in the record of an agent; nil leaves a field unchanged.
 type Set struct {
 	Model          *agent.Model
 	PermissionMode *agent.PermissionMode
-	Prompt         *string // with which a conversation begins
+	Prompt         *string // the first prompt of a conversation
 	Restart        *agent.RestartWord
-	Memory         *bool // what it does is observed
+	Memory         *bool // its actions are observed
 }
 
-// Change is a field that has another value now.
+// Change is a field with a new value.
 type Change struct {
 	Field, From, To string
-	Now             bool // it counts at once, and not only from the next start on
+	Now             bool // it takes effect at once, not only from the next start
 }
 
-// Changed is what a change of a record has led to.
+// Changed is the result of a change of a record.
 type Changed struct {
 	Record  agent.Record
-	Changes []Change // none: all was so already
-	Runs    bool     // the agent runs, with what was recorded before
+	Changes []Change // empty: nothing was different
+	Runs    bool     // the agent runs, with the earlier values
 }
 
-// Set changes the record of an agent, all of it or nothing. An agent that runs goes on as it was
-// started.
+// Set changes the record of an agent, completely or not at all. A running agent goes on with the values of its start.
 func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Changed, error) {
 	unlock, err := s.awaitVerb(ctx, handle, "set")
 	if err != nil {
@@ -50,7 +49,7 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 	var changes []Change
 	awaited := false
 	r, err := s.Store.Update(ctx, handle, func(r *agent.Record) error {
-		if err := s.Store.CheckSeal(r); err != nil { // to seal it anew would vouch for all of it
+		if err := s.Store.CheckSeal(r); err != nil { // a new seal would allow the whole record
 			return err
 		}
 		before := r.Spec
@@ -79,7 +78,7 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 	return changed, s.Note(ctx, "set", &r, summary(changes))
 }
 
-// signed is a change whose prompt says who wrote it.
+// signed returns the change with a prompt that names its author.
 func (s *Supervisor) signed(set Set) (Set, error) {
 	c, err := s.caller()
 	if set.Prompt == nil || err != nil {
@@ -92,7 +91,7 @@ func (s *Supervisor) signed(set Set) (Set, error) {
 	return set, nil
 }
 
-// apply changes a spec, and tells what is not as it was.
+// apply changes a spec, and returns what has changed.
 func (set Set) apply(spec *agent.Spec) (changes []Change) {
 	note := func(field, from, to string, now bool) {
 		if from != to {
@@ -129,12 +128,12 @@ func switched(on bool) string {
 	return "off"
 }
 
-// CheckChange refuses a caller that may not change what is recorded of an agent. Errors: Held.
+// CheckChange refuses a caller that may not change the record of an agent. Errors: Held.
 func (s *Supervisor) CheckChange(r *agent.Record) error {
 	return s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(&r.Spec, &r.Spec) })
 }
 
-// checkSet refuses what a start would refuse, and what the caller may not.
+// checkSet refuses what a start would refuse, and what the caller may not do.
 func (s *Supervisor) checkSet(before, after *agent.Spec) error {
 	if err := s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(before, after) }); err != nil {
 		return err
@@ -149,7 +148,7 @@ func (s *Supervisor) checkSet(before, after *agent.Spec) error {
 	return nil
 }
 
-// summary are the changes for the journal, which keeps no prompt.
+// summary describes the changes for the journal, without the prompt.
 func summary(changes []Change) string {
 	words := make([]string, len(changes))
 	for i, c := range changes {
@@ -161,8 +160,8 @@ func summary(changes []Change) string {
 	return strings.Join(words, ", ")
 }
 
-// Reset makes an agent's restart policy forget its failures, and ends a hold. It returns what was
-// remembered. It starts nothing.
+// Reset makes an agent's restart policy forget its failures, and ends a hold. It returns what was remembered. It does
+// not start the agent.
 func (s *Supervisor) Reset(ctx context.Context, handle agent.Handle) (r agent.Record, was agent.Restarts, err error) {
 	unlock, err := s.awaitVerb(ctx, handle, "reset")
 	if err != nil {

@@ -23,37 +23,37 @@ type Spawn struct {
 	Handle         agent.Handle
 	Model          agent.Model
 	Restart        agent.RestartWord    // "": never
-	PermissionMode agent.PermissionMode // "": UsualMode, or the one of the agent that calls
+	PermissionMode agent.PermissionMode // "": UsualMode, or the mode of the calling agent
 	UsualMode      agent.PermissionMode
-	MayManage      bool   // it may give colleagues what it does not have itself
-	Memory         bool   // what it does is observed
-	Cwd            string // absolute; "" for the project root, or where the conversation that is taken up was held
+	MayManage      bool   // it may give colleagues rights that it does not have itself
+	Memory         bool   // its actions are observed
+	Cwd            string // absolute; "" for the project root, or the folder of the conversation that is taken up
 	Env            map[string]string
 	ClaudeArgs     []string
-	SessionID      agent.SessionID // an existing conversation to take up; "" mints an id
+	SessionID      agent.SessionID // an existing conversation to take up; "" creates an id
 	launch.Start
 
-	depth     int     // one more than that of the agent that calls
-	configDir *string // of the agent that calls; nil: that of the command's environment
+	depth     int     // one more than that of the calling agent
+	configDir *string // of the calling agent; nil: that of the command's environment
 }
 
-// Started is what a start led to.
+// Started is the result of a start.
 type Started struct {
 	launch.Plan
 	Record  agent.Record
 	Status  agent.Status
 	WorksIn string // the folder that its session has entered, and in which it goes on; "": the recorded one
-	Unsaved string // why what is said to it is not written down; "": it is
-	Fresh   bool   // a new conversation took the place of another
-	Old     bool   // claude is older than what nbs-worker is tested with
+	Unsaved string // why its conversation is not saved; "": it is
+	Fresh   bool   // a new conversation replaced another one
+	Old     bool   // claude is older than the versions that nbs-worker is tested with
 
-	Briefed  brief.Source   // from what it was briefed
-	Restored *keep.Restored // the transcript that was put back; nil: it was there
+	Briefed  brief.Source   // the sources of its briefing
+	Restored *keep.Restored // the transcript that was restored; nil: it was not missing
 	Unkept   error          // why the transcript could not be kept
-	Unsaid   string         // the recorded first prompt, where another one was sent instead; "": none
+	Unsaid   string         // the recorded first prompt, if another one was sent instead; "": it was not replaced
 }
 
-// PlanSpawn checks all that can be known of a spawn and changes nothing.
+// PlanSpawn checks everything that can be checked before a spawn, and changes nothing.
 func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 	if err := s.Store.CheckFree(spawn.Handle); err != nil {
 		return launch.Plan{}, err
@@ -74,15 +74,15 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 	return s.starter().Plan(r, start)
 }
 
-// Spawn starts a new agent. Its record, with the session id, is durable before
-// anything runs, and stays whatever happens then.
+// Spawn starts a new agent. Its record, with the session id, is on disk before anything runs, and stays there in any
+// case.
 func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	unlock, err := s.lockVerb(ctx, spawn.Handle, "spawn")
 	if err != nil {
 		return Started{}, err
 	}
 	defer unlock()
-	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is cut short
+	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is interrupted
 	plan, restored, err := s.insert(ctx, spawn)
 	if err != nil {
 		return Started{Plan: plan, Restored: restored}, err
@@ -119,7 +119,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 	return plan, restored, nil
 }
 
-// withRecordKept adds to an error what became of the record, where the agent does not run.
+// withRecordKept adds to an error what became of the record, if the agent does not run.
 func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
 	if fail.KindOf(err) == fail.Interrupted || r.Process != nil && !proc.IsGone(r.Process.Identity) {
 		return err
@@ -128,7 +128,7 @@ func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
 		Hint("its record is kept: nbs-worker resume %s tries again, nbs-worker dismiss %s removes it", handle, handle)
 }
 
-// launch starts the planned agent, and ends it where it must not run.
+// launch starts the planned agent, and ends it if it must not run.
 func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan, wait time.Duration) (agent.Record, error) {
 	r, err := s.starter().Start(ctx, interrupt, p, wait)
 	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {
@@ -174,8 +174,8 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 	return r, nil
 }
 
-// takeUp points a new record at a conversation that exists. It runs where it was
-// held: up to 2.1.197 claude does not find it from elsewhere.
+// takeUp sets a new record to an existing conversation. The agent runs in the folder of that conversation: up to
+// 2.1.197, claude does not find it from another folder.
 func (s *Supervisor) takeUp(r *agent.Record) error {
 	config, err := s.ConfigOf(r)
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"nbs-worker/internal/team/teardown"
 )
 
-// Stopped is what a stop or a dismissal led to.
+// Stopped is the result of a stop or a dismissal.
 type Stopped struct {
 	Record  agent.Record
-	Was     agent.Status // what the agent was doing before
-	Unsaved string       // why what was said last may not be in its transcript; "": it is there
-	Kept    []string     // paths of the transcripts that stay in the archive, of a dismissal
-	Unkept  error        // why a transcript could not be kept, or removed
-	Dropped int          // messages of its outbox, of a dismissal; the journal has them
+	Was     agent.Status // the state of the agent before
+	Unsaved string       // why its last words may not be in its transcript; "": they are
+	Kept    []string     // paths of the transcripts that stay in the archive, after a dismissal
+	Unkept  error        // why a transcript could not be kept or removed
+	Dropped int          // messages of its outbox, after a dismissal; the journal has them
 }
 
-// Stop ends an agent and keeps its record. That it is to be stopped is written down
-// before the first signal, so that nothing starts it again in between.
+// Stop ends an agent and keeps its record. The stop is recorded before the first signal, so that nothing starts the
+// agent again in between.
 func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, error) {
 	unlock, err := s.awaitVerb(ctx, handle, "stop")
 	if err != nil {
 		return Stopped{}, err
 	}
 	defer unlock()
-	ctx = context.WithoutCancel(ctx) // what was begun is ended, whatever the caller does
+	ctx = context.WithoutCancel(ctx) // what has begun is completed, whatever the caller does
 	stopped, err := s.stop(ctx, handle, false)
 	if err != nil {
 		return stopped, err
@@ -41,8 +41,8 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	return stopped, nil
 }
 
-// Dismiss ends an agent and removes its record, and what the archive keeps of its conversations
-// unless that is to stay. The journal keeps the session id.
+// Dismiss ends an agent and removes its record. It also removes its archived conversations, unless keep is set. The
+// journal keeps the session id.
 func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool) (Stopped, error) {
 	unlock, err := s.awaitVerb(ctx, handle, "dismiss")
 	if err != nil {
@@ -66,9 +66,9 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	if err := s.Store.Remove(ctx, handle); err != nil {
 		return stopped, doneAllTheSame(err, "it was ended, but its record could not be removed")
 	}
-	_ = s.Store.RemoveReport(handle)        // the report is of nobody now; doctor finds one that stays
+	_ = s.Store.RemoveReport(handle)        // no agent has this report now; doctor finds one that stays
 	_ = s.Store.Outbox(handle).ForgetLeft() // the same
-	_ = s.Store.Runs().DropAttempt(handle)  // the same; it is of a conversation that no other agent has
+	_ = s.Store.Runs().DropAttempt(handle)  // the same; no other agent has its conversation
 	if keep {
 		stopped.Kept = s.KeptPaths(&stopped.Record)
 	} else {
@@ -77,14 +77,13 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	return stopped, nil
 }
 
-// doneAllTheSame says of a failure what was done all the same.
+// doneAllTheSame adds to a failure what was done in spite of it.
 func doneAllTheSame(err error, done string) error {
 	return fail.Errorf(fail.KindOf(err), "%s: %w", done, err)
 }
 
-// stop refuses what it may not do before anything is written, and writes before the first
-// signal. Where that cannot be done, the agent is ended all the same: a full disk must not
-// keep the one alive that fills it.
+// stop makes all its checks before it writes, and writes before the first signal. If it cannot write, it still ends
+// the agent: a full disk must not keep an agent alive that fills it.
 func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool) (Stopped, error) {
 	r, err := s.Store.Load(handle)
 	if err != nil {
@@ -98,7 +97,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if err != nil {
 		return Stopped{}, err
 	}
-	sight := s.LookClosely(ctx, []agent.Record{r})[0] // the agent is ended although tmux does not answer; teardown.End reports that
+	sight := s.LookClosely(ctx, []agent.Record{r})[0] // it is ended even if tmux does not answer; teardown.End reports that
 	r = sight.Record
 	if err := teardown.CheckSelf(&s.Observer, &r, sight.Pane); err != nil {
 		return Stopped{}, err
@@ -118,9 +117,9 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if unwritten == nil {
 		r = written
 	} else {
-		unwritten = s.tellMove(r, unwritten) // once it has ended, nothing shows the move
+		unwritten = s.tellMove(r, unwritten) // after its end, nothing shows the move
 	}
-	// A launcher that is just coming up finds no launch file, or reads in the record that it must not start.
+	// A launcher that is just starting finds no launch file, or reads in the record that it must not start.
 	dropped := s.Store.DropLaunch(handle)
 	if err := teardown.End(ctx, &s.Observer, r); err != nil {
 		return Stopped{}, errors.Join(err, unwritten, dropped)
@@ -132,8 +131,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	return stopped, dropped
 }
 
-// tellMove adds to an error the conversation to which an agent has moved by itself, which could
-// not be written into its record.
+// tellMove adds to an error the conversation that an agent has moved to by itself, if it could not be recorded.
 func (s *Supervisor) tellMove(r agent.Record, unwritten error) error {
 	from := r.SessionID
 	if s.follow(&r); r.SessionID == from {

@@ -1,11 +1,9 @@
-// Package supervisor is what nbs-worker does. Spawn, adopt, resume, stop and dismiss each
-// take the verb lock, change the world through store, tmux, launcher and proc, observe the
-// result, and only then claim it. Looks (list, session, wait, screen) take none; what they
-// write down is what they have seen. Hooks and status lines report through it.
+// Package supervisor has the main verbs of nbs-worker. Spawn, adopt, resume, stop and dismiss take the verb lock, act
+// through store, tmux, launcher and proc, and observe the result before they report it. Looks (list, session, wait,
+// screen) take no lock, and write only what they have seen. Hooks and status lines report through this package.
 //
-// What it may signal is what a record names, identity for identity. An
-// unanswered query leads to no kill and to no start. The package parses no flags and
-// prints nothing; cli does both.
+// It may signal only a process that a record names, with exactly the same identity. If a query is not answered,
+// nothing is killed or started. The package parses no flags and prints nothing; cli does both.
 package supervisor
 
 import (
@@ -28,24 +26,24 @@ import (
 type Supervisor struct {
 	inspect.Inspector
 
-	// Remembered returns what the memory of a project has of an agent, the newest first, for a briefing. Whoever makes a
-	// Supervisor sets it, since memory is a wing above.
+	// Remembered returns what the memory of a project has about an agent, the newest first, for a briefing. The code
+	// that creates a Supervisor sets it, because memory is a wing above.
 	Remembered func(context.Context, *store.Store, agent.Handle) ([]brief.Note, error)
 
-	looked  sync.Once      // for the agent that calls
+	looked  sync.Once      // for the calling agent
 	found   *caller.Caller // nil: a person
 	lookErr error
 }
 
-// New is the supervisor of what an observer sees.
+// New returns the supervisor of what an observer sees.
 func New(o observe.Observer) *Supervisor {
 	return &Supervisor{Inspector: inspect.Inspector{Keeper: keep.Keeper{Observer: o}}}
 }
 
 func (s *Supervisor) starter() launch.Starter { return launch.Starter{Keeper: &s.Keeper} }
 
-// lockVerb takes the right to change an agent's life, for a verb that will write. It waits for another verb only
-// where that one is short.
+// lockVerb takes the lock for changing an agent, for a verb that will write. It waits for another verb only if that
+// one is short.
 func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
 	unlock, err = s.Store.LockVerb(handle, verb, s.Seconds())
 	if fail.KindOf(err) != fail.Conflict {
@@ -54,15 +52,16 @@ func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb str
 	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), store.Patience{Short: store.ShortVerb})
 }
 
-// awaitVerb is lockVerb for a verb that waits some seconds for any other one.
+// awaitVerb is lockVerb for a verb that waits some seconds for any other verb.
 func (s *Supervisor) awaitVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
 	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), Briefly)
 }
 
-// Briefly is the patience of a verb that ends an agent, or its turn: some seconds for a verb that may take long.
+// Briefly is the patience of a verb that ends an agent or its turn: it waits some seconds for a verb that may take
+// long.
 var Briefly = store.Patience{Short: store.ShortVerb, Other: 5 * time.Second}
 
-// Quiet waits until no short verb is at work on an agent. Errors: Conflict when another one is; Interrupted.
+// Quiet waits until no short verb holds an agent. Errors: Conflict when another verb does; Interrupted.
 func (s *Supervisor) Quiet(ctx context.Context, handle agent.Handle, verb string) error {
 	unlock, err := s.lockVerb(ctx, handle, verb)
 	if err == nil {

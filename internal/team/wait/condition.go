@@ -10,10 +10,10 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Condition is a state for which an agent is waited for.
+// Condition is a state of an agent to wait for.
 type Condition struct {
 	word  string
-	below int // of context-below: the part of the context that is left, in percent
+	below int // of context-below: the remaining context, in percent
 }
 
 const (
@@ -24,8 +24,7 @@ const (
 	untilContextBelow = "context-below"
 )
 
-// ParseCondition reads one of the words of [Conditions], or "context-below=25%".
-// Errors: BadInput.
+// ParseCondition parses one of the words of [Conditions], or "context-below=25%". Errors: BadInput.
 func ParseCondition(text string) (Condition, error) {
 	word, value, hasValue := strings.Cut(text, "=")
 	switch {
@@ -43,10 +42,10 @@ func ParseCondition(text string) (Condition, error) {
 		Hint("one of: %s, context-below=25%%", strings.Join(Conditions, ", "))
 }
 
-// Conditions are the words for what can be waited for, except context-below, which has a value.
+// Conditions are the words of all conditions except context-below, which has a value.
 var Conditions = []string{string(agent.Idle), untilDone, untilReady, string(agent.Busy), string(agent.Waiting), untilFailed, untilGone}
 
-// String is the condition as it is typed.
+// String returns the condition in the form in which it is typed.
 func (c Condition) String() string {
 	if c.word == untilContextBelow {
 		return c.word + "=" + strconv.Itoa(c.below) + "%"
@@ -72,15 +71,15 @@ func (c Condition) holds(w *Waited) bool {
 	}
 }
 
-// conditions are several, of which one is enough.
+// conditions are several conditions; meeting one is enough.
 type conditions []Condition
 
 func (all conditions) holds(w *Waited) bool {
 	return slices.ContainsFunc(all, func(c Condition) bool { return c.holds(w) })
 }
 
-// failWith reports whether it is in vain to wait for idle or done, since the turn has failed: it is over
-// and the agent is at its prompt, but its work is not done before somebody does something about it.
+// failWith reports whether waiting for idle or done is in vain because the turn has failed: the agent is at its
+// prompt, but its work will not be done before someone acts.
 func (all conditions) failWith(w *Waited) bool {
 	return w.Status.State == agent.TurnFailed && (all.ask(string(agent.Idle)) || all.ask(untilDone))
 }

@@ -16,8 +16,8 @@ import (
 // anyFile stands for all files of a folder.
 const anyFile = "/*"
 
-// look judges an agent to which something happened. It watches whatever may change before it
-// reads it, so that a change in between leads to another event.
+// look judges an agent that has changed. It watches everything that may change before it reads it, so that a change
+// in between leads to another event.
 func (w *waiting) look(ctx context.Context, a *watched) error {
 	if !a.stale {
 		return nil
@@ -36,12 +36,12 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 	if err != nil {
 		return err
 	}
-	a.Handle = r.Handle // spelled as when it was spawned
+	a.Handle = r.Handle // in the spelling of its spawn
 	a.torn = !a.torn && w.torn(&r)
 	if err := w.arm(a, &r); err != nil {
 		return err
 	}
-	if a.torn { // the entry is half written; what was judged before stays
+	if a.torn { // the entry is half written; the earlier judgement stays
 		a.again = time.Now().Add(tornPause)
 		return nil
 	}
@@ -53,7 +53,7 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 	return nil
 }
 
-// arm watches what tells of a change of the recorded start.
+// arm watches what shows a change of the recorded start.
 func (w *waiting) arm(a *watched, r *agent.Record) error {
 	record, report := w.Store.Watched(r.Handle)
 	config, err := w.ConfigOf(r)
@@ -66,7 +66,7 @@ func (w *waiting) arm(a *watched, r *agent.Record) error {
 			files = append(files, transcript.Path)
 		}
 	}
-	if r.Process == nil { // the entry of whoever has the conversation open
+	if r.Process == nil { // the entry of the process that has the conversation open
 		return w.file(a, append(files, config.Registry().Dir()+anyFile)...)
 	}
 	if err := w.file(a, append(files, config.Registry().Path(r.Process.Claude().PID))...); err != nil {
@@ -78,7 +78,7 @@ func (w *waiting) arm(a *watched, r *agent.Record) error {
 		}
 	}
 	if holder, signed := w.Store.VerbHolder(r.Handle); signed {
-		if id, err := proc.Identify(holder.PID); err == nil { // its end may be that of a start
+		if id, err := proc.Identify(holder.PID); err == nil { // its end may be the end of a start
 			return w.process(a, id)
 		}
 	}
@@ -103,11 +103,11 @@ func (w *waiting) process(a *watched, id agent.Identity) error {
 	return w.watch.Process(id.Identified)
 }
 
-// tornPause is how long Claude may take to write a registry entry, which it does in place.
+// tornPause is how long Claude may take to write a registry entry, which it writes in place.
 const tornPause = 20 * time.Millisecond
 
-// torn reports whether the registry entry is being written just now, and cannot be parsed. A look
-// would use the next best source in its place, which is out of date.
+// torn reports whether the registry entry is being written and cannot be parsed. A look would then use the next best
+// source, which is out of date.
 func (w *waiting) torn(r *agent.Record) bool {
 	if r.Process == nil || r.Process.PID == 0 {
 		return false
@@ -120,7 +120,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 	return err != nil && !errors.Is(err, os.ErrNotExist)
 }
 
-// judge observes the agent, as session does.
+// judge observes the agent as the verb session does.
 func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error {
 	view := inspect.View{Sight: w.LookAt(ctx, *r)}
 	if fail.KindOf(view.Err) == fail.NotFound {
@@ -148,8 +148,8 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	return nil
 }
 
-// foreign reports whether the process belongs to another host or pid namespace, which cannot
-// be watched from here.
+// foreign reports whether the process belongs to another host or pid namespace, so that it cannot be watched from
+// here.
 func foreign(r *agent.Record) bool {
 	if r.Process == nil {
 		return false
@@ -160,9 +160,8 @@ func foreign(r *agent.Record) bool {
 
 const longestPause = 30 * time.Second
 
-// schedule plans another look, after 1, 2, 4 ... 30 seconds, at a claude of which its registry shows
-// nothing: only the screen shows a first-run dialog, and only the clock that claude has been
-// starting for long.
+// schedule plans another look, after 1, 2, 4 ... 30 seconds, if the registry shows nothing of a claude: only the
+// screen shows a first-run dialog, and only the clock shows that claude has been starting for long.
 func (w *waiting) schedule(a *watched) {
 	if a.Status.State != agent.Starting && (!a.Status.SamePID || a.Status.Source == agent.FromRegistry) {
 		a.again, a.pause = time.Time{}, 0

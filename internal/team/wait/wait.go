@@ -1,5 +1,5 @@
-// Package wait sleeps until agents are in a wanted state. It does not poll: events of files and
-// processes show that something happened to an agent, and a look shows what.
+// Package wait sleeps until agents are in a wanted state. It does not poll: events of files and processes show that
+// an agent has changed, and a look shows how.
 package wait
 
 import (
@@ -19,24 +19,24 @@ import (
 	"nbs-worker/internal/team/inspect"
 )
 
-// Wanted is what is waited for.
+// Wanted says what to wait for.
 type Wanted struct {
 	Handles []agent.Handle
-	For     []Condition   // one of them is enough for an agent
-	Any     bool          // one agent is enough; else all, at the same time
-	Timeout time.Duration // 0: none
+	For     []Condition   // an agent must meet one of them
+	Any     bool          // one agent is enough; false: all agents at the same time
+	Timeout time.Duration // 0: no limit
 
-	Notice      func(missing string, hints []string) // called once when the wait lasts for NoticeAfter: which agents are not as wanted
+	Notice      func(missing string, hints []string) // called once after NoticeAfter: says which agents are not in the wanted state
 	NoticeAfter time.Duration
 }
 
-// Waited is how an agent was when the wait ended.
+// Waited is the state of an agent at the end of the wait.
 type Waited struct {
 	Handle  agent.Handle
 	Status  agent.Status
-	Dialog  screen.Dialog     // at which it waits, or ""
+	Dialog  screen.Dialog     // the dialog that it waits at, or ""
 	Asked   *agent.Asked      // in the dialog; nil: nothing, or its screen does not show it
-	Context *agent.ContextUse // asked for by context-below only
+	Context *agent.ContextUse // set for context-below only
 	Met     bool
 
 	done        bool // its last turn ended well
@@ -45,7 +45,7 @@ type Waited struct {
 	notLoggedIn bool
 }
 
-// Dismissed is the cause of an agent whose record was removed while it was waited for.
+// Dismissed is the cause of an agent whose record was removed during the wait.
 const Dismissed agent.Cause = "dismissed"
 
 func (w *Waited) gone() bool { return w.Status.State == agent.Dead }
@@ -55,7 +55,7 @@ func (w *Waited) dismiss() {
 	w.dismissed, w.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: agent.FromRecord}
 }
 
-// word says how the agent is, for an error.
+// word returns the state of the agent, for an error.
 func (w *Waited) word() string {
 	word := w.Status.Word()
 	if w.gone() && w.Status.Detail != "" {
@@ -70,9 +70,9 @@ func (w *Waited) word() string {
 	return word
 }
 
-// For returns when the agents are in the wanted state, also after some of them were
-// started anew. Errors: NotFound at the beginning; Failed when an agent has ended, or its
-// turn has failed, and it is waited for something else; TimedOut; Interrupted.
+// For returns when the agents are in the wanted state, also if some were restarted in between. Errors: NotFound at
+// the beginning; Failed when an agent has ended or its turn has failed, unless the wait is for that; TimedOut;
+// Interrupted.
 func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error) {
 	for _, handle := range w.Handles {
 		if _, err := in.Store.Load(handle); err != nil {
@@ -96,7 +96,7 @@ func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error)
 	return out, err
 }
 
-// waiting is one wait at work.
+// waiting is one running wait.
 type waiting struct {
 	*inspect.Inspector
 	Wanted
@@ -107,11 +107,11 @@ type waiting struct {
 // watched is one agent of a wait.
 type watched struct {
 	Waited
-	torn    bool // at the last look a file was being written
-	stale   bool // something happened to it since the last look
+	torn    bool // at the last look, a file was being written
+	stale   bool // it has changed since the last look
 	files   map[string]bool
 	process map[agent.Identified]bool
-	again   time.Time // when to look although nothing happened; zero: never
+	again   time.Time // when to look without an event; zero: never
 	pause   time.Duration
 }
 
@@ -139,7 +139,7 @@ func (w *waiting) run(ctx context.Context) error {
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return fswatch.Failed(err)
 			}
-			w.allStale() // a lost event may have been of any agent
+			w.allStale() // a lost event may concern any agent
 		case id := <-w.watch.Ended():
 			w.watch.Forget(id)
 			w.markIf(func(a *watched) bool { return a.process[id] })
@@ -155,8 +155,7 @@ func (w *waiting) run(ctx context.Context) error {
 	}
 }
 
-// again is when an agent that is starting is looked at next: one that stops at a dialog
-// writes no file.
+// again returns a channel for the next look at a starting agent: an agent that stops at a dialog writes no file.
 func (w *waiting) again() <-chan time.Time {
 	var first time.Time
 	for i := range w.agents {
@@ -208,7 +207,7 @@ func (w *waiting) outcome() (done bool, err error) {
 	return false, nil
 }
 
-// inVain says that what was waited for will not come.
+// inVain returns the error for a state that will not be reached.
 func (w *waiting) inVain(lost []*watched) error {
 	var words, hints []string
 	for _, a := range lost {
@@ -228,7 +227,7 @@ func (w *waiting) inVain(lost []*watched) error {
 func (w *waiting) timedOut() error {
 	missing, hints := w.missing()
 	limit := w.Timeout
-	if limit > time.Second { // what is left of one that a verb was given
+	if limit > time.Second { // the rest of a limit that was given to a verb
 		limit = limit.Round(time.Second / 10)
 	}
 	err := fail.Errorf(fail.TimedOut, "not %s within %s: %s", conditions(w.For), limit, missing)
@@ -236,7 +235,7 @@ func (w *waiting) timedOut() error {
 	return err
 }
 
-// missing says how the agents are that are not as wanted, and what helps.
+// missing describes the agents that are not in the wanted state, and what helps.
 func (w *waiting) missing() (missing string, hints []string) {
 	var words []string
 	for i := range w.agents {

@@ -12,15 +12,15 @@ import (
 	"nbs-worker/internal/store/runs"
 )
 
-// Ledger is the [Log] of one plan. It keeps in the project's .nbs where a run stopped, and each step in
-// the journal. Where there is no project yet it writes nothing: a page may make one.
+// Ledger is the [Log] of one plan. It records in the project's .nbs where a run stopped, and each step in the
+// journal. Without a project it writes nothing: a page may create one.
 type Ledger struct {
 	Plan Plan
-	Open func() (*store.Store, error) // Errors: NotFound where there is no project
+	Open func() (*store.Store, error) // Errors: NotFound if there is no project
 	Now  func() time.Time
 }
 
-// store opens the project's store; it returns nil where there is no project.
+// store opens the project's store; it returns nil if there is no project.
 func (l *Ledger) store() (*store.Store, error) {
 	s, err := l.Open()
 	if fail.KindOf(err) == fail.NotFound {
@@ -29,7 +29,7 @@ func (l *Ledger) store() (*store.Store, error) {
 	return s, err
 }
 
-// Begin implements [Log]. Errors: Conflict when the same plan is being run already.
+// Begin implements [Log]. Errors: Conflict when the same plan is already being run.
 func (l *Ledger) Begin() (last *runs.Run, end func(), err error) {
 	s, err := l.store()
 	if err != nil || s == nil {
@@ -75,7 +75,7 @@ func (l *Ledger) Finish(ctx context.Context, end string) error {
 	return l.journal(ctx, s, l.Plan.Page.Name+": "+end)
 }
 
-// journal adds an event to the journal, under an agent's handle when the page is about one agent.
+// journal adds an event to the journal, under an agent's handle if the page is about one agent.
 func (l *Ledger) journal(ctx context.Context, s *store.Store, detail string) error {
 	event := journal.Event{At: l.Now().UTC().Truncate(time.Second), Event: "runbook", Detail: detail}
 	if handle, err := agent.ParseHandle(l.Plan.Values["handle"]); err == nil {

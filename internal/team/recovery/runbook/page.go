@@ -1,26 +1,26 @@
-// Package runbook reads pages that a person follows and the program executes, and runs them.
+// Package runbook parses and runs pages. A person can follow a page, and the program can execute it.
 //
-// A page is Markdown. Its first line is the title, the paragraph below it the summary; a list
-// before the first section declares the parameters, each by a code span: `handle` has to be set,
-// `patience=10m` has a default. A fenced block is a step when its info string says so:
+// A page is Markdown. Its first line is the title, and the paragraph below it is the summary. A list before the first
+// section declares the parameters, each by a code span: `handle` is required, `patience=10m` has a default. A fenced
+// block is a step if its info string says so:
 //
 //	```sh {step=resume expect="0 5"}
 //	nbs-worker resume $handle
 //	```
 //
-// All else is prose. A step is lines of nbs-worker with arguments, split into words as a shell
-// splits them, so that a person can paste them; but no shell is involved, and what a shell would
-// expand, pipe or redirect is an error that names the line. A parameter is a whole word, $handle
-// or "$handle", and becomes one argument, which is never split and never a flag. The attributes of a step:
+// Everything outside of steps is prose. A step consists of lines with nbs-worker and arguments. They are split into
+// words as in a shell, so that a person can paste them. But no shell runs: if a shell would expand, pipe or redirect
+// something, that is an error which names the line. A parameter is a whole word, $handle or "$handle", and becomes
+// one argument. It is never split and never a flag. The attributes of a step:
 //
 //   - step is its name;
-//   - expect are the exit codes that are success, instead of 0;
-//   - check says that the step changes nothing and proves what the ones before it did;
-//   - confirm is asked before the step, and --yes answers it;
-//   - ask is asked after the step, of a person who judges by its output; --yes does not answer it.
+//   - expect lists the exit codes that mean success, instead of 0;
+//   - check says that the step changes nothing and verifies the steps before it;
+//   - confirm is a question before the step, and --yes answers it;
+//   - ask is a question after the step, for a person who judges its output; --yes does not answer it.
 //
-// The package runs the verbs through [Verbs] and writes down how far it came through [Log]. It
-// knows no flags, prints nothing and must not import the packages that act on agents.
+// The package runs the verbs through [Verbs] and records its progress through [Log]. It knows no flags, prints
+// nothing and must not import the packages that act on agents.
 package runbook
 
 import (
@@ -35,10 +35,10 @@ import (
 type Page struct {
 	Name       string
 	Title      string
-	Summary    string // on one line
+	Summary    string // in one line
 	Parameters []Parameter
 	Steps      []Step
-	Text       string // as it is in the file
+	Text       string // unchanged, from the file
 }
 
 // Parameter is a word that is set for each run.
@@ -49,16 +49,16 @@ type Parameter struct {
 	Required bool // it has no default
 }
 
-// Step is one fenced block that executes.
+// Step is a fenced block that executes.
 type Step struct {
 	Name     string
-	Title    string // of the section that it stands in, without its number
+	Title    string // of the section that contains it, without its number
 	Line     int    // of the fence
 	Commands []Command
-	Expect   []int // exit codes that are success
+	Expect   []int // exit codes that mean success
 	Check    bool
-	Confirm  string // a question before; "" for none
-	Ask      string // a question after; "" for none
+	Confirm  string // a question before the step; "": no question
+	Ask      string // a question after the step; "": no question
 }
 
 // Command is one line of a step, without "nbs-worker".
@@ -67,7 +67,7 @@ type Command struct {
 	words []word
 }
 
-// String is the command as it stands on the page, with the names of its parameters.
+// String returns the command in the form of the page, with the names of its parameters.
 func (c Command) String() string {
 	var words []string
 	for _, w := range c.words {
@@ -98,7 +98,7 @@ func isName(s string) bool {
 	return s != "" && len(s) <= limit && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// Index returns the index of the step with this name. Errors: BadInput when there is none.
+// Index returns the index of the step with this name. Errors: BadInput if there is no such step.
 func (p *Page) Index(step string) (int, error) {
 	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == step })
 	if at < 0 {

@@ -19,7 +19,7 @@ const (
 // errProse is the error for a page that executes nothing.
 var errProse = errors.New("the page has no step, as ```sh {step=look} begins one")
 
-// Parse reads a page. It accepts a part of Markdown, strictly: what other readers of Markdown could
+// Parse parses a page. It accepts a part of Markdown, strictly: a line that other readers of Markdown could
 // understand differently is an error. Errors: BadInput, naming the line.
 func Parse(name, text string) (*Page, error) {
 	p := &Page{Name: name, Text: text}
@@ -34,7 +34,7 @@ func Parse(name, text string) (*Page, error) {
 type reader struct {
 	page    *Page
 	lines   []string
-	line    int // number of the last line that was read, from 1
+	line    int // number of the last line read, from 1
 	section string
 	inHead  bool // no section has begun
 	inItem  bool // the line before belongs to a parameter
@@ -80,7 +80,7 @@ func (r *reader) readTitle() error {
 	return nil
 }
 
-// readBlock reads what begins with a line: a section, a fence, or prose.
+// readBlock reads the block that begins with a line: a section, a fence, or prose.
 func (r *reader) readBlock(line string) error {
 	trimmed := strings.TrimLeft(line, " \t")
 	switch {
@@ -99,7 +99,7 @@ func (r *reader) readBlock(line string) error {
 	return nil
 }
 
-// readHead reads a line before the first section: of the summary, or a parameter.
+// readHead reads a line before the first section: summary or parameter.
 func (r *reader) readHead(line string) error {
 	declared, isParameter := strings.CutPrefix(line, "- `")
 	goesOn := r.inItem && strings.HasPrefix(line, "  ")
@@ -174,7 +174,7 @@ func closes(line, fence string) bool {
 	return len(line)-len(inner) <= most && strings.HasPrefix(inner, fence) && strings.Trim(strings.TrimRight(inner, " \t"), "`") == ""
 }
 
-// readInfo reads the info string of a fence: a language and, of a step, its attributes.
+// readInfo reads the info string of a fence: a language and, for a step, its attributes.
 func readInfo(info string) (step Step, isStep bool, err error) {
 	_, attributes, found := strings.Cut(info, "{")
 	switch {
@@ -209,7 +209,7 @@ func readInfo(info string) (step Step, isStep bool, err error) {
 	return step, true, nil
 }
 
-// set sets an attribute of a step. An empty question would not be asked, and the step be run.
+// set sets an attribute of a step. It refuses an empty question: the step would run without being asked about.
 func (s *Step) set(key, value string, hasValue bool) error {
 	switch isQuestion := key == "confirm" || key == "ask"; {
 	case isQuestion && strings.TrimSpace(value) == "":

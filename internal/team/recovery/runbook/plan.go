@@ -19,7 +19,7 @@ type Plan struct {
 	Values map[string]string // of all parameters
 	Steps  []Planned
 
-	set map[string]string // what the caller gave
+	set map[string]string // what the caller has set
 }
 
 // Planned is a step as it would run.
@@ -29,7 +29,7 @@ type Planned struct {
 	Commands [][]string // arguments of nbs-worker
 }
 
-// Plan sets the parameters of a page. Errors: BadInput when one is missing, is not the page's, or
+// Plan sets the parameters of a page. Errors: BadInput when a parameter is missing, does not belong to the page, or
 // cannot be an argument.
 func (p *Page) Plan(set map[string]string) (Plan, error) {
 	for name, value := range set {
@@ -88,7 +88,7 @@ func planned(step Step, values map[string]string) Planned {
 	return out
 }
 
-// Key names the run of the page with these values: with other values it is another run.
+// Key names the run of the page with these values: other values are another run.
 func (p *Plan) Key() string {
 	const enough = 8 // bytes
 	h := sha256.New()

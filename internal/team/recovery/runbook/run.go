@@ -11,25 +11,25 @@ import (
 
 // Verbs runs verbs of nbs-worker.
 type Verbs interface {
-	// Check returns why a command line cannot be run in a step, or nil; it runs nothing.
+	// Check returns why a command line cannot be run in a step, or nil. It runs nothing.
 	Check(args []string) error
 	// Run runs a command line and waits for its end.
 	Run(ctx context.Context, args []string) Outcome
 }
 
-// Outcome is how a verb ended.
+// Outcome is the result of a verb.
 type Outcome struct {
 	Code   int
-	Out    string // its stdout, where the output is kept
-	Errors string // its stderr, likewise
+	Out    string // its stdout, if the output is kept
+	Errors string // its stderr, if the output is kept
 }
 
-// Log keeps how far a run came.
+// Log records the progress of a run.
 type Log interface {
-	// Begin takes the right to lead the run, until end is called; last is where the run before
-	// stopped short of its end, or nil.
+	// Begin takes the lock of the run, until end is called. last is where the previous run stopped before its end, or
+	// nil.
 	Begin() (last *runs.Run, end func(), err error)
-	// Note writes down what became of a step, before anything else is done.
+	// Note records the result of a step, before the run goes on.
 	Note(ctx context.Context, run runs.Run) error
 	// Finish forgets a run that is over; end says how it ended.
 	Finish(ctx context.Context, end string) error
@@ -39,11 +39,11 @@ type Log interface {
 type Runner struct {
 	Verbs Verbs
 	Log   Log
-	// Ask asks a person; nil where there is none.
+	// Ask asks a person; nil if there is no person to ask.
 	Ask func(question string) (yes bool)
 	// Begins is called before each step.
 	Begins func(step Planned, number, of int)
-	// GoOn is the command that runs the page from a step on.
+	// GoOn returns the command that runs the page from a step on.
 	GoOn func(step string) string
 }
 
@@ -53,15 +53,15 @@ type Options struct {
 	Yes  bool   // answers each confirm
 }
 
-// Done is what was done of a step.
+// Done is the result of a step.
 type Done struct {
 	Step     Planned
 	State    runs.State
 	Outcomes []Outcome // of the commands that ran
 }
 
-// First checks that all commands can be run, and returns the index of the first step. It runs nothing.
-// Errors: BadInput for a step, a verb or a flag that does not exist.
+// First checks that all commands can be run, and returns the index of the first step. It runs nothing. Errors:
+// BadInput for a step, a verb or a flag that does not exist.
 func (r *Runner) First(plan Plan, o Options) (first int, err error) {
 	if o.From != "" {
 		if first, err = plan.Page.Index(o.From); err != nil {
@@ -82,10 +82,9 @@ func (r *Runner) check(plan Plan) error {
 	return nil
 }
 
-// Run runs the steps in their order, and returns those that were begun, whatever stopped it. Errors:
-// that of [Runner.First]; for a failed step the kind that its exit code stands for; Held when a
-// person has to decide, Interrupted when a person has ended the run; Conflict when the last run
-// did not come to its end, and no From says where to go on.
+// Run runs the steps in order, and returns those that were begun, also beside an error. Errors: that of
+// [Runner.First]; for a failed step, the kind that its exit code means; Held when a person must decide; Interrupted
+// when a person has ended the run; Conflict when the last run stopped before its end and From is empty.
 func (r *Runner) Run(ctx context.Context, plan Plan, o Options) ([]Done, error) {
 	first, err := r.First(plan, o)
 	if err != nil {
@@ -123,7 +122,7 @@ func (r *Runner) steps(ctx context.Context, plan Plan, first int, o Options) ([]
 	return all, r.Log.Finish(ctx, "came to its end")
 }
 
-// step runs the commands of one step, and writes down its state before and after them.
+// step runs the commands of one step, and records its state before and after them.
 func (r *Runner) step(ctx context.Context, step Planned, o Options) (Done, error) {
 	done := Done{Step: step, State: runs.AtWork}
 	if err := r.confirmed(ctx, step, o); err != nil {
@@ -166,7 +165,7 @@ func (r *Runner) failed(step Planned, line, code int) *fail.Error {
 		Hint("when its cause is mended, go on: %s", r.GoOn(step.Name))
 }
 
-// kindOf returns the kind of error that an exit code of ours stands for.
+// kindOf returns the kind of error that an exit code of ours means.
 func kindOf(code int) fail.Kind {
 	const most = fail.Held
 	if kind := fail.Kind(code); kind >= fail.Failed && kind <= most || kind == fail.Interrupted {
@@ -175,7 +174,7 @@ func kindOf(code int) fail.Kind {
 	return fail.Failed
 }
 
-// checkConfirmable refuses to begin a run that would stop short of a step that nobody can confirm.
+// checkConfirmable refuses a run that would stop before a step because no person can confirm it.
 func (r *Runner) checkConfirmable(steps []Planned, o Options) error {
 	if r.Ask != nil || o.Yes {
 		return nil
@@ -192,7 +191,7 @@ func (r *Runner) checkConfirmable(steps []Planned, o Options) error {
 	return nil
 }
 
-// confirmed asks a person to confirm a step, unless --yes does.
+// confirmed asks a person to confirm a step; --yes confirms it without asking.
 func (r *Runner) confirmed(ctx context.Context, step Planned, o Options) error {
 	if step.Confirm == "" || o.Yes || r.Ask(step.Confirm) {
 		return nil
@@ -200,7 +199,7 @@ func (r *Runner) confirmed(ctx context.Context, step Planned, o Options) error {
 	return r.ended(ctx, fail.Errorf(fail.Interrupted, "ended by your answer before step %s", step.Name))
 }
 
-// judged has a person judge what a step showed, before the next one.
+// judged has a person judge the output of a step before the next one.
 func (r *Runner) judged(ctx context.Context, plan Plan, i int) error {
 	step := plan.Steps[i]
 	if step.Ask == "" {
@@ -220,7 +219,7 @@ func (r *Runner) judged(ctx context.Context, plan Plan, i int) error {
 		Hint("to go on all the same: %s", r.GoOn(plan.Steps[i+1].Name)))
 }
 
-// ended forgets a run that a person has ended: the next run begins anew.
+// ended forgets a run that a person has ended: the next run starts from the beginning.
 func (r *Runner) ended(ctx context.Context, because *fail.Error) error {
 	if err := r.Log.Finish(ctx, because.Error()); err != nil {
 		return join(because, err)
@@ -235,8 +234,8 @@ func (r *Runner) toJudge(plan Plan, i int) error {
 		Hint("if not, look at what the page says: nbs-worker runbook show %s", plan.Page.Name)
 }
 
-// unfinished refuses to begin a run anew that stopped short of its end: a step that is done twice may
-// do something else the second time.
+// unfinished refuses to start from the beginning if the last run stopped before its end: a repeated step may have
+// another effect the second time.
 func (r *Runner) unfinished(plan Plan, last runs.Run) error {
 	i, err := plan.Page.Index(last.Step)
 	if err != nil {

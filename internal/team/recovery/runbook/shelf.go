@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/platform/smallfile"
 )
 
-// Folder is where a project has pages of its own.
+// Folder is the folder of a project's own pages.
 const Folder = "runbooks"
 
 // SealKind is the kind of the seals of pages.
@@ -30,8 +30,7 @@ const (
 	Project Source = "project"
 )
 
-// Pages is where pages are found: the program's own, and those of a project, which run only with
-// the user's seal.
+// Pages finds pages: the program's own, and those of a project, which run only with the user's seal.
 type Pages struct {
 	BuiltIn fs.FS  // NAME.md
 	Project string // absolute path of the project root
@@ -46,8 +45,8 @@ type Found struct {
 	File   string // of a project's page: its path in the project
 	Page   *Page  // nil when it cannot be read
 	Text   string
-	Err    error // why it cannot be read
-	Barred error // why it must not run; nil: it may
+	Err    error // why the page cannot be read
+	Barred error // why the page must not run; nil: it may run
 }
 
 // List returns all pages, sorted by name. A copy of a built-in page in the project is left out.
@@ -62,8 +61,8 @@ func (s Pages) List() []Found {
 	return found
 }
 
-// Find finds the page that runs under a name: the project's when it is allowed, else the built-in one;
-// barred is the project's page that would run if it were allowed. Errors: BadInput, NotFound.
+// Find returns the page that runs under a name: the project's if it is allowed, otherwise the built-in one. barred is
+// the project's page if it is not allowed. Errors: BadInput; NotFound.
 func (s Pages) Find(name string) (found Found, barred *Found, err error) {
 	if err := ParseName(name); err != nil {
 		return Found{}, nil, err
@@ -84,7 +83,7 @@ func (s Pages) Find(name string) (found Found, barred *Found, err error) {
 	return Found{}, nil, fail.Errorf(fail.NotFound, "there is no runbook %s", name).Hint("to see which there are: nbs-worker runbook list")
 }
 
-// Own returns the project's page of a name, to be looked at and allowed. Errors: BadInput, NotFound.
+// Own returns the project's page of a name, for looking at it and allowing it. Errors: BadInput; NotFound.
 func (s Pages) Own(name string) (Found, error) {
 	if err := ParseName(name); err != nil {
 		return Found{}, err
@@ -117,7 +116,7 @@ func (s Pages) builtInPage(name string) (Found, bool) {
 	return Found{Name: name, Source: BuiltIn, Page: page, Text: string(text), Err: err}, true
 }
 
-// projectNames returns the names of those files of the project that could be pages.
+// projectNames returns the names of the project's files that could be pages.
 func (s Pages) projectNames() []string {
 	files, _ := os.ReadDir(filepath.Join(s.Project, Folder))
 	var names []string
@@ -129,8 +128,8 @@ func (s Pages) projectNames() []string {
 	return names
 }
 
-// read reads a file of the project's folder of pages. It follows no link: what a page holds is shown, and a link could
-// lead to what its reader may not see.
+// read reads a file of the project's folder of pages. It follows no link: the content of a page is shown, and a link
+// could lead to a file that its reader may not read.
 func (s Pages) read(file string) ([]byte, error) {
 	for _, name := range []string{Folder, file} {
 		info, err := os.Lstat(filepath.Join(s.Project, name))
@@ -144,8 +143,8 @@ func (s Pages) read(file string) ([]byte, error) {
 	return smallfile.Read(filepath.Join(s.Project, file), pageLimit)
 }
 
-// ofProject reads a page of the project; a file without steps is prose, and no page. The file is read
-// once: the text that is checked is the text that is shown and run.
+// ofProject reads a page of the project; a file without steps is prose, and no page. The file is read once, so that
+// the checked text is the text that is shown and run.
 func (s Pages) ofProject(name string) (Found, bool) {
 	found := Found{Name: name, Source: Project, File: path.Join(Folder, name+".md")}
 	text, err := s.read(found.File)

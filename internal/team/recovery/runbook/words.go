@@ -12,8 +12,7 @@ type word struct {
 	parameter string // "" for a text
 }
 
-// split splits a line into words as a shell does: blanks separate, quotes join. What else a shell
-// would do is an error.
+// split splits a line into words like a shell: blanks separate, quotes join. Other syntax of a shell is an error.
 func split(line string) ([]word, error) {
 	var words []word
 	for rest := strings.TrimLeft(line, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
@@ -27,7 +26,7 @@ func split(line string) ([]word, error) {
 	return words, nil
 }
 
-// cut takes the first word off a line that begins with one.
+// cut cuts the first word off a line that begins with a word.
 func cut(line string) (one word, rest string, err error) {
 	if name, rest, ok := cutParameter(line); ok {
 		return word{parameter: name}, rest, nil
@@ -49,7 +48,7 @@ func cut(line string) (one word, rest string, err error) {
 	return word{text: text.String()}, rest, nil
 }
 
-// cutParameter takes $name or "$name" off, when that is the whole word.
+// cutParameter cuts off $name or "$name", if that is the whole word.
 func cutParameter(line string) (name, rest string, ok bool) {
 	whole, rest, _ := strings.Cut(line, " ")
 	if len(whole) > 2 && whole[0] == '"' && whole[len(whole)-1] == '"' {
@@ -70,7 +69,7 @@ func cutQuoted(line, quote string) (text, rest string, err error) {
 	return text, rest, nil
 }
 
-// active are the characters that mean something to a shell where they are not quoted.
+// active are the characters that have a meaning in a shell if they are not quoted.
 const active = "|&;<>()$`\\*?[]{}~#!\t"
 
 func cutPlain(line string) (text, rest string, err error) {

@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Word names what a watch did, or could not do.
+// Word names what a watch did, or failed to do.
 type Word string
 
 // The words.
@@ -20,10 +20,10 @@ const (
 	DidNotTell    Word = "not told"
 )
 
-// Action is something that a watch did, or could not do.
+// Action is something that a watch did, or failed to do.
 type Action struct {
 	At     time.Time
 	Word   Word
-	Handle agent.Handle // "": it is not about a single agent
+	Handle agent.Handle // "": it concerns no single agent
 	Detail string
 }

@@ -1,19 +1,19 @@
 package watch
 
-// Kind is a kind of event of which a person may be told.
+// Kind is a kind of event that a person can be notified of.
 type Kind string
 
 // The kinds.
 const (
 	Waits    Kind = "waiting"  // it asks a person
 	Holds    Kind = "held"     // only a person can help, or it is quarantined
-	Crashed  Kind = "crashed"  // it should run and does not
-	Repaired Kind = "repaired" // it was brought back
-	Fills    Kind = "context"  // the context that is left is in a band below healthy
+	Crashed  Kind = "crashed"  // it should run and does not run
+	Repaired Kind = "repaired" // it was repaired
+	Fills    Kind = "context"  // the remaining context is in a band below healthy
 	Paused   Kind = "paused"   // the project was paused: nothing is repaired
 )
 
-// Kinds are all kinds.
+// Kinds lists all kinds.
 var Kinds = []Kind{Waits, Holds, Crashed, Repaired, Fills, Paused}
 
 func kindNames() []string {

@@ -9,30 +9,30 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// Policy is what the user permits a watch to do.
+// Policy says what the user permits a watch to do.
 type Policy struct {
-	Agents, Except []agent.Handle // no Agents: all of the project
+	Agents, Except []agent.Handle // no Agents: all agents of the project
 	MaxLevel       triage.Level   // of a repair
-	Every          time.Duration  // time after which an agent that is not at rest is looked at without a sign
-	Patience       time.Duration  // how long a busy agent may show nothing that grows
+	Every          time.Duration  // interval at which an agent that is not at rest is looked at without a sign
+	Patience       time.Duration  // how long a busy agent may show no growth
 
-	PerHour  int // repairs, of all agents
-	PerAgent int // repairs of one agent in an hour; after them it is quarantined
+	PerHour  int // repairs of all agents together
+	PerAgent int // repairs of one agent in an hour; after that many it is quarantined
 
 	Bands   agent.Bands // of the context
-	Compact agent.Band  // the band from which on an agent is compacted; "": never
+	Compact agent.Band  // the band at which an agent is compacted, and below it; "": never
 
-	Notify *Notify // nil: nobody is told
+	Notify *Notify // nil: no notices
 }
 
-// Notify is whom to tell of what.
+// Notify says which events to notify of, and how.
 type Notify struct {
 	Program notify.Program
 	Of      []Kind
 	PerHour int
 }
 
-// Default is the policy where there is no file.
+// Default returns the policy that holds without a file.
 func Default() Policy {
 	return Policy{
 		MaxLevel: triage.LevelResume, Every: 5 * time.Minute, Patience: 15 * time.Minute,
@@ -40,12 +40,12 @@ func Default() Policy {
 	}
 }
 
-// covers reports whether an agent is to be watched.
+// covers reports whether an agent is watched.
 func (p *Policy) covers(handle agent.Handle) bool {
 	return (len(p.Agents) == 0 || slices.ContainsFunc(p.Agents, handle.Same)) && !slices.ContainsFunc(p.Except, handle.Same)
 }
 
-// compacts reports whether so little context is left that the agent is to be compacted.
+// compacts reports whether so little context is left that the agent is compacted.
 func (p *Policy) compacts(left int) bool {
 	switch p.Compact {
 	case agent.Low:

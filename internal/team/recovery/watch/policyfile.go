@@ -37,7 +37,7 @@ type File struct {
 	project string // absolute
 }
 
-// OpenPolicy reads the file of a policy. Errors: NotFound; BadInput also where others can write it.
+// OpenPolicy reads the file of a policy. Errors: NotFound; BadInput, also if others can write the file.
 func OpenPolicy(path, project string) (File, error) {
 	at, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -56,8 +56,8 @@ func OpenPolicy(path, project string) (File, error) {
 	return file, nil
 }
 
-// Policy returns the policy of the file; what the file leaves out is as before. A file in the project,
-// where agents write, counts only with the user's seal. Errors: Held; BadInput, naming the line.
+// Policy returns the policy of the file; what the file does not set stays as before. Agents can write files in the
+// project, so such a file needs the user's seal. Errors: Held; BadInput, naming the line.
 func (f File) Policy(before Policy, check func(kind, name string, content []byte) error) (Policy, error) {
 	if f.Name != "" {
 		if err := check(SealKind, f.Name, f.Text); err != nil {
@@ -76,7 +76,7 @@ func (f File) Policy(before Policy, check func(kind, name string, content []byte
 	return policy, nil
 }
 
-// checkProgram refuses a program in the project: agents write there.
+// checkProgram refuses a program in the project, because agents can write there.
 func (f File) checkProgram(n *Notify) error {
 	if n == nil {
 		return nil
@@ -168,7 +168,7 @@ func parse(p Policy, text []byte) (Policy, error) {
 	return p, nil
 }
 
-// load reads the only document of a file; a file without one sets nothing.
+// load reads the only document of a file; a file without a document sets nothing.
 func load(text []byte) (file policyFile, err error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithKnownFields())
 	if err != nil {
@@ -196,7 +196,7 @@ func firstLine(err error) error {
 		err = all.Errors[0]
 	}
 	if one, ok := errors.AsType[*yaml.LoadError](err); ok {
-		what, _, _ := strings.Cut(one.Message, " in type ") // the type is one of ours, and no word of the user's
+		what, _, _ := strings.Cut(one.Message, " in type ") // the type is ours, and means nothing to the user
 		if strings.HasPrefix(what, "cannot construct") {
 			what = "a value of another kind belongs here"
 		}

@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// Project is the [Team] and the [Keeper] of a project.
+// Project implements [Team] and [Keeper] for a project.
 type Project struct {
 	*supervisor.Supervisor
 	policy *Policy
@@ -43,10 +43,10 @@ func (p *Project) Look(ctx context.Context, handles []agent.Handle) []recovery.P
 	return p.ladder.Look(ctx, handles)
 }
 
-// Repair walks the ladder, as far as the policy permits. Errors: Conflict when another command was
-// at work, or nothing was done; Failed when the agent is then neither well nor as well as the policy asks.
+// Repair runs the ladder as far as the policy permits. Errors: Conflict when another command holds the agent, or
+// nothing was done; Failed when the agent is afterwards neither well nor as well as the policy requires.
 func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string, err error) {
-	p.Began = time.Now().UTC() // a process that is about to end is waited for, counted from here
+	p.Began = time.Now().UTC() // a process that is about to end is waited for, counted from now
 	report, err := p.ladder.Run(ctx, recovery.Options{
 		Handles: []agent.Handle{handle}, MaxLevel: p.policy.MaxLevel, Fresh: p.policy.MaxLevel >= triage.LevelFresh, Leave: p.leaves,
 	})
@@ -69,27 +69,27 @@ func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string,
 	return done, nil
 }
 
-// leaves reports whether the policy asks for no repair of an agent as it is now: since it was judged
-// it may have changed, by itself or by a step.
+// leaves reports whether the policy requires no repair of an agent in its present state. Since it was judged, the
+// agent may have changed by itself or by a step.
 func (p *Project) leaves(patient *recovery.Patient) bool {
 	var c watchedAgent
 	c.update(patient)
 	return !c.needs(p.policy)
 }
 
-// LoadState reads what the last watch remembered.
+// LoadState reads the state that the last watch has saved.
 func (p *Project) LoadState() (memory State, err error) {
 	err = p.Store.Watching().Recall(&memory)
 	return memory, err
 }
 
-// SaveState keeps what the next watch has to know.
+// SaveState saves the state for the next watch.
 func (p *Project) SaveState(memory State) error { return p.Store.Watching().Remember(memory) }
 
-// Paused returns the pause of the project; nil: there is none.
+// Paused returns the pause of the project; nil if it is not paused.
 func (p *Project) Paused() (*watching.Pause, error) { return p.Store.Watching().Paused() }
 
-// Note writes into the journal what is about to be done.
+// Note journals an action that is about to be taken.
 func (p *Project) Note(ctx context.Context, handle agent.Handle, detail string) error {
 	return p.Store.Journal().Append(ctx, journal.Event{At: p.Seconds(), Event: "watch", Handle: handle, Detail: detail})
 }

@@ -14,9 +14,9 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// needs reports whether the policy asks for a repair of an agent, whatever was done recently. An agent
-// is left alone that works, that was left by a person (it ended with 0), that only a person can help,
-// or that its launcher will start again.
+// needs reports whether the policy requires a repair of an agent, regardless of recent repairs. Some agents are left
+// alone: one that works, one that a person has left (it ended with 0), one that only a person can help, and one that
+// its launcher will start again.
 func (c *watchedAgent) needs(p *Policy) bool {
 	switch {
 	case c.Level == triage.LevelAssess, c.Level > p.MaxLevel, c.Working, c.Verdict == triage.Held:
@@ -29,7 +29,7 @@ func (c *watchedAgent) needs(p *Policy) bool {
 	return true
 }
 
-// repairOne repairs the agent that is next, if any, and reports whether it did.
+// repairOne repairs the next agent, if any, and reports whether it did.
 func (w *Watch) repairOne(ctx context.Context) bool {
 	now := time.Now()
 	w.state.forget(now)
@@ -47,8 +47,8 @@ func (w *Watch) repairOne(ctx context.Context) bool {
 	return true
 }
 
-// next returns the agent to repair next, nil for none: agents whose repair is not charged come first,
-// then those with the least to be done; among equals the first by name.
+// next returns the agent to repair next; nil if no agent needs a repair. Agents whose repair is not counted come
+// first, then those with the mildest repair. Equal ones are sorted by name.
 func (w *Watch) next(now time.Time) *watchedAgent {
 	var due []*watchedAgent
 	for _, c := range w.agents {
@@ -71,7 +71,7 @@ func (w *Watch) rank(c *watchedAgent) triage.Level {
 	return c.Level
 }
 
-// isQuarantined reports whether an agent was repaired as often as it may be.
+// isQuarantined reports whether an agent has reached its limit of repairs.
 func (w *Watch) isQuarantined(c *watchedAgent) bool {
 	return !w.isFree(c) && len(w.state.of(c.handle)) >= w.PerAgent
 }
@@ -83,8 +83,7 @@ func (w *Watch) sayLimit(c *watchedAgent) {
 	w.limited = true
 }
 
-// repair writes down what it is about to do, does it, and says what came of it. A repair that is
-// begun goes on to its end.
+// repair records what it is about to do, does it, and reports the result. A begun repair is never interrupted.
 func (w *Watch) repair(ctx context.Context, c *watchedAgent) {
 	attempt := Attempt{At: time.Now(), Handle: c.handle}
 	if w.isFree(c) {
@@ -99,11 +98,11 @@ func (w *Watch) repair(ctx context.Context, c *watchedAgent) {
 	}
 	done, err := w.Team.Repair(ctx, c.handle)
 	c.stale = true
-	if fail.KindOf(err) == fail.Conflict { // another command is at work on it: nothing was repaired
+	if fail.KindOf(err) == fail.Conflict { // another command holds it: nothing was repaired
 		w.uncount(attempt)
 	}
 	switch {
-	case ctx.Err() != nil: // the next watch sees what came of it
+	case ctx.Err() != nil: // the next watch sees the result
 		return
 	case err != nil:
 		w.failed(c, why, err)
@@ -113,12 +112,12 @@ func (w *Watch) repair(ctx context.Context, c *watchedAgent) {
 	w.pend(c, Repaired, why+"; "+done)
 }
 
-// uncount forgets a repair of which nothing was done.
+// uncount removes an attempt in which nothing was done.
 func (w *Watch) uncount(attempt Attempt) {
 	w.state.Repairs = slices.DeleteFunc(w.state.Repairs, func(a Attempt) bool { return a == attempt })
 }
 
-// write makes durable what is about to be done: a repair that cannot be written down is not begun.
+// write records what is about to be done. A repair that cannot be recorded is not begun.
 func (w *Watch) write(ctx context.Context, c *watchedAgent, detail string) error {
 	if err := w.Keeper.SaveState(w.state); err != nil {
 		return err
@@ -126,7 +125,7 @@ func (w *Watch) write(ctx context.Context, c *watchedAgent, detail string) error
 	return w.Keeper.Note(ctx, c.handle, detail)
 }
 
-// failed reports a repair that came to nothing, and delays the next one of the agent.
+// failed reports a failed repair, and delays the next one of the agent.
 func (w *Watch) failed(c *watchedAgent, why string, err error) {
 	c.rest = time.Now().Add(w.Every)
 	c.look, c.stale = c.rest, false

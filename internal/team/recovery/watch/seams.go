@@ -8,16 +8,16 @@ import (
 	"nbs-worker/internal/team/recovery"
 )
 
-// Team is the agents of a project.
+// Team is the set of agents of a project.
 type Team interface {
 	Handles() ([]agent.Handle, error)
-	// Look judges agents; one that was dismissed is unknown, and has no record.
+	// Look judges agents. A dismissed agent is unknown, and has no record.
 	Look(ctx context.Context, handles []agent.Handle) []recovery.Patient
-	// Repair brings an agent back, as far as the policy permits. done says what was done.
+	// Repair repairs an agent, as far as the policy permits. done says what was done.
 	Repair(ctx context.Context, handle agent.Handle) (done string, err error)
 }
 
-// Keeper keeps what outlives a watch.
+// Keeper keeps what must outlast a watch.
 type Keeper interface {
 	Paused() (*watching.Pause, error)
 	LoadState() (State, error)
@@ -25,17 +25,17 @@ type Keeper interface {
 	Note(ctx context.Context, handle agent.Handle, detail string) error
 }
 
-// Signs tell that something may have changed.
+// Signs reports that something may have changed.
 type Signs interface {
-	// Follow watches what shows a change of these agents, given as they were seen.
+	// Follow watches files and processes that show a change of these agents, given as they were last seen.
 	Follow(patients []recovery.Patient) error
-	// C delivers the agent to which something happened, who may be new; "" when it may be any.
+	// C delivers the handle of a changed agent, which may be new; "" if it may be any agent.
 	C() <-chan agent.Handle
-	// Err is why there are no more signs, when C is closed.
+	// Err returns why C was closed.
 	Err() error
 }
 
-// Teller tells a person.
+// Teller notifies a person.
 type Teller interface {
 	Tell(ctx context.Context, notice Notice) error
 }

@@ -10,10 +10,10 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Server is the socket of a tmux server, with the servers that were recently lost on it.
+// Server is the state of one tmux socket, with the servers that were recently lost on it.
 type Server struct {
 	Lost []Loss    `json:"lost,omitempty"` // of the last lossWindow, oldest first
-	Held time.Time `json:"held,omitzero"`  // since when agents that are lost with it are not brought back; zero: they are
+	Held time.Time `json:"held,omitzero"`  // since when agents that are lost with it are not restarted; zero: they are
 }
 
 // Loss is a tmux server that has ended with agents in it.
@@ -23,27 +23,27 @@ type Loss struct {
 	At time.Time `json:"at"`
 }
 
-// With so many losses within so long, the agents for which a server is started are taken to end it.
+// After lossesHeld losses within lossWindow, the agents that a server is started for are assumed to end it.
 const (
 	lossesHeld = 3
 	lossWindow = 10 * time.Minute
 )
 
-// isFree reports whether the next repair of an agent is charged to nobody: the agent ended with its
-// tmux server, and no repair of that start was tried yet.
+// isFree reports whether the next repair of an agent is not counted for it: the agent ended with its tmux server, and
+// no repair of that start was tried yet.
 func (w *Watch) isFree(c *watchedAgent) bool {
 	return c.status.Cause == agent.LostTmux && c.invocation != "" &&
 		!slices.ContainsFunc(w.state.Repairs, func(a Attempt) bool { return a.Lost == c.invocation })
 }
 
-// isHeld reports whether an agent, however it ended, is not brought back because its tmux server is
-// lost again and again: starting the agent would start the server.
+// isHeld reports whether an agent is not restarted, however it ended, because its tmux server is lost repeatedly:
+// starting the agent would start the server.
 func (w *Watch) isHeld(c *watchedAgent) bool {
 	return c.status.Down() && c.tmux != nil && !w.state.Servers[c.tmux.Path].Held.IsZero()
 }
 
-// noteServer records the server with which an agent was lost. While a server is held, only a person starts
-// an agent there: from then on all are brought back.
+// noteServer records the server that an agent was lost with. While a server is held, only a person starts an agent
+// there; after that, all agents are restarted.
 func (w *Watch) noteServer(c *watchedAgent, now time.Time) {
 	if c.tmux == nil {
 		return
@@ -59,7 +59,7 @@ func (w *Watch) noteServer(c *watchedAgent, now time.Time) {
 	}
 	s.lose(agent.Identified{PID: c.tmux.ServerPID, StartTicks: c.tmux.ServerStartTicks}, c.ended, now)
 	if !held && len(s.Lost) >= lossesHeld {
-		s.Held = now.Truncate(time.Second) // as starts are recorded
+		s.Held = now.Truncate(time.Second) // in whole seconds, as starts are recorded
 		w.sayServer(c.tmux.Path, now)
 	}
 	if w.state.Servers == nil {
@@ -81,8 +81,7 @@ func (s *Server) lose(server agent.Identified, at, now time.Time) {
 
 func isOfLate(at, now time.Time) bool { return !at.After(now) && now.Sub(at) < lossWindow }
 
-// sayServer tells a person once of a server that is lost again and again: a notice for each agent
-// would repeat the same.
+// sayServer reports a repeatedly lost server once: a notice for each agent would repeat the same fact.
 func (w *Watch) sayServer(path string, now time.Time) {
 	words := fmt.Sprintf("the tmux server at %s died %d times in 10 minutes: who was lost with it is not brought back in the next hour, or until one is resumed there", human.Quote(path), lossesHeld)
 	w.say(SawHeld, "", words)

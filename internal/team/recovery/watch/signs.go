@@ -15,30 +15,30 @@ import (
 	"nbs-worker/internal/team/recovery"
 )
 
-// Files are the [Signs] of a project: its records and reports, Claude's registry, the mark of a
-// pause, and the ends of claudes and launchers. It sleeps until one changes.
+// Files are the [Signs] of a project: its records and reports, Claude's registry, the mark of a pause, and the ends
+// of claudes and launchers. Between changes it sleeps.
 type Files struct {
 	look *inspect.Inspector
 	c    chan agent.Handle
-	wake chan struct{} // filled when something is pending
+	wake chan struct{} // filled when a sign is pending
 
-	mu      sync.Mutex // of all below
+	mu      sync.Mutex // guards all fields below
 	watch   *fswatch.Watch
 	follows map[string]followed  // by the agent's key
 	pending map[agent.Handle]int // how many signs are delivered as the next one
 	err     error
 }
 
-// followed is what is watched of one agent.
+// followed is what is watched for one agent.
 type followed struct {
 	handle         agent.Handle
 	record, report string
-	entry          string // of Claude's registry; "" for none
+	entry          string // of Claude's registry; "": no entry is watched
 	processes      [2]agent.Identified
 	noisy          bool // its report changes all the time, and the registry has what matters
 }
 
-// NewFiles begins to watch the files of a project, until the context ends.
+// NewFiles starts to watch the files of a project, until the context ends.
 func NewFiles(ctx context.Context, look *inspect.Inspector) (*Files, error) {
 	changes, err := fswatch.New()
 	if err != nil {
@@ -59,18 +59,18 @@ func NewFiles(ctx context.Context, look *inspect.Inspector) (*Files, error) {
 	return f, nil
 }
 
-// C is the channel of the signs. Signs of one agent that are not received yet are delivered as one.
+// C returns the channel of the signs. Several undelivered signs of one agent are delivered as one.
 func (f *Files) C() <-chan agent.Handle { return f.c }
 
-// Err is why the channel is closed.
+// Err returns why the channel is closed.
 func (f *Files) Err() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.err
 }
 
-// Follow watches the files and processes of these agents. An agent with a new process or registry
-// entry gets a sign at once: it was looked at before these were watched.
+// Follow watches the files and processes of these agents. An agent with a new process or registry entry gets a sign
+// at once, because it was looked at before these were watched.
 func (f *Files) Follow(patients []recovery.Patient) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,7 +94,7 @@ func (f *Files) Follow(patients []recovery.Patient) error {
 	return nil
 }
 
-// tellers returns what to watch of an agent; no registry entry where its configuration is not known.
+// tellers returns what to watch for an agent; no registry entry if its configuration is unknown.
 func (f *Files) tellers(p *recovery.Patient) followed {
 	r := &p.View.Record
 	now := followed{handle: p.Handle, noisy: p.Working && p.View.Status.Source == agent.FromRegistry}
@@ -113,8 +113,8 @@ func (f *Files) tellers(p *recovery.Patient) followed {
 	return now
 }
 
-// armEntry watches an entry of Claude's registry. Its path comes from the record, which agents can
-// write: an entry that cannot be watched is dropped, and does not end the watch of the others.
+// armEntry watches an entry of Claude's registry. Its path comes from the record, which agents can write. So an entry
+// that cannot be watched is dropped, and the other entries are still watched.
 func (f *Files) armEntry(now *followed) error {
 	if now.entry == "" {
 		return nil
@@ -146,11 +146,11 @@ func (f *Files) add(handle agent.Handle) {
 	f.pending[handle]++
 	select {
 	case f.wake <- struct{}{}:
-	default: // pump is woken already
+	default: // pump is already awake
 	}
 }
 
-// pump hands signs over until the context ends.
+// pump delivers signs until the context ends.
 func (f *Files) pump(ctx context.Context) {
 	defer close(f.c)
 	defer f.close()
@@ -180,7 +180,7 @@ func (f *Files) close() {
 	f.watch.Close()
 }
 
-// next returns the agent of pending signs, and the channel for it; a nil channel for none.
+// next returns the agent with pending signs, and the channel for it; the channel is nil if no sign is pending.
 func (f *Files) next() (handle agent.Handle, signs int, out chan<- agent.Handle) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,7 +190,7 @@ func (f *Files) next() (handle agent.Handle, signs int, out chan<- agent.Handle)
 	return "", 0, nil
 }
 
-// taken forgets signs that were delivered. Who received them may have caused another one since.
+// taken forgets delivered signs. The receiver may have caused another sign since.
 func (f *Files) taken(handle agent.Handle, signs int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -199,8 +199,8 @@ func (f *Files) taken(handle agent.Handle, signs int) {
 	}
 }
 
-// changed queues a sign for the agent to which a changed file belongs. A record of no followed agent may be
-// a new agent's; any other file is another project's.
+// changed queues a sign for the agent that a changed file belongs to. A record of no followed agent may belong to a
+// new agent; any other file belongs to another project.
 func (f *Files) changed(event fsnotify.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -237,7 +237,7 @@ func (f *Files) ended(id agent.Identified) {
 	}
 }
 
-// lost reports whether the watch goes on after an error. After lost signs any agent may have changed.
+// lost reports whether the watch goes on after an error. After lost signs, any agent may have changed.
 func (f *Files) lost(err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

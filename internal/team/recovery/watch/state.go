@@ -7,38 +7,38 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// State is what a watch leaves to the next one, however it ended: what it did in the last hour, what
-// it told, and what is still to be told.
+// State is what a watch keeps for the next one, however it ended: what it did in the last hour, what it reported, and
+// the pending notices.
 type State struct {
 	Repairs []Attempt                  `json:"repairs,omitempty"` // of the last hour, oldest first
-	Servers map[string]Server          `json:"servers,omitempty"` // that were lost recently, by the path of the socket
-	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: the mark of what was told last
+	Servers map[string]Server          `json:"servers,omitempty"` // the recently lost ones, by the path of the socket
+	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: the mark of the last notice
 	Pending []Notice                   `json:"pending,omitempty"` // oldest first
-	ToldAt  []time.Time                `json:"told_at,omitempty"` // when notices were told in the last hour
+	ToldAt  []time.Time                `json:"told_at,omitempty"` // when notices were sent in the last hour
 }
 
-// Attempt is a repair that was begun.
+// Attempt is a begun repair.
 type Attempt struct {
 	At     time.Time    `json:"at"`
 	Handle agent.Handle `json:"handle"`
-	// Lost is the start that ended with its tmux server, if it did: the attempt is not charged to the agent.
+	// Lost is the start that ended with its tmux server, if any: then the attempt is not counted for the agent.
 	Lost agent.Invocation `json:"lost,omitempty"`
 }
 
-// Notice is one thing of which a person is told.
+// Notice is one notice for a person.
 type Notice struct {
 	Kind        Kind            `json:"kind"`
 	At          time.Time       `json:"at"`
-	Handle      agent.Handle    `json:"handle"` // "": it is not about a single agent
+	Handle      agent.Handle    `json:"handle"` // "": it concerns no single agent
 	SessionID   agent.SessionID `json:"session_id"`
 	Detail      string          `json:"detail"`
 	ContextLeft *int            `json:"context_left,omitempty"` // in percent; of [Fills]
-	Tries       int             `json:"tries,omitempty"`        // that failed
+	Tries       int             `json:"tries,omitempty"`        // failed ones
 }
 
 const window = time.Hour // of the limits
 
-// forget drops what is older than the window, and what lies in the future since the clock was set back.
+// forget drops entries older than the window, and entries in the future: the clock was set back.
 func (m *State) forget(now time.Time) {
 	late := func(at time.Time) bool { return at.After(now) || now.Sub(at) >= window }
 	m.Repairs = slices.DeleteFunc(m.Repairs, func(a Attempt) bool { return late(a.At) })
@@ -46,12 +46,12 @@ func (m *State) forget(now time.Time) {
 	m.forgetServers(now)
 }
 
-// counted returns the repairs that count against the limits.
+// counted returns the repairs that count toward the limits.
 func (m *State) counted() []Attempt {
 	return slices.DeleteFunc(slices.Clone(m.Repairs), func(a Attempt) bool { return a.Lost != "" })
 }
 
-// of returns the repairs that count against one agent.
+// of returns the repairs that count toward the limit of one agent.
 func (m *State) of(handle agent.Handle) []Attempt {
 	return slices.DeleteFunc(m.counted(), func(a Attempt) bool { return !a.Handle.Same(handle) })
 }
@@ -71,7 +71,7 @@ func (m *State) firstReport(handle agent.Handle, kind Kind, mark string) bool {
 	return true
 }
 
-// endReport notes that an event is over for an agent: the next one like it is reported again.
+// endReport records that an event is over for an agent: the next one like it is reported again.
 func (m *State) endReport(handle agent.Handle, kind Kind) (was bool) {
 	told := m.Told[handle.Key()]
 	if _, was = told[kind]; was {

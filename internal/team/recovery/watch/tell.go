@@ -27,7 +27,7 @@ func (w *Watch) learn(c *watchedAgent, now time.Time) {
 	for _, is := range []struct {
 		kind  Kind
 		so    bool
-		mark  string // an event with the same mark is told once
+		mark  string // an event with the same mark is reported once
 		words string
 	}{
 		{Waits, c.Verdict == triage.Waiting, start + " " + c.status.Detail, words},
@@ -47,17 +47,17 @@ func (w *Watch) learn(c *watchedAgent, now time.Time) {
 	}
 }
 
-// words are how the agent is, and on what evidence.
+// words returns the state of the agent, with the evidence for it.
 func (c *watchedAgent) words() string {
 	return fmt.Sprintf("%s: %s", c.Verdict, strings.Join(c.Evidence, "; "))
 }
 
 func (w *Watch) pend(c *watchedAgent, kind Kind, detail string) {
 	w.pendAt(c, kind, detail, time.Now())
-	_ = w.Keeper.SaveState(w.state) // it is told all the same, unless this watch is killed before
+	_ = w.Keeper.SaveState(w.state) // it is sent anyway, unless this watch is killed before
 }
 
-// pendAt keeps a notice until it is told; of too many, the latest are kept.
+// pendAt keeps a notice until it is sent; if there are too many, it keeps the latest.
 func (w *Watch) pendAt(c *watchedAgent, kind Kind, detail string, now time.Time) {
 	if w.Notify == nil || !slices.Contains(w.Notify.Of, kind) {
 		return
@@ -71,8 +71,8 @@ func (w *Watch) pendAt(c *watchedAgent, kind Kind, detail string, now time.Time)
 	w.state.Pending = w.state.Pending[max(0, len(w.state.Pending)-most):]
 }
 
-// tell tells what is pending before a repair, which may take minutes, and reports whether it tried. It goes on
-// for a short time only: repairs do not wait until a slow program has told all.
+// tell sends pending notices before a repair, which may take minutes, and reports whether it tried. It stops after a
+// short time: repairs must not wait until a slow program has sent all notices.
 func (w *Watch) tell(ctx context.Context) (tried bool) {
 	const most = 10 * time.Second
 	for begun := time.Now(); time.Since(begun) < most && w.tellOne(ctx); {
@@ -81,8 +81,8 @@ func (w *Watch) tell(ctx context.Context) (tried bool) {
 	return tried
 }
 
-// tellOne tells the oldest notice, and reports whether it tried. A notice that could not be told is
-// tried again after a pause, some times.
+// tellOne sends the oldest notice, and reports whether it tried. A failed notice is tried a few times, with a pause
+// between.
 func (w *Watch) tellOne(ctx context.Context) bool {
 	const tries, pause = 3, time.Minute
 	now := time.Now()
@@ -97,7 +97,7 @@ func (w *Watch) tellOne(ctx context.Context) bool {
 	err := w.Teller.Tell(ctx, *notice)
 	switch {
 	case ctx.Err() != nil:
-		return false // it is told by the next watch
+		return false // the next watch sends it
 	case err != nil && !w.deaf:
 		w.say(DidNotTell, notice.Handle, fmt.Sprintf("that it is %s: %v", notice.Kind, err))
 	}
@@ -109,6 +109,6 @@ func (w *Watch) tellOne(ctx context.Context) bool {
 		w.state.Pending = w.state.Pending[1:]
 		w.state.ToldAt = append(w.state.ToldAt, now)
 	}
-	_ = w.Keeper.SaveState(w.state) // else the next watch tells it once more
+	_ = w.Keeper.SaveState(w.state) // without it, the next watch sends the notice once more
 	return true
 }

@@ -1,17 +1,17 @@
-// Package watch watches over a team: it repairs what its policy permits, and tells a person what
-// only a person can mend.
+// Package watch watches a team: it repairs what its policy permits, and notifies a person of what only a person can
+// repair.
 //
-//   - It acts on signs: files that change, processes that end. An agent that is not at rest is also
-//     looked at by the clock, since no sign shows when one stops making progress.
-//   - One repair at a time, the least that helps; at most so many an hour, and so many of one agent,
-//     which is then left alone. An agent that works or that a person has left is never touched, nor
-//     any in a paused project.
-//   - The end of agents together with their tmux server is charged to that server, and not to the agents.
+//   - It acts on signs: changed files and ended processes. It also looks at an agent that is not at rest by the
+//     clock, because no sign shows that the agent makes no progress.
+//   - It does one repair at a time, the mildest that works. Repairs are limited per hour, and per agent; an agent at
+//     its limit is left alone. Three kinds of agents are never touched: one that works, one that a person has left,
+//     and any agent in a paused project.
+//   - If agents end together with their tmux server, that counts for the server, and not for the agents.
 //   - An agent that its launcher will start again is left to the launcher.
-//   - What it has done and told is written down before it goes on: the next watch reads it after a kill.
-//   - A person is told each thing once until it has changed. A notice that cannot be told stops nothing.
+//   - Each action and notice is recorded before the watch goes on: after a kill, the next watch reads it.
+//   - A person is notified of each thing once, until it changes. A failed notice stops nothing.
 //
-// How an agent is judged and repaired is for package recovery; this one decides whether and when.
+// Package recovery judges and repairs agents; this package decides whether and when.
 package watch
 
 import (
@@ -32,7 +32,7 @@ type Watch struct {
 	Team   Team
 	Keeper Keeper
 	Signs  Signs
-	Teller Teller // nil: nobody is told
+	Teller Teller // nil: no notices
 	Say    func(Action)
 
 	state    State
@@ -40,32 +40,32 @@ type Watch struct {
 	relist   bool
 	paused   bool
 	limited  bool      // the limit of repairs was reached, and reported
-	deaf     bool      // the last notice could not be told, which was reported
-	tellNext time.Time // when telling is tried again
+	deaf     bool      // the last notice failed, and that was reported
+	tellNext time.Time // when to try the next notice
 }
 
-// watchedAgent is one agent that is watched, as it was seen last.
+// watchedAgent is one watched agent, in the state in which it was last seen.
 type watchedAgent struct {
 	triage.Assessment
 	handle     agent.Handle
 	status     agent.Status
 	session    agent.SessionID
 	invocation agent.Invocation
-	left       *int             // of its context, in percent; nil: not known
-	tmux       *agent.TmuxPlace // of its last start; nil: none
+	left       *int             // of its context, in percent; nil: unknown
+	tmux       *agent.TmuxPlace // of its last start; nil: not in tmux
 	started    time.Time
 	ended      time.Time // as recorded; zero: not recorded
-	holds      bool      // its launcher starts it no more before a person has looked
+	holds      bool      // its launcher does not start it again until a person has looked
 
 	stale bool
-	look  time.Time // when it is looked at without a sign; zero: never
-	rest  time.Time // until when it is not repaired: a repair has just failed
+	look  time.Time // when to look at it without a sign; zero: never
+	rest  time.Time // when it may be repaired again: a repair has just failed
 }
 
 // settle is how long to wait for more signs after the first: one change touches several files.
 const settle = time.Second
 
-// Run watches until the context ends. Errors: Interrupted; why it can watch no longer.
+// Run watches until the context ends. Errors: Interrupted; the reason why it can no longer watch.
 func (w *Watch) Run(ctx context.Context) error {
 	memory, err := w.Keeper.LoadState()
 	if err != nil {
@@ -73,7 +73,7 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 	w.state, w.agents, w.relist = memory, map[string]*watchedAgent{}, true
 	for {
-		w.checkPause() // a pause is told, and what it leaves undone too
+		w.checkPause() // notices are sent during a pause too, also of what is not repaired
 		if err := w.look(ctx); err != nil {
 			return err
 		}
@@ -87,8 +87,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// checkPause reports whether the project is not paused, and says when that changes. After a pause all
-// agents are looked at anew.
+// checkPause reports whether the project is not paused, and reports each change of that. After a pause, it has all
+// agents looked at again.
 func (w *Watch) checkPause() bool {
 	pause, err := w.Keeper.Paused()
 	paused := pause != nil || err != nil
@@ -111,7 +111,7 @@ func (w *Watch) say(word Word, handle agent.Handle, detail string) {
 	w.Say(Action{At: time.Now(), Word: word, Handle: handle, Detail: detail})
 }
 
-// look judges the agents to which something happened, or whose time has come.
+// look judges the agents that have a sign, or whose time has come.
 func (w *Watch) look(ctx context.Context) error {
 	if err := w.list(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (w *Watch) look(ctx context.Context) error {
 			w.learn(c, now)
 		}
 	}
-	_ = w.Keeper.SaveState(w.state) // on a full disk it goes on looking; before a repair this has to succeed
+	_ = w.Keeper.SaveState(w.state) // on a full disk it goes on looking; before a repair this must succeed
 	return nil
 }
 
@@ -167,7 +167,7 @@ func (c *watchedAgent) update(p *recovery.Patient) {
 	}
 }
 
-// list takes up new agents, and forgets those that are gone.
+// list adds new agents, and removes those that are gone.
 func (w *Watch) list() error {
 	if !w.relist {
 		return nil
@@ -192,10 +192,10 @@ func (w *Watch) list() error {
 	return nil
 }
 
-// nextLook returns when an agent is looked at without a sign. One at rest never is: it cannot stop
-// making progress, and its end, or a question that it asks a person, gives a sign.
+// nextLook returns when an agent is looked at without a sign. An agent at rest is not: it cannot stop making
+// progress, and its end, or a question to a person, gives a sign.
 func (w *Watch) nextLook(c *watchedAgent, now time.Time) time.Time {
-	const starting = 10 * time.Second // it may be at a dialog, of which no file tells
+	const starting = 10 * time.Second // it may be at a dialog, which no file shows
 	switch {
 	case c.status.State == agent.Starting:
 		return now.Add(min(starting, w.Every))
@@ -203,7 +203,7 @@ func (w *Watch) nextLook(c *watchedAgent, now time.Time) time.Time {
 		return now.Add(w.Every)
 	case c.Until.After(now):
 		return c.Until
-	case !c.Until.IsZero(): // its launcher waits for something else by now
+	case !c.Until.IsZero(): // its launcher now waits for another time
 		return now.Add(w.Every)
 	case c.needs(&w.Policy) && w.isQuarantined(c):
 		return w.state.of(c.handle)[0].At.Add(window)
@@ -213,7 +213,7 @@ func (w *Watch) nextLook(c *watchedAgent, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// mark has an agent looked at, and taken up when it is new; "" all agents, and new ones.
+// mark has an agent looked at, and added if it is new; "": all agents, and new ones.
 func (w *Watch) mark(handle agent.Handle) {
 	if c := w.agents[handle.Key()]; c != nil {
 		c.stale = true
@@ -229,7 +229,7 @@ func (w *Watch) mark(handle agent.Handle) {
 	}
 }
 
-// sleep returns after a sign, or when the time has come for something.
+// sleep returns after a sign, or when something is due.
 func (w *Watch) sleep(ctx context.Context) error {
 	var alarm <-chan time.Time
 	if at := w.wakeUp(); !at.IsZero() {
@@ -256,7 +256,7 @@ func (w *Watch) sleep(ctx context.Context) error {
 	}
 }
 
-// wakeUp is the next time at which something is due; zero for none.
+// wakeUp returns the next time at which something is due; zero if nothing is due.
 func (w *Watch) wakeUp() time.Time {
 	var first time.Time
 	earlier := func(at time.Time) {
