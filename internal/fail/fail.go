@@ -1,4 +1,4 @@
-// Package fail is errors with a meaning: a kind, which is the exit code of the program, and remedies for people.
+// Package fail provides errors with a kind, which is the program's exit code, and remedies for people.
 package fail
 
 import (
@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Kind says what an error means to whoever called. Its numbers are the published
-// exit codes of the program.
+// Kind classifies an error for the caller. Its numbers are the published exit codes of the program.
 type Kind int
 
 // The kinds of failure, by exit code.
@@ -19,12 +18,12 @@ const (
 	BadInput    Kind = 4   // bad arguments or bad input
 	Conflict    Kind = 5   // already running, lock or lease held, name taken
 	Unfit       Kind = 6   // a dependency is missing or unfit
-	Partial     Kind = 7   // some of several
+	Partial     Kind = 7   // some of several failed
 	Held        Kind = 8   // a person is needed
 	Interrupted Kind = 130 // the caller's own interrupt
 )
 
-// Error is a failure with a meaning and, where there is one, a remedy.
+// Error is a failure with a kind and, optionally, remedies.
 type Error struct {
 	Kind  Kind
 	Err   error
@@ -35,7 +34,7 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error of the kind. The format's %w wraps as in [fmt.Errorf].
+// Errorf creates an Error of the kind. The format's %w wraps as in [fmt.Errorf].
 func Errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
@@ -52,8 +51,7 @@ func (e *Error) HintsOf(cause error) *Error {
 	return e
 }
 
-// KindOf returns the kind of the outermost Error in err's chain, and Failed for
-// any other error.
+// KindOf returns the kind of the outermost Error in err's chain, and Failed for any other error.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind

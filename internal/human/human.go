@@ -1,4 +1,4 @@
-// Package human is text for people: quoted so that it can be pasted and does no harm to a terminal, counted, shortened.
+// Package human formats text for people: it quotes text safely for terminals and pasting, counts, and shortens.
 package human
 
 import (
@@ -40,7 +40,7 @@ func Bytes(n uint64) string {
 
 const day = 24 * time.Hour
 
-// Brief is a time in its largest unit: "50s", "5m", "3h", "12d".
+// Brief formats a duration in its largest unit: "50s", "5m", "3h", "12d".
 func Brief(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -54,7 +54,7 @@ func Brief(d time.Duration) string {
 	}
 }
 
-// Ago says how long before now something was, in one unit: "3 hours ago".
+// Ago returns how long before now something was, in one unit: "3 hours ago".
 func Ago(at, now time.Time) string {
 	passed, when := now.Sub(at), "ago"
 	if passed < 0 {
@@ -77,7 +77,7 @@ func Ago(at, now time.Time) string {
 	return "now"
 }
 
-// Count is a number of things: "1 process", "2 processes".
+// Count formats a number of things: "1 process", "2 processes".
 func Count(n int, thing string) string {
 	switch {
 	case n == 1:

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Legible makes foreign text safe to show: a control character becomes a question mark, and a
-// character that is invisible or changes the reading order is spelled out by its number, as in
-// \u200b. Line breaks and tabs stay.
+// Legible makes foreign text safe to show. A control character becomes a question mark. A character that is invisible
+// or changes the reading order is shown by its number, such as \u200b. Line breaks and tabs stay.
 func Legible(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, IsUnclear) {
 		return text
@@ -28,15 +27,14 @@ func Legible(text string) string {
 	return b.String()
 }
 
-// IsLegible reports whether [Legible] shows a text as it is.
+// IsLegible reports whether [Legible] leaves a text unchanged.
 func IsLegible(text string) bool { return Legible(text) == text }
 
-// isControl reports whether a character makes a terminal do something; a line break and a tab
-// are text.
+// isControl reports whether a character is a control character other than a line break or a tab.
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// IsUnclear reports whether a character is a control character, or may be invisible or change how
-// others are shown. Within an emoji some of these are harmless.
+// IsUnclear reports whether a character is a control character, may be invisible, or may change how others are shown.
+// Some of these are harmless within an emoji.
 func IsUnclear(r rune) bool { return r >= utf8.RuneSelf && isHidden(r) || isControl(r) }
 
 // blanks are characters that show nothing, although their category is letter, mark or symbol.
@@ -56,19 +54,18 @@ var blanks = &unicode.RangeTable{
 	},
 }
 
-// isHidden reports whether a character shows nothing, breaks a line, or changes how others are
-// shown.
+// isHidden reports whether a character shows nothing, breaks a line, or changes how others are shown.
 func isHidden(r rune) bool {
 	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, blanks)
 }
 
 const (
-	joiner        = 0x200d // makes one emoji of two
+	joiner        = 0x200d // joins two emoji into one
 	emojiSelector = 0xfe0f // shows the character before it as an emoji
 )
 
-// withinEmoji reports whether the character at an offset of the text is part of an emoji: the
-// selector behind one, or the joiner between two.
+// withinEmoji reports whether the character at an offset is part of an emoji: a selector after a pictograph, or a
+// joiner between two.
 func withinEmoji(text string, at int, r rune) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:at])
 	switch r {
@@ -84,13 +81,13 @@ func withinEmoji(text string, at int, r rune) bool {
 	return false
 }
 
-// isPictograph reports whether a character is one of the symbols of which emoji are made.
+// isPictograph reports whether a character is a symbol that emoji consist of.
 func isPictograph(r rune) bool {
 	const emojiBegin, emojiEnd = 0x1f000, 0x1faff
 	return emojiBegin <= r && r <= emojiEnd || r >= 0x2000 && r < 0x3300 && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk, unicode.Po) && r != 0x2800
 }
 
-// spelled writes a character by its number, as Go and JSON do.
+// spelled returns the escape with a character's number, as in Go and JSON.
 func spelled(r rune) string {
 	if r > 0xffff {
 		return fmt.Sprintf(`\U%08x`, r)

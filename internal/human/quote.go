@@ -9,8 +9,8 @@ import (
 
 const quoteLimit = 80
 
-// Quote shows foreign text in a message: on one line, escapes made harmless and what is
-// invisible spelled out, cut at 80 bytes, so that no input can steer the reader's terminal.
+// Quote formats foreign text for a message: on one line, with escapes made harmless and invisible characters spelled
+// out, cut at 80 bytes. So no input can control the reader's terminal.
 func Quote(s string) string {
 	if len(s) > quoteLimit {
 		return quoted(s[:quoteLimit]) + "..."
@@ -29,11 +29,11 @@ func Cut(text string, limit int) string {
 	return text[:limit] + "…"
 }
 
-// quoted is [strconv.Quote] that also spells out the invisible characters which that one keeps.
+// quoted is [strconv.Quote], but also spells out the invisible characters that Quote keeps.
 func quoted(s string) string { return Legible(strconv.Quote(s)) }
 
-// Word shows text from a file that somebody else may have written, such as the reason of an
-// end: a few plain words as they are, anything else quoted.
+// Word formats text from a file that another program may have written. A few plain words stay unchanged; anything
+// else is quoted.
 func Word(s string) string {
 	const limit = 64
 	if len(s) > limit || strings.Trim(s, " ") != s || strings.ContainsFunc(s, notPlain) {

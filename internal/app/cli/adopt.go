@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/team/adopt"
 )
 
-// adoptOptions are the words of one adoption, as they were typed.
+// adoptOptions are the options of one adoption, as typed.
 type adoptOptions struct {
 	handle, session, model, permissionMode, cwd string
 	pid                                         int
@@ -72,7 +72,7 @@ and server, and the command that adopts it, or why it cannot be adopted.`,
 	return f.withJSON(cmd)
 }
 
-// positional splits the arguments: a handle, unless --list is given, and what follows --.
+// positional splits the arguments: a handle, unless --list is given, and the arguments after --.
 func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, o.claudeArgs, o.argsGiven = args[:at], args[at:], true
@@ -133,7 +133,7 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	}
 	if !f.opened.Exists() {
 		if _, err := s.PlanAdopt(ctx, asked); err != nil {
-			return err // before a project is made for what cannot be adopted
+			return err // before a project is created for nothing
 		}
 		if s, err = f.newProject(); err != nil {
 			return err
@@ -156,7 +156,7 @@ func runAdopt(ctx context.Context, f *factory, o *adoptOptions) error {
 	return nil
 }
 
-// modelName is a model as people read it.
+// modelName returns a model's name for people.
 func modelName(model agent.Model) string { return cmp.Or(string(model), "Claude's choice") }
 
 func runAdoptList(ctx context.Context, f *factory) error {

@@ -14,8 +14,7 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// step is one thing to do next about an agent: why, and the command that can be pasted.
-// Some things no command does.
+// step is one thing to do next about an agent: the reason, and the command to paste. Some steps have no command.
 type step struct{ why, command string }
 
 func (s step) String() string {
@@ -41,12 +40,12 @@ func (f *factory) commandsFor(steps []step) []string {
 	return commands
 }
 
-// isOfNextStart reports whether a record differs from what runs only in what set has changed, and the next start takes.
+// isOfNextStart reports whether a record differs from its process only in fields that set changed for the next start.
 func isOfNextStart(drift []observe.Drift) bool {
 	return !slices.ContainsFunc(drift, func(d observe.Drift) bool { return d.Field != "model" && d.Field != "permission_mode" })
 }
 
-// advice is what to do next about an agent that was looked at and is not as it should be, in order.
+// advice returns what to do next about an agent that is not well, in order.
 func advice(v inspect.View, bands agent.Bands) []step {
 	known := triage.Known{View: &v, Handle: v.Record.Handle, Now: time.Now(), Bands: bands}
 	steps := slices.DeleteFunc(triage.Assess(known).Steps, func(s triage.Step) bool { return s == triage.Look || s == triage.AwaitReset })
@@ -57,7 +56,7 @@ func inWords(steps []triage.Step, handle agent.Handle, v inspect.View) []step {
 	return agent.Mapped(steps, func(next triage.Step) step { return worded(next, handle, v) })
 }
 
-// worded puts a step of triage into words and a command, for the agent of a view.
+// worded returns a step of triage in words and as a command, for the agent of a view.
 func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
 	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, handle) }
 	switch next {
@@ -112,7 +111,7 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) step {
 	return step{"bring it back", nbs("resume")}
 }
 
-// dfOf is the command that shows the disk of an agent's transcript. It is "" before the transcript exists.
+// dfOf returns the command that shows the disk of an agent's transcript; "" before the transcript exists.
 func dfOf(v inspect.View) string {
 	if v.Transcript == nil {
 		return ""

@@ -29,7 +29,7 @@ type allowOptions struct {
 	schedules bool
 }
 
-// positional checks the handles; a flag that names files of the project takes none.
+// positional checks the handles. With a flag that names project files there must be no handle.
 func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
 	named := cmd.Flags().Changed("runbook")
 	if o.policy == "" && !named && !o.schedules {
@@ -44,7 +44,7 @@ func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
 	return runbook.ParseName(o.runbook)
 }
 
-// String is the arguments that name what is to be allowed, as they are typed.
+// String returns the arguments that name what to allow, as typed.
 func (o *allowOptions) String() string {
 	if o.runbook != "" {
 		return "--runbook " + o.runbook
@@ -119,13 +119,13 @@ func runAllow(ctx context.Context, f *factory, o *allowOptions) error {
 		f.note("there is no agent")
 		return nil
 	}
-	const inOrder = 1 // at a time: each is a question
+	const inOrder = 1 // at a time: each asks a question
 	return f.each(ctx, "allow", handles, o.several(), inOrder, func(handle agent.Handle) (outcome, error) {
 		return f.allowOne(ctx, s, handle)
 	})
 }
 
-// allowOne shows what one record would run, and asks.
+// allowOne shows what one record would run, and asks for permission.
 func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle agent.Handle) (outcome, error) {
 	asked, err := s.Request(handle)
 	if err != nil {
@@ -151,23 +151,23 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 	return done, nil
 }
 
-// confirmed asks a person at a terminal. What was typed before the question was no answer to it.
+// confirmed asks a person at a terminal. Input typed before the question is discarded.
 func (f *factory) confirmed(question string) bool {
 	if in, ok := f.streams.In.(*os.File); ok {
-		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // the callers have refused what is not a terminal
+		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // the callers have checked that it is a terminal
 	}
 	fmt.Fprint(f.streams.Err, human.Legible(question))
-	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input is a no
+	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input means no
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
 }
 
-// requestLines are all that a record would make run, one part a line. Its texts are quoted, so that
-// none of them can look like another line.
+// requestLines returns everything that a record would make run, one part a line. Its texts are quoted, so that they
+// cannot look like another line.
 func requestLines(asked supervisor.Request) []line {
 	r := &asked.Record
 	var lines []line
-	// First what may be of any length: the rest stands right above the question.
+	// Long texts first: the rest stands right above the question.
 	if r.InitialPrompt != "" {
 		lines = append(lines, line{"Prompt", strconv.Quote(r.InitialPrompt)})
 	}
@@ -193,11 +193,10 @@ func requestLines(asked supervisor.Request) []line {
 	return lines
 }
 
-// previousShown is how many of its earlier conversations are named; nothing is sent into them.
+// previousShown is how many previous conversations are shown. No message is sent to them.
 const previousShown = 5
 
-// carriedLines are all that a record gives an agent besides conversation, model, mode and folder,
-// one part a line.
+// carriedLines returns what a record gives an agent besides conversation, model, mode and folder, one part a line.
 func carriedLines(r *agent.Record) []line {
 	var lines []line
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {

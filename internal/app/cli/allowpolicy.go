@@ -12,9 +12,9 @@ import (
 	"nbs-worker/internal/team/recovery/watch"
 )
 
-// policyLines are what a watch would do by a policy.
+// policyLines returns what a watch would do under a policy.
 func (f *factory) policyLines(file watch.File) ([]line, error) {
-	unchecked := func(string, string, []byte) error { return nil } // it is being looked at
+	unchecked := func(string, string, []byte) error { return nil } // a person is reviewing it
 	policy, err := file.Policy(watch.Default(), unchecked)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (f *factory) policyLines(file watch.File) ([]line, error) {
 	return lines, nil
 }
 
-// runAllowPolicy shows a policy file of the project, and asks.
+// runAllowPolicy shows a policy file of the project, and asks for permission.
 func runAllowPolicy(ctx context.Context, f *factory, path string) error {
 	s, err := f.supervisor()
 	if err != nil {

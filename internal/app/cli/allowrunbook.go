@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/team/recovery/runbook"
 )
 
-// runAllowRunbook shows a page of the project, and asks.
+// runAllowRunbook shows a runbook page of the project, and asks for permission.
 func runAllowRunbook(ctx context.Context, f *factory, name string) error {
 	shelf, err := f.runbooks()
 	if err != nil {
@@ -41,7 +41,7 @@ func runAllowRunbook(ctx context.Context, f *factory, name string) error {
 	return f.show(outcome{handle: agent.Handle(name), words: "allowed"}, "")
 }
 
-// printPage prints a page, and last, right above the question, what it runs.
+// printPage prints a page. What it runs comes last, right above the question.
 func (f *factory) printPage(page runbook.Found) error {
 	if _, err := fmt.Fprintf(f.streams.Out, "%s\n%s would run:\n\n", human.Legible(page.Text), human.Legible(page.File)); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f *factory) printPage(page runbook.Found) error {
 	return nil
 }
 
-// completeBarred offers the pages of the project that are not allowed.
+// completeBarred completes the project's pages that are not allowed.
 func (f *factory) completeBarred(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	shelf, err := f.runbooks()
 	if err != nil {

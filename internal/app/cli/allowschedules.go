@@ -12,13 +12,13 @@ import (
 	"nbs-worker/internal/store/schedules"
 )
 
-// shownFile is a file that a person is to look at.
+// shownFile is a file for a person to review.
 type shownFile struct {
 	kind, name string
 	text       []byte
 }
 
-// printRuns prints what would run, right above the question: the file above it may be long.
+// printRuns prints what would run, right above the question: the file above may be long.
 func (f *factory) printRuns(lines []line) error {
 	if _, err := fmt.Fprint(f.streams.Out, "\nthis would run:\n\n"); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (f *factory) printRuns(lines []line) error {
 	return f.printLines(lines, 0)
 }
 
-// scheduleLines are what would run, and when.
+// scheduleLines returns what would run, and when.
 func scheduleLines(file *schedule.File) []line {
 	return agent.Mapped(file.Entries, func(e *schedule.Entry) line {
 		what := "a turn: " + strconv.Quote(e.Prompt)
@@ -43,7 +43,7 @@ func scheduleLines(file *schedule.File) []line {
 	})
 }
 
-// runAllowSchedules shows the schedules of the project with the files of their prompts, and asks.
+// runAllowSchedules shows the project's schedules and their prompt files, and asks for permission.
 func runAllowSchedules(ctx context.Context, f *factory) error {
 	s, err := f.supervisor()
 	if err != nil {

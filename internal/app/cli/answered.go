@@ -11,16 +11,16 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// hear prints a part of an answer that is being given.
+// hear prints a part of an answer as it arrives.
 func (f *factory) hear(text string) {
 	if f.json {
-		_ = f.printJSON(wire.AnswerPart{Text: text}) // the result says all of it again
+		_ = f.printJSON(wire.AnswerPart{Text: text}) // the result repeats all of it
 		return
 	}
 	_, _ = fmt.Fprint(f.streams.Out, human.Legible(text))
 }
 
-// heardText is what was heard of an answer while it was given.
+// heardText collects the parts of an answer.
 type heardText struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -38,8 +38,8 @@ func (h *heardText) String() string {
 	return h.text.String()
 }
 
-// answered prints the result of a turn. said was printed while the answer was given. Where it does not end with the
-// answer, since an attempt came to nothing or not all was heard, the whole answer follows on a line of its own.
+// answered prints the result of a turn. said was printed as the answer arrived. If it does not end with the answer,
+// after a failed attempt or lost parts, the whole answer follows on its own line.
 func (f *factory) answered(key conversations.Key, r conversations.Result, said string) error {
 	if f.json {
 		if err := f.printJSON(wire.NewAnswer(key, r)); err != nil {

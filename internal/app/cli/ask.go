@@ -22,11 +22,11 @@ import (
 
 type askOptions struct {
 	key    string
-	text   string // as it was given: "-" for standard input
-	words  string // what the user says
+	text   string // as typed: "-" for standard input
+	words  string // the text of the turn
 	model  string
 	prompt string // the system prompt
-	file   string // that holds it
+	file   string // with the system prompt
 	stream bool
 	fork   bool
 	ask    conversations.Request
@@ -109,7 +109,7 @@ func (o *askOptions) bind(f *factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("on-lost", cobra.FixedCompletions([]string{conversation.LostFail, conversation.LostFresh}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// positional takes key, text and what follows the dashes apart.
+// positional separates the key, the text and the arguments after --.
 func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args, o.ask.ClaudeArgs = args[:dash], args[dash:]
@@ -128,7 +128,7 @@ func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
 	return o.check()
 }
 
-// check checks what was typed. Errors: BadInput.
+// check checks the options. Errors: BadInput.
 func (o *askOptions) check() error {
 	if name, isAgent := strings.CutPrefix(o.key, "@"); !isAgent {
 		if _, err := conversations.ParseKey(o.key); err != nil {
@@ -178,7 +178,7 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 		return err
 	}
 	if !s.Store.Exists() {
-		if err := conversation.New(s.Observer).CheckTrust(&say.Meta); err != nil { // a refused turn makes no project
+		if err := conversation.New(s.Observer).CheckTrust(&say.Meta); err != nil { // a refused turn creates no project
 			return err
 		}
 		if s, err = f.newProject(); err != nil {
@@ -194,7 +194,7 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 	if o.stream {
 		heard = func(text string) { said.add(text); f.hear(text) }
 		e.Heard = func(_ conversations.Key, id, text string) {
-			if id == say.ID { // and not a turn that is run before it
+			if id == say.ID { // not a turn that runs before it
 				heard(text)
 			}
 		}
@@ -206,8 +206,7 @@ func runAsk(ctx context.Context, f *factory, o *askOptions) error {
 	return f.answered(key, result, said.String())
 }
 
-// ask takes one turn, through the server of the project where there is one. A turn that was interrupted is left to
-// the next caller.
+// ask runs one turn, through the project's server if there is one. An interrupted turn is left to the next caller.
 func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say conversation.Say, heard func(text string)) (conversations.Result, error) {
 	accepted, before, err := e.Accept(ctx, key, say)
 	if err != nil {
@@ -229,8 +228,8 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 	return result, err
 }
 
-// await waits for the answer to a turn that is accepted. Where the project has a server, the server is asked: it may
-// keep the claude of the conversation.
+// await waits for the answer to an accepted turn. If the project has a server, it asks the server, which may keep the
+// conversation's claude warm.
 func await(ctx context.Context, e *conversation.Engine, key conversations.Key, id string, heard func(text string)) (conversations.Result, error) {
 	moving, stop := e.Moving(ctx, key, id)
 	result, served, err := client.Await(moving, e.Store, key, id, heard)
@@ -244,7 +243,7 @@ func await(ctx context.Context, e *conversation.Engine, key conversations.Key, i
 	return result, err
 }
 
-// contextProgram is the absolute path of what --context-cmd names. Errors: BadInput.
+// contextProgram returns the absolute path of the --context-cmd program. Errors: BadInput.
 func contextProgram(named string) (string, error) {
 	path, err := filepath.Abs(named)
 	if err != nil {
@@ -256,14 +255,14 @@ func contextProgram(named string) (string, error) {
 	return path, nil
 }
 
-// complete reads the files that were named.
+// complete reads the named files.
 func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) {
 	if o.ask.ContextCmd != "" || len(o.ask.ClaudeArgs) > 0 {
 		if err := s.CheckPerson("choose with which arguments claude runs, or what runs beside it"); err != nil {
 			return err
 		}
 	}
-	if (o.prompt != "" || o.file != "") && !o.ask.Isolated { // it would apply to whatever others say in the conversation later
+	if (o.prompt != "" || o.file != "") && !o.ask.Isolated { // it would affect later turns of other callers
 		if err := s.CheckPerson("give a conversation its system prompt"); err != nil {
 			return err
 		}
@@ -287,7 +286,7 @@ func (o *askOptions) complete(f *factory, s *supervisor.Supervisor) (err error) 
 	return err
 }
 
-// say returns the turn that is asked for, and the key of its conversation.
+// say returns the requested turn, and the key of its conversation.
 func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key conversations.Key, err error) {
 	from, err := s.Envelope("", false)
 	if err != nil {
@@ -296,7 +295,7 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	o.ask.Text, o.ask.At = strings.TrimSpace(o.words), s.Now().UTC()
 	if from != "" {
 		o.ask.Text = from + "\n" + o.ask.Text
-		if o.ask.ID != "" { // so that no agent takes the id of what its user, or a chat, is about to say
+		if o.ask.ID != "" { // so that an agent cannot take an id that its user or a chat will use
 			o.ask.ID = "agent:" + o.ask.ID
 		}
 	}
@@ -310,7 +309,7 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	if err != nil {
 		return say, key, err
 	}
-	if !o.ask.Isolated { // else they are the turn's alone
+	if !o.ask.Isolated { // otherwise they belong to the turn alone
 		meta.Model, meta.SystemPrompt = o.ask.Model, o.prompt
 	}
 	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent {

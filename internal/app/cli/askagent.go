@@ -37,7 +37,7 @@ func runAskAgent(ctx context.Context, f *factory, s *supervisor.Supervisor, name
 	}, "")
 }
 
-// forkOf is a turn with a copy of an agent's conversation, which stays as it is.
+// forkOf returns a turn on a copy of an agent's conversation. The original does not change.
 func forkOf(s *supervisor.Supervisor, name string, ask conversations.Request, meta conversations.Meta) (conversation.Say, conversations.Key, error) {
 	handle, err := agent.ParseHandle(name)
 	if err != nil {

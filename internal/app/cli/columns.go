@@ -14,14 +14,14 @@ import (
 
 // The columns of list on a terminal.
 
-// column is one of them: its name, and its field for an agent.
+// column is one column: its name, and its field for an agent.
 type column struct {
 	name string
 	of   func(t *table, row *inspect.Row) cell
 }
 
-// listColumns are the columns for some agents. under is how many of the last ones stand below each row where the table is
-// too wide.
+// listColumns returns the columns for some agents. If the table is too wide, the last under columns are printed below
+// each row.
 func (f *factory) listColumns(rows []inspect.Row, o *listOptions, bands agent.Bands, shared map[agent.Handle][]agent.Handle) (all []column, under int) {
 	all = []column{
 		{"HANDLE", func(_ *table, row *inspect.Row) cell { return text(string(row.Handle)) }},
@@ -60,7 +60,7 @@ func (f *factory) listColumns(rows []inspect.Row, o *listOptions, bands agent.Ba
 	return all, len(all) - always
 }
 
-// desiredCell is the desired state of an agent that is not in it.
+// desiredCell returns the desired state of an agent that is in another state.
 func desiredCell(_ *table, row *inspect.Row) cell {
 	if !isUndesired(row) {
 		return cell{}
@@ -68,8 +68,7 @@ func desiredCell(_ *table, row *inspect.Row) cell {
 	return text(string(row.Record.LaunchDesired()))
 }
 
-// modelCell is the model that an agent runs, and beside it the recorded one, which its next start takes, when that is
-// another.
+// modelCell returns the model that an agent runs. If the recorded model differs, which the next start uses, it follows.
 func modelCell(row *inspect.Row) cell {
 	recorded, runs := row.Record.Model, inspect.RunningModel(&row.Sight)
 	switch {
@@ -82,11 +81,11 @@ func modelCell(row *inspect.Row) cell {
 	}
 }
 
-// shortModel is the name of a model without what all names of Claude's models begin with.
+// shortModel returns a model's name without the prefix that all Claude models share.
 func shortModel(model agent.Model) string { return strings.TrimPrefix(string(model), "claude-") }
 
-// isModel reports whether a running model can be the recorded one. Names that leave a choice to Claude stand for any
-// model; opus stands for each opus.
+// isModel reports whether a running model can be the recorded one. A name that leaves the choice to Claude matches any
+// model; opus matches each opus.
 func isModel(runs, recorded agent.Model) bool {
 	name, _, _ := strings.Cut(strings.ToLower(string(recorded)), "[")
 	switch name {
@@ -96,7 +95,7 @@ func isModel(runs, recorded agent.Model) bool {
 	return strings.Contains(strings.ToLower(string(runs)), name)
 }
 
-// isVaried reports whether a value is not the same for all agents whose record can be read.
+// isVaried reports whether a value differs among the agents with a readable record.
 func isVaried(rows []inspect.Row, value func(*inspect.Row) string) bool {
 	seen := map[string]bool{}
 	for i := range rows {
@@ -107,7 +106,7 @@ func isVaried(rows []inspect.Row, value func(*inspect.Row) string) bool {
 	return len(seen) > 1
 }
 
-// folderOf returns the name of an agent's folder in a list: from the project on when it is in there.
+// folderOf returns a function for an agent's folder in a list: relative to the project if it is inside.
 func folderOf(project string) func(*inspect.Row) string {
 	return func(row *inspect.Row) string {
 		cwd := worksIn(row)
@@ -118,13 +117,13 @@ func folderOf(project string) func(*inspect.Row) string {
 	}
 }
 
-// worksIn is the folder that an agent's session has entered, or else the one in which it was started.
+// worksIn returns the folder that an agent's session has entered, or, if none, the one it was started in.
 func worksIn(row *inspect.Row) string { return cmp.Or(row.WorksIn, row.Record.LaunchCwd()) }
 
 func modeOf(row *inspect.Row) string { return string(row.Record.LaunchPermissionMode()) }
 
-// since is how long an agent has been in its state. Where that is not known of a live one, it is the time since its
-// last start.
+// since returns how long an agent has been in its state. If that is unknown for a running agent, it is the time since
+// its last start.
 func (t *table) since(status agent.Status, started time.Time) cell {
 	switch {
 	case status.Age != nil:

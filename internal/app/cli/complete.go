@@ -9,11 +9,11 @@ import (
 	"nbs-worker/internal/platform/proc"
 )
 
-// What a shell completes. It comes from the records alone: nobody waits for tmux.
+// Shell completion. It reads only the records, since waiting for tmux would be too slow.
 
 type completion = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective)
 
-// handlesWhere offers the agents of the project that a verb can be of use to, none twice.
+// handlesWhere completes the project's agents that are useful to a verb, each once.
 func (f *factory) handlesWhere(useful func(r *agent.Record, runs bool) bool) completion {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var names []string
@@ -54,7 +54,7 @@ func whoRuns(_ *agent.Record, runs bool) bool   { return runs }
 func whoIsDown(_ *agent.Record, runs bool) bool { return !runs }
 func inTmux(r *agent.Record, runs bool) bool    { return runs && r.Process.Tmux != nil }
 
-// records are those of the project that can be read.
+// records returns the readable records of the project.
 func (f *factory) records() []agent.Record {
 	s, err := f.supervisor()
 	if err != nil {
@@ -70,7 +70,7 @@ func (f *factory) records() []agent.Record {
 	return all
 }
 
-// completeModels offers the models that go by a short name.
+// completeModels completes the short names of models.
 func completeModels(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return agent.ModelAliases(), cobra.ShellCompDirectiveNoFileComp
 }
@@ -83,7 +83,7 @@ func completeRestarts(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 	return agent.Mapped(agent.RestartWords, func(word agent.RestartWord) string { return string(word) }), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeEarlier offers the conversations that the named agents were in before.
+// completeEarlier completes the previous conversations of the named agents.
 func (f *factory) completeEarlier(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var ids []string
 	for _, r := range f.records() {
@@ -97,7 +97,7 @@ func (f *factory) completeEarlier(_ *cobra.Command, args []string, _ string) ([]
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completeTopics offers the topics of help.
+// completeTopics completes the help topics.
 func completeTopics(help *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	for _, cmd := range help.Root().Commands() {
@@ -108,7 +108,7 @@ func completeTopics(help *cobra.Command, args []string, _ string) ([]string, cob
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeWith registers what completes the value of a flag; the flag must exist.
+// completeWith registers the completion of a flag's value; the flag must exist.
 func completeWith(cmd *cobra.Command, flag string, complete completion) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, complete)
 }

@@ -11,11 +11,11 @@ import (
 	"nbs-worker/internal/platform/proc"
 )
 
-// How full a conversation is, what it cost, and what its agent uses, as they are shown.
+// How context use, cost and resource use are shown.
 
 const bandsVariable = "NBS_CONTEXT_BANDS"
 
-// contextBands are the limits that the environment sets, or the default ones. Errors: BadInput.
+// contextBands returns the limits from the environment, or the default ones. Errors: BadInput.
 func contextBands() (agent.Bands, error) {
 	text := os.Getenv(bandsVariable)
 	if text == "" {
@@ -69,7 +69,7 @@ func contextCell(use *agent.ContextUse, bands agent.Bands) cell {
 
 var bandColours = map[agent.Band]string{agent.Healthy: plain, agent.Low: yellow, agent.Critical: red, agent.Floor: red}
 
-// cost is a number for a script.
+// cost formats a cost for a script.
 func (t *table) cost(cost *agent.Cost) cell {
 	switch {
 	case cost == nil:
@@ -81,7 +81,7 @@ func (t *table) cost(cost *agent.Cost) cell {
 	}
 }
 
-// usage are the cells of what an agent's processes use: memory, processor time, bytes written.
+// usage returns the cells for an agent's processes: memory, processor time, bytes written.
 func (t *table) usage(u *proc.Usage) []cell {
 	switch {
 	case u == nil:
@@ -93,7 +93,7 @@ func (t *table) usage(u *proc.Usage) []cell {
 	}
 }
 
-// seconds is a time that was measured, as people read it.
+// seconds formats a measured time for people.
 func seconds(s float64) string {
 	const tenth = time.Second / 10
 	return time.Duration(s * float64(time.Second)).Round(tenth).String()

@@ -107,8 +107,8 @@ func lastOf(c wire.Conversation) time.Time {
 	return time.Time{}
 }
 
-// conversing opens the project's conversations, to show the one that the caller names. Errors: NotFound; Held when it is
-// not for the caller.
+// conversing opens the project's conversations, to show the named one. Errors: NotFound; Held when the caller may not
+// see it.
 func (f *factory) conversing(named conversations.Key) (*conversation.Engine, conversations.Key, error) {
 	s, err := f.supervisor()
 	if err != nil {
@@ -144,7 +144,7 @@ func (f *factory) completeKeys(_ *cobra.Command, args []string, _ string) ([]cob
 	return agent.Mapped(keys, func(key conversations.Key) cobra.Completion { return string(key) }), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeAsked completes whoever can be asked: a conversation, or behind an @ an agent.
+// completeAsked completes what can be asked: a conversation or, after an @, an agent.
 func (f *factory) completeAsked(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if !strings.HasPrefix(typed, "@") {
 		return f.completeKeys(cmd, args, typed)
@@ -153,7 +153,7 @@ func (f *factory) completeAsked(cmd *cobra.Command, args []string, typed string)
 	return agent.Mapped(handles, func(handle string) cobra.Completion { return "@" + handle }), directive
 }
 
-// keyVerb is a verb that takes the key of a conversation, and up to most other arguments.
+// keyVerb is a verb that takes the key of a conversation, and at most most further arguments.
 type keyVerb struct {
 	use, short, long, example string
 

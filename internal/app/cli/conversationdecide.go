@@ -87,7 +87,7 @@ func runConversationReset(ctx context.Context, f *factory, key conversations.Key
 	return f.changed(e, key, words)
 }
 
-// changed shows what a verb led to.
+// changed prints the result of a verb.
 func (f *factory) changed(e *conversation.Engine, key conversations.Key, words string) error {
 	c, err := f.conversation(e, key)
 	if err != nil {
@@ -166,7 +166,7 @@ already said, it stays in the conversation. skip refuses a turn that is being an
 	})
 }
 
-// numbered returns the number of a turn that was typed; 0: none was. Errors: BadInput.
+// numbered returns the number of a turn as typed; 0 if it is missing. Errors: BadInput.
 func numbered(rest []string) (int, error) {
 	if len(rest) == 0 {
 		return 0, nil

@@ -83,12 +83,12 @@ transcript of each session.`,
 	return f.withJSON(cmd)
 }
 
-// stored is the id of a session in a file of another program.
+// stored is a session ID in a file of another program.
 type stored struct {
 	key    conversations.Key
 	id     agent.SessionID
 	file   string
-	unread error // of a file that holds no session
+	unread error // why no session could be read from the file
 }
 
 func runConversationImport(ctx context.Context, f *factory, path, key, prefix string) error {
@@ -118,7 +118,7 @@ func runConversationImport(ctx context.Context, f *factory, path, key, prefix st
 	return sum.failed()
 }
 
-// importOne takes one session over, and prints it; with --json it returns it.
+// importOne imports one session, and prints it; with --json it returns it.
 func (f *factory) importOne(ctx context.Context, s *supervisor.Supervisor, one stored) (wire.Conversation, error) {
 	if one.unread != nil {
 		return wire.Conversation{}, one.unread
@@ -139,7 +139,7 @@ func (f *factory) importOne(ctx context.Context, s *supervisor.Supervisor, one s
 	return wire.Conversation{}, err
 }
 
-// readStored reads the session ids below a path.
+// readStored reads the session IDs below a path.
 func readStored(path, key, prefix string) ([]stored, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -159,7 +159,7 @@ func readStored(path, key, prefix string) ([]stored, error) {
 			continue
 		}
 		one, err := readSession(filepath.Join(path, entry.Name()), prefix+entry.Name())
-		one.unread = err // the other files are taken over all the same
+		one.unread = err // the other files are still imported
 		all = append(all, one)
 	}
 	if len(all) == 0 {

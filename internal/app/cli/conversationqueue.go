@@ -57,7 +57,7 @@ func runConversationQueue(f *factory, named []string) error {
 	open := []wire.OpenTurn{}
 	for _, key := range keys {
 		c, err := f.conversation(e, key)
-		if err != nil { // the others are told all the same
+		if err != nil { // the others are still listed
 			broken = errors.Join(broken, err)
 			continue
 		}

@@ -74,7 +74,7 @@ func runDoctor(ctx context.Context, f *factory, opts doctorOptions) error {
 	return nil
 }
 
-// openToExamine opens the project for doctor. That it cannot be opened is a finding, and no error.
+// openToExamine opens the project for doctor. If it cannot be opened, that is a finding and no error.
 func (f *factory) openToExamine() (*supervisor.Supervisor, doctor.Options, error) {
 	bands, err := contextBands()
 	if err != nil {
@@ -100,7 +100,7 @@ var groupTitles = map[string]string{
 	"conversations": "Conversations",
 }
 
-// printCheckup shows what is not well, by groups, and counts the rest.
+// printCheckup prints the problems by group, and counts the other checks.
 func (f *factory) printCheckup(checkup doctor.Checkup, opts doctorOptions) error {
 	var b strings.Builder
 	shown := ""
@@ -139,14 +139,14 @@ func (f *factory) writeFinding(b *strings.Builder, finding doctor.Finding) {
 	if finding.Why != "" {
 		fmt.Fprintf(b, "           %s\n", words(finding.Why))
 	}
-	for _, fix := range finding.Fix { // a command is not broken: it is to be pasted
+	for _, fix := range finding.Fix { // a command is not wrapped: it is for pasting
 		fmt.Fprintf(b, "           %s\n", indented(human.Legible(f.pasteable("fix: "+fix))))
 	}
 }
 
 var levelColours = map[doctor.Level]string{doctor.Holds: green, doctor.Note: plain, doctor.Warning: yellow, doctor.Failure: red}
 
-// summary counts the checks by the worst that each has found.
+// summary counts the checks by their worst finding.
 func summary(checkup doctor.Checkup) string {
 	worst := map[string]doctor.Level{}
 	for _, finding := range checkup.Findings {

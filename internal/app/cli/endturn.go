@@ -59,8 +59,8 @@ func runInterrupt(ctx context.Context, f *factory, o *selection) error {
 	})
 }
 
-// interrupted is the outcome of an interruption. A prompt that Claude gave back is printed beside an error
-// too: it is kept nowhere else.
+// interrupted returns the outcome of an interruption. A prompt that Claude returned is printed even with an error: it
+// is not stored.
 func interrupted(done message.Interruption, err error) (outcome, error) {
 	if err != nil && done.Prompt == "" {
 		return outcome{}, err
@@ -71,7 +71,7 @@ func interrupted(done message.Interruption, err error) (outcome, error) {
 func interruptionWords(done message.Interruption) string {
 	words := string(done.Outcome)
 	if done.Prompt != "" {
-		words += fmt.Sprintf("; nothing was answered yet to %q", done.Prompt) // whole: Claude has forgotten it
+		words += fmt.Sprintf("; nothing was answered yet to %q", done.Prompt) // whole: Claude has dropped it
 	}
 	if done.Left {
 		words += ", which is in its prompt again"

@@ -25,7 +25,7 @@ type eventsOptions struct {
 	verify bool
 }
 
-// past is how much of the past is wanted, in events and logs.
+// past is how much of the past to print, in events and logs.
 type past struct {
 	last  int
 	since string
@@ -152,10 +152,9 @@ func (f *factory) printEvent(e journal.Event) error {
 	return err
 }
 
-const eventWidth = 160 // columns, of a line with all that an event has
+const eventWidth = 160 // columns, of a line with all fields of an event
 
-// printNarrowEvent prints an event on a terminal that is too narrow for a line of all its fields: process and session are
-// below what happened.
+// printNarrowEvent prints an event on a terminal that is too narrow for one line: process and session follow below.
 func (f *factory) printNarrowEvent(at time.Time, fields []string) error {
 	name, handle, pid, session, detail := fmt.Sprintf("%-8s", fields[0]), fields[1], fields[2], fields[3], fields[4]
 	const indent = len(time.DateTime) + 2

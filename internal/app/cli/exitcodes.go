@@ -30,7 +30,7 @@ var exitCodes = []exitCode{
 	{fail.Interrupted, "interrupted"},
 }
 
-// withCodes ends a command's help with the exit codes that it uses.
+// withCodes appends the exit codes of a command to its help.
 func withCodes(long string, codes ...fail.Kind) string {
 	var b strings.Builder
 	b.WriteString(long + "\n\nExit codes:")

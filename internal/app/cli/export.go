@@ -59,7 +59,7 @@ leaves any other file alone, and ends with 5.`,
 	return f.withJSON(cmd)
 }
 
-// exported are the variables that a service needs with their present values.
+// exported are the variables that a service needs, with their present values.
 var exported = []string{"PATH", "NBS_CLAUDE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "TMUX_TMPDIR", "IS_SANDBOX"}
 
 func runExport(f *factory, o *exportOptions) error {
@@ -68,7 +68,7 @@ func runExport(f *factory, o *exportOptions) error {
 		return err
 	}
 	if o.dir != "" {
-		if err := s.CheckWrite("units"); err != nil { // they would run as the user's own
+		if err := s.CheckWrite("units"); err != nil { // they would run as the user
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func runExport(f *factory, o *exportOptions) error {
 	return f.printUnits(units, paths)
 }
 
-// printUnits shows the units, or where they were written.
+// printUnits prints the units, or the paths they were written to.
 func (f *factory) printUnits(units []export.Unit, paths []string) error {
 	switch {
 	case f.json:

@@ -23,15 +23,15 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// factory makes what commands need, when they need it: --help opens nothing.
+// factory creates what commands need, on demand: --help opens nothing.
 type factory struct {
 	streams Streams
 	args    []string       // the command line
-	verb    string         // that runs, as powers names it
+	verb    string         // the running verb, as named in powers
 	root    string         // --root
 	socket  string         // --tmux-socket
 	json    bool           // --json
-	handles []agent.Handle // that the command line names, when a verb acts on each of them
+	handles []agent.Handle // from the command line, when a verb acts on each of them
 
 	opened   *store.Store
 	began    time.Time
@@ -44,8 +44,7 @@ func (f *factory) close() {
 	}
 }
 
-// project finds the project root: --root, NBS_ROOT, or upward from here.
-// Errors: NotFound.
+// project finds the project root: --root, NBS_ROOT, or this folder and its parents. Errors: NotFound.
 func (f *factory) project() (string, error) {
 	named := f.namedRoot()
 	here, err := absolute(cmp.Or(named, "."))
@@ -60,7 +59,7 @@ func (f *factory) project() (string, error) {
 
 func (f *factory) namedRoot() string { return cmp.Or(f.root, os.Getenv(agent.RootVariable)) }
 
-// absolute resolves a folder to its one real name.
+// absolute resolves a folder to its unique real path.
 func absolute(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -69,8 +68,7 @@ func absolute(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// namedFolder resolves the folder that a flag names; "" for none. what says in an error what the
-// folder is for. Errors: NotFound.
+// namedFolder resolves the folder that a flag names; "" for "". what describes the folder in errors. Errors: NotFound.
 func namedFolder(what, dir string) (string, error) {
 	if dir == "" {
 		return "", nil
@@ -91,8 +89,8 @@ func (f *factory) supervisor() (*supervisor.Supervisor, error) {
 	return f.on(store.Open(root))
 }
 
-// projectStore opens the project once, and again when it was made or moved meanwhile: its caller uses
-// it now and then. Errors: NotFound when it has no .nbs.
+// projectStore opens the project once, and again if it has been created or moved since. Errors: NotFound when it has no
+// .nbs.
 func (f *factory) projectStore() (*store.Store, error) {
 	if f.opened != nil && f.opened.Exists() && !f.opened.Gone() {
 		return f.opened, nil
@@ -104,7 +102,7 @@ func (f *factory) projectStore() (*store.Store, error) {
 	return s.Store, nil
 }
 
-// founding is where a new project would be: in the named folder or in this one.
+// founding returns where a new project would be: in the named folder or in this one.
 func (f *factory) founding() (string, error) {
 	root, err := f.project()
 	if fail.KindOf(err) == fail.NotFound && f.namedRoot() == "" {
@@ -113,7 +111,7 @@ func (f *factory) founding() (string, error) {
 	return root, err
 }
 
-// planner opens the project, or where there is none yet the place where it would be.
+// planner opens the project or, if it does not exist, the place where it would be.
 func (f *factory) planner() (*supervisor.Supervisor, error) {
 	root, err := f.founding()
 	if err != nil {
@@ -126,9 +124,9 @@ func (f *factory) planner() (*supervisor.Supervisor, error) {
 	return f.on(opened, err)
 }
 
-// newProject opens the project, and creates it when it is missing.
+// newProject opens the project, and creates it if it is missing.
 func (f *factory) newProject() (*supervisor.Supervisor, error) {
-	s, err := f.planner() // a verb that is refused makes nothing
+	s, err := f.planner() // a refused verb creates nothing
 	if err != nil || s.Store.Exists() {
 		return s, err
 	}
@@ -141,7 +139,7 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 		return nil, err
 	}
 	f.use(opened)
-	program, err := os.Executable() // runs as launcher and hook too
+	program, err := os.Executable() // also runs as launcher and hook
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
@@ -153,24 +151,24 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	return f.permitted(s)
 }
 
-// limited gives the command the environment of the agent that calls it, unless that agent may manage others.
+// limited gives the command the environment of the calling agent, unless that agent may manage others.
 func (f *factory) limited(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
 	env, err := s.Confinement()
 	if err != nil || env == nil {
 		return s, err
 	}
-	f.root = s.Store.Project() // and not what the agent's own environment names
+	f.root = s.Store.Project() // not the root in the agent's own environment
 	env = slices.DeleteFunc(env, isOfTerminal)
 	env = append(env, slices.DeleteFunc(os.Environ(), func(entry string) bool { return !isOfTerminal(entry) })...)
 	if err := replaceEnvironment(env); err != nil {
 		return nil, err
 	}
-	f.use(s.Store) // with the key of the agent's user, whatever folder the command named
+	f.use(s.Store) // with the key of the agent's user, in any folder that the command names
 	s.Env, s.Socket = os.Environ(), cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET"))
 	return s, nil
 }
 
-// isOfTerminal reports if a variable says in which pane the command itself runs, which may be another than its agent's.
+// isOfTerminal reports whether a variable names the pane that the command runs in. The agent's pane may differ.
 func isOfTerminal(entry string) bool {
 	return strings.HasPrefix(entry, "TMUX=") || strings.HasPrefix(entry, "TMUX_PANE=")
 }
@@ -188,19 +186,18 @@ func replaceEnvironment(env []string) error {
 	return nil
 }
 
-// use takes an opened project into use, with the user's key.
+// use switches to an opened project, with the user's key.
 func (f *factory) use(opened *store.Store) {
-	if home := f.useToReport(opened); home != "" { // without a home, whatever needs a seal reports it
+	if home := f.useToReport(opened); home != "" { // without a home, the code that needs a seal reports it
 		opened.Use(trust.NewKeeper(home))
 	}
 }
 
-// useToReport takes an opened project into use for a caller that seals nothing, with the folders of
-// the user's that are in no project.
+// useToReport switches to an opened project for a caller that seals nothing, with the user's folders outside projects.
 func (f *factory) useToReport(opened *store.Store) trust.Home {
 	f.opened = opened
 	opened.SetIsEnding(proc.IsEnding)
-	home, _ := trust.HomeOf(os.Environ()) // without a home, whatever is kept there reports it
+	home, _ := trust.HomeOf(os.Environ()) // without a home, the code that needs it reports it
 	opened.UseHome(home)
 	opened.RunIn(trust.RuntimeOf(os.Environ(), home))
 	return home

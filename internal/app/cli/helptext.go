@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Help fits a terminal of 80 columns, and a narrower one when the width is known.
+// Help fits a terminal of 80 columns, or a narrower one if its width is known.
 const (
 	helpWidth  = 80
 	leastWidth = 50
@@ -25,13 +25,13 @@ func (f *factory) printHelp(cmd *cobra.Command, _ []string) {
 	fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, width))
 }
 
-// ForPage makes the help of a command fit a page of the manual, where indented lines are shown as they are.
+// ForPage formats the help of a command for a manual page, which shows indented lines unchanged.
 func ForPage(cmd *cobra.Command) {
-	const width, own = 73, 2 // of 80, without the indent of the page; the first two spaces of a text's block are not shown
+	const width, own = 73, 2 // of 80, without the page's indent; the first two spaces of a text's block are not shown
 	cmd.Long, cmd.Example = filled(cmd.Long, width+own), filledExamples(cmd.Example, width)
 }
 
-// helpOf is the help of a command, in lines of at most width columns.
+// helpOf returns the help of a command, in lines of at most width columns.
 func helpOf(cmd *cobra.Command, width int) string {
 	long := cmd.Long
 	if long == "" {
@@ -51,13 +51,13 @@ func helpOf(cmd *cobra.Command, width int) string {
 		usage = strings.Replace(usage, cmd.Example, filledExamples(cmd.Example, width), 1)
 	}
 	var out strings.Builder
-	for line := range strings.SplitSeq(strings.TrimRight(usage, "\n"), "\n") { // the line of usage, and the lists of commands
+	for line := range strings.SplitSeq(strings.TrimRight(usage, "\n"), "\n") { // the usage line, the command lists
 		out.WriteString(strings.Join(refilled([]string{line}, width), "\n") + "\n")
 	}
 	return help + "\n" + out.String()
 }
 
-// filled is a text of paragraphs and indented entries in lines of at most width columns. What fits stays as it is.
+// filled wraps paragraphs and indented entries to width columns. Lines that fit do not change.
 func filled(text string, width int) string {
 	var out, part []string
 	flush := func() {
@@ -81,13 +81,13 @@ func filled(text string, width int) string {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// entry is the first line of an indented entry: a term, and what is said of it.
+// entry matches the first line of an indented entry: a term, and its description.
 var entry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`) })
 
-// refilled are the lines of a paragraph or of an entry, of which each has at most width columns.
+// refilled returns the lines of a paragraph or an entry, each of at most width columns.
 func refilled(part []string, width int) []string {
 	isWide := func(line string) bool { return columns(line) > width }
-	isOfFile := func(line string) bool { return strings.Contains(line, " # ") } // of an example of a file, whose lines mean something
+	isOfFile := func(line string) bool { return strings.Contains(line, " # ") } // of an example file: its lines matter
 	if !slices.ContainsFunc(part, isWide) || slices.ContainsFunc(part, isOfFile) {
 		return part
 	}
@@ -117,11 +117,11 @@ func refilled(part []string, width int) []string {
 	return lines
 }
 
-// commented is an example with a comment behind it.
+// commented matches an example followed by a comment.
 var commented = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*\S.*\S)\s+# (.+)$`) })
 
-// filledExamples are examples of which each line has at most width columns: a comment goes above its example, and a
-// command is continued on the next line as a shell reads it.
+// filledExamples wraps examples to width columns. A comment goes above its example, and a command continues on the next
+// line in shell syntax.
 func filledExamples(examples string, width int) string {
 	var out []string
 	for _, line := range strings.Split(examples, "\n") {
@@ -143,7 +143,7 @@ func filledExamples(examples string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// breakOf is the last space in a command, within width columns, that is in no quotes; -1: there is none.
+// breakOf returns the last unquoted space in a command, within width columns; -1 if no space qualifies.
 func breakOf(command string, width int) int {
 	cut, quote := -1, rune(0)
 	for i, r := range command {

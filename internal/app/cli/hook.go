@@ -64,15 +64,15 @@ journal.`),
 	}
 }
 
-// takeDown has take write what was read into the report of the agent whose claude calls, unless
-// it could not be read (unread), and returns the agent's record. Errors go to the journal, and
-// never to the agent. For a caller that is no recorded agent nothing is done.
+// takeDown calls take to write into the report of the agent whose claude is calling, unless reading failed (unread). It
+// returns the agent's record. Errors go to the journal, not to the agent. If the caller is no recorded agent, it does
+// nothing.
 func (f *factory) takeDown(ctx context.Context, what string, take func(context.Context, report.Caller, *store.Store, time.Time) error, unread error) (r agent.Record, recorded bool) {
 	caller := report.Caller{
 		Handle: agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
 		Root: os.Getenv(agent.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
 	}
-	caller.Dir, _ = os.Getwd() // without one, Root has to do
+	caller.Dir, _ = os.Getwd() // without it, Root is used
 	opened, record, err := caller.Open()
 	if err != nil {
 		return agent.Record{}, false

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/team/keep"
 )
 
-// sayTranscript says that a transcript was put back, or is shorter than it was; to scripts too.
+// sayTranscript reports, also to scripts, that a transcript was restored or is shorter than before.
 func (f *factory) sayTranscript(handle agent.Handle, back *keep.Restored, loss *keep.Loss) {
 	if back != nil {
 		f.say("%s: its transcript %s; the whole one was put back from %s: %s", handle, back.What, back.From, back.To)
@@ -31,7 +31,7 @@ func (f *factory) warnUnkept(verb string, handle agent.Handle, err error) {
 	}
 }
 
-// keptLine reports whether the conversation outlives Claude's own transcript.
+// keptLine describes whether the conversation outlives Claude's own transcript.
 func keptLine(v inspect.View) string {
 	if v.Unkept != nil {
 		return "not as it should be: " + v.Unkept.Error()

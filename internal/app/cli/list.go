@@ -75,7 +75,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 		inspect.Measure(rows)
 	}
 	outcome := &partial{of: len(rows)}
-	said := map[string]bool{} // one tmux server that is down concerns all of its agents
+	said := map[string]bool{} // a tmux server that is down affects all its agents: report it once
 	for i := range rows {
 		row := &rows[i]
 		if row.Err == nil {
@@ -120,7 +120,7 @@ func (f *factory) printList(rows []inspect.Row, o *listOptions, bands agent.Band
 	return t.flush()
 }
 
-// printTabs is the list for scripts.
+// printTabs prints the list for scripts.
 func (f *factory) printTabs(rows []inspect.Row, o *listOptions) error {
 	t := f.newTable()
 	for i := range rows {
@@ -145,10 +145,10 @@ func (f *factory) printTabs(rows []inspect.Row, o *listOptions) error {
 	return t.flush()
 }
 
-// notAllowed marks a record that nobody vouches for.
+// notAllowed marks a record that the user has not allowed.
 const notAllowed = "not allowed"
 
-// sharedConversations finds agents that are in one conversation, which forks.
+// sharedConversations finds agents that share a conversation, which forks it.
 func sharedConversations(rows []inspect.Row) map[agent.Handle][]agent.Handle {
 	by := map[agent.SessionID][]agent.Handle{}
 	for _, row := range rows {
@@ -167,8 +167,7 @@ func sharedConversations(rows []inspect.Row) map[agent.Handle][]agent.Handle {
 	return shared
 }
 
-// urgency orders a list: what needs a person, what is at work, what waits for work, what was
-// stopped.
+// urgency returns the order of an agent in a list: first those that need a person, then working, idle and stopped ones.
 func urgency(row *inspect.Row) int {
 	switch state := row.Status.State; {
 	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, isUndesired(row):
@@ -182,7 +181,7 @@ func urgency(row *inspect.Row) int {
 	}
 }
 
-// isUndesired reports whether an agent runs that should not, or does not run that should.
+// isUndesired reports whether an agent runs although it should not, or does not run although it should.
 func isUndesired(row *inspect.Row) bool {
 	return row.Record.Handle != "" && row.Status.State != agent.Backoff && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
 }

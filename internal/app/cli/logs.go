@@ -128,7 +128,7 @@ func (f *factory) printSaid(m history.Said) error {
 	return err
 }
 
-// moment is a time at the beginning of a line.
+// moment formats the time at the start of a line.
 func (f *factory) moment(at time.Time) string {
 	switch {
 	case at.IsZero():
@@ -140,7 +140,7 @@ func (f *factory) moment(at time.Time) string {
 	}
 }
 
-// shortened cuts a text, and says so.
+// shortened cuts a text, and marks the cut.
 func shortened(text string, limit int) string {
 	if len(text) <= limit {
 		return text

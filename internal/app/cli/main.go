@@ -1,7 +1,6 @@
-// Package cli is the command line: the cobra tree, a file a command, and all that
-// is printed. A command binds flags to an options struct and hands it to a function
-// that never sees cobra. Data goes to stdout, everything else to stderr. Only this
-// package knows colours, widths and exit codes; only main exits.
+// Package cli is the command line: the cobra tree, one file per command, and all output. A command binds flags to an
+// options struct and passes it to a function that does not use cobra. Data goes to stdout, everything else to stderr.
+// Only this package handles colours, widths and exit codes; only main exits.
 package cli
 
 import (
@@ -41,12 +40,12 @@ func execute(ctx context.Context, args []string, streams Streams) int {
 		return 0
 	}
 	if _, atWork := errors.AsType[*verbError](err); !atWork && asksForJSON(args) {
-		f.json = true // parsing had not come to --json
+		f.json = true // parsing stopped before --json
 	}
 	return f.report(err)
 }
 
-// asksForJSON reports whether a command line that cannot be parsed asks for its errors as JSON.
+// asksForJSON reports whether a command line that cannot be parsed asks for JSON errors.
 func asksForJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -58,14 +57,12 @@ func asksForJSON(args []string) bool {
 	})
 }
 
-// exitError ends the program with a code and without a message, such as claude's exit
-// code, passed on by the launcher.
+// exitError ends the program with a code and without a message. The launcher passes on claude's exit code with it.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// verbError is an error of a verb at work: "resume alpha: cause". Any other error
-// comes from the parsing of the command line.
+// verbError is an error of a running verb: "resume alpha: cause". Any other error comes from parsing the command line.
 type verbError struct {
 	what string
 	err  error
@@ -75,7 +72,7 @@ func (e *verbError) Error() string { return e.what + ": " + e.err.Error() }
 
 func (e *verbError) Unwrap() error { return e.err }
 
-// failed adds to an error in the course of what it happened.
+// failed adds the verb and its arguments to an error.
 func failed(err error, what ...string) error {
 	if err == nil {
 		return nil
@@ -83,7 +80,7 @@ func failed(err error, what ...string) error {
 	return &verbError{what: strings.Join(what, " "), err: err}
 }
 
-// looked is failed for a verb that only looks: its interruption needs no message.
+// looked is failed for a read-only verb: its interruption needs no message.
 func looked(err error, what ...string) error {
 	if errors.Is(err, context.Canceled) {
 		return exitError(fail.Interrupted)
@@ -91,8 +88,7 @@ func looked(err error, what ...string) error {
 	return failed(err, what...)
 }
 
-// partial is the outcome of a verb that was asked to do several things. The causes
-// were reported one by one already.
+// partial is the outcome of a verb with several targets. The causes have already been reported.
 type partial struct {
 	failures []error
 	of       int
@@ -100,7 +96,7 @@ type partial struct {
 
 func (p *partial) Error() string { return fmt.Sprintf("%d of %d failed", len(p.failures), p.of) }
 
-// failed is the error of what was done, if there was one.
+// failed returns the error; nil if all succeeded.
 func (p *partial) failed() error {
 	if len(p.failures) == 0 {
 		return nil
@@ -108,8 +104,7 @@ func (p *partial) failed() error {
 	return p
 }
 
-// kind is Partial when some succeeded, else what the failures have in common. An interrupt
-// comes before both.
+// kind returns Partial if some succeeded, otherwise the kind that the failures share. An interrupt has priority.
 func (p *partial) kind() fail.Kind {
 	if slices.ContainsFunc(p.failures, func(err error) bool { return fail.KindOf(err) == fail.Interrupted }) {
 		return fail.Interrupted
@@ -124,7 +119,7 @@ func (p *partial) kind() fail.Kind {
 	return first
 }
 
-// report prints an error and returns the exit code that it stands for.
+// report prints an error and returns its exit code.
 func (f *factory) report(err error) int {
 	if code, ok := errors.AsType[exitError](err); ok {
 		return int(code)

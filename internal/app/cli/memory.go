@@ -52,7 +52,7 @@ The observer runs within nbs-worker serve, or as nbs-worker memory work. It cost
 	return cmd
 }
 
-// remembering completes a verb of the memory that has --json.
+// remembering completes a memory verb that has --json.
 func (f *factory) remembering(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		return failed(run(c.Context(), args), "memory "+c.Name())
@@ -60,7 +60,7 @@ func (f *factory) remembering(cmd *cobra.Command, run func(ctx context.Context, 
 	return f.withJSON(cmd)
 }
 
-// remembered calls use with what is remembered in the project. Errors: NotFound when nothing ever was.
+// remembered calls use with the project's memory. Errors: NotFound if there is no memory yet.
 func (f *factory) remembered(ctx context.Context, use func(s *supervisor.Supervisor, m memory.Store) error) error {
 	s, err := f.supervisor()
 	if err != nil {
@@ -81,7 +81,7 @@ func openMemory(ctx context.Context, in *store.Store) (memory.Store, error) {
 	return services.OpenMemory(ctx, in, false)
 }
 
-// forget removes all that is remembered of an agent that was dismissed, if the caller may.
+// forget removes the memory of a dismissed agent, if the caller may.
 func forget(ctx context.Context, s *supervisor.Supervisor, handle agent.Handle) error {
 	if !services.HasMemory(s.Store) {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// noteOptions are those of a note by hand.
+// noteOptions are the options of a note by hand.
 type noteOptions struct {
 	kind, text, textFile string
 	facts, files         []string

@@ -18,7 +18,7 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// memoryQuery is which observations are wanted, as it was typed.
+// memoryQuery selects observations, as typed.
 type memoryQuery struct {
 	words  []string
 	handle string
@@ -121,7 +121,7 @@ func newMemoryShowCmd(f *factory) *cobra.Command {
 	return f.remembering(cmd, func(ctx context.Context, args []string) error { return runMemoryShow(ctx, f, args) })
 }
 
-// observationIDs checks that each argument is the id of an observation.
+// observationIDs checks that each argument is an observation ID.
 func observationIDs(cmd *cobra.Command, args []string) error {
 	_, err := parseIDs(args)
 	if err == nil && len(args) == 0 {

@@ -65,7 +65,7 @@ func runMemoryStatus(ctx context.Context, f *factory) error {
 	return t.flush()
 }
 
-// howFar is how far the agents are observed, and what that has cost today; nothing where nothing was ever remembered.
+// howFar returns the progress of the observers and their cost today; nothing if there is no memory yet.
 func (f *factory) howFar(ctx context.Context, in *store.Store) (all []memory.StatusOf, spent int, err error) {
 	m, err := openMemory(ctx, in)
 	if fail.KindOf(err) == fail.NotFound {
@@ -82,7 +82,7 @@ func (f *factory) howFar(ctx context.Context, in *store.Store) (all []memory.Sta
 	return all, spent, err
 }
 
-// observed are the agents whose memory is on.
+// observed returns the agents whose memory is on.
 func observed(s *supervisor.Supervisor) []agent.Handle {
 	handles, _ := s.Store.Handles()
 	on := []agent.Handle{}
@@ -138,8 +138,8 @@ func runMemoryCheck(ctx context.Context, f *factory) error {
 	})
 }
 
-// takenForObservers names the conversations of agents whose ids are kept as observers': the next turn of such an
-// observer would be the agent's.
+// takenForObservers names agents whose conversation ID is recorded as an observer's: the observer's next turn would run
+// in the agent's conversation.
 func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines []string) {
 	handles, _ := s.Store.Handles()
 	for _, handle := range handles {
@@ -156,7 +156,7 @@ func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines [
 	return lines
 }
 
-// oneFile checks that one file is named.
+// oneFile checks that exactly one file is named.
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fail.Errorf(fail.BadInput, "memory %s: one file is needed, %d given", cmd.Name(), len(args)).Hint("%s --help", cmd.CommandPath())
@@ -213,7 +213,7 @@ func runMemoryExport(ctx context.Context, f *factory, args []string) error {
 	})
 }
 
-// newFile makes a file that is not there. Errors: Conflict.
+// newFile creates a file that must not exist. Errors: Conflict.
 func newFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {

@@ -55,7 +55,7 @@ func runMemorySwitch(ctx context.Context, f *factory, verb string, on bool, hand
 		return failed(err, verb)
 	}
 	return f.each(ctx, verb, handles, len(handles) > 1, 1, func(handle agent.Handle) (outcome, error) {
-		if on { // a database that cannot be made is an error now, and not first of the observer
+		if on { // a database that cannot be created is an error now, not only in the observer
 			if _, err := s.Store.Load(handle); err != nil {
 				return outcome{}, err
 			}

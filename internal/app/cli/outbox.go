@@ -87,7 +87,7 @@ func runOutboxList(f *factory, handles []agent.Handle) error {
 	for _, handle := range handles {
 		of, err := keptOf(s, handle)
 		kept = append(kept, of...)
-		if err != nil { // the others are listed all the same
+		if err != nil { // the others are still listed
 			broken = errors.Join(broken, fmt.Errorf("%s: %w", handle, err))
 		}
 	}
@@ -97,7 +97,7 @@ func runOutboxList(f *factory, handles []agent.Handle) error {
 	return errors.Join(f.printKept(kept), broken)
 }
 
-// keptOf returns what is kept for an agent; beside an error what can be read of it.
+// keptOf returns an agent's outbox. With an error it returns the readable messages.
 func keptOf(s *supervisor.Supervisor, handle agent.Handle) ([]wire.Kept, error) {
 	r, err := s.Store.Load(handle)
 	if err != nil {
@@ -121,7 +121,7 @@ func (f *factory) printKept(kept []wire.Kept) error {
 			since = t.time(*k.Created)
 		}
 		if k.State == queue.Sending {
-			k.Reason = "" // of the try before
+			k.Reason = "" // of the previous try
 		}
 		line, _, _ := strings.Cut(k.Text, "\n")
 		t.row(text(string(k.Handle)), text(k.ID), text(state), since, text(k.Reason), text(fit(line, beginning)))
@@ -129,7 +129,7 @@ func (f *factory) printKept(kept []wire.Kept) error {
 	return t.flush()
 }
 
-// keptCmd is a verb for one message that is kept.
+// keptCmd is a verb for one message in an outbox.
 func keptCmd(f *factory, verb, short, long string, codes []fail.Kind, run func(context.Context, agent.Handle, string) error) *cobra.Command {
 	return f.withJSON(&cobra.Command{
 		Use:     verb + " <handle> <id>",
@@ -193,7 +193,7 @@ the exit code are those of nbs-worker send --queue. Only a person may do this.`,
 		})
 }
 
-// deliverLimit is how long a deliverer waits for an agent that is about to be ready.
+// deliverLimit is how long a deliverer waits for an agent that is almost ready.
 const deliverLimit = time.Minute
 
 func newOutboxDeliverCmd(f *factory) *cobra.Command {

@@ -6,13 +6,12 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// pasteable adds the global flags of this call to the commands in a text: without them
-// a command that is pasted would act on another project or tmux server. The caller's
-// environment needs no flags, since a pasted command has it too. A command follows a colon
-// or a comma; elsewhere "nbs-worker" is a word of the sentence.
+// pasteable adds the global flags of this call to the commands in a text. Without them a pasted command would act on
+// another project or tmux server. The caller's environment needs no flags, since a pasted command has it too. A command
+// follows a colon or a comma; elsewhere "nbs-worker" is a word of the sentence.
 func (f *factory) pasteable(text string) string {
 	flags := ""
-	if f.root != "" && !strings.Contains(text, "nbs-worker --root ") { // else it is about another project
+	if f.root != "" && !strings.Contains(text, "nbs-worker --root ") { // otherwise it names another project
 		flags += " --root " + lineQuote(f.root)
 	}
 	if f.socket != "" && !strings.Contains(text, "--tmux-socket ") {
@@ -26,8 +25,7 @@ func (f *factory) pasteable(text string) string {
 	return strings.NewReplacer(": "+name, ": "+command, ", "+name, ", "+command).Replace(text)
 }
 
-// lineQuote is shellQuote for a place of one line: what follows a line break would look
-// like a line of ours.
+// lineQuote is shellQuote for text within one line: text after a line break would look like our own output.
 func lineQuote(word string) string {
 	if strings.ContainsRune(word, '\n') {
 		return human.ShellWord(word)

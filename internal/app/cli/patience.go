@@ -13,19 +13,19 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// How long a verb waits for agents, and what it says meanwhile.
+// How long a verb waits for agents, and what it prints while it waits.
 
-// noticeAfter is when a verb that waits says for whom.
+// noticeAfter is when a waiting verb names the agent that it waits for.
 const noticeAfter = time.Second
 
-// Claude's shell tool ends a command after two minutes, with all that the command has found out. What an agent calls
-// waits less than that, unless --timeout is given: for agentLimit, and for the reply to a message until replyLimit.
+// Claude's shell tool ends a command after two minutes, and its output is lost. A command of an agent waits less,
+// unless --timeout is given: agentLimit, or replyLimit for the reply to a message.
 const (
 	agentLimit = 90 * time.Second
 	replyLimit = 110 * time.Second
 )
 
-// patience is how long a verb waits: as long as --timeout says, or as usual, or when an agent calls for agentLimit.
+// patience returns how long a verb waits: as --timeout says, or agentLimit for an agent, or as usual.
 func patience(s *supervisor.Supervisor, given bool, usual time.Duration) (limit time.Duration, shortened bool) {
 	if given || !s.CalledByAgent() {
 		return usual, false
@@ -33,7 +33,7 @@ func patience(s *supervisor.Supervisor, given bool, usual time.Duration) (limit 
 	return agentLimit, true
 }
 
-// limitWords is how long a verb waits, for a notice.
+// limitWords formats a verb's time limit for a notice.
 func limitWords(limit time.Duration) string {
 	if limit == 0 {
 		return ", without a limit"
@@ -41,7 +41,7 @@ func limitWords(limit time.Duration) string {
 	return ", for at most " + limit.String()
 }
 
-// afterASecond calls notice if the verb still waits then. stop ends that, and returns when notice has.
+// afterASecond calls notice after a second, unless stop is called first. stop waits until notice has returned.
 func afterASecond(ctx context.Context, notice func(ctx context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var noticing sync.WaitGroup
@@ -55,7 +55,7 @@ func afterASecond(ctx context.Context, notice func(ctx context.Context)) (stop f
 	return func() { cancel(); noticing.Wait() }
 }
 
-// sending is how messages are sent by one command.
+// sending is how one command sends messages.
 type sending struct {
 	message.Sender
 	*factory
@@ -64,7 +64,7 @@ type sending struct {
 	shortened bool // the caller is an agent, which cannot wait long
 }
 
-// newSending is how a message is sent. given: the caller has said how long it waits.
+// newSending returns how to send a message. given: the caller has set the timeout.
 func (f *factory) newSending(s *supervisor.Supervisor, m message.Message, given bool) *sending {
 	out := &sending{Sender: message.Sender{Supervisor: s}, factory: f, message: m}
 	out.message.Timeout, out.shortened = patience(s, given, m.Timeout)
@@ -102,13 +102,13 @@ func (s *sending) to(ctx context.Context, handle agent.Handle) (message.Receipt,
 	return receipt, late
 }
 
-// mayQueue reports whether the message could be left in an outbox.
+// mayQueue reports whether the message could be put in an outbox.
 func (s *sending) mayQueue() bool {
 	return s.verb == "send" && !s.message.Raw && !s.message.Reply && !s.message.Force
 }
 
-// notice says that the agent is waited for, and why. ours is what is waited for in a turn that began after the verb; "":
-// nothing.
+// notice prints that the verb waits for the agent, and why. ours describes the wait if the turn began after the verb;
+// "": no notice then.
 func (s *sending) notice(ctx context.Context, handle agent.Handle, began time.Time, ours string) {
 	r, err := s.Store.Load(handle)
 	if err != nil {

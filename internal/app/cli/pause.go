@@ -84,7 +84,7 @@ func runUnpause(ctx context.Context, f *factory) error {
 	return nil
 }
 
-// notePause says beside what is printed that the project is paused.
+// notePause adds a note to the output if the project is paused.
 func (f *factory) notePause(s *supervisor.Supervisor) {
 	pause, err := s.Store.Watching().Paused()
 	if err != nil {

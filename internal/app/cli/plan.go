@@ -12,13 +12,12 @@ import (
 	"nbs-worker/internal/team/launch"
 )
 
-// planned is what a start would run.
+// planned returns what a start would run.
 func (f *factory) planned(p launch.Plan) outcome {
 	return outcome{json: wire.NewPlan(p), print: func() error { return f.printPlan(p) }}
 }
 
-// printPlan prints on stdout the command as a shell would take it, though no shell will
-// be between us and claude.
+// printPlan prints the command on stdout in shell syntax, although no shell will run it.
 func (f *factory) printPlan(p launch.Plan) error {
 	r := p.Record
 	if p.Restores != nil {
@@ -28,7 +27,7 @@ func (f *factory) printPlan(p launch.Plan) error {
 	words = append(append(words, envWords(&r)...), shellQuote(p.Program))
 	for i, arg := range p.Args {
 		if i > 0 && p.Args[i-1] == "--settings" {
-			arg = "{...}" // nobody reads our hooks; --json has them
+			arg = "{...}" // hooks are too long to read; --json has them
 		}
 		words = append(words, shellQuote(arg))
 	}
@@ -40,7 +39,7 @@ func (f *factory) printPlan(p launch.Plan) error {
 	return err
 }
 
-// envWords are what a shell would need to give claude the variables of a record.
+// envWords returns a record's variables for claude in shell syntax.
 func envWords(r *agent.Record) []string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
@@ -62,7 +61,7 @@ func shellQuote(word string) string {
 		return word
 	}
 	if strings.ContainsRune(word, '\n') && human.IsLegible(word) {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" // of several lines, as it was typed
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" // multi-line, as typed
 	}
 	return human.ShellWord(word)
 }

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// powers is what each verb does, and by what right. The factory opens no project for a verb that is not here.
+// powers maps each verb to its rights. The factory opens no project for a verb that is missing here.
 var powers = map[string]caller.Rule{
 	"version":                       {Right: caller.Anyone, What: "print versions"},
 	"schema":                        {Right: caller.Anyone, What: "print the shapes of the JSON"},
@@ -87,14 +87,14 @@ var powers = map[string]caller.Rule{
 	"memory forget":        {Right: caller.Person, What: "forget what is remembered"},
 }
 
-// verbOf is the verb as powers names it.
+// verbOf returns a verb's name in powers.
 func verbOf(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
 }
 
-// permitted hands a project to the verb that runs, if the caller has the right to it. An agent's command then works in
-// the environment with which the agent was started: what the command starts inherits it, tmux finds its configuration by
-// it, and the agent may have set other variables for the command.
+// permitted opens a project for the running verb, if the caller has the right. An agent's command then gets the
+// environment that the agent was started with. Its child processes inherit that, tmux finds its configuration by it,
+// and the agent may have set other variables for the command.
 func (f *factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
 	rule, declared := powers[f.verb]
 	if !declared {

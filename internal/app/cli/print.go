@@ -28,8 +28,8 @@ func writeJSON(to io.Writer, value any) error {
 	return err
 }
 
-// escaped replaces by \u escapes what encoding/json leaves in a string although it steers a terminal
-// or is invisible there: the control characters from 7F to 9F, and those that show nothing.
+// escaped replaces characters that encoding/json leaves unescaped although they control a terminal or are invisible:
+// the control characters 7F to 9F, and invisible ones.
 func escaped(text string) string {
 	if !strings.ContainsFunc(text, human.IsUnclear) {
 		return text
@@ -49,11 +49,11 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// printError prints an error, on one line unless it quotes a text of several lines, and each remedy
-// on a line of its own; with --json as one object.
+// printError prints an error, on one line unless it quotes a multi-line text, and each remedy on its own line. With
+// --json it prints one object.
 func (f *factory) printError(handle agent.Handle, err error) {
 	if f.json {
-		_ = writeJSON(f.streams.Err, f.failure(handle, err)) // there is nobody left to tell
+		_ = writeJSON(f.streams.Err, f.failure(handle, err)) // a failed write to stderr cannot be reported
 		return
 	}
 	fmt.Fprintf(f.streams.Err, "nbs-worker: %s\n", indented(human.Legible(err.Error())))
@@ -62,17 +62,17 @@ func (f *factory) printError(handle agent.Handle, err error) {
 	}
 }
 
-// failure is an error as programs read it.
+// failure returns an error in its JSON form.
 func (f *factory) failure(handle agent.Handle, err error) wire.Failure {
 	hints := agent.Mapped(f.hintsOf(err), func(hint string) string { return strings.TrimPrefix(f.pasteable("hint: "+hint), "hint: ") })
 	message := err.Error()
 	if verb, ok := errors.AsType[*verbError](err); ok && handle != "" {
-		message = verb.err.Error() // the handle stands beside it
+		message = verb.err.Error() // the handle is a separate field
 	}
 	return wire.NewFailure(handle, f.kindOf(err), message, hints)
 }
 
-// kindOf returns the kind of an error; one that is no verb's was made in typing, and is BadInput.
+// kindOf returns the kind of an error. An error from parsing the command line is BadInput.
 func (f *factory) kindOf(err error) fail.Kind {
 	if _, atWork := errors.AsType[*verbError](err); !atWork {
 		return fail.BadInput
@@ -80,7 +80,7 @@ func (f *factory) kindOf(err error) fail.Kind {
 	return fail.KindOf(err)
 }
 
-// line writes a text to stderr, the lines after its first one indented; with --json as an object.
+// line writes a text to stderr and indents all lines after the first; with --json as an object.
 func (f *factory) line(text string) {
 	if f.json {
 		_ = writeJSON(f.streams.Err, wire.Note{Note: text})
@@ -94,17 +94,17 @@ func (f *factory) hint(format string, args ...any) {
 	f.line(f.pasteable("hint: " + fmt.Sprintf(format, args...)))
 }
 
-// note tells a person at a terminal what happened; a script has the exit code.
+// note prints a message for a person at a terminal; a script has the exit code.
 func (f *factory) note(format string, args ...any) {
 	if f.streams.ErrTTY && !f.json {
 		f.line(f.pasteable(fmt.Sprintf(format, args...)))
 	}
 }
 
-// say prints a line on stderr, for scripts too: something happened beyond what was asked for.
+// say prints a line on stderr, for scripts too, about an effect beyond the request.
 func (f *factory) say(format string, args ...any) {
 	f.line("nbs-worker: " + fmt.Sprintf(format, args...))
 }
 
-// sayNote says what else there is to know about what is printed.
+// sayNote prints additional information about the output.
 func (f *factory) sayNote(note string) { f.line("note: " + note) }

@@ -11,9 +11,9 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// readFile reads the text file that a flag names, or with - stdin, if the caller may have a file read: an agent must not
-// learn what is in a file, or that there is one. what names the text in an error, which never quotes it.
-// Errors: Held, and those of readText.
+// readFile reads the text file that a flag names (-: stdin), if the caller may read files. Otherwise an agent could
+// learn a file's content, or that it exists. what names the text in errors, which never quote it. Errors: Held, and
+// those of readText.
 func (f *factory) readFile(s *supervisor.Supervisor, what, flag, path string) (string, error) {
 	if path != "-" {
 		if err := s.CheckFile(flag, path); err != nil {
@@ -23,10 +23,10 @@ func (f *factory) readFile(s *supervisor.Supervisor, what, flag, path string) (s
 	return readText(what, path, f.streams.In)
 }
 
-const textLimit = 1 << 20 // bytes; what claude takes is checked later
+const textLimit = 1 << 20 // bytes; claude's own limit is checked later
 
-// readText reads a text from a file, or with - from in. what names the text in an error.
-// Errors: NotFound, BadInput.
+// readText reads a text from a file, or from in if path is -. what names the text in errors. Errors: NotFound,
+// BadInput.
 func readText(what, path string, in io.Reader) (string, error) {
 	if path != "-" {
 		file, err := os.Open(path)
@@ -51,7 +51,7 @@ func readText(what, path string, in io.Reader) (string, error) {
 	return string(text), agent.CheckText(what+" "+human.Quote(path), string(text))
 }
 
-// checkTexts refuses arguments that are no text, whatever they are for: what we keep is JSON, which changes them.
+// checkTexts refuses arguments that are not valid text: our JSON files would change them.
 func checkTexts(args []string) error {
 	for _, arg := range args {
 		if err := agent.CheckText("the argument "+human.Quote(arg), arg); err != nil {

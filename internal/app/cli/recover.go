@@ -158,7 +158,7 @@ func (o *recoverOptions) check() error {
 	return nil
 }
 
-// inOrder puts those of the handles first that --order names, in its order.
+// inOrder moves the handles that --order names to the front, in its order.
 func inOrder(handles []agent.Handle, first []string) []agent.Handle {
 	place := func(handle agent.Handle) int {
 		i := slices.IndexFunc(first, func(name string) bool { return handle.Same(agent.Handle(name)) })
@@ -172,7 +172,7 @@ func inOrder(handles []agent.Handle, first []string) []agent.Handle {
 	return ordered
 }
 
-// noteOrder notes the names in --order that have no turn in this run: one may be misspelt.
+// noteOrder notes the names in --order that match no agent of this run: one may be misspelt.
 func (f *factory) noteOrder(handles []agent.Handle, first []string) {
 	for _, name := range first {
 		if !slices.ContainsFunc(handles, agent.Handle(name).Same) {
@@ -181,7 +181,7 @@ func (f *factory) noteOrder(handles []agent.Handle, first []string) {
 	}
 }
 
-// recovered returns the exit code of a run as an error.
+// recovered returns the error with the exit code of a run.
 func recovered(cases []recovery.Case) error {
 	var well, heal, sick int
 	for i := range cases {
@@ -206,7 +206,7 @@ func recovered(cases []recovery.Case) error {
 	}
 }
 
-// showStep tells a person at a terminal what is done, and what came of it.
+// showStep shows a step and its result to a person at a terminal.
 func (f *factory) showStep(c *recovery.Case) {
 	s := c.Steps[len(c.Steps)-1]
 	if s.Result == "" {
@@ -240,7 +240,7 @@ func (f *factory) printRecovery(cases []recovery.Case) error {
 	return t.flush()
 }
 
-// leftWords are why nothing more was done, with what came of the last step where that did not help.
+// leftWords describes why the run stopped, with the result of the last step if that did not help.
 func leftWords(c *recovery.Case) string {
 	if len(c.Steps) == 0 || c.Left == "" {
 		return c.Left

@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// resumeOptions are the words of one resume, as they were typed.
+// resumeOptions are the options of one resume, as typed.
 type resumeOptions struct {
 	selection
 
@@ -127,7 +127,7 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 			return f.planned(plan), nil
 		}
 		started, err := s.Resume(ctx, handle, resume)
-		if started.Fresh { // said to scripts too: a conversation was replaced
+		if started.Fresh { // for scripts too: a conversation was replaced
 			f.say("resume %s: a new conversation in place of %s", handle, wire.NewStarted(started).Previous)
 		}
 		f.sayStarted(handle, started)
@@ -138,7 +138,7 @@ func runResume(ctx context.Context, f *factory, o *resumeOptions) error {
 	})
 }
 
-// takes tells which agents --down and --all are for.
+// takes reports whether --down and --all include an agent.
 func (o *resumeOptions) takes(row inspect.Row) bool {
 	if row.Status.Running() {
 		return o.all && o.force

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands makes each of them by its name.
+// commands lists the commands by name.
 var commands = []struct {
 	name string
 	make func(*factory) *cobra.Command
@@ -53,16 +53,15 @@ var commands = []struct {
 	{"schema", newSchemaCmd},
 }
 
-// Tree returns the commands for what reads them without running one, such as the
-// generator of the man pages.
+// Tree returns the commands for programs that read them without running one, such as the man page generator.
 func Tree() *cobra.Command {
 	root := newRootCmd(&factory{})
-	root.InitDefaultCompletionCmd() // a run adds it by itself; it writes to the stdout of that moment
+	root.InitDefaultCompletionCmd() // a run adds it itself; it writes to the stdout of that moment
 	return root
 }
 
-// newRootCmd makes the tree of commands, for a command line. When the line begins with a command,
-// the others are left out: to make them takes longer than to parse its flags.
+// newRootCmd creates the command tree for a command line. If the line begins with a command, the others are left out:
+// creating them takes longer than parsing its flags.
 func newRootCmd(f *factory, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nbs-worker",
@@ -101,8 +100,8 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 			return cmd.Help()
 		},
 
-		// Printed in cobra's words: with a template of ours the linker keeps text/template, and for it each method
-		// of each type, which makes the program, and what a launcher has resident, larger by a fifth.
+		// Printed by cobra's default: with a custom template the linker keeps text/template and all methods of all
+		// types. That makes the program, and a launcher's resident memory, a fifth larger.
 		Version: version(),
 	}
 	flags := root.PersistentFlags()
@@ -126,7 +125,7 @@ func addCommands(f *factory, root *cobra.Command, args []string) {
 	for _, c := range commands {
 		if len(args) > 0 && args[0] == c.name {
 			root.AddCommand(c.make(f))
-			root.CompletionOptions.DisableDefaultCmd = true // it would be made at each run
+			root.CompletionOptions.DisableDefaultCmd = true // it would be created on each run
 			return
 		}
 	}
@@ -140,7 +139,7 @@ func addCommands(f *factory, root *cobra.Command, args []string) {
 	help.ValidArgsFunction = completeTopics
 }
 
-// knownTopic refuses help about an unknown topic; cobra's own help would end with 0.
+// knownTopic refuses help about an unknown topic; cobra's own help would exit with 0.
 func knownTopic(help *cobra.Command, args []string) error {
 	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
 		return errUnknownCommand(help.Root(), args[len(args)-1])
@@ -148,7 +147,7 @@ func knownTopic(help *cobra.Command, args []string) error {
 	return nil
 }
 
-// withJSON gives a reporting command its --json.
+// withJSON adds --json to a reporting command.
 func (f *factory) withJSON(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON on stdout")
 	return cmd

@@ -39,7 +39,7 @@ This is also the launcher: the command that spawn and resume give to tmux.`,
 	}
 }
 
-// ended returns the outcome of a verb that has run claude: claude's exit code, or an error.
+// ended returns the outcome of a verb that ran claude: claude's exit code, or an error.
 func ended(code int, err error, what ...string) error {
 	if err == nil && code != 0 {
 		return exitError(code)
@@ -59,7 +59,7 @@ func runRun(ctx context.Context, f *factory, handle agent.Handle) (int, error) {
 	return runHere(ctx, f, s, handle, ready, err)
 }
 
-// runHere is the launcher in the caller's terminal, unless the agent could not be readied.
+// runHere runs the launcher in the caller's terminal, unless the agent could not be prepared.
 func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared, unready error) (int, error) {
 	f.sayTranscript(handle, ready.Restored, ready.Loss)
 	if unready != nil {
@@ -68,8 +68,8 @@ func runHere(ctx context.Context, f *factory, s *supervisor.Supervisor, handle a
 	return lead(ctx, f, s.Store, handle, ready.Invocation, ready.GiveBack)
 }
 
-// runLaunched is the launcher in a pane. It was started in the project root, and
-// trusts nothing else of an environment that the tmux server has had for days.
+// runLaunched runs the launcher in a pane. It starts in the project root. It trusts no other part of the environment,
+// which the tmux server may have had for days.
 func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.Invocation) (int, error) {
 	root, err := absolute(".")
 	if err != nil {
@@ -83,21 +83,20 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 	return lead(ctx, f, opened, handle, id, nil)
 }
 
-// restarter prepares the restarts of a launcher. It acts in the environment that each launch brings,
-// and not in that of the pane.
+// restarter prepares the restarts of a launcher. It uses the environment of each launch, not the pane's.
 func (f *factory) restarter(opened *store.Store, program string) supervisor.Restarter {
 	return supervisor.Restarter{Observer: observe.Observer{
 		Store: opened, Tmux: tmux.New, Program: program, UID: os.Geteuid(), Now: time.Now,
 	}}
 }
 
-// lead runs the launcher, which goes on when the terminal's signals arrive: they are claude's to answer.
+// lead runs the launcher. The launcher ignores the terminal's signals: claude handles them.
 func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Handle, id agent.Invocation, giveBack func()) (int, error) {
 	f.launches.Store(true)
-	debug.SetGCPercent(-1)  // it sleeps, and would be woken every two minutes to collect nothing
-	const enough = 64 << 20 // bytes; should it ever need more, it collects
+	debug.SetGCPercent(-1)  // it sleeps, and would wake up every two minutes to collect nothing
+	const enough = 64 << 20 // bytes; if it ever needs more, it collects
 	debug.SetMemoryLimit(enough)
-	program, _ := os.Executable() // without, claude finds it on the PATH
+	program, _ := os.Executable() // without it, claude finds it on the PATH
 	l := &launcher.Launcher{
 		Store: opened, Pane: launcher.PaneEnv(), Program: program, Now: time.Now, Restarts: f.restarter(opened, program),
 		Tell: func(what string) { f.say("%s %s", handle, what) }, GiveBack: giveBack,

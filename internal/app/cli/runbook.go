@@ -54,7 +54,7 @@ $handle. The program's pages are examples: nbs-worker runbook show fixup`,
 	return cmd
 }
 
-// runbooks is where the pages are found, also where there is no project.
+// runbooks returns the places of pages, even without a project.
 func (f *factory) runbooks() (runbook.Pages, error) {
 	s, err := f.planner()
 	if err != nil {
@@ -141,7 +141,7 @@ func runRunbookShow(f *factory, name string) error {
 	return err
 }
 
-// page finds the page that runs under a name, and notes why a page of the project under it does not.
+// page finds the page that runs under a name. If the project has a page of that name that does not run, it notes why.
 func (f *factory) page(name string) (runbook.Found, error) {
 	shelf, err := f.runbooks()
 	if err != nil {
@@ -155,7 +155,7 @@ func (f *factory) page(name string) (runbook.Found, error) {
 	return page, err
 }
 
-// onePage checks the name of a page, so that what cannot be one is refused before anything is opened.
+// onePage checks the name of a page, so that an invalid one is refused before anything is opened.
 func onePage(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fail.Errorf(fail.BadInput, "%s: one name of a runbook is needed, %d given", cmd.CommandPath(), len(args)).
@@ -164,7 +164,7 @@ func onePage(cmd *cobra.Command, args []string) error {
 	return runbook.ParseName(args[0])
 }
 
-// completePages offers the pages.
+// completePages completes the pages.
 func (f *factory) completePages(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	shelf, err := f.runbooks()
 	if err != nil || len(args) > 0 {

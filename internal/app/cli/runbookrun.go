@@ -120,7 +120,7 @@ func (f *factory) planRunbook(o *runbookOptions) (runbook.Found, runbook.Plan, e
 	return page, plan, err
 }
 
-// asker asks a person; nil where there is none.
+// asker returns a function that asks a person; nil if there is no person at a terminal.
 func (f *factory) asker() func(question string) bool {
 	if !f.streams.InTTY || !f.streams.ErrTTY {
 		return nil
@@ -148,19 +148,19 @@ func (f *factory) printPlanned(page runbook.Found, plan runbook.Plan, first int)
 	return nil
 }
 
-// commandLine is a command of ours as it can be pasted.
+// commandLine formats a command of this program for pasting.
 func commandLine(args []string) string {
 	return "nbs-worker " + strings.Join(agent.Mapped(args, lineQuote), " ")
 }
 
-// completeSteps offers the steps of the page that was typed.
+// completeSteps completes the steps of the typed page.
 func (f *factory) completeSteps(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return f.ofPage(args, func(page *runbook.Page) []string {
 		return agent.Mapped(page.Steps, func(step runbook.Step) string { return step.Name + "\t" + step.Title })
 	}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completeParameters offers the parameters of the page that was typed.
+// completeParameters completes the parameters of the typed page.
 func (f *factory) completeParameters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return f.ofPage(args, func(page *runbook.Page) []string {
 		return agent.Mapped(page.Parameters, func(p runbook.Parameter) string { return p.Name + "=\t" + p.About })

@@ -13,11 +13,11 @@ import (
 	"nbs-worker/internal/team/recovery/runbook"
 )
 
-// ownVerbs runs the verbs of this program for a runbook: in this process, so that a verb has the
-// runbook's caller, and is interrupted and killed with it.
+// ownVerbs runs this program's verbs for a runbook, in this process. So a verb has the runbook's caller, and is
+// interrupted and killed with it.
 type ownVerbs struct{ *factory }
 
-// notInSteps are the commands that no step runs, and why.
+// notInSteps are the commands that a step cannot run, and why.
 var notInSteps = map[string]string{
 	"runbook":    "a runbook does not run another one",
 	"attach":     "it takes a person's terminal",
@@ -49,7 +49,7 @@ func (v *ownVerbs) Check(args []string) error {
 	return nil
 }
 
-// isEndless reports whether a verb goes on until it is interrupted, by the flags that were read of it.
+// isEndless reports whether a verb runs until it is interrupted, given its parsed flags.
 func isEndless(cmd *cobra.Command) bool {
 	has := func(name string) bool {
 		flag := cmd.Flags().Lookup(name)
@@ -58,7 +58,7 @@ func isEndless(cmd *cobra.Command) bool {
 	return has("follow") || strings.HasSuffix(cmd.CommandPath(), " memory work") && !has("once")
 }
 
-// checkLine reads the command line of a verb, and does not run it.
+// checkLine parses the command line of a verb without running it.
 func checkLine(cmd *cobra.Command, args []string) error {
 	if err := cmd.ParseFlags(args); err != nil {
 		return cmd.FlagErrorFunc()(cmd, err)
@@ -72,7 +72,7 @@ func checkLine(cmd *cobra.Command, args []string) error {
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
 
-// Run implements [runbook.Verbs]. A verb is given no input; with --json its output is kept.
+// Run implements [runbook.Verbs]. A verb gets no input; with --json its output is captured.
 func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
 	streams := v.streams
 	streams.In, streams.InTTY = strings.NewReader(""), false
@@ -89,8 +89,8 @@ func (v *ownVerbs) Run(ctx context.Context, args []string) runbook.Outcome {
 	return runbook.Outcome{Code: code, Out: out.String(), Errors: errs.String()}
 }
 
-// restoreEnvironment undoes what a verb that an agent calls does to the environment of this process: the next
-// verb would act on the project and the tmux server of the agent, and not on those of the runbook.
+// restoreEnvironment undoes the changes that an agent's verb makes to this process's environment. Otherwise the next
+// verb would act on the agent's project and tmux server, not on those of the runbook.
 func restoreEnvironment(before []string) error {
 	if slices.Equal(os.Environ(), before) {
 		return nil
@@ -98,7 +98,7 @@ func restoreEnvironment(before []string) error {
 	return replaceEnvironment(before)
 }
 
-// here has a verb act on the project of this call.
+// here makes a verb act on the project of this call.
 func (v *ownVerbs) here(args []string) []string {
 	var flags []string
 	if v.root != "" {

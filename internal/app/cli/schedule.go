@@ -61,14 +61,14 @@ run once. Intervals follow the clock, not a start: every 15m is each quarter of 
 	return cmd
 }
 
-// plan is the file of the project, and how far its entries came.
+// plan is the project's schedule file, and how far its entries got.
 type plan struct {
 	file   *schedule.File
 	lasts  map[string]schedule.Last
-	barred error // why nothing of it runs; nil when it is allowed
+	barred error // why it does not run; nil if it is allowed
 }
 
-// schedules reads what is to be run when, which may be looked at also before it is allowed.
+// schedules reads the schedule file. It may be viewed before it is allowed.
 func (f *factory) schedules() (plan, error) {
 	s, err := f.supervisor()
 	if err != nil {
@@ -107,10 +107,10 @@ func newScheduleListCmd(f *factory) *cobra.Command {
 	return f.withJSON(cmd)
 }
 
-// listed are the schedules for a verb that lists them: of a project without any an empty list.
+// listed returns the schedules for a verb that lists them; an empty list if the project has no schedules.
 func (f *factory) listed() (plan, error) {
 	p, err := f.schedules()
-	if fail.KindOf(err) == fail.NotFound && f.opened != nil { // else there is no project
+	if fail.KindOf(err) == fail.NotFound && f.opened != nil { // otherwise there is no project
 		f.note("%s; how to write some: nbs-worker schedule --help", err)
 		return plan{file: &schedule.File{}}, nil
 	}
@@ -151,7 +151,7 @@ func runScheduleList(f *factory) error {
 	return t.flush()
 }
 
-// clock is a time that is to come.
+// clock formats a future time.
 func (f *factory) clock(at time.Time) cell {
 	if f.streams.OutTTY {
 		return cell{text: at.Local().Format(time.DateTime)}

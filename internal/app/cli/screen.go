@@ -51,8 +51,8 @@ func runScreen(ctx context.Context, f *factory, handle agent.Handle) error {
 	return err
 }
 
-// runLastScreen prints the last screen of an agent that has ended, made safe: programs have drawn it,
-// and a tool that reads the record would hand it to the terminal as it is.
+// runLastScreen prints the last screen of an ended agent, made safe: programs have drawn it, and a tool that reads the
+// record would send it to the terminal unchanged.
 func runLastScreen(f *factory, args []string) error {
 	if len(args) != 1 {
 		return fail.Errorf(fail.BadInput, "session: --last-screen takes one handle, %d given", len(args)).

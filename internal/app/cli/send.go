@@ -22,8 +22,8 @@ type sendOptions struct {
 	selection
 
 	message message.Message
-	words   []string // behind the first handle, where the text is the last of them
-	text    string   // as it was given: "-" for standard input
+	words   []string // after the first handle, when the text is the last of them
+	text    string   // as typed: "-" for standard input
 	file    string
 
 	timeoutGiven bool
@@ -102,7 +102,7 @@ func (o *sendOptions) bind(f *factory, cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("queue", "force")
 }
 
-// positional takes the text off the handles.
+// positional separates the text from the handles.
 func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	switch {
 	case cmd.Flags().Changed("file"):
@@ -127,8 +127,8 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// unquoted refuses a text of several words without quotes, of which only the last one would reach the agent: the first
-// handle is an agent's, of those behind it none is, and not all resemble one.
+// unquoted refuses a multi-word text without quotes, since only its last word would reach the agent. That is the case
+// if the first handle is an agent's, the later ones are not, and not all of those resemble one.
 func (o *sendOptions) unquoted(f *factory, s *supervisor.Supervisor) error {
 	if o.all || len(o.handles) < 2 || len(o.words) == 0 {
 		return nil
@@ -138,7 +138,7 @@ func (o *sendOptions) unquoted(f *factory, s *supervisor.Supervisor) error {
 		_, err := s.Store.Load(handle)
 		absent, isAbsent := errors.AsType[*store.AbsentError](err)
 		if isFirst := i == 0; isAbsent == isFirst {
-			return nil // it is reported for this agent
+			return nil // the error is reported for this agent
 		}
 		if !isAbsent {
 			continue
@@ -192,8 +192,7 @@ func runSend(ctx context.Context, f *factory, o *sendOptions) error {
 	})
 }
 
-// received is what is printed of a receipt. Without --json that is nothing for one that was held: the
-// error says why.
+// received returns the output for a receipt. Without --json a held message prints nothing: the error states the reason.
 func (f *factory) received(receipt message.Receipt, o *sendOptions, err error) outcome {
 	switch {
 	case f.json && receipt.Word == message.Held && cannotBe(err):
@@ -212,8 +211,8 @@ func (f *factory) received(receipt message.Receipt, o *sendOptions, err error) o
 	return made
 }
 
-// cannotBe reports whether an error says that what was asked for cannot be done at all: there is no such agent, or it is
-// no request. It has no result then, which would read as "try again later".
+// cannotBe reports whether an error means that the request can never succeed: no such agent, or an invalid request.
+// Then there is no result, which would read as "try again later".
 func cannotBe(err error) bool {
 	kind := fail.KindOf(err)
 	return err != nil && (kind == fail.NotFound || kind == fail.BadInput || kind == fail.Unfit)

@@ -87,7 +87,7 @@ For a service unit: nbs-worker export systemd.`, fail.Failed, fail.NotFound, fai
 
 func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 	asked := services.ServeOptions{Chats: o.chats, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.say}
-	s, err := f.planner() // who may not serve learns nothing of a file
+	s, err := f.planner() // a refused caller learns nothing about a file
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func runServe(ctx context.Context, f *factory, o *serveOptions) error {
 	return services.Serve(ctx, asked, f.newProject)
 }
 
-// listen opens the address of the metrics, if one was named. Errors: BadInput.
+// listen opens the address of the metrics, if one is given. Errors: BadInput.
 func (o *serveOptions) listen(ctx context.Context) (net.Listener, error) {
 	if o.metrics == "" {
 		return nil, nil //nolint:nilnil // none was asked for

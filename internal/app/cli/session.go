@@ -90,7 +90,7 @@ func runSession(ctx context.Context, f *factory, handles []agent.Handle) error {
 	})
 }
 
-// line is one row of what session prints.
+// line is one row of session's output.
 type line struct{ name, value string }
 
 func (f *factory) printView(v inspect.View, bands agent.Bands) error {
@@ -99,7 +99,7 @@ func (f *factory) printView(v inspect.View, bands agent.Bands) error {
 
 const valueIndent = 17 // columns
 
-// printLines prints lines, with their values in at most width columns; 0: as they are.
+// printLines prints lines, with their values wrapped to width columns; 0: not wrapped.
 func (f *factory) printLines(lines []line, width int) error {
 	for _, l := range lines {
 		values := strings.Split(human.Legible(l.value), "\n")
@@ -175,7 +175,7 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 	return lines
 }
 
-// modelLine is the recorded model, and the one that runs.
+// modelLine formats the recorded model and the running one.
 func modelLine(v *inspect.View) string {
 	line := modelName(v.Record.Model)
 	if runs := inspect.RunningModel(&v.Sight); runs != "" && runs != v.Record.Model {
@@ -184,8 +184,7 @@ func modelLine(v *inspect.View) string {
 	return line
 }
 
-// stateLine says the state, since when, and who says so: "idle for 3m12s, says Claude's
-// registry".
+// stateLine formats the state, its age and its source: "idle for 3m12s, says Claude's registry".
 func stateLine(s agent.Status) string {
 	words := s.Word()
 	if s.Retry != nil {
@@ -195,7 +194,7 @@ func stateLine(s agent.Status) string {
 		words += " (" + s.Detail + ")"
 	}
 	switch {
-	case s.Age == nil || s.Source == agent.FromScreen || s.Down(): // the exit says when
+	case s.Age == nil || s.Source == agent.FromScreen || s.Down(): // the exit line has the time
 	case *s.Age < time.Second:
 		words += " just now"
 	default:
@@ -204,7 +203,7 @@ func stateLine(s agent.Status) string {
 	return words + ", says " + sources[s.Source]
 }
 
-// restartLine is the restart policy, and what it remembers.
+// restartLine formats the restart policy and its memory.
 func (f *factory) restartLine(r *agent.Record) string {
 	text, kept := string(r.LaunchRestart()), r.Restarts
 	if n := len(kept.Counted); n > 0 {
@@ -216,7 +215,7 @@ func (f *factory) restartLine(r *agent.Record) string {
 	return text
 }
 
-// sources are who says in which state an agent is.
+// sources names the sources of an agent's state.
 var sources = map[string]string{
 	agent.FromRegistry: "Claude's registry", agent.FromHooks: "claude's hooks", agent.FromScreen: "its screen",
 	agent.FromProcess: "its process", agent.FromRecord: "its record",
@@ -297,7 +296,7 @@ func (f *factory) exitLine(r agent.Record) string {
 	return text
 }
 
-// errorLine is the error with which the last turn ended.
+// errorLine formats the error that ended the last turn.
 func (f *factory) errorLine(last *inspect.LastError) string {
 	text := fmt.Sprintf("%s, %s", f.when(last.At), last.Class)
 	if last.Text != "" {
@@ -306,8 +305,8 @@ func (f *factory) errorLine(last *inspect.LastError) string {
 	return text
 }
 
-// lastLines returns the last n lines of a screen that are not blank, cut to the width of the terminal: a screen may be
-// wider, and its rulers are.
+// lastLines returns the last n lines of a screen that are not blank, cut to the terminal's width: a screen and its
+// rulers may be wider.
 func (f *factory) lastLines(screen string, n int) string {
 	var lines []string
 	for l := range strings.Lines(screen) {
@@ -328,7 +327,7 @@ func (f *factory) when(at time.Time) string {
 	return f.shownTime(at, time.Now())
 }
 
-// shownTime is a time as the reader of stdout needs it: a person, or a program.
+// shownTime formats a time for the reader of stdout: a person, or a program.
 func (f *factory) shownTime(at, now time.Time) string {
 	if f.streams.OutTTY {
 		return human.Ago(at, now)

@@ -45,7 +45,7 @@ has, unless it was spawned with --may-manage (8).`,
 	})
 }
 
-// setPositional checks a handle, and that something is to be changed.
+// setPositional checks the handle, and that there is something to change.
 func setPositional(cmd *cobra.Command, args []string) error {
 	if err := oneHandle(cmd, args[:min(1, len(args))]); err != nil {
 		return err
@@ -72,10 +72,10 @@ func runSet(ctx context.Context, f *factory, handle agent.Handle, words []string
 	return f.showOne(outcome{json: wire.NewSet(changed), handle: changed.Record.Handle, words: setWords(changed)})
 }
 
-// setKeys are what set changes, in the order of its help.
+// setKeys are the fields that set changes, in the order of its help.
 var setKeys = []string{"model", "permission-mode", "prompt", "restart"}
 
-// parseSet reads what is to be changed, each thing once.
+// parseSet parses the changes, each field at most once.
 func (f *factory) parseSet(words []string) (set supervisor.Set, err error) {
 	given := map[string]bool{}
 	for _, word := range words {
@@ -115,7 +115,7 @@ func (f *factory) parseSetting(set *supervisor.Set, key, value string) error {
 	}
 }
 
-// setWords says what was changed, and when it counts.
+// setWords describes what was changed, and when it takes effect.
 func setWords(changed supervisor.Changed) string {
 	if len(changed.Changes) == 0 {
 		return "nothing changed: it is so already"
@@ -131,7 +131,7 @@ func setWords(changed supervisor.Changed) string {
 	return strings.Join(words, "; ")
 }
 
-// valueWords is a value in a sentence.
+// valueWords formats a value for a sentence.
 func valueWords(value string) string {
 	const long = 40
 	if len(value) > long || strings.ContainsAny(value, " \n\t") {
@@ -140,7 +140,7 @@ func valueWords(value string) string {
 	return cmp.Or(value, "none")
 }
 
-// completeSet offers a handle, then what can be set.
+// completeSet completes a handle, then the fields.
 func (f *factory) completeSet(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return f.handlesWhere(anybody)(cmd, args, toComplete)

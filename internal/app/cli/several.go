@@ -18,17 +18,17 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// selection is which agents a verb is to act on, as it was typed.
+// selection is which agents a verb acts on, as typed.
 type selection struct {
 	handles []agent.Handle
-	all     bool // of the project
-	down    bool // that should run, and do not
-	yes     bool // without being asked
+	all     bool // all of the project
+	down    bool // those that should run and do not
+	yes     bool // skip the question
 
-	stopped []agent.Handle // of all that were looked at, those that a person has stopped
+	stopped []agent.Handle // agents of the selection that a person has stopped
 }
 
-// positional checks the handles: some, or --all in their place.
+// positional checks the handles: at least one, or --all instead.
 func (o *selection) positional(cmd *cobra.Command, args []string) error {
 	o.handles = handlesOf(args)
 	switch {
@@ -42,7 +42,7 @@ func (o *selection) positional(cmd *cobra.Command, args []string) error {
 	return someHandles(cmd, args)
 }
 
-// String is the selection as it is typed.
+// String returns the selection as typed.
 func (o *selection) String() string {
 	switch {
 	case o.all:
@@ -54,10 +54,10 @@ func (o *selection) String() string {
 	}
 }
 
-// several reports whether the outcome is a list, whatever its length.
+// several reports whether the output is a list, of any length.
 func (o *selection) several() bool { return o.all || o.down || len(o.handles) > 1 }
 
-// resolve finds the handles. wanted picks those of --all.
+// resolve finds the handles. wanted filters those of --all.
 func (o *selection) resolve(ctx context.Context, s *supervisor.Supervisor, wanted func(inspect.Row) bool) ([]agent.Handle, error) {
 	if !o.all && !o.down {
 		return o.handles, nil
@@ -68,7 +68,7 @@ func (o *selection) resolve(ctx context.Context, s *supervisor.Supervisor, wante
 	}
 	handles := []agent.Handle{}
 	for _, row := range rows {
-		if row.Record.Handle == "" || wanted(row) { // the verb reports a record that cannot be read
+		if row.Record.Handle == "" || wanted(row) { // the verb reports an unreadable record
 			handles = append(handles, row.Handle)
 		}
 		if row.Record.Handle != "" && row.Record.LaunchDesired() == agent.DesiredStopped && !row.Status.Running() {
@@ -78,7 +78,7 @@ func (o *selection) resolve(ctx context.Context, s *supervisor.Supervisor, wante
 	return handles, nil
 }
 
-// noteStopped tells who is left as a person has stopped them, by a verb for the agents that should run.
+// noteStopped names the agents that a verb leaves alone because a person has stopped them.
 func (f *factory) noteStopped(o *selection) {
 	if len(o.stopped) > 0 {
 		f.sayNote("left as they were stopped: " + joined(o.stopped))
@@ -86,7 +86,7 @@ func (f *factory) noteStopped(o *selection) {
 	}
 }
 
-// hintBack tells how stopped agents are brought back.
+// hintBack prints how to resume stopped agents.
 func (f *factory) hintBack(handles []agent.Handle) {
 	f.hint("to bring them back: nbs-worker resume %s", strings.ReplaceAll(joined(handles), ",", ""))
 }
@@ -106,7 +106,7 @@ func (o *selection) confirm(f *factory, verb string, handles []agent.Handle) err
 	return nil
 }
 
-// handlesOf are handles that were checked, each once.
+// handlesOf returns checked handles, each once.
 func handlesOf(args []string) []agent.Handle {
 	var handles []agent.Handle
 	for _, arg := range args {
@@ -121,21 +121,21 @@ func joined(handles []agent.Handle) string {
 	return strings.Join(agent.Mapped(handles, func(handle agent.Handle) string { return string(handle) }), ", ")
 }
 
-// outcome is the result of a verb for one agent; the zero value prints nothing. Beside an error it
-// is what is known nevertheless.
+// outcome is the result of a verb for one agent; the zero value prints nothing. With an error, it holds what is known
+// in spite of it.
 type outcome struct {
 	json   any // for programs
 	handle agent.Handle
-	words  string       // what a person reads behind the handle; a script reads the handle alone
-	print  func() error // in place of both, for what is more than a line
+	words  string       // for people, after the handle; scripts get only the handle
+	print  func() error // replaces both, for output of more than a line
 }
 
-// atOnce is how many agents are started or ended at a time.
+// atOnce returns how many agents are started or ended at a time.
 func atOnce() int { return turns.AtOnce() }
 
-// each does one thing to several agents, at most atOnce at a time. One failure does not keep the
-// others from their turn. Each result is printed when it is there, JSON at the end, in the
-// order of the handles, as an array also of one. After an interrupt nothing more is begun.
+// each does one thing to several agents, at most atOnce at a time. A failure does not stop the others. Each result is
+// printed when it is there. JSON is printed at the end, in the order of the handles, as an array even for one. After an
+// interrupt nothing new is started.
 func (f *factory) each(ctx context.Context, verb string, handles []agent.Handle, several bool, atOnce int, do func(agent.Handle) (outcome, error)) error {
 	f.handles = handles
 	if !several && !f.json {
@@ -191,7 +191,7 @@ func (f *factory) eachOf(ctx context.Context, verb string, handles []agent.Handl
 	return sum.failed()
 }
 
-// showOne prints what became of the one agent that a verb was for.
+// showOne prints the result of a verb for one agent.
 func (f *factory) showOne(made outcome) error {
 	if f.json {
 		return f.printJSON(made.json)
@@ -199,7 +199,7 @@ func (f *factory) showOne(made outcome) error {
 	return f.show(made, "")
 }
 
-// show prints what became of an agent: for a script its handle, for a person one line with it.
+// show prints the result for an agent: its handle for a script, one line with it for a person.
 func (f *factory) show(made outcome, progress string) error {
 	if made.print != nil {
 		return made.print()
@@ -213,8 +213,8 @@ func (f *factory) show(made outcome, progress string) error {
 	return err
 }
 
-// oneHandle and someHandles check the positional arguments of a verb, so that a
-// name which cannot be an agent's is refused before anything is opened.
+// oneHandle and someHandles check the positional arguments of a verb. An invalid handle is refused before anything is
+// opened.
 func oneHandle(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fail.Errorf(fail.BadInput, "%s: one handle is needed, %d given", cmd.Name(), len(args)).

@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// spawnOptions are the words of one spawn, as they were typed.
+// spawnOptions are the options of one spawn, as typed.
 type spawnOptions struct {
 	handle, model, permissionMode, restart, cwd, sessionID string
 	env, claudeArgs                                        []string
@@ -93,7 +93,7 @@ func (o *spawnOptions) bind(f *factory, cmd *cobra.Command) {
 	completeWith(cmd, "restart", completeRestarts)
 }
 
-// positional splits the arguments: a handle, its first message, and what follows --.
+// positional splits the arguments: a handle, its first message, and the arguments after --.
 func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, o.claudeArgs = args[:at], args[at:]
@@ -120,7 +120,7 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// runSpawn returns claude's exit code where it ran in the foreground.
+// runSpawn returns claude's exit code if claude ran in the foreground.
 func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	spawn, err := o.parse(f)
 	if err != nil {
@@ -139,7 +139,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	if o.start.dryRun || !f.opened.Exists() {
 		plan, err := s.PlanSpawn(spawn)
 		if err != nil {
-			return 0, err // before a project is made for an agent that cannot be started
+			return 0, err // before a project is created for nothing
 		}
 		if o.start.dryRun {
 			return 0, f.showOne(f.planned(plan))
@@ -163,7 +163,7 @@ func runSpawn(ctx context.Context, f *factory, o *spawnOptions) (int, error) {
 	return 0, f.showOne(f.started(started))
 }
 
-// parse checks what was typed and what the environment says.
+// parse checks the options and the environment.
 func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 	start, err := o.start.parse(f, agent.Handle(o.handle))
 	if err != nil {
@@ -199,7 +199,7 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 	return spawn, err
 }
 
-// sayFolder says where an agent works, if that is not the folder of this call, as below the project root.
+// sayFolder prints where an agent works, if that is not the folder of this call.
 func (f *factory) sayFolder(r *agent.Record) {
 	here, err := absolute(".")
 	cwd, root := r.LaunchCwd(), ""

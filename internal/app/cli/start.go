@@ -41,8 +41,8 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("timeout", "no-wait")
 }
 
-// parse checks what was typed, for the start of one agent, or of several when handle is "". A prompt
-// file is read by takePrompt.
+// parse checks the options, for the start of one agent, or of several if handle is "". takePrompt reads the prompt
+// file.
 func (o *startOptions) parse(f *factory, handle agent.Handle) (launch.Start, error) {
 	start := launch.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust.given, Progress: f.progress(handle)}
 	var err error
@@ -64,7 +64,7 @@ func (o *startOptions) parse(f *factory, handle agent.Handle) (launch.Start, err
 }
 
 func trimPrompt(start *launch.Start, given bool) error {
-	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops the space around it too
+	start.Prompt = strings.TrimSpace(start.Prompt) // claude drops surrounding space too
 	if given && start.Prompt == "" {
 		return fail.Errorf(fail.BadInput, "the prompt is blank")
 	}
@@ -89,12 +89,12 @@ func readPrompt(path string, in io.Reader, start *launch.Start) (err error) {
 	return trimPrompt(start, true)
 }
 
-// progress returns a function that tells a person what a slow start waits for.
+// progress returns a function that shows a person what a slow start waits for.
 func (f *factory) progress(handle agent.Handle) func(string) {
 	return func(what string) { f.note("%s: %s", handle, what) }
 }
 
-// sayStarted says what happened beyond a start, to scripts too, and also of one that failed or is late.
+// sayStarted reports effects beyond a start, to scripts too, even of a failed or late start.
 func (f *factory) sayStarted(handle agent.Handle, started supervisor.Started) {
 	f.warnUnkept("keep", handle, started.Unkept)
 	f.sayTranscript(handle, started.Restored, started.Loss)
@@ -113,12 +113,12 @@ func (f *factory) sayStarted(handle agent.Handle, started supervisor.Started) {
 	if started.Unsaved != "" {
 		f.say("%s: its turns are being lost: %s", handle, started.Unsaved)
 	}
-	if started.Old { // it is up and it is what was asked for; what it does later is not known
+	if started.Old { // it runs and is what was asked for; its later output is unknown
 		f.hint("claude %s is older than any that nbs-worker is tested with", human.Quote(started.Record.ClaudeVersion))
 	}
 }
 
-// started is the outcome of a start.
+// started returns the outcome of a start.
 func (f *factory) started(started supervisor.Started) outcome {
 	r := &started.Record
 	words := fmt.Sprintf("%s, model %s, %s, session %s, tmux %s", started.Status.Word(), modelName(r.Model), r.LaunchPermissionMode(), r.SessionID, r.TmuxSession)

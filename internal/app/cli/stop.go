@@ -90,13 +90,13 @@ An agent may not dismiss another, unless it was spawned with --may-manage (8).`,
 type endingOptions struct {
 	selection
 
-	forgets bool // what is remembered of the agents
+	forgets bool // also forgets the agents' memory
 }
 
-// ending is what stop and dismiss have in common.
+// ending is the function behind stop or dismiss.
 type ending func(*supervisor.Supervisor, context.Context, agent.Handle) (supervisor.Stopped, error)
 
-// endedAs is what became of an agent, by the verb.
+// endedAs names the result, by verb.
 var endedAs = map[string]string{"stop": "stopped", "dismiss": "dismissed"}
 
 func runEnding(ctx context.Context, f *factory, verb string, o *endingOptions, takes func(inspect.Row) bool, end ending) error {

@@ -16,30 +16,29 @@ type Streams struct {
 	Out    io.Writer
 	Err    io.Writer
 	InTTY  bool
-	OutTTY bool // a person reads stdout
+	OutTTY bool // stdout is a terminal
 	ErrTTY bool
 	Color  bool
-	Width  int // of the terminal that stdout is, in columns; 0: not known
+	Width  int // of stdout's terminal, in columns; 0: unknown
 }
 
-// System returns the streams of this process. What else it inherited goes to nothing that it starts: a lock that a
-// script holds by flock(1) would be held by the tmux server for as long as that lives.
+// System returns the streams of this process. No child process inherits other descriptors. Otherwise the tmux server
+// would hold a script's flock(1) lock for as long as it lives.
 func System() Streams {
-	_ = unix.CloseRange(firstInherited, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // kernels before 5.11 do not know it
+	_ = unix.CloseRange(firstInherited, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // kernels before 5.11 lack this
 	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
 	if s.OutTTY {
 		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 when it does not say
+		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if unknown
 	}
 	return s
 }
 
-const firstInherited = 3 // behind stdin, stdout and stderr
+const firstInherited = 3 // after stdin, stdout and stderr
 
-// watched is the stdout of cobra, which prints help and completion scripts. It remembers a
-// failed write and hides it from cobra, which ignores some failures and takes others for
-// errors of the command line.
+// watched is the stdout of cobra, which prints help and completion scripts. It records a failed write and hides it from
+// cobra, which ignores some failures and treats others as command line errors.
 type watched struct {
 	to      io.Writer
 	failure error
@@ -52,7 +51,7 @@ func (w *watched) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// isPlain reports quickly whether a text, as most do, holds nothing but printable ASCII.
+// isPlain reports whether a text is only printable ASCII, as most are. It is fast.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -62,8 +61,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// indented makes the lines after the first recognisable as its continuation: text of
-// somebody else's must not look like a line of ours.
+// indented marks the lines after the first as a continuation: foreign text must not look like our own output.
 func indented(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines[1:] {

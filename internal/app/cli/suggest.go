@@ -13,10 +13,10 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// What to type in place of what was typed.
+// Suggestions for wrong input.
 
-// otherNames are the words by which other tools call what a verb does, by the line to type. A word that is one letter
-// away from a verb, such as top from stop, is here too when it means something else.
+// otherNames maps a command line to the words that other tools use for it. A word that is one letter away from a verb,
+// such as top from stop, is listed too if it means something different.
 var otherNames = map[string][]string{
 	"list":                          {"ps", "status", "agents", "cost", "costs"},
 	"list --usage":                  {"top", "usage", "stats", "metrics"},
@@ -50,7 +50,7 @@ var otherNames = map[string][]string{
 	"attach HANDLE":                 {"enter", "open", "focus", "switch", "join", "connect", "fg", "login"},
 }
 
-// noVerb are words for what nbs-worker does not do, and how it is done.
+// noVerb maps words for what nbs-worker does not do to how it is done.
 var noVerb = map[string]string{
 	"approve": answerHint, "answer": answerHint, "accept": answerHint, "deny": answerHint, "reject": answerHint, "yes": answerHint, "no": answerHint,
 	"rename": renameHint, "mv": renameHint,
@@ -65,13 +65,13 @@ const (
 	gitHint    = "nbs-worker leaves git to you; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
 )
 
-// errUnknownCommand is the error for words of which the first is no command of parent.
+// errUnknownCommand returns the error for words that do not begin with a command of parent.
 func errUnknownCommand(parent *cobra.Command, words ...string) error {
 	hint := suggestion(parent, words[0])
 	if len(words) > 1 {
 		if handle, err := agent.ParseHandle(words[1]); err == nil {
 			if words[0] == "status" {
-				hint = "did you mean: nbs-worker session HANDLE" // of one agent; without a handle it is list
+				hint = "did you mean: nbs-worker session HANDLE" // for one agent; without a handle it is list
 			}
 			hint = strings.ReplaceAll(hint, "HANDLE", string(handle))
 		}
@@ -79,7 +79,7 @@ func errUnknownCommand(parent *cobra.Command, words ...string) error {
 	return fail.Errorf(fail.BadInput, "unknown command %s", human.Quote(words[0])).Hint("%s", hint)
 }
 
-// suggestion is what to type in the place of a word that is no command of parent.
+// suggestion returns what to type instead of an unknown command of parent.
 func suggestion(parent *cobra.Command, typed string) string {
 	if !parent.HasParent() {
 		for ours, words := range otherNames {
@@ -103,7 +103,7 @@ func suggestion(parent *cobra.Command, typed string) string {
 	return parent.CommandPath() + " --help"
 }
 
-// hintsOf are the remedies of an error. A handle that no agent has is followed by this line for the agent that was
+// hintsOf returns the remedies of an error. For an unknown handle it adds this command line with the handle that was
 // probably meant. A resume that is to be repeated with --force keeps its other flags.
 func (f *factory) hintsOf(err error) []string {
 	hints := fail.HintsOf(err)
@@ -111,7 +111,7 @@ func (f *factory) hintsOf(err error) []string {
 		hints = append([]string{"did you mean: " + f.lineFor(absent.Handle, absent.Near)}, hints...)
 	}
 	if slip, ok := errors.AsType[*agent.SlipError](err); ok {
-		if near, exactly := f.lineWith(slip.Name, slip.Near), f.lineWith(slip.Name, slip.Exactly); near != exactly { // else it is not on this line
+		if near, exactly := f.lineWith(slip.Name, slip.Near), f.lineWith(slip.Name, slip.Exactly); near != exactly { // it is on this line
 			hints = append(hints, "did you mean: "+near, "or, if there is such a model: "+exactly)
 		}
 	}
@@ -119,21 +119,21 @@ func (f *factory) hintsOf(err error) []string {
 	for i, hint := range hints {
 		before, rest, isResume := strings.Cut(hint, again)
 		handle, isForced := strings.CutSuffix(rest, force)
-		if f.verb == "resume" && fail.KindOf(err) == fail.Conflict && isResume && isForced { // nothing was begun
+		if f.verb == "resume" && fail.KindOf(err) == fail.Conflict && isResume && isForced { // nothing was started
 			hints[i] = before + f.lineFor(agent.Handle(handle), agent.Handle(handle)) + force
 		}
 	}
 	return hints
 }
 
-// lineWith is this command line with a value in the place of another.
+// lineWith returns this command line with one value replaced.
 func (f *factory) lineWith(old, value string) string {
 	words := []string{"nbs-worker"}
 	for i := 0; i < len(f.args); i++ {
 		arg := f.args[i]
 		switch {
 		case isGlobal(arg):
-			i += globalWords(arg) - 1 // a hint repeats it by itself
+			i += globalWords(arg) - 1 // hints add it anyway
 			continue
 		case arg == old:
 			arg = value
@@ -145,7 +145,7 @@ func (f *factory) lineWith(old, value string) string {
 	return strings.Join(words, " ")
 }
 
-// lineJoining is this command line with the words that follow one of its words as a single one.
+// lineJoining returns this command line with the given words after one of its words joined into one.
 func (f *factory) lineJoining(before string, words []string) string {
 	line, left, begun := []string{"nbs-worker"}, words, false
 	for i := 0; i < len(f.args); i++ {
@@ -166,13 +166,13 @@ func (f *factory) lineJoining(before string, words []string) string {
 	return strings.Join(line, " ")
 }
 
-// isGlobal reports whether an argument is a flag that says on which project or server a command acts.
+// isGlobal reports whether an argument is a flag that selects the project or the tmux server.
 func isGlobal(arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	return name == "--root" || name == "--tmux-socket"
 }
 
-// globalWords is how many arguments such a flag has, with its value.
+// globalWords returns how many arguments such a flag takes, with its value.
 func globalWords(arg string) int {
 	if strings.Contains(arg, "=") {
 		return 1
@@ -180,7 +180,7 @@ func globalWords(arg string) int {
 	return 2
 }
 
-// lineFor is this command line for one agent of those that it names, under the name that is to stand there.
+// lineFor returns this command line for only one of its agents, under the given name.
 func (f *factory) lineFor(handle, name agent.Handle) string {
 	words, named := []string{"nbs-worker"}, false
 	others := slices.DeleteFunc(slices.Clone(f.handles), handle.Same)

@@ -11,16 +11,16 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// table has two readers. On a terminal it has a header, aligned columns that fit it, colours
-// and relative times; in a pipe it has tabs and nothing else.
+// table has two formats. On a terminal it has a header, aligned columns that fit, colours and relative times. In a pipe
+// it has only tabs.
 type table struct {
 	*factory
 	out  *bufio.Writer
-	rows [][]cell // of people, until all are there
+	rows [][]cell // for people, until all are there
 	now  time.Time
 
 	header []string
-	under  int // how many of the last columns stand below their row, by name, where the table is too wide for the terminal
+	under  int // if the table is too wide, this many of the last columns are printed below their row, by name
 }
 
 // cell is one field; colour is an ANSI code of two digits.
@@ -31,7 +31,7 @@ type cell struct {
 
 const plain, bold, dim, red, green, yellow, cyan = "", "01", "02", "31", "32", "33", "36"
 
-// coloured puts a text in a colour, for whoever sees colours.
+// coloured colours a text if colours are on.
 func (f *factory) coloured(colour, text string) string {
 	if !f.streams.Color || colour == plain {
 		return text
@@ -40,7 +40,7 @@ func (f *factory) coloured(colour, text string) string {
 }
 
 func (f *factory) newTable(header ...string) *table {
-	const whole = 64 << 10 // bytes: the reader is woken once
+	const whole = 64 << 10 // bytes: so that the reader is woken once
 	t := &table{factory: f, now: time.Now(), out: bufio.NewWriterSize(f.streams.Out, whole), header: header}
 	if f.streams.OutTTY && len(header) > 0 {
 		t.row(agent.Mapped(header, func(name string) cell { return cell{text: name, colour: bold} })...)
@@ -89,7 +89,7 @@ func (t *table) flush() error {
 	return t.out.Flush()
 }
 
-// below prints the fields of a row that have no column, each by its name, and those that are short on one line.
+// below prints the fields of a row that have no column, each with its name. Short ones share a line.
 func (t *table) below(row []cell, from int) {
 	const indent = 4
 	line := ""
@@ -114,7 +114,7 @@ func (t *table) printBelow(indent int, line string) {
 	}
 }
 
-// natural are the widths of the columns that show every field as it is.
+// natural returns the widths of the columns that show each field in full.
 func (t *table) natural() []int {
 	var widths []int
 	for _, row := range t.rows {
@@ -128,7 +128,7 @@ func (t *table) natural() []int {
 	return widths
 }
 
-// total is the width of a line with such columns.
+// total returns the width of a line with these columns.
 func total(widths []int) int {
 	sum := -gap
 	for _, width := range widths {
@@ -137,8 +137,8 @@ func total(widths []int) int {
 	return sum
 }
 
-// narrowed are the widths at which the columns fit the terminal. The widest give way, to the width at which a state can
-// still be read.
+// narrowed returns the widths at which the columns fit the terminal. The widest columns shrink first, but not so far
+// that a state becomes unreadable.
 func (t *table) narrowed(widths []int) []int {
 	const least = 10
 	for over := total(widths) - t.streams.Width; t.streams.Width > 0 && over > 0; over-- {
@@ -151,7 +151,7 @@ func (t *table) narrowed(widths []int) []int {
 	return widths
 }
 
-// fit cuts a text to a width, and shows that it did.
+// fit cuts a text to a width, and marks the cut.
 func fit(text string, width int) string {
 	if columns(text) <= width {
 		return text
@@ -159,7 +159,7 @@ func fit(text string, width int) string {
 	return string([]rune(text)[:width-1]) + "…"
 }
 
-// oneLine is text as a field can show it.
+// oneLine returns a text in a form that fits a field.
 func oneLine(text string) string {
 	if isPlain(text) {
 		return text
@@ -191,7 +191,7 @@ func text(s string) cell {
 	return cell{text: s}
 }
 
-// pid is shown for a process that runs; the pid of a dead one is anybody's.
+// pid formats the pid of a running process; that of a dead one may belong to another process.
 func pid(n int, status agent.Status) cell {
 	if n == 0 || !status.SamePID {
 		return text("")

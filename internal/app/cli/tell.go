@@ -57,7 +57,7 @@ chat gets it in words. In the policy of watch, with the folder of the project:
 	return cmd
 }
 
-// tellLimit is how long a chat is waited for: the bridge tries again while Telegram cannot be reached.
+// tellLimit is how long to wait for a chat: the bridge retries while Telegram is unreachable.
 const tellLimit = 10 * time.Minute
 
 func runTell(ctx context.Context, f *factory, to, text string, notice bool) error {
@@ -93,13 +93,13 @@ func runTell(ctx context.Context, f *factory, to, text string, notice bool) erro
 	return nil
 }
 
-// signedParts are the messages of a text, each with the envelope of the agent that sends it: a chat splits a long text
-// itself, and all but the first part would look like its bot's own. A person's text is one.
+// signedParts splits a text into messages, each with the envelope of the sending agent. If the chat split it, later
+// parts would look like the bot's own text. A person's text is not split.
 func signedParts(from, text string) (parts []string) {
 	if from == "" {
 		return []string{text}
 	}
-	const longest = 3000 // characters; a chat takes 4,096, in which a sign of the envelope may count twice
+	const longest = 3000 // characters; a chat takes 4,096, and a character of the envelope may count twice
 	for rest := []rune(text); len(rest) > 0; {
 		end := min(len(rest), longest)
 		parts = append(parts, from+"\n"+string(rest[:end]))
@@ -108,14 +108,14 @@ func signedParts(from, text string) (parts []string) {
 	return parts
 }
 
-// noticeWords puts the notice of a watch into words.
+// noticeWords formats the notice of a watch.
 func noticeWords(text string) (string, error) {
 	var n wire.Notice
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil || n.Event == "" {
 		return "", fail.Errorf(fail.BadInput, "standard input is not what a watch tells its program")
 	}
 	words := string(n.Event)
-	if n.Handle != "" { // else it concerns no agent alone
+	if n.Handle != "" { // otherwise it is not about a single agent
 		words = fmt.Sprintf("%s: %s", n.Handle, words)
 	}
 	if n.Detail != "" {

@@ -61,7 +61,7 @@ Exit code 8: some agent needs a person. 7: none does, and some need a repair.`,
 	return f.withJSON(cmd)
 }
 
-// handlesOrAll checks handles that may be left out.
+// handlesOrAll checks the handles, which are optional.
 func handlesOrAll(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func runTriage(ctx context.Context, f *factory, handles []agent.Handle, patience
 	return unwell(patients)
 }
 
-// unwell is the outcome of a triage: 0 when all are well.
+// unwell returns the outcome of a triage: exit code 0 if all are well.
 func unwell(patients []recovery.Patient) error {
 	code := exitError(0)
 	for i := range patients {

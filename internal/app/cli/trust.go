@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// trustFlag is --trust for the agent's folder in the project, and --trust=DIR for any.
+// trustFlag is --trust for the agent's folder in the project, and --trust=DIR for any folder.
 type trustFlag struct {
 	given bool
-	dir   string // as it was typed; "" for none
+	dir   string // as typed; "" if not given
 }
 
 func (t *trustFlag) bind(cmd *cobra.Command) {
@@ -23,10 +23,10 @@ func (t *trustFlag) bind(cmd *cobra.Command) {
 		}
 		return nil
 	})
-	flags.Lookup("trust").DefValue = "false" // as the man page shows it
+	flags.Lookup("trust").DefValue = "false" // as shown in the man page
 }
 
-// checkNext refuses a folder in the place of the prompt: after a space it is no value of --trust.
+// checkNext refuses a folder in place of the prompt: after a space it is not a value of --trust.
 func (t *trustFlag) checkNext(word string) error {
 	if !t.given || t.dir != "" {
 		return nil

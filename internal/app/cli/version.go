@@ -13,10 +13,10 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// stamped is the version that make has written into the program; "": it was built otherwise.
+// stamped is the version that make has built in; "" for other builds.
 var stamped string
 
-// version is that of the program, as it was built.
+// version returns the version of the program.
 func version() string {
 	if stamped != "" {
 		return stamped + " " + runtime.Version()
@@ -27,7 +27,7 @@ func version() string {
 	return "unknown " + runtime.Version()
 }
 
-// versionLine is the version as it is printed.
+// versionLine returns the version as printed.
 func versionLine() string { return "nbs-worker " + version() }
 
 func newVersionCmd(f *factory) *cobra.Command {
@@ -67,7 +67,7 @@ empty array. "stderr" is what a failed command prints on stderr.`, fail.Failed, 
 	}
 }
 
-// noArguments refuses what a verb does not take.
+// noArguments refuses all arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

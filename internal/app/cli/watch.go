@@ -112,11 +112,11 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 	return ctx.Err()
 }
 
-// outliveReader makes a write to a pipe without a reader fail, where it would end the process.
-// Children do not inherit this, as they would inherit a signal that is ignored.
+// outliveReader makes a write to a pipe without a reader fail instead of ending the process. Children do not inherit
+// this, unlike an ignored signal.
 func outliveReader() { signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) }
 
-// policyOf returns the policy of the file; what it leaves out, and all without a file, is the default.
+// policyOf returns the policy of the file, with defaults for missing fields and for a missing file.
 func policyOf(s *supervisor.Supervisor, file string) (usual watch.Policy, err error) {
 	usual = watch.Default()
 	if usual.Bands, err = contextBands(); err != nil || file == "" {
@@ -137,7 +137,7 @@ func openPolicy(s *supervisor.Supervisor, file string) (watch.File, error) {
 	return watch.OpenPolicy(path, s.Store.Project())
 }
 
-// teller tells a program of the user's.
+// teller notifies a program of the user.
 type teller struct {
 	notify.Program
 	project string
@@ -152,11 +152,11 @@ func (t *teller) Tell(ctx context.Context, notice watch.Notice) error {
 	return t.Program.Tell(ctx, append(message, '\n'))
 }
 
-// sayAction prints what a watch did, or could not do.
+// sayAction prints what a watch did or failed to do.
 func (f *factory) sayAction(d watch.Action) {
 	switch handle := cmp.Or(string(d.Handle), "-"); {
 	case f.json:
-		_ = f.printJSON(wire.NewWatchAction(d)) // where nobody reads any more, it goes on all the same
+		_ = f.printJSON(wire.NewWatchAction(d)) // it goes on even without a reader
 	case f.streams.OutTTY:
 		word := f.coloured(actionColours[d.Word], string(d.Word))
 		fmt.Fprintf(f.streams.Out, "%s  %s %s: %s\n", d.At.Local().Format(time.DateTime), handle, word, oneLine(text(d.Detail).text))

@@ -12,10 +12,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// What the libraries say of a command line, in our words.
+// Error messages of the libraries, in our words.
 
-// inOurWords rewrites an error of the command line without the names of the program's inner
-// parts.
+// inOurWords rewrites an error of the command line without internal names.
 func inOurWords(err error) error {
 	if _, atWork := errors.AsType[*verbError](err); atWork {
 		return err
@@ -32,7 +31,7 @@ func inOurWords(err error) error {
 	return err
 }
 
-// flagError says what is wrong with a flag of a verb.
+// flagError describes what is wrong with a flag of a verb.
 func flagError(err error) string {
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		kind := cmp.Or(valueKinds[bad.GetFlag().Value.Type()], "a value that it takes: "+bad.Unwrap().Error())
@@ -56,5 +55,5 @@ func flagError(err error) string {
 	return "there is no flag " + name
 }
 
-// valueKinds are the values that flags take, by the type of the flag.
+// valueKinds describes the values of flags, by flag type.
 var valueKinds = map[string]string{"duration": "a time such as 90s or 10m", "bool": "true or false", "int": "a whole number"}

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// wrapped breaks a text at spaces into lines of at most width columns. A word that is longer is broken after a slash, or
-// where it must.
+// wrapped breaks a text at spaces into lines of at most width columns. A longer word is broken after a slash or, if it
+// must, anywhere.
 func wrapped(text string, width int) []string {
 	var lines []string
 	line := ""
-	for word := range strings.SplitSeq(text, " ") { // of several spaces all stay
+	for word := range strings.SplitSeq(text, " ") { // repeated spaces stay
 		if line != "" && columns(line)+1+columns(word) <= width {
 			line += " " + word
 			continue
@@ -31,8 +31,8 @@ func wrapped(text string, width int) []string {
 
 func columns(text string) int { return utf8.RuneCountInString(text) }
 
-// hanging is a text in lines of at most width columns, those after the first one indented; 0: of any width. A command
-// that the text ends with has a line of its own, which is not broken: it is to be pasted.
+// hanging wraps a text to width columns (0: any width), and indents all lines after the first. A command at the end of
+// the text gets its own line, unbroken for pasting.
 func hanging(text string, indent, width int) string {
 	const least, command = 20, ": nbs-worker " // columns of text
 	if width <= 0 || indent+columns(text) <= width {

@@ -18,8 +18,8 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// OpenMemory opens what is remembered in a project; create makes and seals it where it is missing. Errors: NotFound; Held
-// when it does not have the user's seal; Unfit when a later version made it; Failed when it is damaged.
+// OpenMemory opens the memory of a project; with create it creates and seals a missing one. Errors: NotFound; Held when
+// it lacks the user's seal; Unfit when a later version made it; Failed when it is damaged.
 func OpenMemory(ctx context.Context, in *store.Store, create bool) (memory.Store, error) {
 	open := db.Open
 	if create {
@@ -46,7 +46,7 @@ func OpenMemory(ctx context.Context, in *store.Store, create bool) (memory.Store
 	return nil, errors.Join(err, d.Close())
 }
 
-// LookAtMemory opens what is remembered for a person to look at, whether or not it is sealed.
+// LookAtMemory opens the memory for a person to view, sealed or not.
 func LookAtMemory(ctx context.Context, in *store.Store) (memory.Store, string, error) {
 	d, err := db.Open(ctx, in.MemoryFile())
 	if err != nil {
@@ -55,18 +55,18 @@ func LookAtMemory(ctx context.Context, in *store.Store) (memory.Store, string, e
 	return d, d.Instance(), nil
 }
 
-// HasMemory reports whether something may be remembered in a project. A file that cannot be looked at is not missing.
+// HasMemory reports whether a project may have a memory. A file that cannot be examined counts as present.
 func HasMemory(in *store.Store) bool {
 	_, err := os.Lstat(in.MemoryFile())
 	return !errors.Is(err, os.ErrNotExist)
 }
 
 const (
-	briefed         = 100 // observations that are read for a briefing, which has room for fewer
+	briefed         = 100 // observations read for a briefing, which has room for fewer
 	remembersWithin = 20 * time.Second
 )
 
-// Remembered returns what a briefing may say of an agent, the newest first; nothing where there is no memory.
+// Remembered returns the notes about an agent for a briefing, newest first; empty if there is no memory.
 func Remembered(ctx context.Context, in *store.Store, handle agent.Handle) ([]brief.Note, error) {
 	if !HasMemory(in) {
 		return nil, nil
@@ -88,7 +88,7 @@ func noteOf(o memory.Observation) brief.Note {
 	}
 }
 
-// Observe runs the worker of the memory, which it makes where there is none.
+// Observe runs the worker of the memory, and creates the memory if it is missing.
 func Observe(ctx context.Context, s *supervisor.Supervisor, run func(*observer.Worker) error) error {
 	kept, err := OpenMemory(ctx, s.Store, true)
 	if err != nil {
@@ -97,11 +97,11 @@ func Observe(ctx context.Context, s *supervisor.Supervisor, run func(*observer.W
 	return errors.Join(run(observer.New(s.Observer, kept)), kept.Close())
 }
 
-// lookAgain is how often a server looks whether the memory of an agent was switched on, or whether another
-// process has stopped observing.
+// lookAgain is how often a server checks whether an agent's memory was switched on, and whether another process has
+// stopped observing.
 const lookAgain = 5 * time.Second
 
-// remembering observes the agents as long as a server runs, once the memory of one is on.
+// remembering observes the agents while a server runs, once the memory of one is on.
 func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format string, args ...any)) error {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
@@ -112,7 +112,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 				w.Said = say
 				return w.Run(ctx)
 			})
-			if err != nil && ctx.Err() == nil && err.Error() != said && fail.KindOf(err) != fail.Conflict { // else another process observes
+			if err != nil && ctx.Err() == nil && err.Error() != said && fail.KindOf(err) != fail.Conflict { // Conflict: another observer
 				say("memory: %s", memory.UserText(err))
 			}
 			if said = ""; err != nil {
@@ -127,7 +127,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 	}
 }
 
-// somethingToObserve reports whether the memory of an agent was ever on: then there is a database, or a hook has announced
+// somethingToObserve reports whether an agent's memory was ever on: then there is a database, or a hook has announced
 // the end of a turn.
 func somethingToObserve(in *store.Store) bool {
 	for _, path := range []string{in.MemoryFile(), in.Spool().Path()} {

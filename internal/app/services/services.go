@@ -1,4 +1,4 @@
-// Package services puts together what only some verbs do: the server with its chats, schedules and observer, and the
+// Package services assembles what only some verbs need: the server with its chats, schedules and observer, and the
 // memory with the user's seal.
 package services
 
@@ -17,32 +17,32 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// ServeOptions are those of nbs-worker serve.
+// ServeOptions are the options of nbs-worker serve.
 type ServeOptions struct {
 	Chats   ChatOptions
-	Warm    int    // claudes that are kept at most
-	Memory  uint64 // bytes that they may have in all
+	Warm    int    // claudes kept at most
+	Memory  uint64 // bytes for all of them together
 	Idle    time.Duration
-	Metrics net.Listener // nil: nowhere
+	Metrics net.Listener // nil: not served
 	Say     func(format string, args ...any)
 }
 
-// ChatOptions are those of the bridge to Telegram.
+// ChatOptions are the options of the bridge to Telegram.
 type ChatOptions struct {
 	TokenFile  string // "": the token is in the environment, or there is no bridge
 	Allowed    []int64
-	Users      []int64     // who is heard in the allowed chats; empty: everybody
-	InGroups   bool        // the commands that reach agents are for groups too
+	Users      []int64     // who may write in the allowed chats; empty: all members
+	InGroups   bool        // allow the commands for agents in groups too
 	URL        string      // of the Bot API; "": Telegram's
-	Prompt     string      // the system prompt of chats that begin, or are reset
-	Model      agent.Model // of those; "": Claude's choice
-	ContextCmd string      // a program whose output Claude is told beside each text; "": none
+	Prompt     string      // the system prompt of new and reset chats
+	Model      agent.Model // of those chats; "": Claude's choice
+	ContextCmd string      // a program whose output Claude gets with each text; "": no program
 }
 
-// ready is how long an agent that a chat resumes may take to be ready.
+// ready is how long an agent that a chat resumes may take to become ready.
 const ready = 30 * time.Second
 
-// Serve hosts the conversations of a project, which open opens, until the context ends.
+// Serve runs the conversations of a project until the context ends. open opens the project.
 func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervisor, error)) error {
 	token, bridged, err := takeToken(&o.Chats)
 	if err != nil {
@@ -59,7 +59,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
 	if bridged {
-		if err := server.Engine.CheckFounding(); err != nil { // its operator is told now, and not each chat later
+		if err := server.Engine.CheckFounding(); err != nil { // now to the operator, rather than later to each chat
 			return err
 		}
 		if err := bridge(o, team, server, token); err != nil {
@@ -69,8 +69,8 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	return server.Run(ctx)
 }
 
-// takeToken reads the token and removes it from the environment, so that no process that is started later
-// inherits it. is reports whether a bridge is wanted.
+// takeToken reads the token and removes it from the environment, so that no later process inherits it. is reports
+// whether a bridge is wanted.
 func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 	if o.TokenFile == "" && os.Getenv(telegram.TokenVariable) == "" && len(o.Allowed) == 0 {
 		return token, false, nil
@@ -81,7 +81,7 @@ func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 	return token, true, os.Unsetenv(telegram.TokenVariable)
 }
 
-// bridge makes the bridge of a server.
+// bridge creates the bridge of a server.
 func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
 	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd}
 	bridge, err := telegram.New(telegram.Options{

@@ -37,7 +37,7 @@ type AnswerPart struct {
 	Text string `json:"text"`
 }
 
-// NewAnswer is the result of a turn.
+// NewAnswer converts the result of a turn.
 func NewAnswer(key conversations.Key, r conversations.Result) Answer {
 	out := Answer{
 		Key: key, Seq: r.Seq, Continuity: r.Continuity, PreviousSessionID: knownID(r.PreviousSessionID), Reason: r.Reason, Class: r.Class,
@@ -88,7 +88,7 @@ type OpenTurn struct {
 	At       *time.Time        `json:"at"`
 }
 
-// NewConversation is a conversation; open are its open turns.
+// NewConversation converts a conversation with its open turns.
 func NewConversation(s *conversations.State, open []OpenTurn) Conversation {
 	out := Conversation{
 		Key: s.Meta.Key, Model: s.Meta.Model, SystemPrompt: s.Meta.SystemPrompt, Cwd: s.Meta.Cwd, ConfigDir: s.Meta.ConfigDir,
@@ -103,7 +103,7 @@ func NewConversation(s *conversations.State, open []OpenTurn) Conversation {
 	return out
 }
 
-// NewOpenTurn is a turn that is open, and what is asked in it.
+// NewOpenTurn converts an open turn with its request.
 func NewOpenTurn(key conversations.Key, w conversation.Waiting) OpenTurn {
 	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At)}
 	if w.Held != nil {

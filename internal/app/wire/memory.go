@@ -23,7 +23,7 @@ type Observation struct {
 	At        *time.Time      `json:"at"` // when it was stored
 }
 
-// NewObservation is one that is stored.
+// NewObservation converts a stored observation.
 func NewObservation(o memory.Observation) Observation {
 	return Observation{
 		ID: o.ID, Handle: o.Handle, SessionID: o.ContentID, Observer: o.MemoryID, Turn: o.Turn, Type: o.Type, Title: o.Title, Narrative: o.Narrative,
@@ -50,7 +50,7 @@ type Observed struct {
 	ProblemAt    *time.Time      `json:"problem_at,omitempty"`
 }
 
-// NewMemoryStatus is how far the agents are observed.
+// NewMemoryStatus converts the progress of the observers.
 func NewMemoryStatus(on []agent.Handle, spent int, all []memory.StatusOf) MemoryStatus {
 	return MemoryStatus{On: list(on), TokensToday: spent, Conversations: agent.Mapped(all, func(c memory.StatusOf) Observed {
 		return Observed{
@@ -101,7 +101,7 @@ type Briefing struct {
 	From      []string        `json:"from"` // memory, transcript
 }
 
-// NewBriefing is what a successor would be told.
+// NewBriefing converts a briefing for a successor.
 func NewBriefing(handle agent.Handle, id agent.SessionID, text string, from brief.Source) Briefing {
 	return Briefing{Handle: handle, SessionID: id, Text: text, From: list(sources(from))}
 }

@@ -20,7 +20,7 @@ type Receipt struct {
 	Reply   *string      `json:"reply,omitempty"`   // the agent's last words in that turn
 }
 
-// NewReceipt is a receipt, and the error beside it.
+// NewReceipt converts a receipt and its error.
 func NewReceipt(r message.Receipt, err error) Receipt {
 	out := Receipt{Handle: r.Handle, Receipt: r.Word, Channel: r.Channel, UUID: r.UUID, File: r.File, Outbox: r.Outbox, Reason: r.Reason, Reply: r.Answer}
 	if err != nil {
@@ -37,7 +37,7 @@ type Interruption struct {
 	Left    bool            `json:"left,omitempty"`   // the prompt was not deleted from the input box
 }
 
-// NewInterruption is what became of a turn.
+// NewInterruption converts the outcome of an interruption.
 func NewInterruption(i message.Interruption) Interruption {
 	return Interruption{Handle: i.Handle, Outcome: i.Outcome, Prompt: i.Prompt, Left: i.Left}
 }
@@ -51,7 +51,7 @@ type Compaction struct {
 	Reason string       `json:"reason,omitempty"` // why it did not help
 }
 
-// NewCompaction is what became of a conversation, and the error beside it.
+// NewCompaction converts the outcome of a compaction and its error.
 func NewCompaction(c message.Compaction, err error, bands agent.Bands, now time.Time) Compaction {
 	out := Compaction{Handle: c.Handle, Before: newContext(c.Before, bands, now), After: newContext(c.After, bands, now), Floor: c.Floor}
 	if err != nil {
@@ -72,7 +72,7 @@ type Kept struct {
 	Reason  string       `json:"reason,omitempty"` // of the last try
 }
 
-// NewKept is a message that is kept.
+// NewKept converts a message in an outbox.
 func NewKept(handle agent.Handle, e queue.Entry, allowed bool) Kept {
 	return Kept{
 		Handle: handle, ID: e.ID, State: e.State, Allowed: allowed, Text: e.Text, Created: timeOf(e.Created), Tries: e.Tries, Reason: e.Reason,

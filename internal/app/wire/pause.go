@@ -14,7 +14,7 @@ type Pause struct {
 	By     string     `json:"by,omitempty"` // the agent that paused it; "": a person
 }
 
-// NewPause is a pause of a project; p is nil when it is not paused.
+// NewPause converts a pause of a project; p is nil if it is not paused.
 func NewPause(p *watching.Pause) Pause {
 	if p == nil {
 		return Pause{}

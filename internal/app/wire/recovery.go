@@ -15,7 +15,7 @@ type Assessment struct {
 	Command  string         `json:"command,omitempty"` // to run next
 }
 
-// NewAssessment is an agent that was judged, with the first of the commands to run next.
+// NewAssessment converts an assessment, with the first of the commands to run next.
 func NewAssessment(a *triage.Assessment, commands []string) Assessment {
 	out := Assessment{Handle: a.Handle, Verdict: a.Verdict, Level: a.Level, Evidence: list(a.Evidence)}
 	if len(commands) > 0 {
@@ -44,7 +44,7 @@ type RecoveryStep struct {
 	TookMS int64        `json:"took_ms"`
 }
 
-// NewRecovered is a case of a run, and the commands to run next.
+// NewRecovered converts a case of a run, with the commands to run next.
 func NewRecovered(c *recovery.Case, commands []string) Recovered {
 	return Recovered{
 		Handle: c.Handle, Before: NewAssessment(&c.Before, nil), After: new(NewAssessment(&c.After.Assessment, commands)), Left: c.Left,

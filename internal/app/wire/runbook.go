@@ -41,7 +41,7 @@ type RunbookStep struct {
 	Ask     string `json:"ask,omitempty"`     // is asked after it
 }
 
-// NewRunbook is a page that was found.
+// NewRunbook converts a page.
 func NewRunbook(f runbook.Found) Runbook {
 	out := Runbook{Name: f.Name, Source: string(f.Source), File: f.File, Allowed: f.Barred == nil, Parameters: []RunbookParameter{}, Steps: []RunbookStep{}}
 	for _, err := range []error{f.Barred, f.Err} {
@@ -84,7 +84,7 @@ type RunbookCommand struct {
 	Stderr   string   `json:"stderr,omitempty"`
 }
 
-// NewRunbookRun is a run as far as it came.
+// NewRunbookRun converts a run, which may be incomplete.
 func NewRunbookRun(f runbook.Found, all []runbook.Done, err error) RunbookRun {
 	steps := agent.Mapped(all, func(done runbook.Done) RunbookStepRun {
 		return newStepRun(done.Step, string(done.State), done.Outcomes)
@@ -105,7 +105,7 @@ func result(all []runbook.Done, err error) string {
 	}
 }
 
-// NewRunbookPlan is a run that nobody has begun.
+// NewRunbookPlan converts a run that has not begun.
 func NewRunbookPlan(f runbook.Found, steps []runbook.Planned) RunbookRun {
 	planned := agent.Mapped(steps, func(step runbook.Planned) RunbookStepRun { return newStepRun(step, "planned", nil) })
 	return RunbookRun{Runbook: f.Name, Source: string(f.Source), Result: "planned", Steps: planned}

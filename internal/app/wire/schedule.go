@@ -25,7 +25,7 @@ type Schedule struct {
 	Waiting   *time.Time       `json:"waiting_for"` // the time whose run waits for the end of the last one
 }
 
-// NewSchedule is an entry with how far it came.
+// NewSchedule converts an entry and how far it got.
 func NewSchedule(e *schedule.Entry, last schedule.Last, next time.Time, allowed bool) Schedule {
 	out := Schedule{
 		Name: e.Name, Key: e.Key(), When: e.Times.String(), Allowed: allowed, Missed: e.Missed, Overlap: e.Overlap, Model: e.Model, DeliverTo: e.DeliverTo,
@@ -44,7 +44,7 @@ type ScheduledRun struct {
 	ID   string     `json:"id"` // by which it is run once
 }
 
-// NewScheduledRun is a run that is to come.
+// NewScheduledRun converts a future run.
 func NewScheduledRun(c schedule.Coming) ScheduledRun {
 	return ScheduledRun{Name: c.Entry.Name, At: timeOf(c.At), ID: schedule.Due{Entry: c.Entry, ScheduledFor: c.At}.ID()}
 }

@@ -81,7 +81,7 @@ type OtherClaude struct {
 	Cwd string `json:"cwd"`
 }
 
-// NewSession is a view of an agent. advice are the commands to run next.
+// NewSession converts a view of an agent. advice is the list of commands to run next.
 func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Time) Session {
 	r := &v.Record
 	out := Session{

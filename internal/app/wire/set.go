@@ -26,7 +26,7 @@ const (
 	NextStart = "next start"
 )
 
-// NewSet is the outcome of a set.
+// NewSet converts the outcome of a set.
 func NewSet(c supervisor.Changed) Set {
 	return Set{Handle: c.Record.Handle, Running: c.Runs, Changed: agent.Mapped(c.Changes, func(c supervisor.Change) Change {
 		takes := NextStart
@@ -44,7 +44,7 @@ type Reset struct {
 	Held     *Hold        `json:"held"` // null: it was not
 }
 
-// NewReset is what was forgotten of an agent.
+// NewReset converts what was cleared for an agent.
 func NewReset(handle agent.Handle, was agent.Restarts) Reset {
 	return Reset{Handle: handle, Failures: len(was.Counted), Held: newHold(was.Hold)}
 }

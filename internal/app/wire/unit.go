@@ -12,7 +12,7 @@ type Unit struct {
 	Text string `json:"text"`
 }
 
-// NewUnits are units, with the paths where they were written; paths is nil when they were not.
+// NewUnits converts units with the paths they were written to; paths is nil if they were not written.
 func NewUnits(units []export.Unit, paths []string) []Unit {
 	out := agent.Mapped(units, func(u export.Unit) Unit { return Unit{Name: u.Name, Text: u.Text} })
 	for i, path := range paths {

@@ -53,7 +53,7 @@ type Loss struct {
 	Bytes int64  `json:"bytes"` // at least; 0: not known
 }
 
-// NewStarted is a start that came about.
+// NewStarted converts a successful start.
 func NewStarted(s supervisor.Started) Started {
 	r, planned := &s.Record, NewPlan(s.Plan)
 	out := Started{
@@ -89,7 +89,7 @@ type Plan struct {
 	Lost           *Loss                `json:"lost,omitempty"`
 }
 
-// NewPlan is a start that was only planned.
+// NewPlan converts a planned start.
 func NewPlan(p launch.Plan) Plan {
 	r := &p.Record
 	out := Plan{
@@ -120,7 +120,7 @@ type Ended struct {
 	Dropped   int             `json:"dropped_messages,omitempty"` // of its outbox; the journal has them
 }
 
-// NewEnded is an agent that was ended.
+// NewEnded converts a stop or a dismissal.
 func NewEnded(s supervisor.Stopped, result string) Ended {
 	was, _ := s.Was.Words()
 	return Ended{Handle: s.Record.Handle, SessionID: s.Record.SessionID, Result: result, Was: was, Unsaved: s.Unsaved, Kept: s.Kept, Dropped: s.Dropped}
@@ -141,7 +141,7 @@ type Adopted struct {
 	TmuxSession    string               `json:"tmux_session"`
 }
 
-// NewAdopted is an adoption that came about.
+// NewAdopted converts an adoption.
 func NewAdopted(a supervisor.Adopted) Adopted {
 	r := &a.Record
 	out := Adopted{
@@ -166,7 +166,7 @@ type Unrecorded struct {
 	Obstacle  string          `json:"obstacle,omitempty"`
 }
 
-// NewUnrecorded is a session that was found.
+// NewUnrecorded converts a session without a record.
 func NewUnrecorded(u adopt.Unrecorded) Unrecorded {
 	out := Unrecorded{
 		PID: u.PID, SessionID: u.SessionID, State: cmp.Or(u.State, string(agent.Unknown)), Cwd: u.Cwd, Tmux: u.Tmux,
@@ -191,7 +191,7 @@ type Waited struct {
 	Context  *Context     `json:"context"`            // with context-below
 }
 
-// NewWaited is an agent that was waited for.
+// NewWaited converts the outcome of a wait for an agent.
 func NewWaited(w wait.Waited, bands agent.Bands, now time.Time) Waited {
 	out := Waited{Handle: w.Handle, Met: w.Met, Context: newContext(w.Context, bands, now)}
 	out.State, out.Cause = w.Status.Words()
@@ -210,7 +210,7 @@ type Event struct {
 	Detail     string           `json:"detail,omitempty"`
 }
 
-// NewEvent is an event of the journal.
+// NewEvent converts an event of the journal.
 func NewEvent(e journal.Event) Event {
 	return Event{At: timeOf(e.At), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: pid(e.PID), Detail: e.Detail}
 }
@@ -227,7 +227,7 @@ type Verification struct {
 	What    string `json:"what,omitempty"`
 }
 
-// NewVerification is the outcome of a verification.
+// NewVerification converts the outcome of a verification.
 func NewVerification(v journal.Verification) Verification {
 	out := Verification{Whole: v.Broken == nil, Lines: v.Lines, Chained: v.Links, Torn: list(v.Torn), Head: !v.NoHead}
 	if v.Broken != nil {
@@ -253,7 +253,7 @@ type Said struct {
 	Gone      bool            `json:"gone,omitempty"` // there is no transcript
 }
 
-// NewSaid is a message.
+// NewSaid converts a message.
 func NewSaid(m history.Said) Said {
 	return Said{
 		SessionID: m.SessionID, At: timeOf(m.At), Who: string(m.Speaker), Text: m.Text, Tool: m.Tool, Failure: m.Failure,
@@ -261,7 +261,7 @@ func NewSaid(m history.Said) Said {
 	}
 }
 
-// NewSaidSession is the heading of a conversation, before its messages.
+// NewSaidSession converts the heading of a conversation, which precedes its messages.
 func NewSaidSession(s history.LogSession, text string) Said {
 	return Said{SessionID: s.SessionID, Who: "session", Text: text, Until: timeOf(s.Until), Reason: s.Reason, Gone: s.Gone}
 }
@@ -286,7 +286,7 @@ type Reading struct {
 	Trouble  string    `json:"trouble,omitempty"`
 }
 
-// NewScreen is a screen that was read.
+// NewScreen converts a parsed screen.
 func NewScreen(handle agent.Handle, shot inspect.Shot) Screen {
 	reading := shot.Reading
 	return Screen{
@@ -317,7 +317,7 @@ type Finding struct {
 	Fixable bool     `json:"fixable"` // by --fix
 }
 
-// NewCheckup is a checkup that was made.
+// NewCheckup converts a checkup.
 func NewCheckup(c doctor.Checkup) Checkup {
 	return Checkup{
 		Level: string(c.Worst()), Fixed: list(c.Done), NotFixed: agent.Mapped(c.Failed, error.Error), NeverTouched: doctor.NeverTouched,

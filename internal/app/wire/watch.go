@@ -15,7 +15,7 @@ type WatchAction struct {
 	Detail string       `json:"detail,omitempty"`
 }
 
-// NewWatchAction is an action of a watch.
+// NewWatchAction converts an action of a watch.
 func NewWatchAction(d watch.Action) WatchAction {
 	return WatchAction{At: timeOf(d.At), What: d.Word, Handle: d.Handle, Detail: d.Detail}
 }
@@ -32,7 +32,7 @@ type Notice struct {
 	LeftPercent *int            `json:"context_left_percent,omitempty"` // of context
 }
 
-// NewNotice is a notice of a watch over a project.
+// NewNotice converts a notice of a watch over a project.
 func NewNotice(n watch.Notice, project string) Notice {
 	return Notice{
 		Version: 1, Event: n.Kind, At: timeOf(n.At), Project: project, Handle: n.Handle, SessionID: n.SessionID,

@@ -1,12 +1,10 @@
-// Package wire is what --json prints: an interface of its own, with explicit fields and not
-// whatever the records hold.
+// Package wire defines the output of --json: an interface with explicit fields, independent of the records.
 //
-// It has one vocabulary. "state" is the word that the table shows, of the living and of the
-// dead, and "cause" is what lies behind it. A pid that is not known is null, never 0. Times
-// are RFC 3339 in UTC. What is absent or null is not known. A verb that takes several
-// handles prints an array, also for one, in which an agent that failed has its "error" instead.
+// It has one vocabulary. "state" is the word in the table, for running and ended agents, and "cause" is the reason for
+// it. An unknown pid is null, never 0. Times are RFC 3339 in UTC. An absent or null field is unknown. A verb that takes
+// several handles prints an array, even for one. In it, a failed agent has an "error" instead.
 //
-// schema.json is made from these types; `nbs-worker schema` prints it.
+// schema.json is generated from these types; `nbs-worker schema` prints it.
 package wire
 
 import (
@@ -105,7 +103,7 @@ func newCost(cost *agent.Cost) *Cost {
 	return &Cost{USD: rounded(cost.USD), Source: cost.Source}
 }
 
-// rounded is a sum of money without the digits that are an artefact of its addition.
+// rounded rounds a sum of money to drop the rounding errors of its addition.
 func rounded(usd float64) float64 {
 	const digits = 1e6
 	return math.Round(usd*digits) / digits
@@ -118,7 +116,7 @@ type Retry struct {
 	InS     int `json:"in_s"`
 }
 
-// NewAgent is an agent as it was seen.
+// NewAgent converts the observed state of an agent.
 func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, cost *agent.Cost, bands agent.Bands, now time.Time) Agent {
 	r := &sight.Record
 	out := Agent{
@@ -137,7 +135,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	if model := inspect.RunningModel(&sight); model != "" {
 		out.RunningModel = &model
 	}
-	if r.Handle != "" { // else the record could not be read
+	if r.Handle != "" { // otherwise the record could not be read
 		out.PermissionMode = r.LaunchPermissionMode()
 	}
 	return out
@@ -159,7 +157,7 @@ func newHold(hold *agent.Hold) *Hold {
 	return &Hold{Class: hold.Class, Reason: hold.Reason, Since: timeOf(hold.Since)}
 }
 
-// newContext returns how full a context is; nil when that is not known.
+// newContext converts a context's use; nil if it is unknown.
 func newContext(use *agent.ContextUse, bands agent.Bands, now time.Time) *Context {
 	if use == nil {
 		return nil
@@ -194,7 +192,7 @@ func pid(n int) *int {
 	return &n
 }
 
-// timeOf returns a recorded time in UTC; nil for none, and for one that RFC 3339 cannot express.
+// timeOf returns a recorded time in UTC; nil for the zero time, and for one that RFC 3339 cannot express.
 func timeOf(at time.Time) *time.Time {
 	const lastYear = 9999
 	if at = at.UTC(); at.IsZero() || at.Year() < 0 || at.Year() > lastYear {
@@ -238,13 +236,13 @@ type Failure struct {
 	Error  Error        `json:"error"`
 }
 
-// kinds are the words for the kinds of errors.
+// kinds names the kinds of errors.
 var kinds = map[fail.Kind]string{
 	fail.Failed: "failed", fail.NotFound: "not found", fail.TimedOut: "timed out", fail.BadInput: "bad input", fail.Conflict: "conflict",
 	fail.Unfit: "unfit", fail.Partial: "partial", fail.Held: "held", fail.Interrupted: "interrupted",
 }
 
-// NewFailure is an error of a kind, with its message and remedies as they are printed.
+// NewFailure converts an error of a kind, with its message and remedies as printed.
 func NewFailure(handle agent.Handle, kind fail.Kind, message string, hints []string) Failure {
 	return Failure{Handle: handle, Error: Error{Kind: kinds[kind], Message: message, Hints: list(hints), ExitCode: int(kind)}}
 }

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// owned are the arguments that a turn sets itself, or that would change what claude is told in it.
+// owned are the arguments that a turn sets itself, and those that would change claude's input.
 var owned = []string{"--input-format", "--output-format", "--replay-user-messages", "--system-prompt", "--system-prompt-file"}
 
 // CheckArgs checks the user's own arguments for claude. Errors: BadInput.

@@ -19,8 +19,8 @@ const (
 	contextTimeout = 10 * time.Second
 )
 
-// background is the output of the user's program, about the time, the place or the past. It reaches Claude through
-// the hook, apart from the user's text. If the program fails, the turn goes on without, and the answer says so.
+// background returns the output of the user's context program, for example the time or the place. The hook passes it
+// to Claude, apart from the user's text. If the program fails, the turn runs without context, and the answer says so.
 func (j *job) background(ctx context.Context) string {
 	if j.ask.ContextCmd == "" {
 		return ""
@@ -28,7 +28,7 @@ func (j *job) background(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, contextTimeout)
 	defer cancel()
 	out := &limited{}
-	cmd := exec.CommandContext(ctx, j.ask.ContextCmd) // the user's own, without a shell
+	cmd := exec.CommandContext(ctx, j.ask.ContextCmd) // the user's own program, without a shell
 	cmd.Dir, cmd.Stdout, cmd.WaitDelay = j.state.Meta.Cwd, out, time.Second
 	cmd.Env = append(slices.Clone(j.Env), "NBS_CONVERSATION="+string(j.state.Meta.Key))
 	if err := cmd.Run(); err != nil {
@@ -48,8 +48,8 @@ func reasonOf(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// limited keeps the beginning of what is written to it. The buffer is not embedded: io.Copy would call its ReadFrom
-// instead of Write.
+// limited keeps the first contextLimit bytes. The buffer is not embedded: io.Copy would call its ReadFrom instead of
+// Write.
 type limited struct {
 	text bytes.Buffer
 	cut  bool

@@ -18,7 +18,7 @@ import (
 
 // claim takes the lease on a conversation and the lock on its transcript, and checks that no other claude has it open.
 func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Opening) (release func(), err error) {
-	if j.ask.Isolated { // minted for this attempt, and opened by nobody else: a lease would leave a file each time
+	if j.ask.Isolated { // the session ID is new and used only here: a lease would leave a file each time
 		return func() {}, nil
 	}
 	endLease, err := patiently(ctx, j.dying, func() (func(), error) {
@@ -51,14 +51,14 @@ func (j *job) claim(ctx context.Context, id agent.SessionID, opening claude.Open
 	return release, nil
 }
 
-// The locks of a killed runner are released one after the other, the right to run turns first; and its claude, which
-// gets no more input, exits by itself.
+// A killed runner's locks are released one after the other, the turn lock first. Its claude gets no more input and
+// exits by itself.
 const (
 	dyingGrace = 5 * time.Second
 	dyingRetry = 20 * time.Millisecond
 )
 
-// patiently retries take while it returns Conflict, for as long as a dying runner may hold what it takes: for grace.
+// patiently retries take while it returns Conflict, for at most grace: a dying runner may still hold the lock.
 // Errors: those of take, and of the context.
 func patiently[T any](ctx context.Context, grace time.Duration, take func() (T, error)) (got T, err error) {
 	for begun := time.Now(); ; {
@@ -72,8 +72,8 @@ func patiently[T any](ctx context.Context, grace time.Duration, take func() (T, 
 	}
 }
 
-// checkAlone checks that no other claude has the conversation open. A claude that was started for a turn is waited
-// for, and then ended: the lease is free, so its runner was killed. Errors: Conflict.
+// checkAlone checks that no other claude has the conversation open. If a turn's claude still runs, its runner was
+// killed, because the lease is free: checkAlone waits for that claude, then ends it. Errors: Conflict.
 func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
 	r := j.record(id, true)
 	var strangers []observe.Stranger
@@ -94,8 +94,8 @@ func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
 	return j.ErrStranger(r, strangers)
 }
 
-// endHung ends the claudes of this conversation's turns that do not exit: the lease is free, so their runner is gone.
-// A claude that another project started is not touched.
+// endHung ends the claudes of this conversation's turns that do not exit. Their runner is gone, because the lease is
+// free. Claudes that another project started are left alone.
 func (j *job) endHung(ctx context.Context, strangers []observe.Stranger) error {
 	lines, err := j.c.Journal()
 	if err != nil {
@@ -112,7 +112,7 @@ func (j *job) endHung(ctx context.Context, strangers []observe.Stranger) error {
 	return err
 }
 
-// isOfATurn reports whether a claude was started for turns, or is just exiting: then its environment cannot be read.
+// isOfATurn reports whether a claude was started for turns, or is exiting, which makes its environment unreadable.
 func isOfATurn(s observe.Stranger) bool {
 	_, is := proc.Variable(s.PID, agent.TurnVariable)
 	_, err := proc.Cwd(s.PID)

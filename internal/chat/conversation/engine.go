@@ -1,16 +1,16 @@
-// Package conversation holds keyed headless chats: one conversation per key, one turn at a time, in the
-// order in which the texts were accepted, whoever runs them.
+// Package conversation holds keyed headless chats: one conversation per key, one turn at a time, in the order in
+// which the texts were accepted.
 //
-//   - An accepted text is durable. The process that holds a key's turn lock runs the lowest open turn, whoever
-//     asked for it; so a caller that dies loses nothing, and the order does not depend on the fairness of a lock.
-//   - An attempt is on disk before claude is started. If it has no recorded end, the turn's mark is looked up in
-//     the transcript before anything is sent again: a text is in the transcript once.
-//   - An answer is told when it is in the transcript, or was waited for there: a claude that is killed then takes
-//     nothing along.
-//   - A failed turn does not mean a lost conversation. Only a conversation that is gone and cannot be restored
-//     may be replaced, once, if that was asked for, and the answer says so.
-//   - The process that runs a claude holds the lease on its conversation for as long as that claude lives.
-//   - A prompt is the user's text and nothing else: context and mark are added by a hook.
+//   - An accepted text is durable. The process that holds a key's turn lock runs the oldest open turn, even one that
+//     another caller asked for. So a caller that dies loses nothing, and the order does not depend on a fair lock.
+//   - An attempt is on disk before claude is started. If its end is not recorded, the turn's mark is looked up in the
+//     transcript before the text is sent again. So the transcript contains a text once.
+//   - An answer is reported once the transcript contains it, or a wait for that has timed out. Killing claude after
+//     that loses nothing.
+//   - A failed turn does not lose the conversation. A conversation is replaced only if it is gone and cannot be
+//     restored, at most once, and only on request. The answer says so.
+//   - The process that runs a claude holds the lease on its conversation while that claude lives.
+//   - A prompt is only the user's text. A hook adds context and mark.
 //
 // So a text is sent effectively once. Its side effects happen at most once, unless the user decides otherwise
 // (--on-unknown).
@@ -39,25 +39,25 @@ import (
 type Engine struct {
 	observe.Observer
 
-	// Warm keeps processes for the next turn; nil: each turn has its own.
+	// Warm keeps processes for the next turn. nil: each turn starts its own process.
 	Warm *Pool
 
-	// Heard is called with each part of an answer as claude writes it, and the turn's key and id; nil: nobody listens.
+	// Heard is called with the turn's key and id and each part of its answer as claude writes it; nil: not called.
 	Heard func(key conversations.Key, id, text string)
 
-	// Over is called with the result of each turn that this engine has finished; nil: nobody counts.
+	// Over is called with the result of each turn that this engine has finished; nil: not called.
 	Over func(conversations.Result)
 
 	Start func(turn.Launch) (Process, error) // a real claude, except in tests
 
-	waits sync.Map      // of the [wait]s of its callers
-	dying time.Duration // how long a runner that was killed may hold what it had
+	waits sync.Map      // the [wait]s of its callers
+	dying time.Duration // how long a killed runner may still hold its locks
 }
 
-// TurnTimeout is the default time limit of a turn: a claude that hangs would block its key for good.
+// TurnTimeout is the default time limit of a turn. Without it a hanging claude would block its key forever.
 const TurnTimeout = 10 * time.Minute
 
-// Process is a claude that takes one text after the other.
+// Process is a claude that takes one text after another.
 type Process interface {
 	PID() int
 	Turn(ctx context.Context, id, text string, heard func(turn.Event)) (turn.Outcome, error)
@@ -65,18 +65,18 @@ type Process interface {
 	Ended() <-chan struct{}
 }
 
-// New makes the engine of a project.
+// New creates the engine of a project.
 func New(o observe.Observer) *Engine {
 	return &Engine{Observer: o, Start: func(l turn.Launch) (Process, error) { return turn.Start(l) }, dying: dyingGrace}
 }
 
-// Say is a text for a conversation, and how it is to be answered.
+// Say is a text for a conversation, and the options for its answer.
 type Say struct {
 	conversations.Request
 	Meta conversations.Meta // used when the conversation does not exist yet
 }
 
-// checkTexts refuses what is no text: as JSON it would be another one, and the turn with all behind it damaged.
+// checkTexts refuses invalid text: JSON would change it, which damages the turn and all later ones.
 func (s *Say) checkTexts() error {
 	return errors.Join(
 		agent.CheckText("the text", s.Text), agent.CheckText("the system prompt", s.SystemPrompt+s.Meta.SystemPrompt),
@@ -84,11 +84,11 @@ func (s *Say) checkTexts() error {
 	)
 }
 
-// Accept makes a text durable and puts it into the queue. result is the earlier answer to the same id, if there is one.
-// Errors: BadInput; Conflict when the queue is full, the id was used for another text or the system prompt
-// is another one; Held when Claude does not trust the folder, or when it is not that of the agent that asks.
+// Accept makes a text durable and queues it. result is the earlier answer to the same id, or nil. Errors: BadInput;
+// Conflict when the queue is full, the id has another text or the system prompt differs; Held when Claude does not
+// trust the folder, or the folder is not that of the asking agent.
 func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t conversations.Turn, result *conversations.Result, err error) {
-	if strings.TrimSpace(say.Text) == "" { // the API refuses it, and every later text of that conversation
+	if strings.TrimSpace(say.Text) == "" { // the API refuses an empty text and all later texts of that conversation
 		return t, nil, fail.Errorf(fail.BadInput, "the text is empty")
 	}
 	if err := say.checkTexts(); err != nil {
@@ -101,7 +101,7 @@ func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t 
 	return c.Enqueue(ctx, say.Meta, say.Request)
 }
 
-// checkOther refuses a text from the conversation's own running turn, which would wait for its end. Errors: BadInput.
+// checkOther refuses a text from the conversation's own running turn: it would wait for itself. Errors: BadInput.
 func (e *Engine) checkOther(c *conversations.Conversation) error {
 	within := agent.Invocation(e.Variable(agent.TurnVariable))
 	if within == "" {
@@ -118,9 +118,9 @@ func (e *Engine) checkOther(c *conversations.Conversation) error {
 		Hint("ask in another one: nbs-worker ask OTHER-KEY TEXT")
 }
 
-// Await runs the open turns up to the one with this id, unless other callers do, and returns its result.
-// Errors: Held when it, or a turn before it, waits for a person or for longer than patience; NotFound when no such turn
-// was accepted; those of the context, after which the turn is still open.
+// Await returns the result of the turn with this id. It runs the open turns up to it, unless other callers do.
+// Errors: Held when a turn up to this one waits for a person, or for longer than patience; NotFound when the id was
+// never accepted; those of the context, after which the turn is still open.
 func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (conversations.Result, error) {
 	c := e.Store.Conversations().Of(key)
 	for {
@@ -147,7 +147,7 @@ func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (c
 // patience is how long Await waits for the next attempt at a held turn.
 const patience = time.Minute
 
-// errLater says when a turn is tried again.
+// errLater returns an error that states when the turn is tried again.
 func errLater(c *conversations.Conversation, until time.Time) error {
 	state, err := c.State()
 	if err != nil || len(state.Open) == 0 || state.Open[0].Held == nil {
@@ -159,14 +159,14 @@ func errLater(c *conversations.Conversation, until time.Time) error {
 		Hint("or now: nbs-worker conversation retry %s", key)
 }
 
-// Drain runs the open turns of a conversation until one is held. until is when that one is to be tried again.
-// Errors: Held when it waits for a person.
+// Drain runs the open turns of a conversation until one is held. until is when that turn is tried again. Errors: Held
+// when it waits for a person.
 func (e *Engine) Drain(ctx context.Context, key conversations.Key) (until time.Time, err error) {
 	return e.advance(ctx, e.Store.Conversations().Of(key), "")
 }
 
-// advance runs open turns in their order until the one with the id is done, or all are. until is when
-// the first one that waits is to be tried again.
+// advance runs open turns in order until the one with the id is done, or all are done. until is when the first
+// waiting turn is tried again.
 func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id string) (until time.Time, err error) {
 	unlock, err := e.awaitTurn(ctx, c, id)
 	if unlock == nil {
@@ -202,7 +202,7 @@ func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id 
 	}
 }
 
-// sleep waits until a time, zero: not at all.
+// sleep waits until a time; it returns at once for the zero time.
 func (e *Engine) sleep(ctx context.Context, until time.Time) error {
 	if until.IsZero() {
 		return ctx.Err()
@@ -210,10 +210,10 @@ func (e *Engine) sleep(ctx context.Context, until time.Time) error {
 	return clock.Sleep(ctx, until.Sub(e.Now()))
 }
 
-// ErrDeadLetter is in the error of a turn that waits for a person, which its journal has too.
+// ErrDeadLetter is in the error of a turn that waits for a person. The journal records that wait as well.
 var ErrDeadLetter = errors.New("waits for a person")
 
-// errHeld is the error when the first open turn waits for a person, for whoever awaits the one with this id; "": any.
+// errHeld returns the error for awaiting the turn with this id ("": any) while the first open turn waits for a person.
 func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
 	what := "the turn"
 	if id != "" && head.ID != id {
@@ -227,8 +227,8 @@ func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
 // keeper restores transcripts.
 func (e *Engine) keeper() *keep.Keeper { return &keep.Keeper{Observer: e.Observer} }
 
-// Reset ends the conversation of a key: its id becomes a previous one, and the next turn begins a new one.
-// The turns that are open stay. Errors: NotFound.
+// Reset ends a key's session: its id becomes a previous one, and the next turn begins a new session. Open turns stay
+// open. Errors: NotFound.
 func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string, meta *conversations.Meta) (conversations.Previous, error) {
 	c := e.Store.Conversations().Of(key)
 	unlock, err := e.awaitTurn(ctx, c, "") // not while a turn runs
@@ -244,8 +244,8 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 	return previous, err
 }
 
-// ResetUnused resets a conversation that nobody has used since a time; its next answer states the reason.
-// It does not wait: a conversation in which a turn runs is in use. done reports whether it was reset.
+// ResetUnused resets a conversation that was not used since a time. The next answer states the reason. It does not
+// wait: a conversation with a running turn is in use. done reports whether it was reset.
 func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason string, since time.Time) (done bool, err error) {
 	c := e.Store.Conversations().Of(key)
 	unlock, err := c.TryTurn()
@@ -259,14 +259,14 @@ func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason 
 	return done, err
 }
 
-// ErrNone is the error that the key has no conversation.
+// ErrNone returns the error for a key without a conversation.
 func ErrNone(key conversations.Key) error {
 	return fail.Errorf(fail.NotFound, "there is no conversation %s", human.Quote(string(key))).
 		Hint("to see them: nbs-worker conversation list").
 		Hint("to begin it: nbs-worker ask %s TEXT", human.ShellWord(string(key)))
 }
 
-// Restore makes a previous session the conversation's again; the beginning of its id is enough. Errors: NotFound.
+// Restore makes a previous session the current one again. A prefix of its id is enough. Errors: NotFound.
 func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning string) (agent.SessionID, error) {
 	c := e.Store.Conversations().Of(key)
 	unlock, err := e.awaitTurn(ctx, c, "")

@@ -10,9 +10,9 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// checkFolder refuses a turn in the folder of a conversation that another agent of the same name has begun, and a first
-// turn in a folder that Claude has not been told to trust: without a terminal Claude does not ask, and runs the hooks and
-// the servers of that folder. Errors: Held.
+// checkFolder refuses a turn in a folder of a conversation begun by another agent of the same name. It also refuses a
+// first turn in a folder that Claude does not trust yet: without a terminal, Claude does not ask and runs the
+// folder's hooks and servers. Errors: Held.
 func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 	meta, begun := say.Meta, false
 	state, err := c.State()
@@ -32,7 +32,7 @@ func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 	return e.CheckTrust(&meta)
 }
 
-// CheckFounding refuses conversations that begin here in a folder that Claude has not been told to trust. Errors: Held.
+// CheckFounding refuses new conversations here if Claude does not trust the folder yet. Errors: Held.
 func (e *Engine) CheckFounding() error {
 	meta, err := e.Founding()
 	if err != nil {
@@ -41,7 +41,7 @@ func (e *Engine) CheckFounding() error {
 	return e.CheckTrust(&meta)
 }
 
-// CheckTrust refuses a folder that Claude has not been told to trust. Errors: Held.
+// CheckTrust refuses a folder that Claude does not trust yet. Errors: Held.
 func (e *Engine) CheckTrust(meta *conversations.Meta) error {
 	folder := meta.Cwd
 	config, err := claude.ConfigAt(meta.ConfigDir)

@@ -34,7 +34,7 @@ func (e *Engine) Open(state *conversations.State) ([]Waiting, error) {
 	for _, t := range state.Open {
 		ask, err := c.Request(t.Seq)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has finished since
+			continue // it has finished by now
 		}
 		if err != nil {
 			return nil, err
@@ -57,7 +57,7 @@ func wordOf(t *conversations.Turn) string {
 	}
 }
 
-// ErrOf is the error of a turn that failed; nil when it was answered.
+// ErrOf returns the error of a failed turn; nil if it was answered.
 func ErrOf(key conversations.Key, r conversations.Result) error {
 	named := human.ShellWord(string(key))
 	switch turn.Class(r.Class) {
@@ -80,7 +80,7 @@ func ErrOf(key conversations.Key, r conversations.Result) error {
 	}
 }
 
-// Describe says in words how a conversation stands.
+// Describe returns the state of a conversation in words.
 func Describe(state *conversations.State) string {
 	switch {
 	case state.Session.Confirmed:

@@ -13,9 +13,9 @@ import (
 // settleTime is how long the runner of a turn may take to end it after the turn's time limit, unless it is suspended.
 const settleTime = 30 * time.Second
 
-// Moving returns a context that ends when a conversation has stopped moving: no turn of it was begun, held up or finished
-// for the time limit of the turn with the id, as when the process that runs its turns is suspended. "": of the first open
-// turn. The context's cause says which turn is in the way. stop ends the watch.
+// Moving returns a context that ends when the conversation is stuck: no turn was begun, held or finished within the
+// time limit of the turn with the id ("": the first open turn). A suspended runner causes that, for example. The
+// context's cause names the blocking turn. stop ends the watch.
 func (e *Engine) Moving(ctx context.Context, key conversations.Key, id string) (moving context.Context, stop func()) {
 	moving, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
@@ -28,7 +28,7 @@ func (e *Engine) Moving(ctx context.Context, key conversations.Key, id string) (
 	return moving, func() { cancel(nil); <-ended }
 }
 
-// awaitHalt returns why a conversation has stopped moving; nil when the context ends, or there is nothing to wait for.
+// awaitHalt waits until the conversation is stuck and returns why; nil if the context ends or nothing is open.
 func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, id string) error {
 	since, first := e.Now(), 0
 	for {
@@ -63,7 +63,7 @@ func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, i
 	}
 }
 
-// limitOf is the time limit of the turn with the id, of the first open one for ""; 0: it has none.
+// limitOf returns the time limit of the turn with the id ("": the first open turn); 0 if it has no limit.
 func limitOf(c *conversations.Conversation, state *conversations.State, id string) time.Duration {
 	at := slices.IndexFunc(state.Open, func(t conversations.Turn) bool { return id == "" || t.ID == id })
 	if at < 0 {
@@ -76,7 +76,7 @@ func limitOf(c *conversations.Conversation, state *conversations.State, id strin
 	return ask.Timeout
 }
 
-// latest is when a turn was last begun or held up, or when it is tried again; at least since.
+// latest returns when a turn was last begun or held, or when it is tried again; at least since.
 func latest(since time.Time, t *conversations.Turn) time.Time {
 	times := []time.Time{since}
 	if n := len(t.Starts); n > 0 {
@@ -88,7 +88,7 @@ func latest(since time.Time, t *conversations.Turn) time.Time {
 	return slices.MaxFunc(times, time.Time.Compare)
 }
 
-// isRun reports whether a process runs the turn that is not suspended.
+// isRun reports whether a process that is not suspended runs the turn.
 func isRun(t *conversations.Turn) bool {
 	if len(t.Starts) == 0 {
 		return false
@@ -97,7 +97,7 @@ func isRun(t *conversations.Turn) bool {
 	return proc.IsAlive(runner) && !proc.Halted(runner.PID)
 }
 
-// errHalted is the error that a conversation has not moved for some time, because of its first open turn.
+// errHalted returns the error for a conversation that its first open turn has blocked for some time.
 func errHalted(head *conversations.Turn, limit time.Duration) error {
 	switch {
 	case head.Seq == 0:

@@ -12,30 +12,30 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// What is done when the conversation is lost.
+// What to do when the conversation is lost.
 const (
 	LostFail  = "fail"
 	LostFresh = "fresh"
 )
 
-// The classes of turns that failed, beside Claude's.
+// The classes of failed turns, in addition to Claude's.
 const (
-	ClassLost     = "lost"      // the conversation is gone and could not be put back
+	ClassLost     = "lost"      // the conversation is gone and could not be restored
 	classTimedOut = "timed_out" // there was no answer in time
 	ClassInUse    = turn.SessionInUse
 	ClassFailed   = turn.Failed
 )
 
-// The reasons of resets; the next answer states any other one word for word.
+// The reasons for resets. The next answer quotes any other reason unchanged.
 const (
 	ReasonAsked = "it was reset"              // by the user of the conversation, who knows it
 	reasonLost  = "it could not be resumed: " // a prefix: the cause follows
 )
 
-// lostError is why a conversation is gone.
+// lostError states why a conversation is gone.
 type lostError struct{ error }
 
-// record describes the conversation as an agent's record, for packages that know agents only.
+// record describes the conversation as an agent's record, for packages that only know agents.
 func (j *job) record(id agent.SessionID, confirmed bool) *agent.Record {
 	meta := &j.state.Meta
 	r := &agent.Record{Spec: agent.Spec{
@@ -49,8 +49,8 @@ func (j *job) record(id agent.SessionID, confirmed bool) *agent.Record {
 
 func (j *job) config() (claude.Config, error) { return claude.ConfigAt(j.state.Meta.ConfigDir) }
 
-// choose decides which session claude opens, and how. A transcript that is gone is restored if the archive
-// has it. Errors: lostError.
+// choose decides which session claude opens, and how. It restores a missing transcript from the archive if it can.
+// Errors: lostError.
 func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Opening, err error) {
 	now := j.state.Session
 	if j.ask.Isolated || now.ID == "" {
@@ -91,12 +91,12 @@ func (j *job) replace(ctx context.Context, cause error) error {
 	return nil
 }
 
-// goneMeanwhile settles a turn whose claude did not find its conversation.
+// goneMeanwhile settles a turn whose claude did not find the conversation.
 func (j *job) goneMeanwhile(ctx context.Context, w *worker, o turn.Outcome) error {
 	return j.settleLost(ctx, fmt.Errorf("the conversation %s cannot be resumed: %s", w.session, o.Detail))
 }
 
-// settleLost replaces a lost conversation if the request says so; otherwise the turn fails.
+// settleLost replaces a lost conversation if the request allows it; otherwise the turn fails.
 func (j *job) settleLost(ctx context.Context, cause error) error {
 	if j.ask.OnLost == LostFresh && j.state.TellReset == nil { // once
 		return j.replace(ctx, cause)

@@ -15,13 +15,13 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// CheckClaude checks that there is a claude to be started. Errors: Unfit.
+// CheckClaude checks that a claude can be started. Errors: Unfit.
 func (e *Engine) CheckClaude() error {
 	_, err := claude.FindBinary(e.Variable(claude.BinaryVariable))
 	return err
 }
 
-// Founding is the Meta of a conversation that is begun here and now.
+// Founding returns the Meta of a conversation that begins here and now.
 func (e *Engine) Founding() (conversations.Meta, error) {
 	meta := conversations.Meta{Cwd: e.Store.Project(), ConfigDir: e.Variable(claude.ConfigDirVariable)}
 	if meta.ConfigDir == "" {
@@ -32,9 +32,8 @@ func (e *Engine) Founding() (conversations.Meta, error) {
 	return meta, err
 }
 
-// Adopt makes a session that another bridge has recorded the session of a conversation. there reports whether
-// Claude has its transcript. Errors: Conflict when the conversation has another session; BadInput when
-// the session is an observer's.
+// Adopt gives a conversation a session that another bridge recorded. there reports whether Claude has its transcript.
+// Errors: Conflict when the conversation has another session; BadInput when the session is an observer's.
 func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.SessionID) (there bool, err error) {
 	c := e.Store.Conversations().Of(key)
 	meta, err := e.Founding()
@@ -67,22 +66,22 @@ func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.Sess
 	return there, c.Adopt(ctx, meta, id)
 }
 
-// Past is what is wanted of what was said in a conversation.
+// Past selects which messages of a conversation to read.
 type Past struct {
-	Last  int  // so many messages from the end of each session; 0: all
-	All   bool // also of the sessions before
-	Tools bool // also what tools did, and what Claude was told beside the texts
+	Last  int  // messages from the end of each session; 0: all
+	All   bool // also from previous sessions
+	Tools bool // also tool output, and what Claude got in addition to the texts
 }
 
-// PastSession is a session that the conversation was in, or is.
+// PastSession is a current or previous session of a conversation.
 type PastSession struct {
 	SessionID agent.SessionID
 	Until     time.Time // zero: the conversation is still in it
 	Reason    string    // why the conversation left it
-	Gone      bool      // there is no transcript
+	Gone      bool      // its transcript is missing
 }
 
-// History reads what was said in a conversation, from Claude's transcripts. Errors: NotFound.
+// History reads the messages of a conversation from Claude's transcripts. Errors: NotFound.
 func (e *Engine) History(key conversations.Key, asked Past, session func(PastSession) error, said func(transcript.Message) error) error {
 	state, err := e.Store.Conversations().Of(key).State()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +117,7 @@ func (e *Engine) History(key conversations.Key, asked Past, session func(PastSes
 	return nil
 }
 
-// sessionsOf are the sessions of a conversation, oldest first.
+// sessionsOf returns the sessions of a conversation, oldest first.
 func sessionsOf(state *conversations.State, all bool) []PastSession {
 	var sessions []PastSession
 	if all {

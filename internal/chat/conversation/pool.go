@@ -13,18 +13,18 @@ import (
 // Pool keeps the claudes of the most recently used conversations, so that their next turn needs no start.
 // The lease on a conversation is held for as long as its claude lives. A Pool is safe for concurrent use.
 type Pool struct {
-	Most    int           // processes
-	Memory  uint64        // bytes that all may have resident
-	Idle    time.Duration // an unused process is ended after it
+	Most    int           // processes at most
+	Memory  uint64        // resident bytes of all processes together
+	Idle    time.Duration // an unused process is ended after this time
 	Now     func() time.Time
 	mu      sync.Mutex
 	workers map[conversations.Key]*worker
-	leaving map[conversations.Key]chan struct{} // of processes that are being ended; closed when their conversation is free
+	leaving map[conversations.Key]chan struct{} // of processes that are ending; closed once the conversation is free
 	closed  bool
 }
 
-// take hands out the key's process if it has the session open and was started in a manner that serves. Otherwise it
-// ends the process, if there is one, and returns nil.
+// take returns the key's process if it has the session open and its manner serves. Otherwise it ends the process, if
+// any, and returns nil.
 func (p *Pool) take(ctx context.Context, key conversations.Key, id agent.SessionID, made manner) *worker {
 	p.mu.Lock()
 	w, leaving := p.workers[key], p.leaving[key]
@@ -44,7 +44,7 @@ func (p *Pool) take(ctx context.Context, key conversations.Key, id agent.Session
 	return nil
 }
 
-// put keeps a process for the next turn, and ends those that are too many.
+// put keeps a process for the next turn, and ends surplus processes.
 func (p *Pool) put(ctx context.Context, key conversations.Key, w *worker) {
 	w.used = p.Now()
 	p.mu.Lock()
@@ -63,8 +63,8 @@ func (p *Pool) put(ctx context.Context, key conversations.Key, w *worker) {
 	p.Trim(ctx)
 }
 
-// Trim ends the processes that were not used for long, and of the others those that are too many or too large,
-// least recently used first.
+// Trim ends processes that were unused for too long. If the rest are too many or too large, it ends the least
+// recently used ones.
 func (p *Pool) Trim(ctx context.Context) {
 	for {
 		key, w := p.surplus()
@@ -75,7 +75,7 @@ func (p *Pool) Trim(ctx context.Context) {
 	}
 }
 
-// surplus is the process to be ended next; nil when all may stay.
+// surplus returns the process to end next; nil if all may stay.
 func (p *Pool) surplus() (conversations.Key, *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +97,7 @@ func (p *Pool) surplus() (conversations.Key, *worker) {
 	return oldest, w
 }
 
-// end ends a process, unless a turn has taken it meanwhile.
+// end ends a process, unless a turn has taken it by then.
 func (p *Pool) end(ctx context.Context, key conversations.Key, w *worker) {
 	p.mu.Lock()
 	if p.workers[key] != w {
@@ -118,7 +118,7 @@ func (p *Pool) end(ctx context.Context, key conversations.Key, w *worker) {
 	close(gone)
 }
 
-// drop ends the process of a conversation, if there is one. A nil pool has none.
+// drop ends the process of a conversation, if any. A nil pool holds no processes.
 func (p *Pool) drop(ctx context.Context, key conversations.Key) {
 	if p == nil {
 		return
@@ -131,14 +131,14 @@ func (p *Pool) drop(ctx context.Context, key conversations.Key) {
 	}
 }
 
-// Len is how many processes are kept.
+// Len returns the number of kept processes.
 func (p *Pool) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.workers)
 }
 
-// Close ends all processes, and keeps none any more.
+// Close ends all processes. After that the pool keeps none.
 func (p *Pool) Close(ctx context.Context) {
 	p.mu.Lock()
 	all := p.workers

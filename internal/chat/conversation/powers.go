@@ -13,20 +13,20 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// classPowers is the class of a turn whose agent may not have it run any more.
+// classPowers is the class of a turn whose agent no longer has the right to run it.
 const classPowers turn.Class = "powers"
 
-// powers are those with which the turn's claude is started, so that two that differ are told apart.
+// powers returns the agent's powers as text, so that different powers compare unequal.
 func (j *job) powers() string {
 	if j.ask.Powers == nil {
 		return ""
 	}
-	text, _ := json.Marshal(j.ask.Powers) // of words and a number: it cannot fail
+	text, _ := json.Marshal(j.ask.Powers) // words and a number: it cannot fail
 	return string(text)
 }
 
-// withdrawn is why the turn of an agent is not run: the agent was dismissed since, or has less than when it asked.
-// "": it is run.
+// withdrawn returns why the turn of an agent is not run: the agent was dismissed, or has fewer powers than when it
+// asked. "": the turn is run.
 func (j *job) withdrawn() (why string, err error) {
 	powers := j.ask.Powers
 	if powers == nil || powers.Handle == "" {
@@ -52,9 +52,9 @@ func hasStill(r *agent.Spec, powers *conversations.Powers) bool {
 	return powers.PermissionMode.Within(r.LaunchPermissionMode()) && slices.Equal(powers.ClaudeArgs, r.ClaudeArgs) && maps.Equal(powers.Env, r.Env)
 }
 
-// given is the environment that the turn's claude inherits. A person's turn has the environment of the process that runs
-// it. An agent's turn has that of the agent's own claude. While that claude does not run, the turn has only the variables
-// that each claude needs: the process that runs the turn may have secrets that the agent has not.
+// given returns the environment that the turn's claude inherits. A person's turn gets the runner's environment. An
+// agent's turn gets that of the agent's claude; if that does not run, it gets only the variables that each claude
+// needs. The runner may have secrets that the agent must not get.
 func (j *job) given() []string {
 	powers := j.ask.Powers
 	if powers == nil {

@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// What is done about a text that was said and has no answer, when nobody knows how far claude came.
+// What to do with a text that was sent and has no answer, when it is unknown how far claude got.
 const (
 	UnknownAsk      = "ask"      // a person decides
 	UnknownContinue = "continue" // claude is asked for an answer, and the text is not sent again
@@ -27,8 +27,8 @@ const (
 // endGrace is how long the processes of an attempt have to exit.
 const endGrace = 5 * time.Second
 
-// lookUp finds out what became of the last attempt at the turn. ended: the turn is over, or held, and that
-// is written down. Otherwise j.text is what the next attempt sends.
+// lookUp determines the outcome of the turn's last attempt. ended: the turn is over or held, and that is recorded.
+// Otherwise j.text is what the next attempt sends.
 func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	last := j.turn.Starts[len(j.turn.Starts)-1]
 	if err := j.endLeftovers(ctx, j.state.Meta.Key, last); err != nil {
@@ -62,7 +62,7 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	}
 }
 
-// confirm writes down that Claude has the session, whose id was only minted before.
+// confirm records that Claude has the session. Before that, its id was only generated.
 func (j *job) confirm(ctx context.Context, id agent.SessionID) error {
 	if j.ask.Isolated || j.state.Session.Confirmed || id == "" {
 		return nil
@@ -74,11 +74,11 @@ func (j *job) confirm(ctx context.Context, id agent.SessionID) error {
 	return err
 }
 
-// onUnknown is how to go on with a text that has no answer: as the request says. Without a wish, a person decides
-// when tools were used, which could act twice; otherwise claude is asked for the answer. It is asked, too, when the
-// failure is known or a person has decided.
+// onUnknown returns how to continue with a text that has no answer. The request decides. If it does not, a person
+// decides when tools were used, since they could act twice; otherwise claude is asked for the answer. It is also
+// asked when the failure is known or a person has decided.
 func (j *job) onUnknown(said *turn.Mark) string {
-	failed := j.turn.Held != nil && j.turn.Held.Class != string(turn.SessionInUse) // which says nothing of the text
+	failed := j.turn.Held != nil && j.turn.Held.Class != string(turn.SessionInUse) // it says nothing about the text
 	decided := failed || j.turn.Tries == 0
 	switch {
 	case decided && j.ask.OnUnknown != UnknownRerun:
@@ -94,7 +94,7 @@ func (j *job) onUnknown(said *turn.Mark) string {
 	}
 }
 
-// endLeftovers ends what is left of an attempt whose runner is gone, and removes its files.
+// endLeftovers ends the remaining processes of an attempt whose runner is gone, and removes its files.
 func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conversations.Start) error {
 	e.Warm.drop(ctx, key)
 	err := endProcesses(ctx, s.Invocation, endGrace)
@@ -104,8 +104,8 @@ func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conv
 	return err
 }
 
-// endProcesses ends a claude, and only then what it has started: a claude whose tool is ended first reports that to the
-// model, and goes on. Each has grace to exit.
+// endProcesses ends a claude first and then the processes that it started. If a tool ended first, claude would report
+// that to the model and continue. Each has grace to exit.
 func endProcesses(ctx context.Context, invocation agent.Invocation, grace time.Duration) error {
 	for {
 		left, err := proc.Carrying(agent.TurnVariable, string(invocation))
@@ -123,8 +123,8 @@ func endProcesses(ctx context.Context, invocation agent.Invocation, grace time.D
 	}
 }
 
-// marked looks for the text of the turn in the transcripts of its attempts, the latest first. It returns the mark and
-// the attempt, with the session that has the text; a nil mark: no transcript has it.
+// marked looks for the turn's text in the transcripts of its attempts, latest first. It returns the mark, and the
+// attempt with the session that has the text. The mark is nil if no transcript has the text.
 func (j *job) marked() (*turn.Mark, conversations.Start, error) {
 	config, err := j.config()
 	if err != nil {
@@ -150,8 +150,8 @@ func (j *job) marked() (*turn.Mark, conversations.Start, error) {
 	return nil, conversations.Start{}, nil
 }
 
-// Skip gives up an open turn, the first one for number 0, and ends what is left of its last attempt. Errors: NotFound;
-// Conflict when a turn of the conversation is being answered.
+// Skip gives up an open turn (0: the first one), and ends the remaining processes of its last attempt. Errors:
+// NotFound; Conflict while a turn of the conversation is being answered.
 func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why string) (given int, err error) {
 	c := e.Store.Conversations().Of(key)
 	unlock, err := c.TryTurn()
@@ -174,7 +174,7 @@ func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why s
 	return t.Seq, c.Skip(ctx, t.Seq, why)
 }
 
-// OpenTurn is the first open turn of a conversation, and the one with the number, 0: the first. Errors: NotFound.
+// OpenTurn returns the first open turn, and the one with the number (0: the first). Errors: NotFound.
 func (e *Engine) OpenTurn(key conversations.Key, seq int) (head, wanted conversations.Turn, err error) {
 	state, err := e.Store.Conversations().Of(key).State()
 	switch {

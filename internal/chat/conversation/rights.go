@@ -6,15 +6,15 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// wait is the wait of a caller for the right to run turns. It ends when the turn with the id is over, since the caller
-// that finished it may go on with later turns for a long time.
+// wait is a caller's wait for the turn lock. It ends when the turn with the id is over: the caller that finished that
+// turn may run later turns for a long time.
 type wait struct {
 	id   string
 	stop func()
 }
 
-// awaitTurn takes the right to run turns of a conversation. It waits in the kernel for other callers and processes. unlock
-// is nil without an error when the turn with the id ended meanwhile. Errors: TimedOut when the conversation stops moving.
+// awaitTurn takes the turn lock of a conversation. The wait for other callers is in the kernel. unlock is nil without
+// an error when the turn with the id has ended by then. Errors: TimedOut when the conversation is stuck.
 func (e *Engine) awaitTurn(ctx context.Context, c *conversations.Conversation, id string) (unlock func(), err error) {
 	moving, still := e.Moving(ctx, c.Key(), id)
 	defer still()
@@ -40,7 +40,7 @@ func (e *Engine) awaitTurn(ctx context.Context, c *conversations.Conversation, i
 	return nil, err
 }
 
-// isOver ends the waits for a turn that is over.
+// isOver ends the waits for a finished turn.
 func (e *Engine) isOver(id string) {
 	e.waits.Range(func(key, _ any) bool {
 		if w := key.(*wait); w.id == id {

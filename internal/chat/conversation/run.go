@@ -17,10 +17,10 @@ import (
 	"nbs-worker/internal/store/turns"
 )
 
-// attempts is how often a turn is tried before a person has to decide.
+// attempts is how often a turn is tried before a person must decide.
 const attempts = 3
 
-// job is one attempt at a turn, under the right to run the conversation's.
+// job is one attempt at a turn. Its caller holds the conversation's turn lock.
 type job struct {
 	*Engine
 	c     *conversations.Conversation
@@ -28,12 +28,11 @@ type job struct {
 	turn  *conversations.Turn
 	ask   conversations.Request
 
-	text    string   // to be sent: the user's, or a request to answer the last one
-	notices []string // what the user has to know beside the answer
+	text    string   // to send: the user's text, or a request to answer the last one
+	notices []string // notices for the user, in addition to the answer
 }
 
-// run makes one attempt at the first open turn. An error leaves the turn open; every other outcome is
-// written down.
+// run makes one attempt at the first open turn. After an error the turn stays open; every other outcome is recorded.
 func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *conversations.State, t *conversations.Turn) error {
 	ask, err := c.Request(t.Seq)
 	if err != nil {
@@ -67,8 +66,8 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 	return j.speak(ctx)
 }
 
-// awaitPlace waits for a place among the turns that run on this machine, for as long as the turn itself may take. Errors:
-// TimedOut; those of the context.
+// awaitPlace waits for a free slot for a turn on this machine, for at most the turn's time limit. Errors: TimedOut;
+// those of the context.
 func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
 	places := j.Store.ConversationTurns()
 	if j.ask.Powers != nil {
@@ -88,7 +87,7 @@ func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// textOf is the text as Claude gets it: only what a person has typed may name files with @, which Claude reads unasked.
+// textOf returns the text for Claude. Claude reads files named with @ unasked, so only a person's text may name them.
 func textOf(ask *conversations.Request) string {
 	if ask.Typed {
 		return ask.Text
@@ -96,10 +95,10 @@ func textOf(ask *conversations.Request) string {
 	return claude.Literal(ask.Text)
 }
 
-// attempt is the number of the attempt that is made.
+// attempt returns the number of the current attempt.
 func (j *job) attempt() int { return len(j.turn.Starts) + 1 }
 
-// speak sends the text to a warm claude, or to one that it starts, and writes down what came of it.
+// speak sends the text to a warm claude, or to a new one, and records the outcome.
 func (j *job) speak(ctx context.Context) error {
 	w, err := j.worker(ctx)
 	if err != nil {
@@ -110,7 +109,7 @@ func (j *job) speak(ctx context.Context) error {
 	if err != nil {
 		w.kill(ctx)
 		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return cmp.Or(ctx.Err(), err) // the turn stays open, and is looked up before anything is sent again
+			return cmp.Or(ctx.Err(), err) // the turn stays open, and is looked up before the text is sent again
 		}
 		return j.finish(ctx, w, turn.Outcome{Class: classTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
 	}
@@ -118,26 +117,26 @@ func (j *job) speak(ctx context.Context) error {
 	case outcome.Class != turn.Answered:
 		w.end(ctx)
 	case j.staysWarm():
-		defer j.Warm.put(ctx, j.state.Meta.Key, w) // once the answer is written down: another process may have to end for it
+		defer j.Warm.put(ctx, j.state.Meta.Key, w) // after the answer is recorded: put may end another process
 	default:
-		w.dropFiles(j.Store) // while the turn is open: who is killed later leaves them to nobody
+		w.dropFiles(j.Store) // while the turn is open: a runner killed later could not remove them
 		w.leave(ctx)
 	}
 	if outcome.Class == turn.Answered && j.awaitWritten(ctx, w, outcome) {
-		return nil // the next attempt says it again
+		return nil // the next attempt sends the text again
 	}
 	return j.settle(ctx, w, outcome, begun)
 }
 
-// settle writes down what came of an attempt that ended by itself.
+// settle records the outcome of an attempt that ended by itself.
 func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
 	if o.Class != turn.Answered && !j.isThere(o.SessionID) {
-		o.SessionID = "" // claude was ended before it wrote anything: the next one begins the session
+		o.SessionID = "" // claude ended before it wrote anything: the next one begins the session
 	}
 	switch o.Class {
-	case turn.Killed, turn.Interrupted: // the next attempt tells how far it came
+	case turn.Killed, turn.Interrupted: // the next attempt finds out how far it got
 		return nil
-	case turn.SessionInUse: // it is tried again at once; after the last attempt this is what is told
+	case turn.SessionInUse: // tried again at once; this is reported after the last attempt
 		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: j.Now()})
 	case turn.Overloaded, turn.ServerError:
 		held := conversations.Held{Class: string(o.Class), Reason: o.Detail}
@@ -162,10 +161,10 @@ func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.
 
 const limitPause = 15 * time.Minute
 
-// backoff is how long the next attempt waits after the n-th one: 5 s, 20 s.
+// backoff returns the pause after the n-th attempt: 5 s, 20 s.
 func backoff(n int) time.Duration { return 5 * time.Second << (2 * (n - 1)) }
 
-// finish writes down the result of a turn.
+// finish records the result of a turn.
 func (j *job) finish(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
 	result := conversations.Result{
 		Seq: j.turn.Seq, ID: j.turn.ID, SHA: j.turn.SHA,
@@ -181,7 +180,7 @@ func (j *job) finish(ctx context.Context, w *worker, o turn.Outcome, begun time.
 	return err
 }
 
-// over writes down the end of a turn, and notifies those who wait for it.
+// over records the end of a turn, and notifies the callers that wait for it.
 func (j *job) over(ctx context.Context, result conversations.Result) error {
 	err := j.c.Finish(ctx, result)
 	if err != nil {
@@ -194,8 +193,7 @@ func (j *job) over(ctx context.Context, result conversations.Result) error {
 	return nil
 }
 
-// keep gives the transcript its second name in the archive. If that fails, the turn does not, and the next turn
-// tries again.
+// keep links the transcript into the archive. If that fails, the turn still succeeds, and the next turn tries again.
 func (j *job) keep(ctx context.Context, id agent.SessionID) {
 	config, err := j.config()
 	if err != nil {
@@ -206,7 +204,7 @@ func (j *job) keep(ctx context.Context, id agent.SessionID) {
 	}
 }
 
-// hold leaves the turn first in its queue, until a time or until a person decides.
+// hold keeps the turn first in its queue, until a time or until a person decides.
 func (j *job) hold(ctx context.Context, held conversations.Held) error {
 	held.At = j.Now().UTC()
 	return j.c.Hold(ctx, j.turn.Seq, held)

@@ -19,39 +19,39 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// worker is a claude that is open on a conversation.
+// worker is a claude with a conversation open.
 type worker struct {
 	process    Process
-	self       agent.Identity // of the process that runs it
+	self       agent.Identity // of the process that runs the worker
 	invocation agent.Invocation
 	session    agent.SessionID
 	mode       string // of the next answer: new or resumed
 	made       manner
-	context    string // the file that its hook prints; "": it has none
-	release    func() // gives up the conversation, and removes its files
+	context    string // the file that its hook prints; "": no hook
+	release    func() // releases the conversation, and removes its files
 	leaving    sync.WaitGroup
 	used       time.Time
 }
 
-// manner is what a process was started with, and what cannot be changed while it runs.
+// manner is how a process was started: the options that cannot change while it runs.
 type manner struct {
 	model  agent.Model
 	prompt string // the system prompt
-	hook   bool   // by which a context reaches it
+	hook   bool   // has the hook that passes context to it
 	args   string
-	powers string // of the agent for which it runs; "": a person's
+	powers string // of the agent that it runs for; "": it runs for a person
 }
 
-// serves reports whether a process that was started in this manner can take a turn that wants another one. A process with
-// the hook takes turns without a context too: an empty one is cheaper than a start.
+// serves reports whether a process started in this manner can take a turn that wants another one. A process with the
+// hook also takes turns without context: an empty context is cheaper than a start.
 func (m manner) serves(wanted manner) bool {
 	wanted.hook = wanted.hook || m.hook
 	return m == wanted
 }
 
-// worker returns a claude for the turn: the warm one, or a new one that has the conversation to itself. The attempt
-// is written down before claude is started, so that whatever it leaves behind can be found.
-// Errors: lostError; Conflict when somebody else has the conversation open.
+// worker returns a claude for the turn: the warm one, or a new one with the conversation to itself. The attempt is
+// recorded before claude starts, so that its remains can be found. Errors: lostError; Conflict when another process
+// has the conversation open.
 func (j *job) worker(ctx context.Context) (*worker, error) {
 	made := manner{
 		model: cmp.Or(j.ask.Model, j.state.Meta.Model), prompt: j.systemPrompt(),
@@ -86,7 +86,7 @@ func (j *job) worker(ctx context.Context) (*worker, error) {
 // staysWarm reports whether the claude of the turn is kept for the next one.
 func (j *job) staysWarm() bool { return j.Warm != nil && !j.ask.Isolated }
 
-// begin writes down that the turn is about to be said to this claude.
+// begin records that the turn is about to be sent to this claude.
 func (j *job) begin(ctx context.Context, w *worker) error {
 	return j.c.Begin(ctx, conversations.Start{
 		Seq: j.turn.Seq, Attempt: j.attempt(), Invocation: w.invocation, Runner: w.self,
@@ -126,7 +126,7 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 	if powers := j.ask.Powers; powers != nil {
 		spec.PermissionMode, spec.Extra = powers.PermissionMode, slices.Concat(powers.ClaudeArgs, spec.Extra)
 	}
-	if made.hook { // which costs each turn two processes
+	if made.hook { // the hook costs each turn two processes
 		if w.context, err = files.Put(turnfiles.Context, ""); err != nil {
 			return nil, err
 		}
@@ -145,8 +145,8 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 	return w, nil
 }
 
-// environ is the environment of the claude: what it is given, without the variables of an agent. The variable of the
-// context, empty where there is none, marks it as the claude of a conversation.
+// environ returns the environment of the claude: the inherited one without the variables of an agent. The context
+// variable, which may be empty, marks it as the claude of a conversation.
 func (j *job) environ(w *worker) []string {
 	caller := slices.DeleteFunc(slices.Clone(j.given()), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
 	spec := &j.record(w.session, true).Spec
@@ -158,7 +158,7 @@ func (j *job) environ(w *worker) []string {
 	})
 }
 
-// say sends the text of the turn to the claude, with its context, and waits for the answer.
+// say sends the turn's text and context to the claude, and waits for the answer.
 func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
 	if w.made.hook {
 		background := turn.Marker(string(w.invocation), j.turn.Seq) + "\n" + j.background(ctx)
@@ -178,8 +178,8 @@ func (w *worker) say(ctx context.Context, j *job) (turn.Outcome, error) {
 	})
 }
 
-// end asks the claude to exit, kills it if it does not, and gives up the conversation, even if the caller is
-// canceled.
+// end asks the claude to exit, kills it if it does not, and releases the conversation. It does so even if the context
+// is canceled.
 func (w *worker) end(ctx context.Context) {
 	if !w.exits(ctx) {
 		w.kill(ctx)
@@ -195,12 +195,12 @@ func (w *worker) exits(ctx context.Context) bool {
 	return w.process.Close(patience) == nil
 }
 
-// leave runs end in the background, until awaitLeft: claude takes a moment to exit, and its answer is here already.
+// leave runs end in the background until awaitLeft. Claude takes a moment to exit; its answer is complete.
 func (w *worker) leave(ctx context.Context) { w.leaving.Go(func() { w.end(ctx) }) }
 
 func (w *worker) awaitLeft() { w.leaving.Wait() }
 
-// kill ends the claude and what it has started, again where that fails: for want of descriptors it is not found.
+// kill ends the claude and the processes that it started. It retries: without free descriptors, none are found.
 func (w *worker) kill(ctx context.Context) {
 	for ended := false; !ended; ended = w.exits(ctx) {
 		_ = endProcesses(context.WithoutCancel(ctx), w.invocation, endGrace)
@@ -208,7 +208,7 @@ func (w *worker) kill(ctx context.Context) {
 	w.letGo()
 }
 
-// letGo gives the conversation up.
+// letGo releases the conversation.
 func (w *worker) letGo() {
 	if w.release != nil {
 		w.release()
@@ -218,7 +218,7 @@ func (w *worker) letGo() {
 
 func (w *worker) dropFiles(s *store.Store) { _ = s.TurnFiles(w.invocation).Drop() }
 
-// failedToStart settles a turn for which no claude could be started.
+// failedToStart settles a turn when no claude could be started.
 func (j *job) failedToStart(ctx context.Context, err error) error {
 	var gone lostError
 	if errors.As(err, &gone) {
@@ -227,7 +227,7 @@ func (j *job) failedToStart(ctx context.Context, err error) error {
 	return err // it stays open
 }
 
-// continuityOf is New for a session that is opened as new, or that an earlier attempt at this turn began; else Resumed.
+// continuityOf returns New for a session that is opened as new or was begun by this turn, and Resumed otherwise.
 func (j *job) continuityOf(id agent.SessionID, opening claude.Opening) string {
 	begunByThis := func(s conversations.Start) bool { return s.Session == id && s.Mode == conversations.New }
 	if opening == claude.OpenNew || slices.ContainsFunc(j.turn.Starts, begunByThis) {

@@ -9,16 +9,16 @@ import (
 	"nbs-worker/internal/platform/clock"
 )
 
-// An answer is told once it is on disk: a claude that is killed before that takes along what was told, and of a new
-// conversation all. With [turn.EagerFlush] it is there before the answer comes. Without, up to 2.1.329 it comes at most
-// 0.1 s later; what Claude never writes, as on a full disk, is told after writtenWithin.
+// An answer is reported once it is on disk: killing claude earlier would lose it, and all of a new conversation. With
+// [turn.EagerFlush] it is on disk before claude reports it; without, up to 2.1.329, at most 0.1 s later. If Claude
+// never writes it, for example on a full disk, it is reported after writtenWithin.
 const (
 	writtenWithin = time.Second
 	writtenPoll   = time.Millisecond
 )
 
-// awaitWritten waits until the transcript has the answer of the attempt. lost: a warm claude, which stays until it is
-// ended, has ended, and left nothing of the turn.
+// awaitWritten waits until the transcript has the attempt's answer. lost: a warm claude, which only exits when told
+// to, has ended and left nothing of the turn.
 func (j *job) awaitWritten(ctx context.Context, w *worker, o turn.Outcome) (lost bool) {
 	config, err := j.config()
 	if err != nil || j.ask.Isolated || o.SessionID == "" {
@@ -28,13 +28,13 @@ func (j *job) awaitWritten(ctx context.Context, w *worker, o turn.Outcome) (lost
 	defer cancel()
 	var mark turn.Mark
 	for size := int64(-1); ; {
-		ended := !w.alive() // before the look, which is the last one then
+		ended := !w.alive() // before the look, which is then the last one
 		file, found, err := config.Transcript(o.SessionID)
 		if found && file.Size != size {
 			size = file.Size
 			mark, err = turn.Marked(file, string(w.invocation), j.turn.Seq)
 		}
-		if mark.Answered || err != nil { // what cannot be read does not keep the answer back
+		if mark.Answered || err != nil { // an unreadable transcript does not delay the answer
 			return false
 		}
 		if ended {
@@ -46,7 +46,7 @@ func (j *job) awaitWritten(ctx context.Context, w *worker, o turn.Outcome) (lost
 	}
 }
 
-// isThere reports whether Claude has the session on disk, or that cannot be seen.
+// isThere reports whether Claude has the session on disk. It returns true if that is unknown.
 func (j *job) isThere(id agent.SessionID) bool {
 	config, err := j.config()
 	if err != nil {

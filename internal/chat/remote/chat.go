@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Chat is the number of a chat of Telegram, by the key of its conversation. Errors: BadInput.
+// Chat returns the number of a Telegram chat from the key of its conversation. Errors: BadInput.
 func Chat(key string) (int64, error) {
 	number, is := strings.CutPrefix(key, "telegram:")
 	chat, err := strconv.ParseInt(number, 10, 64)

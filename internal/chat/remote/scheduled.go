@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// Scheduled is the isolated turn of a scheduled run, with its key. Errors: as of [schedule.Entry.Words].
+// Scheduled returns the isolated turn of a scheduled run, and its key. Errors: those of [schedule.Entry.Words].
 func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, conversation.Say, error) {
 	words, err := due.Entry.Words(e.Store.Project(), e.Store.Allowed().Check)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package remote does what chats and schedules ask for, which have no terminal: it sends a message to an agent,
-// resumes an agent, and makes the turn of a scheduled run.
+// Package remote carries out requests of chats and schedules, which have no terminal. It sends a message to an agent,
+// resumes an agent, and creates the turn of a scheduled run.
 package remote
 
 import (
@@ -15,11 +15,11 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// Team is the agents of a project as a chat or a schedule uses them. A member of an allowed chat counts as the user.
+// Team lets a chat or a schedule use a project's agents. A member of an allowed chat counts as the user.
 type Team struct {
 	*supervisor.Supervisor
 
-	Notes *deliveries.Drawer // what was begun, so that it is not done twice
+	Notes *deliveries.Drawer // records what was begun, so that it is not done twice
 	Wait  time.Duration      // how long a resumed agent may take to be ready
 }
 
@@ -40,8 +40,8 @@ func (t *Team) Agents(ctx context.Context) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// Send writes to an agent, or keeps the text in its outbox. A text whose sending was interrupted before is not sent
-// again: it may have arrived.
+// Send sends a text to an agent, or keeps it in the agent's outbox. If an earlier attempt was interrupted, the text is
+// not sent again: it may have arrived.
 func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
 	handle, err := agent.ParseHandle(to)
 	if err != nil {
@@ -72,7 +72,7 @@ func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
 	return note.Text, err
 }
 
-// became says what became of a text for which [message.Sender.Send] returned this. A text that is kept did not fail.
+// became describes the outcome of a text, from the results of [message.Sender.Send]. A kept text did not fail.
 func became(r message.Receipt, err error) (string, error) {
 	switch {
 	case r.Outbox != "" && err != nil:
@@ -88,7 +88,7 @@ func became(r message.Receipt, err error) (string, error) {
 	}
 }
 
-// Resume brings an agent back.
+// Resume resumes an agent.
 func (t *Team) Resume(ctx context.Context, to string) (string, error) {
 	handle, err := agent.ParseHandle(to)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wallAlarm rings when the clock on the wall shows a time, and when that clock is set. A timer of Go
-// measures how long it waits, which is wrong once the clock is set and stands still while the machine
-// is suspended. The end of the context ends the alarm; a zero time is never.
+// wallAlarm rings when the wall clock reaches a time, and when that clock is set. A Go timer measures a duration, which
+// is wrong after the clock was set, and it stops while the machine is suspended. The alarm ends with the context. For
+// the zero time there is no alarm.
 func wallAlarm(ctx context.Context, at time.Time) (<-chan struct{}, error) {
 	if at.IsZero() {
 		return nil, nil
@@ -31,7 +31,7 @@ func wallAlarm(ctx context.Context, at time.Time) (<-chan struct{}, error) {
 	go func() {
 		defer close(rung)
 		var count [8]byte
-		_, _ = timer.Read(count[:]) // an error: the clock was set, or it is closed
+		_, _ = timer.Read(count[:]) // an error means: the clock was set, or the timer was closed
 		if stop() {
 			_ = timer.Close()
 		}

@@ -8,79 +8,78 @@ import (
 	"time"
 )
 
-// Memory keeps how far the entries came. There is one writer.
+// Memory stores how far each entry got. It has one writer.
 type Memory interface {
 	Recall() (map[string]Last, error)
 	Remember(entries map[string]Last) error // durable when it returns
 }
 
-// Runner runs a turn or sends a message, and returns when that is over. A run whose ID it was given
-// before is not run again. A run that the context ended is not over.
+// Runner runs a turn or sends a message, and returns when that is done. It does not repeat a run whose ID it has seen.
+// A run that the context ended is not done.
 type Runner interface {
 	Run(ctx context.Context, due Due) error
 }
 
-// Conversations are those that may be reset.
+// Conversations lists and resets conversations.
 type Conversations interface {
-	// Talks are the conversations that have a past and no open turn.
+	// Talks returns the conversations that have a past and no open turn.
 	Talks() ([]Talk, error)
-	// Reset resets a conversation, unless a turn was asked for meanwhile. It does not wait; the next
-	// answer states the reason. done reports whether the conversation was reset.
+	// Reset resets a conversation, unless a turn was requested in it by then. It does not wait; the next answer states
+	// the reason. done reports whether the conversation was reset.
 	Reset(ctx context.Context, reset Reset) (done bool, err error)
 }
 
-// Word is what was done.
+// Word names what a loop did.
 type Word string
 
-// What a loop reports.
+// The words of a loop's reports.
 const (
 	Began    Word = "began"
 	Over     Word = "over"
-	Failed   Word = "failed" // also of a reset, and of what could not be written down
+	Failed   Word = "failed" // also for a reset, and for a failed write
 	Skip     Word = "skipped"
 	Waits    Word = "waits"
 	WasReset Word = "reset"
 )
 
-// Deed is something that a loop did, or could not do.
+// Deed is something that a loop did or failed to do.
 type Deed struct {
 	At           time.Time
 	Word         Word
 	Name         string    // of the entry, or the key of a conversation
-	ScheduledFor time.Time // zero: of no run
+	ScheduledFor time.Time // zero: no run
 	Detail       string
 }
 
-// Loop runs what is due, when it is.
+// Loop runs entries when they are due.
 type Loop struct {
 	File          *File
 	Memory        Memory
 	Runner        Runner
-	Conversations Conversations // nil: none is reset
-	Say           func(Deed)    // nil: nobody is told
+	Conversations Conversations // nil: no conversation is reset
+	Say           func(Deed)    // nil: reports are dropped
 
-	// Set by tests; nil: the clock of the machine.
+	// Set by tests; nil: the machine's clock.
 	Now   func() time.Time
 	Alarm func(ctx context.Context, at time.Time) (<-chan struct{}, error)
 
-	deaf  bool // the last alarm could not be set, which has been told
+	deaf  bool // the last alarm could not be set; this was reported
 	lasts map[string]Last
 	over  chan ending
 	runs  sync.WaitGroup
 }
 
-// ending is a run that is over.
+// ending is a finished run.
 type ending struct {
 	due Due
 	err error
 }
 
-// retry is the pause before what could not be written down, or an alarm that could not be set, is tried again; it is
-// shorter than [grace].
+// retry is the pause before a failed write, or a failed setting of the alarm, is repeated. It is shorter than [grace].
 const retry = 10 * time.Second
 
-// Run runs what is due until the context ends, and returns its error. Another error is that the memory cannot
-// be read. Runs that are not over then are handed over again by the next call.
+// Run runs what is due until the context ends, and returns the context's error, or an error of reading the memory. The
+// next call starts the unfinished runs again.
 func (l *Loop) Run(ctx context.Context) error {
 	if l.Now == nil {
 		l.Now, l.Alarm = time.Now, wallAlarm
@@ -104,11 +103,11 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// step hands over what is due, and returns when to look again.
+// step starts what is due, and returns when to look again.
 func (l *Loop) step(ctx context.Context) (next time.Time) {
 	agenda := plan(l.File, l.lasts, l.Now())
 	if agenda.Changed && !l.remember(agenda.Lasts) {
-		return l.Now().Add(retry) // nothing runs that a crash would make run twice
+		return l.Now().Add(retry) // nothing is started that a crash would repeat
 	}
 	for _, skipped := range agenda.Skipped {
 		l.say(Skip, skipped.Name, skipped.ScheduledFor, skipped.Why)
@@ -119,7 +118,7 @@ func (l *Loop) step(ctx context.Context) (next time.Time) {
 	return agenda.Next
 }
 
-// remember writes down how far the entries came.
+// remember records how far the entries got.
 func (l *Loop) remember(lasts map[string]Last) bool {
 	if err := l.Memory.Remember(lasts); err != nil {
 		l.say(Failed, "", time.Time{}, err.Error())
@@ -134,7 +133,7 @@ func (l *Loop) remember(lasts map[string]Last) bool {
 	return true
 }
 
-// begin hands over a run.
+// begin starts a run.
 func (l *Loop) begin(ctx context.Context, due Due) {
 	detail := ""
 	if due.Again {
@@ -144,7 +143,7 @@ func (l *Loop) begin(ctx context.Context, due Due) {
 	l.runs.Go(func() {
 		err := l.Runner.Run(ctx, due)
 		if ctx.Err() != nil {
-			return // it may not be over
+			return // the run may be unfinished
 		}
 		select {
 		case l.over <- ending{due, err}:
@@ -153,13 +152,13 @@ func (l *Loop) begin(ctx context.Context, due Due) {
 	})
 }
 
-// wait waits for a time, or for the end of a run.
+// wait waits until a time, or until a run ends.
 func (l *Loop) wait(ctx context.Context, until time.Time) error {
 	asleep, wake := context.WithCancel(ctx)
 	defer wake()
 	rings, err := l.Alarm(asleep, until)
 	var again <-chan time.Time
-	if err != nil { // no reason to cut off what runs
+	if err != nil { // running turns are not stopped for that
 		if !l.deaf {
 			l.say(Failed, "", time.Time{}, "set the alarm: "+err.Error())
 		}
@@ -176,8 +175,8 @@ func (l *Loop) wait(ctx context.Context, until time.Time) error {
 	return ctx.Err()
 }
 
-// end notes that a run is over. If that cannot be written down, the next process hands it over
-// again, and the [Runner] recognizes its id.
+// end records that a run is over. If the write fails, the next process starts the run again, and the [Runner]
+// recognizes its ID.
 func (l *Loop) end(run ending) {
 	name, at := run.due.Entry.Name, run.due.ScheduledFor
 	if last := l.lasts[name]; last.ScheduledFor.Equal(at) {

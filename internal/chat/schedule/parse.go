@@ -16,11 +16,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// SealKind is the kind of the user's seal of the file.
+// SealKind is the kind of the file's seal by the user.
 const SealKind = "schedules"
 
-// Parse reads the file; name is used in messages. Errors: BadInput, which lists all mistakes, each with
-// its line and what belongs there.
+// Parse parses the file; name is used in messages. Errors: BadInput, which lists all mistakes, each with its line and
+// what is expected there.
 func Parse(name string, text []byte) (*File, error) {
 	p := &parser{file: &File{}, zone: time.UTC}
 	if err := p.parse(text); err != nil {
@@ -42,7 +42,7 @@ func Parse(name string, text []byte) (*File, error) {
 		Hint("what it may say: nbs-worker schedule --help")
 }
 
-// parser collects what is wrong.
+// parser collects the mistakes.
 type parser struct {
 	file     *File
 	zone     *time.Location
@@ -65,7 +65,7 @@ func (p *parser) parse(text []byte) error {
 	}
 	var document, more yaml.Node
 	if err := loader.Load(&document); errors.Is(err, io.EOF) {
-		return nil // nothing is to run
+		return nil // nothing to run
 	} else if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (p *parser) entry(name, node *yaml.Node) {
 	p.turn(e, name, has)
 }
 
-// times reads when an entry runs.
+// times reads the times of an entry.
 func (p *parser) times(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 	expression, every, zone := has["cron"], has["every"], p.zone
 	if node := has["zone"]; node != nil {
@@ -68,7 +68,7 @@ func (p *parser) times(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 	}
 }
 
-// turn reads what Claude is asked.
+// turn reads the turn of an entry.
 func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 	prompt, file := has["prompt"], has["prompt_file"]
 	switch {

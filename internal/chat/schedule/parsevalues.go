@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// location reads a zone.
+// location reads a time zone.
 func (p *parser) location(node *yaml.Node) *time.Location {
 	name := p.text(node)
 	zone, err := time.LoadLocation(name)
@@ -23,7 +23,7 @@ func (p *parser) location(node *yaml.Node) *time.Location {
 	return zone
 }
 
-// duration reads a time of whole seconds; 0 for none.
+// duration reads a duration in whole seconds; 0 if it is missing or invalid.
 func (p *parser) duration(node *yaml.Node, least time.Duration) time.Duration {
 	text := p.text(node)
 	if text == "" {
@@ -37,7 +37,7 @@ func (p *parser) duration(node *yaml.Node, least time.Duration) time.Duration {
 	return parsed
 }
 
-// oneOf reads one of some words.
+// oneOf reads one of the known words.
 func oneOf[Word ~string](p *parser, node *yaml.Node, field string, known ...Word) Word {
 	word := Word(p.text(node))
 	if !slices.Contains(known, word) {
@@ -46,7 +46,7 @@ func oneOf[Word ~string](p *parser, node *yaml.Node, field string, known ...Word
 	return word
 }
 
-// text reads a text; a number or a word like yes is one too.
+// text reads a text. A number, or a word like yes, counts as text.
 func (p *parser) text(node *yaml.Node) string {
 	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" || node.Tag == "!!binary" || node.Value == "" {
 		p.wrong(node, "a text belongs here")
@@ -55,7 +55,7 @@ func (p *parser) text(node *yaml.Node) string {
 	return node.Value
 }
 
-// fields are the fields of a mapping by name, those that are known; nil for no mapping.
+// fields returns the known fields of a mapping by name; nil if the node is no mapping.
 func (p *parser) fields(node *yaml.Node, what string, known ...string) map[string]*yaml.Node {
 	if node.Kind != yaml.MappingNode {
 		p.wrong(node, "%s: fields belong here: %s", what, strings.Join(known, ", "))
@@ -75,7 +75,7 @@ func (p *parser) fields(node *yaml.Node, what string, known ...string) map[strin
 	return has
 }
 
-// pairs are the names and values of a mapping, in the order of the file.
+// pairs returns the names and values of a mapping, in file order.
 func (p *parser) pairs(node *yaml.Node, what string) func(yield func(name, value *yaml.Node) bool) {
 	return func(yield func(name, value *yaml.Node) bool) {
 		if node.Kind != yaml.MappingNode {
@@ -94,7 +94,7 @@ func (p *parser) pairs(node *yaml.Node, what string) func(yield func(name, value
 	}
 }
 
-// lineOf is the line of an error of the YAML parser.
+// lineOf returns the line of an error from the YAML parser.
 func lineOf(err error) int {
 	if one, ok := errors.AsType[*yaml.LoadError](err); ok {
 		return max(1, one.Mark.Line)
@@ -102,8 +102,7 @@ func lineOf(err error) int {
 	return 1
 }
 
-// what describes an error of the YAML parser. A cron expression that begins with * is no YAML unless it
-// is quoted.
+// what describes an error from the YAML parser. An unquoted cron expression that begins with * is not valid YAML.
 func what(err error, text []byte) string {
 	message := err.Error()
 	if one, ok := errors.AsType[*yaml.LoadError](err); ok {

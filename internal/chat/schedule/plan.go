@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// Agenda is what is to be done now.
+// Agenda is what to do now.
 type Agenda struct {
 	Due     []Due
 	Skipped []Skipped
-	Lasts   map[string]Last // to be written down before anything is handed over
-	Changed bool            // they differ from those before
-	Next    time.Time       // when to plan again, if no run ends before; zero: not by the clock
+	Lasts   map[string]Last // to record before any run is started
+	Changed bool            // Lasts differ from those before
+	Next    time.Time       // when to plan again, unless a run ends first; zero: no such time
 }
 
-// Skipped is a time that will not be run.
+// Skipped is a time whose run is skipped.
 type Skipped struct {
 	Name         string
 	ScheduledFor time.Time
 	Why          string
 }
 
-// largestSetback is how far the clock may be set back while what has run still counts as run. A time further
-// ahead of now was noted by a wrong clock: to wait for it would stop the entry.
+// largestSetback is how far the clock may be set back while past runs still count as done. If a recorded time is
+// further ahead, the clock was wrong when it was recorded: waiting for that time would stop the entry.
 const largestSetback = 24 * time.Hour
 
-// plan decides what is to be done now, by how far the entries came. An entry that is new, or has
-// other times than before, counts from now on.
+// plan decides what to do now, from how far the entries got. An entry that is new, or whose times have changed, counts
+// from now on.
 func plan(file *File, lasts map[string]Last, now time.Time) Agenda {
-	now = now.UTC().Round(0) // by the clock on the wall, which may be set
+	now = now.UTC().Round(0) // by the wall clock, which may be set
 	agenda := Agenda{Lasts: make(map[string]Last, len(file.Entries))}
 	for _, e := range file.Entries {
 		last, known := lasts[e.Name]
@@ -41,7 +41,7 @@ func plan(file *File, lasts map[string]Last, now time.Time) Agenda {
 	return agenda
 }
 
-// plan adds what is due of an entry now, and returns how far the entry has come then.
+// plan adds the due runs of an entry, and returns how far the entry then is.
 func (a *Agenda) plan(e *Entry, last Last, now time.Time) Last {
 	run := func(at time.Time) {
 		last.ScheduledFor, last.StartedAt, last.Done = at, now, false
@@ -79,7 +79,7 @@ func (a *Agenda) skip(e *Entry, at time.Time, why string) {
 	a.Skipped = append(a.Skipped, Skipped{Name: e.Name, ScheduledFor: at, Why: why})
 }
 
-// unfinished are the runs that were handed over, and of which the end is not known.
+// unfinished returns the runs that were started and whose end is unknown.
 func unfinished(file *File, lasts map[string]Last) (due []Due) {
 	for _, e := range file.Entries {
 		if last := lasts[e.Name]; last.Running() {
@@ -95,7 +95,7 @@ type Coming struct {
 	At    time.Time // in UTC
 }
 
-// Upcoming are the next times of all entries, in their order, at most count.
+// Upcoming returns the next times of all entries, in order of time, at most count.
 func Upcoming(file *File, lasts map[string]Last, now time.Time, count int) []Coming {
 	next := make([]time.Time, len(file.Entries))
 	for i, e := range file.Entries {

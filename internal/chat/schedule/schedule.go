@@ -1,13 +1,12 @@
-// Package schedule decides what of a project is to run when: turns of Claude and messages to agents
-// by the clock, and resets of conversations.
+// Package schedule decides what a project runs at which time: turns of Claude, messages to agents, and resets of
+// conversations.
 //
-//   - [Parse] reads a file that a person wrote, and reports all its mistakes at once. The reader of the
-//     file checks that the user vouches for it, and for the files that it names; see [Entry.Words].
-//   - [Plan] is pure: from the file, how far each entry came, and the time, it computes what is to be done.
-//   - [Loop] does it. A run is written down before it is handed over, and is handed over again under the
-//     same id after a crash, so that a restart neither skips nor repeats a run, if the [Runner] runs an
-//     id once.
-//   - When several times of an entry have passed, the last one alone counts.
+//   - [Parse] parses a file that a person wrote, and reports all mistakes at once. The file's reader checks that the
+//     user has allowed the file and the files that it names; see [Entry.Words].
+//   - [Plan] is pure. It computes what to do from the file, how far each entry got, and the time.
+//   - [Loop] does it. A run is recorded before it is started. After a crash it is started again under the same ID. So a
+//     restart neither skips nor repeats a run, if the [Runner] runs an ID once.
+//   - When several times of an entry have passed, only the last one counts.
 //
 // Other packages run the turns and messages; this one must not import them.
 package schedule
@@ -21,28 +20,28 @@ import (
 	"nbs-worker/internal/store/schedules"
 )
 
-// File is what is to run when.
+// File is the content of a schedule file.
 type File struct {
-	Entries []*Entry // in the order of the file
+	Entries []*Entry // in file order
 	Resets  Resets
 }
 
-// Entry is a turn or a message that has its times.
+// Entry is a turn or a message with its times.
 type Entry struct {
 	Name    string
-	Line    int // of the file
+	Line    int // in the file
 	Times   Times
 	Missed  Missed
 	Overlap Overlap
 
-	Send *Send // nil: it is a turn
+	Send *Send // nil: the entry is a turn
 
-	// Of a turn:
+	// For a turn:
 	Prompt       string
-	PromptFile   string // instead of the prompt; within the project
+	PromptFile   string // in place of Prompt; within the project
 	SystemPrompt string
 	Model        agent.Model // "": Claude's choice
-	DeliverTo    string      // the key of a chat, "telegram:1234"; "" for none
+	DeliverTo    string      // the key of a chat, "telegram:1234"; "": not delivered
 }
 
 // Send is a message to an agent.
@@ -51,25 +50,25 @@ type Send struct {
 	Text string
 }
 
-// Missed is what becomes of a time that passed while nothing ran.
+// Missed is the policy for a time that passed while nothing ran.
 type Missed string
 
-// Overlap is what becomes of a time that comes before the last run is over.
+// Overlap is the policy for a time that comes before the last run is over.
 type Overlap string
 
 // The policies; the first of each is the default.
 const (
 	MissedSkip Missed = "skip"
-	MissedOnce Missed = "once" // one run makes up for all that were missed
+	MissedOnce Missed = "once" // one run for all missed times
 
 	OverlapSkip  Overlap = "skip"
-	OverlapQueue Overlap = "queue" // one run waits; what comes while it does is skipped
+	OverlapQueue Overlap = "queue" // one run waits; further ones are skipped until it starts
 )
 
-// Key is the conversation of the entry: "cron:morning".
+// Key returns the key of the entry's conversation: "cron:morning".
 func (e *Entry) Key() string { return "cron:" + e.Name }
 
-// Entry returns the entry of a name; nil for none.
+// Entry returns the entry with a name; nil if there is no such entry.
 func (f *File) Entry(name string) *Entry {
 	for _, e := range f.Entries {
 		if e.Name == name {
@@ -79,18 +78,17 @@ func (f *File) Entry(name string) *Entry {
 	return nil
 }
 
-// Due is a run that is to be handed over.
+// Due is a run to start.
 type Due struct {
 	Entry        *Entry
 	ScheduledFor time.Time // in UTC, of whole seconds
-	Again        bool      // it was handed over before; how far it came is not known
+	Again        bool      // it was started before; its progress is unknown
 }
 
-// ID names the run: a [Runner] that is given the same id twice runs it once.
+// ID returns the run's ID. A [Runner] runs each ID once.
 func (d Due) ID() string { return d.Entry.Key() + ":" + d.ScheduledFor.UTC().Format(time.RFC3339) }
 
-// ByHand is a run that somebody asks for now, besides those of the times.
-// Errors: NotFound.
+// ByHand returns a run on request, outside the entry's times. Errors: NotFound.
 func (f *File) ByHand(name string, now time.Time) (Due, error) {
 	entry := f.Entry(name)
 	if entry == nil {
@@ -100,8 +98,8 @@ func (f *File) ByHand(name string, now time.Time) (Due, error) {
 	return Due{Entry: entry, ScheduledFor: now.UTC().Truncate(time.Second)}, nil
 }
 
-// Last is how far an entry came.
+// Last is how far an entry got.
 type Last = schedules.Last
 
-// grace is how late a run may begin and still not count as missed: the machine may have been busy.
+// grace is how late a run may begin without counting as missed: the machine may have been busy.
 const grace = time.Minute

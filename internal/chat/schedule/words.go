@@ -13,13 +13,13 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// PromptSealKind is the kind of the user's seal of a prompt file.
+// PromptSealKind is the kind of a prompt file's seal by the user.
 const PromptSealKind = "prompt"
 
 const promptLimit = 1 << 18 // bytes
 
-// Words are the text for Claude or an agent. Agents write in the project, so a prompt file counts only
-// when the user vouches for its present content. Errors: Held; NotFound; BadInput.
+// Words returns the text for Claude or an agent. Agents can write in the project, so a prompt file is used only if the
+// user has allowed its present content. Errors: Held; NotFound; BadInput.
 func (e *Entry) Words(project string, check func(kind, name string, content []byte) error) (string, error) {
 	switch {
 	case e.Send != nil:
@@ -37,8 +37,8 @@ func (e *Entry) Words(project string, check func(kind, name string, content []by
 	return string(text), nil
 }
 
-// ReadPromptFile returns the content of the prompt file, to be shown to the user who is asked to allow it.
-// Errors: NotFound; BadInput.
+// ReadPromptFile returns the content of the prompt file, to show it before the user allows it. Errors: NotFound;
+// BadInput.
 func (e *Entry) ReadPromptFile(project string) ([]byte, error) {
 	text, err := readBelow(project, e.PromptFile)
 	switch {
@@ -54,7 +54,7 @@ func (e *Entry) ReadPromptFile(project string) ([]byte, error) {
 	return text, nil
 }
 
-// readBelow reads a file in a folder. No link leads out of it, and a pipe is not waited for.
+// readBelow reads a file in a folder. It follows no link out of the folder, and does not wait for a pipe.
 func readBelow(folder, name string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 	"nbs-worker/internal/store/deliveries"
 )
 
-// Chats are the conversations of a server as a bridge uses them, and the notes on what was delivered to the chats.
+// Chats gives a bridge the conversations of a server, and the notes on what was delivered to the chats.
 type Chats struct {
 	Server     *Server
 	Notes      *deliveries.Drawer
-	Prompt     string      // the system prompt of conversations that begin, or are reset
-	Model      agent.Model // of the same; "": Claude's choice
-	ContextCmd string      // a program whose output Claude is told beside each text; "": none
+	Prompt     string      // the system prompt of new and reset conversations
+	Model      agent.Model // of the same conversations; "": Claude's choice
+	ContextCmd string      // a program whose output Claude gets with each text; "": no program
 }
 
 var (
@@ -47,11 +47,11 @@ func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
 	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Now().UTC()})
 }
 
-// reasonOther is why a conversation with another system prompt or model than the bot's is reset. The chat is told.
+// reasonOther is the reset reason, shown in the chat, when a system prompt or model differs from the bot's.
 const reasonOther = "the bot has another system prompt or model now"
 
-// meta is what a conversation is begun with. One that has another system prompt or model than the bot's own is reset
-// first, unless turns of it wait: they were asked for with what it has.
+// meta returns the Meta of a new conversation. It first resets one whose system prompt or model differs from the bot's,
+// unless turns wait in it: they were requested with the old settings.
 func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.Meta, error) {
 	meta, err := c.Server.Engine.Founding()
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 		Text: r.Answer, Continuity: r.Continuity, Reason: r.Reason, Notice: r.Notice, PreviousSessionID: string(r.PreviousSessionID),
 		Class: r.Class, Error: r.Error,
 	}
-	if r.Reason == conversation.ReasonAsked { // the chat was told so when it asked for the reset
+	if r.Reason == conversation.ReasonAsked { // the chat was told when it asked for the reset
 		answer.Continuity = conversations.New
 	}
 	if r.Class == conversation.ClassLost {
@@ -107,8 +107,8 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 	return answer, nil
 }
 
-// Reset implements [telegram.Chats]. Turns that wait for a person are given up: a user who begins anew does not wait
-// for them.
+// Reset implements [telegram.Chats]. It gives up turns that wait for a person: a user who starts over does not wait for
+// them.
 func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, err error) {
 	of := c.Server.Engine.Store.Conversations().Of(conversations.Key(key))
 	state, err := of.State()
@@ -129,7 +129,7 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 		}
 	}
 	if noted && note.Text != string(state.Session.ID) {
-		return note.Text, nil // it is done
+		return note.Text, nil // already done
 	}
 	for _, t := range state.Open {
 		if t.Held == nil || !t.Held.Until.IsZero() {

@@ -14,15 +14,15 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// counts is what the server has done, by the name and label of a metric. The format is written here: a library for it
-// adds half a millisecond to the start of every command.
+// counts holds the server's metrics by name and label. The format is written here: a library for it would add half a
+// millisecond to the start of every command.
 type counts struct {
 	mu      sync.Mutex
 	sums    map[string]float64
-	gathers func(show func(name string, value float64)) // the values of this moment
+	gathers func(show func(name string, value float64)) // reads the current values
 }
 
-// count begins the counting. The values of the moment are read from the disk when somebody asks for them.
+// count starts the counting. Current values are read from the disk on request.
 func (s *Server) count() {
 	s.counts.sums = map[string]float64{}
 	s.counts.gathers = func(show func(string, float64)) {
@@ -34,7 +34,7 @@ func (s *Server) count() {
 	}
 }
 
-// turn counts a turn that is over.
+// turn counts a finished turn.
 func (c *counts) turn(r conversations.Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ func (c *counts) turn(r conversations.Result) {
 	c.sums["nbs_turn_duration_seconds_count"]++
 }
 
-// write writes all in the text format of Prometheus.
+// write writes all metrics in the text format of Prometheus.
 func (c *counts) write(to io.Writer) {
 	show := func(name string, value float64) { fmt.Fprintf(to, "%s %g\n", name, value) }
 	c.gathers(show)
@@ -57,10 +57,10 @@ func (c *counts) write(to io.Writer) {
 	}
 }
 
-// open is how many turns are in each state.
+// open returns the number of turns in each state.
 func (s *Server) open() map[string]int {
 	all := map[string]int{}
-	keys, _ := s.Engine.Store.Conversations().WithWork() // what cannot be read is told in the list of conversations
+	keys, _ := s.Engine.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
 	for _, key := range keys {
 		state, err := s.Engine.Store.Conversations().Of(key).State()
 		if err != nil {
@@ -74,14 +74,14 @@ func (s *Server) open() map[string]int {
 	return all
 }
 
-// health is what is told at /healthz.
+// health is the answer of /healthz.
 type health struct {
 	Status string         `json:"status"` // "ok", or "degraded": some turns wait for a person
 	Warm   int            `json:"warm"`   // processes
 	Open   map[string]int `json:"open"`   // turns, by their state
 }
 
-// looks are the routes that change nothing.
+// looks returns the handler of the read-only routes.
 func (s *Server) looks() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -90,7 +90,7 @@ func (s *Server) looks() http.Handler {
 			h.Status = "degraded"
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(h) // a caller that has left reads nothing
+		_ = json.NewEncoder(w).Encode(h) // an error means that the caller has left
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { s.counts.write(w) })
 	return mux

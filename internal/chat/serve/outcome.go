@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// Accept makes a text durable, and has it answered in its turn. Errors: as of [conversation.Engine.Accept].
+// Accept makes a text durable, and has its turn run. Errors: those of [conversation.Engine.Accept].
 func (s *Server) Accept(ctx context.Context, key conversations.Key, say conversation.Say) (conversations.Turn, error) {
 	t, _, err := s.Engine.Accept(ctx, key, say)
 	if err == nil {
@@ -19,17 +19,17 @@ func (s *Server) Accept(ctx context.Context, key conversations.Key, say conversa
 	return t, err
 }
 
-// Outcome is how an accepted turn stands: one of the two is set.
+// Outcome is the state of an accepted turn: one of the two fields is set.
 type Outcome struct {
 	Result *conversations.Result // it is over
-	Held   *conversations.Held   // why it, or a turn before it, does not go on
+	Held   *conversations.Held   // why the turn, or one before it, is held
 }
 
-// Outcome waits until a turn is over, or held up for another reason than told. It does not run the turn: the server's
-// work does. Errors: NotFound; those of the context.
+// Outcome waits until a turn is over, or is held for another reason than told. The server's work loop runs the turn,
+// not Outcome. Errors: NotFound; those of the context.
 func (s *Server) Outcome(ctx context.Context, key conversations.Key, id string, told *conversations.Held) (Outcome, error) {
 	c := s.Engine.Store.Conversations().Of(key)
-	again := time.NewTicker(rescan) // for what other processes do
+	again := time.NewTicker(rescan) // for changes by other processes
 	defer again.Stop()
 	for {
 		changed := s.awaitChange()
@@ -55,7 +55,7 @@ func (s *Server) Outcome(ctx context.Context, key conversations.Key, id string, 
 	}
 }
 
-// heldUp is why the first open turn of a conversation does not go on; nil when nothing is in its way.
+// heldUp returns why the first open turn of a conversation is held; nil if it is not.
 func (s *Server) heldUp(key conversations.Key, head *conversations.Turn) *conversations.Held {
 	if held := head.Held; held != nil && (held.Until.IsZero() || held.Until.After(s.Engine.Now())) {
 		return held
@@ -69,7 +69,7 @@ func (s *Server) heldUp(key conversations.Key, head *conversations.Turn) *conver
 	return nil
 }
 
-// alike reports whether a person who knows the one need not be told the other.
+// alike reports whether a person who knows one of the two needs no message about the other.
 func alike(a, b conversations.Held) bool {
 	return a.Class == b.Class && a.Reason == b.Reason && a.Until.Equal(b.Until)
 }

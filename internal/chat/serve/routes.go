@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// routes are the routes of the socket.
+// routes returns the handler of the socket's routes.
 func (s *Server) routes(serving context.Context) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.looks())
@@ -27,12 +27,12 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 	}
 	flush := http.NewResponseController(w)
 	out := json.NewEncoder(w)
-	tell := func(t client.Told) { _, _ = out.Encode(t), flush.Flush() } // a caller that has left hears nothing
+	tell := func(t client.Told) { _, _ = out.Encode(t), flush.Flush() } // an error means that the caller has left
 	_ = flush.Flush()
 	said, leave := s.listenTo(asked)
 	defer leave()
 	done := make(chan client.Told, 1)
-	go func() { // it goes on when the caller has left: the turn is accepted
+	go func() { // it continues after the caller has left: the turn is accepted
 		result, err := s.Engine.Await(serving, asked.Key, asked.ID)
 		switch {
 		case err == nil:
@@ -61,7 +61,7 @@ func (s *Server) turn(serving context.Context, w http.ResponseWriter, r *http.Re
 	}
 }
 
-// listenTo hears what a turn says, until leave.
+// listenTo returns the parts of a turn's answer as they are written, until leave is called.
 func (s *Server) listenTo(asked client.Turn) (said chan string, leave func()) {
 	const kept = 1024 // parts
 	said = make(chan string, kept)
@@ -95,5 +95,5 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		t.Error = client.FailureOf(err)
 	}
-	_ = json.NewEncoder(w).Encode(t) // a caller that has left hears nothing
+	_ = json.NewEncoder(w).Encode(t) // an error means that the caller has left
 }

@@ -21,11 +21,11 @@ import (
 	"nbs-worker/internal/store/schedules"
 )
 
-// Schedules runs what is due in a project, for as long as its server does.
+// Schedules runs the schedules of a project while its server runs.
 type Schedules struct {
 	Server *Server
 	Notes  *deliveries.Drawer
-	Send   func(ctx context.Context, to, id, text string) (string, error) // writes to an agent; the same id once
+	Send   func(ctx context.Context, to, id, text string) (string, error) // to an agent; once per id
 }
 
 var (
@@ -33,14 +33,14 @@ var (
 	_ schedule.Conversations = (*Schedules)(nil)
 )
 
-// plan is the file of schedules as it was read.
+// plan is the schedule file as read.
 type plan struct {
 	file *schedule.File // nil: nothing runs
 	text string
-	why  string // the reason why nothing runs; "": none, or there is no file
+	why  string // the reason why nothing runs; "" also if there is no file
 }
 
-// Run runs what is due until the context ends. A file that is changed meanwhile counts once it is allowed.
+// Run runs what is due until the context ends. When the file changes, the new content counts once it is allowed.
 // Errors: those of watching the file.
 func (s *Schedules) Run(ctx context.Context) error {
 	store := s.Server.Engine.Store
@@ -73,7 +73,7 @@ func (s *Schedules) Run(ctx context.Context) error {
 	return nil
 }
 
-// loop runs what is due by a file. After a failure, which it says once, it begins again: somebody may have mended it.
+// loop runs what a file schedules. It reports a failure once and then retries: the cause may be repaired.
 func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 	if file == nil {
 		return
@@ -91,7 +91,7 @@ func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 	}
 }
 
-// awaitOther waits until the file, or whether it is allowed, has changed.
+// awaitOther waits until the file or its permission has changed.
 func (s *Schedules) awaitOther(ctx context.Context, files *fswatch.Watch, before plan) error {
 	for {
 		switch err := files.Change(ctx); {
@@ -137,7 +137,7 @@ func (s *Schedules) say(d schedule.Deed) {
 	s.Server.Said("schedules: %s", words)
 }
 
-// runner gives a loop the Run of one due entry; [Schedules.Run] is another method.
+// runner implements Run for one due entry; [Schedules.Run] is another method.
 type runner struct{ *Schedules }
 
 // Run implements [schedule.Runner].
@@ -160,7 +160,7 @@ func (s runner) Run(ctx context.Context, due schedule.Due) error {
 	return errors.Join(s.deliver(ctx, due, result), failureIn(key, result))
 }
 
-// result waits until a turn is over, also for one that is tried again later. Errors: Held when it waits for a person.
+// result waits until a turn is over, including retries. Errors: Held when it waits for a person.
 func (s *Schedules) result(ctx context.Context, key conversations.Key, id string) (*conversations.Result, error) {
 	var told *conversations.Held
 	for {
@@ -185,8 +185,8 @@ func failureIn(key conversations.Key, r *conversations.Result) error {
 	return conversation.ErrOf(key, *r)
 }
 
-// deliver tells a chat what came of a run, once; where it may have done so before a crash, with words that say so. The
-// note is none of a message of the chat, which the bridge would answer.
+// deliver sends the outcome of a run to a chat, once. If it may have done so before a crash, the text says so. The note
+// is not a message of the chat: the bridge would answer one.
 func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversations.Result) error {
 	if s.Server.Tell == nil {
 		return client.ErrNoBridge()
@@ -196,7 +196,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 		return err
 	}
 	note = deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Begun, At: s.Server.Engine.Now().UTC()}
-	_ = s.Notes.Put(note) // on a full disk the chat is told all the same
+	_ = s.Notes.Put(note) // on a full disk the chat is told anyway
 	text := r.Answer
 	if err := failureIn(conversations.Key(due.Entry.Key()), r); err != nil {
 		text = fmt.Sprintf("The schedule %s came to nothing: %s.", due.Entry.Name, err)
@@ -205,7 +205,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 		text = telegram.PerhapsAgain + text
 	}
 	untold := s.Server.Tell(ctx, due.Entry.DeliverTo, text)
-	if errors.Is(untold, context.Canceled) { // the next server tells it
+	if errors.Is(untold, context.Canceled) { // the next server sends it
 		return untold
 	}
 	note.State = deliveries.Over
@@ -222,7 +222,7 @@ func (s *Schedules) Talks() ([]schedule.Talk, error) {
 			talks = append(talks, schedule.Talk{Key: string(key), Last: state.LastAt})
 		}
 	}
-	if len(talks) > 0 { // whoever needs a conversation that cannot be read reports it
+	if len(talks) > 0 { // a later user of an unreadable conversation reports it
 		return talks, nil
 	}
 	return nil, err

@@ -1,11 +1,10 @@
-// Package serve hosts, in one foreground process, what must keep running for conversations: turns whose
-// claude stays warm, accepted turns that are not answered yet, schedules, and the bridge to chats.
+// Package serve runs the long-lived parts of conversations in one foreground process: turns on warm claudes, accepted
+// turns without an answer, schedules, and the bridge to chats.
 //
-//   - It is a convenience: nbs-worker ask runs turns without it too. All that counts is on the disk, and a
-//     server that is killed loses nothing.
-//   - One server per project. Its socket is in the user's runtime folder, 0600; a caller hands over the key and
-//     the id of an accepted turn, and gets its result. The only text that a caller can send is one for a chat.
-//   - When it ends it ends the claudes that it keeps, and leaves open turns to the next server or caller.
+//   - It is optional: nbs-worker ask runs turns without it too. All state is on disk: a killed server loses nothing.
+//   - There is one server per project. Its socket is in the user's runtime folder, mode 0600. A caller sends the key
+//     and ID of an accepted turn, and gets its result. The only text that a caller can send is one for a chat.
+//   - When it ends, it ends its claudes. The next server or caller runs the open turns.
 package serve
 
 import (
@@ -27,19 +26,19 @@ type Server struct {
 	Engine  *conversation.Engine
 	Beside  []func(context.Context) error // run while the server runs: schedules, bridges
 	Said    func(format string, args ...any)
-	Ready   func() error                                     // called once the server can be asked; nil: nobody waits for that
-	Tell    func(ctx context.Context, to, text string) error // to a chat, by its key; nil: there is no bridge
-	Metrics net.Listener                                     // serves metrics and health too; nil: only the socket does
+	Ready   func() error                                     // called once the server takes requests; nil: not called
+	Tell    func(ctx context.Context, to, text string) error // to a chat, by its key; nil: no bridge
+	Metrics net.Listener                                     // serves metrics and health too; nil: only on the socket
 
 	counts  counts
 	mu      sync.Mutex
-	hearing map[chan string]client.Turn              // who hears the answer of a turn while it is written
-	trouble map[conversations.Key]conversations.Held // why a conversation did not go on when it was last tried
-	change  chan struct{}                            // closed, and made anew, when a turn has changed
+	hearing map[chan string]client.Turn              // the listeners to the answer of a turn
+	trouble map[conversations.Key]conversations.Held // why a conversation was held at the last try
+	change  chan struct{}                            // closed, and replaced, when a turn has changed
 	wake    chan struct{}
 }
 
-// New is a server that does not run yet.
+// New returns a server that does not run yet.
 func New(e *conversation.Engine, said func(format string, args ...any)) *Server {
 	s := &Server{
 		Engine: e, Said: said, hearing: map[chan string]client.Turn{}, trouble: map[conversations.Key]conversations.Held{},
@@ -50,13 +49,13 @@ func New(e *conversation.Engine, said func(format string, args ...any)) *Server 
 	return s
 }
 
-// rescan is how often open turns of other processes are looked for: a caller that is killed announces nothing.
+// rescan is how often to look for open turns of other processes: a killed caller announces nothing.
 const rescan = 15 * time.Second
 
-// ending is how long a server that ends waits for its open requests: their claudes are ended first.
+// ending is how long a stopping server waits for its open requests: their claudes are ended first.
 const ending = 20 * time.Second
 
-// Run serves until the context ends. Errors: Conflict when the project is served already.
+// Run serves until the context ends. Errors: Conflict when the project already has a server.
 func (s *Server) Run(ctx context.Context) error {
 	release, err := s.Engine.Store.LockServe(s.Engine.Now())
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// end shuts a server down, and waits for its open requests, which end when their claudes have ended.
+// end shuts a server down, and waits for its open requests, which end with their claudes.
 func end(ctx context.Context, server *http.Server) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
 	defer cancel()
@@ -120,7 +119,7 @@ func end(ctx context.Context, server *http.Server) {
 	}
 }
 
-// greet says of each conversation whether it goes on.
+// greet reports the state of each conversation.
 func (s *Server) greet() {
 	keys, err := s.Engine.Store.Conversations().Keys()
 	if err != nil {
@@ -133,9 +132,9 @@ func (s *Server) greet() {
 	}
 }
 
-// work runs the open turns for which nobody waits, until the context ends.
+// work runs the open turns that have no waiting caller, until the context ends.
 func (s *Server) work(ctx context.Context) error {
-	var running sync.Map // keys that are being worked on
+	var running sync.Map // the keys in progress
 	var all sync.WaitGroup
 	defer all.Wait()
 	timer := time.NewTimer(0)
@@ -149,7 +148,7 @@ func (s *Server) work(ctx context.Context) error {
 		}
 		timer.Reset(rescan)
 		s.Engine.Warm.Trim(ctx)
-		keys, _ := s.Engine.Store.Conversations().WithWork() // the list of conversations tells what cannot be read
+		keys, _ := s.Engine.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
 		for _, key := range keys {
 			if _, busy := running.LoadOrStore(key, true); busy {
 				continue
@@ -162,20 +161,20 @@ func (s *Server) work(ctx context.Context) error {
 	}
 }
 
-// drain runs what is open in a conversation.
+// drain runs the open turns of a conversation.
 func (s *Server) drain(ctx context.Context, key conversations.Key) {
 	until, err := s.Engine.Drain(ctx, key)
 	if ctx.Err() != nil {
 		return
 	}
 	s.note(key, err)
-	if wait := until.Sub(s.Engine.Now()); err == nil && !until.IsZero() && wait < rescan { // else rescan finds it in time
+	if wait := until.Sub(s.Engine.Now()); err == nil && !until.IsZero() && wait < rescan { // rescan finds later ones
 		time.AfterFunc(wait, s.Wake)
 	}
 }
 
-// note keeps why a conversation does not go on, says each reason once, and wakes those who wait for a turn. That a
-// turn waits for a person is in its journal as well.
+// note records why a conversation is held, reports each reason once, and wakes the callers that wait for a turn. If a
+// turn waits for a person, its journal says so as well.
 func (s *Server) note(key conversations.Key, err error) {
 	now := s.Engine.Now()
 	s.mu.Lock()
@@ -197,7 +196,7 @@ func (s *Server) note(key conversations.Key, err error) {
 	s.changed()
 }
 
-// classOf is the class of a failure that keeps a turn from being tried; "" of one that is in the turn's journal.
+// classOf returns the class of a failure that keeps a turn from being tried; "" if the turn's journal has it.
 func classOf(err error) string {
 	switch {
 	case errors.Is(err, conversation.ErrDeadLetter):
@@ -216,7 +215,7 @@ func (s *Server) Wake() {
 	}
 }
 
-// changed wakes those who wait for the outcome of a turn.
+// changed wakes the callers that wait for the outcome of a turn.
 func (s *Server) changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +223,7 @@ func (s *Server) changed() {
 	s.change = make(chan struct{})
 }
 
-// heard passes a part of an answer to those who listen to its turn.
+// heard sends a part of an answer to the listeners of its turn.
 func (s *Server) heard(key conversations.Key, id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +233,7 @@ func (s *Server) heard(key conversations.Key, id, text string) {
 		}
 		select {
 		case listener <- text:
-		default: // a slow listener gets the whole answer in the end
+		default: // a slow listener gets the whole answer at the end
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// listen opens the socket of a project. The caller is its only server.
+// listen opens a project's socket. The caller is its only server.
 func listen(ctx context.Context, s *store.Store) (l net.Listener, forget func(), err error) {
 	path := client.SocketPath(s)
 	if path == "" {
@@ -24,14 +24,14 @@ func listen(ctx context.Context, s *store.Store) (l net.Listener, forget func(),
 	if err := client.CheckOwn(filepath.Dir(path)); err != nil {
 		return nil, nil, err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of a server that was killed
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // from a killed server
 		return nil, nil, err
 	}
 	err = client.Through(path, func(short string) error {
 		var config net.ListenConfig
 		l, err = config.Listen(ctx, "unix", short)
 		if unix, ok := l.(*net.UnixListener); ok {
-			unix.SetUnlinkOnClose(false) // it would use the short name, which is gone then
+			unix.SetUnlinkOnClose(false) // it would use the short name, which no longer works by then
 		}
 		return err
 	})

@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// atOnce is how many updates Telegram gives at most, from the first that is not acknowledged on, and so how many are
-// worked on at most.
+// atOnce is how many updates Telegram returns at most, from the first unacknowledged one on. So at most that many are
+// processed at a time.
 const atOnce = 100
 
 // acks are the updates that were read and that Telegram still keeps.
 type acks struct {
 	mu     sync.Mutex
-	seen   map[int64]bool // by number: whether what came of it is durable
+	seen   map[int64]bool // by number: whether its result is durable
 	change chan struct{}
 }
 
 func newAcks() *acks { return &acks{seen: map[int64]bool{}, change: make(chan struct{}, 1)} }
 
-// begin takes an update to work on; false when it is being worked on, or was.
+// begin takes an update to process; false if it is being processed, or was.
 func (a *acks) begin(number int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -29,7 +29,7 @@ func (a *acks) begin(number int64) bool {
 	return true
 }
 
-// done notes that what came of an update is durable.
+// done records that the result of an update is durable.
 func (a *acks) done(number int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -40,8 +40,8 @@ func (a *acks) done(number int64) {
 	}
 }
 
-// offset is the number of the first update that is not durable: asking for it acknowledges all before it. It is 0 when
-// there is none to acknowledge: an old offset is not repeated, since after a quiet week Telegram numbers from anywhere.
+// offset returns the number of the first update that is not durable: a request with it acknowledges earlier ones.
+// It is 0 if there are none. An old offset is not repeated: after a quiet week Telegram starts its numbers anywhere.
 func (a *acks) offset() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,7 +58,7 @@ func (a *acks) offset() int64 {
 	return last
 }
 
-// confirmed forgets the updates that Telegram has forgotten, since it was asked with the offset.
+// confirmed drops the updates that Telegram has dropped because it was asked with the offset.
 func (a *acks) confirmed(offset int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +69,7 @@ func (a *acks) confirmed(offset int64) {
 	}
 }
 
-// progress waits until something becomes durable, or until it is time to look for messages of other chats.
+// progress waits until a result becomes durable, or until it is time to look for messages of other chats.
 func (a *acks) progress(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, repoll)
 	defer cancel()

@@ -18,21 +18,21 @@ import (
 	"github.com/go-telegram/bot"
 )
 
-// Options is what a bridge is made of.
+// Options are the options of a bridge.
 type Options struct {
 	Token      Token
-	Allowed    []int64 // chats; in a group, all its members speak to the one conversation
-	Users      []int64 // who is heard in those; empty: everybody
-	InGroups   bool    // the commands that reach agents are for groups too
+	Allowed    []int64 // chats; in a group, all members share one conversation
+	Users      []int64 // who may write in those; empty: all members
+	InGroups   bool    // allow the commands for agents in groups too
 	Chats      Chats
 	Deliveries Deliveries
 	Team       Team
-	Log        func(line string) // what the operator should know; called by several goroutines
+	Log        func(line string) // lines for the operator; called by several goroutines
 
 	URL      string         // of the Bot API; https://api.telegram.org when empty
-	Poll     time.Duration  // how long Telegram waits for a message before it says that there is none; 50 s when zero
+	Poll     time.Duration  // how long Telegram waits for a message before it answers without one; 50 s when zero
 	Pause    time.Duration  // before the first of several attempts; 1 s when zero. The longest is a minute
-	Location *time.Location // in which times are told; the machine's when nil
+	Location *time.Location // of the times in messages; the machine's when nil
 }
 
 // Bridge connects Telegram with conversations.
@@ -40,7 +40,7 @@ type Bridge struct {
 	Options
 	client *http.Client
 	bot    *bot.Bot
-	name   string // the bot's user name, known once it runs
+	name   string // the bot's user name; set once the bridge runs
 
 	mu    sync.Mutex
 	chats map[int64]*chat
@@ -50,7 +50,7 @@ type Bridge struct {
 	acks    *acks
 }
 
-// New makes a bridge; it opens no connection. Errors: BadInput.
+// New creates a bridge; it opens no connection. Errors: BadInput.
 func New(opts Options) (*Bridge, error) {
 	if opts.Token.text == "" {
 		return nil, fail.Errorf(fail.BadInput, "set up Telegram: there is no token")
@@ -83,7 +83,7 @@ func New(opts Options) (*Bridge, error) {
 	return b, nil
 }
 
-// Run serves until the context ends, which is no error. A message that is being sent then is finished. Run it once.
+// Run serves until the context ends, which is no error. It finishes a message that is then being sent. Call it once.
 // Errors: Held (Telegram does not accept the token), those of Deliveries.
 func (b *Bridge) Run(ctx context.Context) error {
 	defer b.client.CloseIdleConnections()
@@ -110,7 +110,7 @@ func (b *Bridge) serve(ctx context.Context) error {
 	return b.poll(ctx)
 }
 
-// introduce learns the bot's name, which proves the token.
+// introduce gets the bot's name, which also verifies the token.
 func (b *Bridge) introduce(ctx context.Context) error {
 	wait := b.backoff()
 	for {
@@ -134,7 +134,7 @@ func errToken() error {
 		Hint("@BotFather tells a bot's token, and gives out a new one")
 }
 
-// takeUp continues with the messages that an earlier bridge accepted and whose answers it did not send.
+// takeUp continues with the messages that an earlier bridge accepted and did not answer.
 func (b *Bridge) takeUp(ctx context.Context) error {
 	messages, err := b.Deliveries.Undelivered(ctx)
 	if err != nil {
@@ -151,9 +151,9 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 	return nil
 }
 
-// Tell writes to a chat that did not ask, as notify does. It can be called whether the bridge runs or not, and waits
-// while Telegram cannot be reached, until the context ends. Errors: BadInput (the chat is not allowed), NotFound (it
-// blocked the bot), Held (the group became another chat), Failed.
+// Tell writes to a chat unasked, as notify does. It also works while the bridge does not run. While Telegram is
+// unreachable, it waits until the context ends. Errors: BadInput (the chat is not allowed), NotFound (it blocked the
+// bot), Held (the group became another chat), Failed.
 func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
 	if !slices.Contains(b.Allowed, chat) {
 		return fail.Errorf(fail.BadInput, "tell chat %d: it is not allowed", chat)
@@ -175,9 +175,9 @@ func (b *Bridge) log(format string, args ...any) {
 	b.Log("telegram: " + line[:min(len(line), longest)])
 }
 
-// once logs a line that was not logged yet.
+// once logs a line that has not been logged yet.
 func (b *Bridge) once(line string) {
-	const most = 1000 // strangers may write from many chats
+	const most = 1000 // unknown users may write from many chats
 	b.mu.Lock()
 	isNew := !b.noted[line] && len(b.noted) < most
 	if isNew {

@@ -11,10 +11,10 @@ import (
 	"nbs-worker/internal/platform/clock"
 )
 
-// keyPrefix begins the key of a chat's conversation.
+// keyPrefix is the prefix of the key of a chat's conversation.
 const keyPrefix = "telegram:"
 
-// chat is a chat that is served. One worker accepts its messages in their order, another sends the answers in order.
+// chat is a served chat. One worker accepts its messages in order, another sends the answers in order.
 type chat struct {
 	number  int64
 	key     string
@@ -22,27 +22,27 @@ type chat struct {
 	writing sync.Mutex
 
 	mu      sync.Mutex
-	waiting []string      // ids of messages that were accepted, and whose answers were not told; the first is being answered
-	held    bool          // the first waits for something else than its turn
+	waiting []string      // ids of accepted messages whose answers were not sent; the first is being answered
+	held    bool          // the first waits for something other than its turn
 	blocked bool          // the user has blocked the bot
-	changed chan struct{} // closed, and made anew, at each change of the above
+	changed chan struct{} // closed, and replaced, at each change of the above
 }
 
 // incoming is a message of a chat. done is called when it is durable.
 type incoming struct {
 	id, text string
-	group    bool // several people write there
+	group    bool // the chat is a group
 	done     func()
 }
 
 func (b *Bridge) isAllowed(number int64) bool { return slices.Contains(b.Allowed, number) }
 
-// maySpeak reports whether a user is heard in the allowed chats.
+// maySpeak reports whether a user may write in the allowed chats.
 func (b *Bridge) maySpeak(user int64) bool {
 	return len(b.Users) == 0 || slices.Contains(b.Users, user)
 }
 
-// chat returns the chat of a number, with its workers.
+// chat returns the chat with a number, and starts its workers.
 func (b *Bridge) chat(ctx context.Context, number int64) *chat {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,7 +50,7 @@ func (b *Bridge) chat(ctx context.Context, number int64) *chat {
 	if c == nil {
 		c = &chat{
 			number: number, key: keyPrefix + strconv.FormatInt(number, 10),
-			updates: make(chan incoming, atOnce), changed: make(chan struct{}), // so that no chat keeps another waiting
+			updates: make(chan incoming, atOnce), changed: make(chan struct{}), // so that no chat delays another
 		}
 		b.chats[number] = c
 		b.workers.Go(func() { b.takeIn(ctx, c) })
@@ -94,14 +94,14 @@ func (c *chat) isExpected(id string) bool {
 	return slices.Contains(c.waiting, id)
 }
 
-// takeIn works on what the user writes, until the context ends.
+// takeIn processes what the user writes, until the context ends.
 func (b *Bridge) takeIn(ctx context.Context, c *chat) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case m := <-c.updates:
-			c.change(func() { c.blocked = false }) // who blocks the bot does not write to it
+			c.change(func() { c.blocked = false }) // a user who has blocked the bot cannot write to it
 			b.takeMessage(ctx, c, m)
 		}
 	}
@@ -123,10 +123,10 @@ func (b *Bridge) takeMessage(ctx context.Context, c *chat, m incoming) {
 	b.accept(ctx, c, m)
 }
 
-// accept puts a message into the chat's queue, however long that takes: it is Telegram's until then.
+// accept puts a message into the chat's queue. It retries until the message is accepted or refused.
 func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 	if c.isExpected(m.id) {
-		m.done() // accepted by the bridge before this one
+		m.done() // an earlier bridge accepted it
 		return
 	}
 	var delivered bool
@@ -167,7 +167,7 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 	}
 }
 
-// isRefusal reports whether trying again would end with the same error.
+// isRefusal reports whether another attempt would end with the same error.
 func isRefusal(err error) bool {
 	switch fail.KindOf(err) {
 	case fail.Conflict, fail.BadInput, fail.NotFound, fail.Unfit, fail.Held:
@@ -182,11 +182,11 @@ func (b *Bridge) sayAhead(ctx context.Context, c *chat, id string) {
 		b.log("look at the queue of chat %d: %v", c.number, err)
 	}
 	if ahead > 0 {
-		_ = b.say(ctx, c, "Queued: "+human.Count(ahead, "message")+" before this one. It is answered after that.") // the message is kept, told or not
+		_ = b.say(ctx, c, "Queued: "+human.Count(ahead, "message")+" before this one. It is answered after that.") // it is kept anyway
 	}
 }
 
-// tellAnswers tells the answers in the order of the messages, until the context ends.
+// tellAnswers sends the answers in the order of the messages, until the context ends.
 func (b *Bridge) tellAnswers(ctx context.Context, c *chat) {
 	var id string
 	next := func() bool {
@@ -203,8 +203,8 @@ func (b *Bridge) tellAnswers(ctx context.Context, c *chat) {
 	}
 }
 
-// tellAnswer waits for the answer to a message and tells it. An answer to a group that became another chat stays noted as
-// one that is being told. Its error is the context's.
+// tellAnswer waits for the answer to a message and sends it. If the group became another chat, the answer stays
+// recorded as being sent. The error is the context's.
 func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	answer, err := b.answer(ctx, c, id)
 	if err != nil {
@@ -238,7 +238,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	})
 }
 
-// answer waits for the last answer to a message, and tells what holds it up until then.
+// answer waits for the final answer to a message, and reports what delays it until then.
 func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error) {
 	var told Answer
 	wait := b.backoff()
@@ -258,7 +258,7 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 			}
 		case !answer.isHeld():
 			return answer, nil
-		case answer.equal(told): // which Chats should not give
+		case answer.equal(told): // which Chats should not return
 			if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
 				return Answer{}, err
 			}
@@ -289,16 +289,16 @@ func (b *Bridge) retry(ctx context.Context, what string, do func() error) error 
 	}
 }
 
-// say writes to a chat what is no answer: nobody misses that in a group that became another chat. Its error is the
+// say sends text other than an answer. If a group became another chat, that text is dropped. The error is the
 // context's.
 func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
 	_ = b.write(ctx, c, text)
 	return ctx.Err()
 }
 
-// write writes to a chat. A chat that blocked the bot is logged once, and its messages are dropped until it writes again.
-// Errors: the context's, Held when the group became another chat, Failed when Telegram refuses the text; then it was not
-// sent, or not all of it.
+// write writes to a chat. If the chat blocked the bot, that is logged once, and messages are dropped until the chat
+// writes again. Errors: the context's; Held when the group became another chat; Failed when Telegram refuses the text,
+// which then was not sent completely.
 func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 	c.mu.Lock()
 	blocked := c.blocked
@@ -306,7 +306,7 @@ func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 	if blocked {
 		return nil
 	}
-	c.writing.Lock() // the parts of a long answer stay together
+	c.writing.Lock() // keeps the parts of a long answer together
 	err := b.send(ctx, c.number, text)
 	c.writing.Unlock()
 	switch {

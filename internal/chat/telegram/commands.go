@@ -19,8 +19,8 @@ const teamHelp = help + `
 /send HANDLE TEXT: write to an agent
 /resume HANDLE: bring an agent back`
 
-// command reports whether a text is a command of ours, with what follows it. Any other text is for Claude, also one that
-// begins with a slash. A command for another bot of the group is returned without a name.
+// command reports whether a text is a command of this bot, and returns its name and the rest. Any other text is for
+// Claude, even if it begins with a slash. For a command to another bot of the group, name is empty.
 func (b *Bridge) command(text string) (name, rest string, is bool) {
 	word, rest := firstWord(text)
 	name, bot, isNamed := strings.Cut(word, "@")
@@ -42,7 +42,7 @@ func firstWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// obey runs a command, and sends its reply. The error is the context's: then the command was perhaps not run.
+// obey runs a command, and sends its reply. The error is the context's: then the command may not have run.
 func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest string) error {
 	var reply string
 	var err error
@@ -93,8 +93,8 @@ func (b *Bridge) teamCommand(ctx context.Context, m incoming, name, rest string)
 	return "Write: /resume HANDLE", nil
 }
 
-// reset begins a new conversation once the messages before the command were answered: what follows the command is for
-// the new one, and what came before it is not. A message that is held up does not hold up a reset.
+// reset begins a new conversation after the earlier messages were answered. Messages after the command belong to the
+// new conversation, messages before it do not. A message that is held does not delay a reset.
 func (b *Bridge) reset(ctx context.Context, c *chat, id string) (string, error) {
 	c.mu.Lock()
 	ahead, held := len(c.waiting), c.held

@@ -14,8 +14,8 @@ import (
 	"github.com/go-telegram/bot"
 )
 
-// poll asks for updates until the context ends, and hands each to its chat. The library's own loop is not used: it
-// acknowledges an update when it has read it, whatever becomes of it then.
+// poll asks for updates until the context ends, and passes each to its chat. The library's own loop is not used: it
+// acknowledges an update once it is read, even if processing it then fails.
 func (b *Bridge) poll(ctx context.Context) error {
 	wait := b.backoff()
 	for {
@@ -25,7 +25,7 @@ func (b *Bridge) poll(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			if isOfToken(err) { // the token was taken back
+			if isOfToken(err) { // the token was revoked
 				return errToken()
 			}
 			b.log("ask Telegram for messages: %v: it is tried again", err)
@@ -41,13 +41,13 @@ func (b *Bridge) poll(ctx context.Context) error {
 			isNew = b.take(ctx, raw) || isNew
 		}
 		if len(updates) > 0 && !isNew {
-			b.acks.progress(ctx) // all that is there is being worked on, and would be given again at once
+			b.acks.progress(ctx) // all updates are being processed, and would be returned again at once
 		}
 	}
 }
 
-// update is what is used of an update. The library's type is not used: it refuses what it does not know, such as a
-// message that was forwarded in a new way.
+// update has the used fields of an update. The library's type is not used: it refuses unknown values, such as a new way
+// of forwarding a message.
 type update struct {
 	ID      int64 `json:"update_id"`
 	Message *struct {
@@ -62,12 +62,12 @@ type update struct {
 	} `json:"message"`
 }
 
-// take hands an update to its chat; false when the chat has it already, and for one without a number, which cannot be
-// acknowledged and comes again.
+// take passes an update to its chat. It returns false if the chat already has it, and if it has no number: then it
+// cannot be acknowledged and comes again.
 func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 	var update update
 	if err := json.Unmarshal(raw, &update); err != nil {
-		// An update that is not understood must not block the others: it is acknowledged by its number.
+		// An update that cannot be parsed must not block the others: it is acknowledged by its number.
 		b.log("an update of Telegram is not understood and passed over: %v", err)
 		update.Message = nil
 	}
@@ -96,8 +96,8 @@ func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 	return true
 }
 
-// getUpdates asks for the updates from offset on, 0 for all that were not acknowledged, and waits for one. It
-// acknowledges those before. Errors: as of the library, so that both are judged alike.
+// getUpdates asks for the updates from offset on (0: all unacknowledged ones), and waits for one. It acknowledges those
+// before. Errors: like the library's, so that both are handled alike.
 func (b *Bridge) getUpdates(ctx context.Context, offset int64) ([]json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Poll+patience)
 	defer cancel()
@@ -119,7 +119,7 @@ func (b *Bridge) getUpdates(ctx context.Context, offset int64) ([]json.RawMessag
 		return nil, err
 	}
 	defer response.Body.Close()
-	const longest = 16 << 20 // bytes: a hundred messages with all that they may quote
+	const longest = 16 << 20 // bytes: a hundred messages with all their quotes
 	answer := struct {
 		OK          bool              `json:"ok"`
 		Result      []json.RawMessage `json:"result"`
@@ -143,5 +143,5 @@ func (b *Bridge) getUpdates(ctx context.Context, offset int64) ([]json.RawMessag
 	return nil, fmt.Errorf("status %d: %s", answer.Code, answer.Description)
 }
 
-// repoll is how soon Telegram is asked again while all that it gives is being worked on.
+// repoll is how soon Telegram is asked again while all its updates are being processed.
 const repoll = time.Second

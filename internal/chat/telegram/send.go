@@ -18,15 +18,15 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// PerhapsAgain goes before what the chat may have already.
+// PerhapsAgain precedes a text that the chat may already have.
 const PerhapsAgain = "(You may have this already: I was interrupted while telling it.)\n\n"
 
-// patience is the time limit of a request, besides what Telegram waits for messages.
+// patience is the time limit of a request, in addition to Telegram's wait for messages.
 const patience = 30 * time.Second
 
-// send writes a text to a chat, in as many messages as it takes, and waits as long as Telegram cannot take them.
-// Errors: NotFound (the chat blocked the bot), Held (the group became another chat), Failed (Telegram does not take the
-// message), the context's.
+// send writes a text to a chat, in one or more messages, and waits while Telegram cannot take them. Errors: NotFound
+// (the chat blocked the bot), Held (the group became another chat), Failed (Telegram refuses the message), the
+// context's.
 func (b *Bridge) send(ctx context.Context, chat int64, text string) error {
 	if strings.TrimSpace(text) == "" {
 		text = "(empty)" // Telegram has no empty messages
@@ -54,12 +54,12 @@ func (b *Bridge) sendPart(ctx context.Context, chat int64, text string, wait *ba
 			return err
 		}
 		if mayHaveArrived(err) && !strings.HasPrefix(text, PerhapsAgain) {
-			return b.send(ctx, chat, PerhapsAgain+text) // by this it may be too long for one message
+			return b.send(ctx, chat, PerhapsAgain+text) // which may make it too long for one message
 		}
 	}
 }
 
-// sendOnce makes one request. The end of the bridge does not cut it short: nobody would know whether it arrived.
+// sendOnce makes one request. It continues when the bridge ends: a canceled request may or may not have arrived.
 func (b *Bridge) sendOnce(ctx context.Context, chat int64, text string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -68,7 +68,7 @@ func (b *Bridge) sendOnce(ctx context.Context, chat int64, text string) error {
 }
 
 // isFinal reports whether another attempt to send a message would end in the same way: it succeeded, or was refused for
-// good. A refused token is not the message's fault.
+// good. A refused token is not final, since the message did not cause it.
 func isFinal(err error) bool {
 	_, migrated := errors.AsType[*bot.MigrateError](err)
 	return err == nil || migrated || errors.Is(err, bot.ErrorForbidden) || errors.Is(err, bot.ErrorBadRequest)
@@ -79,7 +79,7 @@ func isOfToken(err error) bool {
 	return errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound)
 }
 
-// refusal says what a final error means for the chat; nil for success.
+// refusal returns what a final error means for the chat; nil for success.
 func refusal(err error) error {
 	if migrated, is := errors.AsType[*bot.MigrateError](err); is {
 		return fail.Errorf(fail.Held, "the group became chat %d: allow that one", migrated.MigrateToChatID)
@@ -93,8 +93,8 @@ func refusal(err error) error {
 	return fail.Errorf(fail.Failed, "Telegram refused a message: %s", err)
 }
 
-// mayHaveArrived reports whether a failed request may have been carried out: not when Telegram asked for a pause or refused
-// the token, and not when there was no connection. What a gateway answers for Telegram proves nothing.
+// mayHaveArrived reports whether a failed request may have been carried out. It was not if Telegram asked for a pause
+// or refused the token, or if there was no connection. An answer from a gateway proves nothing.
 func mayHaveArrived(err error) bool {
 	if _, tooMany := errors.AsType[*bot.TooManyRequestsError](err); tooMany || isOfToken(err) {
 		return false
@@ -103,12 +103,12 @@ func mayHaveArrived(err error) bool {
 	return !is || network.Op != "dial"
 }
 
-// backoff is the pauses between attempts.
+// backoff returns the pauses between attempts.
 func (b *Bridge) backoff() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{InitialInterval: b.Pause, Multiplier: 2, RandomizationFactor: 0.2, MaxInterval: max(b.Pause, time.Minute)}
 }
 
-// retryAfter is how long to wait after an error: as long as Telegram asks for, if it does.
+// retryAfter returns how long to wait after an error: as long as Telegram asks for, if it does.
 func retryAfter(err error, wait *backoff.ExponentialBackOff) time.Duration {
 	if asked := askedFor(err); asked > 0 {
 		return asked
@@ -116,7 +116,7 @@ func retryAfter(err error, wait *backoff.ExponentialBackOff) time.Duration {
 	return wait.NextBackOff()
 }
 
-// askedFor is the pause for which Telegram asks by an error, 0 when it asks for none.
+// askedFor returns the pause that Telegram requests with an error; 0 if it requests none.
 func askedFor(err error) time.Duration {
 	if tooMany, is := errors.AsType[*bot.TooManyRequestsError](err); is {
 		return time.Duration(tooMany.RetryAfter) * time.Second
@@ -124,9 +124,9 @@ func askedFor(err error) time.Duration {
 	return 0
 }
 
-// typing shows the chat that its message is worked on, until stop is called.
+// typing shows in the chat that its message is being processed, until stop is called.
 func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
-	const shown = 5 * time.Second // for how long Telegram shows it
+	const shown = 5 * time.Second // how long Telegram shows it
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -135,7 +135,7 @@ func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
 			request, end := context.WithTimeout(ctx, shown)
 			_, err := b.bot.SendChatAction(request, &bot.SendChatActionParams{ChatID: chat, Action: models.ChatActionTyping})
 			end()
-			if clock.Sleep(ctx, max(shown-time.Second, askedFor(err))) != nil { // whether it is shown changes nothing else
+			if clock.Sleep(ctx, max(shown-time.Second, askedFor(err))) != nil { // a failure to show it does no harm
 				return
 			}
 		}
@@ -143,8 +143,8 @@ func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// repeatable makes the body of a request one that can be sent again. Otherwise net/http fails a request for which it
-// chose a connection that the server was just closing: nothing was sent, but it looks like a lost answer.
+// repeatable makes the body of a request repeatable. Without that, net/http fails a request when the server closes the
+// chosen connection: nothing was sent, but it looks like a lost answer.
 type repeatable struct{ client *http.Client }
 
 func (r repeatable) Do(request *http.Request) (*http.Response, error) {

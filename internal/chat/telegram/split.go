@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is how long a message may be. Telegram counts UTF-16 code units: most emoji are two.
+// maxText is the length limit of a message. Telegram counts UTF-16 code units: most emoji are two.
 const maxText = 4096
 
-// split cuts a text into messages of at most 4,096 UTF-16 code units: between paragraphs if it can, else between
-// lines, else between words, else anywhere. A code block that is cut is closed, and opened again in the next message.
-// Blank parts are dropped.
+// split cuts a text into messages of at most 4,096 UTF-16 code units. It prefers to cut between paragraphs, then
+// between lines, then between words. A code block that is cut is closed, and reopened in the next message. Blank parts
+// are dropped.
 func split(text string) []string {
-	text = strings.ToValidUTF8(text, "\uFFFD") // Telegram refuses anything else
+	text = strings.ToValidUTF8(text, "\uFFFD") // Telegram refuses invalid UTF-8
 	var parts []string
 	for opening := ""; text != ""; {
 		if opening == "" {
@@ -40,15 +40,15 @@ func split(text string) []string {
 }
 
 const (
-	longestFence = 64                   // the opening line of a block as it is repeated; a longer one loses its language
-	fenceRoom    = longestFence + 1 + 1 // for a line break and the marker that closes a block
+	longestFence = 64                   // of the opening line when repeated; a longer line loses its language
+	fenceRoom    = longestFence + 1 + 1 // for a line break and the closing marker of a block
 )
 
-// cut divides a text that has more UTF-16 code units than room. The blank where it is divided is dropped.
+// cut divides a text that has more UTF-16 code units than room. It drops the space or line break at the cut.
 func cut(text string, room int) (part, rest string) {
 	end := prefix(text, room)
 	for _, between := range []string{"\n\n", "\n", " "} {
-		// Not in the first half: a paragraph is no reason for a short message.
+		// Not in the first half: a short message is worse than a cut paragraph.
 		if at := strings.LastIndex(text[:end], between); at > end/2 {
 			return text[:at], text[at+1:] // a blank line within a code block stays in the next part
 		}
@@ -56,7 +56,7 @@ func cut(text string, room int) (part, rest string) {
 	return text[:end], text[end:]
 }
 
-// prefix is the length in bytes of the longest beginning that has at most so many UTF-16 code units.
+// prefix returns the length in bytes of the longest prefix with at most room UTF-16 code units.
 func prefix(text string, room int) int {
 	for at, r := range text {
 		if room -= width(r); room < 0 {
@@ -66,7 +66,7 @@ func prefix(text string, room int) int {
 	return len(text)
 }
 
-// units is the length of a text in UTF-16 code units.
+// units returns the length of a text in UTF-16 code units.
 func units(text string) int {
 	n := 0
 	for _, r := range text {
@@ -83,7 +83,7 @@ func width(r rune) int {
 	return 1
 }
 
-// openFence is the opening line of the code block in which a text ends, "" when it ends in none.
+// openFence returns the opening line of the code block that is open at the end of a text; "" if none is open.
 func openFence(text string) string {
 	opening := ""
 	for line := range strings.Lines(text) {
@@ -103,12 +103,12 @@ func openFence(text string) string {
 	return opening
 }
 
-// marker is the row of backticks or tildes with which a line begins or ends a code block, "" when it does neither.
+// marker returns the backticks or tildes that begin or end a code block in a line; "" if the line has none.
 func marker(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		rest := strings.TrimLeft(line, mark)
 		fence := line[:len(line)-len(rest)]
-		if len(fence) >= 3 && (mark == "~" || !strings.Contains(rest, "`")) { // else it is code within a line
+		if len(fence) >= 3 && (mark == "~" || !strings.Contains(rest, "`")) { // otherwise it is code within a line
 			return fence
 		}
 	}

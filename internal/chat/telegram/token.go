@@ -14,16 +14,16 @@ import (
 // TokenVariable is where the token is when no file is named. Conversations and agents do not inherit it.
 const TokenVariable = "NBS_TELEGRAM_TOKEN" //nolint:gosec // its name
 
-// Token is a bot's: whoever has it is the bot. It prints as stars.
+// Token is a bot's token: its owner controls the bot. It prints as stars.
 type Token struct{ text string }
 
-// String keeps the token out of what is printed.
+// String keeps the token out of printed text.
 func (Token) String() string { return "***" }
 
 // GoString does the same for %#v.
 func (Token) GoString() string { return "***" }
 
-// isToken reports whether a text has the form of a token; nothing else may get into the path of a request.
+// isToken reports whether a text has the form of a token. Only such a text may become part of a request's path.
 func isToken(text string) bool {
 	const digits, letters = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
 	number, secret, _ := strings.Cut(text, ":")
@@ -52,7 +52,7 @@ func ReadToken(file string) (Token, error) {
 	return token, nil
 }
 
-// readOwn reads a file that holds a secret. The mode of another user's file (root's, in a container) is not checked.
+// readOwn reads a file with a secret. It does not check the mode of another user's file (root's, in a container).
 func readOwn(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {
@@ -74,8 +74,8 @@ func readOwn(file string) ([]byte, error) {
 	return data, nil
 }
 
-// hide takes the token out of a text. Its first part is the bot's number, which everybody may know; the second is
-// looked for alone, since the colon between them is written in several ways.
+// hide removes the token from a text. Its first part is the bot's number, which is public. Only the second part is
+// searched for, since the colon between them is written in several ways.
 func (t Token) hide(text string) string {
 	_, secret, _ := strings.Cut(t.text, ":")
 	if secret == "" {

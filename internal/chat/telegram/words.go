@@ -7,7 +7,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// failures say what happened, by class.
+// failures describes what happened, by class.
 var failures = map[string]string{
 	"overloaded":      "Claude is overloaded",
 	"server_error":    "Claude's API has a fault",
@@ -26,14 +26,14 @@ var failures = map[string]string{
 	"lost":            "What became of your message cannot be found out",
 }
 
-// remedies are what can be done about a failure, other than to send the message again.
+// remedies says how to resolve a failure, other than by sending the message again.
 var remedies = map[string]string{
 	"too_long":        "Send /new for a new conversation; the old one is kept.",
 	"bad_request":     "Send /new for a new conversation if that goes on; the old one is kept.",
 	"unknown_session": "Send /new for a new conversation.",
 }
 
-// compose is an answer in words: what happened to the conversation, the answer or what failed, and what is next.
+// compose puts an answer into words: what happened to the conversation, the answer or the failure, and the next step.
 func (b *Bridge) compose(key string, a Answer) string {
 	var said []string
 	if notice := notice(a); notice != "" {
@@ -71,7 +71,7 @@ func (b *Bridge) failure(key string, a Answer) string {
 		what = "Claude failed"
 	}
 	if a.Error != "" {
-		const longest = 300 // characters; the operator has the whole of it
+		const longest = 300 // characters; the operator has the whole text
 		what += " (" + shorten(a.Error, longest) + ")"
 	}
 	next := "Your message was not answered: send it again."
@@ -88,7 +88,7 @@ func (b *Bridge) failure(key string, a Answer) string {
 	return what + ". " + next
 }
 
-// clock is a time as the user's clock shows it, with the day when it is not today.
+// clock formats a time for the user's clock, with the day unless it is today.
 func (b *Bridge) clock(at time.Time) string {
 	at, now := at.In(b.Location), time.Now().In(b.Location)
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
@@ -97,7 +97,7 @@ func (b *Bridge) clock(at time.Time) string {
 	return at.Format("15:04 on 2 January")
 }
 
-// words are an error as it is sent to a chat.
+// words formats an error for a chat.
 func (b *Bridge) words(err error) string {
 	const longest = 500 // characters
 	return shorten(b.Token.hide(err.Error()), longest)

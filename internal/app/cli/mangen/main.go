@@ -2,9 +2,8 @@
 //
 //	go run ./internal/app/cli/mangen build/man
 //
-// It is a program of its own so that the renderer is no part of nbs-worker. The month
-// in the pages is SOURCE_DATE_EPOCH's, as in all reproducible builds: the Makefile
-// sets it to the time of the last commit.
+// It is a separate program, so that nbs-worker does not contain the renderer. The month in the pages comes from
+// SOURCE_DATE_EPOCH, as in all reproducible builds: the Makefile sets it to the time of the last commit.
 package main
 
 import (
@@ -39,7 +38,7 @@ func generate(dir string) error {
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: "nbs-worker"}, dir)
 }
 
-// lines are the commands with what they do, a line each.
+// lines lists the commands with their descriptions, one a line.
 func lines(commands []*cobra.Command) string {
 	var b strings.Builder
 	for _, cmd := range commands {
@@ -50,10 +49,10 @@ func lines(commands []*cobra.Command) string {
 	return b.String()
 }
 
-// prepare makes the texts, which are written for a terminal, fit for the renderer,
-// which reads Markdown, and gives help topics a page too.
+// prepare converts the texts, written for a terminal, for the renderer, which reads Markdown. It gives help topics a
+// page too.
 func prepare(cmd *cobra.Command) {
-	cmd.DisableAutoGenTag = true // it would put the day into the page
+	cmd.DisableAutoGenTag = true // it would put the date into the page
 	cmd.Use = escape.Replace(cmd.Use)
 	cli.ForPage(cmd)
 	cmd.Long = markdown(cmd.Long)
@@ -68,8 +67,8 @@ func prepare(cmd *cobra.Command) {
 
 var escape = strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`, "[", `\[`)
 
-// markdown turns indented lines into blocks that are shown as they are, and keeps
-// <handle> and the like from being taken for markup elsewhere.
+// markdown converts indented lines to code blocks, and keeps <handle> and the like from being parsed as markup
+// elsewhere.
 func markdown(text string) string {
 	var b strings.Builder
 	inBlock := false

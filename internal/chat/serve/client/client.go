@@ -1,5 +1,5 @@
-// Package client asks the server of a project, nbs-worker serve. It speaks HTTP/1.0 in the few words that
-// are needed: net/http would add half to the memory and a tenth to the start of each nbs-worker.
+// Package client sends requests to a project's server, nbs-worker serve. It speaks minimal HTTP/1.0: net/http would add
+// half to the memory of each nbs-worker, and a tenth to its start.
 package client
 
 import (
@@ -19,12 +19,12 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// Await has the server of the project run an accepted turn, and returns its result. there is false when no
-// server gave an answer: then the caller runs the turn itself.
+// Await asks the project's server to run an accepted turn, and returns its result. there is false if no server
+// answered: then the caller runs the turn itself.
 func Await(ctx context.Context, s *store.Store, key conversations.Key, id string, heard func(text string)) (result conversations.Result, there bool, err error) {
 	conn, err := dial(ctx, s)
 	if err != nil {
-		return result, false, nil // there is no server, or none that can be asked
+		return result, false, nil // no server, or it cannot be reached
 	}
 	defer conn.Close()
 	hung := time.AfterFunc(greetLimit, func() { _ = conn.Close() })
@@ -40,7 +40,7 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 		switch err := lines.Decode(&t); {
 		case ctx.Err() != nil:
 			return result, true, ctx.Err()
-		case err != nil: // it has ended, or was killed: the turn is accepted, and the caller goes on
+		case err != nil: // the server ended or was killed: the turn is accepted, and the caller continues
 			return result, false, nil
 		case t.Result != nil:
 			return *t.Result, true, nil
@@ -52,13 +52,13 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 	}
 }
 
-// greetLimit is how long a server may take to say that it runs a turn, which it does before it begins: one that takes longer
-// is suspended.
+// greetLimit is how long a server may take to report that it runs a turn. It reports that before it begins, so a slower
+// server is suspended.
 const greetLimit = 15 * time.Second
 
-// Tell has the server of the project write to a chat. Errors: Unfit when there is none, or no bridge; those of the
-// bridge; Interrupted, TimedOut after the context's deadline, and Failed when the server has gone: after these it is not known
-// whether the text was written.
+// Tell asks the project's server to write to a chat. Errors: Unfit without a server or bridge; those of the bridge;
+// Interrupted, TimedOut after the context's deadline, and Failed when the server has gone. After these three it is
+// unknown whether the text was written.
 func Tell(ctx context.Context, s *store.Store, to, text string) error {
 	conn, err := dial(ctx, s)
 	if err != nil {
@@ -83,8 +83,7 @@ func Tell(ctx context.Context, s *store.Store, to, text string) error {
 	return nil
 }
 
-// post sends a request, and returns the body of the answer, which ends with the connection. Errors: also when the
-// answer is a refusal.
+// post sends a request, and returns the body of the answer, which ends with the connection. A refusal is an error too.
 func post(ctx context.Context, conn net.Conn, route string, asked any) (io.Reader, error) {
 	body, err := json.Marshal(asked)
 	if err != nil {

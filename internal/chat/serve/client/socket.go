@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// SocketPath is the path of the server's socket; "" where there is no runtime folder.
+// SocketPath returns the path of the server's socket; "" without a runtime folder.
 func SocketPath(s *store.Store) string {
 	if s.Runtime() == "" {
 		return ""
@@ -21,7 +21,7 @@ func SocketPath(s *store.Store) string {
 	return filepath.Join(s.Runtime(), "serve", s.ProjectHash()+".sock")
 }
 
-// dial reaches the server of a project. Errors: [os.ErrNotExist] and others, when there is none.
+// dial connects to a project's server. Errors: [os.ErrNotExist] and others if there is no server.
 func dial(ctx context.Context, s *store.Store) (conn net.Conn, err error) {
 	path := SocketPath(s)
 	if path == "" {
@@ -38,7 +38,7 @@ func dial(ctx context.Context, s *store.Store) (conn net.Conn, err error) {
 	return conn, err
 }
 
-// Through calls use with a short name of a socket, through its open folder: the kernel takes at most 107 bytes.
+// Through calls use with a short name of a socket, through its open folder: the kernel allows at most 107 bytes.
 func Through(path string, use func(short string) error) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -48,7 +48,7 @@ func Through(path string, use func(short string) error) error {
 	return use(fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), filepath.Base(path)))
 }
 
-// CheckOwn refuses a folder that is not this user's alone: another could have put a socket there.
+// CheckOwn refuses a folder that is not only this user's: another user could have put a socket there.
 func CheckOwn(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {

@@ -12,20 +12,20 @@ type Turn struct {
 	Stream bool              `json:"stream,omitempty"`
 }
 
-// Message is one for a chat.
+// Message is a message for a chat.
 type Message struct {
 	To   string `json:"to"` // the key of its conversation
 	Text string `json:"text"`
 }
 
-// Told is a line of the answer: what is being said, then the result or the error.
+// Told is a line of the answer: first parts of the text, then the result or the error.
 type Told struct {
 	Text   string                `json:"text,omitempty"`
 	Result *conversations.Result `json:"result,omitempty"`
 	Error  *Failure              `json:"error,omitempty"`
 }
 
-// Failure is an error on its way to the caller.
+// Failure is an error in the form sent to the caller.
 type Failure struct {
 	Kind  fail.Kind `json:"kind"`
 	Words string    `json:"words"`
@@ -45,7 +45,7 @@ func (f *Failure) error() error {
 	return err
 }
 
-// ErrNoBridge is the error that there is no bridge to chats.
+// ErrNoBridge returns the error that there is no bridge to chats.
 func ErrNoBridge() error {
 	return fail.Errorf(fail.Unfit, "there is no bridge to chats").
 		Hint("nbs-worker serve --telegram-token-file FILE --telegram-chat ID")
