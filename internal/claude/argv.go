@@ -6,13 +6,12 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// promptLimit is the size in bytes that one argument of a program may have on
-// Linux, less its final NUL.
+// promptLimit is the largest size in bytes of one argument of a program on Linux, without its final NUL.
 const promptLimit = 128<<10 - 1
 
-// Args are claude's arguments, without the program, for a spec and [Settings]. The permission
-// mode is always given, because its default changed, and the model whenever one is
-// recorded, because a resume without it drops the [1m] of the window.
+// Args returns claude's arguments, without the program, for a spec and [Settings]. The permission mode is always set,
+// because its default changed. A recorded model is always set, because a resume without it drops the [1m] of the
+// window.
 func Args(spec *agent.Spec, opening Opening, prompt, settings string) []string {
 	args := []string{string(opening), string(spec.SessionID)}
 	if spec.Model != "" {
@@ -35,10 +34,9 @@ type Recorded struct {
 	PermissionMode string
 }
 
-// ReadArgs reads the values of [Recorded] from the command line of a running claude, in
-// every form in which a person may write them: --resume ID, --resume=ID, -r ID, -rID.
-// known is false when the line has none of them, as when a wrapper has overwritten it
-// with a title. Everything after "--" is the prompt and is ignored.
+// ReadArgs reads the values of [Recorded] from the command line of a running claude, in every form that a person may
+// write: --resume ID, --resume=ID, -r ID, -rID. known is false if the line has none of them, for example because a
+// wrapper has overwritten it with a title. Everything after "--" is the prompt and is ignored.
 func ReadArgs(cmdline []string) (values Recorded, known bool) {
 	targets := map[string]*string{
 		string(OpenNew): &values.SessionID, string(OpenResume): &values.SessionID, "-r": &values.SessionID,
@@ -65,8 +63,8 @@ func ReadArgs(cmdline []string) (values Recorded, known bool) {
 	return values, known
 }
 
-// RunsOn reports whether a command line is that of a program named claude that was
-// started on the conversation. It may be in another conversation by now.
+// RunsOn reports whether a command line is that of a program named claude that was started on the conversation. It
+// may have switched to another one since.
 func RunsOn(cmdline []string, id agent.SessionID) bool {
 	if !IsClaude(cmdline) {
 		return false

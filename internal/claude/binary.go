@@ -14,10 +14,12 @@ import (
 // BinaryVariable names the claude program to use.
 const BinaryVariable = "NBS_CLAUDE"
 
-// ErrCannotRun means that the claude program is not there, or cannot be run. While claude is being updated that passes.
+// ErrCannotRun means that the claude program does not exist or cannot be run. During an update of claude that is
+// temporary.
 var ErrCannotRun = errors.New("claude cannot be run")
 
-// CannotRun is the error that a program, which was found before, cannot be run. Errors: Unfit, an [ErrCannotRun].
+// CannotRun returns the error for a program that was found before, but cannot be run. Errors: Unfit, an
+// [ErrCannotRun].
 func CannotRun(path string, cause error) error {
 	return fail.Errorf(fail.Unfit, "%w: the program %s is not there, or not whole: %w", ErrCannotRun, human.Quote(path), cause).
 		Hint("look at what became of it: ls -l %s", human.ShellWord(path))
@@ -32,8 +34,8 @@ func CheckBinary(path string) error {
 	return nil
 }
 
-// FindBinary returns the absolute path of the claude program: the one that is
-// chosen, or the first on the PATH. Errors: Unfit.
+// FindBinary returns the absolute path of the claude program: the chosen one, or the first on the PATH. Errors:
+// Unfit.
 func FindBinary(chosen string) (string, error) {
 	name := chosen
 	if name == "" {

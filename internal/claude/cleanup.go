@@ -10,9 +10,8 @@ import (
 // DefaultCleanupDays is the number of days without a write after which Claude deletes a transcript.
 const DefaultCleanupDays = 30
 
-// CleanupDays returns cleanupPeriodDays as it applies in a working directory, and the settings
-// file that sets it: the project's own files take precedence over the user's. source is "" for
-// the default. A file that cannot be read is ignored.
+// CleanupDays returns cleanupPeriodDays for a working directory, and the settings file that sets it. The project's
+// own files take precedence over the user's. source is "" for the default. A file that cannot be read is ignored.
 func (c Config) CleanupDays(cwd string) (days float64, source string) {
 	for _, path := range []string{
 		filepath.Join(cwd, ".claude", "settings.local.json"),

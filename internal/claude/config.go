@@ -10,16 +10,16 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// ConfigDirVariable moves Claude's configuration to another folder.
+// ConfigDirVariable names another folder for Claude's configuration.
 const ConfigDirVariable = "CLAUDE_CONFIG_DIR"
 
-// Config is where one installation of Claude Code keeps its state.
+// Config locates the state of one installation of Claude Code.
 type Config struct {
 	dir  string // sessions/, projects/, history.jsonl
 	file string // .claude.json
 }
 
-// ConfigAt returns the configuration in dir, or the default one of this user for "".
+// ConfigAt returns the configuration in dir, or this user's default one if dir is "".
 func ConfigAt(dir string) (Config, error) {
 	if dir != "" {
 		return Config{dir: dir, file: filepath.Join(dir, ".claude.json")}, nil
@@ -32,16 +32,16 @@ func ConfigAt(dir string) (Config, error) {
 	return configBelow(home), nil
 }
 
-// configBelow returns the default configuration. It is not that of CLAUDE_CONFIG_DIR=~/.claude,
-// which has .claude.json inside the folder.
+// configBelow returns the default configuration. CLAUDE_CONFIG_DIR=~/.claude is another one: it has .claude.json
+// inside the folder.
 func configBelow(home string) Config {
 	return Config{dir: filepath.Join(home, ".claude"), file: filepath.Join(home, ".claude.json")}
 }
 
-// Registry returns the registry in which its running sessions enter themselves.
+// Registry returns the registry of the running sessions.
 func (c Config) Registry() live.Registry { return live.RegistryIn(c.dir) }
 
-// ConfigDirIn returns the folder that a process in cwd means by its CLAUDE_CONFIG_DIR; "" for none.
+// ConfigDirIn resolves the CLAUDE_CONFIG_DIR of a process in cwd. It returns "" if dir is empty.
 func ConfigDirIn(cwd, dir string) string {
 	if dir == "" || filepath.IsAbs(dir) {
 		return dir
@@ -57,8 +57,8 @@ func ConfigUsedBy(cwd string, variable func(name string) string) (Config, error)
 	return ConfigAt(ConfigDirIn(cwd, variable(ConfigDirVariable)))
 }
 
-// ConfigOf returns the configuration that an agent's claude uses. A spec of the
-// original tools names none: there the caller's environment decides.
+// ConfigOf returns the configuration that an agent's claude uses. A spec of the original tools names none; then the
+// caller's environment decides.
 func ConfigOf(spec *agent.Spec, caller []string) (Config, error) {
 	dir := spec.ConfigDir
 	if spec.Schema == 0 {

@@ -9,14 +9,13 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// ScreenReaderVariable makes claude draw for a screen reader, against the settings: without the prompt and the
-// dialogs that are known.
+// ScreenReaderVariable makes claude draw for a screen reader, whatever the settings say: the prompt and the dialogs
+// then look different.
 const ScreenReaderVariable = "CLAUDE_AX_SCREEN_READER"
 
-// scrubbed are the variables that Claude sets in its tools' shells. An agent that is
-// started from such a shell must not inherit them: with CLAUDE_CODE_CHILD_SESSION
-// claude writes no transcript, so that there is no conversation to resume. What a person has set for Claude's
-// drawing is taken away too.
+// scrubbed are the variables that Claude sets in its tools' shells. An agent that is started from such a shell must
+// not inherit them: with CLAUDE_CODE_CHILD_SESSION claude writes no transcript, so that there is no conversation to
+// resume. A person's variables for Claude's drawing are removed too.
 var scrubbed = []string{
 	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID",
 	"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "AI_AGENT",
@@ -29,10 +28,9 @@ var scrubbed = []string{
 
 func isScrubbed(name string) bool { return slices.Contains(scrubbed, name) }
 
-// CheckEnv refuses variables of a record that would make the record untrue: where the
-// configuration is, who the agent is, and what keeps claude from writing a transcript. It also
-// refuses those that run code that the record does not show, in claude or in its tools' shells.
-// Errors: BadInput.
+// CheckEnv refuses variables of a record that would make the record untrue: they set the configuration or the agent's
+// identity, or keep claude from writing a transcript. It also refuses variables that run code that the record does
+// not show, in claude or in its tools' shells. Errors: BadInput.
 func CheckEnv(env map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if isScrubbed(name) || name == ConfigDirVariable || name == "HOME" || strings.HasPrefix(name, "NBS_") {
@@ -47,8 +45,8 @@ func CheckEnv(env map[string]string) error {
 	return nil
 }
 
-// Env is the environment of claude: the caller's, less what Claude set for its
-// tools, then the record's own variables, then ours.
+// Env returns the environment of claude: the caller's, without the variables that Claude set for its tools, then the
+// record's own variables, then ours.
 func Env(spec *agent.Spec, caller []string, ours map[string]string) []string {
 	env := make(map[string]string, len(caller))
 	for _, entry := range caller {
@@ -72,8 +70,8 @@ func Env(spec *agent.Spec, caller []string, ours map[string]string) []string {
 	return entries
 }
 
-// setConfigDir makes claude use the configuration that the spec names, whatever
-// the caller's is. A spec of the original tools names none.
+// setConfigDir makes claude use the configuration of the spec, whatever the caller's is. A spec of the original tools
+// names none.
 func setConfigDir(env map[string]string, spec *agent.Spec) {
 	switch {
 	case spec.ConfigDir != "":
@@ -90,5 +88,5 @@ func RefusesRoot(spec *agent.Spec, env []string, uid int) bool {
 	return uid == 0 && bypass && !slices.Contains(env, "IS_SANDBOX=1")
 }
 
-// RootRefusal is the error that claude prints then.
+// RootRefusal is the error that claude prints in this case.
 const RootRefusal = "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"

@@ -9,8 +9,8 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// ownedFlags are set from the record, or would make the record untrue: another
-// conversation, another place, no terminal, no transcript.
+// ownedFlags are set from the record, or would make the record untrue: they choose another conversation, another
+// place, no terminal or no transcript.
 var ownedFlags = []string{
 	"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport",
 	"--model", "--permission-mode", "--dangerously-skip-permissions", "--settings",
@@ -18,8 +18,8 @@ var ownedFlags = []string{
 	"--print", "-p", "--bg", "--background", "--no-session-persistence", "--version", "-v", "--help", "-h",
 }
 
-// switches take no value: a word after one is a prompt. An option in lists takes any
-// number of words. An option in neither takes at most one.
+// switches take no value: a word after one is a prompt. An option in lists takes any number of words. Any other
+// option takes at most one.
 var (
 	switches = []string{
 		"--allow-dangerously-skip-permissions", "--ax-screen-reader", "--bare", "--brief", "--chrome", "--disable-slash-commands",
@@ -33,9 +33,8 @@ var (
 	}
 )
 
-// CheckExtraArgs checks the arguments that a user wants claude to get besides ours. A
-// word that belongs to no option is refused: it would be a prompt, and claude would get
-// it again at each resume. Errors: BadInput.
+// CheckExtraArgs checks a user's additional arguments for claude. It refuses a word that belongs to no option: that
+// would be a prompt, and claude would get it again at each resume. Errors: BadInput.
 func CheckExtraArgs(args []string) error {
 	words := 0 // how many may still follow
 	for _, arg := range args {
@@ -58,8 +57,8 @@ func CheckExtraArgs(args []string) error {
 	return nil
 }
 
-// isOption reports whether an argument is an option and not a word. A value may begin
-// with a dash too, but no option has white space in its name.
+// isOption reports whether an argument is an option, not a word. A value may begin with a dash too, but no option has
+// white space in its name.
 func isOption(arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	return len(name) > 1 && name[0] == '-' && !strings.ContainsAny(name, " \t\n")
@@ -87,6 +86,6 @@ func checkOwned(arg string) error {
 		Hint("see nbs-worker spawn --help for --model, --permission-mode, --session-id and --prompt")
 }
 
-// owned reports whether only nbs-worker may set an option, also when a value or other
-// letters are joined to a short one: -rUUID, -pc.
+// owned reports whether only nbs-worker may set an option, also if a value or other letters are joined to a short
+// one: -rUUID, -pc.
 func owned(option string) bool { return slices.Contains(ownedFlags, shortName(option)) }

@@ -16,7 +16,7 @@ import (
 
 // What holds up a first start: questions that no person has answered yet.
 
-// FirstStart is which of Claude's first questions are settled for a start in a folder.
+// FirstStart reports which of Claude's first questions are settled for a start in a folder.
 type FirstStart struct {
 	Onboarded  bool // its first-time set-up is done
 	LoggedIn   bool // it knows an account, a key or another provider
@@ -24,7 +24,7 @@ type FirstStart struct {
 	Trusted    bool // the folder, or one above it
 }
 
-// userConfig holds the fields of .claude.json that are used.
+// userConfig holds the used fields of .claude.json.
 type userConfig struct {
 	Onboarded bool           `json:"hasCompletedOnboarding"`
 	Account   jsontext.Value `json:"oauthAccount"`
@@ -70,7 +70,7 @@ func (c Config) hasCredentials() bool {
 	return err == nil && info.Size() > 0
 }
 
-// hasProvider reports whether the environment gives claude a token or another provider.
+// hasProvider reports whether the environment has a token or another provider for claude.
 func hasProvider(env func(name string) string) bool {
 	names := []string{"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
 	return slices.ContainsFunc(names, func(name string) bool { return isOn(env(name)) })

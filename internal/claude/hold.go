@@ -11,10 +11,9 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// Hold locks the transcript of a conversation until release, or until this process
-// ends. Claude ignores the lock; it keeps two projects that each have a record of the
-// conversation from both opening it, which the lease of one project cannot. Without a
-// transcript there is nothing to hold yet: held is false. Errors: Conflict.
+// Hold locks the transcript of a conversation until release, or until this process ends. Claude ignores the lock. The
+// lock keeps two projects with a record of the conversation from opening it at the same time; the lease of one
+// project cannot. Without a transcript there is nothing to lock: held is false. Errors: Conflict.
 func (c Config) Hold(id agent.SessionID) (release func(), held bool, err error) {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {

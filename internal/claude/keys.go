@@ -22,7 +22,7 @@ const (
 
 var usualActions = map[string]string{KeySubmit: "chat:submit", KeyInterrupt: "chat:cancel"}
 
-// KeybindingsFile returns the path in which the user gives keys another meaning.
+// KeybindingsFile returns the path of the file in which the user rebinds keys.
 func (c Config) KeybindingsFile() string { return filepath.Join(c.dir, "keybindings.json") }
 
 // Rebound returns those of the keys that the user has given another meaning. A file that cannot be read gives none.
@@ -59,7 +59,7 @@ func (c Config) Rebound(keys ...string) (all []Rebound) {
 	return all
 }
 
-// plainKey is a key's name as Claude's own bindings spell it.
+// plainKey returns a key's name in the form of Claude's own bindings.
 func plainKey(key string) string {
 	key = strings.ToLower(strings.TrimSpace(key))
 	for name, others := range map[string][]string{KeySubmit: {"return"}, KeyInterrupt: {"esc"}} {

@@ -37,8 +37,8 @@ const bypassSwitch = "--dangerously-skip-permissions"
 // names the one that claude is in now.
 var conversationFlags = []string{"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport"}
 
-// ReadLaunch reads the command line of a claude that was started by hand. Words that belong
-// to no option are prompts, and are left out.
+// ReadLaunch reads the command line of a claude that a person started. Words that belong to no option are prompts,
+// and are left out.
 func ReadLaunch(cmdline []string) Launched {
 	var l Launched
 	var modes []string
@@ -73,7 +73,7 @@ func ReadLaunch(cmdline []string) Launched {
 	return l
 }
 
-// valuesOf returns how many of the words after the first, an option, are its values.
+// valuesOf returns how many words after the option, the first word, are its values.
 func (l *Launched) valuesOf(rest []string) int {
 	free := 0 // words after the option that are no options themselves
 	for free+1 < len(rest) && rest[free+1] != "--" && !isOption(rest[free+1]) {
@@ -96,7 +96,7 @@ func (l *Launched) valuesOf(rest []string) int {
 	return 0
 }
 
-// shortName returns a short option without the value or the letters joined to it; any other as it is.
+// shortName returns a short option without the value or letters joined to it. It returns any other option unchanged.
 func shortName(option string) string {
 	if len(option) > 2 && option[1] != '-' {
 		return option[:2]
@@ -104,7 +104,7 @@ func shortName(option string) string {
 	return option
 }
 
-// joinedValue joins a value that looks like an option to the option that it belongs to.
+// joinedValue joins a value that looks like an option to its option.
 func joinedValue(option []string) []string {
 	if len(option) == 2 && isOption(option[1]) && strings.HasPrefix(option[0], "--") {
 		return []string{option[0] + "=" + option[1]}

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// loaders are variables that make programs run code, or read files for it, that a person who
-// looks at a record does not see: variables of the dynamic loader, of interpreters, of shells, of
-// git and similar programs, and of Claude Code. A '*' stands for any letters. Variables that name
-// a program for a person's own use, such as PAGER and EDITOR, are not among them, nor are those
-// that decide which server claude talks to, such as ANTHROPIC_BASE_URL and the proxies: those are shown.
+// loaders are variables that make programs run code, or read files as code, without a sign in the record: variables
+// of the dynamic loader, of interpreters, of shells, of git and similar programs, and of Claude Code. A '*' stands
+// for any letters. Variables that name a program for a person's own use, such as PAGER and EDITOR, are not among
+// them. Nor are those that decide which server claude talks to, such as ANTHROPIC_BASE_URL and the proxies: those are
+// shown.
 var loaders = []struct {
 	why   string
 	names []string
@@ -42,8 +42,8 @@ var loaders = []struct {
 	}},
 }
 
-// whyLoader returns why a variable is a loader; "" when it is none. It ignores case, because some
-// programs read their variables in either.
+// whyLoader returns why a variable is a loader, or "" if it is not one. It ignores case, because some programs read
+// their variables in either.
 func whyLoader(name string) string {
 	upper := strings.ToUpper(name)
 	for _, kind := range loaders {

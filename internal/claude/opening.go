@@ -21,10 +21,10 @@ const (
 	OpenResume Opening = "--resume"     // there is a transcript with messages
 )
 
-// ErrClosed is the error for a transcript that was seen and may be in a closed folder of another user's.
+// ErrClosed is the error for a transcript that was seen before and may be in another user's closed folder.
 var ErrClosed = errors.New("look for the transcript")
 
-// Word is the opening as reports name it.
+// Word returns the name of the opening in reports.
 func (o Opening) Word() string {
 	if o == OpenResume {
 		return "resumed"
@@ -40,9 +40,8 @@ func (o Opening) Conversation() string {
 	return "a new conversation"
 }
 
-// Open chooses between --resume and --session-id for the record's conversation. A
-// conversation that existed and whose transcript is gone is never replaced in
-// silence. Errors: NotFound; ErrClosed.
+// Open chooses between --resume and --session-id for the record's conversation. If a conversation existed and its
+// transcript is gone, it is never replaced without an error. Errors: NotFound; ErrClosed.
 func (c Config) Open(record *agent.Record) (Opening, error) {
 	file, found, closed, err := c.findTranscript(record.SessionID)
 	if err != nil {

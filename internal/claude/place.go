@@ -13,9 +13,8 @@ import (
 
 const slugLimit = 200 // bytes; Claude ends longer ones with a hash
 
-// RestorePath returns the path to which a missing transcript is restored, and creates its folder:
-// the one in which it was or, when that is not known, the one that Claude derives from the
-// working directory.
+// RestorePath returns the path to which a missing transcript is restored, and creates its folder. That is its old
+// folder or, if that is not known, the one that Claude derives from the working directory.
 func (c Config) RestorePath(id agent.SessionID, folder, cwd string) (string, error) {
 	if folder == "" {
 		folder = slug(cwd)
@@ -27,8 +26,8 @@ func (c Config) RestorePath(id agent.SessionID, folder, cwd string) (string, err
 	return filepath.Join(dir, string(id)+".jsonl"), nil
 }
 
-// slug returns the name of the folder that Claude derives from a working directory; for a very
-// long one, without the hash at its end.
+// slug returns the name of the folder that Claude derives from a working directory. For a very long one it lacks the
+// hash at the end.
 func slug(cwd string) string {
 	name := strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
@@ -39,11 +38,10 @@ func slug(cwd string) string {
 	return name[:min(len(name), slugLimit)]
 }
 
-// LinkTranscript gives a transcript a second name in the folder where Claude looks for those of a
-// working directory: up to 2.1.197 it does not find a conversation that was held in another one.
-// A link that cannot be made is no error here: such a version then reports the missing conversation.
-// A name of another file there is of what the conversation was before its transcript was written
-// anew; claude would resume that in silence, so it is set aside.
+// LinkTranscript links a transcript into the folder where Claude looks for those of a working directory: up to
+// 2.1.197 it does not find a conversation from another directory. A link that fails is no error: such a version then
+// reports the missing conversation. If another file has that name, it is an old state of the conversation, from
+// before its transcript was rewritten. Claude would resume that without a warning, so it is set aside.
 func (c Config) LinkTranscript(id agent.SessionID, cwd string) error {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {
@@ -74,21 +72,21 @@ func isSameFile(a, b string) (bool, error) {
 	return err == nil && os.SameFile(first, second), err
 }
 
-// SetStubAside renames a transcript in which nothing was said, so that claude takes
-// the session id for new. Without one it does nothing.
+// SetStubAside renames a transcript without messages, so that claude accepts the session id as new. Without such a
+// transcript it does nothing.
 func (c Config) SetStubAside(id agent.SessionID) error {
 	_, err := c.setAside(id, false, ".unspoken")
 	return err
 }
 
-// SetShortenedAside renames a transcript that has lost a part, so that the whole one can take its
-// place, and returns its new path; "" when there is none, or none with a message.
+// SetShortenedAside renames a transcript that has lost a part, so that the whole one can take its place. It returns
+// the new path, or "" if there is no transcript or it has no message.
 func (c Config) SetShortenedAside(id agent.SessionID) (path string, err error) {
 	return c.setAside(id, true, ".shortened")
 }
 
-// setAside renames a transcript that has messages or, unless withMessages, one that has none, under
-// each of its names. The file is Claude's, so it is not removed.
+// setAside renames a transcript under each of its names. It renames only one with messages or, unless withMessages,
+// only one without. The file is Claude's, so it is not removed.
 func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (path string, err error) {
 	file, found, err := c.Transcript(id)
 	if err != nil || !found {
@@ -113,8 +111,8 @@ func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (
 	return path, nil
 }
 
-// ClearPlace sets aside a transcript without messages, so that the kept one can take its place.
-// Errors: Conflict when a message was written meanwhile.
+// ClearPlace sets aside a transcript without messages, so that the kept one can take its place. Errors: Conflict when
+// it has a message by now.
 func (c Config) ClearPlace(id agent.SessionID) error {
 	if err := c.SetStubAside(id); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

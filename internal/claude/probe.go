@@ -10,15 +10,15 @@ import (
 	"nbs-worker/internal/claude/live"
 )
 
-// Probe is a claude that is started in a folder of its own, with the settings of an agent,
-// to see whether its files and hooks are those that we rely on. It has no account.
+// Probe is a claude that is started in a folder of its own, with the settings of an agent. It shows whether its files
+// and hooks are as expected. It has no account.
 type Probe struct {
 	Dir     string // configuration, working directory and all; thrown away after
 	Session agent.SessionID
 }
 
-// Prepare answers the dialogs of a first start, and writes the program that the probe's hooks and
-// status line call instead of nbs-worker: it stores its input in a file.
+// Prepare answers the dialogs of a first start, and writes the program that the probe's hooks and status line call
+// instead of nbs-worker. The program stores its input in a file.
 func (p Probe) Prepare() error {
 	answers, err := json.Marshal(map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark",
@@ -37,7 +37,7 @@ func (p Probe) Prepare() error {
 
 func (p Probe) recorder() string { return filepath.Join(p.Dir, "recorder") }
 
-// Args are the arguments of the probe: those of an agent.
+// Args returns the arguments of the probe: those of an agent.
 func (p Probe) Args() []string {
 	spec := &agent.Spec{SessionID: p.Session, Model: "sonnet", PermissionMode: agent.BypassPermissions}
 	return Args(spec, OpenNew, "", Settings(p.recorder(), Closed{}))

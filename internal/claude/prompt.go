@@ -11,8 +11,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// CheckPrompt refuses a first prompt that would not arrive as it is given.
-// Errors: BadInput.
+// CheckPrompt refuses a first prompt that would not reach claude unchanged. Errors: BadInput.
 func CheckPrompt(prompt string) error {
 	if err := agent.CheckText("the prompt", prompt); err != nil {
 		return err
@@ -27,8 +26,8 @@ func CheckPrompt(prompt string) error {
 	return checkCommand(prompt)
 }
 
-// checkControls refuses control characters, such as the colours of a log: 2.1.329 drops
-// them from a prompt without notice.
+// checkControls refuses control characters, such as the colours of a log: 2.1.329 drops them from a prompt without an
+// error.
 func checkControls(prompt string) error {
 	at := strings.IndexFunc(prompt, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) })
 	if at < 0 {
@@ -39,8 +38,7 @@ func checkControls(prompt string) error {
 		Hint("take them out, or put the text into a file and let the prompt say: Read FILE and do what it says.")
 }
 
-// leavingCommands are prompts that Claude takes as an order to end, or to leave the
-// conversation that the record names.
+// leavingCommands are prompts that make Claude end, or leave the recorded conversation.
 var leavingCommands = []string{
 	"/exit", "/quit", "exit", "quit", ":q", ":q!", ":wq", ":wq!",
 	"/clear", "/new", "/reset", "/branch", "/fork", "/resume", "/continue",
@@ -63,19 +61,19 @@ func checkCommand(prompt string) error {
 	return nil
 }
 
-// IsCommand reports whether Claude takes a prompt for an order to itself rather than for words to
-// the model: a command of its own or of the project's, one for the shell, or a note to its memory.
+// IsCommand reports whether Claude takes a prompt as a command to itself, not as words to the model: a command of its
+// own or of the project's, one for the shell, or a note to its memory.
 func IsCommand(prompt string) bool {
 	words := strings.TrimLeftFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) })
 	return words != "" && strings.ContainsRune("/!#", rune(words[0]))
 }
 
-// NamesFile reports whether a prompt has an @ at the beginning of a word: Claude puts the file of
-// that name into the conversation without asking.
+// NamesFile reports whether a prompt has an @ at the beginning of a word: Claude adds the file of that name to the
+// conversation without asking.
 func NamesFile(prompt string) bool { return Literal(prompt) != prompt }
 
-// Literal is a prompt in which no @ names a file: before each that would stands a backslash, so that no word begins
-// with it. What is written behind an @ protects nothing: Claude resolves a path with "..", whatever stands before that.
+// Literal returns a prompt in which no @ names a file. It puts a backslash before each @ that would, so that no word
+// begins with it. Text behind an @ does not help: Claude resolves a path with "..", whatever comes before it.
 func Literal(prompt string) string {
 	before := ' '
 	runes := []rune(prompt)

@@ -7,20 +7,19 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// providerPrefixes begin the names of the variables that decide which server claude talks to,
-// with which account, and how it connects.
+// providerPrefixes begin the names of the variables that choose claude's server, account and connection.
 var providerPrefixes = []string{
 	"ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_", "GCLOUD_", "VERTEX_", "CLOUD_ML_", "BEDROCK_", "AZURE_",
 }
 
-// proxies go by these names, in either case.
+// proxies are the names of the proxy variables, in either case.
 var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"}
 
-// providerNamesLimit is far above what anybody sets; it bounds the size of a record.
+// providerNamesLimit is far above any real number; it bounds the size of a record.
 const providerNamesLimit = 64
 
-// ProviderNames returns the names of such variables in an environment, sorted. Those that the
-// spec itself sets, or that never reach claude, are left out.
+// ProviderNames returns the names of such variables in an environment, sorted. It leaves out those that the spec
+// itself sets, or that never reach claude.
 func ProviderNames(spec *agent.Spec, env []string) []string {
 	var names []string
 	for _, entry := range env {
@@ -43,8 +42,8 @@ func choosesProvider(name string) bool {
 		slices.ContainsFunc(providerPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// Forgetful returns the variable of an environment that keeps a claude in a terminal from
-// writing a transcript, so that it could not be resumed; "" for none.
+// Forgetful returns the environment variable that keeps a claude in a terminal from writing a transcript, so that it
+// could not be resumed. It returns "" if no such variable is set.
 func Forgetful(variable func(name string) string) string {
 	if isOn(variable("CLAUDE_CODE_FORCE_SESSION_PERSISTENCE")) {
 		return ""

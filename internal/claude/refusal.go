@@ -28,8 +28,8 @@ func RefusalKind(words string) fail.Kind {
 	return fail.Failed
 }
 
-// unknownOption decides by the owner of the option: one that only nbs-worker sets is
-// missing because claude is too old; any other is the user's own.
+// unknownOption decides by the owner of the option. If only nbs-worker sets it, claude is too old; any other option
+// is the user's own.
 func unknownOption(words string) fail.Kind {
 	option, _, _ := strings.Cut(words, "'")
 	if owned(option) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ScratchEnv returns the environment of a claude that is started only to be examined: the
-// caller's, with the configuration and all files that claude may leave behind in a folder that
-// is thrown away, and without the variables by which it could reach an account or the network.
+// ScratchEnv returns the environment of a claude that is started only to be examined. It is the caller's, without the
+// variables through which claude could reach an account or the network. The configuration and all files that claude
+// may leave behind are in a temporary folder.
 func ScratchEnv(caller []string, dir string) []string {
 	var env []string
 	for _, entry := range caller {
@@ -22,7 +22,7 @@ func ScratchEnv(caller []string, dir string) []string {
 	return env
 }
 
-// ScratchVariables confine a claude to a folder that is thrown away, and to this machine.
+// ScratchVariables confine a claude to a temporary folder, and to this machine.
 func ScratchVariables(dir string) map[string]string {
 	const nobody = "http://127.0.0.1:9" // the discard port: nothing listens, and nothing leaves the machine
 	return map[string]string{
@@ -40,5 +40,5 @@ var scratchNames = []string{
 	"TMPDIR", "XDG_RUNTIME_DIR", "TERM", "IS_SANDBOX", "TMUX", "TMUX_PANE", "NBS_HANDLE", "NBS_ROOT", "NBS_INVOCATION_ID", "NBS_LAUNCH",
 }
 
-// scratchKey is nobody's key; Claude remembers an approved key by its last 20 characters.
+// scratchKey is not a real key; Claude remembers an approved key by its last 20 characters.
 const scratchKey = "sk-ant-no-key-of-anybody-00000000000000000000"

@@ -9,8 +9,8 @@ import (
 // hookTimeout is how long claude waits for a hook of ours, in seconds; then it goes on without it.
 const hookTimeout = 10
 
-// reported are the events for which an agent's claude calls our hook. That a permission
-// was granted shows only when its tool has ended.
+// reported are the events for which an agent's claude calls our hook. A granted permission shows only when its tool
+// has ended.
 var reported = []string{
 	"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "PermissionRequest", "Notification",
 	"PostToolUse", "PostToolUseFailure", "PreCompact", "PostCompact", "SessionEnd",
@@ -26,8 +26,8 @@ type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
 
-// Closed are folders that the file tools of an agent may not use, in any permission mode. What
-// its shell may do is decided by Claude's sandbox and by the user.
+// Closed are folders that the file tools of an agent may not use, in any permission mode. Claude's sandbox and the
+// user decide what its shell may do.
 type Closed struct {
 	Edits []string // nothing in them is edited
 	All   []string // nothing in them is read either
@@ -38,7 +38,7 @@ type Permissions struct {
 	Deny []string `json:"deny"`
 }
 
-// Rules are the permission rules that close the folders.
+// Rules returns the permission rules that close the folders.
 func (c Closed) Rules() Permissions {
 	p := Permissions{Deny: []string{}}
 	for _, folder := range append(slices.Clone(c.Edits), c.All...) {
@@ -50,9 +50,8 @@ func (c Closed) Rules() Permissions {
 	return p
 }
 
-// below returns the pattern that matches everything in a folder. A character with a meaning in a
-// pattern or a rule is replaced by '?', which matches any: how to escape it depends on Claude's
-// version.
+// below returns the pattern that matches everything in a folder. It replaces each character with a meaning in a
+// pattern or a rule by '?', which matches any character: how to escape it depends on Claude's version.
 func below(folder string) string {
 	return "/" + strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*?[]{}()!#\\ ", r) || r < ' ' {
@@ -62,12 +61,12 @@ func below(folder string) string {
 	}, folder) + "/**"
 }
 
-// Settings returns the value of --settings for every agent, which adds to the user's own settings
-// files and does not change them: hooks and a status line through which claude reports to program,
-// the path of nbs-worker, and rules that keep the agent out of the closed folders. They skip the
-// warning that would hold an agent in mode bypassPermissions until somebody answers. They turn off what
-// makes the prompt another one than we know: vim's keys, in which Escape does not interrupt, and the drawing
-// for screen readers. Of the status line they set only the command: Claude takes the other fields, such as padding, from the user's.
+// Settings returns the value of --settings for every agent. It adds to the user's own settings files and does not
+// change them. It sets hooks and a status line through which claude reports to program, the path of nbs-worker, and
+// rules that keep the agent out of the closed folders. It skips the warning that would hold an agent in mode
+// bypassPermissions until a person answers. It turns off features that change the prompt: vim's keys, in which Escape
+// does not interrupt, and the drawing for screen readers. Of the status line it sets only the command: Claude takes
+// the other fields, such as padding, from the user's.
 func Settings(program string, closed Closed) string {
 	hooks := make(map[string][]hookGroup, len(reported))
 	for _, event := range reported {
@@ -94,8 +93,8 @@ func plain(text string) string {
 	return strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(text)
 }
 
-// reporting is the shell command by which claude calls us. A program that was moved or
-// removed must not fail the agent: then the one on the PATH is called, or none.
+// reporting returns the shell command with which claude calls us. A program that was moved or removed must not fail
+// the agent: then the command calls the one on the PATH, or none.
 func reporting(program, verb, redirect string) string {
 	call := verb + redirect + " 2>/dev/null || "
 	own := ""

@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 )
 
-// Where Claude keeps its transcripts. Package transcript reads their contents.
+// The transcripts of Claude. Package transcript reads their contents.
 
 func (c Config) projects() string { return filepath.Join(c.dir, "projects") }
 
@@ -21,18 +21,17 @@ func (c Config) history() transcript.History {
 	return transcript.History(filepath.Join(c.dir, "history.jsonl"))
 }
 
-// Transcript finds the file of a conversation; found is false when there is none.
-// The folder's name is derived from the working directory, not reversibly and not
-// uniquely, so the file is looked for in all of them. While a folder cannot be looked
-// into, a file that is in no other one is not absent, but unknown: an error. In a closed
-// folder of another user's there is none: claude, which runs as this user, reads nothing there.
+// Transcript finds the file of a conversation; found is false if it does not exist. The folder's name is derived from
+// the working directory, not reversibly and not uniquely, so the file is looked for in all folders. If one folder
+// cannot be read and no other has the file, the result is unknown: an error. A closed folder of another user counts
+// as empty: claude, which runs as this user, reads nothing there.
 func (c Config) Transcript(id agent.SessionID) (t transcript.File, found bool, err error) {
 	t, found, _, err = c.findTranscript(id)
 	return t, found, err
 }
 
-// TranscriptOf is Transcript for the conversation of a record. One that was seen on disk may be in a folder that has
-// become another user's since: while such a folder is closed, it is not absent, but unknown.
+// TranscriptOf is Transcript for the conversation of a record. A transcript that was seen on disk may be in a folder
+// that belongs to another user now. While such a folder is closed, the result is unknown: an error.
 func (c Config) TranscriptOf(r *agent.Record) (t transcript.File, found bool, err error) {
 	t, found, closed, err := c.findTranscript(r.SessionID)
 	if !found && err == nil && !r.TranscriptSeen.IsZero() {
@@ -41,7 +40,7 @@ func (c Config) TranscriptOf(r *agent.Record) (t transcript.File, found bool, er
 	return t, found, err
 }
 
-// findTranscript is Transcript. closed is why a folder of another user's was not looked into; nil: there is none.
+// findTranscript is Transcript. closed is why another user's folder was not read; nil if every folder was.
 func (c Config) findTranscript(id agent.SessionID) (t transcript.File, found bool, closed, err error) {
 	folders, err := c.transcriptFolders()
 	if err != nil {
@@ -67,7 +66,7 @@ func (c Config) findTranscript(id agent.SessionID) (t transcript.File, found boo
 	return t, false, closed, unknown
 }
 
-// isOfAnotherUser reports whether a folder is known to belong to somebody else, as after `sudo claude`.
+// isOfAnotherUser reports whether a folder is known to belong to another user, as after `sudo claude`.
 func isOfAnotherUser(folder string) bool {
 	var stat unix.Stat_t
 	return unix.Stat(folder, &stat) == nil && int(stat.Uid) != os.Geteuid()
@@ -91,8 +90,8 @@ func (c Config) LastWords(id agent.SessionID) (model, mode string) {
 	return file.LastWords()
 }
 
-// TranscriptFolder identifies the folder in which Claude keeps all transcripts at present, by its
-// device and inode; "" when there is none yet.
+// TranscriptFolder returns the device and inode of the folder in which Claude now keeps all transcripts, or "" if it
+// does not exist yet.
 func (c Config) TranscriptFolder() string {
 	var stat unix.Stat_t
 	if err := unix.Stat(c.projects(), &stat); err != nil {
@@ -101,7 +100,7 @@ func (c Config) TranscriptFolder() string {
 	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
 }
 
-// IsFull reports whether the disk of the transcripts has no room left for this user.
+// IsFull reports whether the disk of the transcripts has no space left for this user.
 func (c Config) IsFull() bool {
 	var stat unix.Statfs_t
 	return unix.Statfs(c.projects(), &stat) == nil && isFull(&stat, os.Geteuid())
@@ -123,7 +122,7 @@ func (c Config) ConversationFolders() ([]string, error) {
 	return append([]string{c.dir, c.Registry().Dir(), c.projects()}, folders...), err
 }
 
-// transcriptFolders are those in which transcripts may be.
+// transcriptFolders returns the folders in which transcripts may be.
 func (c Config) transcriptFolders() ([]string, error) {
 	entries, err := os.ReadDir(c.projects())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -22,9 +22,8 @@ const (
 	configLockStale = 10 * time.Second // Claude refreshes a lock that it still holds
 )
 
-// Trust accepts the trust dialog of a folder in Claude's configuration, as the
-// dialog itself does: under Claude's lock, atomically, everything else in the file
-// as it was. Errors: Conflict when the lock stays held.
+// Trust accepts the trust dialog of a folder in Claude's configuration, as the dialog itself does: under Claude's
+// lock and atomically. The rest of the file stays unchanged. Errors: Conflict when the lock stays held.
 func (c Config) Trust(ctx context.Context, folder string) error {
 	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -53,8 +52,7 @@ func (c Config) Trust(ctx context.Context, folder string) error {
 	return renameio.WriteFile(file, changed, 0o600, renameio.WithTempDir(filepath.Dir(file)))
 }
 
-// withTrust sets projects[folder].hasTrustDialogAccepted and leaves the text of
-// every other value untouched.
+// withTrust sets projects[folder].hasTrustDialogAccepted and leaves the text of every other value unchanged.
 func withTrust(data []byte, folder string) ([]byte, error) {
 	file, err := object(data)
 	if err != nil {
@@ -78,7 +76,7 @@ func withTrust(data []byte, folder string) ([]byte, error) {
 	return encode(file)
 }
 
-// encode indents an object for people, and keeps its values as they were spelled: no '<' becomes an escape.
+// encode indents an object for people, and keeps the spelling of its values: no '<' becomes an escape.
 func encode(fields map[string]json.RawMessage) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -102,8 +100,8 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// lockConfig takes the lock that Claude takes before it writes the file: a folder
-// beside it, whose age reports whether its holder still lives.
+// lockConfig takes the lock that Claude takes before it writes the file: a folder beside it. The age of the folder
+// shows whether its holder still lives.
 func lockConfig(ctx context.Context, file string) (unlock func(), err error) {
 	lock := file + ".lock"
 	deadline := time.After(configLockWait)
@@ -118,7 +116,7 @@ func lockConfig(ctx context.Context, file string) (unlock func(), err error) {
 			return nil, err
 		}
 		if info, err := os.Stat(lock); err == nil && time.Since(info.ModTime()) > configLockStale {
-			_ = os.Remove(lock) // whoever makes it next holds it
+			_ = os.Remove(lock) // the process that creates it next holds it
 		}
 		select {
 		case <-retry.C:

@@ -8,19 +8,18 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Claude writes a prompt into its history before it writes the transcript, 0.45 s before when
-// the prompt came with the start. If it is killed or hung up in between, the history mentions a
-// conversation that was never on disk. Then nothing was lost, but that has to be proved.
+// Claude writes a prompt into its history before it writes the transcript, 0.45 s before if the prompt came with the
+// start. If it is killed or hung up in between, the history mentions a conversation that was never on disk. Then
+// nothing was lost, but that has to be proved.
 
-// clockGrain is longer than the kernel's file timestamps lag behind the clock.
+// clockGrain is longer than the lag of the kernel's file timestamps behind the clock.
 const clockGrain = 20 * time.Millisecond
 
-// neverWritten reports whether it is proved that no transcript of the record's conversation was ever
-// on disk: creating, deleting or restoring a file changes its folder, and no folder of transcripts
-// has changed since the conversation was first mentioned. The inode's change time counts, which a
-// restored backup cannot set back. The folder must be that of the last start, not the one beneath a
-// disk that is not mounted now. A mention later than the clock, or than the change of the history
-// file, proves nothing: the clock was set.
+// neverWritten reports whether it is proved that no transcript of the record's conversation was ever on disk. To
+// create, delete or restore a file changes its folder, and no folder of transcripts has changed since the
+// conversation was first mentioned. The inode's change time counts: a restored backup cannot set it back. The folder
+// must be that of the last start, not the one beneath a disk that is not mounted now. A mention later than the clock,
+// or than the change of the history file, proves nothing: the clock was set.
 func (c Config) neverWritten(record *agent.Record) bool {
 	if record.Process == nil || record.Process.Transcripts == "" || record.Process.Transcripts != c.TranscriptFolder() {
 		return false

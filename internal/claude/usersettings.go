@@ -13,17 +13,16 @@ import (
 	"nbs-worker/internal/platform/smallfile"
 )
 
-// What a person has configured in Claude's settings files, for all projects or for one.
+// The user's own settings files of Claude, for all projects or for one.
 
 const settingsLimit = 1 << 20 // bytes
 
 // SettingsFile returns the path of the user's settings, which apply to all projects.
 func (c Config) SettingsFile() string { return filepath.Join(c.dir, "settings.json") }
 
-// UserStatusLine returns the shell command of the status line that the user has configured for a
-// project, and that ours replaces; "" without one. As in claude, the settings of the project
-// take precedence over the user's own, and a source that the extra arguments leave out is not
-// read. Nor is a file that another user can write.
+// UserStatusLine returns the shell command of the status line that the user has configured for a project, and that
+// ours replaces, or "". As in claude, the settings of the project take precedence over the user's own. It does not
+// read a source that the extra arguments leave out, or a file that another user can write.
 func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	wanted := settingSources(extraArgs)
 	for _, from := range []struct {
@@ -44,8 +43,8 @@ func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	return ""
 }
 
-// OwnPrompt returns what the user has set for all projects that makes Claude's prompt another one than we
-// know: vim's keys, and the drawing for screen readers. [Settings] turns off both.
+// OwnPrompt returns the user's settings for all projects that change Claude's prompt: vim's keys, and the drawing for
+// screen readers. [Settings] turns off both.
 func (c Config) OwnPrompt() (vim, screenReader bool) {
 	for _, file := range []string{c.file, c.SettingsFile()} { // 2.1.197 keeps the mode in its own file
 		text, err := smallfile.Read(file, settingsLimit)
@@ -61,7 +60,7 @@ func (c Config) OwnPrompt() (vim, screenReader bool) {
 	return vim, screenReader
 }
 
-// settingSources returns which kinds of settings files claude is to read.
+// settingSources returns the kinds of settings files that claude reads.
 func settingSources(extraArgs []string) []string {
 	const option = "--setting-sources"
 	sources := []string{"user", "project", "local"}
@@ -77,8 +76,8 @@ func settingSources(extraArgs []string) []string {
 	return sources
 }
 
-// isOwn reports whether only this user or root can change a file, which may be a link: the
-// command in it runs as the user.
+// isOwn reports whether only this user or root can change a file, which may be a link: the command in it runs as the
+// user.
 func isOwn(file string) bool {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -87,9 +86,8 @@ func isOwn(file string) bool {
 	return !slices.ContainsFunc([]string{filepath.Dir(file), filepath.Dir(target), target}, othersWrite)
 }
 
-// othersWrite reports whether another user can change a file, or the entries of a folder. A group
-// whose id is the user's is the user's alone: where users have such groups, their files are often
-// group-writable.
+// othersWrite reports whether another user can change a file, or the entries of a folder. A group whose id is the
+// user's own counts as the user: where users have such groups, their files are often group-writable.
 func othersWrite(path string) bool {
 	var stat unix.Stat_t
 	if unix.Stat(path, &stat) != nil {
@@ -100,11 +98,11 @@ func othersWrite(path string) bool {
 	if int(stat.Gid) != self {
 		writable |= unix.S_IWGRP
 	}
-	sticky := stat.Mode&unix.S_IFMT == unix.S_IFDIR && stat.Mode&unix.S_ISVTX != 0 // nobody can replace another user's file in it
+	sticky := stat.Mode&unix.S_IFMT == unix.S_IFDIR && stat.Mode&unix.S_ISVTX != 0 // no other user can replace a file in it
 	return int(stat.Uid) != self && stat.Uid != 0 || stat.Mode&writable != 0 && !sticky
 }
 
-// statusLineOf reads a settings file. One that cannot be read configures nothing.
+// statusLineOf reads a settings file. A file that cannot be read configures nothing.
 func statusLineOf(file string) (command string, configured bool) {
 	text, err := smallfile.Read(file, settingsLimit)
 	if err != nil {

@@ -48,9 +48,9 @@ type answered struct {
 	Files     []string `json:"files"`
 }
 
-// ReadAnswer reads an observer's answer, which is one JSON object after [AnswerSchema] and nothing else;
-// a fence of Markdown around it is taken off, for models like to set one. None observed is an answer.
-// Errors: BadInput, whose words can be told to the model.
+// ReadAnswer reads an observer's answer: one JSON object after [AnswerSchema]. It removes a Markdown fence around it,
+// which models often add. An answer may have no observations. Errors: BadInput, with words that can be shown to the
+// model.
 func ReadAnswer(text string) ([]Observation, error) {
 	if len(text) > answerLimit {
 		return nil, fail.Errorf(fail.BadInput, "the answer is longer than %d bytes", answerLimit)
@@ -86,7 +86,7 @@ func lines(texts []string) (all []string) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// unfenced takes a fence of Markdown off that encloses the whole text.
+// unfenced removes a Markdown fence that encloses the whole text.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	const fence = "```"

@@ -6,8 +6,8 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Aside is a command that moves a database away, with what SQLite keeps beside it: left behind, that would
-// become part of the next database at that place.
+// Aside returns a command that moves a database away, with the files that SQLite keeps beside it: a file left behind
+// would become part of the next database at that place.
 func Aside(path string) string {
 	folder, name := filepath.Split(path)
 	aside := human.ShellWord(filepath.Join(folder, "aside-"+name))

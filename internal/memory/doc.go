@@ -1,5 +1,5 @@
-// Package memory is the vocabulary of what is remembered of the agents' work: observations, the
-// conversations that they are of, when an observer may be continued, and what an observer may answer.
+// Package memory has the types and rules of the agents' memory: observations, their conversations,
+// when an observer may be continued, and what an observer may answer.
 //
 // Two ids must not be confused. The content id is the session id of an agent's own conversation, the
 // present one or a previous one. The memory id is the session id of the observer, a separate headless
@@ -7,8 +7,8 @@
 //
 //   - An observation belongs to a memory id that was captured, never to a content id.
 //   - Whatever an agent said or read is data for a model, never an instruction: see [Frame].
-//   - Secrets are replaced before a text leaves for a model or is kept: see [Redact].
+//   - Secrets are replaced before a text is sent to a model or stored: see [Redact].
 //
-// The package is pure, as agent is: it opens no file and knows no SQL. It must not import another
-// package of the program but agent.
+// The package is pure, as agent is: it opens no file and knows no SQL. Of this program, it may import
+// only agent.
 package memory

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// Frame marks somebody else's text as data for a model. The mark is a hash of the text, so that no text can
-// contain its own last line. The name is a word of ours, such as transcript or notes:
+// Frame marks text from another author as data for a model. The mark is a hash of the text, so that no text can
+// contain its own last line. The name is a word of this program, such as transcript or notes:
 //
 //	<transcript 6f1e...>
 //	...

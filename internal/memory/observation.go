@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Type says what an observation is of.
+// Type is the kind of an observation.
 type Type string
 
 // The types.
@@ -22,10 +22,10 @@ const (
 	Discovery Type = "discovery" // what was found out
 	Change    Type = "change"    // what is different now
 	OpenEnd   Type = "open_end"  // what is left to do
-	Question  Type = "question"  // what nobody has answered
+	Question  Type = "question"  // an unanswered question
 )
 
-// Types returns all types, in the order in which they are told.
+// Types returns all types, in their order of display.
 func Types() []Type { return []Type{Decision, Fix, Discovery, Change, OpenEnd, Question} }
 
 // ParseType reads a type as a user writes it. Errors: BadInput.
@@ -59,7 +59,7 @@ type Observation struct {
 	At        time.Time // when it was noticed; zero in what is to be stored: now
 }
 
-// What one observation, and one answer of an observer, may be at most; lengths in bytes.
+// The limits of one observation, and of one answer of an observer; lengths in bytes.
 const (
 	TitleLimit        = 300
 	NarrativeLimit    = 8_000
@@ -68,8 +68,8 @@ const (
 	ObservationsLimit = 50 // of one answer
 )
 
-// Validate checks what the author of the observation chooses: its type and its texts.
-// Errors: BadInput, which says what does not fit.
+// Validate checks what the author of the observation chooses: its type and its texts. Errors: BadInput, which names
+// the violation.
 func (o Observation) Validate() error {
 	if !slices.Contains(Types(), o.Type) {
 		return fail.Errorf(fail.BadInput, "type %s is not one of %s", human.Quote(string(o.Type)), names(Types()))

@@ -20,7 +20,7 @@ type Observed struct {
 // Captured reports whether observations can be stored: the conversation has an observer's id.
 func (o Observed) Captured() bool { return o.MemoryID != "" }
 
-// State is the state of the memory id, for people.
+// State returns the state of the memory id, for people.
 func (o Observed) State() string {
 	switch {
 	case !o.Captured():
@@ -31,9 +31,9 @@ func (o Observed) State() string {
 	return "captured"
 }
 
-// ShouldResume reports whether the observer's next prompt continues the conversation o.MemoryID, or begins
-// a new one. prompt counts from 1 for this content id in this process: after a restart a stored id proves
-// nothing about the conversation behind it, so the first prompt begins a new one. forced asks for a new one.
+// ShouldResume reports whether the observer's next prompt continues the conversation o.MemoryID; otherwise it begins
+// a new one. prompt counts from 1 for this content id in this process. After a restart a stored id proves nothing
+// about its conversation, so the first prompt begins a new one. forced asks for a new one.
 func ShouldResume(o Observed, prompt int, forced bool) bool {
 	return o.Captured() && !o.Synthesized && prompt > 1 && !forced
 }

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Replaced stands where a secret stood.
+// Replaced replaces a secret.
 const Replaced = "[secret]"
 
-// form is a pattern by which a secret is recognized.
+// form is a pattern that recognizes a secret.
 type form struct {
 	pattern *regexp.Regexp // its group is replaced: the text around it still says what the secret was for
 	holds   []string       // each text that it matches contains one of these, in lower case
@@ -19,8 +19,8 @@ type form struct {
 // wordBegins is \b, or an escape of JSON, since the input of tools is JSON: its line breaks end with a letter, \n.
 const wordBegins = `(?:\b|\\[bfnrt])`
 
-// secrets are the forms. A text of a megabyte would take each pattern some ten milliseconds, so most are
-// ruled out by what must be in it.
+// secrets are the forms. On a text of a megabyte each pattern takes some ten milliseconds, so most are ruled out
+// first, by a substring that a match must contain.
 var secrets = sync.OnceValue(func() []form {
 	var all []form
 	for _, f := range []struct{ pattern, holds string }{
@@ -57,8 +57,8 @@ var secrets = sync.OnceValue(func() []form {
 	return all
 })
 
-// Redact replaces what looks like a secret: keys of known services, passwords in URLs, what is assigned to
-// a name such as API_KEY. It finds forms, not meanings: a password in a sentence stays.
+// Redact replaces what looks like a secret: keys of known services, passwords in URLs, values assigned to a name such
+// as API_KEY. It finds forms, not meanings: a password in a sentence stays.
 func Redact(text string) string {
 	lower := strings.ToLower(text)
 	for _, f := range secrets() {
@@ -80,8 +80,8 @@ func replace(pattern *regexp.Regexp, text string) string {
 	return b.String() + text[rest:]
 }
 
-// Redacted returns the observation with the secrets in its texts replaced. A text that gets too long by
-// that is cut, so that what was valid stays so.
+// Redacted returns the observation with the secrets in its texts replaced. It cuts a text that becomes too long, so
+// that a valid observation stays valid.
 func (o Observation) Redacted() Observation {
 	o.Title, o.Narrative = redactedTo(TitleLimit, o.Title), redactedTo(NarrativeLimit, o.Narrative)
 	for _, texts := range []*[]string{&o.Facts, &o.Files} {

@@ -12,15 +12,14 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// Folder is the absolute path of .nbs.
+// Folder returns the absolute path of .nbs.
 func (s *Store) Folder() string { return filepath.Join(s.project, folder) }
 
-// ErrNoLocks is the error for a disk on which file locks do not exclude anybody.
+// ErrNoLocks is the error for a disk on which two processes can hold the same file lock.
 var ErrNoLocks = errors.New("file locks do not work")
 
-// ProveFlock tries on a scratch file whether two descriptors exclude each other where the
-// locks are. On some network file systems both get the lock, without an error.
-// Errors: [ErrNoLocks], and those of writing.
+// ProveFlock checks with a scratch file in the folder of the locks that a second descriptor cannot take a lock. On
+// some network file systems both get it, without an error. Errors: [ErrNoLocks], and those of writing.
 func (s *Store) ProveFlock() error {
 	where := private.Locks
 	if _, err := s.nbs.Lstat(where); err != nil {

@@ -26,10 +26,10 @@ func (s *Store) sealed() *sealed.Folder {
 	return &sealed.Folder{Folder: s.nbs, Keeper: s.keeper, Project: s.project, Prepare: s.prepare}
 }
 
-// Journal is what happened in the project.
+// Journal returns the project's journal.
 func (s *Store) Journal() *journal.Journal { return s.journal }
 
-// Complain is [journal.Journal.Complain], also for a .nbs in which no verb was at work yet.
+// Complain is [journal.Journal.Complain]. It also serves a .nbs in which no verb has run yet.
 func (s *Store) Complain(ctx context.Context, event journal.Event) error {
 	if err := s.prepare(); err != nil {
 		return err
@@ -37,55 +37,55 @@ func (s *Store) Complain(ctx context.Context, event journal.Event) error {
 	return s.journal.Complain(ctx, event)
 }
 
-// Archive is what is kept of transcripts.
+// Archive returns the archive of transcripts.
 func (s *Store) Archive() *archive.Archive { return s.archive }
 
-// Outbox is what waits to be written to an agent.
+// Outbox returns the outbox of an agent.
 func (s *Store) Outbox(handle agent.Handle) *queue.Queue {
 	return queue.In(s.sealed(), handle, s.inHome(queue.Folder), s.ProjectHash())
 }
 
-// Runs is how far repairs and runs of runbooks came.
+// Runs returns the progress of repairs and runbook runs.
 func (s *Store) Runs() *runs.Runs { return runs.In(s.sealed()) }
 
-// Allowed is which files of the project the user vouches for.
+// Allowed returns the project files that the user has sealed.
 func (s *Store) Allowed() *allowed.Files { return allowed.In(s.sealed()) }
 
-// Conversations are the project's keyed chats.
+// Conversations returns the project's keyed chats.
 func (s *Store) Conversations() *conversations.Drawer { return conversations.In(s.sealed()) }
 
-// Watching is whether automatic actions on the agents are paused, and what their watch remembers.
+// Watching returns the pause of automatic actions, and the memory of the watch.
 func (s *Store) Watching() *watching.Watching {
 	return watching.In(s.sealed(), s.inHome(watching.Folder), s.ProjectHash())
 }
 
-// Schedules are what is run when in the project, and what ran.
+// Schedules returns the project's schedules and their progress.
 func (s *Store) Schedules() *schedules.Schedules { return schedules.In(s.sealed()) }
 
-// Deliveries are what was done for messages that come from outside.
+// Deliveries returns the notes on messages from outside.
 func (s *Store) Deliveries() *deliveries.Drawer { return deliveries.In(s.sealed()) }
 
-// Spool is what the hooks of agents announce to the memory.
+// Spool returns the hooks' announcements to the memory.
 func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer")) }
 
-// MemoryFile is the database of the memory. It exists once the memory of an agent was switched on.
+// MemoryFile returns the database of the memory. It exists once the memory of an agent was switched on.
 func (s *Store) MemoryFile() string { return s.nbs.Path("memory.db") }
 
-// Turns are the turns that the user's starts of agents take on this machine, in all projects.
+// Turns returns the turns that the user's starts of agents take on this machine, in all projects.
 func (s *Store) Turns() turns.Turns { return turns.In(s.inRuntime("starts")) }
 
-// AgentsTurns are the same for the headless turns that agents ask for: they take no place from a person.
+// AgentsTurns returns the same for the headless turns that agents ask for: they take no place from a person.
 func (s *Store) AgentsTurns() turns.Turns { return turns.In(s.inRuntime("agents")) }
 
-// ConversationTurns are the same for the user's headless turns.
+// ConversationTurns returns the same for the user's headless turns.
 func (s *Store) ConversationTurns() turns.Turns { return turns.In(s.inRuntime("conversations")) }
 
-// TurnFiles are what one headless claude reads while it runs.
+// TurnFiles returns the files that one headless claude reads while it runs.
 func (s *Store) TurnFiles(invocation agent.Invocation) turnfiles.Files {
 	return turnfiles.In(s.inRuntime("turns"), string(invocation))
 }
 
-// SweepTurnFiles removes those that killed processes have left.
+// SweepTurnFiles removes the turn files of killed processes.
 func (s *Store) SweepTurnFiles(now time.Time, isThere func(invocation string) bool) {
 	turnfiles.Sweep(s.inRuntime("turns"), now, isThere)
 }

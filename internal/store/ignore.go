@@ -18,9 +18,9 @@ const (
 	ignoreLimit = 1 << 20 // bytes
 )
 
-// IgnoreItself has git ignore all of .nbs: a record holds prompts and screens. The last line of this
-// list overrides all lists that git reads, so it is written whatever a clone has brought in its
-// place, even a link, which git would not read. Errors: those of writing.
+// IgnoreItself makes git ignore all of .nbs: a record holds prompts and screens. The last line of this list overrides
+// all lists that git reads. So the list is written whatever a clone has put in its place, even a link, which git
+// would not read. Errors: those of writing.
 func (s *Store) IgnoreItself() error {
 	text, err := s.readIgnored()
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")

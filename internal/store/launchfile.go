@@ -16,8 +16,8 @@ import (
 // launchLimit is in bytes. The kernel takes environments of a few megabytes.
 const launchLimit = 8 << 20
 
-// Launch is what a verb hands to the launcher that it starts, and not on a command
-// line: the caller's environment, which may hold secrets, and the prompt.
+// Launch is what a verb passes to the launcher that it starts, but not on a command line: the caller's environment,
+// which may hold secrets, and the prompt.
 type Launch struct {
 	Invocation agent.Invocation `json:"invocation"`
 	Claude     string           `json:"claude"`  // path of the program
@@ -51,9 +51,9 @@ func (e *Environ) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// PutLaunch leaves the launch of an agent for its launcher, in place of any before. The
-// caller holds the verb lock. A launcher that could not write the record would end without
-// anybody knowing why, so there has to be room for it. Errors: those of writing.
+// PutLaunch writes the launch of an agent for its launcher, and replaces an older one. The caller holds the verb
+// lock. It needs free disk space: a launcher that could not write the record would end without a message. Errors:
+// those of writing.
 func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
 	remove, err := s.tryRecord(handle)
 	remove()
@@ -67,9 +67,8 @@ func (s *Store) PutLaunch(handle agent.Handle, launch Launch) error {
 	return s.dropLaunches(handle, name)
 }
 
-// TakeLaunch reads the launch of an agent and removes it. Errors: [agent.ErrSuperseded]
-// when there is none of this invocation: another start, or another launcher, has taken
-// its place.
+// TakeLaunch reads the launch of an agent and removes it. Errors: [agent.ErrSuperseded] when there is no launch of
+// this invocation: another start or another launcher has replaced it.
 func (s *Store) TakeLaunch(handle agent.Handle, id agent.Invocation) (Launch, error) {
 	name := launchFile(handle, id)
 	launch, err := s.readLaunch(name, id)
@@ -95,7 +94,7 @@ func (s *Store) takeAway(name string) error {
 	return unix.Unlinkat(int(dir.Fd()), name, 0)
 }
 
-// readLaunch reads the launch of one start. Errors: [fs.ErrNotExist] when there is none.
+// readLaunch reads the launch of one start. Errors: [fs.ErrNotExist] when it does not exist.
 func (s *Store) readLaunch(name string, id agent.Invocation) (Launch, error) {
 	data, err := s.launches().Read(name, launchLimit)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *Store) readLaunch(name string, id agent.Invocation) (Launch, error) {
 	return launch, nil
 }
 
-// DropLaunch removes what no launcher took. Without any it does nothing.
+// DropLaunch removes launch files that no launcher took.
 func (s *Store) DropLaunch(handle agent.Handle) error { return s.dropLaunches(handle, "") }
 
 func (s *Store) dropLaunches(handle agent.Handle, but string) error {
@@ -124,8 +123,7 @@ func (s *Store) dropLaunches(handle agent.Handle, but string) error {
 	})...)
 }
 
-// launchFile is named for one start alone: a launcher that comes late cannot remove what
-// was left for the next.
+// launchFile returns a name for one start alone: a late launcher cannot remove the file of the next start.
 func launchFile(handle agent.Handle, id agent.Invocation) string {
 	return handle.Key() + "." + string(id) + ".json"
 }

@@ -16,7 +16,7 @@ import (
 type Leftover struct {
 	Path string // absolute
 	Age  time.Duration
-	in   private.Tree // where it is, outside of the project; else private.NoTree
+	in   private.Tree // the tree it is in, if outside of the project; private.NoTree if inside
 	name string       // there, or below .nbs
 }
 
@@ -47,13 +47,13 @@ func (s *Store) Leftovers(now time.Time, age time.Duration) []Leftover {
 	return left
 }
 
-// isTemporary reports whether a name is one that a writer uses before it renames, ".x.json" and
-// what renameio makes of it, or one of the doctor's scratch files.
+// isTemporary reports whether a name is that of a temporary file: ".x.json" before a rename, the form that renameio
+// makes of it, or a scratch file of doctor.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && (strings.Contains(name, ".json") || strings.HasPrefix(name, ".doctor."))
 }
 
-// RemoveLeftover removes one, unless it was written again since.
+// RemoveLeftover removes a leftover, unless it was written again since.
 func (s *Store) RemoveLeftover(l Leftover, now time.Time, age time.Duration) error {
 	info, err := os.Lstat(l.Path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && now.Sub(info.ModTime()) <= age {

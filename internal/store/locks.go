@@ -19,7 +19,7 @@ import (
 
 const verbRetry = 5 * time.Millisecond
 
-// Patience is how long a verb waits for the one that holds the verb lock of its agent.
+// Patience is how long a verb waits for the holder of its agent's verb lock.
 type Patience struct {
 	Short time.Duration // for one that ends by itself in time, as [shortVerbs] do
 	Other time.Duration
@@ -41,9 +41,8 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s, pid %d, since %s", strings.TrimSpace(h.Verb+" "+string(h.Handle)), h.PID, h.Since.UTC().Format(time.RFC3339))
 }
 
-// LockVerb takes the right to change an agent's life; every change begins with it.
-// It does not wait.
-// Errors: Conflict, naming the holder.
+// LockVerb takes the right to start, stop or change an agent; every change begins with it. It does not wait. Errors:
+// Conflict, naming the holder.
 func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -64,9 +63,8 @@ func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	return unlock, err
 }
 
-// AwaitVerb is LockVerb for a verb that waits until another one has ended. It needs nothing of .nbs
-// but the lock: the verb reports later what cannot be written.
-// Errors: also Interrupted, when the context ends before.
+// AwaitVerb is LockVerb for a verb that waits until another one has ended. It needs only the lock of .nbs: the verb
+// reports later what cannot be written. Errors: also Interrupted, when the context ends first.
 func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string, now time.Time, patience Patience) (unlock func(), err error) {
 	if err := s.prepare(); err != nil && !isUnwritable(err) {
 		return nil, err
@@ -95,32 +93,32 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	}
 }
 
-// shortVerbs type into an agent's terminal, are its launcher's, change only its record, or, as recover does, only wait for
-// these: they end by themselves in time.
+// shortVerbs end by themselves in time. They type into an agent's terminal, are run by its launcher, change only its
+// record or, like recover, only wait for such verbs.
 var shortVerbs = []string{"send", "outbox", "interrupt", "compact", "restart", "set", "reset", "allow", "doctor", "recover"}
 
-// isUnwritable reports whether an error is that of a disk or a folder that cannot be written.
+// isUnwritable reports whether an error means that a disk or a folder cannot be written.
 func isUnwritable(err error) bool {
 	known := []error{syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
 	return slices.ContainsFunc(known, func(one error) bool { return errors.Is(err, one) })
 }
 
-// ErrStayedLocked is the error for a lock of .nbs that its holders keep for milliseconds and that did not
-// come free: another command hangs with it, or the machine is slow.
+// ErrStayedLocked is the error for a short lock of .nbs that did not come free: another command hangs with it, or the
+// machine is slow.
 var ErrStayedLocked = private.ErrStayedLocked
 
 func verbLock(handle agent.Handle) string { return handle.Key() + ".verb" }
 
-// VerbHolder returns the last signer of the verb lock, unless it has let go of it since. The signature
-// of one that was killed stays.
+// VerbHolder returns the last signer of the verb lock, unless it has unlocked since. The signature of a killed
+// process stays.
 func (s *Store) VerbHolder(handle agent.Handle) (Holder, bool) {
 	holder, err := s.readHolder(verbLock(handle))
 	return holder, err == nil
 }
 
-// LeaveToLauncher notes in the verb lock, which the caller holds, that the verb no longer waits for the agent that it has
-// started. If that agent ends, its launcher decides what follows. The new note is longer than the old one: a reader
-// never takes a part of it for the whole.
+// LeaveToLauncher notes in the verb lock, which the caller holds, that the verb no longer waits for the agent that it
+// has started. If that agent ends, its launcher decides what follows. The new note is longer than the old one, so a
+// reader never takes a part of it for the whole.
 func (s *Store) LeaveToLauncher(handle agent.Handle) {
 	if holder, signed := s.VerbHolder(handle); signed && holder.PID == os.Getpid() && !holder.Left {
 		holder.Left = true
@@ -128,7 +126,7 @@ func (s *Store) LeaveToLauncher(handle agent.Handle) {
 	}
 }
 
-// VerbLock is the file of an agent's verb lock.
+// VerbLock returns the file of an agent's verb lock.
 func (s *Store) VerbLock(handle agent.Handle) string { return s.nbs.LockPath(verbLock(handle)) }
 
 // LeaseHolder returns the last signer of the lease of a conversation, as VerbHolder does.
@@ -202,10 +200,10 @@ func (s *Store) lockAlone(name, otherwise string, now time.Time) (release func()
 	})
 }
 
-// tryLock takes a lock, or returns an error that names its holder. A holder signs right after it
-// has locked and wipes the signature right before it lets go: a lock without one may be at either
-// point. A holder that was killed has it until it has ended, and a child that it was just starting
-// until its exec. So tryLock tries again for a moment.
+// tryLock takes a lock, or returns an error that names its holder. A holder signs right after it has locked and wipes
+// the signature right before it unlocks, so a lock without a signature may be at either point. A killed holder keeps
+// the lock until it has ended; a child that it was just starting keeps it until its exec. So tryLock tries again for
+// a moment.
 func (s *Store) tryLock(name string, holder Holder, taken func(by string) error) (func(), error) {
 	retry := time.NewTicker(signatureRetry)
 	defer retry.Stop()
@@ -242,7 +240,7 @@ const (
 	verbLimit      = 20 // bytes
 )
 
-// lockRecord takes the short lock of a read-modify-write.
+// lockRecord takes the short lock for a read-modify-write.
 func (s *Store) lockRecord(ctx context.Context, handle agent.Handle) (func(), error) {
 	return s.nbs.Lock(ctx, recordLockName(handle))
 }
@@ -282,7 +280,7 @@ func (s *Store) readHolder(name string) (Holder, error) {
 	return holder, holder.check()
 }
 
-// check refuses a signature that is not one of ours: it is shown to people.
+// check refuses a signature that this program did not write: it is shown to people.
 func (h Holder) check() error {
 	if h.PID <= 0 || h.Verb == "" || strings.Trim(h.Verb, "abcdefghijklmnopqrstuvwxyz") != "" || len(h.Verb) > verbLimit {
 		return errors.New("no holder")

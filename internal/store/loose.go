@@ -17,7 +17,7 @@ type Loose struct {
 	name  string // below .nbs
 }
 
-// Loose lists the files and folders of .nbs that others may reach, or own. Links are not followed.
+// Loose lists the files and folders of .nbs that others can reach or own. It does not follow links.
 func (s *Store) Loose() ([]Loose, error) {
 	var loose []Loose
 	err := fs.WalkDir(s.nbs.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -37,11 +37,11 @@ func (s *Store) Loose() ([]Loose, error) {
 	return loose, err
 }
 
-// Own reports whether the file is this user's, and nobody else could have written it.
+// Own reports whether the file is this user's and no other user could have written it.
 func (l Loose) Own() bool { return int(l.Owner) == os.Geteuid() && l.Mode.Perm()&0o022 == 0 }
 
-// TakeOver is the remedy for one of another owner.
+// TakeOver returns the remedy for a file of another owner.
 func (l Loose) TakeOver() string { return private.TakeOver(l.Path, l.Owner) }
 
-// Tighten takes the rights of others away.
+// Tighten removes the rights of others.
 func (s *Store) Tighten(l Loose) error { return s.nbs.Chmod(l.name, l.Mode.Perm()&0o700) }

@@ -10,7 +10,7 @@ import (
 // messages holds texts that are too long to be typed. Agents read them there.
 const messages = "messages"
 
-// messageAge is after how long a text is not read any more.
+// messageAge is the age after which a text is no longer read.
 const messageAge = 30 * 24 * time.Hour
 
 // PutMessage leaves a text for an agent, durably, and returns its file.
@@ -23,7 +23,7 @@ func (s *Store) PutMessage(text string, now time.Time) (path string, err error) 
 	return filepath.Join(s.project, folder, messages, name), nil
 }
 
-// DropMessage removes a text that nobody was told of.
+// DropMessage removes a text that was not sent to any agent.
 func (s *Store) DropMessage(path string) error {
 	return s.nbs.Remove(messages + "/" + filepath.Base(path))
 }

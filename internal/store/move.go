@@ -8,9 +8,8 @@ import (
 	"nbs-worker/internal/store/journal"
 )
 
-// Move changes a record as [Store.Update] does. When change finds that the agent has gone into
-// another conversation by itself, the move is journaled. untold is why it could not be; the
-// record is written all the same.
+// Move changes a record as [Store.Update] does. If change finds that the agent has switched to another conversation,
+// Move journals the switch. untold is the error of the journal; the record is written even then.
 func (s *Store) Move(ctx context.Context, handle agent.Handle, at time.Time, change func(*agent.Record) error) (r agent.Record, untold, err error) {
 	var from agent.SessionID
 	r, err = s.Update(ctx, handle, func(r *agent.Record) error {

@@ -47,8 +47,8 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 	return handles, err
 }
 
-// Load reads the record of the handle, in whatever case it was spawned.
-// Errors: NotFound; BadInput for a damaged record; Unfit for a newer schema; Failed when the file could not be read.
+// Load reads the record of the handle, which may differ in case from the spawned one. Errors: NotFound; BadInput for
+// a damaged record; Unfit for a newer schema; Failed when the file could not be read.
 func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
 	record, _, err := s.load(handle)
 	return record, err
@@ -80,15 +80,15 @@ func (s *Store) load(handle agent.Handle) (record agent.Record, size int, err er
 	return record, len(data), nil
 }
 
-// Loaded is one of all records, or why it could not be read.
+// Loaded is a record, or the error of reading it.
 type Loaded struct {
 	Handle agent.Handle
 	Record agent.Record
 	Err    error // as of Load
 }
 
-// recordsLimit is how much is read of all records of a project together, in bytes: what is
-// read of a thousand usual ones is 3 MB, and a clone may bring any number of the largest.
+// recordsLimit limits what is read of all records of a project together, in bytes. A thousand usual records have 3
+// MB, and a clone may bring any number of the largest.
 const recordsLimit = 64 << 20
 
 // Records reads all records, in the order of their handles.
@@ -110,7 +110,7 @@ func (s *Store) Records() ([]Loaded, error) {
 	return all, err
 }
 
-// understand judges the content of a record's file.
+// understand checks and decodes the content of a record's file.
 func (s *Store) understand(name agent.Handle, data []byte, into *agent.Record) error {
 	if err := agent.ParseRecord(data, into); err != nil {
 		return cmp.Or(newerSchema(data), s.damaged(name, err))
@@ -128,7 +128,7 @@ func (s *Store) understand(name agent.Handle, data []byte, into *agent.Record) e
 	return nil
 }
 
-// newerSchema is the error for a record of a newer schema, nil for any other. Its fields may have
+// newerSchema returns the error for a record of a newer schema, nil for any other. Its fields may have
 // any form, and it must not be reported as damaged.
 func newerSchema(data []byte) error {
 	var newer struct{ Schema int }
@@ -154,7 +154,7 @@ func (s *Store) Insert(ctx context.Context, record agent.Record) error {
 	if err := s.seal(&record); err != nil {
 		return err
 	}
-	// Room is left for what is written down of its starts and ends.
+	// There must be room for the data of later starts and ends.
 	return errors.Join(s.nbs.WriteJSON(sessions, recordFile(record.Handle), &record, newRecordLimit), s.syncFolders())
 }
 
@@ -195,8 +195,7 @@ func (s *Store) Update(ctx context.Context, handle agent.Handle, change func(*ag
 	return record, s.write(&record)
 }
 
-// Remove deletes the record of an agent. Its lock files stay: a lock that is
-// unlinked no longer excludes anybody.
+// Remove deletes the record of an agent. Its lock files stay: an unlinked lock would let a second holder in.
 func (s *Store) Remove(ctx context.Context, handle agent.Handle) error {
 	unlock, err := s.lockRecord(ctx, handle)
 	if err != nil {
@@ -239,7 +238,7 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 	}
 }
 
-// inAnyCase lists the agents that have the handle in some case.
+// inAnyCase lists the agents whose handles differ at most in case.
 func (s *Store) inAnyCase(handle agent.Handle) ([]agent.Handle, error) {
 	handles, err := s.Handles()
 	return slices.DeleteFunc(handles, func(h agent.Handle) bool { return !h.Same(handle) }), err
@@ -248,7 +247,7 @@ func (s *Store) inAnyCase(handle agent.Handle) ([]agent.Handle, error) {
 // AbsentError is the error about a handle that no agent has.
 type AbsentError struct {
 	Handle  agent.Handle
-	Near    agent.Handle // of the agent that was probably meant; "" when there is none
+	Near    agent.Handle // of the agent that was probably meant, or ""
 	project string
 }
 
@@ -264,8 +263,7 @@ func (s *Store) absent(handle agent.Handle) error {
 	return absent.Hint("to see who is there: nbs-worker list; to start it: nbs-worker spawn %s", handle)
 }
 
-// damaged says which file cannot be used, and how to get the agent back from the
-// id that the journal remembers.
+// damaged returns the error for a damaged file, with the command that restores the agent from the id in the journal.
 func (s *Store) damaged(handle agent.Handle, cause error) error {
 	path := s.absolute(handle)
 	err := fail.Errorf(fail.BadInput, "the record %s is damaged: %w", human.Quote(path), cause).
@@ -276,14 +274,14 @@ func (s *Store) damaged(handle agent.Handle, cause error) error {
 	return err
 }
 
-// tooMuch is the error for a record that was not read because of [recordsLimit].
+// tooMuch returns the error for a record that was not read because of [recordsLimit].
 func (s *Store) tooMuch(handle agent.Handle) error {
 	return fail.Errorf(fail.BadInput, "the record was not read: those before it have more than %s in all", human.Bytes(recordsLimit)).
 		Hint("to see which are large: ls -lS %s", human.ShellWord(s.project+"/"+folder+"/"+sessions)).
 		Hint("to look at this agent: nbs-worker session %s", handle)
 }
 
-// MoveAside is the command by which a person takes a record out of use, and keeps it.
+// MoveAside returns the command that moves a record away, and keeps it.
 func (s *Store) MoveAside(handle agent.Handle) string {
 	return private.MoveTo(s.absolute(handle), ".old")
 }

@@ -46,14 +46,14 @@ func (s *Store) RemoveReport(handle agent.Handle) error {
 	return private.IfThere(s.nbs.Remove(statuses + "/" + reportFile(handle)))
 }
 
-// Watched are the files by which a change of an agent shows: its record and its report. Both
-// are replaced by renaming, and neither need be there.
+// Watched returns the two files that change with an agent: its record and its report. Both are replaced by renaming,
+// and may be missing.
 func (s *Store) Watched(handle agent.Handle) (record, report string) {
 	nbs := filepath.Join(s.project, folder)
 	return filepath.Join(nbs, sessions, recordFile(handle)), filepath.Join(nbs, statuses, reportFile(handle))
 }
 
-// RecordOf returns the agent whose record has a path; isRecord is false for the path of anything else.
+// RecordOf returns the agent whose record is at a path. isRecord is false for any other path.
 func (s *Store) RecordOf(path string) (handle agent.Handle, isRecord bool) {
 	stem, isJSON := strings.CutSuffix(filepath.Base(path), ".json")
 	handle, err := agent.ParseHandle(stem)

@@ -14,15 +14,15 @@ import (
 // recordKind is the kind of the seals of records.
 const recordKind = "record"
 
-// Use has records sealed and checked with the user's key. A store without a key can read, and
-// write what no seal covers.
+// Use sets the user's key, with which records are sealed and checked. A store without a key can read, and write what
+// no seal covers.
 func (s *Store) Use(keeper *trust.Keeper) {
 	s.keeper = keeper
 	s.UseHome(keeper.Home())
 }
 
-// CheckSeal checks that the user vouches for what a record makes run.
-// Errors: Held when nobody does; Unfit when the key cannot be used; Failed when the key cannot be read now.
+// CheckSeal checks that the user has sealed the parts of a record that are run. Errors: Held when they are not
+// sealed; Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (s *Store) CheckSeal(r *agent.Record) error {
 	err := s.checkFields(r.LaunchFields(), r.Seal)
 	if !errors.Is(err, trust.ErrSeal) {
@@ -40,10 +40,10 @@ func (s *Store) CheckSeal(r *agent.Record) error {
 		Hint("look at what it would run, and allow it on a terminal: nbs-worker allow %s", r.Handle)
 }
 
-// IsNotAllowed reports whether it is known that nobody vouches for a record.
+// IsNotAllowed reports whether a record is known to lack the user's seal.
 func (s *Store) IsNotAllowed(r *agent.Record) bool { return fail.KindOf(s.CheckSeal(r)) == fail.Held }
 
-// IsAllowed reports whether the user vouches for a record; err is why that is not known.
+// IsAllowed reports whether a record has the user's seal; err is why that is not known.
 func (s *Store) IsAllowed(r *agent.Record) (allowed bool, err error) {
 	err = s.CheckSeal(r)
 	if fail.KindOf(err) == fail.Held {
@@ -52,8 +52,8 @@ func (s *Store) IsAllowed(r *agent.Record) (allowed bool, err error) {
 	return err == nil, err
 }
 
-// ChangedSinceSealed names the fields in which a record is not as it was sealed; none when
-// that is not known.
+// ChangedSinceSealed names the fields of a record that have changed since it was sealed. It names none if that is not
+// known.
 func (s *Store) ChangedSinceSealed(r *agent.Record) []string {
 	if s.keeper == nil {
 		return nil
@@ -65,14 +65,14 @@ func (s *Store) checkFields(fields []agent.Field, seal *agent.Seal) error {
 	return s.keeper.CheckFields(recordKind, fields, seal)
 }
 
-// seal seals a record as it is.
+// seal seals the record in its present state.
 func (s *Store) seal(r *agent.Record) (err error) {
 	r.Seal, err = s.keeper.SealFields(recordKind, r.LaunchFields())
 	return err
 }
 
-// reseal keeps a seal valid over a change by a command of ours. A record without a valid seal stays
-// without one, and a change that decides no launch needs no key.
+// reseal renews a valid seal after a change by this program. A record without a valid seal gets no seal. A change
+// that affects no launch needs no key.
 func (s *Store) reseal(r *agent.Record, fields []agent.Field, seal *agent.Seal) error {
 	r.Seal = seal
 	if seal == nil || slices.Equal(r.LaunchFields(), fields) {

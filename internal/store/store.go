@@ -1,23 +1,23 @@
-// Package store keeps .nbs/: the records of agents, what their hooks report, the locks and
-// leases, and the one-shot launch files, which are in a private folder of the user's outside of
-// every project. It hands out what has a package of its own (drawers.go), such as what happened
-// ([Store.Journal]) and what is kept of transcripts ([Store.Archive]). No package but those in this
-// tree touches .nbs or the folders outside.
+// Package store keeps .nbs/: the records of agents, the reports of their hooks, the locks and
+// leases, and the one-shot launch files, which are in a private folder of the user outside of
+// every project. Other contents have their own packages (drawers.go), such as the journal
+// ([Store.Journal]) and kept transcripts ([Store.Archive]). Only the packages in this tree touch
+// .nbs or the folders outside.
 //
-//   - What is written is private, atomic and durable; see package private. Not synced are reports,
-//     which the next hook makes again, and launch files, which end with this boot. A reader takes
+//   - Files are private, atomic and durable; see package private. Two kinds are not synced: reports,
+//     which the next hook writes again, and launch files, which end with this boot. A reader takes
 //     no lock.
-//   - A verb that changes an agent's life begins with its verb lock; who runs a conversation holds
-//     its lease for as long, and who leads a run of a runbook its lock. Nobody waits for any of them
-//     without a limit.
-//   - A file of the project that decides what is done counts with the user's seal, which is kept
+//   - A verb that starts, stops or changes an agent takes its verb lock first. The process that runs
+//     a conversation holds its lease, the leader of a runbook run holds its lock, each until the end.
+//     Every wait for one of them has a limit.
+//   - A project file that decides what is run counts only with the user's seal. The seals are kept
 //     beside the records ([Store.Allowed]).
 //   - The short locks are taken in this order, each after those before it or alone: status, record,
 //     journal. The archive's and those of an outbox are taken alone.
 //   - A record is written under its record lock, a report under its status lock, a launch file by
 //     the holder of the verb lock. Only the launcher that a launch file is for takes it.
-//   - A damaged file is an error that names the file and the remedy; it is never read as empty, but
-//     for a report, which may be lost without harm.
+//   - A damaged file is an error that names the file and the remedy. It is never read as empty,
+//     except a report, which may be lost without harm.
 //
 // The package knows nothing of processes, tmux or Claude Code, and must not import
 // the packages that do.
@@ -61,8 +61,8 @@ type Store struct {
 	nbs     *private.Folder
 
 	keeper  *trust.Keeper // nil: nothing can be sealed
-	home    trust.Home    // "": nobody knows where the user's state is kept
-	runtime string        // absolute path; "": as home
+	home    trust.Home    // "": the user's state folder is not known
+	runtime string        // absolute path; "": a folder in home
 
 	journal *journal.Journal
 	archive *archive.Archive
@@ -70,13 +70,13 @@ type Store struct {
 	isEnding func(pid int) bool // see SetIsEnding
 }
 
-// Project is the absolute path of the project root.
+// Project returns the absolute path of the project root.
 func (s *Store) Project() string { return s.project }
 
 // Close releases the folder.
 func (s *Store) Close() error { return s.nbs.Close() }
 
-// Absent is the store of a project that has no .nbs yet, for plans: it has no
+// Absent returns the store of a project that has no .nbs yet, for plans: it has no
 // agents and cannot be written.
 func Absent(project string) *Store {
 	return in(project, private.Unmade(filepath.Join(project, folder)))
@@ -89,8 +89,8 @@ func in(project string, nbs *private.Folder) *Store {
 	return s
 }
 
-// Has reports whether another project has a record of the handle. It is true of one that cannot be read: what its
-// agent started would be taken for this project's otherwise, and signalled.
+// Has reports whether another project has a record of the handle. It returns true for a record that cannot be read:
+// otherwise this project would take the other agent's processes for its own and signal them.
 func Has(project string, handle agent.Handle) bool {
 	other, err := Open(project)
 	if err == nil {
@@ -108,13 +108,13 @@ func (s *Store) UseHome(home trust.Home) {
 	s.archive = archive.In(s.kept())
 }
 
-// Home is the user's state folder; "" where none is known.
+// Home returns the user's state folder, or "" if it is not known.
 func (s *Store) Home() trust.Home { return s.home }
 
 // RunIn sets where launch files are handed over; see [trust.RuntimeOf].
 func (s *Store) RunIn(runtime string) { s.runtime = runtime }
 
-// Runtime is where launch files are handed over; "" where that is not known.
+// Runtime returns where launch files are handed over, or "" if that is not known.
 func (s *Store) Runtime() string {
 	if s.runtime == "" && s.home != "" {
 		return trust.RuntimeOf(nil, s.home)
@@ -122,10 +122,10 @@ func (s *Store) Runtime() string {
 	return s.runtime
 }
 
-// kept is the folder of the transcripts that are kept, of all projects of the user.
+// kept returns the folder of the transcripts that are kept, of all projects of the user.
 func (s *Store) kept() private.Tree { return s.inHome("transcripts") }
 
-// heads is the folder of the heads of journals, one file for each project.
+// heads returns the folder of the heads of journals, one file for each project.
 func (s *Store) heads() private.Tree { return s.inHome("journals") }
 
 func (s *Store) inHome(name string) private.Tree {
@@ -135,7 +135,7 @@ func (s *Store) inHome(name string) private.Tree {
 	return private.Tree(s.home.Path(name))
 }
 
-// launches is the folder of the project's launch files.
+// launches returns the folder of the project's launch files.
 func (s *Store) launches() private.Tree {
 	if s.Runtime() == "" {
 		return private.NoTree
@@ -150,8 +150,8 @@ func (s *Store) ProjectHash() string {
 	return hex.EncodeToString(sum[:enough])
 }
 
-// CheckOutside tells what keeps the user's folders outside of the project from being used; it
-// changes nothing.
+// CheckOutside returns the errors that keep the user's folders outside of the project from being used. It changes
+// nothing.
 func (s *Store) CheckOutside() []error {
 	if s.home == "" {
 		return []error{trust.ErrNoHome}
@@ -168,8 +168,8 @@ func (s *Store) CheckOutside() []error {
 // Exists reports whether the project has its .nbs.
 func (s *Store) Exists() bool { return s.nbs.Made() }
 
-// Gone reports whether the .nbs that was opened is no longer the project's: it was removed or
-// moved away, with the project or without, even when another was made in its place since.
+// Gone reports whether the .nbs that was opened is no longer the project's: it was removed or moved, alone or with
+// the project, even if another .nbs is there now.
 func (s *Store) Gone() bool { return s.nbs.Gone() }
 
 // Find returns the project root that holds dir: the nearest folder upward, dir
@@ -186,8 +186,8 @@ func Find(dir string) (string, error) {
 	}
 }
 
-// Open opens the .nbs of a project root. Errors: NotFound when there is none;
-// BadInput when it is not a private folder of this user.
+// Open opens the .nbs of a project root. Errors: NotFound when it does not exist; BadInput when it is not a private
+// folder of this user.
 func Open(project string) (*Store, error) {
 	path := filepath.Join(project, folder)
 	if err := private.Check(path); err != nil {
@@ -209,7 +209,7 @@ func Open(project string) (*Store, error) {
 	return in(project, nbs), nil
 }
 
-// Create makes the .nbs of a project root, unless it is there, and opens it.
+// Create creates the .nbs of a project root, unless it exists, and opens it.
 func Create(project string) (*Store, error) {
 	path := filepath.Join(project, folder)
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -218,8 +218,7 @@ func Create(project string) (*Store, error) {
 	return Open(project)
 }
 
-// prepare makes what is missing in a .nbs, such as one of the original tools, before
-// anything is written to it.
+// prepare creates what is missing in a .nbs, such as one of the original tools, before the first write.
 func (s *Store) prepare() error {
 	for _, name := range folders {
 		err := s.nbs.Mkdir(name, 0o700)

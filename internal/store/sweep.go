@@ -7,8 +7,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// leftAfter is the age from which a file of another agent counts as left by a killed
-// process: writing one, or taking it up, takes milliseconds.
+// leftAfter is the age from which another agent's file counts as left by a killed process: to write or take one takes
+// milliseconds.
 const leftAfter = time.Minute
 
 // sweep removes what a killed process left: temporary files, and launch files that no
@@ -21,14 +21,14 @@ func (s *Store) sweep(handle agent.Handle, now time.Time) {
 	})
 }
 
-// temporaryOf reports whether a file is a writer's half-done work on a file of the agent.
-// A handle has no dot, so no other agent's files begin like this.
+// temporaryOf reports whether a file is a temporary file for one of the agent's files. A handle has no dot, so no
+// other agent's files begin like this.
 func temporaryOf(handle agent.Handle, name string) bool {
 	return strings.HasPrefix(strings.ToLower(name), "."+handle.Key()+".")
 }
 
-// unlocked reports whether nobody is writing the agent's record: each writer holds the
-// record's lock. One who begins right after this look has another temporary file.
+// unlocked reports whether the agent's record is not being written: each writer holds the record's lock. A writer
+// that begins after this check has another temporary file.
 func (s *Store) unlocked(handle agent.Handle) bool {
 	unlock, _ := s.nbs.TryLock(recordLockName(handle))
 	if unlock == nil {

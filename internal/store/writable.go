@@ -12,9 +12,8 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// CheckWritable proves that a verb can write all that it has to write about an agent: its
-// record, its launch file, its locks and the journal. A verb that is to end something calls it
-// before it does. Errors: those of writing.
+// CheckWritable checks that a verb can write all files that it needs for an agent: its record, its launch file, its
+// locks and the journal. A verb that will end something calls it first. Errors: those of writing.
 func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent.SessionID, launch Launch) error {
 	if err := s.prepare(); err != nil {
 		return err
@@ -35,8 +34,8 @@ func (s *Store) CheckWritable(ctx context.Context, handle agent.Handle, id agent
 	return s.journal.CheckWritable()
 }
 
-// tryWrites writes files as large as a record and a launch file are, and removes them. Both are
-// there at the same time, as in a start.
+// tryWrites writes files of the size of a record and a launch file, and removes them. Both exist at the same time, as
+// in a start.
 func (s *Store) tryWrites(handle agent.Handle, launch Launch) error {
 	text, err := json.Marshal(launch)
 	if err != nil {
@@ -57,8 +56,8 @@ func (s *Store) tryWrites(handle agent.Handle, launch Launch) error {
 	})
 }
 
-// grows is how much longer a record or a launch file may become in a start, in bytes: by a screen,
-// and by what is new of the start.
+// grows is how much longer a record or a launch file may become in a start, in bytes: a screen, and the new data of
+// the start.
 const grows = 8 << 10
 
 // tryRecord writes a file as large as the record of an agent will be.

@@ -1,9 +1,9 @@
-// Package jsonl finds the lines of a JSONL file from both ends, without reading it whole: Claude Code
-// writes files of any length, of which most often the end is wanted, with lines of any length.
+// Package jsonl finds the lines of a JSONL file from both ends, without reading it whole: Claude Code's
+// files and lines have any length, and most often only the end is needed.
 //
 //   - A line is a [Span] of the file; the caller reads as much of it as it needs.
-//   - Bytes after the last line break are no line yet: they are being written, or were cut short.
-//   - A file that grows meanwhile is no error; one that becomes shorter is.
+//   - Bytes after the last line break are no line: they are still being written, or were cut short.
+//   - A file that grows while it is read is no error; one that becomes shorter is.
 //
 // The package does not know what is in the lines, and imports nothing of this module.
 package jsonl
@@ -15,15 +15,15 @@ import (
 	"os"
 )
 
-// Span is where a line stands in a file, with its line break.
+// Span is the place of a line in a file, with its line break.
 type Span struct{ Start, End int64 }
 
-// Len is its length in bytes.
+// Len returns the length of the line in bytes.
 func (s Span) Len() int64 { return s.End - s.Start }
 
 const pieceSize = 1 << 16 // bytes that are looked through for line breaks at a time
 
-// EndOfLines is the size of a file up to its last line break.
+// EndOfLines returns the size of a file up to its last line break.
 func EndOfLines(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -45,7 +45,7 @@ type Backward struct {
 	from  int64
 }
 
-// BackwardFrom finds the lines before end, which is the end of a line.
+// BackwardFrom returns a Backward for the lines before end, which is the end of a line.
 func BackwardFrom(file io.ReaderAt, end int64) *Backward { return &Backward{file: file, at: end} }
 
 // Next returns the line before. Errors: [io.EOF] at the beginning.
@@ -92,10 +92,10 @@ type Forward struct {
 	at   int64 // the next line begins here
 }
 
-// ForwardFrom finds the lines from begin on, which is the beginning of a line.
+// ForwardFrom returns a Forward for the lines from begin on, which is the beginning of a line.
 func ForwardFrom(file io.ReaderAt, begin int64) *Forward { return &Forward{file: file, at: begin} }
 
-// End is the end of the last line that was found; before the first, where the lines begin.
+// End returns the end of the last line that was found. Before the first line it returns the start.
 func (l *Forward) End() int64 { return l.at }
 
 // Next returns the next line. Errors: [io.EOF] when there is no whole one.

@@ -6,8 +6,8 @@ import "nbs-worker/internal/agent"
 // or with C-c or C-d pressed twice.
 func EndedAtPrompt(reason string) bool { return reason == "prompt_input_exit" || reason == "logout" }
 
-// EndReason returns the reason that claude gave for its end, as an exit keeps it. Leaving a
-// conversation for another one inside claude is no end of the process, and gives "".
+// EndReason returns the reason that claude gave for its end, in the form of an exit. A switch to another conversation
+// inside claude does not end the process, and returns "".
 func EndReason(end *agent.End) string {
 	if end == nil || end.Reason == "clear" || end.Reason == "resume" || !agent.IsEndReason(end.Reason) {
 		return ""

@@ -10,11 +10,9 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Entry is an entry of Claude's registry of running sessions,
-// sessions/<pid>.json: the best source for what a session is doing. It appears
-// about 0.4 s after the start, when all first-run dialogs are answered, and stays
-// behind when claude is killed by SIGKILL or SIGQUIT; then PID and StartTicks name
-// a process that is gone.
+// Entry is an entry of Claude's registry of running sessions, sessions/<pid>.json: the best source for the state of a
+// session. It appears about 0.4 s after the start, when all first-run dialogs are answered. It stays behind when
+// claude is killed by SIGKILL or SIGQUIT; then PID and StartTicks name a process that has ended.
 type Entry struct {
 	PID        int             `json:"pid"`
 	SessionID  agent.SessionID `json:"sessionId"` // follows /clear, /branch and /resume
@@ -37,7 +35,7 @@ const (
 	StatusWaiting = "waiting"
 )
 
-// StatusSince is when the entry's status became what it is; zero when it does not say.
+// StatusSince returns when the entry got its status, or zero if the entry does not say.
 func (e Entry) StatusSince() time.Time {
 	if e.UpdatedMS <= 0 {
 		return time.Time{}
@@ -45,8 +43,8 @@ func (e Entry) StatusSince() time.Time {
 	return time.UnixMilli(e.UpdatedMS).UTC()
 }
 
-// Interactive reports whether the session is one at a terminal, and not of claude -p, of an
-// editor, or in the background.
+// Interactive reports whether the session is at a terminal. Sessions of claude -p, of an editor, or in the background
+// are not.
 func (e Entry) Interactive() bool { return e.Kind == "interactive" && e.Entrypoint == "cli" }
 
 func parseEntry(data []byte, pid int) (Entry, error) {
@@ -60,8 +58,8 @@ func parseEntry(data []byte, pid int) (Entry, error) {
 	return entry, nil
 }
 
-// Is reports whether the entry belongs to a recorded process. For an adopted process the time of
-// registration must be the one in its entry when it was adopted, too.
+// Is reports whether the entry belongs to a recorded process. For an adopted process, the time of registration must
+// also be the one of its entry at the adoption.
 func (e Entry) Is(p *agent.Process) bool {
 	return e.StartTicks == p.Claude().StartTicks && (p.Adopted == nil || e.StartedMS == p.Adopted.RegisteredMS)
 }
@@ -78,14 +76,12 @@ func (e Entry) MovedTo(r *agent.Record, report agent.Report, lead time.Duration)
 	return id, err == nil
 }
 
-// HookLead is how long the hooks may be ahead of the registry while claude lives and the
-// machine is busy: at a /branch, 2.1.197 writes the old id once more after it has called
-// them with the new one.
+// HookLead is how long the hooks may be ahead of the registry while claude lives and the machine is busy: at a
+// /branch, 2.1.197 writes the old id once more after it has called the hooks with the new one.
 const HookLead = 10 * time.Second
 
-// outdated reports whether an entry may be from before the agent's move to the recorded
-// conversation: a hook has named that conversation since, or the record has just left the one
-// that the entry names.
+// outdated reports whether an entry may be from before the agent's move to the recorded conversation. That is so if a
+// hook has named that conversation since, or the record has just left the conversation that the entry names.
 func (e Entry) outdated(r *agent.Record, report agent.Report, lead time.Duration) bool {
 	written := time.UnixMilli(e.WrittenMS)
 	if n := len(r.PreviousSessions); n > 0 {

@@ -8,14 +8,14 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Held is the registry entry of a claude, held open. Claude writes it in place, and removes
-// it when it exits by itself: through the open file its last content can still be read.
+// Held is the open registry entry of a claude. Claude writes it in place, and removes it when it exits by itself.
+// Through the open file the last content can still be read.
 type Held struct {
 	file *os.File
 	pid  int
 }
 
-// Close lets go of the entry.
+// Close closes the entry.
 func (h *Held) Close() error { return h.file.Close() }
 
 // Hold opens the entry of a process. Errors: [os.ErrNotExist].

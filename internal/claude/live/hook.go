@@ -28,7 +28,7 @@ type Hook struct {
 	Background   []task `json:"background_tasks"` // of Stop: what still runs
 }
 
-// hookCore holds what every hook must have: which conversation the agent is in.
+// hookCore holds the fields that every hook must have: they identify the agent's conversation.
 type hookCore struct {
 	Event      string          `json:"hook_event_name"`
 	SessionID  agent.SessionID `json:"session_id"`
@@ -43,8 +43,8 @@ type task struct {
 	Type string `json:"type"`
 }
 
-// ReadHook reads the whole input of a hook. When a later version of Claude gives a field another
-// type, the core is read all the same.
+// ReadHook reads the whole input of a hook. If a later version of Claude gives a field another type, ReadHook still
+// reads the core.
 func ReadHook(in io.Reader) (Hook, error) {
 	var hook Hook
 	text, err := readInput(in, &hook)
@@ -82,7 +82,7 @@ func unmarshal(text []byte, into any) error {
 	return json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// plainWord makes a word of claude's safe to keep and to show.
+// plainWord makes a word from claude safe to keep and to show.
 func plainWord(text string) string {
 	const limit = 64
 	text = strings.Map(func(r rune) rune {

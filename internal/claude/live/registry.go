@@ -16,13 +16,13 @@ import (
 	"nbs-worker/internal/platform/smallfile"
 )
 
-// Registry is the folder in which each running claude keeps an entry about what it does.
+// Registry is the folder in which each running claude keeps an entry about its state.
 type Registry struct{ dir string }
 
-// RegistryIn is the registry in a folder of Claude's configuration, there or not.
+// RegistryIn returns the registry in a folder of Claude's configuration, which need not exist.
 func RegistryIn(configDir string) Registry { return Registry{filepath.Join(configDir, "sessions")} }
 
-// Dir is the folder.
+// Dir returns the path of the folder.
 func (r Registry) Dir() string { return r.dir }
 
 // Path returns the file of a process's entry, whether it exists or not.
@@ -72,12 +72,11 @@ func (r Registry) PIDs() (pids []int, err error) {
 	return pids, err
 }
 
-// tornFor is longer than an entry is torn that a claude is just writing.
+// tornFor is longer than it takes claude to write an entry.
 const tornFor = 5 * time.Millisecond
 
-// OpenOn lists the registry entries of a conversation, live or left behind. A torn entry of a
-// process that is there is read again once. What cannot be read then is passed over: it may stay
-// so, and must not keep every agent down.
+// OpenOn lists the registry entries of a conversation, live or left behind. It reads a torn entry of an existing
+// process once more. Then it skips what cannot be read: that may stay so, and must not keep every agent down.
 func (r Registry) OpenOn(id agent.SessionID) (open []Entry, err error) {
 	pids, err := r.PIDs()
 	var torn []int
@@ -103,8 +102,8 @@ func (r Registry) OpenOn(id agent.SessionID) (open []Entry, err error) {
 	return open, err
 }
 
-// Forget removes the registry entry of a process that was killed before it could do so
-// itself. The entry of a later process with the same pid stays.
+// Forget removes the registry entry of a killed process, which could not remove it itself. The entry of a later
+// process with the same pid stays.
 func (r Registry) Forget(pid int, startTicks uint64) error {
 	if entry, err := r.Entry(pid); err == nil && entry.StartTicks != startTicks {
 		return nil

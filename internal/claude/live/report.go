@@ -16,10 +16,9 @@ const (
 	compacting       = "compacting"
 )
 
-// Apply writes into a report what a hook says, which began at the given time. Hooks of one
-// agent run side by side: one that is older than the report's activity does not change it. A
-// hook of a subagent does not change the agent's activity either, except for a question that
-// holds up both, and for what shows that the question was answered.
+// Apply writes into a report what a hook says, which began at the given time. Hooks of one agent run in parallel: a
+// hook that is older than the report's activity does not change it. A subagent's hook does not change the agent's
+// activity either, with two exceptions: a question that holds up both, and signs that the question was answered.
 func (h Hook) Apply(report *agent.Report, at time.Time) {
 	if report.Activity != nil && at.Before(report.Activity.At) {
 		h.applyOutcome(report, at)
@@ -41,8 +40,8 @@ func (h Hook) Apply(report *agent.Report, at time.Time) {
 	}
 }
 
-// MovesTo returns the conversation to which the agent has moved by itself, and how, when the hook
-// is the newest in the report. A start in another conversation than asked for is no such move.
+// MovesTo returns the conversation to which the agent has moved by itself, and how, if the hook is the newest in the
+// report. A start in another conversation than asked for does not count as a move.
 func (h Hook) MovesTo(report *agent.Report, at time.Time) (id agent.SessionID, reason string, moves bool) {
 	newest := report.SessionID == h.SessionID && report.Activity != nil && report.Activity.At.Equal(at)
 	if h.Subagent != "" || !newest {
@@ -51,7 +50,7 @@ func (h Hook) MovesTo(report *agent.Report, at time.Time) (id agent.SessionID, r
 	switch h.Event + " " + h.Source {
 	case "SessionStart clear":
 		return h.SessionID, "clear", true
-	case "SessionStart fork": // in 2.1.329; in 2.1.197 it is a resume with a title that tells
+	case "SessionStart fork": // in 2.1.329; in 2.1.197 it is a resume whose title ends with (Branch)
 		return h.SessionID, "branch", true
 	case "SessionStart resume":
 		if strings.HasSuffix(h.Title, " (Branch)") {
@@ -69,8 +68,8 @@ func (h Hook) leavesSubagents() bool {
 	return h.Event == "Stop" && slices.ContainsFunc(h.Background, func(t task) bool { return t.Type == "subagent" })
 }
 
-// applyOutcome notes how a turn or claude itself ended. The next prompt, a new start and a
-// compaction that somebody asked for clear the outcome of the turn before.
+// applyOutcome records how a turn or claude itself ended. A new prompt, a new start and a requested compaction clear
+// the outcome of the turn before.
 func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 	outcome := report.Done
 	if report.Failure != nil {
@@ -84,7 +83,7 @@ func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 		report.Failure, report.Done = &agent.Failure{Class: h.Error, Text: human.Cut(h.Said, agent.FailureText), At: at}, time.Time{}
 	case h.beginsTurn() && newer:
 		report.Failure, report.Done = nil, time.Time{}
-	case h.Event == "SessionEnd" && h.Reason != "clear" && h.Reason != "resume": // else claude goes on in another conversation
+	case h.Event == "SessionEnd" && h.Reason != "clear" && h.Reason != "resume": // after clear and resume, claude goes on
 		report.End = &agent.End{Reason: h.Reason, At: at}
 	}
 }

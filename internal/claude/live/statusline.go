@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// StatusLine is claude's input to its status line, as far as we use it.
+// StatusLine holds the used fields of claude's input to its status line.
 type StatusLine struct {
 	Text []byte `json:"-"` // all of it
 
@@ -40,8 +40,7 @@ func ReadStatusLine(in io.Reader) (StatusLine, error) {
 	return line, err
 }
 
-// plausible refuses numbers that no conversation reaches: they are summed up, and shown in
-// tables.
+// plausible refuses numbers that no conversation reaches: they are added up, and shown in tables.
 func (l StatusLine) plausible() bool {
 	const tokens, dollars = 1 << 40, 1e9
 	window := l.ContextWindow
@@ -51,7 +50,7 @@ func (l StatusLine) plausible() bool {
 	return window.Size <= tokens && l.Cost.TotalUSD <= dollars
 }
 
-// Gauge is how full the conversation is.
+// Gauge returns how full the conversation is.
 func (l StatusLine) Gauge(at time.Time) agent.Gauge {
 	gauge := agent.Gauge{Window: max(0, l.ContextWindow.Size), CostUSD: max(0, l.Cost.TotalUSD), At: at, Since: at}
 	if model, err := agent.ParseModel(l.Model.ID); err == nil { // it is shown in tables

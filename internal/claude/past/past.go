@@ -1,15 +1,15 @@
-// Package past reads what an agent did turn by turn, from the transcript of its conversation and those of its
-// subagents, for a reader who was not there.
+// Package past reads an agent's turns from the transcripts of its conversation and of its subagents, for a reader
+// who did not see them.
 //
 //   - A turn is returned when it is over: its last record ends it, or another turn began.
 //   - The records of a turn are near each other but not in order (2.1.197 writes some answers before their questions),
 //     so they are sorted by time. Two turns whose records are interleaved, as by two claudes on one conversation, are
 //     returned as one.
-//   - Records that a /branch copied were said in another conversation, and are skipped.
-//   - What subagents said belongs to the turn in which they said it; what a background subagent says after the end of
-//     that turn, to the next.
+//   - Records that a /branch copied belong to another conversation, and are skipped.
+//   - The text of a subagent belongs to the turn in which it was written. Text that a background subagent writes after
+//     the end of that turn belongs to the next one.
 //
-// It relies on package transcript for the content of a record, and on nothing else about Claude Code.
+// It relies on package transcript for the content of a record, and on no other knowledge of Claude Code.
 package past
 
 import (
@@ -26,7 +26,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Turn is a turn that is over.
+// Turn is a finished turn.
 type Turn struct {
 	Number int    // of its first prompt in the conversation, from 1; 0: it began without one
 	Last   string // uuid of the record up to which the transcript is read with it
@@ -34,14 +34,14 @@ type Turn struct {
 	Said   []transcript.Message // by the user, the agent, its tools and subagents, in order; long ones are cut
 }
 
-// Worked reports whether the agent did anything in the turn: in one that only failed it did not.
+// Worked reports whether the agent did anything in the turn. It did not if the turn only failed.
 func (t *Turn) Worked() bool { return slices.ContainsFunc(t.Said, worked) }
 
 func worked(m transcript.Message) bool {
 	return (m.Speaker == transcript.Agent || m.Speaker == transcript.Tool) && m.Failure == ""
 }
 
-// Past is what was read of a conversation.
+// Past is the content of a conversation, up to the last finished turn.
 type Past struct {
 	First string // its first prompt; "": none was said in it
 	Turns []Turn // that are over, oldest first
@@ -49,11 +49,11 @@ type Past struct {
 	Lost  bool   // the record to read from is no longer in the transcript: all of it was read
 }
 
-// textLimit is how much of a message is read, in bytes. A tool may have read a file of any length.
+// textLimit is how many bytes of a message are read. A tool may have read a file of any length.
 const textLimit = 64 << 10
 
-// Behind reads the turns after the record with the uuid after; "" for all. final means that nobody continues the
-// conversation, so that its last turn is over however it ended. A missing file has no turns.
+// Behind reads the turns after the record with the uuid after; "" for all. final means that no process continues the
+// conversation, so its last turn is over however it ended. A missing file has no turns.
 func Behind(file transcript.File, after string, final bool) (Past, error) {
 	r := reader{after: after, found: after == ""}
 	if err := file.EachRecord(r.read); err != nil {
@@ -74,7 +74,7 @@ func Behind(file transcript.File, after string, final bool) (Past, error) {
 	return p, r.addSubagents(file, &p)
 }
 
-// record holds what is used of a transcript's record.
+// record holds the used fields of a transcript's record.
 type record struct {
 	uuid   string
 	place  int // in the file
@@ -191,7 +191,7 @@ func grouped(records []record) []group {
 	})
 }
 
-// addSubagents puts what subagents said into the turns in which they said it.
+// addSubagents puts the messages of subagents into the turns in which they were written.
 func (r *reader) addSubagents(file transcript.File, p *Past) error {
 	entries, err := os.ReadDir(file.Subagents())
 	if errors.Is(err, fs.ErrNotExist) || len(p.Turns) == 0 {

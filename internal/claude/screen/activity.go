@@ -13,10 +13,9 @@ import (
 // Claude shows what it is doing right above the input box, after a turning star.
 
 var (
-	// spinning is the line of a claude at work: "✶ Coalescing… (2s · ↓ 3 tokens)". Its verb
-	// is chosen at random.
+	// spinning is the line of a working claude: "✶ Coalescing… (2s · ↓ 3 tokens)". Its verb is chosen at random.
 	spinning = pattern(`^[·✢✳✶✻✽*] \S.*… (\(.*|[▰▱]+ \d+%)$`)
-	// beginning is the same in the first second.
+	// beginning is the form of that line in the first second.
 	beginning = pattern(`^[·✢✳✶✻✽*] \S.*…$`)
 	retrying  = pattern(`^[·✢✳✶✻✽*] .* · [Rr]etrying(?:…| in (?:(\d{1,4})m ?)?(\d{1,4})s) · attempt (\d{1,4})/(\d{1,4})$`)
 	finished  = pattern(`^[·✢✳✶✻✽*] \S+ for [0-9hms ]+( · .*)?$`)
@@ -24,7 +23,7 @@ var (
 
 var stars = []string{"·", "✢", "✳", "✶", "✻", "✽", "*"}
 
-// read returns what a claude whose input box is on the screen is doing.
+// read returns the state of a claude whose input box is on the screen.
 func (b box) read() Reading {
 	head, rest := lastItem(b.above)
 	line := wrapped(head, rest)
@@ -41,8 +40,8 @@ func (b box) read() Reading {
 	}
 }
 
-// lastItem returns the last line at the left edge, and what stands below it. On a narrow
-// terminal 2.1.197 puts the star on a line of its own.
+// lastItem returns the last line at the left edge, and the lines below it. On a narrow terminal 2.1.197 puts the star
+// on a line of its own.
 func lastItem(lines []string) (head string, rest []string) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if isInner(lines[i]) {
@@ -56,7 +55,7 @@ func lastItem(lines []string) (head string, rest []string) {
 	return "", lines
 }
 
-// wrapped joins a line with the lines below onto which a narrow terminal has wrapped its rest.
+// wrapped joins a line with the lines below it onto which a narrow terminal has wrapped it.
 func wrapped(head string, rest []string) string {
 	end := slices.IndexFunc(rest, func(line string) bool { return strings.HasPrefix(line, "  ⎿") || strings.HasPrefix(line, "  ❯") })
 	if end < 0 {
@@ -66,7 +65,7 @@ func wrapped(head string, rest []string) string {
 }
 
 func retryOf(minutes, seconds, attempt, of string) *agent.Retry {
-	m, _ := strconv.Atoi(minutes) // all are digits, or "" for none
+	m, _ := strconv.Atoi(minutes) // only digits, or ""
 	s, _ := strconv.Atoi(seconds)
 	retry := agent.Retry{In: time.Duration(m)*time.Minute + time.Duration(s)*time.Second}
 	retry.Attempt, _ = strconv.Atoi(attempt)
@@ -85,7 +84,7 @@ func (b box) interruptible() bool {
 	})
 }
 
-// trouble returns why the last turn failed, where that is certain.
+// trouble returns why the last turn failed, if that is certain.
 func (b box) trouble() Trouble {
 	if saysNotLoggedIn(b.footer) {
 		return TroubleNotLoggedIn
@@ -112,7 +111,7 @@ func (b box) trouble() Trouble {
 	return ""
 }
 
-// Refused reports whether a screen says, as the last thing, that a hook has refused a prompt.
+// Refused reports whether the last message on a screen says that a hook has refused a prompt.
 func Refused(screen, prompt string) bool {
 	box, _ := findBox(screenLines(screen))
 	head, rest := lastItem(box.above)
@@ -120,7 +119,7 @@ func Refused(screen, prompt string) bool {
 	return strings.HasPrefix(said, Dense("● UserPromptSubmit operation blocked by hook")) && strings.HasSuffix(said, Dense("Original prompt: "+prompt))
 }
 
-// offersToResend recognises what 2.1.329 writes into an empty box after a failure.
+// offersToResend recognizes the text that 2.1.329 writes into an empty box after a failure.
 func (b box) offersToResend() bool {
 	hint := wrapped(b.text[0], b.text[1:])
 	return hint == "❯ Once fixed, resend your message" || hint == "❯ Resend your message to try again"
@@ -138,16 +137,16 @@ func endsWithNote(lines []string, words string) bool {
 	return false
 }
 
-// saysNotLoggedIn reports whether the footer says that nobody is logged in. Claude looks idle
-// then and answers no prompt. Version 2.1.329 says so only for the first seconds.
+// saysNotLoggedIn reports whether the footer says that no user is logged in. Claude looks idle then and answers no
+// prompt. Version 2.1.329 says so only for the first seconds.
 func saysNotLoggedIn(footer []string) bool {
 	return slices.ContainsFunc(footer, func(line string) bool { return strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") })
 }
 
-// unwritable is what newer versions say in their footer until a write has succeeded again. 2.1.197 says nothing.
+// unwritable is the message of newer versions in their footer until a write has succeeded again. 2.1.197 shows none.
 var unwritable = pattern(`⚠ Transcript writes are failing(?: \(([^)]*)\))?`)
 
-// unsaved returns why what is said is not saved.
+// unsaved returns why the conversation is not saved.
 func (b box) unsaved() string {
 	m := unwritable().FindStringSubmatch(joined(b.footer))
 	if m == nil {

@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// askedIn reads a dialog without the line of its keys; nil when its choices are not recognised.
+// askedIn reads a dialog without the line of its keys. It returns nil if it does not recognize the choices.
 func askedIn(dialog Dialog, body []string) *agent.Asked {
 	choices, above := choicesIn(dialog, body)
 	if len(choices) == 0 || dialog == DialogResume {
@@ -21,7 +21,7 @@ func askedIn(dialog Dialog, body []string) *agent.Asked {
 // autoModeTip is an advertisement that Claude draws in the middle of a permission dialog.
 var autoModeTip = pattern(`(?m)^Tip: auto mode handles these prompts for you.*\n`)
 
-// shortened leaves out the middle of a long text: the tool stands at its beginning, the question at its end.
+// shortened removes the middle of a long text: the tool is at its beginning, the question at its end.
 func shortened(text string) string {
 	const head, tail = 400, 200 // characters
 	letters := []rune(text)
@@ -31,8 +31,8 @@ func shortened(text string) string {
 	return string(letters[:head]) + "…" + string(letters[len(letters)-tail:])
 }
 
-// unwrapped returns the texts of lines, each joined with the next where the terminal has wrapped it. It leaves
-// out what is drawn beside them, and a part of the key that Claude shows.
+// unwrapped returns the texts of lines, each joined with the next if the terminal has wrapped it. It leaves out
+// decorations, and a part of the key that Claude shows.
 func unwrapped(lines []string, width int) []string {
 	var joined []string
 	last := "" // line of the terminal
@@ -55,7 +55,7 @@ func unwrapped(lines []string, width int) []string {
 	return joined
 }
 
-// columns is the width of the terminal: that of the dialog's rule, or without one of its widest line.
+// columns returns the width of the terminal: that of the dialog's rule or, without a rule, of its widest line.
 func columns(body []string) (width int) {
 	lines := sinceRule(body)
 	if n := len(body) - len(lines); n > 0 {
@@ -67,14 +67,14 @@ func columns(body []string) (width int) {
 	return width
 }
 
-// isWrapped reports whether a line goes on in the next one: that one's first word did not fit.
+// isWrapped reports whether a line continues in the next one: the first word of the next one did not fit.
 func isWrapped(line, next string, width int) bool {
 	const margin = 2 // columns that a dialog leaves free on the right
 	word, _, _ := strings.Cut(strings.TrimSpace(next), " ")
 	return utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width-margin
 }
 
-// choicesIn returns the choices at the end of a dialog, and what stands above them.
+// choicesIn returns the choices at the end of a dialog, and the lines above them.
 func choicesIn(dialog Dialog, body []string) (choices, above []string) {
 	width := columns(body)
 	if n := len(body); n > 0 && moreLines().MatchString(body[n-1]) {
@@ -110,8 +110,8 @@ func beginsNumbered(_, line string) (text string, is bool) {
 
 var cursorAnswer = pattern(`^( *)❯ (.*)$`)
 
-// unnumbered finds the answers at the end of a dialog that does not number them: one has the cursor, and
-// the others begin in the same column. begins returns the text of a line with which an answer begins.
+// unnumbered finds the answers at the end of a dialog without numbers: one has the cursor, and the others begin in
+// the same column. begins returns the text of a line with which an answer begins.
 func unnumbered(body []string, width int) (above []string, begins func(last, line string) (text string, is bool)) {
 	at := len(body) - 1
 	for at >= 0 && !cursorAnswer().MatchString(body[at]) {

@@ -7,11 +7,11 @@ import (
 	"nbs-worker/internal/claude/live"
 )
 
-// Dialog is what claude asks a person.
+// Dialog is a question of claude to a person.
 type Dialog string
 
-// The first-run dialogs. While one is open there is no registry entry. Onboarding and
-// Login have no answer that could be given beforehand.
+// The first-run dialogs. While one is open there is no registry entry. Onboarding and Login cannot be answered
+// beforehand.
 const (
 	DialogTrust      Dialog = "trust"
 	DialogAddDir     Dialog = "add-dir" // for --add-dir of a folder that is not trusted; since 2.1.329, at each start
@@ -21,11 +21,11 @@ const (
 	DialogLogin      Dialog = "login"
 )
 
-// The other dialogs at a start. They too come before there is a registry entry.
+// The other dialogs at a start. They too appear before there is a registry entry.
 const (
 	DialogConfig   Dialog = "configuration" // .claude.json cannot be read
 	DialogSettings Dialog = "settings"      // a settings file is not valid, or a rule in it
-	DialogMCP      Dialog = "mcp-server"    // the project brings a server that nobody has approved
+	DialogMCP      Dialog = "mcp-server"    // the project brings a server that was not approved yet
 	DialogImports  Dialog = "imports"       // a CLAUDE.md imports a file from outside of the project
 )
 
@@ -56,11 +56,10 @@ var questions = map[Dialog]string{
 	DialogOther:      "for a choice in a menu",
 }
 
-// Question says in a few words what a dialog asks.
+// Question returns in a few words what a dialog asks.
 func (d Dialog) Question() string { return cmp.Or(questions[d], string(d)) }
 
-// Waits returns what a claude with the dialog open waits for, in the words of its registry
-// where the registry has any.
+// Waits returns what a claude with the dialog open waits for, in the words of its registry if it has any.
 func (d Dialog) Waits() string {
 	switch d {
 	case DialogPermission:
@@ -78,8 +77,8 @@ var atStart = []Dialog{
 	DialogTrust, DialogAddDir, DialogAPIKey, DialogBypass, DialogOnboarding, DialogLogin, DialogConfig, DialogSettings, DialogMCP, DialogImports,
 }
 
-// AtStart reports whether the dialog comes only when claude is started.
+// AtStart reports whether the dialog appears only at a start of claude.
 func (d Dialog) AtStart() bool { return slices.Contains(atStart, d) }
 
-// NotLoggedIn reports whether a screen says that nobody is logged in.
+// NotLoggedIn reports whether a screen says that no user is logged in.
 func NotLoggedIn(screen string) bool { return Read(screen).Trouble == TroubleNotLoggedIn }

@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Draft returns what somebody has typed into the input box and not sent yet, from a screen that was
-// read with the attributes of its characters (tmux capture-pane -e). found is false where there is
-// no box. What Claude itself writes into an empty box is dim, except for the cursor, a reversed
-// character, at its beginning. The exclamation mark of shell mode, in the place of the prompt's mark,
-// counts as typed.
+// Draft returns the unsent text in the input box, from a screen that was read with the attributes of its characters
+// (tmux capture-pane -e). found is false if there is no box. What Claude itself writes into an empty box is dim,
+// except for the cursor, a reversed character, at its beginning. The exclamation mark of shell mode, in the place of
+// the prompt's mark, counts as typed.
 func Draft(styled string) (text string, found bool) {
 	box, found := findBox(screenLines(Plain(styled)))
 	if !found {
@@ -24,15 +23,15 @@ func Draft(styled string) (text string, found bool) {
 	return Uncovered(styled), true
 }
 
-// Uncovered is the draft without the character under the cursor. At the end of a draft that may be Claude's: the only one
-// that it would add to a command looks like a typed one.
+// Uncovered returns the draft without the character under the cursor. At the end of a draft that character may be
+// Claude's: the single character that it would add to a command looks like a typed one.
 func Uncovered(styled string) string {
 	typed, _ := findBox(screenLines(visible(styled, func(s style) bool { return !s.dim && !s.reversed })))
 	return typed.draft()
 }
 
-// Dense is a text without what a terminal changes in it: white space, characters that have no width, and the sign that
-// Claude draws in the place of some of these.
+// Dense returns a text without the characters that a terminal changes: white space, characters without width, and the
+// sign that Claude draws in place of some of these.
 func Dense(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) || r == unicode.ReplacementChar {
@@ -42,11 +41,12 @@ func Dense(text string) string {
 	}, text)
 }
 
-// longPart is how many characters of a text prove that they are of it: a person hardly types the same ones.
+// longPart is how many characters of a text prove that a draft has them from it: a person will hardly type the same
+// ones.
 const longPart = 20
 
-// IsMadeOf reports whether a draft is made of some texts and nothing else: of one or several, once or more often, or of a
-// long part of one.
+// IsMadeOf reports whether a draft consists only of some texts: one or several, once or repeated, or a long part of
+// one.
 func IsMadeOf(draft string, texts ...string) bool {
 	rest := Dense(draft)
 	for before := ""; rest != before && rest != ""; {
@@ -63,7 +63,7 @@ func IsMadeOf(draft string, texts ...string) bool {
 	return utf8.RuneCountInString(rest) >= longPart && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(Dense(text), rest) })
 }
 
-// Indent is how many blanks are in the box before what is typed in it.
+// Indent returns the number of blanks in the box before the typed text.
 func Indent(styled string) int {
 	box, found := findBox(screenLines(Plain(styled)))
 	if !found || box.draft() == "" {
@@ -73,8 +73,7 @@ func Indent(styled string) int {
 	return max(0, slices.IndexFunc(typed, func(r rune) bool { return !unicode.IsSpace(r) })-1)
 }
 
-// Suggestion is the first command that Claude offers below its box, which Enter would take; "" for
-// none.
+// Suggestion returns the first command that Claude offers below its box, which Enter would take, or "".
 func Suggestion(screen string) string {
 	box, _ := findBox(screenLines(screen))
 	for _, line := range box.footer {
@@ -85,8 +84,8 @@ func Suggestion(screen string) string {
 	return ""
 }
 
-// Searches reports whether the box is that of a search in the history of prompts: what is typed is searched for, and Enter
-// submits what was found.
+// Searches reports whether the box is that of a search in the history of prompts: the typed text is searched for, and
+// Enter submits the prompt that was found.
 func Searches(screen string) bool {
 	box, _ := findBox(screenLines(screen))
 	return slices.ContainsFunc(box.footer, func(line string) bool {
@@ -95,16 +94,16 @@ func Searches(screen string) bool {
 	})
 }
 
-// Stashed reports whether a person has stashed a draft, which Claude puts into the box when a prompt is submitted.
+// Stashed reports whether a person has stashed a draft. Claude puts it into the box when a prompt is submitted.
 func Stashed(screen string) bool {
 	box, _ := findBox(screenLines(screen))
 	return slices.ContainsFunc(box.footer, func(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), " stashed") })
 }
 
-// Plain is a screen without the attributes of its characters.
+// Plain returns a screen without the attributes of its characters.
 func Plain(styled string) string { return visible(styled, func(style) bool { return true }) }
 
-// draft is the text in a box, without the prompt's mark.
+// draft returns the text in a box, without the prompt's mark.
 func (b box) draft() string {
 	if len(b.text) == 0 {
 		return ""
@@ -116,14 +115,14 @@ func (b box) draft() string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// style holds the attributes of a character that are used.
+// style holds the used attributes of a character.
 type style struct{ dim, reversed bool }
 
-// sequence is an escape sequence: of attributes, or a link that tmux writes since 3.4.
+// sequence is an escape sequence: of attributes, or a link, which tmux writes since 3.4.
 var sequence = pattern("\x1b\\[([0-9;:]*)[@-~]|\x1b\\][^\x1b\x07]*(?:\x1b\\\\|\x07)")
 
-// visible returns a screen without its escape sequences, and with a blank in the place of each
-// character whose style seen rejects.
+// visible returns a screen without its escape sequences, and with a blank in place of each character whose style seen
+// rejects.
 func visible(styled string, seen func(style) bool) string {
 	var out strings.Builder
 	var now style

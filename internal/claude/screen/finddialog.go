@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A dialog takes the place of the input box: its answers, and mostly a line that names its
-// keys, are the last things on the screen. What it quotes stands above the answers.
+// A dialog takes the place of the input box. The screen ends with its answers, and mostly a line that names its keys.
+// Quoted text is above the answers.
 
 // footerLines is the number of lines over which a narrow terminal may spread the line of a dialog's keys.
 const footerLines = 6
@@ -29,8 +29,8 @@ var keys = []struct {
 	{pattern(`^.*(Enter|Space|←|↑|↓|Tab).* · Esc to (cancel|clear|close|exit|go back)$`), menu},
 }
 
-// findDialog returns the dialog with which the screen ends, or "", and its lines without that of its
-// keys. A rule of the box that carries the session's name stays below the dialog.
+// findDialog returns the dialog at the end of the screen, or "", and its lines without the line of its keys. A rule
+// of the box that carries the session's name stays below the dialog.
 func findDialog(lines []string) (dialog Dialog, body []string) {
 	if n := len(lines); n > 0 && isRule(lines[n-1]) && strings.Trim(lines[n-1], "─") != "" {
 		lines = lines[:n-1]
@@ -57,7 +57,7 @@ func joined(lines []string) string {
 	return strings.Join(trimmed, " ")
 }
 
-// permission recognises the answers to "Do you want to proceed?" and its like.
+// permission recognizes the answers to "Do you want to proceed?" and similar questions.
 func permission(body []string) Dialog {
 	if n := len(body); n > 0 && moreLines().MatchString(body[n-1]) {
 		body = body[:n-1]
@@ -76,7 +76,7 @@ func permission(body []string) Dialog {
 
 var moreLines = pattern(`^ ↑ \d+ more lines?$`)
 
-// question recognises the answers that the model offers.
+// question recognizes the answers that the model offers.
 func question(body []string) Dialog {
 	if answers, _ := numbered(body); len(answers) > 0 {
 		return DialogQuestion
@@ -86,8 +86,8 @@ func question(body []string) Dialog {
 
 var numberedAnswer = pattern(`^( {0,3}❯ | {2,5})(\d{1,2})\. *(.*)$`)
 
-// numbered reads the answers at the end of a dialog, which count from 1 and of which one has
-// the cursor, and returns what stands above them.
+// numbered reads the answers at the end of a dialog, and the lines above them. The answers count from 1, and one has
+// the cursor.
 func numbered(body []string) (answers, above []string) {
 	cursors := 0
 	expected := 0 // 0: any
@@ -155,7 +155,7 @@ func resumePicker(body []string) Dialog {
 	return menu(body)
 }
 
-// securityNotes is the second page of the onboarding.
+// securityNotes recognizes the second page of the onboarding.
 func securityNotes(body []string) Dialog {
 	if slices.Contains(body, " Security notes:") {
 		return DialogOnboarding
@@ -163,7 +163,7 @@ func securityNotes(body []string) Dialog {
 	return ""
 }
 
-// menu is a dialog of which only the keys are known: it stands below a rule.
+// menu finds a dialog below a rule. Only its keys are known.
 func menu(body []string) Dialog {
 	if len(sinceRule(body)) < len(body) {
 		return DialogOther
@@ -171,7 +171,7 @@ func menu(body []string) Dialog {
 	return ""
 }
 
-// sinceRule returns the lines below the last rule, or all when there is none.
+// sinceRule returns the lines below the last rule, or all lines if there is no rule.
 func sinceRule(lines []string) []string {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if isRule(lines[i]) || strings.HasPrefix(lines[i], "▔▔▔▔▔▔▔▔▔▔") {
@@ -181,7 +181,7 @@ func sinceRule(lines []string) []string {
 	return lines
 }
 
-// titles identify the dialogs that never name their keys, or not always.
+// titles identify the dialogs that do not always name their keys.
 var titles = []struct {
 	words  string
 	dialog Dialog
@@ -192,7 +192,7 @@ var titles = []struct {
 	{"new MCP servers found in this", DialogMCP},
 }
 
-// unkeyed recognises a dialog by its title; below it an answer has the cursor.
+// unkeyed recognizes a dialog by its title, if an answer below it has the cursor.
 func unkeyed(lines []string) Dialog {
 	for _, known := range titles {
 		for i, line := range sinceRule(lines) {

@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// usageLimit matches the messages of Claude Code's versions that the user's plan allows no more for now: "You've
-// hit your session limit · resets 3:30pm (Europe/Berlin)", "Claude usage limit reached. Your limit will
-// reset at 3pm (UTC).", "5-hour limit reached ∙ resets 3am".
+// usageLimit matches the messages of Claude Code's versions that a usage limit of the user's plan is reached: "You've
+// hit your session limit · resets 3:30pm (Europe/Berlin)", "Claude usage limit reached. Your limit will reset at 3pm
+// (UTC).", "5-hour limit reached ∙ resets 3am".
 var (
 	usageLimit = pattern(`(?i)(?:hit|reached) your [a-z0-9 -]*limit|(?:usage|session|weekly|-hour|opus) limit reached`)
 	resetsAt   = pattern(`(?i)resets? (?:at )?(\d{1,2})(?::(\d\d))? ?([ap]m)?(?: \(([A-Za-z0-9_+/-]+)\))?`)
 )
 
-// tooLong matches Claude's messages for a conversation that does not fit: in the transcript, on the screen.
+// tooLong matches Claude's messages for a conversation that does not fit the window: in the transcript, on the
+// screen.
 var tooLong = pattern(`^(?:Prompt is too long|Context limit reached)`)
 
 // TooLong reports whether a text is such a message.
 func TooLong(text string) bool { return tooLong().MatchString(text) }
 
-// justLifted is for how long after a clock time it is still taken for today's, and not for tomorrow's.
+// justLifted is how long after a clock time that time still counts as today's, not as tomorrow's.
 const justLifted = time.Hour
 
-// UsageLimit reports whether a text says that a usage limit was reached, and until when the limit
-// holds; zero when the text names no time, or one that has just passed.
+// UsageLimit reports whether a text says that a usage limit was reached, and until when. until is zero if the text
+// names no time, or one that has just passed.
 func UsageLimit(text string, now time.Time) (limited bool, until time.Time) {
 	if !usageLimit().MatchString(text) {
 		return false, until

@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Reading is what a screen of Claude Code shows. For a screen that is not understood it
-// has the State Unknown and nothing else.
+// Reading is the content of a screen of Claude Code. A screen that is not understood has the State Unknown and no
+// other field.
 type Reading struct {
 	State   agent.State  // Idle, Busy, Waiting, Retrying, Dead (claude has left) or Unknown
 	Dialog  Dialog       // of Waiting
@@ -17,11 +17,11 @@ type Reading struct {
 	Retry   *agent.Retry // of Retrying
 	Trouble Trouble      // of Idle
 
-	// Unsaved is why Claude cannot write its transcript, in its own words; "" where it does not say so.
+	// Unsaved is why Claude cannot write its transcript, in its own words, or "".
 	Unsaved string
 }
 
-// Trouble is why the last turn of an idle claude came to nothing.
+// Trouble is why the last turn of an idle claude failed.
 type Trouble string
 
 // The troubles that a screen shows for certain. Version 2.1.197 draws an error of the API
@@ -38,11 +38,10 @@ func (t Trouble) FailsTurn() bool {
 	return t == TroubleContextFull || t == TroubleAuth || t == TroubleAPI
 }
 
-// Read tells what a screen shows, as tmux capture-pane -p prints it. Words prove
-// nothing: an agent that quotes a dialog shows them too. What counts is that Claude draws
-// its own things at the left edge, and what the model, a tool or the user wrote further
-// in; and that the end of the screen is either the input box or the dialog that took its
-// place. What does not fit is Unknown.
+// Read reads a screen as tmux capture-pane -p prints it. Words prove nothing: an agent that quotes a dialog shows
+// them too. Two facts count. Claude draws its own parts at the left edge, and the text of the model, a tool or the
+// user further in. The end of the screen is either the input box or the dialog in its place. What does not fit is
+// Unknown.
 func Read(screen string) Reading {
 	lines := screenLines(screen)
 	if hasLeft(lines) {
@@ -73,8 +72,8 @@ func screenLines(screen string) []string {
 	return lines
 }
 
-// hasLeft recognises what claude prints when it has given the terminal back, and what tmux
-// prints into a pane whose process has ended.
+// hasLeft recognizes the output of a claude that has left the terminal, and the text of tmux in a pane whose process
+// has ended.
 func hasLeft(lines []string) bool {
 	if n := len(lines); n > 0 && strings.HasPrefix(lines[n-1], "Pane is dead (") {
 		return true
@@ -91,8 +90,8 @@ func hasLeft(lines []string) bool {
 // itself writes.
 func isInner(line string) bool { return strings.HasPrefix(line, "  ") }
 
-// isRule reports whether a line is a rule across the screen. It may carry the session's name, and a long
-// one leaves little of the rule.
+// isRule reports whether a line is a rule across the screen. It may carry the session's name; a long name leaves
+// little of the rule.
 func isRule(line string) bool {
 	const shortest = 10 // columns
 	if !strings.HasPrefix(line, "─") || !strings.HasSuffix(line, "─") {
@@ -101,16 +100,15 @@ func isRule(line string) bool {
 	return strings.Count(line, "─") >= shortest || strings.HasSuffix(line, " ──")
 }
 
-// box is the input box at the end of a screen, and what is drawn around it.
+// box is the input box at the end of a screen, with the lines around it.
 type box struct {
 	above  []string // the conversation, and what claude says of its work
 	text   []string // in the box
 	footer []string
 }
 
-// findBox finds the box: two rules, the prompt's mark right below the first, and at the
-// left edge nothing else from there to the end of the screen. A terminal that was made
-// narrower shows a rule on several lines.
+// findBox finds the box: two rules, the prompt's mark right below the first, and no other text at the left edge from
+// there to the end of the screen. A terminal that was made narrower shows a rule on several lines.
 func findBox(lines []string) (box, bool) {
 	last := lastRule(lines)
 	bottom := firstOfRules(lines, last)
@@ -155,13 +153,13 @@ func isPrompt(line string) bool {
 	return line == "❯" || strings.HasPrefix(line, "❯ ") || line == "!" || strings.HasPrefix(line, "! ")
 }
 
-// isSuggestion recognises a line of what is offered below the box while one types.
+// isSuggestion recognizes a line that Claude offers below the box while a person types.
 func isSuggestion(line string) bool {
 	return strings.HasPrefix(line, "/") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "* ")
 }
 
-// pattern is a regular expression that is compiled when it is first needed: most commands
-// need none, and should not wait for it.
+// pattern returns a regular expression that is compiled at its first use: most commands do not need it, and should
+// not wait for it.
 func pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -14,7 +14,7 @@ type found struct {
 	place    int64 // in the conversation: its offset, but always after that of its parent
 }
 
-// passed is a record that was passed over.
+// passed is a skipped record.
 type passed struct {
 	found
 	uuid, parent string
@@ -99,7 +99,7 @@ func (c *climber) pass() (done bool, err error) {
 	}
 }
 
-// visit looks at one record; true when no other is needed.
+// visit handles one record. done is true if no other is needed.
 func (c *climber) visit(record *conversationRecord, at jsonl.Span) (done bool) {
 	fresh := at.Start < c.seen // no earlier pass has come here
 	c.seen = min(c.seen, at.Start)
@@ -134,7 +134,7 @@ func (c *climber) visit(record *conversationRecord, at jsonl.Span) (done bool) {
 	return c.behind > disorder || c.reading.Last > 0 && c.count >= c.reading.Last
 }
 
-// passOver passes over one record, and remembers it for a while.
+// passOver skips a record, and remembers it for a while.
 func (c *climber) passOver(record *conversationRecord, at jsonl.Span) {
 	p := passed{found: found{Span: at, messages: len(c.reading.kept(record))}, uuid: record.UUID, parent: record.parent()}
 	if record.isMessage() && !record.IsMeta && !c.wantAny {
@@ -151,7 +151,7 @@ func (c *climber) passedBy(uuid string) int {
 	return slices.IndexFunc(c.passed, func(p passed) bool { return p.uuid == uuid })
 }
 
-// climbPassed climbs on through records that are after their children in the file, and were passed over.
+// climbPassed climbs on through skipped records: they are after their children in the file.
 func (c *climber) climbPassed() {
 	for i := c.passedBy(c.want); i >= 0 && c.want != ""; i = c.passedBy(c.want) {
 		p := c.passed[i]
@@ -171,7 +171,7 @@ func (c *climber) climbPassed() {
 	}
 }
 
-// followsTip reports whether a record descends from the newest one, though it is before it in the file.
+// followsTip reports whether a record descends from the newest one, although it is before it in the file.
 func (c *climber) followsTip(record *conversationRecord) bool {
 	if c.tip == "" {
 		return false

@@ -14,8 +14,8 @@ type Compaction struct {
 	Refusal       string // why the conversation was not compacted, in Claude's words; "": it was
 }
 
-// Compaction looks for the end of a /compact that was given when the transcript had as many bytes as
-// after says. A /compact that a person interrupts writes no end.
+// Compaction looks for the end of a /compact that was given when the transcript had after bytes. A /compact that a
+// person interrupts writes no end.
 func (t File) Compaction(after int64) (end Compaction, err error) {
 	given := "" // uuid of the command's record
 	err = t.eachBehind(after, func(r *conversationRecord) bool {

@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Level is how full a conversation is and what it cost, as its transcript shows:
-// approximately, and without Tokens between a /compact and the next reply.
+// Level is how full a conversation is and what it cost, according to its transcript. It is approximate, and has no
+// Tokens between a /compact and the next reply.
 type Level struct {
 	Tokens  int       // in the window at the last reply; 0: unknown
 	Window  int       // size of the window
@@ -17,7 +17,7 @@ type Level struct {
 	CostUSD *float64  // when Claude last wrote it down; nil: not found
 }
 
-// Use returns how full the conversation is; nil when it is not known.
+// Use returns how full the conversation is, or nil if that is not known.
 func (l Level) Use() *agent.ContextUse {
 	if l.Tokens <= 0 || l.Window <= 0 {
 		return nil
@@ -26,7 +26,7 @@ func (l Level) Use() *agent.ContextUse {
 	return &agent.ContextUse{Tokens: l.Tokens, Window: l.Window, UsedPercent: percent, Source: agent.SaysTranscript, At: l.At}
 }
 
-// Cost is what the conversation cost; nil when it is not known.
+// Cost returns what the conversation cost, or nil if that is not known.
 func (l Level) Cost() *agent.Cost {
 	if l.CostUSD == nil {
 		return nil
@@ -34,15 +34,14 @@ func (l Level) Cost() *agent.Cost {
 	return &agent.Cost{USD: *l.CostUSD, Source: agent.SaysTranscript}
 }
 
-// tokenLimit is beyond any window: such a number was not written by Claude.
+// tokenLimit is larger than any window: Claude did not write such a number.
 const tokenLimit = 1 << 40
 
-// costReach is how far from its end a transcript is searched for the last sum of its
-// costs, in bytes. Claude writes it when it leaves; before 2.1.300 it wrote none.
+// costReach is how many bytes at the end of a transcript are searched for the last sum of its costs. Claude writes it
+// when it leaves; before 2.1.300 it wrote none.
 const costReach = 1 << 18
 
-// Context reads the level from a transcript. model is the recorded one: only its name shows
-// a [1m] window.
+// Context reads the level from a transcript. model is the recorded one: only that name shows a [1m] window.
 func (t File) Context(model agent.Model) (level Level, err error) {
 	found := false
 	err = t.backward(func(line []byte, behind int64) bool {
@@ -69,7 +68,7 @@ func (t File) Context(model agent.Model) (level Level, err error) {
 	return level, err
 }
 
-// tokens is how full the window was at a reply; 0 when the record does not tell.
+// tokens returns how full the window was at a reply, or 0 if the record does not say.
 func (m recordMessage) tokens() int {
 	tokens := m.Usage.Input + m.Usage.CacheCreation + m.Usage.CacheRead
 	if tokens < 0 || tokens >= tokenLimit {
@@ -78,7 +77,7 @@ func (m recordMessage) tokens() int {
 	return tokens
 }
 
-// window is the size of a model's context window. Up to 2.1.3xx it was 200,000
+// window returns the size of a model's context window. Up to 2.1.3xx it was 200,000
 // unless [1m] was asked for; since then it is a million for all but one model.
 func window(version, wireModel string, recorded agent.Model) int {
 	const small, large = 200_000, 1_000_000
@@ -94,7 +93,7 @@ func window(version, wireModel string, recorded agent.Model) int {
 	}
 }
 
-// LastCwd is the folder in which the conversation was last continued, or "".
+// LastCwd returns the folder in which the conversation was last continued, or "".
 func (t File) LastCwd() (cwd string, err error) {
 	err = t.eachBackward(func(record *conversationRecord) bool {
 		cwd = record.Cwd

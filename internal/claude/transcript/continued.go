@@ -6,10 +6,9 @@ import (
 	"nbs-worker/internal/claude/jsonl"
 )
 
-// Continued finds the earlier transcripts that this one continues: the parent of a part's first
-// record is in the part before. It also finds an earlier one of which this one has only some
-// records, when the new ones follow a record that is missing here. It returns all parts in order,
-// this one last.
+// Continued finds the earlier transcripts that this one continues: the parent of a part's first record is in the part
+// before. It also finds an earlier transcript that this one has only partly, if the new records follow a record that
+// is missing here. It returns all parts in order, this one last.
 func (t File) Continued(earlier []File) ([]File, error) {
 	parts := []File{t}
 	for range earlier {
@@ -29,7 +28,7 @@ func (t File) Continued(earlier []File) ([]File, error) {
 	return parts, nil
 }
 
-// missingParent returns the parent of a transcript's first record if the transcript lacks it; else "".
+// missingParent returns the parent of a transcript's first record if the transcript lacks it, or "".
 func (t File) missingParent() (parent string, err error) {
 	f, err := openRegular(t.Path)
 	if err != nil {

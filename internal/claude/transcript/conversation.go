@@ -7,11 +7,10 @@ import (
 	"nbs-worker/internal/claude/jsonl"
 )
 
-// A transcript is a tree: each record names its parent, and two claudes that resumed one
-// conversation have grown two branches. Claude goes on from the newest leaf, so the
-// conversation is the path from that leaf to the root. Parents are before their children, or
-// not far after them, so one pass from the end to the beginning finds the path, however long
-// the transcript is.
+// A transcript is a tree: each record names its parent, and two claudes that resumed one conversation have grown two
+// branches. Claude goes on from the newest leaf, so the conversation is the path from that leaf to the root. Parents
+// are before their children, or not far after them. So one pass from the end to the beginning finds the path, however
+// long the transcript is.
 
 // Wanted selects messages of a conversation.
 type Wanted struct {
@@ -25,12 +24,12 @@ func (r *Wanted) wants(m *Message) bool {
 	return (r.Tools || !m.Aside && m.Speaker != Tool) && (r.Keep == nil || r.Keep(*m))
 }
 
-// kept are the messages of a record that are wanted.
+// kept returns the wanted messages of a record.
 func (r *Wanted) kept(record *conversationRecord) []Message {
 	return slices.DeleteFunc(record.messages(), func(m Message) bool { return !r.wants(&m) })
 }
 
-// Conversation is the branch of a transcript that Claude would go on from.
+// Conversation is the branch of a transcript from which Claude would go on.
 type Conversation struct {
 	End       Place // of what was read
 	Elsewhere int   // messages that were met on other branches

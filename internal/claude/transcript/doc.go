@@ -1,22 +1,22 @@
-// Package transcript reads Claude Code's JSONL: the transcript of a conversation, which is
-// the conversation for all that can be resumed, and the history of prompts.
+// Package transcript reads Claude Code's JSONL: the transcript of a conversation, from which Claude
+// resumes it, and the history of prompts.
 //
-// A [File] is identified by its path. It gives the messages from which Claude would go on
-// ([File.Conversation]) and those that come later ([File.Later]); how full the window is and what
-// the conversation cost ([File.Context]); how the last turn ended ([File.LastTurn]); whether there
+// A [File] is identified by its path. It returns the messages from which Claude would go on
+// ([File.Conversation]) and later ones ([File.Later]); how full the window is and what the
+// conversation cost ([File.Context]); how the last turn ended ([File.LastTurn]); whether there
 // is any message at all ([File.HasMessagesAfter]). [File.Has], [File.Continued] and [File.Join]
 // restore a transcript that has lost a part.
 //
 // It relies on this, seen on 2.1.197 and 2.1.329. Claude creates the file with the first prompt,
-// not with the start, and only ever appends to it; but a killed claude leaves a stub without a
-// message or a line that is cut short, and a file that is deleted while claude runs begins anew in
-// the middle. Each record has an id and the id of its parent, so the file is a tree: two claudes on
-// one conversation have grown two branches, and Claude goes on from the newest leaf. Records are
-// near their place, not always at it. Messages of subagents, of Claude to itself and errors of the
-// API are records too, with marks of their own. A line may be a record of a later version, or none:
-// what is not understood is skipped. Neither a file nor a record, which may contain an image, has a
+// not with the start, and only ever appends to it. But a killed claude leaves a stub without a
+// message or a line that is cut short, and a file that is deleted while claude runs begins again
+// in the middle. Each record has an id and the id of its parent, so the file is a tree: two claudes
+// on one conversation grow two branches, and Claude goes on from the newest leaf. Records are near
+// their place, not always at it. Messages of subagents, of Claude to itself and errors of the API
+// are records too, with marks of their own. A line may be a record of a later version, or no record
+// at all: unknown lines are skipped. Neither a file nor a record, which may contain an image, has a
 // limit to its length; they are read from the end and in pieces (package jsonl).
 //
 // Only [File.Join] writes, and replaces the file once the new one is complete. The package does not
-// know where Claude keeps its files, nor anything else about Claude Code.
+// know where Claude keeps its files, and knows no other part of Claude Code.
 package transcript

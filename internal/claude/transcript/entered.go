@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/claude/jsonl"
 )
 
-// Entered are the folders to which a session has moved by itself, as its transcript says: its agent has
-// entered a worktree by a tool of Claude's, or a person has given /cd.
+// Entered are the folders to which a session has moved by itself, according to its transcript: its agent has entered
+// a worktree with a tool of Claude's, or a person has typed /cd.
 type Entered struct {
 	Known     bool   // the transcript says something about it
 	Worktree  string // in which the session is; a resume goes back there. "": in none
@@ -22,10 +22,10 @@ func (e Entered) Includes(folder string) bool {
 	return folder != "" && (folder == e.Worktree || folder == e.Relocated)
 }
 
-// enteredLimit is beyond the length of any record about a move, in bytes.
+// enteredLimit is larger than any record about a move, in bytes.
 const enteredLimit = 1 << 16
 
-// Entered reads the last records about moves. They may be as far back as the conversation is long.
+// Entered reads the last records about moves. They may be far back in the conversation.
 func (t File) Entered() (e Entered, err error) {
 	f, err := openRegular(t.Path)
 	if err != nil {
@@ -59,7 +59,7 @@ func (t File) Entered() (e Entered, err error) {
 	return e, nil
 }
 
-// move is a record about a move of the session. Worktree is zero when it has left one.
+// move is a record about a move of the session. Worktree is zero if the session has left one.
 type move struct {
 	Type      string `json:"type"`
 	Relocated string `json:"relocatedCwd"`
@@ -69,7 +69,7 @@ type move struct {
 	} `json:"worktreeSession"`
 }
 
-// readMove reads a line; the zero record when it is not about a move.
+// readMove reads a line. It returns the zero record if the line is not about a move.
 func readMove(f io.ReaderAt, at jsonl.Span) (record move, err error) {
 	if at.Len() > enteredLimit {
 		return move{}, nil

@@ -10,8 +10,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// File is the file that holds a conversation. Claude makes it with the first prompt, not with
-// the start.
+// File is the file that holds a conversation. Claude creates it with the first prompt, not with the start.
 type File struct {
 	Path     string
 	Size     int64 // bytes
@@ -21,8 +20,7 @@ type File struct {
 // At returns the transcript at a known path, such as a kept one; its Size and Modified are zero.
 func At(path string) File { return File{Path: path} }
 
-// openRegular opens a regular file. It does not block, as it would on a pipe in the place of
-// the file, but returns an error.
+// openRegular opens a regular file. For a pipe in its place it returns an error and does not block.
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // writes a prompt into it a moment before it writes the transcript.
 type History string
 
-// FirstMention finds the first prompt that was sent in a conversation. A mentioned conversation had a
-// transcript, or was about to, whatever is on disk now. at is the time of the prompt; zero when unknown.
+// FirstMention finds the first prompt that was sent in a conversation. A mentioned conversation had a transcript, or
+// was about to get one, whatever is on disk now. at is the time of the prompt, or zero if that is not known.
 func (h History) FirstMention(id agent.SessionID) (at time.Time, mentioned bool, err error) {
 	f, err := openRegular(string(h))
 	if errors.Is(err, os.ErrNotExist) {

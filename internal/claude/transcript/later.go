@@ -6,8 +6,7 @@ import (
 	"nbs-worker/internal/claude/jsonl"
 )
 
-// Place is how far a transcript was read: to the end of a whole line. The zero Place is the
-// beginning.
+// Place is how far a transcript was read: up to the end of a whole line. The zero Place is the beginning.
 type Place struct {
 	offset int64
 	uuid   string      // of the last record before it; "" without one
@@ -15,9 +14,9 @@ type Place struct {
 	file   os.FileInfo // the one that was read; nil: none yet
 }
 
-// Later calls visit with the messages after a place, and returns the place after them. A line
-// that is still being written is left for the next call. When the record at the place is no
-// longer in the transcript, Later calls began and then reads from the beginning.
+// Later calls visit with the messages after a place, and returns the place after them. It leaves a line that is still
+// being written for the next call. If the transcript no longer has the record at the place, Later calls began and
+// then reads from the beginning.
 func (t File) Later(from Place, reading Wanted, visit func(Message) error, began func()) (Place, error) {
 	f, err := openRegular(t.Path)
 	if err != nil {
@@ -47,9 +46,9 @@ func (t File) Later(from Place, reading Wanted, visit func(Message) error, began
 	return from, err
 }
 
-// in returns the place in f, which is another file than before when Claude has written a deleted
-// transcript anew, or [File.Join] has replaced it. In another file the place is after the record
-// that was read last, or at the beginning when that record is not in f.
+// in returns the place in f. f is another file than before if Claude has rewritten a deleted transcript, or
+// [File.Join] has replaced it. In another file the place is after the record that was read last, or at the beginning
+// if f lacks that record.
 func (p Place) in(f *os.File) (Place, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -71,8 +70,8 @@ func (p Place) in(f *os.File) (Place, error) {
 	return p, err
 }
 
-// stands reports whether the record that was read last is where it was: a file that was cut may
-// have grown again since.
+// stands reports whether the record that was read last is still in its place: a file that was cut may have grown
+// again since.
 func (p Place) stands(f *os.File) bool {
 	if p.record.End == 0 {
 		return true // [File.Conversation] gives only the id of its last record

@@ -17,7 +17,7 @@ import (
 
 const backwardLimit = 16 << 20 // bytes of a transcript's end that are looked at
 
-// backward is [eachLineBackward] for a transcript as it is now.
+// backward is [eachLineBackward] for a transcript at its present size.
 func (t File) backward(visit func(line []byte, behind int64) bool) error {
 	f, err := openRegular(t.Path)
 	if err != nil {
@@ -92,13 +92,13 @@ func eachRecord(file io.ReaderAt, from int64, visit func(*conversationRecord, js
 }
 
 const (
-	// recordLimit is the length in bytes up to which a record is read whole. Images and
-	// large files that a tool has read make longer ones.
+	// recordLimit is the length in bytes up to which a record is read whole. Images and large files that a tool has
+	// read cause longer records.
 	recordLimit = 2 << 20
 	recordEdge  = 64 << 10 // bytes at each end of a longer one that are read
 )
 
-// readRecord reads the record of a line; the zero record when the line is none.
+// readRecord reads the record of a line, or the zero record if the line is not a record.
 func readRecord(f io.ReaderAt, at jsonl.Span) (conversationRecord, error) {
 	if at.Len() > recordLimit {
 		return readEdges(f, at)
@@ -118,12 +118,11 @@ func unmarshalRecord(text []byte, into any) error {
 	return json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// fields are the patterns that find fields in the two ends of a long line. Quotes within
-// a text are escaped, so that nothing in a text matches.
+// fields are the patterns that find fields in the two ends of a long line. Quotes within a text are escaped, so the
+// patterns match nothing in a text.
 type fields struct{ parent, own, timestamp, session, kind, text, result *regexp.Regexp }
 
-// edgeFields are compiled with the first such line: most commands meet none, and should not
-// wait for it.
+// edgeFields are compiled at the first long line: most commands find none, and should not wait for it.
 var edgeFields = sync.OnceValue(func() fields {
 	return fields{
 		parent:    regexp.MustCompile(`"(?:parentUuid|logicalParentUuid)":"([0-9A-Za-z-]+)"`),

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/claude/jsonl"
 )
 
-// Marked is what a transcript has of a turn of which the caller knows a mark.
+// Marked is what a transcript has of a turn with a known mark.
 type Marked struct {
 	Found    bool   // the text is in the conversation
 	Answered bool   // the turn was answered, with Answer
@@ -20,8 +20,8 @@ type Marked struct {
 	Detail   string // what claude said of that error
 }
 
-// Marked looks up a turn: by the newest record in which the output of a hook begins with marker, or, where a
-// killed claude has written only the text, by the id of that. A file that is missing has no turn.
+// Marked looks up a turn by the newest record in which the output of a hook begins with marker. If a killed claude
+// has written only the text, it looks it up by the id of the text. A missing file has no turn.
 func (t File) Marked(marker, text string) (Marked, error) {
 	uuid, from, err := t.findMarked(marker, text)
 	if err != nil || uuid == "" {
@@ -31,8 +31,8 @@ func (t File) Marked(marker, text string) (Marked, error) {
 	return markedIn(turn), err
 }
 
-// findMarked finds the record of a turn, and an offset from which on all records of the turn stand. uuid is ""
-// when the record is missing.
+// findMarked finds the record of a turn, and an offset behind which all records of the turn are. uuid is "" if the
+// record is missing.
 func (t File) findMarked(marker, text string) (uuid string, from int64, err error) {
 	f, err := openRegular(t.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +94,7 @@ func (r *conversationRecord) opensTurn() bool {
 	return false
 }
 
-// markedIn evaluates the records of a turn, which are in order.
+// markedIn evaluates the records of a turn, in order.
 func markedIn(turn []*conversationRecord) Marked {
 	marked := Marked{Found: true}
 	var said []string

@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Speaker is whose words a message is.
+// Speaker is the author of a message.
 type Speaker string
 
 // The speakers.
@@ -26,7 +26,7 @@ const (
 	Compacted Speaker = "compacted" // what was said before was replaced by a summary
 )
 
-// Message is one thing that was said in a conversation.
+// Message is one message of a conversation.
 type Message struct {
 	SessionID agent.SessionID // of the transcript's records
 	At        time.Time       // zero: not known
@@ -38,10 +38,10 @@ type Message struct {
 	Aside     bool   // not said between a person and the agent: a summary, a reminder, a subagent
 	Subagent  bool
 	Copied    agent.SessionID // the conversation from which a /branch copied it
-	Bytes     int64           // length of a record too long to be read, of which Text is the beginning; else 0
+	Bytes     int64           // length of a record too long to be read, whose beginning is Text; 0 for others
 }
 
-// conversationRecord holds what is used of a transcript line that is part of a conversation.
+// conversationRecord holds the used fields of a transcript line that is part of a conversation.
 type conversationRecord struct {
 	Type          string         `json:"type"`
 	Subtype       string         `json:"subtype"`
@@ -83,7 +83,7 @@ func (r *conversationRecord) parent() string {
 	return r.Parent
 }
 
-// at is when the record was written; the zero time when it does not tell.
+// at returns when the record was written, or the zero time if it does not say.
 func (r *conversationRecord) at() time.Time {
 	at, _ := time.Parse(time.RFC3339, r.Timestamp)
 	return at.UTC()
@@ -117,7 +117,7 @@ type recordMessage struct {
 	} `json:"usage"`
 }
 
-// synthetic is the model of a message that Claude itself has put in the place of a reply.
+// synthetic is the model of a message that Claude itself has written in place of a reply.
 const synthetic = "<synthetic>"
 
 // replied reports whether the record is a reply of the model to the agent itself.
@@ -160,7 +160,7 @@ func blocksOf(content jsontext.Value) []block {
 	return blocks
 }
 
-// onlyResults reports whether a record holds nothing but what tools have answered.
+// onlyResults reports whether a record contains only results of tools.
 func (r *conversationRecord) onlyResults() bool {
 	if r.cut > 0 {
 		return r.cutResult
@@ -216,8 +216,8 @@ func (r *conversationRecord) compaction() string {
 	return fmt.Sprintf("the conversation was compacted (%s), from %d tokens", meta.Trigger, meta.PreTokens)
 }
 
-// attached is a message that was typed while a tool ran: it reached the agent with the
-// tool's result and has no record of its own.
+// attached returns a message that was typed while a tool ran. It reached the agent with the tool's result and has no
+// record of its own.
 func (r *conversationRecord) attached(m Message) []Message {
 	var attachment struct {
 		Type   string         `json:"type"`
@@ -235,8 +235,7 @@ func (r *conversationRecord) attached(m Message) []Message {
 	return []Message{m}
 }
 
-// command matches a slash command as a transcript has it. It is compiled at the first message of
-// a person.
+// command matches a slash command in a transcript. It is compiled at the first message of a person.
 var command = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
 })
@@ -297,7 +296,7 @@ func (r *conversationRecord) failure() string {
 	return cmp.Or(class, "unknown")
 }
 
-// text is a block as text.
+// text returns a block as text.
 func (b *block) text() string {
 	if b.Type == "text" {
 		return b.Text

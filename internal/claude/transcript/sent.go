@@ -21,13 +21,14 @@ type Sent struct {
 	Found bool
 }
 
-// Sent looks for a text that was submitted when the transcript had as many bytes as after says. The
-// text and what Claude wrote down are compared without what Claude changes in a prompt.
+// Sent looks for a text that was submitted when the transcript had after bytes. It compares the text with Claude's
+// record, without what Claude changes in a prompt.
 func (t File) Sent(after int64, text string) (sent Sent, err error) {
 	return t.sent(after, time.Time{}, text)
 }
 
-// SentSince is [File.Sent] for a conversation to which claude has moved since: of its records, those of before do not count.
+// SentSince is [File.Sent] for a conversation to which claude has moved since. Earlier records of that conversation
+// do not count.
 func (t File) SentSince(since time.Time, text string) (sent Sent, err error) {
 	return t.sent(0, since, text)
 }
@@ -52,7 +53,7 @@ func (t File) sent(after int64, since time.Time, text string) (sent Sent, err er
 	return sent, err
 }
 
-// LastAsked is the last text that Claude took from a person; "" for none.
+// LastAsked returns the last text that Claude took from a person, or "".
 func (t File) LastAsked() (text string, err error) {
 	err = t.eachBackward(func(r *conversationRecord) bool {
 		for _, m := range r.messages() {
@@ -65,8 +66,8 @@ func (t File) LastAsked() (text string, err error) {
 	return text, err
 }
 
-// lasting is what Claude leaves of a prompt: it is composed (NFC), without most characters that show nothing, and without
-// white space around it.
+// lasting returns a prompt in the form in which Claude records it: composed (NFC), without most invisible characters,
+// and without white space around it.
 func lasting(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if IsHidden(r) {
@@ -76,7 +77,7 @@ func lasting(text string) string {
 	}, norm.NFC.String(text)))
 }
 
-// IsHidden reports whether a character shows nothing by itself: it formats others, fills a place or chooses a variant.
+// IsHidden reports whether a character is invisible by itself: it formats others, fills a place or chooses a variant.
 func IsHidden(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
@@ -89,9 +90,9 @@ type Answer struct {
 	Interrupted bool   // by a person
 }
 
-// Answer reads the turn that the record of a text began; the record is after so many bytes. The
-// parents decide which records belong to the turn, and in which order: 2.1.197 may write an answer
-// before the question, and the end of a turn before its answer.
+// Answer reads the turn that began with the record uuid, which follows the first after bytes. The parents decide
+// which records belong to the turn, and in which order: 2.1.197 may write an answer before the question, and the end
+// of a turn before its answer.
 func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 	turn, err := t.turnBehind(after, uuid, func(*conversationRecord) bool { return false })
 	var said []string
@@ -113,8 +114,8 @@ func (t File) Answer(after int64, uuid string) (answer Answer, err error) {
 	return answer, err
 }
 
-// turnBehind returns the records that descend from another one, each after its parent, but for those that opens
-// accepts and what descends from them.
+// turnBehind returns the records that descend from another one, each after its parent. It leaves out records that
+// opens accepts, with their descendants.
 func (t File) turnBehind(after int64, uuid string, opens func(*conversationRecord) bool) ([]*conversationRecord, error) {
 	var turn []*conversationRecord
 	parents := map[string]string{}
@@ -133,8 +134,8 @@ func (t File) turnBehind(after int64, uuid string, opens func(*conversationRecor
 	return turn, err
 }
 
-// generations returns for each record by how many generations it descends from another one; 0: it does
-// not. Each parent is looked up once: a turn may have many thousands of records.
+// generations returns by how many generations each record descends from another one; 0 if it does not. It looks up
+// each parent once: a turn may have many thousands of records.
 func generations(from string, uuids iter.Seq[string], parentOf func(uuid string) string) map[string]int {
 	behind := map[string]int{"": 0}
 	for uuid := range uuids {
@@ -161,8 +162,8 @@ func (t File) EachRecord(visit func(uuid string, said []Message, ends bool)) err
 	})
 }
 
-// eachBehind visits the whole records after so many bytes, until visit returns false. A missing file
-// has none: Claude creates it with the first prompt.
+// eachBehind visits the whole records after the first after bytes, until visit returns false. A missing file has no
+// records: Claude creates it with the first prompt.
 func (t File) eachBehind(after int64, visit func(*conversationRecord) bool) error {
 	f, err := openRegular(t.Path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -8,10 +8,9 @@ import (
 	"os"
 )
 
-// HasMessagesAfter reports whether the transcript has a message of the conversation
-// after an offset in bytes. Claude creates the file a moment before the first message:
-// when it is killed in between, it leaves a stub without a message, which it will
-// neither resume nor take for a new session.
+// HasMessagesAfter reports whether the transcript has a message of the conversation after an offset in bytes. Claude
+// creates the file a moment before the first message. If it is killed in between, it leaves a stub without a message:
+// it will neither resume that nor use its id for a new session.
 func (t File) HasMessagesAfter(offset int64) (bool, error) {
 	f, err := os.Open(t.Path)
 	if err != nil {

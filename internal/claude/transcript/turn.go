@@ -23,9 +23,9 @@ type Turn struct {
 
 const apiErrorReach = 1 << 18 // bytes of a transcript's end that are looked at
 
-// LastTurn finds how the last turn of the conversation ended. A running turn counts by what was
-// said in it so far, and a compaction counts as a turn that ended well: the error of a turn before
-// it, such as a conversation that was too long, no longer applies.
+// LastTurn finds how the last turn of the conversation ended. A running turn counts by its messages so far. A
+// compaction counts as a turn that ended well: the error of a turn before it, such as a conversation that was too
+// long, no longer applies.
 func (t File) LastTurn() (Turn, error) {
 	var turn Turn
 	err := t.backward(func(line []byte, behind int64) bool {

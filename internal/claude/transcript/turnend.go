@@ -15,9 +15,8 @@ const (
 	Interrupted         // by a person's Escape
 )
 
-// TurnEnd returns the end of the turn that was running when the transcript had as many bytes as
-// after says. When a turn is interrupted before any answer, Claude gives its prompt back and writes
-// nothing.
+// TurnEnd returns the end of the turn that was running when the transcript had after bytes. If a turn is interrupted
+// before any answer, Claude gives its prompt back and writes nothing.
 func (t File) TurnEnd(after int64) (end TurnEnd, err error) {
 	err = t.eachBehind(after, func(r *conversationRecord) bool {
 		switch {

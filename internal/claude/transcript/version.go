@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// VersionLess reports whether a version of Claude Code such as "2.1.329", which each record has
-// from the claude that wrote it, is older than the given one. An unreadable version counts as new.
+// VersionLess reports whether a version of Claude Code such as "2.1.329" is older than the given one. Each record has
+// the version of the claude that wrote it. An unreadable version counts as new.
 func VersionLess(version string, major, minor, patch int) bool {
 	var v [3]int
 	if n, _ := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); n != len(v) {

@@ -50,8 +50,8 @@ func openBoth(a, b File) (first, second *os.File, closeBoth func(), err error) {
 	return first, second, func() { _, _ = first.Close(), second.Close() }, nil
 }
 
-// behind finds the transcript that the new records of this one continue: a part of it was taken
-// away while claude was at work, and claude went on. It returns both, or this one alone.
+// behind finds the transcript that the new records of this one continue: a part of it was removed while claude ran,
+// and claude went on. It returns both, or this one alone.
 func (t File) behind(earlier []File) ([]File, error) {
 	for _, other := range earlier {
 		has, err := t.Has(other)
@@ -72,8 +72,8 @@ func (t File) behind(earlier []File) ([]File, error) {
 	return []File{t}, nil
 }
 
-// goesOn reports whether the first record here that the other transcript lacks has a parent that
-// the other one has, and that is missing here.
+// goesOn reports whether the first record here that the other transcript lacks has a parent that the other one has
+// and that is missing here.
 func (t File) goesOn(other File) (bool, error) {
 	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
@@ -125,7 +125,7 @@ func beginsWith(whole, beginning *os.File) (bool, error) {
 	return true, nil
 }
 
-// recordIDs are the ids of all records of a transcript.
+// recordIDs returns the ids of all records of a transcript.
 func recordIDs(f *os.File) (map[string]bool, error) {
 	ids := map[string]bool{}
 	_, err := eachRecord(f, 0, func(record *conversationRecord, _ jsonl.Span) error {
@@ -137,8 +137,8 @@ func recordIDs(f *os.File) (map[string]bool, error) {
 	return ids, err
 }
 
-// Join replaces this transcript, which is the last of the parts, by all parts one after the other,
-// once the new file is complete and on the disk. A record that several parts have is written once.
+// Join replaces this transcript, which is the last of the parts, by all parts in order, once the new file is complete
+// and on the disk. A record that several parts have is written once.
 func (t File) Join(parts []File) error {
 	out, err := renameio.NewPendingFile(t.Path, renameio.WithTempDir(filepath.Dir(t.Path)), renameio.WithStaticPermissions(0o600))
 	if err != nil {
@@ -175,7 +175,7 @@ func (t File) copyNew(out io.Writer, written map[string]bool) error {
 	return copyRest(out, f, end)
 }
 
-// copyRest copies what follows the last whole line, a record that was cut short, and ends the line.
+// copyRest copies the text behind the last whole line, a record that was cut short, and ends the line.
 func copyRest(out io.Writer, f *os.File, from int64) error {
 	info, err := f.Stat()
 	if err != nil || info.Size() <= from {

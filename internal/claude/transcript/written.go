@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// LastWritten is when the conversation grew last: its own file, or that of one of its subagents,
-// which Claude writes to a folder beside it while the main conversation waits for them.
+// LastWritten returns when the conversation grew last: its own file, or that of one of its subagents. Claude writes
+// those to a folder beside it while the main conversation waits for them.
 func (t File) LastWritten() (at time.Time, bySubagent bool) {
 	at = t.Modified
 	entries, _ := os.ReadDir(t.Subagents()) // most conversations have none
@@ -20,7 +20,7 @@ func (t File) LastWritten() (at time.Time, bySubagent bool) {
 	return at, bySubagent
 }
 
-// Subagents is the folder of the transcripts of its subagents; it may not exist.
+// Subagents returns the folder of the subagents' transcripts, which may not exist.
 func (t File) Subagents() string {
 	return filepath.Join(strings.TrimSuffix(t.Path, ".jsonl"), "subagents")
 }

@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/claude"
 )
 
-// Spec is what a claude for turns is started with.
+// Spec is the input for the start of a claude for turns.
 type Spec struct {
 	SessionID        agent.SessionID
 	Opening          claude.Opening       // how SessionID is opened; ignored for a fork
@@ -59,15 +59,15 @@ const (
 // ContextVariable names the private file with the context of the next turn.
 const ContextVariable = "NBS_TURN_CONTEXT"
 
-// EagerFlush makes claude write its transcript before it asks the API and before it answers, instead of up to 0.1 s
-// later. It is not documented; 2.1.197 and 2.1.329 know it.
+// EagerFlush makes claude write its transcript before it asks the API and before it answers, not up to 0.1 s later.
+// It is not documented; 2.1.197 and 2.1.329 know it.
 const EagerFlush = "CLAUDE_CODE_EAGER_FLUSH"
 
 const hookTimeout = 10 // seconds; claude goes on without
 
-// Settings is the value of --settings: rules that close folders to the turn, and where context is to reach the model
-// beside the user's words, the hook whose output does that. Its command always exits with 0, because any other code
-// would fail the turn.
+// Settings returns the value of --settings: rules that close folders to the turn and, with context, the hook whose
+// output brings the context to the model beside the user's words. The hook's command always exits with 0, because any
+// other code would fail the turn.
 func Settings(closed claude.Closed, context bool) string {
 	const command = `cat "$` + ContextVariable + `" 2>/dev/null || :`
 	type hook struct {
@@ -89,8 +89,8 @@ func Settings(closed claude.Closed, context bool) string {
 	return string(text)
 }
 
-// Extra returns the arguments of a turn that are not ours: what [Args] was given beside them is left out, but for the
-// permission mode. ok is false for a command line of any other shape, or with settings that are none of those known.
+// Extra returns the arguments of a turn that are not ours, with the permission mode: it leaves out the others that
+// [Args] sets. ok is false for a command line of any other shape, or with unknown settings.
 func Extra(args, known []string) (extra []string, ok bool) {
 	rest, isTurn := cutPrefix(args, Args(Spec{})[:fixed])
 	if !isTurn {
@@ -120,7 +120,7 @@ func cutPrefix(args, prefix []string) (rest []string, found bool) {
 	return args[len(prefix):], true
 }
 
-// cutOption takes an option and its value from the beginning of a command line.
+// cutOption removes an option and its value from the beginning of a command line.
 func cutOption(args []string, name string) (rest []string, value string) {
 	if len(args) < 2 || args[0] != name {
 		return args, ""
@@ -128,17 +128,17 @@ func cutOption(args []string, name string) (rest []string, value string) {
 	return args[2:], args[1]
 }
 
-// Continue is sent to go on with a turn whose text is already in the conversation, so that the
-// text is not sent a second time.
+// Continue is sent to go on with a turn whose text is already in the conversation: the text must not be sent a second
+// time.
 const Continue = "Please answer the message above; it has had no answer yet."
 
-// TextID is the id of a turn's text in the transcript, a UUID. invocation is the turn's own, seq its number in the
-// conversation.
+// TextID returns the id of a turn's text in the transcript, a UUID. invocation is the turn's own, seq its number in
+// the conversation.
 func TextID(invocation string, seq int) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(Marker(invocation, seq))).String()
 }
 
-// Marker is the first line of a turn's context, by which the turn is found in the transcript too.
+// Marker returns the first line of a turn's context, by which the turn is found in the transcript too.
 // invocation is the turn's own UUID, seq its number in the conversation.
 func Marker(invocation string, seq int) string {
 	return `<nbs-turn id="` + invocation + `" seq="` + strconv.Itoa(seq) + `"/>`

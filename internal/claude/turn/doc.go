@@ -2,12 +2,11 @@
 // lines of JSON, may take many turns. A cold turn is [Start], [Process.Turn], [Process.Close]; warm
 // turns are any number of [Process.Turn] between the other two.
 //
-//   - A text travels in the value of a JSON string, and the system prompt in a file: nothing of
-//     either is on the command line, which everybody on the machine can read.
-//   - How a turn ended is decided by claude's output, never by an exit code or the subtype of a
-//     result alone: claude reports "success" for a 429, and exits with 0 from an interrupted turn.
-//     See [Class].
-//   - After a process died in the middle of a turn, [Marked] finds the turn in the transcript: by
+//   - A text is sent in the value of a JSON string, and the system prompt in a file. Neither is on
+//     the command line, which every user of the machine can read.
+//   - Claude's output decides how a turn ended, never an exit code or the subtype of a result alone:
+//     claude reports "success" for a 429, and exits with 0 from an interrupted turn. See [Class].
+//   - After a process ended in the middle of a turn, [Marked] finds the turn in the transcript: by
 //     the id of its text, which Claude keeps, and by the [Marker] with which its context begins.
 //
 // It relies on what was observed on 2.1.197 and 2.1.329; outputs of both are in testdata. It

@@ -57,7 +57,7 @@ func decode(data []byte, into any) bool {
 	return err == nil || form
 }
 
-// result is what is used of a line of type "result".
+// result holds the used fields of a line of type "result".
 type result struct {
 	IsError   bool     `json:"is_error"`
 	Status    int      `json:"api_error_status"`
@@ -77,7 +77,7 @@ type result struct {
 	} `json:"usage"`
 }
 
-// listener collects what claude's output says of one turn.
+// listener collects claude's output about one turn.
 type listener struct {
 	id    string // of its text
 	heard func(Event)
@@ -85,8 +85,7 @@ type listener struct {
 	end   end
 }
 
-// line takes a line of the turn, or of what claude does by itself meanwhile. It returns the event to
-// pass on; nil: none.
+// line handles a line of the turn, or of claude's own activity during it. It returns the event to pass on, or nil.
 func (t *listener) line(l line) *Event {
 	switch {
 	case l.ParentUse != "":
@@ -109,8 +108,8 @@ func (t *listener) line(l line) *Event {
 	return nil
 }
 
-// ended reports whether a result is the turn's own. A claude that stays may be at a turn of its own,
-// as when a task in the background is done. For a result of no turn at all no text is taken up.
+// ended reports whether a result is the turn's own. A claude that stays may run a turn of its own, for example when a
+// background task has ended. A result with NumTurns 0 is the turn's own although no text was taken up for it.
 func (t *listener) ended(l line) bool {
 	if t.end.result != nil || l.OfMessage != "" && l.OfMessage != t.id {
 		return false
@@ -126,9 +125,9 @@ func (t *listener) opened(id agent.SessionID) *Event {
 	return &Event{Kind: Confirmed, SessionID: id}
 }
 
-// blocks returns a text as it is sent. Claude takes a text whose last block begins with a slash for a
-// command ("/clear" would begin another conversation), so leading slashes get a block of their own; the
-// model reads the blocks as one text.
+// blocks returns a text in the blocks that are sent. Claude takes a text whose last block begins with a slash for a
+// command ("/clear" would begin another conversation), so leading slashes get a block of their own; the model reads
+// the blocks as one text.
 func blocks(text string) []saidBlock {
 	trimmed := strings.TrimSpace(text)
 	if rest := strings.TrimLeft(trimmed, "/ \t\n"); rest != trimmed && rest != "" {

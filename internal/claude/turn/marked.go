@@ -14,9 +14,9 @@ type Mark struct {
 	Class Class // of the error of the API with which the turn ended; "": it did not end so
 }
 
-// Marked looks up a turn by its [Marker], or by the [TextID] of its text. A turn that is not found may still
-// have been sent to the API: 2.1.197 writes a little later, and when it is killed in between it leaves nothing,
-// not even the file.
+// Marked looks up a turn by its [Marker], or by the [TextID] of its text. A turn that is not found may still have
+// been sent to the API: 2.1.197 writes a little later. If it is killed in between it leaves nothing, not even the
+// file.
 func Marked(file transcript.File, invocation string, seq int) (Mark, error) {
 	marked, err := file.Marked(Marker(invocation, seq), TextID(invocation, seq))
 	mark := Mark{Marked: marked}

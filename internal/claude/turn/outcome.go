@@ -25,15 +25,15 @@ const (
 	BadRequest     Class = "bad_request"     // the API does not take the request; neither will it next time
 	BadModel       Class = "bad_model"       // there is no such model for this user
 	TooLong        Class = "too_long"        // the conversation does not fit into the model's window
-	Interrupted    Class = "interrupted"     // somebody stopped the turn
+	Interrupted    Class = "interrupted"     // a person or program stopped the turn
 	Killed         Class = "killed"          // claude was ended by a signal before it had answered
-	Failed         Class = "failed"          // anything else: Detail
+	Failed         Class = "failed"          // any other failure: Detail
 )
 
-// Usage are tokens.
+// Usage is a number of tokens of each kind.
 type Usage struct{ Input, Output, CacheRead, CacheCreation int }
 
-// Outcome is what became of a turn.
+// Outcome is the result of a turn.
 type Outcome struct {
 	SessionID agent.SessionID // of the conversation, as claude named it; "": it has named none
 	Answer    string          // when Class is ""
@@ -47,7 +47,7 @@ type Outcome struct {
 	Exit      string    // how claude ended, as "exit status 1"; "": it has not
 }
 
-// end is what is known of how a turn ended.
+// end collects how a turn ended.
 type end struct {
 	session      agent.SessionID
 	takenUp      bool
@@ -85,7 +85,7 @@ func (e *end) outcome() Outcome {
 	return o
 }
 
-// lifted returns when a limit is lifted; zero when claude does not say.
+// lifted returns when a limit ends, or zero if claude does not say.
 func (e *end) lifted(text string) time.Time {
 	if e.limitedUntil > 0 {
 		return time.Unix(e.limitedUntil, 0)
@@ -109,7 +109,7 @@ func (e *end) withoutResult() Class {
 	return Failed
 }
 
-// What claude says, word for word, on both versions.
+// Claude's messages, word for word, on both versions.
 const (
 	unknownSession = "No conversation found with session ID"
 	sessionInUse   = "is already in use"
@@ -117,8 +117,8 @@ const (
 	noCredit       = "credit balance is too low" // the API's own words, with which it calls the request a bad one
 )
 
-// classOf returns the class of a result that reports an error. The status is missing when claude
-// gave up before the API had answered, and the failure in some cases on older versions.
+// classOf returns the class of a result that reports an error. The status is missing if claude gave up before the API
+// had answered. In some cases on older versions the failure is missing too.
 func (e *end) classOf(text string) Class {
 	lower := strings.ToLower(text)
 	limited, _ := screen.UsageLimit(text, e.now)

@@ -25,8 +25,8 @@ type Launch struct {
 	OneTurn bool     // claude's input ends with the result of the first turn, so that it exits at once
 }
 
-// Process is a running claude. One turn at a time; a process whose turn was given up, or that is for one,
-// takes no more.
+// Process is a running claude. It takes one turn at a time. A process whose turn was given up, or that is for one
+// turn, takes no more.
 type Process struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -36,7 +36,7 @@ type Process struct {
 	exit   string // how it ended; read after ended
 
 	mu      sync.Mutex
-	turn    *listener // of the turn that is on; nil: there is none
+	turn    *listener // of the current turn; nil between turns
 	givenUp bool
 	spent   float64 // US dollars, by the last result: 2.1.197 counts a process's turns together
 }
@@ -46,9 +46,9 @@ const (
 	pipesWaited = 2 * time.Second // for output after claude's end: a process that it left behind may hold the pipes
 )
 
-// Start starts claude in a session of its own, so that no signal of a terminal reaches it. It
-// prints nothing before the first turn: only that shows whether it can open the conversation.
-// Errors: NotFound when the working directory is gone, Unfit when claude cannot be started.
+// Start starts claude in a session of its own, so that no signal of a terminal reaches it. Claude prints nothing
+// before the first turn: only that turn shows whether it can open the conversation. Errors: NotFound when the working
+// directory is gone, Unfit when claude cannot be started.
 func Start(launch Launch) (*Process, error) {
 	p := &Process{ended: make(chan struct{}), once: launch.OneTurn}
 	p.cmd = exec.Command(launch.Program, launch.Args...)
@@ -77,14 +77,14 @@ func (p *Process) wait() {
 	close(p.ended)
 }
 
-// PID is the number of the process, also after its end.
+// PID returns the number of the process, even after its end.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Ended is closed when claude has ended and was waited for.
+// Ended returns a channel that is closed when claude has ended and was waited for.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Close ends claude's input, so that there are no more turns, and waits for its end.
-// Errors: those of ctx; claude then still runs.
+// Close ends claude's input, so that there are no more turns, and waits for its end. Errors: those of ctx; claude
+// then still runs.
 func (p *Process) Close(ctx context.Context) error {
 	_ = p.stdin.Close() // it fails when claude has ended
 	select {
@@ -95,7 +95,7 @@ func (p *Process) Close(ctx context.Context) error {
 	}
 }
 
-// EventKind is what an [Event] tells.
+// EventKind is the kind of an [Event].
 type EventKind int
 
 // The kinds.
@@ -105,18 +105,17 @@ const (
 	Partial                    // a further part of the answer: Text
 )
 
-// Event is something that claude reports in the middle of a turn.
+// Event is a report of claude in the middle of a turn.
 type Event struct {
 	Kind      EventKind
 	SessionID agent.SessionID
 	Text      string
 }
 
-// Turn sends a text, which gets the id in the transcript, and waits until the turn is over. It calls heard
-// with the events until then, in order, from another goroutine; heard may be nil. After an error heard may be
-// called once more. The outcome's class says how the turn ended, also when claude has ended. Errors: those of
-// ctx, with the outcome so far; the turn may still be running, so the process takes no other. Conflict when
-// the process takes no turn.
+// Turn sends a text, which gets the id in the transcript, and waits until the turn is over. Until then it calls heard
+// with the events, in order, from another goroutine; heard may be nil. After an error heard may be called once more.
+// The outcome's class says how the turn ended, also if claude has ended. Errors: those of ctx, with the outcome so
+// far: the turn may still be running, so the process takes no other. Conflict when the process takes no turn.
 func (p *Process) Turn(ctx context.Context, id, text string, heard func(Event)) (Outcome, error) {
 	began := time.Now()
 	t := &listener{id: id, heard: heard, over: make(chan struct{})}
@@ -135,7 +134,7 @@ func (p *Process) Turn(ctx context.Context, id, text string, heard func(Event)) 
 	return p.outcome(t, time.Since(began), err), err
 }
 
-// listen makes t the turn that gets each line of the output; nil ends that.
+// listen makes t the turn that gets each line of the output; with nil no turn gets them.
 func (p *Process) listen(t *listener) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,9 +153,9 @@ func (p *Process) say(id, text string) {
 
 // hear is called with each line of claude's output. Lines between turns are ignored.
 //
-// The input of a claude for one turn ends here, and no sooner: both versions exit without waiting until their output is
-// read. A claude whose input has ended with the text loses the result when the text, which it repeats, or the answer is
-// longer than a pipe holds and the reader is late.
+// The input of a claude for one turn ends here, and no sooner: both versions exit without waiting until their
+// output is read. If the input ended with the text, claude could lose the result: that happens if the text,
+// which it repeats, or the answer is longer than a pipe holds and the reader is late.
 func (p *Process) hear(data []byte) {
 	var l line
 	if !decode(data, &l) {
@@ -172,7 +171,7 @@ func (p *Process) hear(data []byte) {
 		}
 	}
 	p.mu.Unlock()
-	if e != nil && t.heard != nil { // without the lock: heard may take long, and a turn be given up meanwhile
+	if e != nil && t.heard != nil { // without the lock: heard may take long, and the turn may be given up during it
 		t.heard(*e)
 	}
 }
@@ -196,7 +195,7 @@ func (p *Process) outcome(t *listener, took time.Duration, err error) Outcome {
 	return o
 }
 
-// charge returns what a turn cost, in US dollars; nil when claude does not say.
+// charge returns the cost of a turn, in US dollars, or nil if claude does not say.
 func (p *Process) charge(r *result) *float64 {
 	if r == nil || r.TotalUSD == nil {
 		return nil
@@ -214,7 +213,7 @@ func (p *Process) charge(r *result) *float64 {
 	return &cost
 }
 
-// splitter hands on what is written to it in whole lines.
+// splitter passes on what is written to it in whole lines.
 type splitter struct {
 	line func([]byte)
 	rest []byte

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// rules must hold whoever has written the database: each query gives a line per violation.
+// rules must hold for every database, whichever program wrote it. Each query returns a line per violation.
 var rules = []string{
 	"SELECT 'damaged: ' || integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
 	`SELECT 'observation ' || o.id || ' belongs to no conversation' FROM observations o
@@ -14,7 +14,7 @@ var rules = []string{
 		JOIN observed c ON c.content_id = m.memory_id`,
 }
 
-// Check looks for what must not be.
+// Check looks for violations of the rules.
 func (d *Database) Check(ctx context.Context) (all []string, err error) {
 	for _, rule := range rules {
 		rows, err := d.sql.QueryContext(ctx, rule)
@@ -24,7 +24,7 @@ func (d *Database) Check(ctx context.Context) (all []string, err error) {
 		}
 		all = append(all, found...)
 	}
-	// The index of words is compared with the observations; this only reads, and has the form of an insert.
+	// This compares the index of words with the observations. It only reads, although it has the form of an insert.
 	if _, err := d.sql.ExecContext(ctx, "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"); err != nil {
 		all = append(all, fmt.Sprintf("the index of words does not fit the observations: %v", err))
 	}

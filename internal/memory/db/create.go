@@ -22,8 +22,8 @@ import (
 //go:embed schema.sql
 var schema string
 
-// Create makes a database, or opens the one that is there. A new one appears whole or not at all, and after
-// vouch was called with its instance. Errors: those of [Open], and Failed when files of a lost one are in the way.
+// Create creates a database, or opens an existing one. A new one appears whole or not at all, and only after vouch
+// was called with its instance. Errors: those of [Open], and Failed when files of a lost database are in the way.
 func Create(ctx context.Context, path string, vouch func(instance string) error) (*Database, error) {
 	sweep(path)
 	left := leftOver(path) // looked for first: another process may just be making the database, and then use it
@@ -43,7 +43,7 @@ func Create(ctx context.Context, path string, vouch func(instance string) error)
 	return Open(ctx, path)
 }
 
-// leftOver is a file that a lost database has left, which SQLite would take for a part of a new one.
+// leftOver returns a file of a lost database, which SQLite would take for a part of a new one.
 func leftOver(path string) string {
 	for _, suffix := range []string{"-wal", "-journal"} {
 		if _, err := os.Lstat(path + suffix); err == nil {
@@ -53,7 +53,7 @@ func leftOver(path string) string {
 	return ""
 }
 
-// build writes a new database, which is to be at the path, into an empty file.
+// build writes a new database into an empty file. It will be moved to the path.
 func build(ctx context.Context, file, path, instance string) error {
 	fresh, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -79,8 +79,8 @@ func (d *Database) Backup(ctx context.Context, path string) error {
 	return place(path, func(temp string) error { return d.copyTo(ctx, temp, path) })
 }
 
-// copyTo writes a copy, which is to be at the path, into an empty file, and switches it to the write-ahead log:
-// when several processes open a database without that, SQLite lets one of them switch it, and refuses the others.
+// copyTo writes a copy into an empty file, which will be moved to the path, and switches it to the write-ahead log.
+// If several processes open a database without that, SQLite lets one of them switch it, and refuses the others.
 func (d *Database) copyTo(ctx context.Context, file, path string) error {
 	there := &Database{path: path}
 	if _, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
@@ -93,13 +93,13 @@ func (d *Database) copyTo(ctx context.Context, file, path string) error {
 	return there.failed(errors.Join(copied.PingContext(ctx), copied.Close()))
 }
 
-// unfinished is in the name of a file that is not in its place yet, and of what SQLite keeps beside it.
+// unfinished is part of the name of a file that is not in its place yet, and of SQLite's files beside it.
 const unfinished = ".nbs-unfinished-"
 
-// abandoned is the age at which such a file is taken for one of a killed writer: a live one writes all the time.
+// abandoned is the age at which such a file counts as left by a killed writer: a live one writes all the time.
 const abandoned = time.Hour
 
-// sweep removes the unfinished files for the path whose writers were killed. What cannot be removed stays.
+// sweep removes the unfinished files for the path whose writers were killed. Files that cannot be removed stay.
 func sweep(path string) {
 	folder, name := filepath.Split(path)
 	entries, _ := os.ReadDir(cmp.Or(folder, "."))
@@ -111,8 +111,8 @@ func sweep(path string) {
 	}
 }
 
-// place makes a new private file at the path, whole and durable or not at all. Fill is given an empty file.
-// Errors: Conflict when there is a file.
+// place creates a private file at the path, whole and durable or not at all. fill writes to an empty file. Errors:
+// Conflict when the file exists.
 func place(path string, fill func(temp string) error) error {
 	folder, name := filepath.Split(path)
 	folder = cmp.Or(folder, ".")

@@ -1,13 +1,13 @@
-// Package db keeps observations in a SQLite database, as [memory.Store] says.
+// Package db keeps observations in a SQLite database; it implements [memory.Store].
 //
 //   - Each connection has the settings of [settings]: a change is on the disk when the call returns, and
 //     writers wait for each other.
-//   - What one call changes, it changes in one immediate transaction.
-//   - The rules of the two ids are in the schema as well, so that no way of writing gets around them.
-//   - A database that is damaged, or newer than this program, is an error that names it; it is left as it is.
+//   - Each call makes its changes in one immediate transaction.
+//   - The rules of the two ids are in the schema as well, so no writer can break them.
+//   - A database that is damaged, or newer than this program, is an error that names it; it stays unchanged.
 //
-// SQLite loses its locks when the same process opens and closes the file: nobody else may open it while it
-// is open here. The package must not import another of the program but memory and agent.
+// SQLite loses its locks when the same process opens and closes the file: no other code may open it while
+// it is open here. Of this program, the package may import only memory and agent.
 package db
 
 import (
@@ -35,13 +35,13 @@ const (
 	version     = 1
 )
 
-// careful are the settings for reading a file that anybody may have made: they change nothing in it.
+// careful are the settings for reading a file that another user or program may have made: they change nothing in it.
 var careful = []string{
 	"busy_timeout(5000)",                      // first: the others may have to wait
 	"trusted_schema(0)", "cell_size_check(1)", // the file lies in a project, where others can write
 }
 
-// settings are those of each connection.
+// settings are the settings of each connection.
 var settings = append(slices.Clone(careful),
 	"foreign_keys(1)", "journal_mode(wal)", "synchronous(full)",
 	"secure_delete(1)", // what is forgotten is overwritten
@@ -59,8 +59,8 @@ type Database struct {
 
 var _ memory.Store = (*Database)(nil)
 
-// Open opens a database. Errors: NotFound when there is none; Unfit when it is newer than this program;
-// Failed when it is damaged.
+// Open opens a database. Errors: NotFound when it does not exist; Unfit when it is newer than this program; Failed
+// when it is damaged.
 func Open(ctx context.Context, path string) (*Database, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func source(path string, settings []string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// checkFiles checks that the database and what SQLite keeps beside it are plain files, and closes them to others.
+// checkFiles checks that the database and SQLite's files beside it are plain files, and removes the rights of others.
 func checkFiles(path string) error {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		info, err := os.Lstat(path + suffix)
@@ -116,9 +116,8 @@ func checkFiles(path string) error {
 	return nil
 }
 
-// look checks that the database is one of ours and of a version that we know, and reads its id. A file that
-// is not ours gets none of our settings, which would change it; but SQLite has to recover what a killed
-// process has left half done.
+// look checks that the database is one of this program, with a known version, and reads its id. Another file gets
+// none of the settings, which would change it. But SQLite has to recover what a killed process has left half done.
 func (d *Database) look(ctx context.Context) error {
 	reader, err := sql.Open("sqlite", source(d.path, careful))
 	if err != nil {
@@ -145,9 +144,9 @@ func (d *Database) look(ctx context.Context) error {
 	return d.failed(reader.QueryRowContext(ctx, "SELECT id FROM instance").Scan(&d.instance))
 }
 
-// checkSchema checks that every part of the database is in our schema, before any of it is read: a planted view in the
-// place of a table, or a planted trigger, would run its author's SQL. What SQLite makes by itself, for the index of
-// words too, are plain tables. (A crafted file can give sqlite_schema, the newer name, to something of its own.)
+// checkSchema checks that every part of the database is in our schema, before any of it is read. A planted view in
+// place of a table, or a planted trigger, would run its author's SQL. What SQLite creates by itself, also for the
+// index of words, are plain tables. (A crafted file can give sqlite_schema, the newer name, to something of its own.)
 func (d *Database) checkSchema(ctx context.Context, reader *sql.DB) error {
 	rows, err := reader.QueryContext(ctx, `SELECT type, name, coalesce(sql, '') FROM sqlite_master
 		WHERE NOT (type = 'index' AND sql IS NULL)
@@ -165,13 +164,14 @@ func (d *Database) checkSchema(ctx context.Context, reader *sql.DB) error {
 	return nil
 }
 
-// Instance is the id of this database, made with it: what the user vouches for. Backups have the same.
+// Instance returns the id of this database, set when it was created. The user's seal covers it. Backups have the same
+// id.
 func (d *Database) Instance() string { return d.instance }
 
 // Close closes the database.
 func (d *Database) Close() error { return d.failed(d.sql.Close()) }
 
-// change runs do in one transaction, which holds the right to write from its beginning.
+// change calls do in one transaction, which has the right to write from its beginning.
 func (d *Database) change(ctx context.Context, do func(tx *sql.Tx) error) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()

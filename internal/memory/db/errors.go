@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/memory"
 )
 
-// failed says what an error of SQLite means, and names the file.
+// failed explains an error of SQLite, and names the file.
 func (d *Database) failed(err error) error {
 	if _, known := errors.AsType[*fail.Error](err); err == nil || known || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -35,7 +35,7 @@ func (d *Database) damaged(err error) error {
 		Hint("then copy a backup to its place, or take an export: nbs-worker memory import FILE")
 }
 
-// code is SQLite's extended result code; 0: the error is not SQLite's.
+// code returns SQLite's extended result code, or 0 for an error that is not SQLite's.
 func code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
@@ -43,5 +43,5 @@ func code(err error) int {
 	return 0
 }
 
-// isConstraint reports whether a rule of the schema has refused a change.
+// isConstraint reports whether a change breaks a rule of the schema.
 func isConstraint(err error) bool { return code(err)&0xff == sqlite3.SQLITE_CONSTRAINT }

@@ -20,8 +20,7 @@ const (
 	lineLimit = 1 << 20 // bytes
 )
 
-// line is one line of an export: the head, which comes first; a conversation; or an observation of one that
-// came before.
+// line is one line of an export: the head, which comes first, a conversation, or an observation of an earlier one.
 type line struct {
 	Format       string        `json:"format,omitempty"`
 	Version      int           `json:"version,omitzero"`
@@ -29,7 +28,7 @@ type line struct {
 	Observation  *observation  `json:"observation,omitempty"`
 }
 
-// conversation has no memory id: where it is imported, that observer's conversation need not exist.
+// conversation has no memory id: the observer's conversation need not exist where it is imported.
 type conversation struct {
 	ContentID   agent.SessionID `json:"content_id"`
 	Handle      agent.Handle    `json:"handle"`
@@ -49,7 +48,7 @@ type observation struct {
 	At        time.Time       `json:"at"`
 }
 
-// Export writes all that is kept, as it is at one moment.
+// Export writes all rows, in their state at one moment.
 func (d *Database) Export(ctx context.Context, w io.Writer) (n int, err error) {
 	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -95,8 +94,8 @@ func writeLine(w io.Writer, l line) error {
 	return err
 }
 
-// Import takes what Export wrote: all of it or nothing. It is read to its end before the transaction, during which
-// nobody else can write.
+// Import takes what Export wrote: all of it or nothing. It reads the input to its end before the transaction, because
+// no other process can write during that.
 func (d *Database) Import(ctx context.Context, r io.Reader) (n, skipped int, err error) {
 	all, err := readLines(r)
 	if err != nil {

@@ -26,7 +26,7 @@ func (d *Database) Forget(ctx context.Context, id int64) error {
 	return d.wipe(ctx)
 }
 
-// ForgetHandle removes all that is kept of an agent.
+// ForgetHandle removes all that is stored about an agent.
 func (d *Database) ForgetHandle(ctx context.Context, handle agent.Handle) (conversations []memory.Observed, n int, err error) {
 	err = d.change(ctx, func(tx *sql.Tx) error {
 		conversations, err = ofHandle(ctx, d, tx, handle)
@@ -51,8 +51,8 @@ func ofHandle(ctx context.Context, d *Database, q querier, handle agent.Handle) 
 	return collect(d, rows, err, func() (memory.Observed, error) { return scanObserved(rows.Scan) })
 }
 
-// wipe empties the write-ahead log, which still contains what was forgotten. While another connection
-// reads, it stays until the next time.
+// wipe empties the write-ahead log, which still contains the removed rows. While another connection reads, it stays
+// until the next time.
 func (d *Database) wipe(ctx context.Context) error {
 	_, err := d.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return d.failed(err)

@@ -16,7 +16,7 @@ import (
 	"nbs-worker/internal/memory"
 )
 
-// Store keeps what was observed in a turn.
+// Store stores the observations of a turn.
 func (d *Database) Store(ctx context.Context, content agent.SessionID, turn int, all []memory.Observation, readTo string) (stored int, err error) {
 	err = d.change(ctx, func(tx *sql.Tx) error {
 		of, err := observed(ctx, tx, content)
@@ -48,7 +48,7 @@ func (d *Database) Store(ctx context.Context, content agent.SessionID, turn int,
 	return stored, nil
 }
 
-// Add keeps a note that was written by hand.
+// Add stores a note that was written by hand.
 func (d *Database) Add(ctx context.Context, handle agent.Handle, content agent.SessionID, o memory.Observation) (added memory.Observation, err error) {
 	err = d.change(ctx, func(tx *sql.Tx) error {
 		if o.MemoryID, err = keeper(ctx, tx, memory.Observed{ContentID: content, Handle: handle}); err != nil {
@@ -67,8 +67,8 @@ func (d *Database) Add(ctx context.Context, handle agent.Handle, content agent.S
 	return added, err
 }
 
-// keeper returns the memory id under which notes of a conversation are kept that no observer has made; one
-// is synthesized when none is captured.
+// keeper returns the memory id for a conversation's notes that no observer has made. If no id is captured, it creates
+// one.
 func keeper(ctx context.Context, q querier, o memory.Observed) (agent.SessionID, error) {
 	if err := create(ctx, q, o); err != nil {
 		return "", err
@@ -81,7 +81,7 @@ func keeper(ctx context.Context, q querier, o memory.Observed) (agent.SessionID,
 	return id, setMemory(ctx, q, o.ContentID, id, true)
 }
 
-// insert keeps an observation under its memory id. The id is 0 when it was there already.
+// insert stores an observation under its memory id. It returns the id 0 if the observation exists.
 func insert(ctx context.Context, q querier, o memory.Observation) (id int64, err error) {
 	if err := o.Validate(); err != nil {
 		return 0, err
@@ -113,7 +113,7 @@ func insert(ctx context.Context, q querier, o memory.Observation) (id int64, err
 	return id, err
 }
 
-// hash is the same for observations of the same type and texts, whatever their time.
+// hash returns the same for observations of the same type and texts, whatever their time.
 func hash(o memory.Observation) string {
 	text, err := json.Marshal([]any{o.Type, o.Title, o.Narrative, o.Facts, o.Files})
 	if err != nil {
@@ -125,7 +125,8 @@ func hash(o memory.Observation) string {
 
 const observationColumns = "o.id, c.content_id, c.handle, o.memory_id, o.turn, o.type, o.title, o.narrative, o.facts, o.files, o.at"
 
-// ofConversation joins an observation with its conversation: a content id is found by no other way.
+// ofConversation joins an observation with its conversation. There is no other way from an observation to a content
+// id.
 const ofConversation = " JOIN observed c ON c.memory_id = o.memory_id"
 
 func scanObservation(scan func(into ...any) error) (o memory.Observation, err error) {

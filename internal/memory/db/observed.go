@@ -23,7 +23,7 @@ type querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Create begins to keep what is observed of a conversation.
+// Create begins to store observations of a conversation.
 func (d *Database) Create(ctx context.Context, o memory.Observed) error {
 	return d.change(ctx, func(tx *sql.Tx) error { return create(ctx, tx, o) })
 }
@@ -49,7 +49,7 @@ func create(ctx context.Context, q querier, o memory.Observed) error {
 	return err
 }
 
-// checkID refuses what is no session id as Claude and the records write it: in capitals it would be another one.
+// checkID refuses a session id in another form than Claude and the records use: in capitals it would be another id.
 func checkID(id agent.SessionID) error {
 	same, err := agent.ParseSessionID(string(id))
 	if err == nil && same != id {
@@ -90,7 +90,7 @@ func unknown(content agent.SessionID) error {
 	return fail.Errorf(fail.NotFound, "conversation %s is not observed", content)
 }
 
-// scanObserved reads observedColumns, and more behind them.
+// scanObserved reads observedColumns, and the columns behind them into more.
 func scanObserved(scan func(into ...any) error, more ...any) (memory.Observed, error) {
 	var o memory.Observed
 	var created int64
@@ -99,7 +99,7 @@ func scanObserved(scan func(into ...any) error, more ...any) (memory.Observed, e
 	return o, err
 }
 
-// at is a time as it is kept; 0 is none.
+// at returns a stored time; 0 is the zero time.
 func at(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -107,7 +107,7 @@ func at(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// checkTime refuses what an export could not write.
+// checkTime refuses a time that an export could not write.
 func checkTime(t time.Time) error {
 	if year := t.UTC().Year(); year < 1970 || year > 9999 {
 		return fail.Errorf(fail.BadInput, "the year %d is none to be remembered", year)
@@ -115,7 +115,7 @@ func checkTime(t time.Time) error {
 	return nil
 }
 
-// Capture keeps the id of the observer's conversation.
+// Capture stores the id of the observer's conversation.
 func (d *Database) Capture(ctx context.Context, content, memoryID agent.SessionID) error {
 	if err := checkID(memoryID); err != nil {
 		return err
@@ -134,7 +134,7 @@ func setMemory(ctx context.Context, q querier, content, memoryID agent.SessionID
 	return err
 }
 
-// update changes what is kept of one conversation.
+// update changes the row of one conversation.
 func update(ctx context.Context, q querier, content agent.SessionID, set string, args ...any) error {
 	result, err := q.ExecContext(ctx, "UPDATE observed SET "+set+" WHERE content_id = ?", append(args, content)...)
 	if err != nil {
@@ -146,7 +146,7 @@ func update(ctx context.Context, q querier, content agent.SessionID, set string,
 	return nil
 }
 
-// Advance keeps that the transcript was read to a record.
+// Advance records that the transcript was read up to a record.
 func (d *Database) Advance(ctx context.Context, content agent.SessionID, readTo string) error {
 	return d.change(ctx, func(tx *sql.Tx) error { return advance(ctx, tx, content, readTo) })
 }
@@ -155,14 +155,14 @@ func advance(ctx context.Context, q querier, content agent.SessionID, readTo str
 	return update(ctx, q, content, "read_to = ?, problem = '', problem_at = 0", readTo)
 }
 
-// Trouble keeps why the observer of a conversation did not get on.
+// Trouble records why the observer of a conversation failed.
 func (d *Database) Trouble(ctx context.Context, content agent.SessionID, problem string) error {
 	return d.change(ctx, func(tx *sql.Tx) error {
 		return update(ctx, tx, content, "problem = ?, problem_at = ?", memory.Redact(problem), time.Now().UnixMilli())
 	})
 }
 
-// Spend adds to the tokens of a day. With none it only reads, and waits for nobody who writes.
+// Spend adds to the tokens of a day. If tokens is 0, it only reads, and waits for no writer.
 func (d *Database) Spend(ctx context.Context, day string, tokens int) (total int, err error) {
 	if tokens == 0 {
 		err = d.sql.QueryRowContext(ctx, "SELECT coalesce(max(tokens), 0) FROM spent WHERE day = ?", day).Scan(&total)

@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/memory"
 )
 
-// Search returns what fits the words, best first.
+// Search returns the observations that match the words, best first.
 func (d *Database) Search(ctx context.Context, q memory.Query) ([]memory.Observation, error) {
 	match := matching(q.Text)
 	if match == "" {
@@ -29,11 +29,12 @@ func (d *Database) Search(ctx context.Context, q memory.Query) ([]memory.Observa
 	return d.ranked(ctx, q, match, 0)
 }
 
-// mostRanked is how many observations that have the words, the newest, are ranked at first: words that all have
-// say little, and to rank 100,000 takes a tenth of a second.
+// mostRanked is how many matching observations, the newest, are ranked at first. Words that all observations have say
+// little, and to rank 100,000 takes a tenth of a second.
 const mostRanked = 10_000
 
-// oldestRanked is the id of the oldest of the mostRanked newest observations that have the words; 0: there are fewer.
+// oldestRanked returns the id of the oldest of the mostRanked newest observations that match, or 0 if there are
+// fewer.
 func (d *Database) oldestRanked(ctx context.Context, match string) (id int64, err error) {
 	err = d.sql.QueryRowContext(ctx, "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?", match, d.mostRanked-1).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -48,7 +49,7 @@ func (d *Database) ranked(ctx context.Context, q memory.Query, match string, old
 		" WHERE words MATCH ? AND words.rowid >= ?"+where+" ORDER BY words.rank LIMIT ?", append(append([]any{match, oldest}, args...), limit(q)))
 }
 
-// matching is the words in the language of FTS5: each in quotes, so that none of them is an operator.
+// matching returns the words in the language of FTS5: each in quotes, so that none of them is an operator.
 func matching(text string) string {
 	var words []string
 	for word := range strings.FieldsSeq(text) {
@@ -68,7 +69,7 @@ func (d *Database) Latest(ctx context.Context, q memory.Query) ([]memory.Observa
 	return d.list(ctx, " FROM observations o"+ofConversation+" WHERE true"+where+" ORDER BY o.at DESC, o.id DESC LIMIT ?", append(args, limit(q)))
 }
 
-// filter is what a query says besides its words.
+// filter returns the conditions of a query, without its words.
 func filter(q memory.Query) (where string, args []any) {
 	if q.Handle != "" {
 		where, args = where+" AND c.handle = ?", append(args, q.Handle)

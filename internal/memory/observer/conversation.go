@@ -21,7 +21,7 @@ import (
 	"nbs-worker/internal/store/turnfiles"
 )
 
-// observer is the conversation in which one conversation of an agent is observed.
+// observer is the observer of one conversation of an agent, with a conversation of its own.
 type observer struct {
 	*Worker
 	of      target
@@ -34,7 +34,7 @@ type observer struct {
 	lost    string // the record up to which the transcript was read, once it was found missing
 }
 
-// seen is the transcript of an agent as it was looked at.
+// seen is the state of an agent's transcript at its last read.
 type seen struct {
 	size     int64
 	modified time.Time
@@ -67,8 +67,7 @@ type session struct {
 	end     func()
 }
 
-// show shows a turn to the observer, and asks once more where the answer does not fit.
-// Errors: *unfitError, *laterError.
+// show shows a turn to the observer, and asks once more if the answer does not fit. Errors: *unfitError, *laterError.
 func (o *observer) show(ctx context.Context, of *past.Turn) ([]memory.Observation, error) {
 	release, err := o.Store.ConversationTurns().Await(ctx, proc.Halted, func() {})
 	if err != nil {
@@ -132,8 +131,8 @@ func (o *observer) say(ctx context.Context, s session, text string) (turn.Outcom
 	return outcome, o.judge(&outcome)
 }
 
-// capture keeps the id of the observer's conversation, as claude has named it. It is durable before anything is
-// stored under it. Errors: Conflict for another id than it was started with, when that is an agent's.
+// capture stores the id of the observer's conversation, as claude has named it. It is durable before any observation
+// is stored under it. Errors: Conflict for an agent's id, if it is another one than the observer was started with.
 func (o *observer) capture(ctx context.Context, asked, id agent.SessionID) error {
 	if id != asked && o.isAnAgents(id) {
 		return fail.Errorf(fail.Conflict, "the observer was started in %s, and is in %s, which is an agent's", asked, id)
@@ -152,7 +151,8 @@ func (o *observer) capture(ctx context.Context, asked, id agent.SessionID) error
 	return nil
 }
 
-// judge tells what becomes of a turn that its observer did not answer. Errors: *unfitError, *laterError.
+// judge returns the error for a turn that its observer did not answer, nil if it did. Errors: *unfitError,
+// *laterError.
 func (o *observer) judge(outcome *turn.Outcome) error {
 	why := fmt.Sprintf("%s: %s", outcome.Class, strings.TrimSpace(outcome.Detail))
 	switch outcome.Class {
@@ -175,18 +175,18 @@ func (o *observer) judge(outcome *turn.Outcome) error {
 
 const longPause = 15 * time.Minute
 
-// again is when it is tried again after some failures: 10 s, 20 s, 40 s ... 15 minutes.
+// again returns when to retry after some failures: in 10 s, 20 s, 40 s ... 15 minutes.
 func (o *observer) again(before pause) time.Time {
 	return o.Now().Add(min(longPause, 10*time.Second<<min(before.failures, 10)))
 }
 
-// start opens the observer's conversation: the one that it has, or a new one.
+// start opens the observer's conversation: the existing one or a new one.
 func (o *observer) start(ctx context.Context) (session, error) {
 	known, err := o.Memory.Observed(ctx, o.of.id)
 	if err != nil {
 		return session{}, err
 	}
-	s, release := session{}, func() {} // a new id is nobody else's: a lease would only leave a file
+	s, release := session{}, func() {} // a new id is in no other use: a lease would only leave a file
 	id, opening := agent.NewSessionID(), claude.OpenNew
 	if memory.ShouldResume(known, o.prompts+1, o.anew) {
 		if free, err := o.claim(known.MemoryID); err == nil {
@@ -206,8 +206,8 @@ func (o *observer) start(ctx context.Context) (session, error) {
 	return s, nil
 }
 
-// claim takes the lease of the observer's conversation and its transcript. Errors: Conflict; NotFound when there is
-// none any more.
+// claim takes the lease of the observer's conversation and its transcript. Errors: Conflict; NotFound when the
+// transcript no longer exists.
 func (o *observer) claim(id agent.SessionID) (release func(), err error) {
 	config, err := o.ConfigOf(&o.of.record)
 	if err != nil {
@@ -272,11 +272,11 @@ func (o *observer) startClaude(id agent.SessionID, opening claude.Opening, invoc
 	return process, nil
 }
 
-// bare has claude start without tools, and without what the user has added to it: hooks, servers, instructions.
+// bare starts claude without tools, and without the user's additions: hooks, servers, instructions.
 var bare = []string{"--tools", "", "--safe-mode"}
 
-// end asks claude to exit, or ends it and what it has started, even if the caller is canceled; again where that fails: for
-// want of descriptors it is not found.
+// end asks claude to exit, or ends it and its children, even if the caller is canceled. It tries again if that fails:
+// without free descriptors the process is not found.
 func (o *observer) end(ctx context.Context, process Process, invocation agent.Invocation) {
 	ctx = context.WithoutCancel(ctx)
 	exits := func() bool {
@@ -291,8 +291,8 @@ func (o *observer) end(ctx context.Context, process Process, invocation agent.In
 	_ = o.Store.TurnFiles(invocation).Drop() // otherwise the next sweep does it
 }
 
-// endLeft ends the claudes of a worker of this project that was killed: one that hangs does not exit by itself. The
-// caller holds the lock of the workers, so that nobody uses them.
+// endLeft ends the claudes that a killed worker of this project left running: a claude that hangs does not exit by
+// itself. The caller holds the lock of the workers, so no worker uses them.
 func (w *Worker) endLeft(ctx context.Context) {
 	for _, invocation := range w.Store.TurnFiles("").With(turnfiles.Observes, w.Store.Project()) {
 		left, err := proc.Carrying(agent.TurnVariable, invocation)

@@ -13,10 +13,10 @@ import (
 	"nbs-worker/internal/store/journal"
 )
 
-// observe has the finished turns of a conversation observed, and takes one announcement for each: a hook is called
-// before claude has written its turn down. It takes all when the transcript has grown since and no turn is open: then
-// nothing is to come. unfinished reports whether something is. What keeps an observer from its work is no error: it is
-// noted, and tried again later.
+// observe sends the finished turns of a conversation to its observer, and takes one announcement for each: a hook is
+// called before claude has written its turn. It takes all announcements if the transcript has grown since and no turn
+// is open: then nothing more will come. unfinished reports whether something will. A failure of an observer is not an
+// error: it is recorded, and the turn is tried again later.
 func (w *Worker) observe(ctx context.Context, t target) (unfinished bool, err error) {
 	if on, err := w.isOnStill(t); err != nil || !on {
 		delete(w.owed, t.id)
@@ -34,8 +34,8 @@ func (w *Worker) observe(ctx context.Context, t target) (unfinished bool, err er
 	return taken < len(t.announced), w.Store.Spool().Take(t.announced[:taken]...)
 }
 
-// observeTurns has the finished turns observed, and returns them, and whether the transcript has grown since they were
-// announced.
+// observeTurns sends the finished turns to the observer, and returns them. grown reports whether the transcript has
+// grown since they were announced.
 func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, grown bool, err error) {
 	file, found, err := w.transcript(t)
 	if err != nil || !found {
@@ -87,7 +87,7 @@ func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, gr
 	return read, grown, nil
 }
 
-// observeTurn has a turn observed, and keeps what its observer answers. Errors: *laterError.
+// observeTurn sends a turn to the observer, and stores its answer. Errors: *laterError.
 func (w *Worker) observeTurn(ctx context.Context, t target, of *past.Turn) error {
 	if err := w.checkBudget(ctx); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (w *Worker) observeTurn(ctx context.Context, t target, of *past.Turn) error
 	return nil
 }
 
-// laterError is why a turn is shown to its observer later.
+// laterError is the reason to show a turn to its observer again later.
 type laterError struct {
 	pause
 
@@ -125,12 +125,12 @@ type laterError struct {
 
 func (e *laterError) Error() string { return e.why }
 
-// unfitError is why a turn is passed over.
+// unfitError is the reason to pass a turn over.
 type unfitError struct{ why string }
 
 func (e *unfitError) Error() string { return e.why }
 
-// note notes why a turn is shown later, a *laterError, for people. It returns every other error.
+// note records for people why a turn is shown later, a *laterError. It returns every other error.
 func (w *Worker) note(ctx context.Context, t target, err error) error {
 	later, is := errors.AsType[*laterError](err)
 	if !is {
@@ -151,7 +151,7 @@ func (w *Worker) note(ctx context.Context, t target, err error) error {
 
 const day = "2006-01-02"
 
-// checkBudget refuses to spend more tokens than the user wants to on this day. Errors: *laterError.
+// checkBudget returns an error if the day's tokens are spent. Errors: *laterError.
 func (w *Worker) checkBudget(ctx context.Context) error {
 	now := w.Now().UTC()
 	spent, err := w.Memory.Spend(ctx, now.Format(day), 0)
@@ -164,7 +164,7 @@ func (w *Worker) checkBudget(ctx context.Context) error {
 	}}
 }
 
-// spend adds what a turn has cost.
+// spend adds the tokens of a turn.
 func (w *Worker) spend(ctx context.Context, o *turn.Outcome) error {
 	tokens := o.Usage.Input + o.Usage.Output + o.Usage.CacheRead + o.Usage.CacheCreation
 	w.done.Tokens += tokens
@@ -172,7 +172,7 @@ func (w *Worker) spend(ctx context.Context, o *turn.Outcome) error {
 	return err
 }
 
-// journal writes down what happened to the memory of an agent. If that fails, both are told.
+// journal records in the journal what happened to the memory of an agent. If that fails, it reports both.
 func (w *Worker) journal(ctx context.Context, t target, event, detail string) {
 	if err := w.Store.Journal().Append(ctx, journal.EventOf(&t.record, w.Seconds(), event, detail)); err != nil {
 		w.Said("memory of %s: %s; the journal: %s", t.record.Handle, detail, err)

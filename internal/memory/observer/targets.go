@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/store/spool"
 )
 
-// target is a conversation that may have something new.
+// target is a conversation that may have new text.
 type target struct {
 	record    agent.Record
 	id        agent.SessionID
@@ -23,7 +23,7 @@ type target struct {
 // left reports whether the agent is in another conversation now.
 func (t *target) left() bool { return t.id != t.record.SessionID }
 
-// newest is when the last end of a turn was announced; zero: none was.
+// newest returns when the last end of a turn was announced, or zero if it was not announced.
 func (t *target) newest() (at time.Time) {
 	for _, a := range t.announced {
 		if a.At.After(at) {
@@ -33,7 +33,7 @@ func (t *target) newest() (at time.Time) {
 	return at
 }
 
-// size is the largest size that the transcript had when its hooks were called, in bytes.
+// size returns the largest size that the transcript had when its hooks were called, in bytes.
 func (t *target) size() (size int64) {
 	for _, a := range t.announced {
 		size = max(size, a.Size)
@@ -41,8 +41,9 @@ func (t *target) size() (size int64) {
 	return size
 }
 
-// targets are the conversations that were announced, and those with owed turns; with all, also those that agents are in
-// now, and those that were observed before. Announcements of other conversations are dropped in the end.
+// targets returns the announced conversations, and those with owed turns. With all, it adds the conversations that
+// agents are in now, and those that were observed before. Announcements of other conversations are dropped in the
+// end.
 func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err error) {
 	waiting, err := w.Store.Spool().List()
 	if err != nil || len(waiting) == 0 && !all && len(w.owed) == 0 {
@@ -84,14 +85,14 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 		return !slices.ContainsFunc(targets, func(t target) bool { return t.id == id })
 	})
 	for _, a := range waiting {
-		if w.Now().Sub(a.At) > hopeless { // else its record may be about to move
+		if w.Now().Sub(a.At) > hopeless { // a younger one stays: its record may be about to move
 			err = errors.Join(err, w.Store.Spool().Take(a))
 		}
 	}
 	return targets, err
 }
 
-// observes reports whether an agent is one of this worker's.
+// observes reports whether this worker observes an agent.
 func (w *Worker) observes(handle agent.Handle) bool { return w.Handle == "" || handle.Same(w.Handle) }
 
 // isOn reports whether an agent is to be observed. A planted record does not count.
@@ -100,7 +101,8 @@ func (w *Worker) isOn(r *agent.Record) bool {
 	return r.Memory && allowed
 }
 
-// isOnStill is isOn at this moment: while others are observed, the memory may be switched off or the agent dismissed.
+// isOnStill is isOn at this moment: while other agents are observed, the memory may be switched off or the agent
+// dismissed.
 func (w *Worker) isOnStill(t target) (bool, error) {
 	r, err := w.Store.Load(t.record.Handle)
 	if fail.KindOf(err) == fail.NotFound {
@@ -121,7 +123,7 @@ func apart(waiting []spool.Announcement, r *agent.Record, id agent.SessionID) (o
 	return others, its
 }
 
-// isAnAgents reports whether an agent is in a conversation, or was. It is so, too, when a record cannot be read.
+// isAnAgents reports whether an agent is in a conversation, or was. It also returns true if a record cannot be read.
 func (w *Worker) isAnAgents(id agent.SessionID) bool {
 	handles, err := w.Store.Handles()
 	return err != nil || slices.ContainsFunc(handles, func(handle agent.Handle) bool {
@@ -130,7 +132,7 @@ func (w *Worker) isAnAgents(id agent.SessionID) bool {
 	})
 }
 
-// isKnown reports whether a conversation is looked at without an announcement. A conversation that an agent left before
+// isKnown reports whether a conversation is checked without an announcement. A conversation that an agent left before
 // its memory was switched on is not.
 func (w *Worker) isKnown(ctx context.Context, r *agent.Record, id agent.SessionID) bool {
 	if id == r.SessionID {
@@ -140,7 +142,7 @@ func (w *Worker) isKnown(ctx context.Context, r *agent.Record, id agent.SessionI
 	return err == nil
 }
 
-// transcript finds that of a conversation. Without one, nothing was said yet, or it is gone.
+// transcript finds the transcript of a conversation. If there is no transcript, it was not written yet or is gone.
 func (w *Worker) transcript(t target) (file transcript.File, found bool, err error) {
 	config, err := w.ConfigOf(&t.record)
 	if err != nil {

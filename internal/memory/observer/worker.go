@@ -1,14 +1,14 @@
-// Package observer has the work of agents observed, and keeps the observations: for each conversation of an agent
-// whose memory is on, a separate headless claude is shown the turns that are over, and answers with observations.
+// Package observer observes the work of agents, and keeps the observations. For each conversation of an agent whose
+// memory is on, it shows the finished turns to a separate headless claude, which answers with observations.
 //
-//   - One worker per project. It depends on nobody: what the hooks announce is a hint, the transcripts are found by the
-//     records, and how far each was read is kept with what was observed, in one transaction.
-//   - A worker that is killed loses nothing: a turn of which nothing was stored is observed again, and the next worker
-//     ends what was left running.
-//   - An observer has no tools, no project and no settings but the user's login. What it is shown is framed as data,
-//     and secrets are replaced before.
-//   - The id of an observer is captured when claude names it, before anything it says is stored. Its conversation is
-//     continued within one process only: [memory.ShouldResume].
+//   - One worker per project. It needs no other process: hooks only give hints, and the records name the transcripts.
+//     How far each transcript was read is stored with its observations, in one transaction.
+//   - A worker that is killed loses nothing: a turn without a stored result is observed again, and the next worker
+//     ends the claudes that were left running.
+//   - An observer has no tools, no project and no settings but the user's login. Its input is framed as data, and
+//     secrets are replaced before.
+//   - The id of an observer is stored when claude names it, before any of its answers. Its conversation is continued
+//     within one process only: [memory.ShouldResume].
 //   - After a failure of the API the turn is shown again later. After two answers that do not fit, the turn is passed
 //     over, and the journal says so.
 package observer
@@ -58,7 +58,7 @@ type Process interface {
 	Close(ctx context.Context) error
 }
 
-// Report is what was done.
+// Report counts the results of a run.
 type Report struct {
 	Turns        int // that were observed
 	Observations int // that were stored
@@ -67,7 +67,7 @@ type Report struct {
 	Waiting      []Waiting
 }
 
-// Waiting is a conversation of which not all is observed.
+// Waiting is a conversation with turns that are not observed yet.
 type Waiting struct {
 	Handle    agent.Handle
 	ContentID agent.SessionID
@@ -75,7 +75,7 @@ type Waiting struct {
 	Until     time.Time // when it is tried again; zero: at the next end of a turn
 }
 
-// New makes the worker of a project. The observers have o's environment, without the variables of an agent.
+// New returns the worker of a project. The observers have o's environment, without the variables of an agent.
 func New(o observe.Observer, kept memory.Store) *Worker {
 	return &Worker{
 		Observer: o, Memory: kept, Model: DefaultModel, TokensPerDay: DefaultTokensPerDay, Said: func(string, ...any) {},
@@ -91,8 +91,8 @@ const (
 	hopeless = time.Minute            // the age at which an announcement is given up
 )
 
-// Once observes all that there is to observe now, and returns. What waits for long is in the report.
-// Errors: Conflict when another worker is at it.
+// Once observes all that can be observed now, and returns. The report names what has to wait. Errors: Conflict when
+// another worker runs.
 func (w *Worker) Once(ctx context.Context) (Report, error) {
 	release, err := w.Store.LockMemory(w.Now())
 	if err != nil {
@@ -112,8 +112,8 @@ func (w *Worker) Once(ctx context.Context) (Report, error) {
 	}
 }
 
-// Run observes what the hooks announce, until the context ends. While nothing is announced it sleeps.
-// Errors: Conflict when another worker is at it; [memory.ErrReplaced].
+// Run observes announced conversations, until the context ends. It sleeps between announcements. Errors: Conflict
+// when another worker runs; [memory.ErrReplaced].
 func (w *Worker) Run(ctx context.Context) error {
 	release, err := w.Store.LockMemory(w.Now())
 	if err != nil {
@@ -156,13 +156,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// isOwing reports whether something is left to do that no new announcement will come for.
+// isOwing reports whether there is work for which no new announcement will come.
 func (w *Worker) isOwing() bool {
 	waiting, err := w.Store.Spool().List()
 	return err != nil || len(w.owed) > 0 || slices.ContainsFunc(waiting, func(a spool.Announcement) bool { return w.observes(a.Handle) })
 }
 
-// complain tells what could not be done, once.
+// complain reports an error, once.
 func (w *Worker) complain(err error) {
 	text := ""
 	if err != nil {
@@ -174,8 +174,9 @@ func (w *Worker) complain(err error) {
 	w.said = text
 }
 
-// pass observes what was announced, and what could not be observed before; with all, every conversation that may have
-// something new. unfinished reports whether a turn that was announced a moment ago is not in its transcript yet.
+// pass observes announced conversations, and those that could not be observed before; with all, every conversation
+// that may have new text. unfinished reports whether a turn that was announced a moment ago is not in its transcript
+// yet.
 func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error) {
 	targets, err := w.targets(ctx, all)
 	for _, t := range targets {
@@ -195,7 +196,7 @@ func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error
 	return unfinished, err
 }
 
-// mustWait reports whether a conversation is not to be looked at yet, and notes why.
+// mustWait reports whether a conversation must not be observed yet, and records why.
 func (w *Worker) mustWait(t target) bool {
 	held := w.rest
 	if o := w.observers[t.id]; o != nil && !w.rest.lasts(w.Now()) {
@@ -213,7 +214,7 @@ func (w *Worker) waits(t target, p pause) {
 	w.done.Waiting = append(w.done.Waiting, Waiting{Handle: t.record.Handle, ContentID: t.id, Why: p.why, Until: p.until})
 }
 
-// pause is a time in which nothing is tried.
+// pause is a time without attempts.
 type pause struct {
 	until    time.Time
 	why      string

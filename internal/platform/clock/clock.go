@@ -1,4 +1,4 @@
-// Package clock is time as programs wait for it.
+// Package clock waits for a time.
 package clock
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Sleep waits for a time. Errors: the context's.
+// Sleep waits for a duration. Errors: the context's.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

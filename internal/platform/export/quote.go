@@ -8,14 +8,14 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// command is a command line of a unit. systemd expands a '$' in the arguments, and takes it as it is
-// in the path of the program.
+// command returns a command line of a unit. systemd expands a '$' in the arguments, but not in the path of the
+// program.
 func command(program string, args ...string) string {
 	words := agent.Mapped(args, func(arg string) string { return strings.ReplaceAll(setting(arg), "$", "$$") })
 	return strings.Join(append([]string{setting(program)}, words...), " ")
 }
 
-// setting is one word of a unit's setting. '%' begins a specifier everywhere.
+// setting returns one word of a unit's setting. '%' begins a specifier everywhere.
 func setting(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) && r != '=' }) {
 		return word
@@ -40,7 +40,7 @@ func setting(word string) string {
 	return b.String()
 }
 
-// text is what a person reads in a unit, on one line.
+// text returns a text for people in a unit, on one line.
 func text(s string) string {
 	line := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError || r == '\\' {
@@ -51,7 +51,8 @@ func text(s string) string {
 	return strings.ReplaceAll(line, "%", "%%")
 }
 
-// pattern is a path of a condition, which has no quotes: for a character that cannot stand there it has a '?'.
+// pattern returns a path of a condition. A condition has no quotes, so a '?' replaces each character that cannot be
+// written there.
 func pattern(path string) string { return text(strings.ReplaceAll(path, "[", "?")) }
 
 func isPlain(r rune) bool {

@@ -1,9 +1,8 @@
 // Package export writes what service managers need to run a team: units of systemd for one user.
 //
-//   - A unit holds paths and settings, and no secret: secrets are for a file of the user's that the
-//     units read.
+//   - A unit has paths and settings, and no secret: the units read secrets from a file of the user.
 //   - The tmux server has a service of its own: the end of another service must not end the agents.
-//   - Quoting keeps a path as it is, whatever characters it has.
+//   - Quoting keeps each path unchanged, whatever characters it has.
 //
 // The package knows no agents, and starts nothing.
 package export
@@ -19,25 +18,25 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Systemd is what the units of a project say.
+// Systemd is the input for the units of a project.
 type Systemd struct {
 	Program string   // absolute path of nbs-worker
 	Tmux    string   // absolute path of tmux
 	Project string   // absolute path of the project root
 	Socket  string   // of the tmux server: a name, or a path; "" for the user's own
 	Pause   string   // absolute path of the mark of a pause
-	Policy  string   // absolute path of the policy of watch; "" for none
+	Policy  string   // absolute path of the policy of watch; "": no policy
 	Env     []string // NAME=value, that the services need
 }
 
-// Unit is a file of systemd's.
+// Unit is a file for systemd.
 type Unit struct{ Name, Text string }
 
-// mark is the first line of each unit: a file with another one is somebody else's.
+// mark is the first line of each unit. A file with another first line was not written by this program.
 const mark = "# Made by nbs-worker export systemd; made again, it is replaced.\n"
 
-// Units are the tmux server of the agents, their recovery at boot, the watch, and the server of conversations. Errors: BadInput
-// for a program whose path systemd cannot run.
+// Units returns the units of the agents' tmux server, their recovery at boot, the watch, and the server of
+// conversations. Errors: BadInput for a program whose path systemd cannot run.
 func (s Systemd) Units() ([]Unit, error) {
 	for _, program := range []string{s.Program, s.Tmux} {
 		if strings.ContainsFunc(program, func(r rune) bool { return strings.ContainsRune("\"'\\", r) || r < ' ' || r == 0x7f }) {
@@ -64,7 +63,8 @@ func (s Systemd) serverName() string {
 	return "nbs-tmux-" + s.Socket + ".service"
 }
 
-// projectName is the project in names of units. Its hash differs for projects whose folders have the same name.
+// projectName returns the name of the project in names of units. It has a hash, which differs for projects whose
+// folders have the same name.
 func (s Systemd) projectName() string {
 	plain := strings.Map(func(r rune) rune {
 		if isPlain(r) && r != '/' {
@@ -181,7 +181,7 @@ WantedBy=default.target
 `, text(s.Project), s.environment()+environmentFile, s.worker("serve"))
 }
 
-// environmentFile names a file that is read when it is there: keys of the API and the like are no part of a unit.
+// environmentFile names a file that is read if it exists: API keys and the like must not be in a unit.
 const environmentFile = "EnvironmentFile=-%E/nbs-worker/environment\n"
 
 func (s Systemd) environment(more ...string) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write puts the units into a folder, which is made where there is none, and returns their paths.
-// Errors: Conflict when a file that we have not written is in the place of one; then none is written.
+// Write writes the units into a folder, which it creates if needed, and returns their paths. Errors: Conflict when a
+// unit's path has a file that this program did not write; then no unit is written.
 func Write(dir string, units []Unit) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

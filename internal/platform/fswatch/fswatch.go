@@ -1,7 +1,7 @@
 // Package fswatch reports changes without polling: files that are replaced, folders that come and
-// go, processes that end. Whoever waits for one sleeps in the kernel.
+// go, processes that end. A caller that waits for one sleeps in the kernel.
 //
-// It knows no agents: its callers look at what a change means.
+// It knows no agents: its callers decide what a change means.
 package fswatch
 
 import (
@@ -20,8 +20,8 @@ import (
 	"nbs-worker/internal/platform/proc"
 )
 
-// Watch reports files that changed and processes that ended. It watches folders, not files,
-// which are replaced by renaming.
+// Watch reports files that changed and processes that ended. It watches folders, not files: files are replaced by
+// renaming.
 type Watch struct {
 	files *fsnotify.Watcher
 	dirs  map[string]bool // all that were asked for
@@ -34,7 +34,7 @@ type Watch struct {
 	endings map[agent.Identified]*proc.Ending // nil for one that has ended: it is not asked for again
 }
 
-// New watches nothing yet.
+// New returns a watch of nothing.
 func New() (*Watch, error) {
 	files, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -57,12 +57,12 @@ func (w *Watch) Close() {
 	_ = w.files.Close()
 }
 
-// File watches the folder of a file. To watch it again costs one system call, which picks up a
-// folder that was replaced.
+// File watches the folder of a file. To watch it again costs one system call, and watches a folder that has replaced
+// the old one.
 func (w *Watch) File(path string) error { return w.Folder(filepath.Dir(path)) }
 
-// Entry watches whether a folder is removed from the one above it, or together with that one.
-// Nothing else in the one above is reported.
+// Entry watches whether a folder is removed from its parent, or together with it. Other changes in the parent are not
+// reported.
 func (w *Watch) Entry(dir string) error {
 	above, err := w.nearest(filepath.Dir(dir))
 	if err == nil {
@@ -71,7 +71,7 @@ func (w *Watch) Entry(dir string) error {
 	return err
 }
 
-// Folder watches a folder, also one that is not there yet.
+// Folder watches a folder, which need not exist yet.
 func (w *Watch) Folder(dir string) error {
 	w.dirs[dir] = true
 	for {
@@ -104,13 +104,13 @@ func (w *Watch) nearest(dir string) (string, error) {
 	}
 }
 
-// below is the child of an ancestor on the way to dir.
+// below returns the child of an ancestor on the way to dir.
 func below(ancestor, dir string) string {
 	next, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(dir, ancestor), "/"), "/")
 	return filepath.Join(ancestor, next)
 }
 
-// Rebuilds reports whether an event is of a watched folder itself, or of one that was missing.
+// Rebuilds reports whether an event is about a watched folder itself, or about one that was missing.
 func (w *Watch) Rebuilds(event fsnotify.Event) bool {
 	if w.dirs[event.Name] {
 		return true
@@ -123,8 +123,8 @@ func (w *Watch) Rebuilds(event fsnotify.Event) bool {
 	return false
 }
 
-// Change returns when a file has changed since the watch began or since the last call. It
-// takes a burst of changes for one. Errors: that of the context; those of [Failed].
+// Change waits until a file has changed since the watch began or since the last call. It treats a burst of changes as
+// one. Errors: that of the context; those of [Failed].
 func (w *Watch) Change(ctx context.Context) error {
 	for changed := false; !changed; {
 		select {
@@ -148,16 +148,16 @@ func (w *Watch) Change(ctx context.Context) error {
 	}
 }
 
-// Events are the changes of files; [Watch.Rebuilds] tells of which folders are to be watched anew.
+// Events returns the changes of files. [Watch.Rebuilds] reports which folders must be watched again.
 func (w *Watch) Events() <-chan fsnotify.Event { return w.files.Events }
 
-// Errors are what prevents the watch of files.
+// Errors returns the errors of the watch of files.
 func (w *Watch) Errors() <-chan error { return w.files.Errors }
 
-// Ended are the processes that have ended, of those that were asked for.
+// Ended returns the watched processes that have ended.
 func (w *Watch) Ended() <-chan agent.Identified { return w.ended }
 
-// Process has [Watch.Ended] report the end of a process that was seen to run.
+// Process watches a process that was seen to run: [Watch.Ended] will report its end.
 func (w *Watch) Process(id agent.Identified) error {
 	if _, asked := w.endings[id]; asked || id.PID == 0 {
 		return nil
@@ -179,7 +179,7 @@ func (w *Watch) Process(id agent.Identified) error {
 	return nil
 }
 
-// Forget lets go of a process that has ended.
+// Forget stops the watch of a process that has ended.
 func (w *Watch) Forget(id agent.Identified) {
 	if ending := w.endings[id]; ending != nil {
 		_ = ending.Close()
@@ -187,7 +187,7 @@ func (w *Watch) Forget(id agent.Identified) {
 	w.endings[id] = nil
 }
 
-// Failed adds to an error of a watch which limit of the kernel was reached.
+// Failed adds to an error of a watch the limit of the kernel that was reached.
 func Failed(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

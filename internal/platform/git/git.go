@@ -1,10 +1,10 @@
 // Package git asks git about a folder that must not be part of any repository, such as .nbs.
 //
-// A repository comes from anywhere, and its configuration decides how git works. Git is therefore
-// started without the caller's GIT_ variables, without the programs that a repository may have it
-// run, and only with commands that change no work tree and no index.
+// A repository may come from a stranger, and its configuration decides how git works. So git is
+// started without the caller's GIT_ variables, and without programs that a repository may name. It
+// runs only commands that change no work tree and no index.
 //
-// The package knows nothing of what is in the folder and imports no other of the program.
+// The package does not know what is in the folder. It imports no other package of this program.
 package git
 
 import (
@@ -22,8 +22,8 @@ type Folder struct {
 	Env    []string // the caller's environment
 }
 
-// Unignored reports whether git would add what is put into the folder; false where there is no git,
-// or no repository.
+// Unignored reports whether git would add new files of the folder. It returns false if there is no git or no
+// repository.
 func (f Folder) Unignored(ctx context.Context) bool {
 	_, code, err := f.run(ctx, "check-ignore", "--quiet", "--no-index", "--", f.Name+"/sessions/a.json")
 	const notIgnored = 1 // 128: it is no repository
@@ -46,8 +46,8 @@ const limit = 5 * time.Second
 func (f Folder) run(ctx context.Context, args ...string) (out string, code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	// core.fsmonitor names a program to run. A bare repository without a .git is not accepted: plain
-	// files of a project, as any tool may write them, would make one.
+	// core.fsmonitor names a program to run. A bare repository without a .git is refused: any tool could create one
+	// from plain files of a project.
 	safe := []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"}
 	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = f.Parent, f.environment(), time.Second
@@ -58,7 +58,7 @@ func (f Folder) run(ctx context.Context, args ...string) (out string, code int, 
 	return string(text), 0, err
 }
 
-// environment is what git needs to find itself and its user's configuration, which says whose
+// environment returns the variables with which git finds itself and its user's configuration, which says whose
 // repositories are safe. Missing objects are not fetched: the repository names the program for that.
 func (f Folder) environment() []string {
 	env := []string{"LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}

@@ -1,4 +1,4 @@
-// Package notify tells a program of the user's what has happened: one JSON object on its standard
+// Package notify runs a program of the user with a message: one JSON object on its standard
 // input.
 //
 //   - The program is run without a shell, in a folder of no project, with a few variables and no
@@ -23,13 +23,13 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Program is a program of the user's.
+// Program is a program of the user.
 type Program struct {
 	Argv  []string // its path, and arguments
 	Limit time.Duration
 }
 
-// passed are the variables that a program gets: those by which it reaches the user.
+// passed are the variables that a program gets: those through which it reaches the user.
 var passed = []string{
 	"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
 	"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY",
@@ -68,7 +68,7 @@ func environment() []string {
 	return env
 }
 
-// tail keeps the last of what is written to it.
+// tail keeps the end of what is written to it.
 type tail struct{ text []byte }
 
 const tailLimit = 300 // bytes

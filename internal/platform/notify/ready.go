@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Ready tells the service manager that the service is at work, or nothing when none has set
-// NOTIFY_SOCKET. It unsets the variable: a child that inherited it could speak for the service.
+// Ready reports to the service manager that the service is ready. It does nothing if NOTIFY_SOCKET is not set. It
+// unsets the variable: a child that inherited it could speak for the service.
 func Ready() error {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {

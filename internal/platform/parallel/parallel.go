@@ -1,4 +1,4 @@
-// Package parallel does many small things at once.
+// Package parallel runs many small calls at once.
 package parallel
 
 import (

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BootTime is when this machine came up, in whole seconds, by its clock as it is now.
+// BootTime returns when this machine came up, in whole seconds, by its present clock.
 func BootTime() (time.Time, error) {
 	stat, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -25,7 +25,7 @@ func BootTime() (time.Time, error) {
 	return time.Time{}, errors.New("/proc/stat has no btime")
 }
 
-// Age is how long ago a process started. Errors: [os.ErrNotExist].
+// Age returns how long ago a process started. Errors: [os.ErrNotExist].
 func Age(pid int) (time.Duration, error) {
 	stat, err := readStat(pid)
 	if err != nil {
@@ -39,6 +39,5 @@ func Age(pid int) (time.Duration, error) {
 	return time.Duration(up.Nano()) - started, nil
 }
 
-// ticksPerSecond is the unit that all Linux machines show to programs, whatever the
-// kernel itself counts by.
+// ticksPerSecond is the clock rate that Linux shows to programs on all machines, whatever the kernel itself uses.
 const ticksPerSecond = 100

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// oomFile is the file in which the kernel counts the processes that it killed in the memory
-// cgroup of a process; "" when there is none.
+// oomFile returns the file in which the kernel counts the processes that it killed in the memory cgroup of a process,
+// or "" if it does not exist.
 func oomFile(pid int) string {
 	group, v2 := memoryCgroup(pid)
 	folder := cgroupFolder(group, v2)
@@ -42,7 +42,7 @@ func memoryCgroup(pid int) (group string, v2 bool) {
 	return group, v2
 }
 
-// cgroupFolder is the folder in which a cgroup can be seen, or "".
+// cgroupFolder returns the folder in which a cgroup can be seen, or "".
 func cgroupFolder(group string, v2 bool) string {
 	mounts, err := os.ReadFile(oomPath("/proc/self/mountinfo"))
 	if err != nil {
@@ -54,7 +54,7 @@ func cgroupFolder(group string, v2 bool) string {
 		if !found || len(fields) < 5 || len(kind) < 3 || !holdsMemory(kind, v2) {
 			continue
 		}
-		// In a container the mount may show a part of the tree only.
+		// In a container the mount may show only a part of the tree.
 		inside, below := strings.CutPrefix(group, strings.TrimSuffix(unescape(fields[3]), "/"))
 		if below && (inside == "" || inside[0] == '/') && !strings.Contains(inside, "/..") {
 			return filepath.Join(unescape(fields[4]), inside)
@@ -63,8 +63,7 @@ func cgroupFolder(group string, v2 bool) string {
 	return ""
 }
 
-// holdsMemory reports whether a mount is of the cgroups that limit memory. kind is type,
-// source and options.
+// holdsMemory reports whether a mount has the cgroups that limit memory. kind is type, source and options.
 func holdsMemory(kind []string, v2 bool) bool {
 	if v2 {
 		return kind[0] == "cgroup2"
@@ -72,7 +71,7 @@ func holdsMemory(kind []string, v2 bool) bool {
 	return kind[0] == "cgroup" && slices.Contains(strings.Split(kind[2], ","), "memory")
 }
 
-// unescape undoes the escapes of mountinfo for characters that would end a field.
+// unescape undoes mountinfo's escapes for characters that would end a field.
 func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }

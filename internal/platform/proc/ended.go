@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ending waits for the end of a process without looking at the clock: its pidfd becomes
-// readable, and the runtime's poller wakes whoever reads.
+// Ending waits for the end of a process without polling: its pidfd becomes readable, and the runtime's poller wakes
+// the reader.
 type Ending struct{ pidfd *os.File }
 
-// AwaitEnd opens the process that has the pid now. A caller that wants a certain process checks
-// its identity after the call. Errors: [os.ErrNotExist] when no process has the pid.
+// AwaitEnd opens the process that has the pid now. A caller that wants a specific process checks its identity after
+// the call. Errors: [os.ErrNotExist] when no process has the pid.
 func AwaitEnd(pid int) (*Ending, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -21,13 +21,13 @@ func AwaitEnd(pid int) (*Ending, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("pidfd_open", err)
 	}
-	if err := unix.SetNonblock(fd, true); err != nil { // else os.NewFile does not use the poller
+	if err := unix.SetNonblock(fd, true); err != nil { // without it os.NewFile does not use the poller
 		return nil, errors.Join(os.NewSyscallError("fcntl", err), unix.Close(fd))
 	}
 	return &Ending{pidfd: os.NewFile(uintptr(fd), "pidfd")}, nil
 }
 
-// Wait returns when the process has ended: nil then, an error after Close.
+// Wait waits until the process has ended, and returns nil then. After Close it returns an error.
 func (e *Ending) Wait() error {
 	raw, err := e.pidfd.SyscallConn()
 	if err != nil {
@@ -40,5 +40,5 @@ func (e *Ending) Wait() error {
 	})
 }
 
-// Close lets go of the process and ends Wait.
+// Close releases the process and ends Wait.
 func (e *Ending) Close() error { return e.pidfd.Close() }

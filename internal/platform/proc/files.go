@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Files is how many files a process has open and may have.
+// Files counts the open files of a process, and names their limits.
 type Files struct {
 	Open       int
 	Soft, Hard int // limits; the process may raise the first to the second
 }
 
-// Full reports whether a server has no descriptor left for one more client, which takes three.
+// Full reports whether a server has no descriptors left for one more client, which needs three.
 func (f Files) Full() bool { return f.Open+3 > f.Soft }
 
 // FilesOf counts the open files of a process. Errors also for a process of another
@@ -38,8 +38,8 @@ func FilesOf(pid int) (Files, error) {
 	return Files{}, fmt.Errorf("process %d: no limit of open files", pid)
 }
 
-// countOpen takes the size of the folder, which since Linux 6.2 is the number of open files, and
-// lists it only on an older kernel: a tmux server has a thousand.
+// countOpen reads the number of open files from the size of the folder, as Linux 6.2 and later show it. Only on an
+// older kernel it lists the folder: a tmux server has a thousand files.
 func countOpen(fds string) (int, error) {
 	dir, err := os.Open(fds)
 	if err != nil {
@@ -72,8 +72,8 @@ func Opened(pid int, path string) (bool, error) {
 	return false, nil
 }
 
-// parseLimit reads "Max open files            1024                 4096                 files".
-// A limit on open files is a number: the kernel knows no unlimited one.
+// parseLimit reads "Max open files            1024                 4096                 files". A limit on open files
+// is a number: the kernel has no unlimited one.
 func parseLimit(line string) (soft, hard int, ok bool) {
 	rest, found := strings.CutPrefix(line, "Max open files")
 	fields := strings.Fields(rest)

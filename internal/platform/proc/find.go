@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Carrying returns the live processes of this user in whose start environment the variable
-// has the value. What another user puts there says nothing, though root can read it.
+// Carrying returns the live processes of this user in whose start environment the variable has the value. A process
+// of another user does not count, although root could read its environment.
 func Carrying(name, value string) ([]agent.Identity, error) {
 	return ours(func(pid int) bool {
 		got, ok := Variable(pid, name)
@@ -17,9 +17,8 @@ func Carrying(name, value string) ([]agent.Identity, error) {
 	})
 }
 
-// Find returns the live processes of this user that have the word anywhere in their arguments, and
-// whose arguments match. The word keeps the search through all processes short. Processes of
-// another user do not count, whatever their name.
+// Find returns the live processes of this user that have the word in their arguments, and whose arguments match. The
+// word makes the search through all processes fast. Processes of another user do not count, whatever their name.
 func Find(word string, match func(cmdline []string) bool) ([]agent.Identity, error) {
 	return ours(func(pid int) bool {
 		cmdline, err := readProc(pid, "cmdline")
@@ -27,8 +26,8 @@ func Find(word string, match func(cmdline []string) bool) ([]agent.Identity, err
 	})
 }
 
-// ours are the live processes of this user that match. What matched is asked again when it is identified: another
-// process may have got the pid in between.
+// ours returns the live processes of this user that match. It calls match again after it has identified a process:
+// another process may have got the pid in between.
 func ours(match func(pid int) bool) ([]agent.Identity, error) {
 	pids, err := pids()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Flocks are the holders of the files that are locked with flock, as far as they are in this pid
-// namespace, by the device and inode of the file as /proc/locks writes them.
+// Flocks returns the pid of the holder of each file that is locked with flock, if the holder is in this pid
+// namespace. The keys are device and inode of the file as /proc/locks writes them.
 func Flocks() (map[string]int, error) {
 	text, err := os.ReadFile("/proc/locks")
 	if err != nil {
@@ -16,8 +16,8 @@ func Flocks() (map[string]int, error) {
 	return parseLocks(string(text)), nil
 }
 
-// parseLocks reads lines such as "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF". A line
-// with an arrow is of a process that waits for the lock.
+// parseLocks reads lines such as "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF". A line with an arrow is about a
+// process that waits for the lock.
 func parseLocks(text string) map[string]int {
 	const words = 8
 	holders := map[string]int{}

@@ -11,16 +11,17 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Handle is one process by its pidfd: a signal cannot reach another process that
-// gets the pid between a check and the signal.
+// Handle refers to one process by its pidfd. If another process gets the pid between a check and a signal, the signal
+// does not reach it.
 type Handle struct{ pidfd int }
 
-// Open takes hold of the identified process. When it is not Alive, the handle is nil.
+// Open opens the identified process. The handle is nil if the process is not Alive.
 func Open(id agent.Identity) (*Handle, Liveness, error) {
 	if liveness, err := Check(id); liveness != Alive {
 		return nil, liveness, err
 	}
-	// The pidfd is opened before the check that counts: that is a check of the very process that it holds.
+	// The pidfd is opened before the check that counts, so the check is about the very process that the pidfd refers
+	// to.
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return nil, Gone, nil
@@ -34,10 +35,10 @@ func Open(id agent.Identity) (*Handle, Liveness, error) {
 	return &Handle{pidfd: fd}, Alive, nil
 }
 
-// Close lets go of the process.
+// Close releases the process.
 func (h *Handle) Close() error { return unix.Close(h.pidfd) }
 
-// Signal sends a signal to that very process. One that has ended is no error.
+// Signal sends a signal to that very process. It returns no error if the process has ended.
 func (h *Handle) Signal(signal unix.Signal) error {
 	err := unix.PidfdSendSignal(h.pidfd, signal, nil, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -46,7 +47,8 @@ func (h *Handle) Signal(signal unix.Signal) error {
 	return os.NewSyscallError("pidfd_send_signal", err)
 }
 
-// Wait returns when the process has ended: nil then, else the context's error.
+// Wait waits until the process has ended, and returns nil then. If the context ends first, it returns the context's
+// error.
 func (h *Handle) Wait(ctx context.Context) error {
 	const slice = 50 * time.Millisecond // how late a cancelled context may be noticed
 	for {
@@ -64,8 +66,7 @@ func (h *Handle) Wait(ctx context.Context) error {
 	}
 }
 
-// WaitGone waits for a process to end, as long as the patience lasts. The caller checks whether it
-// did.
+// WaitGone waits at most for the patience until a process has ended. The caller checks whether it did.
 func WaitGone(ctx context.Context, id agent.Identity, patience time.Duration) {
 	if patience <= 0 {
 		return

@@ -7,10 +7,10 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Liveness is whether a process that was identified once is still there.
+// Liveness is whether an identified process still exists.
 type Liveness int
 
-// Unsure is the zero value: a question that was not answered is not a death.
+// Unsure is the zero value: a failed query does not mean that the process has ended.
 const (
 	Unsure  Liveness = iota // the query failed
 	Alive                   // that very process runs
@@ -18,14 +18,14 @@ const (
 	Foreign                 // it belongs to another host or pid namespace: not to be judged from here
 )
 
-// Check reports whether the identified process lives, by all that identifies it.
+// Check reports whether the identified process lives. It compares the whole identity.
 func Check(id agent.Identity) (Liveness, error) {
 	liveness, _, err := CheckEnding(id)
 	return liveness, err
 }
 
-// CheckEnding is [Check], and reports whether a process that is Alive has been killed or is exiting:
-// it does nothing any more, and will be gone as soon as the kernel gets to it.
+// CheckEnding is [Check]. It also reports whether a process that is Alive has been killed or is exiting: it does
+// nothing any more, and the kernel will soon remove it.
 func CheckEnding(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	if liveness, err := checkPlace(id); liveness != Alive {
 		return liveness, false, err
@@ -49,15 +49,14 @@ func IsGone(id agent.Identity) bool {
 	return liveness == Gone
 }
 
-// HasEnded reports whether a process was seen to have ended, or to have been killed or to exit: it does
-// nothing any more.
+// HasEnded reports whether a process was seen to have ended, or to have been killed or to be exiting: it does nothing
+// any more.
 func HasEnded(id agent.Identity) bool {
 	liveness, ending, _ := CheckEnding(id)
 	return liveness == Gone || liveness == Alive && ending
 }
 
-// IsEnding reports whether the process of a pid has ended, waited for or not, or is about to because
-// SIGKILL was sent to it.
+// IsEnding reports whether the process with a pid has ended, waited for or not, or has been sent SIGKILL.
 func IsEnding(pid int) bool {
 	stat, err := readKilled(pid)
 	return errors.Is(err, os.ErrNotExist) || err == nil && stat.ending()
@@ -81,8 +80,8 @@ func checkPlace(id agent.Identity) (Liveness, error) {
 	return Alive, nil
 }
 
-// checkInode compares the inode of the pid's pidfd. known is false where the record has none, or
-// the kernel did not answer.
+// checkInode compares the inode of the pid's pidfd. known is false if the record has no inode, or the kernel did not
+// answer.
 func checkInode(id agent.Identity) (liveness Liveness, known bool) {
 	if id.PidfdInode == 0 {
 		return Unsure, false
@@ -97,7 +96,7 @@ func checkInode(id agent.Identity) (liveness Liveness, known bool) {
 	return Alive, true
 }
 
-// checkStart compares when the process started.
+// checkStart compares the start time of the process.
 func checkStart(id agent.Identity) (liveness Liveness, ending bool, err error) {
 	stat, err := readKilled(id.PID)
 	if errors.Is(err, os.ErrNotExist) {

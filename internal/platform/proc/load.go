@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Load returns how many processes ran or wanted to run, on the average of the last minute, and on how many cores;
-// 0 where that is not known.
+// Load returns the average number of processes that ran or wanted to run in the last minute, and the number of cores.
+// Both are 0 if that is not known.
 func Load() (load float64, cores int) {
 	const one = 1 << 16 // of the kernel's fixed-point numbers
 	var info unix.Sysinfo_t

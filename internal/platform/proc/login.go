@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Logins is what the login manager of a machine does with processes when a person logs
-// out, as its files tell.
+// Logins reads from the login manager's files what it does with processes when a person logs out.
 type Logins struct{ Root fs.FS } // "/", or what stands in for it
 
 // Systemd reports whether systemd runs the machine.
@@ -16,7 +15,7 @@ func (l Logins) Systemd() bool {
 	return err == nil
 }
 
-// Lingers reports whether the services of a user outlive his last session.
+// Lingers reports whether the services of a user outlive their last session.
 func (l Logins) Lingers(user string) bool {
 	if !fs.ValidPath(user) {
 		return false
@@ -25,9 +24,9 @@ func (l Logins) Lingers(user string) bool {
 	return err == nil
 }
 
-// KillsSessions reports whether the end of a login kills the processes of its session. known
-// is false where the files do not say. What a distribution ships names its own default in a
-// comment; a folder of drop-ins goes before the file beside it.
+// KillsSessions reports whether the end of a login kills the processes of its session. known is false if the files do
+// not say. A distribution's file names its own default in a comment. A folder of drop-ins takes precedence over the
+// file beside it.
 func (l Logins) KillsSessions() (kills, known bool) {
 	for _, base := range []string{"usr/lib/systemd/logind.conf", "run/systemd/logind.conf", "etc/systemd/logind.conf"} {
 		l.readKills(base, &kills, &known)
@@ -66,8 +65,8 @@ func isYes(value string) bool {
 	return false
 }
 
-// Cgroup is the control group of a process, such as
-// "/user.slice/user-1000.slice/session-3.scope"; "" when it cannot be told.
+// Cgroup returns the control group of a process, such as "/user.slice/user-1000.slice/session-3.scope", or "" if it
+// is not known.
 func Cgroup(pid int) string {
 	text, err := readProc(pid, "cgroup")
 	if err != nil {

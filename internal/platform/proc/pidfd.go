@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pidfsMagic marks the file system of pidfds, since Linux 6.9. Before it, all pidfds of a
-// machine had one inode.
+// pidfsMagic marks the file system of pidfds, which Linux has since 6.9. Before that, all pidfds of a machine had one
+// inode.
 const pidfsMagic = 0x50494446
 
-// inode returns the inode of a process's pidfd, which since Linux 6.9 no other process has
-// until the next boot, and whether the process has ended. A call costs a quarter of reading
-// /proc/<pid>/stat, which adds up the times of all threads. Errors: [os.ErrNotExist].
+// inode returns the inode of a process's pidfd, and whether the process has ended. Since Linux 6.9 no other process
+// has the inode until the next boot. A call costs a quarter of reading /proc/<pid>/stat, which adds up the times of
+// all threads. Errors: [os.ErrNotExist].
 func inode(pid int) (inode uint64, ended bool, err error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -35,7 +35,7 @@ func inode(pid int) (inode uint64, ended bool, err error) {
 	return stat.Ino, n > 0, nil
 }
 
-// uniqueInode is the inode of a process's pidfd where no other process has it, else 0.
+// uniqueInode returns the inode of a process's pidfd if no other process has it, or 0.
 func uniqueInode(pid int) uint64 {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -22,14 +22,14 @@ import (
 	"nbs-worker/internal/platform/smallfile"
 )
 
-// here is what all processes that this program can see have in common.
+// here has the facts that all processes that this program can see share.
 type here struct {
 	bootID string
 	pidNS  uint64
 	host   string
 }
 
-// place is read once: none of it changes while a process lives.
+// place is read once: it does not change while a process lives.
 var place = onceRead(func() (here, error) {
 	boot, err := smallfile.Read("/proc/sys/kernel/random/boot_id", procLimit)
 	if err != nil {
@@ -43,7 +43,8 @@ var place = onceRead(func() (here, error) {
 	return here{bootID: bootID(boot), pidNS: ns.Sys().(*syscall.Stat_t).Ino, host: host}, err
 })
 
-// onceRead keeps what was read, and reads again after an error: a process with too many open files may live for weeks.
+// onceRead keeps what was read, and reads again after an error: a process with too many open files may live for
+// weeks.
 func onceRead[T any](read func() (T, error)) func() (T, error) {
 	var known atomic.Pointer[T]
 	return func() (T, error) {
@@ -65,8 +66,8 @@ func bootID(kernel []byte) string {
 	return cmp.Or(testOnlyBootID, strings.TrimSpace(string(kernel)))
 }
 
-// Identify returns the identity of a live process. Errors: [os.ErrNotExist] when
-// there is none with this pid, or only a zombie.
+// Identify returns the identity of a live process. Errors: [os.ErrNotExist] when no process has this pid, or only a
+// zombie.
 func Identify(pid int) (agent.Identity, error) {
 	where, err := place()
 	if err != nil {
@@ -97,7 +98,7 @@ func Owner(pid int) (uid int, err error) {
 	return int(info.Sys().(*syscall.Stat_t).Uid), nil
 }
 
-// IsOurs reports whether a process is of this user; false when that cannot be read.
+// IsOurs reports whether a process belongs to this user. It returns false if that cannot be read.
 func IsOurs(pid int) bool {
 	uid, err := Owner(pid)
 	return err == nil && uid == os.Geteuid()

@@ -28,7 +28,7 @@ func splitArgs(cmdline []byte) []string {
 	return args
 }
 
-// Name is the kernel's name of a process, at most 15 bytes; "" when it is gone.
+// Name returns the kernel's name of a process, at most 15 bytes, or "" if it has ended.
 func Name(pid int) string {
 	name, err := readProc(pid, "comm")
 	if err != nil {
@@ -37,8 +37,8 @@ func Name(pid int) string {
 	return string(bytes.TrimSpace(name))
 }
 
-// Program is the name of the file that a process runs, also of one that was replaced or
-// removed since; "" when it cannot be told.
+// Program returns the name of the file that a process runs, also of one that was replaced or removed since. It
+// returns "" if that is not known.
 func Program(pid int) string {
 	path, err := os.Readlink(procPath(pid, "exe"))
 	if err != nil {
@@ -47,10 +47,10 @@ func Program(pid int) string {
 	return filepath.Base(strings.TrimSuffix(path, deleted))
 }
 
-// deleted is what the kernel writes after the path of a file that has no name any more.
+// deleted is what the kernel appends to the path of a file that has no name any more.
 const deleted = " (deleted)"
 
-// IsReplaced reports whether the file that a process runs was replaced or removed since the process has started it.
+// IsReplaced reports whether the file that a process runs was replaced or removed since it started.
 func IsReplaced(pid int) bool {
 	path, err := os.Readlink(procPath(pid, "exe"))
 	return err == nil && strings.HasSuffix(path, deleted)
@@ -59,7 +59,7 @@ func IsReplaced(pid int) bool {
 // Cwd returns the working directory of a process.
 func Cwd(pid int) (string, error) { return os.Readlink(procPath(pid, "cwd")) }
 
-// Terminal is the terminal that a process is attached to, as people name it: "pts/3"; "" for none.
+// Terminal returns the terminal of a process in its usual form, "pts/3", or "".
 func Terminal(pid int) string {
 	stat, err := readStat(pid)
 	if err != nil || stat.terminal == 0 {

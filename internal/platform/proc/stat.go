@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/platform/smallfile"
 )
 
-// stat is what is used of /proc/<pid>/stat.
+// stat holds the used fields of /proc/<pid>/stat.
 type stat struct {
 	state      byte
 	ppid       int
@@ -26,9 +26,8 @@ type stat struct {
 // gone reports whether the process has ended and waits only to be reaped.
 func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
 
-// ending reports whether nothing keeps the process from its end any more: SIGKILL has been sent
-// to it, which the kernel delivers to every thread, or it is exiting already. It may still wait
-// for a processor, and for its memory to be freed.
+// ending reports whether the process is certain to end: it was sent SIGKILL, which the kernel delivers to every
+// thread, or it is exiting already. It may still wait for a processor, and for its memory to be freed.
 func (s stat) ending() bool {
 	const exiting, signaled = 0x4, 0x400 // PF_EXITING, PF_SIGNALED
 	return s.gone() || s.flags&(exiting|signaled) != 0 || s.pending&(1<<(syscall.SIGKILL-1)) != 0 || s.exitCode == int(syscall.SIGKILL)
@@ -45,9 +44,9 @@ func readStat(pid int) (read stat, err error) {
 	return read, err
 }
 
-// readKilled is readStat that shows of a process whether SIGKILL was sent to it. The kernel prints a line's
-// flags before its pending signals: a process that takes up the signal in between shows neither. Only one
-// that does not sleep can do so. Before Linux 6.0 the exit code does not tell it either.
+// readKilled is readStat, and also shows whether SIGKILL was sent to the process. The kernel prints a line's flags
+// before its pending signals, so a process that takes up the signal in between shows neither. Only a process that
+// does not sleep can do so. Before Linux 6.0 the exit code does not show it either.
 func readKilled(pid int) (stat, error) {
 	read, err := readStat(pid)
 	if err == nil && read.state != 'S' && !read.ending() {
@@ -74,8 +73,7 @@ const (
 	exitField    = 52
 )
 
-// parseStat reads the fields behind the last ')': the command in front of it may
-// hold blanks and parentheses.
+// parseStat reads the fields behind the last ')': the command before it may contain blanks and parentheses.
 func parseStat(data []byte) (stat, error) {
 	var fields [exitField + 1][]byte // by their numbers, and nothing allocated: a list reads a thousand lines
 	end := bytes.LastIndexByte(data, ')')
@@ -109,8 +107,7 @@ func parseStat(data []byte) (stat, error) {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// procLimit is the most that is read of a file in /proc: an environment may have
-// megabytes.
+// procLimit limits what is read of a file in /proc: an environment may have megabytes.
 const procLimit = 8 << 20 // bytes
 
 func readProc(pid int, file string) ([]byte, error) {

@@ -11,9 +11,9 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// stop ends a process: TERM, up to grace for it to leave, KILL. CONT follows TERM,
-// for a stopped process acts on no TERM. nil means that the process was seen to be
-// gone. A Foreign or Unsure process is left alone and is an error.
+// stop ends a process: it sends TERM, waits up to grace, and sends KILL. CONT follows TERM, because a stopped process
+// does not act on TERM. nil means that the process was seen to be gone. A Foreign or Unsure process is left alone and
+// is an error.
 func stop(ctx context.Context, id agent.Identity, grace time.Duration) error {
 	h, liveness, err := Open(id)
 	switch liveness {
@@ -42,7 +42,7 @@ func stop(ctx context.Context, id agent.Identity, grace time.Duration) error {
 	return nil
 }
 
-// StopAll ends several processes, side by side in time: one grace for all.
+// StopAll ends several processes at the same time, with one grace for all.
 func StopAll(ctx context.Context, ids []agent.Identity, grace time.Duration) error {
 	failures := make(chan error, len(ids))
 	for _, id := range ids {
@@ -55,8 +55,8 @@ func StopAll(ctx context.Context, ids []agent.Identity, grace time.Duration) err
 	return all
 }
 
-// within waits for at most d, also after the caller's interrupt: a process that was
-// signalled is waited for, so that what is reported is what happened.
+// within waits for at most d, even after the caller was interrupted: it waits for a signalled process, so that the
+// report is true.
 func within(ctx context.Context, d time.Duration, wait func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
 	defer cancel()

@@ -16,8 +16,8 @@ func Descendants(pid int) ([]agent.Identity, error) {
 	return below(pid, children), nil
 }
 
-// below identifies the descendants of a process. A child whose pid is another process's since is none, nor is what is
-// below that one.
+// below identifies the descendants of a process. It leaves out a child whose pid has passed to another process, and
+// the descendants of that one.
 func below(pid int, children map[int][]listed) (found []agent.Identity) {
 	queue := children[pid]
 	for len(queue) > 0 {
@@ -35,7 +35,7 @@ func below(pid int, children map[int][]listed) (found []agent.Identity) {
 	return found
 }
 
-// listed is a process as it was when the processes were listed.
+// listed is the state of a process when the processes were listed.
 type listed struct {
 	pid        int
 	startTicks uint64

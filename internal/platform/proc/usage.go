@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Usage is what processes use of the machine.
+// Usage is the use of the machine by processes.
 type Usage struct {
 	RSS        uint64  // resident memory in bytes; shared pages count in each
 	CPUSeconds float64 // user and system, since their start; also of their children that have ended
@@ -16,8 +16,8 @@ type Usage struct {
 	Processes  int
 }
 
-// UsageOf adds up what a process and its descendants use. Those that start or end
-// meanwhile may be left out.
+// UsageOf adds up what a process and its descendants use. Processes that start or end during the call may be left
+// out.
 func UsageOf(pid int) Usage {
 	var sum Usage
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
@@ -34,7 +34,7 @@ func UsageOf(pid int) Usage {
 	return sum
 }
 
-// add counts a process, as far as the kernel tells what it uses.
+// add counts a process, as far as the kernel reports its usage.
 func (u *Usage) add(pid int) {
 	u.Processes++
 	var size, resident uint64 // in pages
@@ -55,9 +55,9 @@ func (u *Usage) add(pid int) {
 	}
 }
 
-// childrenOf asks the kernel for the children of a process. The answer may lack one that
-// was just forked, which is good enough for measuring; for ending what a process leaves
-// behind, [Descendants] looks at all processes. So does this where the kernel lists no children.
+// childrenOf asks the kernel for the children of a process. The answer may lack a child that was just forked. That is
+// good enough for measuring; to end the children of a process, use [Descendants], which looks at all processes.
+// childrenOf does so too if the kernel lists no children.
 func childrenOf(pid int) []int {
 	threads, err := os.ReadDir(procPath(pid, "task"))
 	var children []int

@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Environ is the environment with which a process was started, NAME=VALUE.
+// Environ returns the environment with which a process was started, NAME=VALUE.
 func Environ(pid int) ([]string, error) {
 	data, err := readProc(pid, "environ")
 	if err != nil || len(data) == 0 {
@@ -15,7 +15,7 @@ func Environ(pid int) ([]string, error) {
 	return splitArgs(data), nil
 }
 
-// EnvironOf is the environment with which a process was started; nil when it has ended.
+// EnvironOf returns the environment with which a process was started, or nil if it has ended.
 func EnvironOf(id agent.Identity) []string {
 	env, err := Environ(id.PID)
 	if err != nil || !IsAlive(id) {

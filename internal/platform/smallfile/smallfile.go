@@ -1,6 +1,6 @@
 // Package smallfile reads small files whole, up to a limit.
 //
-// The package knows nothing of what is in the files and imports no other of the program.
+// The package does not know what is in the files. It imports no other package of this program.
 package smallfile
 
 import (
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Read returns the content of a regular file of at most limit bytes. It waits for no pipe.
-// Errors: [os.PathError], with [TooLargeError] or [ErrIrregular] in it.
+// Read returns the content of a regular file of at most limit bytes. It does not wait for a pipe. Errors:
+// [os.PathError], with [TooLargeError] or [ErrIrregular] in it.
 func Read(path string, limit int) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -30,7 +30,7 @@ func Read(path string, limit int) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
-// ReadAll returns what is left of an open file, of at most limit bytes. Errors: those of Read.
+// ReadAll returns the rest of an open file, at most limit bytes. Errors: those of Read.
 func ReadAll(f *os.File, limit int) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err == nil && len(data) > limit {
@@ -42,7 +42,7 @@ func ReadAll(f *os.File, limit int) ([]byte, error) {
 	return data, nil
 }
 
-// ErrIrregular is the error for what is no regular file.
+// ErrIrregular is the error for a file that is not regular.
 var ErrIrregular = errors.New("not a regular file")
 
 // TooLargeError is the error for a file that is larger than its limit in bytes.

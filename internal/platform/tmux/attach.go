@@ -8,8 +8,8 @@ import (
 )
 
 // Attach replaces this process by a tmux client that shows a pane. Inside a client of the same server it switches
-// that client instead. Claude draws in UTF-8: without -u, tmux shows underscores in a locale that is not of UTF-8. It
-// returns only when it fails.
+// that client instead. Claude draws in UTF-8; without -u, tmux shows underscores in a locale without UTF-8. Attach
+// returns only if it fails.
 func (c *Client) Attach(socketPath, paneID string) error {
 	if err := c.check(); err != nil {
 		return err

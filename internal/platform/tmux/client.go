@@ -1,13 +1,13 @@
 // Package tmux runs tmux: a typed client over the binary.
 //
-// tmux evaluates what it is given: #(...) in names and folders runs a command, a
-// word that ends in ';' ends the command, a bare target matches by prefix and by
-// pattern. So nothing that a user wrote goes into a tmux command. Names are made by
-// us, targets are exact ('=name') or ids, and a pane's command is a few fixed words.
+// tmux evaluates its arguments: #(...) in names and folders runs a command, a word that ends
+// in ';' ends the command, a bare target matches by prefix and by pattern. So no text of the
+// user goes into a tmux command. This program makes the names. Targets are exact ('=name') or
+// ids, and a pane's command is a few fixed words.
 //
-// Every call has a deadline: a server that is wedged or stopped answers nobody. One that is known to be
-// stuck is given up early, and any other gets the time that a busy machine needs. One that was silent is
-// not asked again for a while. A call that failed is no statement about an agent.
+// Every call has a deadline: a wedged or stopped server does not answer. A server that is known to be stuck
+// gets a short one, any other the time that a busy machine needs. A server that did not answer is not called
+// again for a while. A failed call proves nothing about an agent.
 // The package knows neither processes nor .nbs.
 package tmux
 
@@ -30,7 +30,7 @@ import (
 // DefaultSocket is the name of the user's own server.
 const DefaultSocket = "default"
 
-// What tmux says when it cannot do what it was asked.
+// The refusals of tmux.
 var (
 	ErrNoServer  = errors.New("no tmux server runs")
 	ErrNoSession = errors.New("no such tmux session")
@@ -51,8 +51,7 @@ type Client struct {
 // the user's default server. Errors: Unfit when tmux is not installed; BadInput.
 func New(socket string) (*Client, error) { return NewServers(noneIsStuck).Client(socket) }
 
-// Client returns a client as [New] does, which shares with the other clients of its
-// server whether that was silent.
+// Client returns a client as [New] does. The clients of one server share whether the server was silent.
 func (s *Servers) Client(socket string) (*Client, error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {
@@ -75,22 +74,21 @@ func (s *Servers) Client(socket string) (*Client, error) {
 	return &Client{binary: binary, socket: []string{"-L", socket}, path: path, server: s.at(path), shared: s}, nil
 }
 
-// run executes one tmux command line and returns its output. dir becomes the
-// working directory of the client, and with it that of a session it makes.
-// Errors: TimedOut when the server is silent.
+// run executes one tmux command line and returns its output. dir becomes the working directory of the client, and of
+// a session that it creates. Errors: TimedOut when the server is silent.
 func (c *Client) run(ctx context.Context, dir string, args ...string) (string, error) {
 	return c.runWithin(ctx, answerLimit, dir, args...)
 }
 
-// runWithin is run with another limit, for what may take longer than an answer.
+// runWithin is run with another limit, for calls that may take longer than an answer.
 func (c *Client) runWithin(ctx context.Context, limit time.Duration, dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return c.begin(ctx, dir, args...)()
 }
 
-// begin starts one tmux command line, and returns what waits for its output until ctx is done. It is to be
-// called once, and soon: an answer that came before ctx was done does not count after that.
+// begin starts one tmux command line, and returns a function that waits for its output until ctx is done. The
+// function must be called once, and soon: after ctx is done, an answer that came before does not count.
 func (c *Client) begin(ctx context.Context, dir string, args ...string) (wait func() (string, error)) {
 	begun := time.Now()
 	process, err := c.start(ctx, dir, args...)
@@ -106,7 +104,7 @@ func (c *Client) begin(ctx context.Context, dir string, args ...string) (wait fu
 	}
 }
 
-// start starts a client, of a server that is not known to be silent.
+// start starts a client, unless its server is known to be silent.
 func (c *Client) start(ctx context.Context, dir string, args ...string) (*process, error) {
 	if err := cmp.Or(c.check(), c.server.wasSilent()); err != nil {
 		return nil, err
@@ -122,7 +120,7 @@ func (c *Client) start(ctx context.Context, dir string, args ...string) (*proces
 	return started, nil
 }
 
-// said is what a client has printed that ended so.
+// said returns the output of a client, or the error that its output or exit shows.
 func (c *Client) said(process *process, exit error) (string, error) {
 	if errors.Is(exit, errFlood) {
 		return "", fail.Errorf(fail.Unfit, "tmux printed without end and was ended").Hint("is it tmux at all? %s -V", c.binary)
@@ -144,8 +142,8 @@ func (c *Client) isStuck() bool {
 	return err == nil && c.shared.isStuck(pid)
 }
 
-// notWaitedFor is the error of a call whose time was over, or that the caller has cancelled, after the client had
-// printed so many bytes.
+// notWaitedFor returns the error of a call that timed out, or that the caller has cancelled, after the client had
+// printed this many bytes.
 func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration, printed int) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fail.Errorf(fail.Interrupted, "tmux was not waited for: %w", ctx.Err())
@@ -153,7 +151,7 @@ func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration, printed
 	return c.server.silentFor(waited, printed)
 }
 
-// check checks a socket that was chosen by path, which tmux itself does not check.
+// check checks a socket that was chosen by path: tmux itself does not check it.
 func (c *Client) check() error {
 	if c.socket[0] != "-S" {
 		return nil
@@ -163,7 +161,7 @@ func (c *Client) check() error {
 
 var errDenied = errors.New("the tmux server refuses this user")
 
-// classify turns what tmux 3.x writes on stderr into an error.
+// classify returns the error for a text of tmux 3.x on stderr.
 func classify(stderr string) error {
 	text := strings.TrimSpace(stderr)
 	for _, known := range []struct {
@@ -188,9 +186,9 @@ func classify(stderr string) error {
 	return fail.Errorf(fail.Failed, "tmux: %s", text)
 }
 
-// neutralEnv is the environment of every client. The first client starts the
-// server, which keeps what it got for ever and hands it to all panes: so it gets
-// no key, no variable of an agent, and not the TMUX of the pane it is called from.
+// neutralEnv returns the environment of every client. The first client starts the server, which keeps that
+// environment for ever and passes it to all panes. So it has no key, no variable of an agent, and not the TMUX of the
+// calling pane.
 func neutralEnv() []string {
 	env := []string{"LC_ALL=C.UTF-8"}
 	for _, name := range []string{"HOME", "PATH", "SHELL", "TERM", "TMUX_TMPDIR", "USER", "LOGNAME", "XDG_RUNTIME_DIR"} {

@@ -8,25 +8,25 @@ import (
 )
 
 const (
-	// answerLimit is how long a server is waited for, at each question. An answer takes some
-	// milliseconds; on a machine that is short of processors, and with many starts at once, seconds.
+	// answerLimit is how long the client waits for each answer of a server. An answer takes some milliseconds; with
+	// too few processors, and many starts at once, it takes seconds.
 	answerLimit = 10 * time.Second
-	// stuckEvery is how often the process of a server that owes an answer is looked at. One that is stuck
-	// then is not waited for any longer.
+	// stuckEvery is how often the client checks the process of a server that owes an answer. If it is stuck, the
+	// client waits no longer.
 	stuckEvery = 2 * time.Second
-	// silence is how long a server that was silent is not asked again. It outlasts every verb that
-	// does not wait for claude; a verb that does asks again.
+	// silence is how long a silent server is not asked again. It outlasts every verb that does not wait for claude; a
+	// verb that waits asks again.
 	silence = 10 * time.Second
 )
 
-// health is what a command knows of one server.
+// health is what a command knows about one server.
 type health struct {
 	mu    sync.Mutex
 	since time.Time // when it was found silent
 	err   error
 }
 
-// silentFor notes that a server gave no answer, or only the beginning of one, and returns the error for that.
+// silentFor records that a server gave no answer, or only the beginning of one, and returns the error for that.
 func (h *health) silentFor(waited time.Duration, printed int) error {
 	const readable = 10 * time.Millisecond
 	waited = waited.Round(readable)
@@ -41,7 +41,7 @@ func (h *health) silentFor(waited time.Duration, printed int) error {
 	return h.err
 }
 
-// wasSilent returns why a server is not asked; nil when it is to be asked.
+// wasSilent returns why a server must not be asked, or nil.
 func (h *health) wasSilent() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// Cursor is where the cursor of a pane is, in characters from the upper left.
+// Cursor is the position of the cursor in a pane, in characters from the upper left.
 type Cursor struct{ X, Y int }
 
 // Styled is what a pane shows, with the attributes of its characters as escape sequences.
@@ -44,12 +44,11 @@ const (
 	unwritten = "unwritten"
 )
 
-// Write gives a text to a pane's program as if it had been typed, and reports whether it did. It does
-// not when another process leads the pane by now, when the leader has ended (a paste ends tmux 3.3a
-// then), when keys go to tmux, because a person scrolls back, or when the cursor is not where it is
-// given. tmux itself checks this, so that nothing can come in between. The text is on no command
-// line, and tmux evaluates none of it; a line feed stays one, and presses no Enter. Other panes that
-// a person has tied to this one get nothing of it.
+// Write pastes a text into a pane's program as if it had been typed, and reports whether it did. It does not if
+// another process leads the pane by now, if the leader has ended (a paste crashes tmux 3.3a then), if the pane is in
+// copy mode, or if the cursor is not at the given place. tmux itself checks this, so nothing can change in between.
+// The text is on no command line, and tmux evaluates none of it. A line feed stays one, and presses no Enter. Panes
+// that a person has synchronized with this one do not get the text.
 func (c *Client) Write(ctx context.Context, pane Pane, text string, cursor *Cursor) (bool, error) {
 	same := func(format string, value int) string { return "#{==:#{" + format + "}," + strconv.Itoa(value) + "}" }
 	reached := "#{&&:" + same("pane_pid", pane.PID) + ",#{&&:#{?pane_dead,0,1},#{?pane_in_mode,0,1}}}"

@@ -11,11 +11,9 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// checkSocket refuses a socket that another user made, or could put his own in place
-// of: a client does what its server says, up to running commands and writing files.
-// tmux -L looks at the folder itself; with -S, which we use for the server that a
-// record names, it does not. After a reboot the path of a socket below /tmp is
-// anybody's. Errors: BadInput.
+// checkSocket refuses a socket that another user made or could replace: a client does what its server says, up to
+// running commands and writing files. tmux -L checks the folder itself. With -S, which serves the server that a
+// record names, tmux does not. After a reboot any user can create the path of a socket below /tmp. Errors: BadInput.
 func checkSocket(path string) error {
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)

@@ -29,15 +29,15 @@ type Pane struct {
 	SessionOwner      string           // the agent that the session was made for, as [Spec.Owner]; ""
 }
 
-// paneFormat ends with the field that strangers choose, which may hold the separator.
+// paneFormat ends with the field whose content others choose: it may contain the separator.
 const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attached}|#{window_index}|#{window_active}|#{" +
 	paneOption + "}|#{" + invocationOption + "}|#{" + ownerOption + "}|#{session_name}"
 
-// Panes lists all panes of the server in one call; none when no server runs.
+// Panes lists all panes of the server in one call. The list is empty if no server runs.
 func (c *Client) Panes(ctx context.Context) ([]Pane, error) { return c.AskPanes(ctx)() }
 
-// AskPanes starts the call of Panes, and returns what waits for its answer, to be called once and soon.
-// tmux has begun when it returns; begun by a goroutine, it would queue for a processor with the caller.
+// AskPanes starts the call of Panes, and returns a function that waits for the answer, to be called once and soon.
+// tmux already runs when AskPanes returns. A goroutine that started it would compete with the caller for a processor.
 func (c *Client) AskPanes(ctx context.Context) (wait func() ([]Pane, error)) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	answer := c.begin(ctx, "/", "list-panes", "-a", "-F", paneFormat)
@@ -54,7 +54,7 @@ func (c *Client) AskPanes(ctx context.Context) (wait func() ([]Pane, error)) {
 	}
 }
 
-// parsePanes skips what it cannot read: such a line is not of our making.
+// parsePanes skips lines that it cannot read: this program did not cause them.
 func parsePanes(out string) []Pane {
 	const fields = 11
 	var panes []Pane
@@ -80,7 +80,7 @@ func parsePanes(out string) []Pane {
 	return panes
 }
 
-// Screen is what a pane showed at one moment.
+// Screen is the content of a pane at one moment.
 type Screen struct {
 	Invocation    agent.Invocation // of the start whose pane it is; "" for a stranger's
 	Width, Height int              // in characters
@@ -92,11 +92,11 @@ func (c *Client) Screen(ctx context.Context, paneID string) (string, error) {
 	return c.run(ctx, "/", "capture-pane", "-p", "-t", paneID)
 }
 
-// screensAtOnce is how many screens are read in one call: tmux takes 16 kB of words.
+// screensAtOnce is how many screens are read in one call: tmux accepts 16 kB of words.
 const screensAtOnce = 50
 
-// Screens returns what panes show, by their ids, in one call for fifty of them. A pane that is
-// gone is left out.
+// Screens returns the content of panes, by their ids, in one call for fifty of them. It leaves out a pane that is
+// gone.
 func (c *Client) Screens(ctx context.Context, paneIDs []string) (map[string]Screen, error) {
 	all := map[string]Screen{}
 	for some := range slices.Chunk(paneIDs, screensAtOnce) {

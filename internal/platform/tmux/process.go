@@ -18,24 +18,24 @@ const (
 	complaintLimit = 64 << 10
 )
 
-// Why a client is ended before it has answered.
+// The reasons to end a client before it has answered.
 var (
 	errFlood = errors.New("more than tmux prints")
 	errStuck = errors.New("its server cannot answer")
 )
 
-// pipeDelay ends the wait for the end of the output of a client that is done: the client hands its stdout to
-// the server, and a wedged server keeps it open after the client has ended. All was written before.
+// pipeDelay ends the wait for the end of a finished client's output. The client passes its stdout to the server, and
+// a wedged server keeps it open after the client has ended. All output was written before.
 const pipeDelay = 100 * time.Millisecond
 
-// process is a tmux client at work, or done.
+// process is a tmux client, running or done.
 type process struct {
 	cmd            *exec.Cmd
 	stdout, stderr *output
 	flooded        chan struct{} // gets a value when one of them printed too much
 }
 
-// startProcess starts a program that reads stdin and nothing else. Errors: [os.PathError].
+// startProcess starts a program with stdin as its only input. Errors: [os.PathError].
 func startProcess(binary string, args []string, dir string, env []string, stdin string) (*process, error) {
 	p := &process{cmd: exec.Command(binary, args...), flooded: make(chan struct{}, 2)} //nolint:noctx // wait ends it
 	p.cmd.Dir, p.cmd.Env, p.cmd.WaitDelay = dir, env, pipeDelay
@@ -57,7 +57,7 @@ func startProcess(binary string, args []string, dir string, env []string, stdin 
 	return p, err
 }
 
-// pipes makes the pipes for what the program prints, and returns its ends.
+// pipes creates the pipes for the program's output, and returns the program's ends.
 func (p *process) pipes() (stdout, stderr *os.File, err error) {
 	if p.stdout, stdout, err = newOutput(outputLimit, p.flooded); err != nil {
 		return nil, nil, err
@@ -69,7 +69,7 @@ func (p *process) pipes() (stdout, stderr *os.File, err error) {
 	return stdout, stderr, nil
 }
 
-// wait waits until the process has ended, and ends it with ctx, or when its server is stuck. Errors: those of
+// wait waits until the process has ended. It ends the process with ctx, or when its server is stuck. Errors: those of
 // [awaitEnd], and an exit that is not 0.
 func (p *process) wait(ctx context.Context, stuck func() bool) error {
 	var exit error
@@ -97,8 +97,7 @@ func (p *process) finish() {
 	p.stderr.finish(late)
 }
 
-// awaitEnd waits for the end of a client for as long as that may come. Errors: [errFlood], [errStuck], that of
-// ctx.
+// awaitEnd waits until a client has ended, or must be ended. Errors: [errFlood], [errStuck], that of ctx.
 func awaitEnd(ctx context.Context, ended, flooded <-chan struct{}, stuck func() bool) error {
 	look := time.NewTicker(stuckEvery)
 	defer look.Stop()
@@ -118,7 +117,7 @@ func awaitEnd(ctx context.Context, ended, flooded <-chan struct{}, stuck func() 
 	}
 }
 
-// printed is how much a process that has ended has printed, in bytes.
+// printed returns how much a process that has ended has printed, in bytes.
 func (p *process) printed() int { return len(p.stdout.text) + len(p.stderr.text) }
 
 // drop ends the process; its output is lost.
@@ -128,8 +127,7 @@ func (p *process) drop() {
 	p.finish()
 }
 
-// output keeps what a client prints, up to a limit in bytes; a program that prints for ever is
-// not tmux.
+// output keeps the output of a client, up to a limit in bytes: a program that prints for ever is not tmux.
 type output struct {
 	pipe    *os.File
 	text    []byte
@@ -145,7 +143,7 @@ func newOutput(limit int, flooded chan<- struct{}) (o *output, program *os.File,
 	return o, program, err
 }
 
-// read keeps what is printed until all of it is there, or too much, or the wait for it ends.
+// read keeps the output until all of it is there, or too much, or the wait for it ends.
 func (o *output) read() {
 	defer close(o.over)
 	part := make([]byte, 32<<10)
@@ -167,9 +165,9 @@ func (o *output) keep(text []byte) bool {
 	return true
 }
 
-// finish waits for the end of what is printed until late. Where another process keeps the pipe open, it then takes what is
-// in there: on a machine that is short of processors, read may not have run since the program ended. Half an answer is a
-// wrong one: a text that tmux has typed would be typed again.
+// finish waits until late for the end of the output. If another process keeps the pipe open, it then takes what the
+// pipe contains: without a free processor, read may not have run since the program ended. Half an answer is a wrong
+// one: a text that tmux has typed would be typed again.
 func (o *output) finish(late time.Time) {
 	defer o.pipe.Close()
 	wait := time.NewTimer(time.Until(late))

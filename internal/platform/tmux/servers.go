@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Servers is what one command knows of the tmux servers that it talks to. A verb
-// makes several calls through several clients; what one of them found out holds for
-// the others.
+// Servers is what one command knows about its tmux servers. A verb makes several calls through several clients; they
+// share what one of them found out.
 type Servers struct {
 	isStuck func(pid int) bool
 
@@ -18,16 +17,16 @@ type Servers struct {
 	openFiles uint64
 }
 
-// NewServers returns the Servers of a command that has just begun. isStuck reports whether the process of a
-// server shows that it cannot answer.
+// NewServers returns the Servers of a command that has just begun. isStuck reports whether the process of a server
+// cannot answer.
 func NewServers(isStuck func(pid int) bool) *Servers {
 	return &Servers{isStuck: isStuck, bySocket: map[string]*health{}}
 }
 
-// noneIsStuck is for callers that do not look at processes.
+// noneIsStuck serves callers that do not check processes.
 func noneIsStuck(int) bool { return false }
 
-// at returns what the clients of one socket share.
+// at returns the state that the clients of one socket share.
 func (s *Servers) at(path string) *health {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +36,7 @@ func (s *Servers) at(path string) *health {
 	return s.bySocket[path]
 }
 
-// filesLimit is the soft limit of open files with which this program was started; 0 before the
+// filesLimit returns the soft limit of open files with which this program was started; 0 before the
 // first call of tmux.
 func (s *Servers) filesLimit() uint64 {
 	s.mu.Lock()
@@ -45,10 +44,9 @@ func (s *Servers) filesLimit() uint64 {
 	return s.openFiles
 }
 
-// OpenFiles is the soft limit of open files with which this program was started; 0 when it
-// cannot be read. Go raises its own limit and restores it in its children, so it is read of the
-// first child: any tmux, or, when there was none yet, one that is started for nothing else and ended
-// at once.
+// OpenFiles returns the soft limit of open files with which this program was started; 0 if it cannot be read. Go
+// raises its own limit and restores it in its children, so the limit is read from the first child: any tmux, or,
+// before the first one, a child that is started for this only and ended at once.
 func (c *Client) OpenFiles(ctx context.Context) uint64 {
 	if c.shared.filesLimit() == 0 {
 		if process, err := c.start(ctx, "/", "-V"); err == nil {
@@ -58,8 +56,7 @@ func (c *Client) OpenFiles(ctx context.Context) uint64 {
 	return c.shared.filesLimit()
 }
 
-// learnFrom reads the limit of a child, which exists until it is waited for, at least as a
-// zombie.
+// learnFrom reads the limit of a child. The child exists until it is waited for, at least as a zombie.
 func (s *Servers) learnFrom(pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,14 +66,14 @@ func (s *Servers) learnFrom(pid int) {
 	}
 }
 
-// enough is the limit of open files that a server is given: one for each pane, and some
-// for clients. Not more, where the hard limit is in the millions: the server hands its
-// limit to the windows that people open in it, and some programs try to close them all.
+// enough is the limit of open files that a server gets: one for each pane, and some for clients. It is not higher,
+// even if the hard limit is in the millions: the server passes its limit to the windows that people open in it, and
+// some programs try to close that many files.
 const enough = 1 << 16
 
-// giveFiles raises the soft limit of open files of a server that was just started: at that limit a
-// server of tmux 3.3a spins and answers nobody, at the usual 1024 with some 1,000 sessions. The server that
-// was there before, by its pid in this namespace, keeps its own.
+// giveFiles raises the soft limit of open files of a server that was just started. At its limit a server of tmux 3.3a
+// spins and does not answer; the usual limit of 1024 is reached with some 1,000 sessions. A server that ran before,
+// with the pid before in this namespace, keeps its own limit.
 func (c *Client) giveFiles(before int) {
 	pid, err := c.ServerPID()
 	var limit unix.Rlimit

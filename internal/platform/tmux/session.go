@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// The options by which our sessions and panes are known: a name alone can be anybody's.
+// The options that identify our sessions and panes: another program could use the same name.
 const (
 	paneOption       = "@nbs_pane"       // of a pane: the start that it was made for
 	invocationOption = "@nbs_invocation" // of a session: the last start that it was used for
@@ -33,8 +33,8 @@ type Spec struct {
 
 	Server int // pid of the server that was just seen to listen; 0: it is looked for
 
-	// StartLimit is how long a server that has to be started first may take: it reads the
-	// user's configuration before it answers.
+	// StartLimit is how long a new server may take for its start: it reads the user's configuration before it
+	// answers.
 	StartLimit time.Duration
 }
 
@@ -42,18 +42,19 @@ type Spec struct {
 func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	target := "=" + spec.Name + ":" // exact; set-option takes a pane, hence the colon
 	args := []string{
-		// Else the server would end at once. To set an option makes tmux go through all of its windows.
+		// Without this the server would end at once. To set an option makes tmux go through all of its windows.
 		"if-shell", "-F", "#{exit-unattached}", "set-option -s exit-unattached off",
 		";", "new-session", "-d", "-s", spec.Name, "-n", spec.Window, "-x", "120", "-y", "40", "-P", "-F", "#{pid}",
 	}
 	args = append(args, spec.command()...)
 	for name := range spec.Env {
-		// The variable is not for windows that a person opens in the session later.
+		// Windows that a person opens in the session later must not get the variable.
 		args = append(args, ";", "set-environment", "-t", target, "-r", name)
 	}
 	args = append(args, spec.marks(target, target)...)
 	args = append(args, ";", "set-option", "-t", target, "destroy-unattached", "off")
-	// Else a person who is attached would be in another agent's terminal when this session ends, and type there.
+	// Without this a person who is attached would be in another agent's terminal when this session ends, and type
+	// there.
 	args = append(args, ";", "set-option", "-t", target, "detach-on-destroy", "on")
 	startLimit := cmp.Or(spec.StartLimit, answerLimit)
 	limit, before := answerLimit, spec.Server
@@ -65,7 +66,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	}
 	server, err := c.runWithin(ctx, limit, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
-		// A server that is just ending refuses its next client; one more call starts a new server.
+		// A server that is ending refuses its next client; one more call starts a new server.
 		server, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
 	}
 	if err == nil && strings.TrimSpace(server) != strconv.Itoa(before) {
@@ -74,8 +75,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	return err
 }
 
-// NewWindow opens a window in an existing session, by its id, behind the windows of a person.
-// Errors: [ErrNoSession].
+// NewWindow opens a window in an existing session, by its id, behind a person's windows. Errors: [ErrNoSession].
 func (c *Client) NewWindow(ctx context.Context, sessionID string, spec Spec) error {
 	name := string(spec.Invocation) // until it is marked: another window may have its later name
 	window := sessionID + ":=" + name
@@ -102,27 +102,26 @@ func (spec Spec) command() []string {
 	return append(append(args, "--"), agent.Mapped(spec.Command, escapeWord)...)
 }
 
-// marks are the commands that mark a session and the new pane in it.
+// marks returns the commands that mark a session and the new pane in it.
 func (spec Spec) marks(session, window string) []string {
 	return []string{
 		";", "set-option", "-p", "-t", window, paneOption, string(spec.Invocation),
 		";", "set-option", "-t", session, invocationOption, string(spec.Invocation),
 		";", "set-option", "-t", session, ownerOption, spec.Owner,
-		// A dead pane that stays makes paste-buffer crash tmux 3.3a.
+		// With remain-on-exit, a dead pane would make paste-buffer crash tmux 3.3a.
 		";", "set-option", "-w", "-t", window, "remain-on-exit", "off",
 	}
 }
 
-// MarkAgain marks a pane of ours, and its session, for another start that is made in it.
-// Errors: [ErrNoSession], [ErrNoServer] when it is gone.
+// MarkAgain marks a pane of an agent, and its session, for another start in it. Errors: [ErrNoSession], [ErrNoServer]
+// when it is gone.
 func (c *Client) MarkAgain(ctx context.Context, paneID string, id agent.Invocation) error {
 	_, err := c.run(ctx, "/", "set-option", "-p", "-t", paneID, paneOption, string(id), ";", "set-option", "-t", paneID, invocationOption, string(id))
 	return err
 }
 
-// Hold keeps a session from ending with its last pane: it opens a window in which nothing
-// happens, for a minute at most. release closes it; clients that show it are switched by tmux to
-// another window of the session.
+// Hold keeps a session from ending with its last pane: it opens an idle window, for a minute at most. release closes
+// it; tmux then switches clients that show it to another window of the session.
 func (c *Client) Hold(ctx context.Context, sessionID string) (release func(context.Context) error, err error) {
 	out, err := c.run(ctx, "/", "new-window", "-d", "-t", sessionID+":", "-P", "-F", "#{pane_id} #{pane_pid}", "--", "sleep", "60")
 	if err != nil {
@@ -144,9 +143,9 @@ func escapeWord(word string) string {
 	return word
 }
 
-// KillPane ends a pane, and with it its window and its session when it was all that was in
-// them. One that is gone is no error, nor one that is led by another process by now: somebody
-// has taken it over. tmux itself looks, so that nobody can come in between.
+// KillPane ends a pane. Its window and its session end with it if they have no other pane. It returns no error if the
+// pane is gone, or if another process leads it by now. tmux itself checks that, so no process can take the pane over
+// in between.
 func (c *Client) KillPane(ctx context.Context, pane Pane) error {
 	same := "#{==:#{pane_pid}," + strconv.Itoa(pane.PID) + "}"
 	_, err := c.run(ctx, "/", "if-shell", "-F", "-t", pane.ID, same, "kill-pane -t "+pane.ID)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketPath is where tmux -L has the socket of a name.
+// socketPath returns the path at which tmux -L has the socket of a name.
 func socketPath(name string) string {
 	base, err := filepath.EvalSymlinks(cmp.Or(os.Getenv("TMUX_TMPDIR"), "/tmp"))
 	if err != nil {
@@ -20,15 +20,15 @@ func socketPath(name string) string {
 	return filepath.Join(base, "tmux-"+strconv.Itoa(os.Getuid()), name)
 }
 
-// Program is the path of tmux.
+// Program returns the path of tmux.
 func (c *Client) Program() string { return c.binary }
 
-// Path is the path of the server's socket.
+// Path returns the path of the server's socket.
 func (c *Client) Path() string { return c.path }
 
-// ServerPID is the process that listens at the socket. The kernel names it, so this works
-// for a server that answers nobody, and the pid is one of this process's namespace. Errors:
-// no server listens, or it has no pid in this namespace.
+// ServerPID returns the pid of the process that listens at the socket. The kernel names it, so this works for a
+// server that does not answer, and the pid is one of this process's namespace. Errors: no server listens, or it has
+// no pid in this namespace.
 func (c *Client) ServerPID() (int, error) {
 	if err := checkSocket(c.path); err != nil {
 		return 0, err

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// OldestUsable is the oldest tmux that has what we need: new-session -e came with it.
+// OldestUsable is the oldest tmux that nbs-worker can use: new-session -e came with it.
 const OldestUsable = "3.2"
 
 // ConfigLimit is how long a server may take to read the user's configuration.
 const ConfigLimit = 20 * time.Second
 
-// ShortTemp is where scratch folders for sockets go: the path of a socket is bounded.
+// ShortTemp returns the folder for scratch folders with sockets: the path of a socket must be short.
 func ShortTemp() string {
 	const room = 60
 	if dir := os.TempDir(); len(dir) <= room {
@@ -26,8 +26,8 @@ func ShortTemp() string {
 	return "/tmp"
 }
 
-// Scratch returns a client for a server that nobody uses, whose socket is in a temporary folder,
-// and that reads no configuration. Errors: Unfit when tmux is not installed.
+// Scratch returns a client for a separate server, whose socket is in a temporary folder, and that reads no
+// configuration. Errors: Unfit when tmux is not installed.
 func Scratch(dir string) (*Client, error) {
 	client, err := Configured(dir)
 	if err != nil {
@@ -37,13 +37,12 @@ func Scratch(dir string) (*Client, error) {
 	return client, nil
 }
 
-// Configured is [Scratch] for a server that reads the user's configuration, as the first
-// server of an agent does.
+// Configured is [Scratch] for a server that reads the user's configuration, as an agent's first server does.
 func Configured(dir string) (*Client, error) {
 	return NewServers(noneIsStuck).Client(filepath.Join(dir, "tmux"))
 }
 
-// Version is that of the tmux program, such as "3.3a". No server is asked.
+// Version returns the version of the tmux program, such as "3.3a". It asks no server.
 func (c *Client) Version(ctx context.Context) (string, error) {
 	printed, err := c.run(ctx, "/", "-V")
 	if err != nil {
@@ -52,15 +51,15 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(printed), "tmux "), nil
 }
 
-// TooOld reports whether a version of tmux is older than [OldestUsable]. One that cannot be
-// read, such as "master", is taken for new.
+// TooOld reports whether a version of tmux is older than [OldestUsable]. An unreadable version, such as "master",
+// counts as new.
 func TooOld(version string) bool {
 	var major, minor int
 	_, err := fmt.Sscanf(strings.TrimPrefix(version, "next-"), "%d.%d", &major, &minor)
 	return err == nil && (major < 3 || major == 3 && minor < 2)
 }
 
-// KillServer ends the server and all of its sessions. It is for servers of our own making.
+// KillServer ends the server and all of its sessions. It must only be used for servers that this program started.
 func (c *Client) KillServer(ctx context.Context) error {
 	_, err := c.run(ctx, "/", "kill-server")
 	if errors.Is(err, ErrNoServer) {
@@ -95,8 +94,8 @@ func (c *Client) Settings(ctx context.Context) (Settings, error) {
 	return parseSettings(out), nil
 }
 
-// ConfiguredSettings are the settings of a new server, which is started for this and ends again at
-// once; it may take as long to read the user's configuration as the server of an agent may.
+// ConfiguredSettings returns the settings of a new server, which is started for this and ended at once. It may take
+// as long to read the user's configuration as an agent's server.
 func ConfiguredSettings(ctx context.Context) (Settings, error) {
 	dir, err := os.MkdirTemp(ShortTemp(), "nbs-tmux-")
 	if err != nil {
@@ -124,8 +123,8 @@ func parseSettings(out string) Settings {
 	return settings
 }
 
-// Enders are the hooks of the settings that end sessions, windows or panes, sorted. With a hook that
-// runs at the beginning of a session no start succeeds.
+// Enders returns the hooks of the settings that end sessions, windows or panes, sorted. With a hook in atBegin, which
+// runs at the beginning of a session, no start succeeds.
 func (s Settings) Enders() (atBegin, later []string) {
 	for name, value := range s {
 		if !strings.Contains(value, "kill-") {
@@ -143,8 +142,8 @@ func (s Settings) Enders() (atBegin, later []string) {
 	return atBegin, later
 }
 
-// Environment is what the server hands to everything that is started in it by hand.
-// Errors: [ErrNoServer].
+// Environment returns the environment that the server passes to windows that people open in it. Errors:
+// [ErrNoServer].
 func (c *Client) Environment(ctx context.Context) ([]string, error) {
 	out, err := c.run(ctx, "/", "show-environment", "-g")
 	return strings.Split(strings.TrimSpace(out), "\n"), err

@@ -1,10 +1,11 @@
-// Package allowed keeps the user's seals of files of the project that decide what is done, such as
-// runbooks and policies, in .nbs/allowed.
+// Package allowed keeps the user's seals of project files that decide what is run, such as runbooks
+// and policies, in .nbs/allowed.
 //
-//   - What lies in a project decides nothing by itself: a file counts as the user has looked at it.
-//   - A seal vouches for a content at its place and for one use: a copy in another project, or under
-//     another name, has to be looked at there.
-//   - A damaged seal vouches for nothing.
+//   - A file of the project decides nothing by itself: it counts only with the content that the user
+//     has seen and sealed.
+//   - A seal is valid for one content, one place and one use. A copy in another project, or under
+//     another name, needs its own seal.
+//   - A damaged seal is not valid.
 //
 // The package does not know what is in the files, and must not import what does.
 package allowed
@@ -27,10 +28,10 @@ const Folder = "allowed"
 
 const fileLimit = 1 << 20 // bytes
 
-// Files is what the user vouches for in one project.
+// Files are the sealed files of one project.
 type Files struct{ nbs *sealed.Folder }
 
-// In is what the user vouches for in the .nbs folder of a project.
+// In returns the sealed files of the project with this .nbs folder.
 func In(nbs *sealed.Folder) *Files { return &Files{nbs} }
 
 // fileSeal is the seal of one file.
@@ -40,8 +41,8 @@ type fileSeal struct {
 	MAC  string `json:"mac"`
 }
 
-// Seal has the user vouch for the content of a file of the project, by its name there.
-// Errors: Unfit when the key cannot be used; Failed when the key cannot be read now.
+// Seal seals the content of a project file for the user, under the file's name in the project. Errors: Unfit
+// when the key cannot be used; Failed when the key cannot be read now.
 func (f *Files) Seal(kind, name string, content []byte) error {
 	if err := f.nbs.Prepare(); err != nil {
 		return err
@@ -53,8 +54,8 @@ func (f *Files) Seal(kind, name string, content []byte) error {
 	return f.nbs.WriteJSON(Folder, sealName(kind, name), fileSeal{Kind: kind, Name: name, MAC: mac}, fileLimit)
 }
 
-// Check checks that the user vouches for the content of a file of the project.
-// Errors: Held when nobody does; Unfit when the key cannot be used; Failed when the key cannot be read now.
+// Check checks that the user has sealed this content of a project file. Errors: Held when it is not sealed;
+// Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (f *Files) Check(kind, name string, content []byte) error {
 	data, err := f.nbs.Read(Folder, sealName(kind, name), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +65,7 @@ func (f *Files) Check(kind, name string, content []byte) error {
 		return err
 	}
 	var seal fileSeal
-	_ = json.Unmarshal(data, &seal) // a damaged one vouches for nothing
+	_ = json.Unmarshal(data, &seal) // a damaged seal is not valid
 	err = f.nbs.Keeper.Check(kind, trust.Placed(content, f.nbs.Project, name), seal.MAC)
 	if errors.Is(err, trust.ErrSeal) {
 		return fail.Errorf(fail.Held, "%s is not allowed: it is not as you have allowed it", human.Quote(name)).HintsOf(err)

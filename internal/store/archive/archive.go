@@ -2,23 +2,24 @@
 // its own after some weeks.
 //
 // Each conversation of an agent has a second name in the archive, <session-id>.jsonl: a hard link,
-// which grows with the original and costs no room, or a copy where the original is on another file
+// which grows with the original and costs no room, or a copy if the original is on another file
 // system. Claude 2.1.197 and 2.1.329 only ever append to a transcript, in /compact, rewind and
-// resume too, and so a link keeps all of it. Beside it, <session-id>.json says in which of Claude's
-// folders the original was, and how far it was written (mark.go).
+// resume too, so a link keeps all of it. Beside it, <session-id>.json records in which of Claude's
+// folders the original was, and how long it was (mark.go).
 //
-//   - A file that takes the place of the original and does not go on where ours ends is kept besides: ours
-//     is set aside as <session-id>.<n>.jsonl. A mere beginning of ours is not kept: ours has all of it.
-//   - A look that finds all as it was takes no lock. A change is made under one lock of the archive,
-//     a file beside it; who holds it takes no other.
-//   - The archive is one of all projects of the user. What it has of a conversation is removed for
-//     an agent that had it, and never because no record names it: other projects have records too.
-//   - Nothing is synced but a first copy: the original is there when it is made, and the next look
-//     makes again what a power cut took. What is put back is synced.
-//   - Who puts a transcript back holds the lease of the conversation. What is at that path is never
-//     replaced, and nothing is put back from a project: anybody may have written what lies there.
+//   - If another file takes the original's place and does not continue the kept transcript, the kept
+//     one is set aside as <session-id>.<n>.jsonl. A file that is only a beginning of the kept
+//     transcript is not kept: the archive has all of it.
+//   - A check that finds no change takes no lock. A change is made under one lock of the archive,
+//     a file beside it; its holder takes no other lock.
+//   - All projects of the user share the archive. A transcript is removed only for an agent that had
+//     the conversation, never because no record names it: other projects have records too.
+//   - Only a first copy is synced: the original exists at that time, and the next check repeats what
+//     a power cut lost. A restored file is synced.
+//   - The process that restores a transcript holds the lease of the conversation. An existing file is
+//     never replaced. Nothing is restored from a project: others could have written its files.
 //
-// The package knows of transcripts only that they are appended to, and nothing of what is in them.
+// The package knows of transcripts only that they are appended to, and nothing of their content.
 package archive
 
 import (
@@ -42,15 +43,15 @@ const (
 	originLimit = 4 << 10 // bytes
 )
 
-// Archive is that of the user.
+// Archive is the user's archive.
 type Archive struct{ kept private.Tree }
 
-// In is the archive in a folder of the user's.
+// In returns the archive in a folder of the user.
 func In(kept private.Tree) *Archive { return &Archive{kept: kept} }
 
-// Keep gives the transcript at path, of this conversation, its second name, or
-// brings a copy up to date. It costs a few system calls when there is nothing to do.
-// Errors: [fs.ErrNotExist] when there is none; BadInput for what is no transcript of ours.
+// Keep links or copies the transcript at path into the archive, or brings the copy up to date. It costs a few
+// system calls if nothing is to be done. Errors: [fs.ErrNotExist] when there is no transcript; BadInput for a
+// file that is not the user's transcript.
 func (a *Archive) Keep(ctx context.Context, id agent.SessionID, path string) error {
 	if err := checkTranscriptName(id, path); err != nil {
 		return err
@@ -74,8 +75,7 @@ func (a *Archive) Keep(ctx context.Context, id agent.SessionID, path string) err
 	return nil
 }
 
-// checkTranscriptName refuses a path that is not that of the conversation: it may come from
-// a hook's input.
+// checkTranscriptName refuses a path that is not the conversation's: it may come from a hook's input.
 func checkTranscriptName(id agent.SessionID, path string) error {
 	if _, err := agent.ParseSessionID(string(id)); err != nil {
 		return err
@@ -86,20 +86,20 @@ func checkTranscriptName(id agent.SessionID, path string) error {
 	return nil
 }
 
-// isKept tells, by two stats, whether there is nothing to do.
+// isKept reports, after two stats, whether nothing is to be done.
 func (a *Archive) isKept(id agent.SessionID, source *private.OwnFile) bool {
 	kept, err := a.kept.Stat(transcriptFile(id))
 	return err == nil && kept.Mode&unix.S_IFMT == unix.S_IFREG && upToDate(&kept, &source.Seen)
 }
 
-// upToDate reports whether a kept transcript is the original, or as the original is.
+// upToDate reports whether a kept transcript is the original, or a current copy of it.
 func upToDate(kept, original *unix.Stat_t) bool {
 	return sameFile(kept, original) || kept.Size == original.Size && kept.Mtim == original.Mtim
 }
 
 func sameFile(a, b *unix.Stat_t) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
-// keepLocked is Keep when there is something to do. The caller holds the lock.
+// keepLocked is Keep if something is to be done. The caller holds the lock.
 func (a *Archive) keepLocked(id agent.SessionID, source *private.OwnFile) error {
 	return a.kept.In(func(_ *os.Root, dir *os.File) error {
 		at := keeper{dir: dir, id: id}
@@ -121,8 +121,7 @@ func (a *Archive) keepLocked(id agent.SessionID, source *private.OwnFile) error 
 	})
 }
 
-// noteOrigin writes down where the original is, before there is anything to put back, and how
-// far it was written.
+// noteOrigin records the original's place and length, before there is a file to restore.
 func (a *Archive) noteOrigin(id agent.SessionID, source *private.OwnFile) error {
 	at, err := markAt(source, source.Seen.Size)
 	if err != nil {
@@ -135,7 +134,7 @@ func (a *Archive) noteOrigin(id agent.SessionID, source *private.OwnFile) error 
 	return a.kept.HandOver(originFile(id), from, originLimit)
 }
 
-// HasLink reports whether what is kept of a conversation has another name too: the original.
+// HasLink reports whether a kept transcript has another name too, that of the original.
 func (a *Archive) HasLink(id agent.SessionID) bool {
 	kept, err := a.kept.Stat(transcriptFile(id))
 	return err == nil && kept.Nlink > 1

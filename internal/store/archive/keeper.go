@@ -24,7 +24,7 @@ func (k keeper) fd() int { return int(k.dir.Fd()) }
 
 func (k keeper) name() string { return transcriptFile(k.id) }
 
-// temp is the name of what is not done yet. A writer that was killed may have left one.
+// temp returns the name of what is not done yet. A writer that was killed may have left one.
 func (k keeper) temp() string { return "." + k.name() }
 
 // put gives the original its second name, or makes the first copy. It replaces a file that has
@@ -70,8 +70,8 @@ func (k keeper) update(kept, source *private.OwnFile) error {
 	}
 }
 
-// tailLength is how much of the end of a transcript, in bytes, tells it from any other: its
-// records carry ids and times.
+// tailLength is how many bytes at the end of a transcript are compared. Its records carry ids and times, so
+// no two transcripts end alike.
 const tailLength = 64 << 10
 
 // continues reports whether the source goes on where what is kept ends.

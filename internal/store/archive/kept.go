@@ -18,7 +18,7 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// Kept is what the archive has of a conversation.
+// Kept is a kept transcript of a conversation.
 type Kept struct {
 	Path     string // absolute
 	Folder   string // name of the folder in which the original was; "" unknown
@@ -63,7 +63,7 @@ func (k Kept) goesOn(path string) (bool, error) {
 	return begins(longer, shorter)
 }
 
-// originOf is where a conversation's transcript was; empty when that is not known.
+// originOf returns where a conversation's transcript was; empty when that is not known.
 func (a *Archive) originOf(id agent.SessionID) origin {
 	data, err := a.kept.Read(originFile(id), originLimit)
 	if err != nil {
@@ -76,16 +76,17 @@ func (a *Archive) originOf(id agent.SessionID) origin {
 	return from
 }
 
-// isElement reports whether a name is that of a folder and leads nowhere else.
+// isElement reports whether a name is a plain folder name, without a path.
 func isElement(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= unix.NAME_MAX && !strings.ContainsAny(name, "/\x00")
 }
 
-// Kept lists what there is of a conversation: first what has its name, then what was set
-// aside, largest first. Errors: BadInput for what somebody else put there.
+// Kept lists the kept transcripts of a conversation: first the one with its name, then those set aside,
+// largest first. Errors: BadInput for a file that another user put there.
 func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) { return a.keptWithin(id, mostMissing) }
 
-// KeptAnywhere is Kept for who decides that nothing is kept: it tries all names, however many of them are free.
+// KeptAnywhere is Kept for a caller that must be sure that nothing is kept: it tries all names, however many
+// are missing.
 func (a *Archive) KeptAnywhere(id agent.SessionID) ([]Kept, error) {
 	return a.keptWithin(id, asideLimit)
 }
@@ -122,12 +123,12 @@ func (a *Archive) keptWithin(id agent.SessionID, missing int) ([]Kept, error) {
 	return all, nil
 }
 
-// mostMissing is how many names in a row may be free before one that is taken, for a look: a person may have moved
-// some files away.
+// mostMissing is how many names in a row may be missing before a search ends: the user may have moved some
+// files away.
 const mostMissing = 9
 
-// namesOf looks for the files of a conversation by the names that they can have, until so many in a row are missing:
-// the archive holds those of all projects, and listing them takes long.
+// namesOf looks for the files of a conversation under each possible name, until most names in a row are
+// missing. It does not list the archive: that has the files of all projects, and listing takes long.
 func namesOf(dir *os.File, id agent.SessionID, most int) (names []string, err error) {
 	for n, missing := 0, 0; n <= asideLimit && missing <= most; n++ {
 		name := transcriptFile(id)

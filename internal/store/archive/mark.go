@@ -12,8 +12,8 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// A second name keeps what is deleted, and not what is cut off in place: then both names have
-// lost it. So a mark remembers, apart from the transcript, how long it was and how it ended.
+// A second name keeps a transcript that is deleted, but not one that is cut off in place: both names are the
+// same file. So a mark records, apart from the transcript, how long it was and how it ended.
 
 // mark is how far a transcript was written when it was last looked at.
 type mark struct {
@@ -63,8 +63,8 @@ func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 	return err == nil && private.SumOf(head) == m.Head, err
 }
 
-// remark moves the mark of a transcript to where it ends now. One of which something was cut
-// off keeps its mark, until [Archive.Accept].
+// remark moves the mark of a transcript to its present end. A transcript that was cut off keeps its mark,
+// until [Archive.Accept].
 func (a *Archive) remark(ctx context.Context, id agent.SessionID, source *private.OwnFile) error {
 	if grew, err := a.grew(id, source); err != nil || !grew {
 		return err
@@ -90,14 +90,14 @@ func (a *Archive) grew(id agent.SessionID, source *private.OwnFile) (bool, error
 	return from.stands(source)
 }
 
-// CutOff is what was done to a transcript in place.
+// CutOff describes damage to a transcript in place.
 type CutOff struct {
 	Missing   int64 // bytes, at least
 	Rewritten bool  // it is not the beginning of what it was, but has other content
 }
 
-// CutOff tells what was cut off the transcript at path, when that is the file that was
-// kept; nil when all is there.
+// CutOff returns what was cut off the transcript at path, if that file is the kept one; nil if nothing is
+// missing.
 func (a *Archive) CutOff(id agent.SessionID, path string) (*CutOff, error) {
 	source, err := private.OpenOwn(nil, path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,13 +116,13 @@ func (a *Archive) CutOff(id agent.SessionID, path string) (*CutOff, error) {
 	return &CutOff{Missing: max(0, from.Size-source.Seen.Size), Rewritten: !alike || source.Seen.Size >= from.Size}, err
 }
 
-// MarkFile is the file that remembers how far the transcript of a conversation was
+// MarkFile returns the file that remembers how far the transcript of a conversation was
 // written.
 func (a *Archive) MarkFile(id agent.SessionID) string {
 	return a.kept.Path(originFile(id))
 }
 
-// Accept takes the transcript at path as it is: what was cut off is known to be lost.
+// Accept sets the mark to the transcript's present end: the user accepts that what was cut off is lost.
 func (a *Archive) Accept(ctx context.Context, id agent.SessionID, path string) error {
 	source, err := private.OpenOwn(nil, path)
 	if err != nil {

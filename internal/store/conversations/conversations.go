@@ -1,17 +1,18 @@
-// Package conversations keeps the durable state of keyed chats, below .nbs/conversations: which turns
-// were accepted and in which order, what was begun, what came of it, and in which session the next one is.
+// Package conversations keeps the durable state of keyed chats, below .nbs/conversations: the accepted
+// turns in order, their attempts and results, and the session of the next turn.
 //
-//   - <hash of key>/journal.jsonl is the truth: a line for each thing that happened, synced before its
-//     method returns, and folded into a [State] by whoever looks. All that belongs together is one line.
+//   - <hash of key>/journal.jsonl is the truth: one line for each event, synced before its method
+//     returns. Each reader folds it into a [State]. What belongs together is in one line.
 //   - pending/<hash>.<number>.json is the request of an open turn. It is written before the line that
 //     accepts the turn, does not count without it, and is removed after the line that finishes the turn.
 //   - results/<hash of the turn's id>.json is written before the line that finishes the turn, and does not
 //     count without that line.
-//   - meta.json says whose folder it is, and that there is a journal: it is written after the first line.
-//   - What lies there decides nothing by itself: each file and each line has the user's seal, over the
-//     project and its place too, and a line's over the line before it. An unfinished last line, which a
-//     crash leaves, is cut off; anything else that is not as it was written is an error.
-//   - Who writes holds the lock <hash>.journal for a moment; who runs turns holds <hash>.turn. The second
+//   - meta.json names the key of the folder, and shows that there is a journal: it is written after the
+//     first line.
+//   - A file or line counts only with the user's seal, over the project and its place too; a line's seal
+//     also covers the line before it. An unfinished last line, left by a crash, is cut off. Any other
+//     change is an error.
+//   - A writer holds the lock <hash>.journal for a moment; a runner of turns holds <hash>.turn. The second
 //     is taken before the first. A reader takes none.
 //
 // The package knows files and seals. It runs nothing, and must not import what does.
@@ -61,13 +62,13 @@ func (k Key) hash() string {
 	return hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// Drawer is the conversations of a project.
+// Drawer holds the conversations of a project.
 type Drawer struct {
 	nbs          *sealed.Folder
 	compactAbove int64 // bytes of a journal
 }
 
-// In is the conversations in the .nbs folder of a project.
+// In returns the conversations in the .nbs folder of a project.
 func In(nbs *sealed.Folder) *Drawer { return &Drawer{nbs, compactAbove} }
 
 // Conversation is that of one key, which need not exist yet. It is safe for concurrent use.
@@ -79,28 +80,28 @@ type Conversation struct {
 	sub  string // its folder, below .nbs
 }
 
-// Of is the conversation of a key.
+// Of returns the conversation of a key.
 func (d *Drawer) Of(key Key) *Conversation { return d.at(key, key.hash()) }
 
 func (d *Drawer) at(key Key, hash string) *Conversation {
 	return &Conversation{Drawer: d, key: key, hash: hash, sub: Folder + "/" + hash}
 }
 
-// Key is the key of the conversation.
+// Key returns the key of the conversation.
 func (c *Conversation) Key() Key { return c.key }
 
-// Path is the absolute path of the conversation's folder.
+// Path returns the absolute path of the conversation's folder.
 func (c *Conversation) Path() string { return c.nbs.Path(c.sub) }
 
-// Keys are those of all conversations, sorted. Those that can be read are returned beside the error for
-// those that cannot.
+// Keys returns the keys of all conversations, sorted. Beside an error for those that cannot be read, it returns the
+// keys of the others.
 func (d *Drawer) Keys() ([]Key, error) {
 	names, err := d.nbs.List(Folder)
 	hashes := slices.DeleteFunc(names, func(name string) bool { return !isHash(name) })
 	return d.keys(hashes, err, func(*Conversation, State) bool { return true })
 }
 
-// WithWork are the keys with open turns, as [Drawer.Keys] returns them.
+// WithWork returns the keys with open turns, as [Drawer.Keys] returns them.
 func (d *Drawer) WithWork() ([]Key, error) {
 	names, err := d.nbs.List(pendingFolder)
 	var hashes []string
@@ -113,7 +114,7 @@ func (d *Drawer) WithWork() ([]Key, error) {
 	return d.keys(slices.Compact(hashes), err, func(_ *Conversation, s State) bool { return len(s.Open) > 0 })
 }
 
-// keys are those of the conversations with these hashes that are wanted.
+// keys returns the keys of the conversations with these hashes that are wanted.
 func (d *Drawer) keys(hashes []string, err error, wanted func(*Conversation, State) bool) ([]Key, error) {
 	errs := []error{err}
 	var keys []Key
@@ -136,10 +137,10 @@ func isHash(name string) bool {
 	return err == nil && len(name) == hashDigits
 }
 
-// pendingFile is the name of a turn's request.
+// pendingFile returns the name of a turn's request.
 func pendingFile(hash string, seq int) string { return fmt.Sprintf("%s.%09d.json", hash, seq) }
 
-// pendingPlace is the conversation and the turn whose request a file holds.
+// pendingPlace returns the conversation and the turn of a request file.
 func pendingPlace(name string) (hash string, seq int, is bool) {
 	n, err := fmt.Sscanf(name[min(len(name), hashDigits):], ".%09d.json", &seq)
 	if n != 1 || err != nil {
@@ -149,10 +150,10 @@ func pendingPlace(name string) (hash string, seq int, is bool) {
 	return hash, seq, isHash(hash) && pendingFile(hash, seq) == name
 }
 
-// idFile is the name of a turn's result.
+// idFile returns the name of a turn's result.
 func idFile(id string) string { return string(private.SumOf([]byte(id))) + ".json" }
 
-// named is how hints name the conversation.
+// named returns the name of the conversation in hints.
 func (c *Conversation) named() string {
 	return human.ShellWord(cmp.Or(string(c.key), "KEY"))
 }

@@ -9,10 +9,10 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// What is what a line of the journal tells.
+// What is the kind of a journal line.
 type What string
 
-// What lines tell.
+// The kinds of lines.
 const (
 	Enqueued  What = "enqueue" // a turn was accepted
 	Started   What = "start"   // an attempt at it begins
@@ -46,10 +46,10 @@ type Line struct {
 	State      *State          `json:"state,omitempty"` // of a base
 }
 
-// mostPrevious sessions are remembered.
+// mostPrevious is how many previous sessions are remembered.
 const mostPrevious = 100
 
-// apply folds a line into the state. Errors: for a line that does not follow.
+// apply folds a line into the state. It returns an error for a line that cannot follow.
 func (s *State) apply(line *Line) error {
 	if line.Meta != nil {
 		s.Meta = *line.Meta
@@ -134,7 +134,7 @@ func (s *State) start(turn *Turn, start *Start) error {
 	return nil
 }
 
-// confirm is about the first turn: no other can have begun.
+// confirm sets the session id of the first turn: no other turn can have begun.
 func (s *State) confirm(id agent.SessionID) {
 	if len(s.Open) == 0 || len(s.Open[0].Starts) == 0 {
 		return
@@ -147,8 +147,8 @@ func (s *State) confirm(id agent.SessionID) {
 	}
 }
 
-// finish takes a turn from those that are open. A turn that began before the conversation got another
-// session does not change the session.
+// finish removes a turn from the open ones. It does not change the session if the conversation got another session
+// after the turn began.
 func (s *State) finish(turn *Turn, line *Line) {
 	isolated, current := turn.Isolated, true
 	if n := len(turn.Starts); n > 0 {
@@ -180,7 +180,7 @@ func (s *State) reset(line *Line) {
 	}
 }
 
-// exchange makes another session the conversation's.
+// exchange replaces the conversation's session.
 func (s *State) exchange(line *Line, to Session) {
 	if line.Previous != "" {
 		s.leave(Previous{line.Previous, line.At, line.Reason})

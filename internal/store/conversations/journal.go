@@ -25,38 +25,38 @@ const (
 	resultsKept  = 30 * 24 * time.Hour
 )
 
-// owner is what meta.json says: whose folder it is.
+// owner is the content of meta.json: the key of the folder.
 type owner struct {
 	Key     Key       `json:"key"`
 	Created time.Time `json:"created"`
 }
 
-// folded is a journal that was read.
+// folded is the content of a journal.
 type folded struct {
 	State
 
-	last  string // seal of its last line; "": there is none
+	last  string // seal of its last line, or ""
 	first int64  // bytes of its first line
 	size  int64  // bytes of its whole lines
 	lines []Line // only when they are asked for
 }
 
-// State is what the conversation has come to. Errors: [fs.ErrNotExist] when there is none; Held and
-// Failed when the journal is not as it was written.
+// State returns the state of the conversation. Errors: [fs.ErrNotExist] when it does not exist; Held and Failed when
+// the journal was changed or damaged.
 func (c *Conversation) State() (State, error) {
 	f, err := c.look(false)
 	return f.State, err
 }
 
-// Journal is all that the journal tells, in order; it begins with a base when what was before was folded
-// into one. Errors: as of State.
+// Journal returns all lines of the journal in order. It begins with a base if earlier lines were folded into one.
+// Errors: as of State.
 func (c *Conversation) Journal() ([]Line, error) {
 	f, err := c.look(true)
 	return f.lines, err
 }
 
-// look reads the journal. It may look damaged while a writer cuts off what another has not finished,
-// so it is then read again when nobody writes.
+// look reads the journal. It may look damaged while a writer cuts off an unfinished line,
+// so it is then read again under the lock.
 //
 //nolint:contextcheck,nolintlint // who only looks has no context, and waits for milliseconds; the one acts on it, the other does not see that
 func (c *Conversation) look(lines bool) (folded, error) {
@@ -76,7 +76,7 @@ func (c *Conversation) lock(ctx context.Context) (unlock func(), err error) {
 	return c.nbs.Lock(ctx, c.hash+".journal")
 }
 
-// fold reads the journal as it is. Errors: [fs.ErrNotExist] when nothing was accepted yet.
+// fold reads the journal without a lock. Errors: [fs.ErrNotExist] when nothing was accepted yet.
 func (c *Conversation) fold(lines bool) (folded, error) {
 	text, err := c.nbs.Read(c.sub, journalFile, journalLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +92,7 @@ func (c *Conversation) fold(lines bool) (folded, error) {
 	return f, nil
 }
 
-// nothing returns why a journal is empty: nothing was accepted, or it is gone.
+// nothing returns the error for an empty journal: nothing was accepted, or the journal is gone.
 func (c *Conversation) nothing() error {
 	if !c.nbs.Made() {
 		return fs.ErrNotExist
@@ -105,7 +105,7 @@ func (c *Conversation) nothing() error {
 		Hint("put it back, or begin anew: %s", private.MoveTo(c.Path(), ".aside"))
 }
 
-// parse folds the text of a journal. What is behind the last line break was not finished.
+// parse folds the text of a journal. Text behind the last line break was not finished.
 func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
 	var f folded
 	for number := 1; ; number++ {
@@ -133,11 +133,11 @@ func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
 	}
 }
 
-// linePlace is where a line stands: behind the one with this seal.
+// linePlace returns the place of a line: behind the one with this seal.
 func (c *Conversation) linePlace(last string) string { return c.sub + "/" + journalFile + " " + last }
 
-// change appends a line to the journal, durably: the one that follow makes from the state. When follow
-// returns no line, nothing changes. Errors: [fs.ErrNotExist] when there is no conversation.
+// change appends a line to the journal, durably: the one that follow returns for the state. If follow returns nil,
+// nothing changes. Errors: [fs.ErrNotExist] when there is no conversation.
 func (c *Conversation) change(ctx context.Context, follow func(s *State) (*Line, error)) error {
 	return c.locked(ctx, func(w *writer) error {
 		if w.last == "" {
@@ -159,7 +159,7 @@ type writer struct {
 	file *os.File
 }
 
-// locked does something with the journal, under its lock.
+// locked calls do under the lock of the journal.
 func (c *Conversation) locked(ctx context.Context, do func(w *writer) error) error {
 	if !c.nbs.Made() {
 		return fs.ErrNotExist
@@ -184,8 +184,8 @@ func (w *writer) close() {
 	}
 }
 
-// append adds a line, durably, and folds it. A line that could not be written whole is taken back. After an error the
-// writer is of no more use.
+// append writes a line, durably, and folds it. It takes back a line that it could not write whole. After an error the
+// writer must not be used again.
 func (w *writer) append(line *Line) error {
 	c := w.c
 	if err := w.apply(line); err != nil {
@@ -223,7 +223,7 @@ func (w *writer) openFile() (err error) {
 // put writes behind the whole lines.
 func (w *writer) put(text []byte) error {
 	info, err := w.file.Stat()
-	if err == nil && info.Size() != w.size { // what was not finished
+	if err == nil && info.Size() != w.size { // there is an unfinished line
 		err = w.file.Truncate(w.size)
 	}
 	if err != nil {
@@ -231,7 +231,7 @@ func (w *writer) put(text []byte) error {
 	}
 	_, err = w.file.Write(text)
 	if err = errors.Join(err, w.file.Sync()); err != nil {
-		_ = w.file.Truncate(w.size) // else it may count later, and its writer was told that it does not
+		_ = w.file.Truncate(w.size) // a line that stayed could count later, although its writer got an error
 	}
 	return err
 }
@@ -240,7 +240,7 @@ func (c *Conversation) failed(verb string, err error) error {
 	return c.nbs.Remedied(fmt.Errorf("%s %s: %w", verb, c.nbs.Label(c.sub+"/"+journalFile), err))
 }
 
-// make makes the folders of a conversation.
+// make creates the folders of a conversation.
 func (c *Conversation) make() error {
 	if err := c.nbs.Prepare(); err != nil {
 		return err
@@ -253,7 +253,7 @@ func (c *Conversation) make() error {
 	return nil
 }
 
-// syncFolders makes durable that there is a conversation.
+// syncFolders makes the folders of the conversation durable.
 func (c *Conversation) syncFolders() error {
 	for _, path := range []string{c.Path(), c.nbs.Path(Folder), c.nbs.Path(), c.nbs.Project} {
 		if err := private.SyncPath(path); err != nil {
@@ -263,16 +263,16 @@ func (c *Conversation) syncFolders() error {
 	return nil
 }
 
-// writeMeta says whose folder it is, once. What fails here is tried again with the next line: this one is
-// written, and its writer must not be told otherwise.
+// writeMeta writes meta.json, once. An error here is ignored: the line is written, so its writer must not get an
+// error, and the next line tries again.
 func (c *Conversation) writeMeta(meta Meta) {
 	if _, err := c.nbs.Lstat(c.sub + "/" + metaFile); errors.Is(err, fs.ErrNotExist) {
 		_ = c.write(c.sub, metaFile, owner{meta.Key, meta.Created})
 	}
 }
 
-// compact replaces a long journal by one line, and forgets old results. The writer's own line is
-// written already: what fails here is tried again with the next one.
+// compact replaces a long journal by one line, and removes old results. An error here is ignored: the writer's own
+// line is written, and the next line tries again.
 func (w *writer) compact(now time.Time) {
 	c := w.c
 	if w.size <= c.compactAbove || w.size <= 2*w.first { // a line of the state alone may be as long again

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/store/trust"
 )
 
-// A file or a line is one JSON object on one line, whose last field is the seal over the bytes before it.
+// A file or a line is one JSON object on one line. Its last field is the seal over the bytes before it.
 
 const (
 	sealKind   = "conversation"
@@ -18,7 +18,7 @@ const (
 	sealEnd    = `"}`
 )
 
-// seal makes a sealed text of a value, for its place below .nbs, without a line break.
+// seal encodes a value and seals it for its place below .nbs. The text has no line break.
 func (d *Drawer) seal(place string, value any) (text []byte, seal string, err error) {
 	text, err = json.Marshal(value)
 	if err != nil {
@@ -56,8 +56,9 @@ func (d *Drawer) write(sub, name string, value any) error {
 	return d.nbs.Write(sub, name, append(text, '\n'))
 }
 
-// read reads a sealed file; the remedy is for one that is not as it was written. Errors: [fs.ErrNotExist];
-// Held when nobody vouches for it; Failed when it is damaged; Unfit when the key cannot be used; Failed when the key cannot be read now.
+// read reads a sealed file. remedy is for a file that was changed or damaged. Errors: [fs.ErrNotExist]; Held when it
+// is not sealed; Failed when it is damaged; Unfit when the key cannot be used; Failed when the key cannot be read
+// now.
 func (d *Drawer) read(sub, name string, value any, remedy string) error {
 	text, err := d.nbs.Read(sub, name, fileLimit)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// Reset ends the conversation's session: the next turn is in a new one. A meta that is not nil replaces the old one.
-// It returns the session that was; zero when there was none. Errors: [fs.ErrNotExist].
+// Reset ends the conversation's session: the next turn begins a new one. A meta that is not nil replaces the old one.
+// It returns the previous session, or zero if there was no session. Errors: [fs.ErrNotExist].
 func (c *Conversation) Reset(ctx context.Context, reason string, meta *Meta) (previous Previous, err error) {
 	err = c.change(ctx, func(s *State) (*Line, error) {
 		line := &Line{What: WasReset, At: time.Now().UTC(), Previous: s.Session.ID, Reason: reason}
@@ -26,8 +26,8 @@ func (c *Conversation) Reset(ctx context.Context, reason string, meta *Meta) (pr
 	return previous, err
 }
 
-// ResetUnused ends the conversation's session as Reset does, unless a turn is open or was asked for or answered at
-// that time or later. done reports whether it did. Errors: [fs.ErrNotExist].
+// ResetUnused ends the conversation's session as Reset does, unless a turn is open, or a turn was asked for or
+// answered at or after since. done reports whether it did. Errors: [fs.ErrNotExist].
 func (c *Conversation) ResetUnused(ctx context.Context, reason string, since time.Time) (done bool, err error) {
 	err = c.change(ctx, func(s *State) (*Line, error) {
 		if len(s.Open) > 0 || s.Session.ID == "" || !s.LastAt.Before(since) {
@@ -39,8 +39,8 @@ func (c *Conversation) ResetUnused(ctx context.Context, reason string, since tim
 	return done, err
 }
 
-// Restore makes a previous session the conversation's again. Errors: NotFound when it is none;
-// [fs.ErrNotExist].
+// Restore makes a previous session the conversation's session again. Errors: NotFound when the id is not of a
+// previous session; [fs.ErrNotExist].
 func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
 		if s.Session.ID == id {
@@ -56,7 +56,7 @@ func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
 	})
 }
 
-// Adopt gives the conversation a session that somebody else has recorded. It makes the conversation where there is none.
+// Adopt gives the conversation a session that another record has. It creates the conversation if it does not exist.
 func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID) error {
 	if err := c.make(); err != nil {
 		return err

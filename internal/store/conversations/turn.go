@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// Meta is what all turns of a conversation have in common.
+// Meta is what all turns of a conversation share.
 type Meta struct {
 	Key          Key         `json:"key"`
 	Created      time.Time   `json:"created"`
@@ -19,7 +19,8 @@ type Meta struct {
 	ConfigDir    string      `json:"config_dir,omitempty"`
 }
 
-// Powers are those of the agent that asks for a turn: claude gets them, and no more. They are sealed with the request.
+// Powers are the rights of the agent that asks for a turn: claude gets them, and no more. They are sealed with the
+// request.
 type Powers struct {
 	Agent          string               `json:"agent"`            // who asks, in words
 	Handle         agent.Handle         `json:"handle,omitempty"` // "": a claude without a record
@@ -31,7 +32,7 @@ type Powers struct {
 	ConfigDir      string               `json:"config_dir,omitempty"`
 }
 
-// Request is all that the runner of a turn needs, which may be another process than the one that asked.
+// Request is all that the runner of a turn needs. The runner may be another process than the one that asked.
 type Request struct {
 	ID           string          `json:"id"` // the same id is the same turn; "": one is minted
 	Text         string          `json:"text"`
@@ -50,7 +51,7 @@ type Request struct {
 	At           time.Time       `json:"at"`
 }
 
-// sum is over what is asked, and not over when and how patiently: a repeated request may wait longer.
+// sum covers what is asked, but not the times and limits: a repeated request may wait longer.
 func (r *Request) sum() string {
 	asked := *r
 	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.Typed, asked.At = "", "", "", 0, false, false, time.Time{}
@@ -62,13 +63,13 @@ func (r *Request) sum() string {
 	return string(private.SumOf(content))
 }
 
-// Session is the Claude Code session in which the next turn is.
+// Session is the Claude Code session of the next turn.
 type Session struct {
 	ID        agent.SessionID `json:"id,omitempty"`        // "": none yet
 	Confirmed bool            `json:"confirmed,omitempty"` // Claude has said it; an id that was only minted may have no transcript
 }
 
-// Previous is a session that was the conversation's.
+// Previous is an earlier session of the conversation.
 type Previous struct {
 	ID     agent.SessionID `json:"id"`
 	Until  time.Time       `json:"until"`
@@ -88,17 +89,17 @@ type Start struct {
 	Era        int              `json:"era,omitempty"`  // [State.Era] when it began
 }
 
-// Held is why a turn, and with it all behind it, waits.
+// Held is why a turn, and all turns behind it, wait.
 type Held struct {
 	Class  string    `json:"class"`
 	Reason string    `json:"reason"`
-	Until  time.Time `json:"until,omitzero"` // zero: until somebody retries or skips it
+	Until  time.Time `json:"until,omitzero"` // zero: until a retry or a skip
 	At     time.Time `json:"at"`
 
 	Uncounted bool `json:"uncounted,omitempty"` // the attempt does not count as one of the turn's: it could not have done better
 }
 
-// Turn is a turn that was accepted.
+// Turn is an accepted turn.
 type Turn struct {
 	Seq      int       `json:"seq"` // from 1, in the order in which they are run
 	ID       string    `json:"id"`
@@ -110,7 +111,7 @@ type Turn struct {
 	Held     *Held     `json:"held,omitempty"`
 }
 
-// Usage is what a turn took, in tokens.
+// Usage is the number of tokens that a turn used.
 type Usage struct {
 	Input         int `json:"input_tokens"`
 	Output        int `json:"output_tokens"`
@@ -118,17 +119,17 @@ type Usage struct {
 	CacheCreation int `json:"cache_creation_tokens"`
 }
 
-// What became of the session in a turn.
+// The effects of a turn on the session.
 const (
 	New     = "new"
 	Resumed = "resumed"
 	Reset   = "reset"
 )
 
-// Skipped is the class of a turn that somebody skipped.
+// Skipped is the class of a turn that was skipped.
 const Skipped = "skipped"
 
-// Result is what came of a turn.
+// Result is the result of a turn.
 type Result struct {
 	Seq               int             `json:"seq"`
 	ID                string          `json:"id"`
@@ -148,7 +149,7 @@ type Result struct {
 	At                time.Time       `json:"at"`
 }
 
-// State is what the journal of a conversation comes to.
+// State is the folded journal of a conversation.
 type State struct {
 	Meta      Meta       `json:"meta"`
 	Session   Session    `json:"session"`
@@ -158,10 +159,10 @@ type State struct {
 	Next      int        `json:"next"`               // number of the next turn
 	Answered  int        `json:"answered"`
 	LastAt    time.Time  `json:"last_at"`              // of a turn that was accepted or finished
-	TellReset *Previous  `json:"tell_reset,omitempty"` // a reset of which the next answer has to tell
+	TellReset *Previous  `json:"tell_reset,omitempty"` // a reset that the next answer has to report
 }
 
-// turn is an open turn; nil when there is none of that number.
+// turn returns the open turn with this number, or nil.
 func (s *State) turn(seq int) *Turn {
 	for i := range s.Open {
 		if s.Open[i].Seq == seq {
@@ -171,12 +172,12 @@ func (s *State) turn(seq int) *Turn {
 	return nil
 }
 
-// isBegun reports whether anything was, or is to be, said in the conversation: isolated turns do not count.
+// isBegun reports whether the conversation has or will have any text. Isolated turns do not count.
 func (s *State) isBegun() bool {
 	return s.Session.ID != "" || s.Era > 0 || slices.ContainsFunc(s.Open, func(t Turn) bool { return !t.Isolated })
 }
 
-// withID is the open turn of an id; nil when there is none.
+// withID returns the open turn with an id, or nil.
 func (s *State) withID(id string) *Turn {
 	for i := range s.Open {
 		if s.Open[i].ID == id {

@@ -20,10 +20,9 @@ const (
 	mostPending = 1000 // turns of all keys; those that are accepted at one time may be a few more
 )
 
-// Enqueue accepts a turn, behind all others of the key. When it returns without an error, nothing loses
-// the turn. An id that was accepted before is that turn again, with its result when it has finished and
-// was not forgotten. The first turn makes the conversation, with its meta; of later ones the system prompt
-// must be the same or none.
+// Enqueue accepts a turn, behind all others of the key. If it returns no error, the turn is durable. An id that was
+// accepted before returns that turn, with its result if it has finished and the result is still kept. The first
+// turn creates the conversation, with its meta; later turns must have the same system prompt or none.
 //
 // Errors: Conflict when too many wait, when the id was used for another request, or when the system
 // prompt is another.
@@ -54,7 +53,7 @@ func (c *Conversation) Enqueue(ctx context.Context, meta Meta, request Request) 
 	return turn, result, nil
 }
 
-// known returns the turn of an id, with its result when it has finished; no turn when the id is new.
+// known returns the turn of an id, with its result if it has finished. It returns no turn if the id is new.
 func (w *writer) known(id string) (Turn, *Result, error) {
 	if turn := w.withID(id); turn != nil {
 		return *turn, nil, nil
@@ -74,7 +73,7 @@ func (c *Conversation) checkSame(request *Request, sha string) error {
 		Hint("give each request an id of its own")
 }
 
-// accept writes the request, and then the line by which it counts.
+// accept writes the request, and then the line that makes it count.
 func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 	c := w.c
 	line := &Line{What: Enqueued, At: request.At, Seq: max(w.Next, 1), ID: request.ID, SHA: request.sum(), Isolated: request.Isolated}
@@ -105,7 +104,7 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 	return *w.turn(line.Seq), nil
 }
 
-// checkRoom checks that one more may wait, and removes what killed writers of this key have left.
+// checkRoom checks that one more turn may wait, and removes the leftovers of killed writers of this key.
 func (w *writer) checkRoom() error {
 	c := w.c
 	if len(w.State.Open) >= mostOpen {
@@ -134,8 +133,8 @@ func (w *writer) checkRoom() error {
 	return nil
 }
 
-// Request is that of an open turn. Errors: [fs.ErrNotExist] when it is not open; Held and Failed when it
-// is not as it was written.
+// Request returns the request of an open turn. Errors: [fs.ErrNotExist] when the turn is not open; Held and Failed
+// when the request was changed or damaged.
 func (c *Conversation) Request(seq int) (Request, error) {
 	s, err := c.State()
 	if err != nil {
@@ -156,7 +155,7 @@ func (c *Conversation) Request(seq int) (Request, error) {
 		return request, err
 	}
 	if now, nowErr := c.State(); nowErr == nil && now.turn(seq) == nil {
-		return Request{}, fs.ErrNotExist // it has finished meanwhile
+		return Request{}, fs.ErrNotExist // it has finished since the look
 	}
 	return Request{}, c.nbs.Refused(pendingFolder+"/"+name, "", err, remedy)
 }
@@ -169,7 +168,7 @@ func (c *Conversation) AwaitTurn(ctx context.Context) (unlock func(), err error)
 	return c.nbs.Await(ctx, c.hash+".turn")
 }
 
-// TryTurn takes the right to run turns; nil when somebody else has it.
+// TryTurn takes the right to run turns; unlock is nil if another process has it.
 func (c *Conversation) TryTurn() (unlock func(), err error) {
 	if err := c.nbs.Prepare(); err != nil {
 		return nil, err
@@ -177,9 +176,8 @@ func (c *Conversation) TryTurn() (unlock func(), err error) {
 	return c.nbs.TryLock(c.hash + ".turn")
 }
 
-// Begin writes down an attempt at the first open turn, before anything is started. An unconfirmed session
-// is the attempt's from then on. Errors: Conflict when another turn is first, or when it is held until
-// somebody retries it.
+// Begin records an attempt at the first open turn, before anything is started. From then on an unconfirmed session
+// belongs to the attempt. Errors: Conflict when another turn is first, or when the turn is held until a retry.
 func (c *Conversation) Begin(ctx context.Context, start Start) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
 		if _, err := c.openTurn(s, start.Seq); err != nil {
@@ -198,14 +196,14 @@ func (c *Conversation) Begin(ctx context.Context, start Start) error {
 	})
 }
 
-// Confirm writes down the session id that Claude said in the attempt that runs.
+// Confirm records the session id that Claude reported in the running attempt.
 func (c *Conversation) Confirm(ctx context.Context, id agent.SessionID) error {
 	return c.change(ctx, func(*State) (*Line, error) {
 		return &Line{What: Confirmed, At: time.Now().UTC(), Session: id}, nil
 	})
 }
 
-// Hold writes down why an open turn, and all behind it, waits.
+// Hold records why an open turn, and all turns behind it, wait.
 func (c *Conversation) Hold(ctx context.Context, seq int, held Held) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
 		_, err := c.openTurn(s, seq)
@@ -213,7 +211,7 @@ func (c *Conversation) Hold(ctx context.Context, seq int, held Held) error {
 	})
 }
 
-// Retry lets a held turn be tried again, as often as a new one. Errors: Conflict when it is not held.
+// Retry releases a held turn; it may be attempted as often as a new one. Errors: Conflict when it is not held.
 func (c *Conversation) Retry(ctx context.Context, seq int) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
 		turn, err := c.openTurn(s, seq)
@@ -229,8 +227,8 @@ func (c *Conversation) Skip(ctx context.Context, seq int, why string) error {
 	return c.finish(ctx, SkippedBy, Result{Seq: seq, Class: Skipped, Error: why, Reason: why, At: time.Now().UTC()})
 }
 
-// Finish writes down what came of an open turn: all of it or nothing. Its session is the conversation's
-// from then on, unless the turn is isolated, or began before the conversation got another session.
+// Finish records the result of an open turn: all of it or nothing. The turn's session becomes the conversation's,
+// unless the turn is isolated, or began before the conversation got another session.
 func (c *Conversation) Finish(ctx context.Context, result Result) error {
 	return c.finish(ctx, Done, result)
 }
@@ -257,7 +255,7 @@ func (c *Conversation) finish(ctx context.Context, what What, result Result) err
 	return err
 }
 
-// openTurn is an open turn. Errors: Conflict when it has finished; NotFound when there was none.
+// openTurn returns an open turn. Errors: Conflict when it has finished; NotFound when it does not exist.
 func (c *Conversation) openTurn(s *State, seq int) (*Turn, error) {
 	turn := s.turn(seq)
 	if turn != nil {
@@ -271,8 +269,8 @@ func (c *Conversation) openTurn(s *State, seq int) (*Turn, error) {
 		Hint("what is open: nbs-worker conversation queue %s", c.named())
 }
 
-// Look returns the result of the turn with an id, nil while it is open, and the state in which it is so. Errors: as of
-// State; NotFound when no such turn was accepted, or its answer is forgotten.
+// Look returns the result of the turn with an id, or nil while it is open, and the state at that time. Errors: as of
+// State; NotFound when no such turn was accepted, or its result is no longer kept.
 func (c *Conversation) Look(id string) (*Result, State, error) {
 	s, err := c.State()
 	if err != nil || s.withID(id) != nil {
@@ -286,7 +284,7 @@ func (c *Conversation) Look(id string) (*Result, State, error) {
 	return &result, s, err
 }
 
-// Result is what came of the turn with an id, for as long as it is kept: thirty days at least.
+// Result returns the result of the turn with an id. Results are kept for at least thirty days.
 func (c *Conversation) Result(id string) (Result, bool, error) {
 	s, err := c.State()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -298,8 +296,8 @@ func (c *Conversation) Result(id string) (Result, bool, error) {
 	return c.resultOf(&s, id)
 }
 
-// resultOf is the result of an id. One whose turn is still open does not count: its writer was killed before
-// the line that makes it count.
+// resultOf returns the result of an id. A result whose turn is still open does not count: its writer was killed
+// before it wrote the line that makes it count.
 func (c *Conversation) resultOf(s *State, id string) (result Result, there bool, err error) {
 	remedy := "look at what it is, then remove it, with which its id is forgotten: rm " + human.ShellWord(c.nbs.Path(c.sub, results, idFile(id)))
 	err = c.read(c.sub+"/"+results, idFile(id), &result, remedy)

@@ -1,11 +1,11 @@
-// Package deliveries keeps what was done for messages that come from outside, such as those of a chat, below
-// .nbs/deliveries: a file for each, by the id of the message, so that nothing is done twice for a message that
-// comes again, and an answer that was not told is told by the next process.
+// Package deliveries records what was done for incoming messages, such as those of a chat, below
+// .nbs/deliveries, in one file for each message id. A message that comes again is not handled twice. If an
+// answer was not delivered, the next process delivers it.
 //
-//   - A file is replaced whole and durably. It has the user's seal, over the project and its place too: what
-//     came with a project does not say what was told.
-//   - What is over is forgotten after a week, which is longer than anybody repeats a message.
-//   - There is one writer of an id.
+//   - A file is replaced whole and durably. It has the user's seal, over the project and its place too: a file
+//     that came with a project must not say what was delivered.
+//   - A finished file is removed after a week. No sender repeats a message after so long.
+//   - Each id has one writer.
 //
 // The package knows files and seals, and must not import what does anything.
 package deliveries
@@ -25,7 +25,7 @@ import (
 	"nbs-worker/internal/store/trust"
 )
 
-// Folder is where the notes are, below .nbs.
+// Folder is the folder of the notes, below .nbs.
 const Folder = "deliveries"
 
 const (
@@ -33,7 +33,7 @@ const (
 	kept      = 7 * 24 * time.Hour
 )
 
-// State is how far a message came.
+// State is the progress of a message.
 type State string
 
 // The states.
@@ -44,7 +44,7 @@ const (
 	Over     State = "over"
 )
 
-// Note is what is known of a message.
+// Note is the record of a message.
 type Note struct {
 	ID    string `json:"id"`
 	Key   string `json:"key"`           // of its conversation
@@ -56,7 +56,7 @@ type Note struct {
 	At     time.Time `json:"at"`
 }
 
-// Drawer is the notes of a project.
+// Drawer holds the notes of a project.
 type Drawer struct {
 	nbs *sealed.Folder
 
@@ -64,7 +64,7 @@ type Drawer struct {
 	swept time.Time
 }
 
-// In is the notes in the .nbs folder of a project.
+// In returns the notes in the .nbs folder of a project.
 func In(nbs *sealed.Folder) *Drawer { return &Drawer{nbs: nbs} }
 
 // file is the content of a file.
@@ -83,7 +83,7 @@ func (d *Drawer) Put(n Note) error {
 	return d.nbs.Put(Folder, fileOf(n.ID), &file{Note: n}, fileLimit)
 }
 
-// Get is the note of an id; there is false when it does not exist. Errors: as of [sealed.Folder.Refused].
+// Get returns the note of an id. there is false if it does not exist. Errors: as of [sealed.Folder.Refused].
 func (d *Drawer) Get(id string) (n Note, there bool, err error) {
 	n, err = d.read(fileOf(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,14 +92,14 @@ func (d *Drawer) Get(id string) (n Note, there bool, err error) {
 	return n, err == nil, err
 }
 
-// Open are the notes of what is not over, each conversation's in the order of its turns. Those that can be read are
-// returned beside the error for those that cannot.
+// Open returns the notes that are not finished, those of a conversation in the order of its turns. Beside an error
+// for notes that cannot be read, it returns the others.
 func (d *Drawer) Open() ([]Note, error) {
 	return d.sorted(func(n Note) bool { return n.State != Over })
 }
 
-// Untold are the notes on the answers of a conversation that were not told, in the order of its turns, as [Drawer.Open]
-// returns them.
+// Untold returns the notes of a conversation whose answers were not delivered, in the order of its turns. Errors: as
+// of [Drawer.Open].
 func (d *Drawer) Untold(key string) ([]Note, error) {
 	return d.sorted(func(n Note) bool { return n.Key == key && n.Untold != "" })
 }
@@ -132,7 +132,7 @@ func (d *Drawer) all() ([]Note, error) {
 	return notes, errors.Join(errs...)
 }
 
-// sweep forgets, once a day, what was over a week ago.
+// sweep removes the notes that were finished over a week ago, once a day.
 func (d *Drawer) sweep(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// Append adds one line to the journal, durably, under the journal's lock. What the event
-// says of the chain is set here.
+// Append adds one line to the journal, durably, under the journal's lock. It sets the chain fields of the event.
 func (j *Journal) Append(ctx context.Context, event Event) error {
 	first := !j.hasJournaled()
 	unlock, err := j.nbs.Lock(ctx, lockName)
@@ -50,8 +49,8 @@ func (j *Journal) open() (*os.File, error) {
 	return f, nil
 }
 
-// appendTo adds a link to the open journal and moves the head there. first tells that this .nbs
-// had no journal before.
+// appendTo adds a link to the open journal and moves the head there. first reports that this .nbs had no journal
+// before.
 func (j *Journal) appendTo(f *os.File, event Event, first bool) error {
 	last, known, err := j.headForWriting()
 	if err != nil { // before there is a line that it does not name
@@ -97,8 +96,8 @@ func (j *Journal) appendLink(f *os.File, event Event, last head, known bool) (he
 	return head{size: end.size + int64(len(text)), sum: private.SumOf(line)}, nil
 }
 
-// encodeEvent is an event as a line, without the line break. It cuts a detail that is too long for
-// a line, as one in somebody else's words may be.
+// encodeEvent returns an event as a line, without the line break. It cuts a detail that is too long for a line, such
+// as one that quotes another program.
 func encodeEvent(event Event) ([]byte, error) {
 	const kept = eventLimit / 8 // JSON spells a character with six at most
 	line, err := json.Marshal(event)
@@ -109,17 +108,16 @@ func encodeEvent(event Event) ([]byte, error) {
 	return line, err
 }
 
-// ending is where the next line goes and what it must say.
+// ending is where the next line goes and what it must contain.
 type ending struct {
 	chain
 	size int64
 	torn bool // the last line has no line break
 }
 
-// endOf looks at the journal behind its head: there is nothing, or what a killed writer left.
-// Without a head, it looks at all of it. A journal that is shorter than its head has lost lines,
-// and one that has another line there was made anew; the next line then continues from the head,
-// so that the break stays visible.
+// endOf reads the journal behind its head: nothing is there, or what a killed writer left. Without a head, it reads
+// all of it. A journal that is shorter than its head has lost lines. A journal with another line there was replaced.
+// In both cases the next line continues from the head, so that the break stays visible.
 func endOf(f *os.File, last head, known bool) (ending, error) {
 	info, err := f.Stat()
 	if err != nil {

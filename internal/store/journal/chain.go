@@ -45,7 +45,7 @@ type entry struct {
 	number int         // from 1
 	end    int64       // offset in bytes behind it, and behind its line break
 	whole  bool        // it has a line break
-	sum    private.Sum // of a link its own, else the sum with which the next link goes on
+	sum    private.Sum // a link's own, or the sum with which the next link goes on
 	before chain       // what a link here must say
 }
 

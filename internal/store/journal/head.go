@@ -13,10 +13,9 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// The head says where the chain ends, apart from the journal and outside of the project: whoever
-// can write all of .nbs cannot cut lines off the journal's end, or make the whole chain anew,
-// without the head disagreeing. It is written after the line that it names. A writer that was
-// killed in between, or a power cut, leaves a head that is behind, never one that is ahead.
+// The head records where the chain ends. It is outside of the project: an agent that can write all of .nbs cannot cut
+// off the journal's end, or rewrite the whole chain, without a mismatch with the head. The head is written after the
+// line that it names. A killed writer, or a power cut, can leave a head that is behind, never one that is ahead.
 
 const headSize = 20 + 1 + 64 + 1 + 8 + 1 // bytes, those of a checksum too: the first versions wrote it in place
 
@@ -25,7 +24,7 @@ type head struct {
 	sum  private.Sum
 }
 
-// text is a head as it is on disk.
+// text returns the head in the form that is stored.
 func (h head) text() []byte {
 	text := fmt.Appendf(nil, "%020d %s", h.size, h.sum)
 	return fmt.Appendf(text, " %08x\n", crc32.ChecksumIEEE(text))
@@ -66,7 +65,7 @@ func (j *Journal) readHead() (h head, known bool, err error) {
 	return h, known, nil
 }
 
-// headForWriting is readHead for one who is to replace it. It makes the folder.
+// headForWriting is readHead for a caller that will replace the head. It creates the folder.
 func (j *Journal) headForWriting() (h head, known bool, err error) {
 	if err := j.heads.Make(); err != nil {
 		return head{}, false, err

@@ -1,18 +1,18 @@
-// Package journal keeps .nbs/journal.jsonl: what happened to which agent, on what evidence, a
-// line an event. It is appended to and never rewritten, and nothing is removed from it.
+// Package journal keeps .nbs/journal.jsonl: what happened to each agent, on what evidence, one line
+// for each event. Lines are only appended, never rewritten or removed.
 //
-//   - Each line is a link of a chain of SHA-256 sums (chain.go), and where the chain ends is said
-//     outside of the project (head.go): [Journal.Verify] finds a changed, removed or added line.
-//   - Who appends holds the journal's lock, locks/journal, from before the look at the end until the
-//     head is moved. It is the last in the order of locks: who holds it takes no other.
-//   - The line is synced, then the head is written. Readers take no lock; what is just being
-//     written is left for the next look.
+//   - Each line is a link of a chain of SHA-256 sums (chain.go). The end of the chain is recorded
+//     outside of the project (head.go). [Journal.Verify] finds a changed, removed or added line.
+//   - A writer holds the journal's lock, locks/journal, from before it reads the end until it has
+//     moved the head. It is the last in the order of locks: its holder takes no other.
+//   - The line is synced, then the head is written. Readers take no lock; they leave a line that is
+//     being written for the next read.
 //   - A line that was cut short stays, and does no harm to what follows it.
-//   - The lock file is also the sign that this .nbs had a journal: a .nbs that was made anew in the
-//     place of another begins its journal with an event that says so.
-//   - No secret is written, and no prompt but one that Claude has forgotten: it is kept nowhere else.
+//   - The lock file also shows that this .nbs had a journal. If a .nbs replaces an older one, its
+//     journal begins with an event that says so.
+//   - No secret is written, and no prompt but one that Claude has forgotten: it has no other copy.
 //
-// Anybody who keeps records may append; nobody reads the journal to decide what to do, but for
+// Each package that keeps records may append. No decision reads the journal, with one exception:
 // the session id of an agent whose record is damaged.
 package journal
 
@@ -29,7 +29,7 @@ const (
 	eventLimit = 1 << 16 // bytes of a line
 )
 
-// Journal is that of one .nbs.
+// Journal is the journal of one .nbs.
 type Journal struct {
 	nbs    *private.Folder
 	heads  private.Tree // of the journals of all projects of the user
@@ -37,12 +37,12 @@ type Journal struct {
 	memory memory
 }
 
-// In is the journal of a .nbs. Where its chain ends is said in a file of that name in heads.
+// In returns the journal of a .nbs. Where its chain ends is said in a file of that name in heads.
 func In(nbs *private.Folder, heads private.Tree, name string) *Journal {
 	return &Journal{nbs: nbs, heads: heads, name: name}
 }
 
-// Path is the absolute path of the journal.
+// Path returns the absolute path of the journal.
 func (j *Journal) Path() string { return j.nbs.Path(fileName) }
 
 // Event is one line of the journal: what was done to whom, on what evidence. It
@@ -60,7 +60,7 @@ type Event struct {
 	Prev private.Sum `json:"prev,omitempty"` // the sum of what stands before this line
 }
 
-// EventOf is what was done to the agent of a record.
+// EventOf returns an event about the agent of a record.
 func EventOf(r *agent.Record, at time.Time, event, detail string) Event {
 	done := Event{At: at, Event: event, Handle: r.Handle, SessionID: r.SessionID, PID: r.PID, Detail: detail}
 	if r.Process != nil {

@@ -18,8 +18,7 @@ type Tail struct {
 	last    lastLine
 }
 
-// lastLine is the line that was read last: what stands there now reports whether the journal is
-// the one that was read.
+// lastLine is the line that was read last. If the journal no longer has it at its place, the journal was replaced.
 type lastLine struct {
 	at  int64
 	sum private.Sum
@@ -36,13 +35,12 @@ func (t *Tail) Close() error {
 	return t.file.Close()
 }
 
-// Path is the file to watch for what is appended.
+// Path returns the file to watch for what is appended.
 func (t *Tail) Path() string { return t.journal.Path() }
 
-// Read calls visit with each event that was not read before, until visit returns an error.
-// Lines that are no events are passed over; what is just being written is left for the
-// next call. A journal that was cut, or put in the place of the one that was read, is read from
-// its beginning, and began is called first.
+// Read calls visit with each new event, until visit returns an error. It skips lines that are no events. A line that
+// is being written is left for the next call. If the journal was cut or replaced, Read calls began and reads it from
+// its beginning.
 func (t *Tail) Read(visit func(Event) error, began func()) error {
 	begun := t.at > 0
 	if err := t.reopen(); err != nil {
@@ -80,7 +78,7 @@ func (t *Tail) Read(visit func(Event) error, began func()) error {
 	}
 }
 
-// checkLast begins anew where the line that was read last is not there any more.
+// checkLast restarts from the beginning if the line that was read last is no longer there.
 func (t *Tail) checkLast() error {
 	if t.at == 0 {
 		return nil

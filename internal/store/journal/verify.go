@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Verification is what the journal's chain says of it.
+// Verification is the result of [Journal.Verify].
 type Verification struct {
 	Lines  int          // of the journal
 	Links  int          // of the chain
@@ -18,7 +18,7 @@ type Verification struct {
 	Broken *BrokenError // nil: all is as it was written
 }
 
-// BrokenError is the first place at which the journal is not as it was written.
+// BrokenError is the first place where the journal was changed.
 type BrokenError struct {
 	File string // path
 	Line int    // from 1
@@ -29,8 +29,8 @@ func (b *BrokenError) Error() string { return fmt.Sprintf("%s: line %d: %s", b.F
 
 const tornNamed = 100
 
-// Verify reads the journal and checks its chain. It takes no lock, and what is
-// appended meanwhile does not disturb it. Where there is no journal, the result has no lines. Errors: those of reading.
+// Verify reads the journal and checks its chain. It takes no lock; lines appended during the check do no harm. If
+// there is no journal, the result has no lines. Errors: those of reading.
 func (j *Journal) Verify() (Verification, error) {
 	last, known, err := j.readHead() // first: the journal may then be longer, but not shorter
 	if err != nil {
@@ -58,8 +58,8 @@ func (j *Journal) Verify() (Verification, error) {
 	return v.result, nil
 }
 
-// verifier walks along the chain. A link that does not fit was changed itself, or what
-// stands before it was: the next link, or the head, is the witness.
+// verifier checks the chain line by line. If a link does not fit, either the link or the line before it was changed.
+// The next link, or the head, shows which.
 type verifier struct {
 	head      head
 	headKnown bool
@@ -126,7 +126,7 @@ func (v *verifier) atHead(l entry, after chain) (line int, what string) {
 	return 0, ""
 }
 
-// blame is called when a witness has said whether the suspect is as it was written.
+// blame returns the changed line, once the next link or the head has shown whether the suspect is unchanged.
 func (v *verifier) blame(innocent bool) (line int, what string) {
 	switch {
 	case !innocent:

@@ -37,7 +37,7 @@ func OpenFolder(path string) (*Folder, error) {
 	return &Folder{Root: root, path: path, dir: dir}, nil
 }
 
-// Unmade is a folder that is not made yet: it has a path and nothing in it.
+// Unmade returns a folder that is not made yet: it has a path and nothing in it.
 func Unmade(path string) *Folder { return &Folder{path: path} }
 
 // Made reports whether there is a folder.
@@ -51,16 +51,16 @@ func (f *Folder) Close() error {
 	return errors.Join(f.dir.Close(), f.Root.Close())
 }
 
-// Path is the absolute path of what is in the folder.
+// Path returns the absolute path of what is in the folder.
 func (f *Folder) Path(names ...string) string {
 	return filepath.Join(append([]string{f.path}, names...)...)
 }
 
-// Label is how messages name what is in the folder: ".nbs/journal.jsonl".
+// Label returns how messages name what is in the folder: ".nbs/journal.jsonl".
 func (f *Folder) Label(name string) string { return filepath.Base(f.path) + "/" + name }
 
-// Gone reports whether the folder that was opened is no longer at its path: it was removed or
-// moved away, even when another was made in its place since.
+// Gone reports whether the folder that was opened is no longer at its path: it was removed or moved, even if
+// another folder is there now.
 func (f *Folder) Gone() bool {
 	there, err := os.Lstat(f.path)
 	if err != nil {
@@ -73,7 +73,7 @@ func (f *Folder) Gone() bool {
 // Remedied is [Remedied] of the folder.
 func (f *Folder) Remedied(err error) error { return Remedied(f.path, err) }
 
-// Sync makes durable what was made in the folder itself.
+// Sync makes new entries of the folder itself durable.
 func (f *Folder) Sync() error { return syncDir(f.Root) }
 
 // Names lists a folder below, unsorted.
@@ -86,8 +86,8 @@ func (f *Folder) Names(sub string) ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// Sweep removes the files of a folder below that are old, by their name and age. What cannot be removed now is removed
-// by the next one.
+// Sweep removes the old files of a subfolder; isOld decides by name and age. A file that cannot be removed
+// now is left for the next sweep.
 func (f *Folder) Sweep(sub string, now time.Time, isOld func(name string, age time.Duration) bool) {
 	names, _ := f.Names(sub)
 	for _, name := range names {
@@ -116,8 +116,8 @@ func (f *Folder) below(sub string) (*os.File, error) {
 	return at, nil
 }
 
-// Read reads sub/name, at most limit bytes. Errors: [fs.ErrNotExist]; BadInput for a file that
-// somebody else could have written.
+// Read reads sub/name, at most limit bytes. Errors: [fs.ErrNotExist]; BadInput for a file that another user
+// could have written.
 func (f *Folder) Read(sub, name string, limit int) ([]byte, error) {
 	dir, err := f.below(sub)
 	if err != nil {

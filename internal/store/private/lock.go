@@ -17,17 +17,16 @@ import (
 
 // The rules of locks:
 //
-//   - Lock files are never removed: whoever unlinks one lets a second holder in.
-//   - A lock ends with its holder, however that dies. Go opens them close-on-exec, so no child, above
-//     all no tmux server, can inherit one.
-//   - The function that ends a lock must be kept: without it the file is closed by the garbage
-//     collector.
+//   - Lock files are never removed: unlinking one would let a second holder in.
+//   - A lock ends with its holder, however the holder dies. Go opens lock files close-on-exec, so no
+//     child, above all no tmux server, can inherit one.
+//   - The caller must keep the unlock function: without it the garbage collector closes the file.
 
-// Locks is where a Folder has its lock files.
+// Locks is the subfolder with a Folder's lock files.
 const Locks = "locks"
 
-// A lock that its holders keep for milliseconds is stuck when so many looks in a row, one a second, find the same
-// holder.
+// A short lock is held for milliseconds. It is stuck when this many checks in a row, one a second, find the
+// same holder.
 const (
 	looks     = 5
 	lookEvery = time.Second
@@ -38,7 +37,7 @@ const (
 func (f *Folder) TryLock(name string) (unlock func(), err error) {
 	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
 	locked, err := lock.TryLock()
-	if errors.Is(err, syscall.EROFS) { // a lock file that exists is locked all the same: stop must be able to end an agent
+	if errors.Is(err, syscall.EROFS) { // an existing lock file can be locked even so: stop must be able to end an agent
 		lock = f.lockFile(name, os.O_RDONLY)
 		if locked, err = lock.TryLock(); errors.Is(err, fs.ErrNotExist) {
 			err = syscall.EROFS
@@ -144,7 +143,7 @@ func (f *Folder) lockFile(name string, flag int) *flock.Flock {
 	return flock.New(f.LockPath(name), flock.SetFlag(flag|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
 }
 
-// LockPath is the absolute path of a lock file.
+// LockPath returns the absolute path of a lock file.
 func (f *Folder) LockPath(name string) string { return f.Path(Locks, name) }
 
 // LockFailed says which lock could not be taken, and why.

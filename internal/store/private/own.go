@@ -46,7 +46,7 @@ func OpenOwn(dir *os.File, name string) (*OwnFile, error) {
 	return f, nil
 }
 
-// readOwn reads a file in a folder that nobody else can write, at most limit bytes.
+// readOwn reads a file in a folder that only this user can write, at most limit bytes.
 func readOwn(dir *os.File, name string, limit int) ([]byte, error) {
 	f, err := OpenOwn(dir, name)
 	if err != nil {

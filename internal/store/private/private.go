@@ -1,13 +1,13 @@
-// Package private reads and writes what is this user's alone: the folder of a project
-// ([Folder], its .nbs) and the folders of the user's outside of every project ([Tree]). It is
-// for the packages of internal/store and for no other.
+// Package private reads and writes private files of this user: the folder of a project ([Folder],
+// its .nbs) and the user's folders outside of every project ([Tree]). Only the packages of
+// internal/store may use it.
 //
 //   - Files are 0600 in folders of 0700, whatever the umask. What another user owns or could
 //     have written is refused with a remedy: records become arguments of programs.
-//   - A file is replaced by renaming, so that a reader sees the old or the new and takes no lock.
+//   - A file is replaced by renaming. A reader sees the old or the new content and takes no lock.
 //     [Folder.WriteJSON] syncs file and folder; HandOver syncs nothing, for what ends with this boot.
 //   - No planted link is followed, and no pipe is waited for. A Folder is an [os.Root], so that no
-//     name leads out of it; a Tree is opened anew for each look or change.
+//     name leads out of it; a Tree is reopened for each read or change.
 //   - Lock files are in the folder's locks, are never removed and are waited for in the kernel.
 //   - An error of a full or read-only disk has its remedy ([Remedied]).
 //
@@ -25,8 +25,8 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Check refuses a folder that somebody else could have put there or can
-// write to: records become arguments of programs.
+// Check refuses a folder that another user could have put there or can write to: records become arguments of
+// programs.
 func Check(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -43,7 +43,7 @@ func Check(path string) error {
 	return foreign(path, owner, info.Mode())
 }
 
-// foreign is the error for what belongs to another user, or can be written by one.
+// foreign returns the error for what belongs to another user, or can be written by one.
 func foreign(path string, owner uint32, mode fs.FileMode) error {
 	if int(owner) != os.Geteuid() {
 		return fail.Errorf(fail.BadInput, "%s belongs to user id %d, not to this user (%d)", human.Quote(path), owner, os.Geteuid()).
@@ -57,9 +57,8 @@ func foreign(path string, owner uint32, mode fs.FileMode) error {
 		Hint("look at what is in it, then: chmod %o %s", private, human.ShellWord(path))
 }
 
-// TakeOver is the remedy for what belongs to another user. Only for what root left behind is it to
-// make the files this user's, after a look at them: to make anybody else's files one's own is to
-// trust what is in them.
+// TakeOver returns the remedy for files of another user. Only files that root left behind may be made the
+// user's own, after a look at them. To take over any other user's files is to trust their content.
 func TakeOver(path string, owner uint32) string {
 	if owner == 0 {
 		return fmt.Sprintf("if root ran nbs-worker here for you, look at what is in it, then: sudo chown -R %d %s", os.Geteuid(), human.ShellWord(path))
@@ -67,7 +66,7 @@ func TakeOver(path string, owner uint32) string {
 	return "run the command as that user; to see what is there: ls -ldn " + human.ShellWord(path)
 }
 
-// MoveTo is the command that appends a suffix to the name of a file.
+// MoveTo returns the command that appends a suffix to the name of a file.
 func MoveTo(path, suffix string) string {
 	return "mv " + human.ShellWord(path) + " " + human.ShellWord(path+suffix)
 }

@@ -8,7 +8,7 @@ import (
 // Sum is a SHA-256 in hexadecimal.
 type Sum string
 
-// SumOf is the sum of some bytes.
+// SumOf returns the sum of some bytes.
 func SumOf(data []byte) Sum {
 	digest := sha256.Sum256(data)
 	return Sum(hex.EncodeToString(digest[:]))

@@ -18,15 +18,15 @@ import (
 	"nbs-worker/internal/store/trust"
 )
 
-// Tree is a private folder of the user's outside of every project: what is in a project, an
-// agent that may edit files there can write. It is opened anew for each look or change, since
-// a launcher lives for weeks and a person may move such a folder.
+// Tree is a private folder of the user outside of every project: an agent that may edit the project's files
+// could write to a folder inside. It is reopened for each read or change, since a launcher runs for weeks and
+// the user may move the folder.
 type Tree string
 
 // NoTree is a tree whose place is not known.
 const NoTree Tree = ""
 
-// Path is the path of what is in the tree.
+// Path returns the path of what is in the tree.
 func (t Tree) Path(name string) string { return filepath.Join(string(t), name) }
 
 // Make makes the tree, with the folders above it. Errors: Unfit.
@@ -42,7 +42,7 @@ func (t Tree) Make() error {
 		Hint("it is for what no project may hold; name another place: export XDG_STATE_HOME=/path/of/yours")
 }
 
-// made opens the tree, and makes it first where it is missing.
+// made opens the tree, and creates it first if it is missing.
 func (t Tree) made() (*os.File, error) {
 	if err := t.Make(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (t Tree) made() (*os.File, error) {
 	return t.Open()
 }
 
-// existing is the nearest folder upward that is there.
+// existing returns the nearest folder upward that is there.
 func existing(path string) string {
 	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
 		if _, err := os.Lstat(path); err == nil {
@@ -97,7 +97,7 @@ func checkAlone(dir *os.File) error {
 	return foreign(dir.Name(), owner, info.Mode())
 }
 
-// In calls change with the tree open, and makes it first where it is missing.
+// In calls change with the tree open, and creates the tree first if it is missing.
 func (t Tree) In(change func(dir *os.Root, at *os.File) error) error {
 	at, err := t.made()
 	if err != nil {
@@ -210,7 +210,7 @@ func (t Tree) Lock(ctx context.Context) (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// TryLock takes a lock that is a file of the tree, or returns nil when somebody else has it.
+// TryLock takes a lock that is a file of the tree. It returns nil if another process has it.
 func (t Tree) TryLock(name string) (*os.File, error) {
 	dir, err := t.made()
 	if err != nil {
@@ -235,7 +235,7 @@ func (t Tree) TryLock(name string) (*os.File, error) {
 // Remedied is [Remedied] of the tree.
 func (t Tree) Remedied(err error) error { return Remedied(string(t), err) }
 
-// CheckWritable tells what keeps the tree from being used; it changes nothing.
+// CheckWritable returns the error that keeps the tree from being used; it changes nothing.
 func (t Tree) CheckWritable() error {
 	dir, err := t.Open()
 	if err == nil {

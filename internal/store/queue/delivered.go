@@ -22,7 +22,7 @@ func (q *Queue) Deliver(ctx context.Context, e Entry) error {
 	})
 }
 
-// delivered are the ids of what was delivered last.
+// delivered returns the ids of what was delivered last.
 func (q *Queue) delivered() (ids []string) {
 	text, err := q.memory.Read(q.deliveredFile(), deliveredSize)
 	if err == nil {

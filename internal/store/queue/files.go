@@ -14,7 +14,7 @@ import (
 // lastPlace is the last place in the order: names with more digits would not sort by their numbers.
 const lastPlace = 999_999_999
 
-// names are the files of the agent's entries, in their order.
+// names returns the files of the agent's entries, in their order.
 func (q *Queue) names() ([]string, error) {
 	names, err := q.nbs.List(Folder)
 	names = slices.DeleteFunc(names, func(name string) bool { _, is := q.place(name); return !is })
@@ -22,10 +22,10 @@ func (q *Queue) names() ([]string, error) {
 	return names, err
 }
 
-// file is the name of an entry at a place in the order.
+// file returns the name of an entry at a place in the order.
 func (q *Queue) file(place int) string { return fmt.Sprintf("%s.%09d.json", q.handle.Key(), place) }
 
-// place is where in the order an entry is.
+// place returns where in the order an entry is.
 func (q *Queue) place(name string) (place int, is bool) {
 	digits, is := strings.CutPrefix(name, q.handle.Key()+".") // no handle has a dot
 	if !is {

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/store/sealed"
 )
 
-// Left is what is known of the text in an agent's prompt that keeps messages from being typed.
+// Left records the text in an agent's prompt that keeps messages from being typed.
 type Left struct {
 	Invocation agent.Invocation `json:"invocation"`      // of the start that the prompt is of
 	Texts      []string         `json:"texts,omitempty"` // that commands of ours have typed, and not seen to be gone
@@ -20,8 +20,8 @@ type Left struct {
 
 const mostLeft = 16 // texts
 
-// BlocksAfter is since when the draft that is in the prompt has kept messages from being typed, given when the last turn
-// ended: one that ended later began with the draft that did. Zero: no message was held because of it.
+// BlocksAfter returns since when the draft that is in the prompt has kept messages from being typed, given when the
+// last turn ended: one that ended later began with the draft that did. Zero: no message was held because of it.
 func (l Left) BlocksAfter(turn time.Time) time.Time {
 	if turn.Truncate(time.Second).After(l.Blocks) { // which has no fractions
 		return time.Time{}
@@ -39,7 +39,8 @@ func (l Left) Typed(text string, now time.Time) Left {
 	return l
 }
 
-// Left returns what was left in the prompt of a start of the agent. It is empty where nothing valid is written down.
+// Left returns what was left in the prompt of this start of the agent. It is empty if nothing valid is
+// recorded.
 func (q *Queue) Left(of agent.Invocation) Left {
 	left := leftOf{of: q.handle}
 	if q.nbs.Get(Folder, q.leftFile(), &left, mostLeft*entryLimit) != nil || left.Invocation != of {
@@ -48,8 +49,8 @@ func (q *Queue) Left(of agent.Invocation) Left {
 	return left.Left
 }
 
-// KeepLeft writes down what was left. Where that is nothing, it removes what was written. It is not synced to the disk: a
-// prompt ends with this boot. The caller has the agent's verb lock.
+// KeepLeft records what was left, or removes the record if nothing was left. It does not sync: a prompt ends
+// with this boot. The caller has the agent's verb lock.
 func (q *Queue) KeepLeft(left Left) error {
 	if len(left.Texts) == 0 && left.Blocks.IsZero() {
 		return q.ForgetLeft()
@@ -64,12 +65,12 @@ func (q *Queue) KeepLeft(left Left) error {
 	return q.nbs.HandOver(Folder, q.leftFile(), file, mostLeft*entryLimit)
 }
 
-// ForgetLeft removes what was written down.
+// ForgetLeft removes the record.
 func (q *Queue) ForgetLeft() error { return private.IfThere(q.nbs.Remove(Folder + "/" + q.leftFile())) }
 
 func (q *Queue) leftFile() string { return q.handle.Key() + ".left.json" }
 
-// leftOf is what was left in the prompt of an agent, as it is sealed.
+// leftOf is the sealed form of what was left in an agent's prompt.
 type leftOf struct {
 	Left
 	of agent.Handle

@@ -37,7 +37,7 @@ type State string
 // The states.
 const (
 	Waiting State = "waiting" // for the agent to be ready
-	Sending State = "sending" // somebody is about to type it
+	Sending State = "sending" // a process is about to type it
 	Unknown State = "unknown" // it was submitted, and there is no proof
 	Failed  State = "failed"  // it cannot be typed to this agent
 )
@@ -59,7 +59,7 @@ type Entry struct {
 	name string
 }
 
-// Typing is where an entry was typed, by which it can be told later whether it arrived.
+// Typing records where an entry was typed, so that its arrival can be checked later.
 type Typing struct {
 	SessionID agent.SessionID `json:"session_id"`
 	Bytes     int64           `json:"bytes"` // that the transcript had before
@@ -84,14 +84,14 @@ type Queue struct {
 	hash   string       // of the project, in that tree
 }
 
-// In is the outbox of an agent in the .nbs folder of a project. What was delivered is remembered in a tree outside of it,
-// where the project has its hash as a name.
+// In returns the outbox of an agent in the .nbs folder of a project. The ids of delivered entries are kept in
+// memory, a tree outside of the project, where hash stands for the project.
 func In(nbs *sealed.Folder, handle agent.Handle, memory private.Tree, hash string) *Queue {
 	return &Queue{nbs: nbs, handle: handle, memory: memory, hash: hash}
 }
 
-// Add puts an entry behind all others. Of those that came to nothing the oldest is forgotten when there
-// are too many. Errors: Conflict when too many wait.
+// Add puts an entry behind all others. If too many entries failed, it removes the oldest of those. Errors:
+// Conflict when too many wait.
 func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 	if err := q.nbs.Prepare(); err != nil {
 		return e, err
@@ -130,7 +130,7 @@ func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 	return e, q.write(&e)
 }
 
-// Put replaces an entry by what has become of it. Errors: [fs.ErrNotExist] when it was dropped.
+// Put replaces an entry with its new state. Errors: [fs.ErrNotExist] when it was dropped.
 func (q *Queue) Put(ctx context.Context, e Entry) error {
 	return q.change(ctx, e, func() error { return q.write(&e) })
 }
@@ -187,7 +187,7 @@ func (q *Queue) removeAll(all []Entry) (gone []Entry, err error) {
 	return gone, err
 }
 
-// Entries are those of the agent, in their order; beside an error those that can be read.
+// Entries returns the agent's entries in order. Beside an error it returns those that can be read.
 func (q *Queue) Entries() (all []Entry, broken error) {
 	names, err := q.names()
 	if err != nil {
@@ -196,7 +196,7 @@ func (q *Queue) Entries() (all []Entry, broken error) {
 	for _, name := range names {
 		e, err := q.read(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was delivered meanwhile
+			continue // it was delivered since the listing
 		}
 		if err != nil {
 			broken = errors.Join(broken, err)
@@ -207,7 +207,7 @@ func (q *Queue) Entries() (all []Entry, broken error) {
 	return all, broken
 }
 
-// Newest names the newest entry; "" when there is none.
+// Newest returns the name of the newest entry, or "" if the outbox is empty.
 func (q *Queue) Newest() string {
 	names, _ := q.names()
 	if len(names) == 0 {
@@ -216,8 +216,8 @@ func (q *Queue) Newest() string {
 	return names[len(names)-1]
 }
 
-// Due names the newest entry that is to be delivered; "" when there is none. Where one is damaged, it
-// names the newest of all: the delivery then reports the damage.
+// Due returns the name of the newest entry that is still to be delivered, or "". If an entry is damaged, it
+// returns the newest entry of all: the delivery then reports the damage.
 func (q *Queue) Due() string {
 	all, err := q.Entries()
 	if err != nil {
@@ -231,14 +231,14 @@ func (q *Queue) Due() string {
 	return ""
 }
 
-// IsDue reports if an entry is still to be delivered. It needs the user's seal. An entry that was delivered, and came back
-// from a backup, is not due.
+// IsDue reports whether an entry is still to be delivered. It needs the user's seal. An entry that was
+// delivered, and came back from a backup, is not due.
 func (q *Queue) IsDue(e *Entry) bool {
 	return e.Pending() && q.CheckSeal(e) == nil && !slices.Contains(q.delivered(), e.ID)
 }
 
-// AwaitTurn takes the right to deliver the entries. It waits for another holder until late, or without
-// limit when late is zero; unlock is nil when the other still has it then.
+// AwaitTurn takes the right to deliver the entries. It waits for another holder until late, or without limit
+// if late is zero. unlock is nil if the other still has it then.
 func (q *Queue) AwaitTurn(ctx context.Context, late time.Time) (unlock func(), err error) {
 	name := q.handle.Key() + ".deliver"
 	if unlock, err = q.nbs.TryLock(name); unlock != nil || err != nil {
@@ -260,8 +260,9 @@ func (q *Queue) lock(ctx context.Context) (unlock func(), err error) {
 	return q.nbs.Lock(ctx, q.handle.Key()+".outbox")
 }
 
-// CheckSeal checks that the user vouches for an entry: as it is, for this agent of this project.
-// Errors: Held when nobody does; Unfit when the key cannot be used; Failed when the key cannot be read now.
+// CheckSeal checks that the user has sealed an entry with this content, for this agent of this project.
+// Errors: Held when it is not sealed; Unfit when the key cannot be used; Failed when the key cannot be read
+// now.
 func (q *Queue) CheckSeal(e *Entry) error {
 	err := q.nbs.Check(entryOf{e, q.handle})
 	if errors.Is(err, trust.ErrSeal) {
@@ -272,7 +273,7 @@ func (q *Queue) CheckSeal(e *Entry) error {
 	return err
 }
 
-// entryOf is an entry of an agent, as it is sealed.
+// entryOf is the sealed form of an entry: the entry with its agent.
 type entryOf struct {
 	*Entry
 	of agent.Handle

@@ -46,8 +46,8 @@ func (r *Runs) PutAttempt(handle agent.Handle, attempt Attempt) error {
 	return r.nbs.Put(Folder, name, &sealedAttempt{Attempt: attempt, name: name}, fileLimit)
 }
 
-// Attempt is the latest repair of an agent; nil for none that is remembered. A damaged one is none,
-// nor one that nobody vouches for: it is a help, and what is seen of the agent decides.
+// Attempt returns the agent's latest repair, or nil if none is recorded. A damaged or unsealed attempt counts
+// as none: it is only a hint, and the agent's observed state decides.
 func (r *Runs) Attempt(handle agent.Handle) (*Attempt, error) {
 	kept := sealedAttempt{name: attemptFile(handle)}
 	switch err := r.nbs.Get(Folder, kept.name, &kept, fileLimit); {

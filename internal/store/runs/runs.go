@@ -1,10 +1,10 @@
-// Package runs keeps how far repairs of agents and runs of runbooks came, in .nbs/runs, so that the
+// Package runs records the progress of agent repairs and of runbook runs, in .nbs/runs, so that the
 // next one knows what a killed one has left.
 //
-//   - It is written durably, by who has the right to repair or to lead that run; the locks are the
-//     store's. It is read by anyone.
-//   - An attempt helps who repairs next, and what is seen of the agent decides. It says what was
-//     permitted, so it counts with the user's seal; a damaged one is none.
+//   - The holder of the right to repair, or to lead the run, writes it durably; the locks are the
+//     store's. Any process may read it.
+//   - An attempt is a hint for the next repair; the agent's observed state decides. An attempt says
+//     what was permitted, so it counts only with the user's seal, and a damaged one does not count.
 //
 // The package knows files and seals. It neither repairs nor runs, and must not import what does.
 package runs
@@ -26,13 +26,13 @@ const Folder = "runs"
 
 const fileLimit = 1 << 20 // bytes
 
-// Runs is what is kept of one project.
+// Runs are the records of one project.
 type Runs struct{ nbs *sealed.Folder }
 
-// In is what is kept in the .nbs folder of a project.
+// In returns the records in the .nbs folder of a project.
 func In(nbs *sealed.Folder) *Runs { return &Runs{nbs} }
 
-// Run is how far a run of a runbook came.
+// Run is the progress of a run of a runbook.
 type Run struct {
 	Runbook string    `json:"runbook"`
 	Step    string    `json:"step"`
@@ -41,10 +41,10 @@ type Run struct {
 	At      time.Time `json:"at"`
 }
 
-// State is what became of the last step of a run.
+// State is the state of the last step of a run.
 type State string
 
-// The states of a step. One that is at work in a run that nobody leads any more was interrupted.
+// The states of a step. A step [AtWork] in a run without a leader was interrupted.
 const (
 	AtWork State = "at work"
 	Done   State = "done"
@@ -52,12 +52,12 @@ const (
 	Asks   State = "asks" // a person is to decide before the next step
 )
 
-// Put writes down how far a run came, durably.
+// Put records the progress of a run, durably.
 func (r *Runs) Put(key string, run Run) error {
 	return r.nbs.WriteJSON(Folder, key+".json", run, fileLimit)
 }
 
-// Load tells how far a run came; nil when there is no unfinished one.
+// Load returns the progress of a run, or nil if no run is unfinished.
 func (r *Runs) Load(key string) (*Run, error) {
 	data, err := r.nbs.Read(Folder, key+".json", fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func (r *Runs) Load(key string) (*Run, error) {
 	return &run, nil
 }
 
-// Drop forgets a run that came to its end.
+// Drop removes the record of a finished run.
 func (r *Runs) Drop(key string) error {
 	return private.IfThere(r.nbs.Delete(Folder, key+".json"))
 }

@@ -1,10 +1,11 @@
-// Package schedules keeps what is run when: the file .nbs/schedules.yaml, which a person writes, and
-// in .nbs/schedules how far each of its entries came, so that a restart neither skips nor repeats.
+// Package schedules keeps the schedules of a project: the file .nbs/schedules.yaml, which a person
+// writes, and in .nbs/schedules the progress of each entry, so that a restart neither skips nor
+// repeats a run.
 //
 //   - The file decides what is run, so it counts with the user's seal; see package allowed.
-//   - How far entries came is written durably before a run is handed over, by who has the right to
-//     run schedules. It is read by anyone. It carries the user's seal: what came with a project
-//     does not say what has run already. Damaged, it is an error that names the file and the remedy.
+//   - The progress is written durably before a run is handed over, by the holder of the right to
+//     run schedules. Any process may read it. It carries the user's seal: a file that came with a
+//     project must not say what has run. Damaged progress is an error that names file and remedy.
 //
 // The package knows files and seals. It neither plans nor runs, and must not import what does.
 package schedules
@@ -21,7 +22,7 @@ import (
 )
 
 const (
-	// Folder holds how far the entries came, below .nbs.
+	// Folder holds the progress of the entries, below .nbs.
 	Folder = "schedules"
 	// Name is the file of the schedules within the project, by which it is sealed.
 	Name = ".nbs/" + fileName
@@ -35,13 +36,14 @@ const (
 // Schedules are those of one project.
 type Schedules struct{ nbs *sealed.Folder }
 
-// In are the schedules of the .nbs folder of a project.
+// In returns the schedules of the .nbs folder of a project.
 func In(nbs *sealed.Folder) *Schedules { return &Schedules{nbs} }
 
-// Path is the absolute path of the file.
+// Path returns the absolute path of the file.
 func (s *Schedules) Path() string { return s.nbs.Path(fileName) }
 
-// Text is the file as it is. Errors: NotFound when there is none; BadInput where others can write it.
+// Text returns the content of the file, unchecked. Errors: NotFound when it does not exist; BadInput when
+// others can write it.
 func (s *Schedules) Text() ([]byte, error) {
 	text, err := s.nbs.Read("", fileName, fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,9 +56,9 @@ func (s *Schedules) Text() ([]byte, error) {
 	return text, err
 }
 
-// Last is how far an entry came.
+// Last is the progress of an entry.
 type Last struct {
-	When   string    `json:"when"`   // the times of the entry in words; when they change, it counts anew
+	When   string    `json:"when"`   // the times of the entry in words; a change restarts the count
 	Passed time.Time `json:"passed"` // for all its times up to here it is decided whether they run
 
 	// Of the last run that was handed over; zero before the first.
@@ -70,7 +72,7 @@ type Last struct {
 // Running reports whether the last run is not known to be over.
 func (l Last) Running() bool { return !l.ScheduledFor.IsZero() && !l.Done }
 
-// kept is the file of how far they came.
+// kept is the file with the progress of all entries.
 type kept struct {
 	Entries map[string]Last `json:"entries"`
 	Seal    string          `json:"seal"`
@@ -80,7 +82,7 @@ func (k *kept) Sealed(string) sealed.Over {
 	return sealed.Over{Kind: "scheduled", Place: Folder + "/" + lastsName, Content: k.Entries, Seal: &k.Seal}
 }
 
-// Remember writes down how far the entries came, durably.
+// Remember records the progress of the entries, durably.
 func (s *Schedules) Remember(entries map[string]Last) error {
 	if err := s.nbs.Put(Folder, lastsName, &kept{Entries: entries}, fileLimit); err != nil {
 		return fmt.Errorf("write down what ran: %w", err)
@@ -88,7 +90,8 @@ func (s *Schedules) Remember(entries map[string]Last) error {
 	return nil
 }
 
-// Recall tells how far the entries came; nothing before the first run. Errors: as of [sealed.Folder.Refused].
+// Recall returns the progress of the entries; empty before the first run. Errors: as of
+// [sealed.Folder.Refused].
 func (s *Schedules) Recall() (map[string]Last, error) {
 	var read kept
 	switch err := s.nbs.Get(Folder, lastsName, &read, fileLimit); {

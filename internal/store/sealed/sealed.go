@@ -1,9 +1,9 @@
-// Package sealed reads and writes files of .nbs that count only with the user's seal. It is for the
-// packages of internal/store that keep such files, and for no other.
+// Package sealed reads and writes files of .nbs that count only with the user's seal. Only the
+// packages of internal/store that keep such files may use it.
 //
-//   - A seal is over the content of a file, the project and the place of the file there: what came with
-//     another project, or lies under another name, does not have it.
-//   - What is not as a command of this user wrote it is an error that names the file and the remedy; see
+//   - A seal covers the content of a file, its project and its place there: a file from another project,
+//     or under another name, has no valid seal.
+//   - A file that this user's commands did not write is an error that names the file and the remedy; see
 //     [Folder.Refused].
 //
 // The package knows files and seals, and not what is in the files.
@@ -36,7 +36,7 @@ type File interface {
 	Sealed(project string) Over
 }
 
-// Over is what a seal is over.
+// Over is what a seal covers.
 type Over struct {
 	Kind    string // a seal of another kind does not count
 	Place   string // of the file in the project; "": the content says where it counts
@@ -95,7 +95,7 @@ func (f *Folder) Get(sub, name string, into File, limit int) error {
 	return f.Check(into)
 }
 
-// List lists a folder below; nothing when it is not there.
+// List lists a subfolder; the list is empty if it does not exist.
 func (f *Folder) List(sub string) ([]string, error) {
 	if !f.Made() {
 		return nil, nil
@@ -104,12 +104,12 @@ func (f *Folder) List(sub string) ([]string, error) {
 	return names, private.IfThere(err)
 }
 
-// ErrUnsealed is the error for a file in which there is no seal to be read.
+// ErrUnsealed is the error for a file without a readable seal.
 var ErrUnsealed = errors.New("it has no seal")
 
-// Refused is the error for a file that is not as it was written, with its remedy; where says at which place of the
-// file, "" for all of it. Errors: Held for one without the user's seal; Failed for a damaged one. What says nothing of
-// the file, such as too many open files, has no remedy here.
+// Refused returns the error for a file that was changed or damaged, with its remedy. where names a place in the file,
+// "" all of it. Errors: Held for a file without the user's seal; Failed for a damaged one. An error that says nothing
+// about the file, such as too many open files, has no remedy here.
 func (f *Folder) Refused(file, where string, err error, remedy string) error {
 	if _, is := errors.AsType[*fail.Error](err); is {
 		return err // it has a remedy of its own

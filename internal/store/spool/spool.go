@@ -1,12 +1,12 @@
-// Package spool holds what the hooks of agents announce to the memory: that a conversation may have something
-// new, one small file for each end of a turn, in .nbs/memory/spool.
+// Package spool holds the announcements of hooks to the memory, in .nbs/memory/spool: one small file for each
+// end of a turn, because the conversation may have new text.
 //
-//   - A hook runs among what the agent runs, so an announcement is a hint and no authority: whoever reads it
-//     believes from it only that a conversation, which the record has, is worth a look.
-//   - It may be lost: it is not synced, and not written while [most] others are unread. How far a conversation was
-//     read is kept elsewhere.
-//   - A file is there as a whole or not at all, and is removed when what it announces was stored. What a killed hook
-//     has left half written is removed by the reader of the others.
+//   - A hook runs with the agent's rights, so an announcement is only a hint. The reader takes from it that a
+//     conversation, which the record has, may have new text, and nothing more.
+//   - An announcement may be lost: it is not synced, and not written while [most] others are unread. How far a
+//     conversation was read is recorded in another place.
+//   - A file is written whole or not at all. It is removed when its conversation was stored. The reader also
+//     removes the half-written files of killed hooks.
 //
 // The package knows neither records nor transcripts.
 package spool
@@ -33,12 +33,12 @@ const (
 	spool  = Folder + "/spool"
 )
 
-// most is how many announcements wait at most.
+// most is the largest number of waiting announcements.
 const most = 1000
 
 const sizeLimit = 1 << 12 // bytes
 
-// Announcement is what a hook has announced.
+// Announcement is the content of one announcement.
 type Announcement struct {
 	Handle     agent.Handle     `json:"handle"`
 	Invocation agent.Invocation `json:"invocation"`
@@ -49,30 +49,30 @@ type Announcement struct {
 	name string
 }
 
-// Spool is that of one project.
+// Spool holds the announcements of one project.
 type Spool struct {
 	nbs  *private.Folder
 	work private.Tree
 }
 
-// In is the spool in the .nbs folder of a project, and the empty folder of the user's in which observers work.
+// In returns the spool in the .nbs folder of a project; work is the user's empty folder in which observers work.
 func In(nbs *private.Folder, work private.Tree) Spool { return Spool{nbs, work} }
 
-// Work is the folder in which the claudes of observers work: it is empty, and outside of every project, whose files
-// would be read as instructions. Errors: Unfit.
+// Work creates and returns the folder in which the claudes of observers work. It is empty, and outside of every
+// project, whose files would be read as instructions. Errors: Unfit.
 func (s Spool) Work() (path string, err error) { return string(s.work), s.work.Make() }
 
-// WorksIn reports whether a folder is that of [Spool.Work]: a conversation that was held there is an observer's.
+// WorksIn reports whether a folder is that of [Spool.Work]: a conversation in it is an observer's.
 func (s Spool) WorksIn(path string) bool {
 	at, err1 := os.Stat(path)
 	work, err2 := os.Stat(string(s.work))
 	return err1 == nil && err2 == nil && os.SameFile(at, work)
 }
 
-// Path is the absolute path of the spool.
+// Path returns the absolute path of the spool.
 func (s Spool) Path() string { return s.nbs.Path(spool) }
 
-// Put writes an announcement. Where too many wait, it is not written.
+// Put writes an announcement, unless too many wait.
 func (s Spool) Put(a Announcement) error {
 	names, err := s.names()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func (s Spool) Put(a Announcement) error {
 	return s.nbs.HandOver(spool, name, a, sizeLimit)
 }
 
-// make makes the folder, and that around it.
+// make creates the folder and its parent.
 func (s Spool) make() error {
 	for _, name := range []string{Folder, spool} {
 		if err := s.nbs.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -95,7 +95,7 @@ func (s Spool) make() error {
 	return s.check()
 }
 
-// check refuses what somebody has put in the place of the folders: it is not followed, nor waited for. Errors:
+// check refuses a link, a pipe or another file in place of the folders. It does not follow or open it. Errors:
 // [fs.ErrNotExist].
 func (s Spool) check() error {
 	for _, name := range []string{Folder, spool} {
@@ -111,7 +111,7 @@ func (s Spool) check() error {
 	return nil
 }
 
-// List are the announcements, oldest first. A file that is none is removed; without a folder there are none.
+// List returns the announcements, oldest first. It removes any other file. Without a folder the list is empty.
 func (s Spool) List() ([]Announcement, error) {
 	names, err := s.names()
 	if err != nil {
@@ -145,7 +145,7 @@ func (s Spool) List() ([]Announcement, error) {
 // isHalf reports whether a file is being written, or was when its writer was killed.
 func isHalf(name string) bool { return strings.HasPrefix(name, ".") }
 
-// Take removes announcements. All that they have announced is stored.
+// Take removes announcements, once all that they announce is stored.
 func (s Spool) Take(all ...Announcement) error {
 	var errs []error
 	for _, a := range all {
@@ -160,7 +160,7 @@ func (s Spool) drop(name string) error {
 	})
 }
 
-// names are the files, also those that are not whole.
+// names returns the files, including half-written ones.
 func (s Spool) names() ([]string, error) {
 	if !s.nbs.Made() {
 		return nil, fs.ErrNotExist

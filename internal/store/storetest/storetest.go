@@ -33,17 +33,17 @@ func Main(m *testing.M, play func(role []string)) (code int) {
 	return rig.Tight(m)
 }
 
-// SomeTime is the time of all events.
+// SomeTime returns the time of all events.
 func SomeTime() time.Time { return time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC) }
 
-// Must is for what can only fail when the test itself is wrong, and for roles that have no test.
+// Must fails on an error that only a wrong test can cause, and serves roles that have no test.
 func Must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// MemoryProject is the folder of a project in memory.
+// MemoryProject returns the folder of a project in memory.
 func MemoryProject(t testing.TB) string {
 	t.Helper()
 	project := filepath.Join(rig.MemoryDir(t), "project")
@@ -93,8 +93,8 @@ func WantNames(t testing.TB, dir string, want ...string) {
 	rig.Check(t, slices.Equal(got, want), "%s holds %q; want %q", dir, got, want)
 }
 
-// Plant puts a link in place of a file, to a file outside, and checks at the end of the test
-// that nobody followed it.
+// Plant replaces a file with a link to a file outside. At the end of the test it checks that the link was not
+// followed.
 func Plant(t testing.TB, at string) {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "target")

@@ -8,20 +8,19 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// Home is the user's folder for what no project may decide and no agent may reach: the key,
-// kept transcripts, the heads of journals. It is made by whoever writes to it first.
+// Home is the user's folder for data that no project may decide and no agent may reach: the key, kept transcripts,
+// the heads of journals. The first writer creates it.
 type Home string
 
-// HomeVariable names the folder to launchers: the environment of a tmux server is that of
-// whoever started it.
+// HomeVariable names the folder to launchers: a tmux server keeps the environment of the process that started it.
 const HomeVariable = "NBS_STATE"
 
-// ErrNoHome is the error for what needs the folder where the environment names none.
+// ErrNoHome is the error if the environment names no folder for the user's state.
 var ErrNoHome error = fail.Errorf(fail.Unfit, "there is no folder for the user's state: neither XDG_STATE_HOME nor HOME is an absolute path").
 	Hint("name one: export XDG_STATE_HOME=/path/of/yours")
 
-// HomeOf is $XDG_STATE_HOME/nbs-worker, or ~/.local/state/nbs-worker, by an environment.
-// Errors: Unfit when it names neither.
+// HomeOf returns $XDG_STATE_HOME/nbs-worker, or ~/.local/state/nbs-worker, from an environment. Errors: Unfit when it
+// names neither.
 func HomeOf(env []string) (Home, error) {
 	if dir := agent.Variable(env, HomeVariable); filepath.IsAbs(dir) {
 		return Home(filepath.Clean(dir)), nil
@@ -35,12 +34,12 @@ func HomeOf(env []string) (Home, error) {
 	return "", ErrNoHome
 }
 
-// Path is the path of what is in the folder.
+// Path returns the path of what is in the folder.
 func (h Home) Path(parts ...string) string {
 	return filepath.Join(append([]string{string(h)}, parts...)...)
 }
 
-// make makes the folder, private, with those above it.
+// make creates the folder, private, with its parents.
 func (h Home) make() error {
 	if err := os.MkdirAll(filepath.Dir(string(h)), 0o700); err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 	keySize = 32 // bytes
 )
 
-// made returns the key, and makes it first where there is none.
+// made returns the key, and creates it first if it does not exist.
 func (k *Keeper) made() ([]byte, error) {
 	key, err := k.read()
 	if err != nil || key != nil {
@@ -32,7 +32,7 @@ func (k *Keeper) made() ([]byte, error) {
 	return k.read()
 }
 
-// read reads the key; nil when there is none.
+// read reads the key; nil if it does not exist.
 func (k *Keeper) read() ([]byte, error) {
 	if k == nil {
 		return nil, ErrNoHome
@@ -87,8 +87,8 @@ func (k *Keeper) readFile() ([]byte, error) {
 	return key, nil
 }
 
-// makeKey makes the key, durable before it gets its name. When two processes make one at the same
-// time, the first counts.
+// makeKey creates the key. The key is durable before it gets its name. If two processes create one at the same time,
+// the first counts.
 func (k *Keeper) makeKey() (err error) {
 	if err := k.home.make(); err != nil {
 		return err
@@ -118,13 +118,13 @@ func (k *Keeper) makeKey() (err error) {
 
 func (k *Keeper) path() string { return k.home.Path(keyFile) }
 
-// missing is the error for a seal that is checked without a key. It is an [ErrSeal].
+// missing returns the error for a seal that is checked without a key. It is an [ErrSeal].
 func (k *Keeper) missing() error {
 	return fail.Errorf(fail.Held, "%w: the key of the seals is missing: %s", ErrSeal, human.Quote(k.path())).
 		Hint("put your key back first, without it nothing that you have sealed is taken: ls -la %s", human.ShellWord(string(k.home)))
 }
 
-// IfReplaced is the remedy for seals that are not valid because the key was replaced: "" when there is no key.
+// IfReplaced returns the remedy for seals that are not valid because the key was replaced, or "" if no key exists.
 func (k *Keeper) IfReplaced() string {
 	info, err := os.Stat(k.path())
 	if err != nil {
@@ -134,13 +134,14 @@ func (k *Keeper) IfReplaced() string {
 		info.ModTime().Format(time.DateTime), human.ShellWord(string(k.home)))
 }
 
-// unread is the error for a key of which nothing is known: too many files may be open. It is no reason to replace the key.
+// unread returns the error for a key that cannot be read now, for example because too many files are open. The key
+// must not be replaced then.
 func (k *Keeper) unread(err error) error {
 	return fail.Errorf(fail.Failed, "read the key of the seals: %w", err).
 		Hint("look at it: ls -l %s", human.ShellWord(k.path()))
 }
 
-// unfit is the error for a key that must not be used. Only a person replaces it by a new one.
+// unfit returns the error for a key that must not be used. Only a person replaces it by a new one.
 func (k *Keeper) unfit(format string, args ...any) error {
 	return fail.Errorf(fail.Unfit, "the key of the seals %s cannot be used: "+format, append([]any{human.Quote(k.path())}, args...)...).
 		Hint("look at it: ls -l %s", human.ShellWord(k.path())).

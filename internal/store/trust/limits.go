@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/platform/smallfile"
 )
 
-// Limits bound what agents may start by themselves; a person is not bound.
+// Limits bound what agents may start by themselves. They do not apply to a person.
 type Limits struct {
 	Agents int `json:"agents"` // of a project
 	Depth  int `json:"depth"`  // how many agents may stand between an agent and a person
@@ -24,8 +24,8 @@ const (
 	limitsBytes = 4 << 10
 )
 
-// Limits reads limits.json in the folder; a limit that the file does not name has our default.
-// Errors: Unfit when it cannot be understood: that must not lift a limit.
+// Limits reads limits.json in the folder. A limit that the file does not name has its default. Errors: Unfit when the
+// file cannot be understood: that must not lift a limit.
 func (h Home) Limits() (Limits, error) {
 	limits := Limits{Agents: 50, Depth: 3}
 	path := h.Path(limitsFile)
@@ -51,7 +51,7 @@ func (h Home) Limits() (Limits, error) {
 	return limits, nil
 }
 
-// SetLimits is the command by which a person sets them.
+// SetLimits returns the command that sets the limits.
 func (h Home) SetLimits(limits Limits) string {
 	text := fmt.Sprintf(`{"agents": %d, "depth": %d}`, limits.Agents, limits.Depth)
 	return "echo " + human.ShellWord(text) + " >" + human.ShellWord(h.Path(limitsFile))

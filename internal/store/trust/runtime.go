@@ -11,9 +11,9 @@ import (
 // RuntimeVariable names the folder of [RuntimeOf] to launchers.
 const RuntimeVariable = "NBS_RUNTIME"
 
-// RuntimeOf is the folder for files that last until they are read, such as an environment with its
-// secrets: $XDG_RUNTIME_DIR/nbs-worker, in memory; a folder in home where XDG_RUNTIME_DIR is no
-// private folder of this user; "" where no home is known either.
+// RuntimeOf returns the folder for files that last until they are read, such as an environment with its secrets. It
+// is $XDG_RUNTIME_DIR/nbs-worker, in memory; a folder in home if XDG_RUNTIME_DIR is not a private folder of this
+// user; or "" if home is not known.
 func RuntimeOf(env []string, home Home) string {
 	if dir := agent.Variable(env, RuntimeVariable); filepath.IsAbs(dir) && (isPrivate(dir) || isPrivate(filepath.Dir(dir))) {
 		return filepath.Clean(dir)

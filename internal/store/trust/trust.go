@@ -1,10 +1,10 @@
-// Package trust distinguishes what the user has written, or has looked at and allowed, from what
-// merely lies in a project. A project comes from anywhere, and git makes whoever clones it the
-// owner of its files; so what decides what is run carries a seal, an HMAC-SHA-256 with a key
-// that is the user's own and never in a project.
+// Package trust distinguishes files that the user has written or allowed from files that merely
+// came with a project. A project may come from a stranger, and git makes the user who clones it
+// the owner of its files. So each file that decides what is run carries a seal: an HMAC-SHA-256
+// with a key that is the user's own and never in a project.
 //
-// A seal vouches for content and not for its place, unless that is sealed with it ([Placed]), nor
-// for its age: older content that was sealed once is valid as long as the key exists.
+// A seal covers the content. It covers the place only if that is sealed too ([Placed]), and never
+// the age: older content that was sealed once stays valid as long as the key exists.
 //
 // The package knows nothing of records, processes or Claude Code, and must not import the
 // packages that do.
@@ -25,8 +25,8 @@ import (
 // ErrSeal is the error for content that does not have the seal of this user.
 var ErrSeal = errors.New("it does not have this user's seal")
 
-// Keeper makes seals and checks them. A nil one does neither: its error is [ErrNoHome]. It is safe for concurrent use, and reads the key when it
-// first needs it.
+// Keeper makes seals and checks them. A nil Keeper returns [ErrNoHome]. It is safe for concurrent use, and reads the
+// key when it first needs it.
 type Keeper struct {
 	home Home
 
@@ -37,11 +37,11 @@ type Keeper struct {
 // NewKeeper returns a keeper with the key of a state folder.
 func NewKeeper(home Home) *Keeper { return &Keeper{home: home} }
 
-// Home is the folder in which the key is.
+// Home returns the folder in which the key is.
 func (k *Keeper) Home() Home { return k.home }
 
-// Seal makes the seal of a content of a kind; it is not valid for the same content of another kind.
-// The key is made where there is none. Errors: Unfit when the key cannot be used; Failed when the key cannot be read now.
+// Seal returns the seal of a content of a kind. It is not valid for the same content of another kind. Seal creates
+// the key if it does not exist. Errors: Unfit when the key cannot be used; Failed when the key cannot be read now.
 func (k *Keeper) Seal(kind string, content []byte) (string, error) {
 	key, err := k.made()
 	if err != nil {
@@ -50,7 +50,8 @@ func (k *Keeper) Seal(kind string, content []byte) (string, error) {
 	return encode(sum(key, kind, content)), nil
 }
 
-// Check checks the seal of a content. Errors: [ErrSeal]; Unfit when the key cannot be used; Failed when the key cannot be read now.
+// Check checks the seal of a content. Errors: [ErrSeal]; Unfit when the key cannot be used; Failed when the key
+// cannot be read now.
 func (k *Keeper) Check(kind string, content []byte, seal string) error {
 	key, err := k.read()
 	if err != nil {
@@ -66,14 +67,14 @@ func (k *Keeper) Check(kind string, content []byte, seal string) error {
 	return nil
 }
 
-// Placed joins a content with its place, for a seal that is not valid in another project or under
-// another name. Neither project nor name has a zero byte, so no two places are written alike.
+// Placed joins a content with its place, for a seal that is not valid in another project or under another name.
+// Neither project nor name has a zero byte, so no two places have the same encoding.
 func Placed(content []byte, project, name string) []byte {
 	return append([]byte(project+"\x00"+name+"\x00"), content...)
 }
 
-// SealFields is [Keeper.Seal] of a list of fields, with a short sum of each field, which shows
-// later which of them were changed.
+// SealFields seals a list of fields as [Keeper.Seal] does, with a short sum of each field, which shows later which
+// fields were changed.
 func (k *Keeper) SealFields(kind string, fields []agent.Field) (*agent.Seal, error) {
 	whole, err := k.Seal(kind, join(fields))
 	if err != nil {
@@ -98,7 +99,7 @@ func (k *Keeper) CheckFields(kind string, fields []agent.Field, seal *agent.Seal
 	return k.Check(kind, join(fields), seal.MAC)
 }
 
-// Changed names the fields that are not as they were sealed; none when that is not known.
+// Changed names the fields that have changed since they were sealed. It names none if that is not known.
 func (k *Keeper) Changed(kind string, fields []agent.Field, seal *agent.Seal) []string {
 	key, err := k.read()
 	if err != nil || key == nil || seal == nil {
@@ -120,14 +121,14 @@ func (k *Keeper) Changed(kind string, fields []agent.Field, seal *agent.Seal) []
 	return changed
 }
 
-// shortBytes of a field's sum are kept: they only show what was changed, and decide nothing.
+// shortBytes is how many bytes of a field's sum are kept: the sums only show what was changed, and decide nothing.
 const shortBytes = 8
 
 func short(key []byte, kind string, field agent.Field) string {
 	return encode(sum(key, kind+" "+field.Name, []byte(field.Value))[:shortBytes])
 }
 
-// sum is the HMAC of a content and its kind, so that it differs from kind to kind.
+// sum returns the HMAC of a content and its kind, so that it differs from kind to kind.
 func sum(key []byte, kind string, content []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(appendWord(nil, kind))
@@ -135,7 +136,7 @@ func sum(key []byte, kind string, content []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// join writes fields so that no two lists of them are written alike.
+// join encodes fields so that no two lists have the same encoding.
 func join(fields []agent.Field) []byte {
 	joined := make([]byte, 0, 1<<10) // which is enough for most
 	for _, field := range fields {

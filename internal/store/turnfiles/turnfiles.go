@@ -1,6 +1,6 @@
-// Package turnfiles holds what a claude reads while it runs: of a headless one its system prompt and the
-// context of the present turn, of an agent's the briefing of its start. They are the user's, so they are on no
-// command line and in no project; they last as long as the process, and no longer than this boot.
+// Package turnfiles holds files that a claude reads while it runs: for a headless one its system prompt and the
+// context of the present turn, for an agent the briefing of its start. They belong to the user, so they are on no
+// command line and in no project. They last as long as the process, and no longer than this boot.
 package turnfiles
 
 import (
@@ -13,13 +13,13 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// Files are those of one process.
+// Files are the files of one process.
 type Files struct {
 	folder private.Tree
 	name   string
 }
 
-// In are the files of the process with this name, in a folder that all processes share.
+// In returns the files of the process with this name, in a folder that all processes share.
 func In(folder private.Tree, name string) Files { return Files{folder: folder, name: name} }
 
 // The files.
@@ -35,7 +35,7 @@ func (f Files) Put(what, content string) (path string, err error) {
 	return f.folder.Path(f.file(what)), f.folder.HandOverText(f.file(what), []byte(content))
 }
 
-// limit is of one file, in bytes.
+// limit is the largest size of one file, in bytes.
 const limit = 1 << 20
 
 // Has reports whether a file waits to be taken.
@@ -44,7 +44,7 @@ func (f Files) Has(what string) bool {
 	return err == nil
 }
 
-// Take reads a file and removes it; "" where there is none.
+// Take reads a file and removes it; "" if it does not exist.
 func (f Files) Take(what string) (content string, err error) {
 	data, err := f.folder.Read(f.file(what), limit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ func (f Files) Take(what string) (content string, err error) {
 	return string(data), f.folder.Remove(f.file(what))
 }
 
-// With are the processes, of all that share the folder, whose file of this kind has this content.
+// With returns the processes whose file of this kind has this content, among all that share the folder.
 func (f Files) With(what, content string) (processes []string) {
 	names, _ := f.folder.Names() // a folder that cannot be listed has none
 	for _, file := range names {
@@ -79,7 +79,7 @@ func (f Files) Drop() error {
 	return f.folder.Remove(slices.DeleteFunc(names, func(file string) bool { return nameOf(file) != f.name })...)
 }
 
-// nameOf is the process that a file belongs to. The name of a half-written file begins with a dot.
+// nameOf returns the process that a file belongs to. The name of a half-written file begins with a dot.
 func nameOf(file string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(file, "."), ".")
 	return name
@@ -87,11 +87,10 @@ func nameOf(file string) string {
 
 func (f Files) file(what string) string { return f.name + "." + what }
 
-// Sweep removes what killed processes have left unnoticed: files that are old and whose process is not there any
-// more. What cannot be removed stays.
+// Sweep removes old files whose process has ended. Files that cannot be removed stay.
 func Sweep(folder private.Tree, now time.Time, isThere func(name string) bool) {
 	folder.Sweep(now, func(file string, age time.Duration) bool { return age > old && !isThere(nameOf(file)) })
 }
 
-// old is the age at which nobody can still be about to start the process of a file.
+// old is the age after which no process can still be about to start the process of a file.
 const old = 10 * time.Minute

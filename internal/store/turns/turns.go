@@ -1,12 +1,11 @@
-// Package turns has the user's starts on a machine, of all projects, take turns, in a folder that they
-// share: each start takes most of a core until claude is ready, and what is started on top of that
-// only makes all of them late.
+// Package turns makes the user's starts on a machine, in all projects, take turns, with locks in a shared
+// folder. Each start uses most of a core until claude is ready; more starts at a time make all of them late.
 //
-//   - A turn is a lock with the process that took it written into it; with that process it ends.
-//   - A turn spares the machine and protects nothing: where there can be none, the start goes without,
-//     and a suspended process that has one holds nobody up.
+//   - A turn is a lock that names the process that took it. It ends with that process.
+//   - A turn spares the machine and protects nothing. If no lock can be taken, the start goes on without
+//     one. A turn that a suspended process holds does not count.
 //
-// The package knows files and no processes: the caller says which are suspended.
+// The package knows files and no processes: the caller reports the suspended ones.
 package turns
 
 import (
@@ -21,21 +20,21 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// AtOnce is how many agents are started on a machine at a time.
+// AtOnce returns how many agents may start on a machine at a time.
 func AtOnce() int { return min(4, runtime.NumCPU()) }
 
-// Turns are those of one user on this machine.
+// Turns are the turns of one user on this machine.
 type Turns struct{ folder private.Tree }
 
-// In are the turns in a folder.
+// In returns the turns in a folder.
 func In(folder private.Tree) Turns { return Turns{folder} }
 
 // retryEvery is how often a waiting start looks for a turn. A start takes half a second or more.
 const retryEvery = 25 * time.Millisecond
 
-// Await takes one of the turns, until release. late is called once when there is none at first. A holder
-// never waits without a time limit, so turns come free; that of a suspended process would not, and does
-// not count. Errors: those of the context.
+// Await takes one of the turns, until release. It calls late once if no turn is free at first. A holder never waits
+// without a time limit, so turns come free. A suspended process would keep its turn, so that turn does not count.
+// Errors: those of the context.
 func (t Turns) Await(ctx context.Context, suspended func(pid int) bool, late func()) (release func(), err error) {
 	for first := true; ; first = false {
 		if release, taken := t.try(suspended); taken {
@@ -69,7 +68,7 @@ func (t Turns) try(suspended func(pid int) bool) (release func(), taken bool) {
 	return nil, false
 }
 
-// holder is the process that took a turn last; 0 when that is not known.
+// holder returns the process that took a turn last, or 0 if that is not known.
 func (t Turns) holder(name string) (pid int) {
 	const enough = 64 // bytes
 	text, _ := t.folder.Read(name, enough)

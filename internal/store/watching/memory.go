@@ -12,7 +12,7 @@ import (
 
 const memoryLimit = 1 << 20 // bytes
 
-// Recall reads what the watch of the project has to remember; before the first watch it leaves into as it is.
+// Recall decodes what the watch of the project has to remember. Before the first watch, into stays unchanged.
 func (w *Watching) Recall(into any) error {
 	data, err := w.memories.Read(w.memory, memoryLimit)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,10 +1,11 @@
 // Package watching keeps the state of automatic actions on agents: whether the user has paused them,
 // and what the watch of a project has to remember.
 //
-//   - The pause is a file of .nbs with the user's seal, so that all that acts automatically sees it. One that
-//     came with a project does not count; one that cannot be read does: an automatic actor asks before each action, and takes an error for a pause.
-//   - The memory is in a folder of the user's outside of the project: no agent may decide by it who is
-//     told what. It is written by the holder of the right to watch; the lock is the store's.
+//   - The pause is a file of .nbs with the user's seal, so that every automatic actor sees it. A pause that
+//     came with the project does not count. A pause that cannot be read counts: an automatic actor asks
+//     before each action, and treats an error as a pause.
+//   - The memory is in a folder of the user outside of the project: no agent may use it to decide who gets
+//     which message. The holder of the right to watch writes it; the lock is the store's.
 //
 // The package knows files. It neither watches nor acts, and must not import what does.
 package watching
@@ -21,31 +22,31 @@ import (
 	"nbs-worker/internal/store/trust"
 )
 
-// Folder is where the pause is, below .nbs, and where the memories of the watches of all projects
-// are, below the user's state folder.
+// Folder is the folder of the pause, below .nbs, and the folder of all projects' watch memories, below the user's
+// state folder.
 const Folder = "watch"
 
-// Watching is what is kept for one project.
+// Watching holds the pause and the watch memory of one project.
 type Watching struct {
 	nbs      *sealed.Folder
 	memories private.Tree
 	memory   string // the name of the project's own
 }
 
-// In is what is kept in the .nbs folder of a project, and in the folder of all memories for the
-// project of this hash.
+// In returns the pause in the .nbs folder of a project, and the project's memory in the folder of all memories, by
+// its hash.
 func In(nbs *sealed.Folder, memories private.Tree, hash string) *Watching {
 	return &Watching{nbs: nbs, memories: memories, memory: hash + ".json"}
 }
 
-// Pause is the user's order that nothing is done to the agents of the project automatically.
+// Pause is the user's order to stop all automatic actions on the project's agents.
 type Pause struct {
 	Since  time.Time `json:"since"`
 	Reason string    `json:"reason,omitempty"`
 	By     string    `json:"by,omitempty"` // the agent that paused it, in words; "": a person
 }
 
-// Words are why the project is paused, and by which agent; "" when neither is known.
+// Words returns why the project is paused, and by which agent, or "" if neither is known.
 func (p *Pause) Words() string {
 	switch {
 	case p.By == "":
@@ -71,8 +72,8 @@ func (p *sealedPause) Sealed(string) sealed.Over { // wherever the project is: i
 	return sealed.Over{Kind: "pause", Content: p.Pause, Seal: &p.Seal}
 }
 
-// Paused is the pause of the project; nil for none, and for one that came with the project. An automatic actor asks
-// before each action, and takes an error for a pause: it names the file and the remedy.
+// Paused returns the pause of the project. It is nil if there is no pause, or if the pause came with the project. An
+// automatic actor asks before each action, and treats an error as a pause: the error names the file and the remedy.
 func (w *Watching) Paused() (*Pause, error) {
 	var kept sealedPause
 	switch err := w.nbs.Get(Folder, pauseFile, &kept, pauseLimit); {
@@ -85,7 +86,8 @@ func (w *Watching) Paused() (*Pause, error) {
 	return &kept.Pause, nil
 }
 
-// IsForeign reports if there is a pause that does not count: without the user's seal, as one that came with the project.
+// IsForeign reports whether there is a pause that does not count: it lacks the user's seal, for example because it
+// came with the project.
 func (w *Watching) IsForeign() bool {
 	pause, err := w.Paused()
 	if pause != nil || err != nil {
@@ -100,7 +102,7 @@ func (w *Watching) SetPause(pause Pause) error {
 	return w.nbs.Put(Folder, pauseFile, &sealedPause{Pause: pause}, pauseLimit)
 }
 
-// EndPause ends the pause, also one that cannot be read or does not count. It reports if there was a file.
+// EndPause ends the pause, also one that cannot be read or does not count. was reports whether there was a file.
 func (w *Watching) EndPause() (was bool, err error) {
 	err = w.nbs.Delete(Folder, pauseFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,5 +114,5 @@ func (w *Watching) EndPause() (was bool, err error) {
 	return true, nil
 }
 
-// PauseFile is the absolute path of the mark of a pause.
+// PauseFile returns the absolute path of the pause file.
 func (w *Watching) PauseFile() string { return w.nbs.Path(Folder, pauseFile) }

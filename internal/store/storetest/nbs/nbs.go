@@ -12,14 +12,14 @@ import (
 	"nbs-worker/internal/store/trust"
 )
 
-// New is an empty .nbs with these folders and one for locks, of a user without a key yet.
+// New returns an empty .nbs with these folders and one for locks, of a user without a key yet.
 func New(t testing.TB, folders ...string) *sealed.Folder {
 	t.Helper()
 	f := &sealed.Folder{Keeper: trust.NewKeeper(trust.Home(t.TempDir())), Project: "/srv/project", Prepare: func() error { return nil }}
 	return Another(t, f, f.Project, folders...)
 }
 
-// Another is the .nbs of another project of the same user.
+// Another returns the .nbs of another project of the same user.
 func Another(t testing.TB, like *sealed.Folder, project string, folders ...string) *sealed.Folder {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), ".nbs")
