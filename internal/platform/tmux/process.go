@@ -149,7 +149,7 @@ func (o *output) read() {
 	part := make([]byte, 32<<10)
 	for {
 		n, err := o.pipe.Read(part)
-		o.whole = !o.keep(part[:n]) || err == io.EOF //nolint:errorlint // as a reader returns it
+		o.whole = !o.keep(part[:n]) || err == io.EOF
 		if o.whole || err != nil {
 			return
 		}
