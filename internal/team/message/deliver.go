@@ -191,11 +191,9 @@ func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error)
 			return false, err
 		}
 		held = checkPrompt(shown)
-		if checkDialog(shown) != nil {
-			return time.Since(begun) >= settleLimit, nil
-		}
 		_, found := screen.Draft(shown.Text)
-		return shown.InMode || found, nil
+		inDialog := checkDialog(shown) != nil
+		return shown.InMode || found && !inDialog || inDialog && time.Since(begun) >= settleLimit, nil
 	})
 	return shown, cmp.Or(held, late)
 }
