@@ -3,7 +3,7 @@ package agent
 import "strings"
 
 // Nearest returns the existing handle that was probably meant: one that is a slip away, or the only one with the same
-// beginning; "" if there is none.
+// beginning; "" if no handle is near.
 func (h Handle) Nearest(handles []Handle) Handle {
 	const beginning = 3 // letters
 	var begins []Handle

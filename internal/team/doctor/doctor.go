@@ -91,7 +91,7 @@ func holding(what string) findings { return findings{{Level: Holds, What: what}}
 type Options struct {
 	Fix     bool
 	Probe   bool  // start a claude in a scratch folder, and watch what it does
-	Project error // why the project's .nbs cannot be opened; nil when it can, or there is none
+	Project error // why the project's .nbs cannot be opened; nil if it can, or if the project has no .nbs
 	Bands   agent.Bands
 	Version string // of this program, as nbs-worker version prints it
 }

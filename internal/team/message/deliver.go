@@ -212,7 +212,7 @@ func checkPrompt(shown tmux.Styled) error {
 	case draft != "":
 		return fail.Errorf(fail.Held, "%w", errDraft)
 	case screen.Searches(screen.Plain(shown.Text)):
-		return fail.Errorf(fail.Held, "somebody searches the history of its prompts there")
+		return fail.Errorf(fail.Held, "a person searches its prompt history there")
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (s *Sight) TmuxSession() string {
 	return s.Record.TmuxSession
 }
 
-// IsNotAllowed reports whether it is known that nobody vouches for the record.
+// IsNotAllowed reports whether the record is known to be without the user's seal.
 func (s *Sight) IsNotAllowed() bool { return fail.KindOf(s.NotAllowed) == fail.Held }
 
 // endPatience is how long a look waits in all for the ends that it sees to be written down:
