@@ -40,8 +40,8 @@ func (e *Engine) awaitTurn(ctx context.Context, c *conversations.Conversation, i
 	return nil, err
 }
 
-// isOver ends the waits for a finished turn.
-func (e *Engine) isOver(id string) {
+// stopWaits ends the waits for a finished turn.
+func (e *Engine) stopWaits(id string) {
 	e.waits.Range(func(key, _ any) bool {
 		if w := key.(*wait); w.id == id {
 			w.stop()

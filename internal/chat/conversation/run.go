@@ -186,7 +186,7 @@ func (j *job) over(ctx context.Context, result conversations.Result) error {
 	if err != nil {
 		return err
 	}
-	j.isOver(result.ID)
+	j.stopWaits(result.ID)
 	if j.Over != nil {
 		j.Over(result)
 	}
