@@ -235,7 +235,7 @@ func TestStashAndSearchAreThePersons(t *testing.T) {
 	m.Tmux("send-keys", "-t", pane, "C-r")
 	m.WaitFor("the search is open", searches)
 	got := m.Send(8, "held", "alpha", "words")
-	m.Check(strings.Contains(got.Reason, "searches the history"), "%+v", got)
+	m.Check(strings.Contains(got.Reason, "searches its prompt history"), "%+v", got)
 	m.Tmux("send-keys", "-t", pane, "Escape")
 	m.WaitFor("the search is closed", func() (bool, string) { is, shown := searches(); return !is, shown })
 	m.Send(0, "accepted", "alpha", "words")

@@ -165,8 +165,8 @@ var deliveries = map[string]struct {
 	"a draft that is begun behind the blank": {
 		change: func(s *scripted) { s.onText = func() { s.box += "mine" } }, word: Held, kind: fail.Held, typed: 1, says: "unsent draft",
 	},
-	"a search in the history":                    {change: func(s *scripted) { s.offered = "search prompts:   ⏵⏵ auto mode on" }, word: Held, kind: fail.Held, says: "searches the history"},
-	"a search that finds nothing":                {change: func(s *scripted) { s.offered = "no matching prompt: x" }, word: Held, kind: fail.Held, says: "searches the history"},
+	"a search in the history":                    {change: func(s *scripted) { s.offered = "search prompts:   ⏵⏵ auto mode on" }, word: Held, kind: fail.Held, says: "searches its prompt history"},
+	"a search that finds nothing":                {change: func(s *scripted) { s.offered = "no matching prompt: x" }, word: Held, kind: fail.Held, says: "searches its prompt history"},
 	"a person who types too, which is not drawn": {change: func(s *scripted) { s.undrawn = "mine" }, word: Accepted, typed: 2, left: "mine"},
 	"a dialog that is about to go takes the blank": {
 		change: func(s *scripted) { s.onText = func() { s.box, s.onText = "", func() {} } }, word: Accepted, typed: 3,
