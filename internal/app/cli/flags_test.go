@@ -48,7 +48,7 @@ func TestSpawnFlags(t *testing.T) {
 	}
 	rig.Must(t, os.MkdirAll("lab/deep", 0o700))
 	rig.Must(t, os.Symlink("lab", "link"))
-	plainSpawn := supervisor.Spawn{Handle: "a", UsualMode: agent.BypassPermissions, Restart: agent.RestartNo, Env: map[string]string{}}
+	plainSpawn := supervisor.Spawn{UsualMode: agent.BypassPermissions, Spec: agent.Spec{Handle: "a", Env: map[string]string{}, Restart: agent.RestartPolicy{Policy: agent.RestartNo}}}
 	plainSpawn.Wait = 30 * time.Second
 	with := func(change func(*supervisor.Spawn)) supervisor.Spawn {
 		spawn := plainSpawn
@@ -60,7 +60,7 @@ func TestSpawnFlags(t *testing.T) {
 		"a --model opus[1m]":                with(func(s *supervisor.Spawn) { s.Model = "opus[1m]" }),
 		"a --model=exactly:sonet":           with(func(s *supervisor.Spawn) { s.Model = "sonet" }),
 		"a --permission-mode plan":          with(func(s *supervisor.Spawn) { s.PermissionMode, s.UsualMode = "plan", "" }),
-		"a --restart on-failure":            with(func(s *supervisor.Spawn) { s.Restart = agent.RestartOnFailure }),
+		"a --restart on-failure":            with(func(s *supervisor.Spawn) { s.Restart.Policy = agent.RestartOnFailure }),
 		"a --cwd link/deep":                 with(func(s *supervisor.Spawn) { s.Cwd = filepath.Join(dir, "lab/deep") }),
 		"a --env A=1 --env B=x=y --env A=2": with(func(s *supervisor.Spawn) { s.Env = map[string]string{"A": "2", "B": "x=y"} }),
 		"a --session-id 4F0C2A53-0D0C-4B43-9E0A-2F6B8F5C9A11": with(func(s *supervisor.Spawn) { s.SessionID = sessionID }),
@@ -79,7 +79,7 @@ func TestSpawnFlags(t *testing.T) {
 		"a -- --add-dir /x --allowedTools Bash;": with(func(s *supervisor.Spawn) { s.ClaudeArgs = []string{"--add-dir", "/x", "--allowedTools", "Bash;"} }),
 	} {
 		got, err := parseSpawn(t, Streams{In: strings.NewReader(" from stdin\n")}, strings.Fields(line)...)
-		diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(launch.Start{}, supervisor.Spawn{}), cmpopts.IgnoreFields(launch.Start{}, "Progress"))
+		diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(launch.Start{}), cmpopts.IgnoreFields(launch.Start{}, "Progress"))
 		rig.Check(t, diff == "" && err == nil, "spawn %s: %v, -want +got:\n%s", line, err, diff)
 	}
 	for line, want := range map[string]fail.Kind{

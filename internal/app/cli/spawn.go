@@ -170,7 +170,9 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 		return supervisor.Spawn{}, err
 	}
 	start.InPlace = o.foreground
-	spawn := supervisor.Spawn{Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, MayManage: o.mayManage, Memory: o.memory, Start: start}
+	spawn := supervisor.Spawn{Start: start, Spec: agent.Spec{
+		Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, MayManage: o.mayManage, Memory: o.memory,
+	}}
 	spawn.Model, err = agent.ChooseModel(cmp.Or(o.model, os.Getenv("NBS_MODEL")))
 	if err != nil {
 		return spawn, err
@@ -184,7 +186,7 @@ func (o *spawnOptions) parse(f *factory) (supervisor.Spawn, error) {
 	if err != nil {
 		return spawn, err
 	}
-	if spawn.Restart, err = agent.ParseRestartWord(o.restart); err != nil {
+	if spawn.Restart.Policy, err = agent.ParseRestartWord(o.restart); err != nil {
 		return spawn, err
 	}
 	if spawn.Env, err = agent.ParseEnv(o.env); err != nil {

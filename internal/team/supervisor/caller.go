@@ -102,26 +102,27 @@ func (s *Supervisor) Confinement() ([]string, error) {
 	return c.Confinement(), err
 }
 
-// withCallersLimits completes the request for a new agent with the caller's limits, and refuses anything beyond them.
-func (s *Supervisor) withCallersLimits(spawn Spawn) (Spawn, error) {
+// withCallersLimits completes the configuration of a new agent with what the caller has, and refuses anything beyond
+// the caller's limits.
+func (s *Supervisor) withCallersLimits(spawn Spawn) (agent.Spec, error) {
+	spec := spawn.Spec
+	spec.Schema, spec.ProjectRoot, spec.InitialPrompt = agent.Schema, s.Store.Project(), spawn.Prompt
+	spec.Restart.Policy = spec.LaunchRestart()
 	c, err := s.caller()
 	if err != nil {
-		return spawn, err
+		return spec, err
 	}
+	bound := false
 	if c == nil {
-		spawn.PermissionMode = cmp.Or(spawn.PermissionMode, spawn.UsualMode)
-		return spawn, nil
+		spec.PermissionMode = cmp.Or(spec.PermissionMode, spawn.UsualMode)
+	} else if spec, bound, err = c.Bestow(spec, wordsOf(spawn.Start)); err != nil {
+		return spec, err
 	}
-	given, bound, err := c.Bestow(agent.Spec{
-		PermissionMode: spawn.PermissionMode, MayManage: spawn.MayManage, Cwd: spawn.Cwd, Env: spawn.Env, ClaudeArgs: spawn.ClaudeArgs,
-		SessionID: spawn.SessionID, ProjectRoot: s.Store.Project(),
-	}, wordsOf(spawn.Start))
-	spawn.PermissionMode, spawn.Cwd, spawn.Env, spawn.ClaudeArgs, spawn.depth = given.PermissionMode, given.Cwd, given.Env, given.ClaudeArgs, given.Depth
-	if bound {
-		spawn.configDir = &given.ConfigDir
+	if !bound {
+		spec.ConfigDir, err = s.CallersConfigDir()
 	}
-	spawn.Prompt = c.Signed(spawn.Prompt)
-	return spawn, err
+	spec.InitialPrompt = c.Signed(spec.InitialPrompt)
+	return spec, err
 }
 
 func wordsOf(s launch.Start) caller.Words {

@@ -325,6 +325,6 @@ func TestStartByHandThatCannotBeReadied(t *testing.T) {
 	mustSay(t, "run", err, fail.Unfit, "launch")
 	now, err := w.Store.Load("alpha")
 	rig.Check(t, err == nil && now.Process == nil && now.SessionID == before.SessionID, "%+v, %v", now.Process, err)
-	_, err = w.PrepareSpawn(t.Context(), Spawn{Handle: "beta", UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
+	_, err = w.PrepareSpawn(t.Context(), Spawn{Spec: agent.Spec{Handle: "beta"}, UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
 	mustSay(t, "spawn", err, fail.Unfit, "launch", "its record is kept: nbs-worker resume beta tries again")
 }

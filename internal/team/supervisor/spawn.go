@@ -18,23 +18,13 @@ import (
 	"nbs-worker/internal/team/teardown"
 )
 
-// Spawn describes a new agent.
+// Spawn describes a new agent: its configuration, and its start. Of the [agent.Spec], the handle is needed. What is
+// empty of the rest is completed: a new session id, the project root, the folder of the conversation that is taken up
+// or else the project root, the caller's configuration, and the first prompt of the start.
 type Spawn struct {
-	Handle         agent.Handle
-	Model          agent.Model
-	Restart        agent.RestartWord    // "": never
-	PermissionMode agent.PermissionMode // "": UsualMode, or the mode of the calling agent
-	UsualMode      agent.PermissionMode
-	MayManage      bool   // it may give colleagues rights that it does not have itself
-	Memory         bool   // its actions are observed
-	Cwd            string // absolute; "" for the project root, or the folder of the conversation that is taken up
-	Env            map[string]string
-	ClaudeArgs     []string
-	SessionID      agent.SessionID // an existing conversation to take up; "" creates an id
+	agent.Spec
+	UsualMode agent.PermissionMode // the permission mode if none is asked for and a person calls
 	launch.Start
-
-	depth     int     // one more than that of the calling agent
-	configDir *string // of the calling agent; nil: that of the command's environment
 }
 
 // Started is the result of a start.
@@ -58,19 +48,16 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 	if err := s.Store.CheckFree(spawn.Handle); err != nil {
 		return launch.Plan{}, err
 	}
-	spawn, err := s.withCallersLimits(spawn)
-	if err != nil {
-		return launch.Plan{}, err
-	}
+	start := spawn.Start
+	start.Minted, start.TakesUp = spawn.SessionID == "", spawn.SessionID != ""
 	r, err := s.newRecord(spawn)
 	if err != nil {
 		return launch.Plan{}, err
 	}
+	start.Prompt = r.InitialPrompt
 	if err := r.Validate(); err != nil {
 		return launch.Plan{}, err
 	}
-	start := spawn.Start
-	start.Minted, start.TakesUp = spawn.SessionID == "", spawn.SessionID != ""
 	return s.starter().Plan(r, start)
 }
 
@@ -145,32 +132,21 @@ func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record)
 	}
 }
 
+// newRecord returns the record of a new agent, with a complete [agent.Spec] within the caller's limits.
 func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
+	spec, err := s.withCallersLimits(spawn)
+	if err != nil {
+		return agent.Record{}, err
+	}
 	now := s.Seconds()
-	r := agent.Record{
-		Spec: agent.Spec{
-			Schema: agent.Schema, Handle: spawn.Handle, SessionID: spawn.SessionID, Model: spawn.Model, InitialPrompt: spawn.Prompt,
-			ProjectRoot: s.Store.Project(), Cwd: spawn.Cwd, PermissionMode: spawn.PermissionMode, ClaudeArgs: spawn.ClaudeArgs,
-			Env: spawn.Env, Restart: agent.RestartPolicy{Policy: cmp.Or(spawn.Restart, agent.RestartNo)},
-			MayManage: spawn.MayManage, Depth: spawn.depth, Memory: spawn.Memory,
-		},
-		Started: now, Created: now, Desired: agent.DesiredRunning,
-	}
+	r := agent.Record{Spec: spec, Started: now, Created: now, Desired: agent.DesiredRunning}
 	r.TmuxSession = s.starter().SessionName(&r)
-	var err error
-	if spawn.configDir != nil {
-		r.ConfigDir = *spawn.configDir
-	} else if r.ConfigDir, err = s.CallersConfigDir(); err != nil {
-		return r, err
-	}
-	if spawn.SessionID == "" {
+	if r.SessionID == "" {
 		r.SessionID = agent.NewSessionID()
 	} else if err := s.takeUp(&r); err != nil {
 		return r, err
 	}
-	if r.Cwd == "" {
-		r.Cwd = r.ProjectRoot
-	}
+	r.Cwd = cmp.Or(r.Cwd, r.ProjectRoot)
 	return r, nil
 }
 

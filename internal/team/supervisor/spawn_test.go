@@ -24,10 +24,10 @@ func TestWhatASpawnIsRefusedFor(t *testing.T) {
 	claude := &w.Env[2]
 	right := *claude
 	w.UID, *claude = 0, "NBS_CLAUDE="+w.dir+"/none"
-	spawn := Spawn{
+	spawn := Spawn{Start: launch.Start{Prompt: "/exit", Trust: true}, Spec: agent.Spec{
 		Handle: "ALPHA", SessionID: agent.NewSessionID(), PermissionMode: agent.BypassPermissions, Model: "-x", ClaudeArgs: []string{"--settings", "{}"},
-		Cwd: w.dir + "/none", Env: map[string]string{"LD_PRELOAD": "/x"}, Start: launch.Start{Prompt: "/exit", Trust: true},
-	}
+		Cwd: w.dir + "/none", Env: map[string]string{"LD_PRELOAD": "/x"},
+	}}
 	for _, c := range []struct {
 		kind  fail.Kind
 		words string
@@ -65,7 +65,7 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.inTheWay("project/.nbs/journal.jsonl")
-	_, err := w.PrepareSpawn(t.Context(), Spawn{Handle: "alpha", UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
+	_, err := w.PrepareSpawn(t.Context(), Spawn{Spec: agent.Spec{Handle: "alpha"}, UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
 	mustSay(t, "spawn", err, fail.Failed, "open .nbs/journal.jsonl: not a regular file", "look at what it is, then move it aside: mv ",
 		"its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it")
 	r, err := w.Store.Load("alpha")
@@ -85,7 +85,7 @@ func TestFoldersThatAreNotTrusted(t *testing.T) {
 	w.UID = os.Geteuid()
 	for _, folder := range []string{"/", w.dir, w.dir + "/home", known.HomeDir} {
 		for _, named := range []string{"", folder} {
-			spawn := Spawn{Handle: "alpha", UsualMode: "default", Cwd: folder, Start: launch.Start{InPlace: true, Trust: true, TrustDir: named}}
+			spawn := Spawn{Spec: agent.Spec{Handle: "alpha", Cwd: folder}, UsualMode: "default", Start: launch.Start{InPlace: true, Trust: true, TrustDir: named}}
 			_, err := w.PlanSpawn(spawn)
 			mustSay(t, folder, err, fail.BadInput, "Claude would trust all that is in the home folder")
 		}
@@ -98,7 +98,7 @@ func TestConversationThatIsTakenUp(t *testing.T) {
 	w, id := newWorld(t), agent.NewSessionID()
 	held := w.dir + "/held"
 	w.put(w.transcript(id), strings.ReplaceAll(talk(0), `"type"`, `"cwd":"`+held+`","type"`))
-	spawn := Spawn{Handle: "beta", SessionID: id, UsualMode: "default", Start: launch.Start{InPlace: true}}
+	spawn := Spawn{Spec: agent.Spec{Handle: "beta", SessionID: id}, UsualMode: "default", Start: launch.Start{InPlace: true}}
 	_, err := w.PlanSpawn(spawn)
 	mustSay(t, "gone", err, fail.NotFound, "spawn beta --session-id "+string(id)+" --cwd DIR")
 	w.must(os.Mkdir(held, 0o700))
@@ -115,7 +115,7 @@ func TestObserversConversationIsNotTakenUp(t *testing.T) {
 	w.must(err)
 	w.put(w.transcript(id), strings.ReplaceAll(talk(0), `"type"`, `"cwd":"`+at+`","type"`))
 	for _, cwd := range []string{"", w.dir + "/project"} {
-		spawn := Spawn{Handle: "beta", SessionID: id, Cwd: cwd, UsualMode: "default", Start: launch.Start{InPlace: true}}
+		spawn := Spawn{Spec: agent.Spec{Handle: "beta", SessionID: id, Cwd: cwd}, UsualMode: "default", Start: launch.Start{InPlace: true}}
 		_, err := w.PlanSpawn(spawn)
 		mustSay(t, "planned in "+cwd, err, fail.BadInput, "observes an agent for the memory", "memory status")
 		_, err = w.Spawn(t.Context(), spawn)

@@ -59,7 +59,7 @@ func (w *world) must(err error) {
 // has puts the record of an agent into the project that was never started, but for a change.
 func (w *world) has(handle agent.Handle, change func(*agent.Record)) agent.Record {
 	w.Helper()
-	r, err := w.newRecord(Spawn{Handle: handle, PermissionMode: agent.BypassPermissions, Start: launch.Start{Prompt: "Remember 42."}})
+	r, err := w.newRecord(Spawn{Spec: agent.Spec{Handle: handle, PermissionMode: agent.BypassPermissions}, Start: launch.Start{Prompt: "Remember 42."}})
 	w.must(err)
 	change(&r)
 	unlock, err := w.Store.LockVerb(handle, "spawn", r.Started) // which makes the folders
