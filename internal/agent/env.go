@@ -28,7 +28,7 @@ func ParseEnv(assignments []string) (map[string]string, error) {
 		}
 		if namesSecret(name) {
 			return nil, fail.Errorf(fail.BadInput, "--env %s: the record would keep a secret", human.Quote(name)).
-				Hint("export %s before the call instead: the caller's environment reaches claude and is not kept", name)
+				Hint("export %s in your shell instead: claude gets it from there, and the record does not keep it", name)
 		}
 		env[name] = value
 	}

@@ -18,7 +18,7 @@ func ParseHandle(s string) (Handle, error) {
 	if len(s) <= handleLimit && isWord(s, "", "_-") {
 		return Handle(s), nil
 	}
-	return "", fail.Errorf(fail.BadInput, "handle %s is not valid: 1 to 64 letters, digits, '_' or '-', the first a letter or digit", human.Quote(s))
+	return "", fail.Errorf(fail.BadInput, "handle %s is not valid: use 1 to 64 letters, digits, '_' and '-', and begin with a letter or digit", human.Quote(s))
 }
 
 // Key returns the form in which handles are compared and lock files are named.

@@ -52,7 +52,7 @@ type SlipError struct {
 }
 
 func (e *SlipError) Error() string {
-	return fmt.Sprintf("there is no known model %s; %s is, and %s takes the name as it is", human.Quote(e.Name), e.Near, e.Exactly)
+	return fmt.Sprintf("unknown model %s; did you mean %s? To use the name unchanged: %s", human.Quote(e.Name), e.Near, e.Exactly)
 }
 
 // Suggestion returns the alias or full name that was probably meant, if it differs by one slip. A slip is a letter

@@ -94,7 +94,7 @@ func TestChooseModel(t *testing.T) {
 		model, err := agent.ChooseModel(typed)
 		rig.Check(t, err == nil && model == want, "%q: %q, %v", typed, model, err)
 	}
-	for typed, near := range map[string]string{"sonet": "sonnet is", "opuss[1m]": "opus[1m] is", "claude-sonet-5": "claude-sonnet-5 is", "a b": "is not valid", "exactly:a b": "is not valid"} {
+	for typed, near := range map[string]string{"sonet": "did you mean sonnet?", "opuss[1m]": "did you mean opus[1m]?", "claude-sonet-5": "did you mean claude-sonnet-5?", "a b": "is not valid", "exactly:a b": "is not valid"} {
 		model, err := agent.ChooseModel(typed)
 		rig.Check(t, model == "" && fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), near), "%q: %q, %v", typed, model, err)
 	}

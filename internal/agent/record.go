@@ -226,5 +226,5 @@ func (e *Exit) memory() string {
 	if !e.OutOfMemory() {
 		return ""
 	}
-	return fmt.Sprintf(", probably by the kernel, which for want of memory has killed %s of its cgroup while it ran", human.Count(int(e.OOMKills), "process")) //nolint:gosec // processes fit
+	return fmt.Sprintf(", probably by the kernel: while it ran, memory ran out and the kernel killed %s in its cgroup", human.Count(int(e.OOMKills), "process")) //nolint:gosec // processes fit
 }

@@ -32,7 +32,7 @@ var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Al
 func ParseRecord(data []byte, into *Record) error {
 	*into = Record{}
 	if tooDeep(data) {
-		return fmt.Errorf("it is nested deeper than %d", nestingLimit)
+		return fmt.Errorf("it is nested more than %d levels deep", nestingLimit)
 	}
 	var read struct {
 		plainRecord
@@ -57,14 +57,14 @@ func ParseRecord(data []byte, into *Record) error {
 func inWords(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("it ends in the middle, behind %d bytes", syntax.ByteOffset)
+			return fmt.Errorf("it is cut off after %d bytes", syntax.ByteOffset)
 		}
-		return fmt.Errorf("it is no JSON from byte %d on", syntax.ByteOffset)
+		return fmt.Errorf("it is not valid JSON at byte %d", syntax.ByteOffset)
 	}
 	if meaning, ok := errors.AsType[*jsonv2.SemanticError](err); ok && meaning.JSONPointer != "" {
-		return fmt.Errorf("the field %s has a value of another form than it must have", human.Quote(strings.TrimPrefix(string(meaning.JSONPointer), "/")))
+		return fmt.Errorf("the field %s has a value of the wrong type", human.Quote(strings.TrimPrefix(string(meaning.JSONPointer), "/")))
 	}
-	return errors.New("it is not what a record is")
+	return errors.New("it is not a record")
 }
 
 // checkNames refuses a field whose name differs from one of ours only in case: some readers would take it for ours.
@@ -79,7 +79,7 @@ func checkNames(unknown jsontext.Value) error {
 	for known := range fieldNames(plainRecord{}) {
 		for name := range others {
 			if strings.EqualFold(name, known) {
-				return fmt.Errorf("the field %s differs from %s in case only", human.Quote(name), known)
+				return fmt.Errorf("the field %s differs from %s only in case", human.Quote(name), known)
 			}
 		}
 	}

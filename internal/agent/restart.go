@@ -98,13 +98,13 @@ func (r Restarts) IsZero() bool {
 
 func checkRestarts(r *Restarts) error {
 	if r.After != "" && !slices.Contains(endClasses, r.After) {
-		return fail.Errorf(fail.BadInput, "class of an end is not known: %s", human.Quote(string(r.After)))
+		return fail.Errorf(fail.BadInput, "unknown class of an end: %s", human.Quote(string(r.After)))
 	}
 	if r.Hold == nil {
 		return nil
 	}
 	if !slices.Contains(endClasses, r.Hold.Class) {
-		return fail.Errorf(fail.BadInput, "class of a hold is not known: %s", human.Quote(string(r.Hold.Class)))
+		return fail.Errorf(fail.BadInput, "unknown class of a hold: %s", human.Quote(string(r.Hold.Class)))
 	}
 	return CheckText("reason of a hold", r.Hold.Reason)
 }

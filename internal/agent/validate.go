@@ -15,7 +15,7 @@ import (
 // Errors: BadInput; Unfit if the record has a newer schema.
 func (r *Record) Validate() error {
 	if r.Schema > Schema {
-		return fail.Errorf(fail.Unfit, "the record has schema %d, this nbs-worker knows %d", r.Schema, Schema).
+		return fail.Errorf(fail.Unfit, "the record has schema %d; this nbs-worker reads schemas up to %d", r.Schema, Schema).
 			Hint("use the newer nbs-worker that wrote it; nothing was changed")
 	}
 	if r.Schema < 0 {
@@ -70,7 +70,7 @@ func CheckPath(field, path string) error {
 		return fail.Errorf(fail.BadInput, "%s %s is not an absolute path", field, human.Quote(path))
 	}
 	if strings.ContainsAny(path, "\x00\n\r") || !utf8.ValidString(path) {
-		return fail.Errorf(fail.BadInput, "%s %s holds a line break or a NUL, or is not valid UTF-8", field, human.Quote(path))
+		return fail.Errorf(fail.BadInput, "%s %s contains a line break or a NUL, or is not valid UTF-8", field, human.Quote(path))
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func CheckPath(field, path string) error {
 // Errors: BadInput.
 func CheckText(what, text string) error {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-		return fail.Errorf(fail.BadInput, "%s holds a NUL byte or is not valid UTF-8", what)
+		return fail.Errorf(fail.BadInput, "%s contains a NUL byte or is not valid UTF-8", what)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func checkProcess(p *Process) error {
 		return fail.Errorf(fail.BadInput, "invocation %s is not a UUID", human.Quote(string(p.Invocation)))
 	}
 	if p.PID == 1 {
-		return fail.Errorf(fail.BadInput, "pid 1 is no agent's")
+		return fail.Errorf(fail.BadInput, "pid 1 cannot belong to an agent")
 	}
 	if p.Tmux != nil {
 		return CheckPath("tmux path", p.Tmux.Path)
@@ -166,7 +166,7 @@ func checkExits(exits []Exit) error {
 			return fail.Errorf(fail.BadInput, "end_reason of an exit is not a word: %s", human.Quote(exit.EndReason))
 		}
 		if exit.Cause != "" && !slices.Contains(causes, exit.Cause) {
-			return fail.Errorf(fail.BadInput, "cause of an exit is not known: %s", human.Quote(string(exit.Cause)))
+			return fail.Errorf(fail.BadInput, "unknown cause of an exit: %s", human.Quote(string(exit.Cause)))
 		}
 	}
 	return nil

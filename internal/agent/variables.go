@@ -13,4 +13,4 @@ const (
 
 // ErrSuperseded ends a start that is no longer the agent's: the record names another start, or the launch file of
 // this one is gone.
-var ErrSuperseded error = fail.Errorf(fail.Conflict, "another command started or stopped the agent meanwhile")
+var ErrSuperseded error = fail.Errorf(fail.Conflict, "another command has started or stopped the agent")

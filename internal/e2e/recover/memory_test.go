@@ -42,7 +42,7 @@ func (k memory) count(kills int) {
 }
 
 func byTheKernel(kills string) string {
-	return "signal: killed, probably by the kernel, which for want of memory has killed " + kills + " of its cgroup while it ran"
+	return "signal: killed, probably by the kernel: while it ran, memory ran out and the kernel killed " + kills + " in its cgroup"
 }
 
 func TestDiedForWantOfMemory(t *testing.T) {

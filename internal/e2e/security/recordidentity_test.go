@@ -68,7 +68,7 @@ func TestRecordThatClaimsAPIDEndsNobody(t *testing.T) {
 	m.WriteRecord("alpha", whole)
 	m.claim("alpha", 1, 1, true)
 	for _, verb := range []string{"session", "stop", "resume", "dismiss"} {
-		m.Refused(4, "pid 1 is no agent's", verb, "alpha")
+		m.Refused(4, "pid 1 cannot belong to an agent", verb, "alpha")
 	}
 }
 

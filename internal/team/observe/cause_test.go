@@ -42,7 +42,7 @@ func TestCauses(t *testing.T) {
 		"killed":                    {&agent.Exit{Code: -1, Signal: "killed"}, there, false, false, 9, agent.Crashed, "signal: killed"},
 		"killed, server gone later": {&agent.Exit{Code: -1, Signal: "killed"}, lost, false, false, 9, agent.Crashed, "signal: killed"},
 		"out of memory": {
-			&agent.Exit{Code: -1, Signal: "killed", OOMKills: 1}, there, false, false, 9, agent.OutOfMemory, "signal: killed, probably by the kernel, which for want of memory has killed 1 process of its cgroup while it ran",
+			&agent.Exit{Code: -1, Signal: "killed", OOMKills: 1}, there, false, false, 9, agent.OutOfMemory, "signal: killed, probably by the kernel: while it ran, memory ran out and the kernel killed 1 process in its cgroup",
 		},
 		"a tool out of memory":  {&agent.Exit{Code: 143, OOMKills: 1}, there, false, false, 9, agent.Crashed, "code 143, as after SIGTERM"},
 		"launcher killed":       {nil, there, false, false, 9, agent.Crashed, "its launcher was killed, or could not write"},
