@@ -21,8 +21,8 @@ var ErrCannotRun = errors.New("claude cannot be run")
 // CannotRun returns the error for a program that was found before, but cannot be run. Errors: Unfit, an
 // [ErrCannotRun].
 func CannotRun(path string, cause error) error {
-	return fail.Errorf(fail.Unfit, "%w: the program %s is not there, or not whole: %w", ErrCannotRun, human.Quote(path), cause).
-		Hint("look at what became of it: ls -l %s", human.ShellWord(path))
+	return fail.Errorf(fail.Unfit, "%w: the program %s is missing or incomplete: %w", ErrCannotRun, human.Quote(path), cause).
+		Hint("look at it: ls -l %s", human.ShellWord(path))
 }
 
 // CheckBinary checks that a program can still be run, by its absolute path. Errors: those of [CannotRun].

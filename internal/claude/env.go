@@ -35,11 +35,11 @@ func CheckEnv(env map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if isScrubbed(name) || name == ConfigDirVariable || name == "HOME" || strings.HasPrefix(name, "NBS_") {
 			return fail.Errorf(fail.BadInput, "variable %s cannot be set for an agent", name).
-				Hint("export it for the call of nbs-worker, if it is meant for that")
+				Hint("if nbs-worker itself needs it, export it before the call")
 		}
 		if why := whyLoader(name); why != "" {
-			return fail.Errorf(fail.BadInput, "variable %s cannot be set for an agent: %s; it comes from the caller's environment or not at all", name, why).
-				Hint("export it for the call of nbs-worker, if it is meant for that")
+			return fail.Errorf(fail.BadInput, "variable %s cannot be set for an agent: %s; agents get it only from the caller's environment", name, why).
+				Hint("if nbs-worker itself needs it, export it before the call")
 		}
 	}
 	return nil

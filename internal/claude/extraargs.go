@@ -49,7 +49,7 @@ func CheckExtraArgs(args []string) error {
 			continue
 		}
 		if words == 0 {
-			return fail.Errorf(fail.BadInput, "extra argument %s is not an option of claude, nor the value of one", human.Quote(arg)).
+			return fail.Errorf(fail.BadInput, "extra argument %s is neither an option of claude nor the value of an option", human.Quote(arg)).
 				Hint("give the first prompt with --prompt TEXT, and several values one by one: --option=A --option=B")
 		}
 		words--

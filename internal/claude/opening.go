@@ -52,10 +52,10 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 	}
 	if closed != nil && !record.TranscriptSeen.IsZero() {
 		return "", fail.Errorf(fail.Failed, "%w: %w", ErrClosed, closed).
-			Hint("if that folder is yours, have it given back: sudo chown -R %d %s", os.Getuid(), human.ShellWord(filepath.Join(c.dir, "projects")))
+			Hint("if that folder is yours, take it back: sudo chown -R %d %s", os.Getuid(), human.ShellWord(filepath.Join(c.dir, "projects")))
 	}
 	if !record.TranscriptSeen.IsZero() {
-		return "", errLost(record, "its transcript is gone from %s; it was last known on %s",
+		return "", errLost(record, "its transcript is gone from %s; it was last seen on %s",
 			human.Quote(c.dir), record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
 	}
 	_, mentioned, err := c.history().FirstMention(record.SessionID)
@@ -86,6 +86,6 @@ func openFound(record *agent.Record, file transcript.File) (Opening, error) {
 
 func errLost(record *agent.Record, format string, args ...any) error {
 	return fail.Errorf(fail.NotFound, "the conversation %s cannot be resumed: "+format, append([]any{record.SessionID}, args...)...).
-		Hint("Claude deletes transcripts after cleanupPeriodDays (30 by default); a backup put back is found again").
-		Hint("to start an empty conversation with the first prompt, and keep this id in previous_sessions: nbs-worker resume %s --fresh", record.Handle)
+		Hint("Claude deletes transcripts after cleanupPeriodDays (30 by default); if you have a backup, put it back").
+		Hint("to start a new conversation with the first prompt (the record keeps this id in previous_sessions): nbs-worker resume %s --fresh", record.Handle)
 }

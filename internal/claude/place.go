@@ -118,7 +118,7 @@ func (c Config) ClearPlace(id agent.SessionID) error {
 		return err
 	}
 	if _, found, err := c.Transcript(id); err != nil || found {
-		return errors.Join(err, fail.Errorf(fail.Conflict, "the transcript of %s is there again", id))
+		return errors.Join(err, fail.Errorf(fail.Conflict, "the transcript of %s exists again", id))
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func CheckPrompt(prompt string) error {
 	}
 	if len(prompt) > promptLimit {
 		return fail.Errorf(fail.BadInput, "the prompt has %d bytes, the limit is %d", len(prompt), promptLimit).
-			Hint("put the text into a file and let the prompt say: Read FILE and do what it says.")
+			Hint("put the text into a file, and use the prompt: Read FILE and do what it says.")
 	}
 	if err := checkControls(prompt); err != nil {
 		return err
@@ -34,8 +34,8 @@ func checkControls(prompt string) error {
 		return nil
 	}
 	character, _ := utf8.DecodeRuneInString(prompt[at:]) // the prompt may be of a file, which no error quotes
-	return fail.Errorf(fail.BadInput, "the prompt holds a control character, %U, at byte %d; claude drops such", character, at).
-		Hint("take them out, or put the text into a file and let the prompt say: Read FILE and do what it says.")
+	return fail.Errorf(fail.BadInput, "the prompt contains a control character (%U at byte %d); claude would drop it", character, at).
+		Hint("remove it, or put the text into a file, and use the prompt: Read FILE and do what it says.")
 }
 
 // leavingCommands are prompts that make Claude end, or leave the recorded conversation.
@@ -55,8 +55,8 @@ func checkCommand(prompt string) error {
 		word = trimmed[:end]
 	}
 	if isLeaving(trimmed) || strings.HasPrefix(word, "/") && isLeaving(word) {
-		return fail.Errorf(fail.BadInput, "the prompt is the command %s, which makes claude leave the conversation", human.Quote(word)).
-			Hint("give words that are meant for the model")
+		return fail.Errorf(fail.BadInput, "the prompt is the command %s; it would make claude leave the conversation", human.Quote(word)).
+			Hint("give a prompt for the model")
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func TestLoadersAreNoVariablesOfAnAgent(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range loaders {
 		run("--root", root, "spawn", "alpha", "--env", name+"=/x").want(t, fail.BadInput,
-			"variable "+name+" cannot be set for an agent: it ", "it comes from the caller's environment or not at all")
+			"variable "+name+" cannot be set for an agent: it ", "agents get it only from the caller's environment")
 	}
 	for _, name := range append([]string{
 		"NBS_INVOCATION_ID", "NBS_ROOT", "NBS_CLAUDE", "NBS_LAUNCH", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_CHILD_SESSION", "CLAUDECODE", "HOME",

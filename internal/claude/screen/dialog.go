@@ -26,7 +26,7 @@ const (
 	DialogConfig   Dialog = "configuration" // .claude.json cannot be read
 	DialogSettings Dialog = "settings"      // a settings file is not valid, or a rule in it
 	DialogMCP      Dialog = "mcp-server"    // the project brings a server that was not approved yet
-	DialogImports  Dialog = "imports"       // a CLAUDE.md imports a file from outside of the project
+	DialogImports  Dialog = "imports"       // a CLAUDE.md imports a file from outside the project
 )
 
 // The dialogs of a conversation.
@@ -43,12 +43,12 @@ var questions = map[Dialog]string{
 	DialogAddDir:     "whether it trusts a folder of --add-dir",
 	DialogAPIKey:     "whether to use the API key of the environment",
 	DialogBypass:     "whether to bypass permissions",
-	DialogOnboarding: "for its first-time set-up",
+	DialogOnboarding: "for its first-time setup",
 	DialogLogin:      "for a login",
 	DialogConfig:     "what to do about its configuration, which cannot be read",
 	DialogSettings:   "what to do about an error in a settings file",
 	DialogMCP:        "whether to use an MCP server of the project",
-	DialogImports:    "whether CLAUDE.md may import files from outside of the project",
+	DialogImports:    "whether CLAUDE.md may import files from outside the project",
 	DialogPermission: "for a permission",
 	DialogQuestion:   "a question",
 	DialogAutoMode:   "whether to stay in auto mode",

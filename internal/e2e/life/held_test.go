@@ -66,7 +66,7 @@ func TestMissingLoginIsHeld(t *testing.T) {
 func TestOnboardingIsHeld(t *testing.T) {
 	m := eachVersion(t)
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, NotOnboarded: true})
-	m.Refused(8, "it asks for its first-time set-up (onboarding)", "spawn", "alpha")
+	m.Refused(8, "it asks for its first-time setup (onboarding)", "spawn", "alpha")
 }
 
 func TestLiveProcessThatDiffersFromItsRecordFails(t *testing.T) {

@@ -49,7 +49,7 @@ var startDialogs = map[string]struct {
 			m.Write(outside, "hello\n")
 			m.Write(filepath.Join(m.World.Project, "CLAUDE.md"), "see @"+outside+"\n")
 		},
-		says:  []string{"whether CLAUDE.md may import files from outside of the project (imports)", "No, disable external imports"},
+		says:  []string{"whether CLAUDE.md may import files from outside the project (imports)", "No, disable external imports"},
 		cause: "imports dialog",
 	},
 	"a configuration that is cut short": {
