@@ -37,6 +37,6 @@ func TestExportWritesUnits(t *testing.T) {
 		rig.Check(t, err == nil && string(text) == unit.Text, "%s: %v, %s", unit.Path, err, text)
 	}
 	rig.Must(t, os.WriteFile(units[0].Path, []byte("mine"), 0o600))
-	run("--root", project, "export", "systemd", "--dir", dir).want(t, fail.Conflict, "was not made by nbs-worker export")
+	run("--root", project, "export", "systemd", "--dir", dir).want(t, fail.Conflict, "exists, and nbs-worker export did not write it")
 	run("--root", project, "export", "launchd").want(t, fail.BadInput, "there is: systemd")
 }

@@ -129,10 +129,10 @@ func TestVerbsOnATmuxThatPrintsForEver(t *testing.T) {
 	was := m.Env
 	m.Env = append(slices.Clone(was), m.Before(m.Program("tmux", "exec yes")))
 	m.allInTime([]attempt{
-		{"list", nil, 6, "tmux printed without end"},
-		{"resume", []string{"alpha", "--force"}, 6, "tmux printed without end"},
-		{"attach", []string{"alpha"}, 6, "tmux printed without end"},
-		{"spawn", []string{"beta", "--prompt", "Remember 42."}, 6, "tmux printed without end"},
+		{"list", nil, 6, "tmux printed too much"},
+		{"resume", []string{"alpha", "--force"}, 6, "tmux printed too much"},
+		{"attach", []string{"alpha"}, 6, "tmux printed too much"},
+		{"spawn", []string{"beta", "--prompt", "Remember 42."}, 6, "tmux printed too much"},
 	}, "hint: is it tmux at all? ")
 	m.Env = was
 	m.MustBeLeftAlone("alpha", before)

@@ -40,8 +40,8 @@ const mark = "# Made by nbs-worker export systemd; made again, it is replaced.\n
 func (s Systemd) Units() ([]Unit, error) {
 	for _, program := range []string{s.Program, s.Tmux} {
 		if strings.ContainsFunc(program, func(r rune) bool { return strings.ContainsRune("\"'\\", r) || r < ' ' || r == 0x7f }) {
-			return nil, fail.Errorf(fail.BadInput, "systemd runs no program of which the path has a quote, a backslash or a control character: %s", human.Quote(program)).
-				Hint("put it elsewhere, such as ~/.local/bin")
+			return nil, fail.Errorf(fail.BadInput, "systemd cannot run a program whose path has a quote, a backslash or a control character: %s", human.Quote(program)).
+				Hint("install it in another folder, such as ~/.local/bin")
 		}
 	}
 	server, recovery, watch, serve := s.serverName(), "nbs-recover-"+s.projectName()+".service", "nbs-watch-"+s.projectName()+".service", "nbs-serve-"+s.projectName()+".service"
@@ -98,9 +98,9 @@ Description=tmux server of the agents
 Type=forking
 ` + s.environment("LC_ALL=C.UTF-8") + `ExecStart=` + command(s.Tmux, socket...) + ` start-server \; set-option -g exit-empty off
 LimitNOFILE=65536
-# When it is stopped each claude is asked to end, and has the usual 90 s.
+# At a stop, each claude is asked to end and has the usual 90 s.
 KillMode=control-group
-# One agent that is ended for its memory is no reason to end the others.
+# If the kernel ends one agent for its memory, the others go on.
 OOMPolicy=continue
 
 [Install]
@@ -120,7 +120,7 @@ ConditionPathExistsGlob=!%[5]s
 [Service]
 Type=oneshot
 %[3]sExecStart=%[4]s
-# What it has started stays, also where it had to start a tmux server itself.
+# The agents that it has started go on after it ends, and so does a tmux server that it has started.
 KillMode=process
 
 [Install]
@@ -145,9 +145,9 @@ Type=notify
 Restart=on-failure
 RestartSec=10
 SuccessExitStatus=130
-# No such project, a policy that cannot be used, another watch, no tmux: to try again would not help.
+# These do not mend themselves: no such project, an unusable policy, another watch, no tmux.
 RestartPreventExitStatus=2 4 5 6 8
-# What it has started stays, also where it had to start a tmux server itself.
+# The agents that it has started go on after it ends, and so does a tmux server that it has started.
 KillMode=process
 OOMPolicy=continue
 
@@ -161,17 +161,17 @@ func (s Systemd) serve() string {
 [Unit]
 Description=Serve the conversations of %[1]s
 
-# The token of a bot, and the chats that it serves: a drop-in with another ExecStart, which has
-# --telegram-token-file and --telegram-chat; systemctl --user edit makes one.
+# To serve a Telegram bot, run systemctl --user edit, and set an ExecStart with
+# --telegram-token-file and --telegram-chat.
 [Service]
 Type=notify
 %[2]sExecStart=%[3]s
 Restart=on-failure
 RestartSec=10
 SuccessExitStatus=130
-# No such project, a token or a flag that cannot be used, another server: to try again would not help.
+# These do not mend themselves: no such project, an unusable token or flag, another server.
 RestartPreventExitStatus=2 4 5 6 8
-# It ends the claudes that it keeps; agents that a chat has brought back stay.
+# It ends its own claudes. Agents that a chat has brought back go on.
 KillMode=process
 TimeoutStopSec=60
 OOMPolicy=continue

@@ -42,6 +42,6 @@ func checkOurs(path string) error {
 	if err != nil {
 		return err
 	}
-	return fail.Errorf(fail.Conflict, "%s is there, and was not made by nbs-worker export", human.Quote(path)).
+	return fail.Errorf(fail.Conflict, "%s exists, and nbs-worker export did not write it", human.Quote(path)).
 		Hint("look at it, then move it aside: mv %[1]s %[1]s.aside", human.ShellWord(path))
 }

@@ -191,11 +191,11 @@ func (w *Watch) Forget(id agent.Identified) {
 func Failed(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return fail.Errorf(fail.Unfit, "the kernel gives no further file watch: %w", err).
+		return fail.Errorf(fail.Unfit, "the limit of file watches is reached: %w", err).
 			Hint("raise the limit: sudo sysctl fs.inotify.max_user_watches=524288")
 	case errors.Is(err, syscall.EMFILE):
-		return fail.Errorf(fail.Unfit, "the kernel gives no further inotify instance or descriptor: %w", err).
-			Hint("raise the limit: sudo sysctl fs.inotify.max_user_instances=1024, or that of descriptors: ulimit -n 4096")
+		return fail.Errorf(fail.Unfit, "the limit of inotify instances or of open files is reached: %w", err).
+			Hint("raise the limit: sudo sysctl fs.inotify.max_user_instances=1024; or the limit of open files: ulimit -n 4096")
 	}
 	return fail.Errorf(fail.Failed, "watch files and processes: %w", err)
 }

@@ -32,7 +32,7 @@ const DefaultSocket = "default"
 
 // The refusals of tmux.
 var (
-	ErrNoServer  = errors.New("no tmux server runs")
+	ErrNoServer  = errors.New("no tmux server is running")
 	ErrNoSession = errors.New("no such tmux session")
 	ErrDuplicate = errors.New("the tmux session exists already")
 )
@@ -68,7 +68,7 @@ func (s *Servers) Client(socket string) (*Client, error) {
 		socket = DefaultSocket
 	}
 	if agent.CheckTmuxName(socket) != nil {
-		return nil, fail.Errorf(fail.BadInput, "tmux socket %s is not valid: a name of letters, digits, '_' and '-', or an absolute path", human.Quote(socket))
+		return nil, fail.Errorf(fail.BadInput, "tmux socket %s is not valid: use a name of letters, digits, '_' and '-', or an absolute path", human.Quote(socket))
 	}
 	path := socketPath(socket)
 	return &Client{binary: binary, socket: []string{"-L", socket}, path: path, server: s.at(path), shared: s}, nil
@@ -123,7 +123,7 @@ func (c *Client) start(ctx context.Context, dir string, args ...string) (*proces
 // said returns the output of a client, or the error that its output or exit shows.
 func (c *Client) said(process *process, exit error) (string, error) {
 	if errors.Is(exit, errFlood) {
-		return "", fail.Errorf(fail.Unfit, "tmux printed without end and was ended").Hint("is it tmux at all? %s -V", c.binary)
+		return "", fail.Errorf(fail.Unfit, "tmux printed too much, and was ended").Hint("is it tmux at all? %s -V", c.binary)
 	}
 	complaint := string(process.stderr.text)
 	if exit != nil && complaint == "" {
@@ -146,7 +146,7 @@ func (c *Client) isStuck() bool {
 // printed this many bytes.
 func (c *Client) notWaitedFor(ctx context.Context, waited time.Duration, printed int) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return fail.Errorf(fail.Interrupted, "tmux was not waited for: %w", ctx.Err())
+		return fail.Errorf(fail.Interrupted, "stopped waiting for tmux: %w", ctx.Err())
 	}
 	return c.server.silentFor(waited, printed)
 }

@@ -37,7 +37,7 @@ func (h *health) silentFor(waited time.Duration, printed int) error {
 	if printed > 0 {
 		err = fail.Errorf(fail.TimedOut, "tmux printed %d bytes in %s and did not end", printed, waited)
 	}
-	h.err = err.Hint("it may still do what it was asked when it goes on")
+	h.err = err.Hint("it may carry out the request later")
 	return h.err
 }
 

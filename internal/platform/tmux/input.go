@@ -32,7 +32,7 @@ func (c *Client) Styled(ctx context.Context, paneID string) (Styled, error) {
 	var shown Styled
 	head, text, _ := strings.Cut(out, "\n")
 	if _, err := fmt.Sscan(head, &shown.Width, &shown.Height, &shown.Cursor.X, &shown.Cursor.Y, &shown.InMode); err != nil {
-		return Styled{}, fmt.Errorf("tmux: what it said of a pane cannot be read: %w", err)
+		return Styled{}, fmt.Errorf("read what tmux says about a pane: %w", err)
 	}
 	shown.Text = text
 	return shown, nil
@@ -63,7 +63,7 @@ func (c *Client) Write(ctx context.Context, pane Pane, text string, cursor *Curs
 		"if-shell", "-F", "-t", pane.ID, reached, paste, "delete-buffer -b "+buffer+" ; display-message -p "+unwritten)
 	said := strings.TrimSpace(out)
 	if err == nil && said != written && said != unwritten {
-		err = fail.Errorf(fail.Failed, "tmux did not say whether it has typed")
+		err = fail.Errorf(fail.Failed, "tmux did not report whether it typed the text")
 	}
 	if err != nil { // tmux has stopped before it used the buffer, or was silent
 		_, _ = c.run(ctx, "/", "delete-buffer", "-b", buffer)

@@ -25,12 +25,12 @@ func checkSocket(path string) error {
 	}
 	sticky := info.Mode()&fs.ModeSticky != 0
 	if owner := ownerOf(info); owner != 0 && owner != os.Geteuid() || info.Mode().Perm()&0o022 != 0 && !sticky {
-		return fail.Errorf(fail.BadInput, "the folder of the tmux socket %s is another user's, or can be written by others", human.Quote(path)).
+		return fail.Errorf(fail.BadInput, "the folder of the tmux socket %s belongs to another user, or other users can write to it", human.Quote(path)).
 			Hint("use a tmux server of your own: --tmux-socket NAME")
 	}
 	info, err = os.Stat(path)
 	if err == nil && info.Mode()&fs.ModeSocket == 0 {
-		return fail.Errorf(fail.BadInput, "%s is not a socket, and tmux would replace it by one", human.Quote(path)).
+		return fail.Errorf(fail.BadInput, "%s is not a socket; tmux would replace it with one", human.Quote(path)).
 			Hint("use another tmux server: --tmux-socket NAME")
 	}
 	if err == nil && ownerOf(info) != os.Geteuid() {

@@ -134,7 +134,7 @@ func (c *Client) readScreens(ctx context.Context, paneIDs []string, into map[str
 		head, text, _ := strings.Cut(part, "\n")
 		f := strings.SplitN(head, "|", fields)
 		if len(f) != fields {
-			return fail.Errorf(fail.Failed, "tmux: what it said of a pane cannot be read")
+			return fail.Errorf(fail.Failed, "tmux described a pane in an unknown form")
 		}
 		screen := Screen{Invocation: agent.Invocation(f[3]), Text: text}
 		screen.Width, _ = strconv.Atoi(f[1]) // tmux writes numbers

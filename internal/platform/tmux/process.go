@@ -20,7 +20,7 @@ const (
 
 // The reasons to end a client before it has answered.
 var (
-	errFlood = errors.New("more than tmux prints")
+	errFlood = errors.New("it printed too much")
 	errStuck = errors.New("its server cannot answer")
 )
 

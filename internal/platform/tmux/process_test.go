@@ -115,7 +115,7 @@ func TestProgramThatPrintsForEver(t *testing.T) {
 			t.Run(stream+" of "+name, func(t *testing.T) {
 				c := clientOf(t, script)
 				_, err := c.Panes(t.Context())
-				rig.Check(t, fail.KindOf(err) == fail.Unfit && strings.Contains(err.Error(), "tmux printed without end") && len(fail.HintsOf(err)) == 1, "%v", err)
+				rig.Check(t, fail.KindOf(err) == fail.Unfit && strings.Contains(err.Error(), "tmux printed too much") && len(fail.HintsOf(err)) == 1, "%v", err)
 			})
 		}
 	}
@@ -134,7 +134,7 @@ func TestHowLongAnAnswerIsWaitedFor(t *testing.T) {
 		"none of a server that is stuck":   {stuck: func(time.Duration) bool { return true }, want: errStuck, after: stuckEvery},
 		"an answer before that is noticed": {ends: stuckEvery - 1, stuck: func(time.Duration) bool { return true }, after: stuckEvery - 1},
 		"a server that gets stuck":         {stuck: func(waited time.Duration) bool { return waited > stuckEvery }, want: errStuck, after: 2 * stuckEvery},
-		"more than tmux prints":            {floods: time.Second, want: errFlood, after: time.Second},
+		"it printed too much":              {floods: time.Second, want: errFlood, after: time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), answerLimit)

@@ -130,7 +130,7 @@ func (c *Client) Hold(ctx context.Context, sessionID string) (release func(conte
 	id, leader, _ := strings.Cut(strings.TrimSpace(out), " ")
 	pid, err := strconv.Atoi(leader)
 	if err != nil {
-		return nil, fail.Errorf(fail.Failed, "tmux: what it said of a pane cannot be read")
+		return nil, fail.Errorf(fail.Failed, "tmux described a pane in an unknown form")
 	}
 	return func(ctx context.Context) error { return c.KillPane(ctx, Pane{ID: id, PID: pid}) }, nil
 }
