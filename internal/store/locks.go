@@ -53,8 +53,8 @@ func (s *Store) LockVerb(handle agent.Handle, verb string, now time.Time) (unloc
 func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unlock func(), err error) {
 	holder := Holder{PID: os.Getpid(), Verb: verb, Handle: handle, Since: now}
 	unlock, err = s.tryLock(verbLock(handle), holder, func(by string) error {
-		return fail.Errorf(fail.Conflict, "another command is at work on this agent: %s", by).
-			Hint("wait until it has ended, then look: nbs-worker session %s", handle)
+		return fail.Errorf(fail.Conflict, "another command is working on this agent: %s", by).
+			Hint("wait until it has ended, then look at the agent: nbs-worker session %s", handle)
 	})
 	if err == nil {
 		s.sweep(handle, now)
@@ -88,7 +88,7 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 			return nil, err
 		}
 		if clock.Sleep(ctx, verbRetry) != nil {
-			return nil, fail.Errorf(fail.Interrupted, "interrupted while another command was at work on this agent")
+			return nil, fail.Errorf(fail.Interrupted, "interrupted while another command was working on this agent")
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (s *Store) LockRun(key string, name agent.Handle, now time.Time) (unlock fu
 		return nil, err
 	}
 	return s.tryLock(key+".run", Holder{PID: os.Getpid(), Verb: "runbook", Handle: name, Since: now}, func(by string) error {
-		return fail.Errorf(fail.Conflict, "it is being run already: %s", by).Hint("see what it does: nbs-worker events --follow")
+		return fail.Errorf(fail.Conflict, "it is already running: %s", by).Hint("see what it does: nbs-worker events --follow")
 	})
 }
 
@@ -167,7 +167,7 @@ func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err err
 		return nil, err
 	}
 	return s.tryLock("recover.run", Holder{PID: os.Getpid(), Verb: verb, Handle: "agents", Since: now}, func(by string) error {
-		return fail.Errorf(fail.Conflict, "agents of the project are being repaired already: %s", by).
+		return fail.Errorf(fail.Conflict, "another command is already repairing agents of the project: %s", by).
 			Hint("see what it does: nbs-worker events --follow")
 	})
 }
@@ -175,19 +175,19 @@ func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err err
 // LockServe takes the right to serve the project's conversations, for as long as the caller lives or until
 // release. Errors: Conflict, naming the holder.
 func (s *Store) LockServe(now time.Time) (release func(), err error) {
-	return s.lockAlone("serve", "the project is served already", now)
+	return s.lockAlone("serve", "another process already serves the project", now)
 }
 
 // LockMemory takes the right to observe the agents of the project, for as long as the caller lives or until
 // release. Errors: Conflict, naming the holder.
 func (s *Store) LockMemory(now time.Time) (release func(), err error) {
-	return s.lockAlone("memory", "the agents of the project are observed already", now)
+	return s.lockAlone("memory", "another process already observes the agents of the project", now)
 }
 
 // LockWatch takes the right to watch the project, for as long as the caller lives or until release.
 // Errors: Conflict, naming the holder.
 func (s *Store) LockWatch(now time.Time) (release func(), err error) {
-	return s.lockAlone("watch", "the project is watched already", now)
+	return s.lockAlone("watch", "another process already watches the project", now)
 }
 
 // lockAlone takes a lock that one process of the project has. otherwise is the error's text when another has it.
@@ -225,7 +225,7 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 			return nil, taken(by.String())
 		}
 		if late {
-			return nil, taken("its holder did not sign")
+			return nil, taken("the lock does not name its holder")
 		}
 	}
 }

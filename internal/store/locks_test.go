@@ -210,7 +210,7 @@ func TestUnsignedLockIsStillALock(t *testing.T) {
 			storetest.Write(t, path(s, "locks", "alice.verb"), text)
 			_, err := s.LockVerb("alice", "stop", storetest.SomeTime())
 			storetest.WantKind(t, what, err, fail.Conflict)
-			rig.Check(t, err == nil || strings.Contains(err.Error(), "did not sign") && !strings.Contains(err.Error(), "\x1b"), "%q", err)
+			rig.Check(t, err == nil || strings.Contains(err.Error(), "does not name its holder") && !strings.Contains(err.Error(), "\x1b"), "%q", err)
 		})
 	}
 }
@@ -293,5 +293,5 @@ func TestOneRepairsAgents(t *testing.T) {
 	defer unlock()
 	_, err = s.LockRecovery("watch", storetest.SomeTime())
 	storetest.WantKind(t, "a second one", err, fail.Conflict)
-	rig.Check(t, strings.Contains(err.Error(), "already: recover agents, pid "), "%v", err)
+	rig.Check(t, strings.Contains(err.Error(), "already repairing agents of the project: recover agents, pid "), "%v", err)
 }

@@ -170,7 +170,7 @@ func (s *Store) CheckFree(handle agent.Handle) error {
 	}
 	return fail.Errorf(fail.Conflict, "the handle is taken").
 		Hint("to see that agent: nbs-worker session %s", taken[0]).
-		Hint("to bring it back, if it does not run: nbs-worker resume %s", taken[0])
+		Hint("if it is not running, to bring it back: nbs-worker resume %s", taken[0])
 }
 
 // Update changes a record under its lock and returns what was written. When change
@@ -233,8 +233,8 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 	case 1:
 		return handles[0], nil
 	default:
-		return "", fail.Errorf(fail.Conflict, "several records differ from %s in case only", handle).
-			Hint("name one of them as it is spelled: %s, %s", handles[0], handles[1])
+		return "", fail.Errorf(fail.Conflict, "several records differ from %s only in case", handle).
+			Hint("give the exact spelling: %s or %s", handles[0], handles[1])
 	}
 }
 
@@ -258,25 +258,25 @@ func (s *Store) absent(handle agent.Handle) error {
 	cause := &AbsentError{Handle: handle, Near: handle.Nearest(handles), project: s.project}
 	absent := fail.Errorf(fail.NotFound, "%w", cause)
 	if cause.Near != "" {
-		return absent.Hint("to see who is there: nbs-worker list")
+		return absent.Hint("to see the agents: nbs-worker list")
 	}
-	return absent.Hint("to see who is there: nbs-worker list; to start it: nbs-worker spawn %s", handle)
+	return absent.Hint("to see the agents: nbs-worker list; to start it: nbs-worker spawn %s", handle)
 }
 
 // damaged returns the error for a damaged file, with the command that restores the agent from the id in the journal.
 func (s *Store) damaged(handle agent.Handle, cause error) error {
 	path := s.absolute(handle)
 	err := fail.Errorf(fail.BadInput, "the record %s is damaged: %w", human.Quote(path), cause).
-		Hint("keep the file and move it aside: %s", private.MoveTo(path, ".damaged"))
+		Hint("move the file aside: %s", private.MoveTo(path, ".damaged"))
 	if id := s.journal.LastSessionID(handle); id != "" {
-		return err.Hint("then take the conversation up again: nbs-worker spawn %s --session-id %s", handle, id)
+		return err.Hint("then continue its conversation: nbs-worker spawn %s --session-id %s", handle, id)
 	}
 	return err
 }
 
 // tooMuch returns the error for a record that was not read because of [recordsLimit].
 func (s *Store) tooMuch(handle agent.Handle) error {
-	return fail.Errorf(fail.BadInput, "the record was not read: those before it have more than %s in all", human.Bytes(recordsLimit)).
+	return fail.Errorf(fail.BadInput, "the record was not read: the records before it have more than %s in total", human.Bytes(recordsLimit)).
 		Hint("to see which are large: ls -lS %s", human.ShellWord(s.project+"/"+folder+"/"+sessions)).
 		Hint("to look at this agent: nbs-worker session %s", handle)
 }

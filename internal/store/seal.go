@@ -30,7 +30,7 @@ func (s *Store) CheckSeal(r *agent.Record) error {
 	}
 	why := "it was not written by a command of this user"
 	if r.Schema == 0 {
-		why = "the original tools wrote it, or somebody by hand"
+		why = "the original tools wrote it, or a person did"
 	}
 	if changed := s.ChangedSinceSealed(r); len(changed) > 0 {
 		why = "changed since it was allowed: " + strings.Join(changed, ", ")
@@ -100,7 +100,7 @@ func (s *Store) Allow(ctx context.Context, looked *agent.Record) error {
 		return err
 	}
 	if !slices.Equal(record.LaunchFields(), looked.LaunchFields()) {
-		return fail.Errorf(fail.Conflict, "the record was changed while it was looked at").
+		return fail.Errorf(fail.Conflict, "the record was changed while you looked at it").
 			Hint("look again: nbs-worker allow %s", looked.Handle)
 	}
 	if err := s.seal(&record); err != nil {

@@ -20,7 +20,7 @@ func TestHintsRepeatTheGlobalFlags(t *testing.T) {
 			"../it's $HOME", "", "its record is kept: nbs-worker resume a tries again, nbs-worker dismiss a removes it",
 			`its record is kept: nbs-worker --root '../it'\''s $HOME' resume a tries again, nbs-worker --root '../it'\''s $HOME' dismiss a removes it`,
 		},
-		{"/srv/x", "", "to see who is there: nbs-worker list; to start it: nbs-worker spawn a", "to see who is there: nbs-worker --root /srv/x list; to start it: nbs-worker --root /srv/x spawn a"},
+		{"/srv/x", "", "to see the agents: nbs-worker list; to start it: nbs-worker spawn a", "to see the agents: nbs-worker --root /srv/x list; to start it: nbs-worker --root /srv/x spawn a"},
 		{"/srv/x", "", "end it there (/exit); nbs-worker does not touch a process", "end it there (/exit); nbs-worker does not touch a process"},
 		{"/srv/x", "", "see nbs-worker spawn --help for --model", "see nbs-worker spawn --help for --model"},
 		{"/srv/x", "", "nbs-worker spawn --help", "nbs-worker spawn --help"},
@@ -42,7 +42,7 @@ func TestHintsRepeatTheGlobalFlags(t *testing.T) {
 // NBS_ROOT is still there when the hint is pasted.
 func TestHintsDoNotRepeatTheEnvironment(t *testing.T) {
 	t.Setenv("NBS_ROOT", newProject(t, record("alpha")))
-	run("session", "beta").want(t, fail.NotFound, "hint: to see who is there: nbs-worker list; to start it: nbs-worker spawn beta\n")
+	run("session", "beta").want(t, fail.NotFound, "hint: to see the agents: nbs-worker list; to start it: nbs-worker spawn beta\n")
 }
 
 func TestAdviceActsOnTheProjectThatWasShown(t *testing.T) {

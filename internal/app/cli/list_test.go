@@ -99,7 +99,7 @@ func TestListWithADamagedRecord(t *testing.T) {
 	project := newProject(t, record("alpha"), record("gamma"))
 	damage(t, project, "beta")
 	for _, flags := range [][]string{nil, {"--json"}} {
-		r := run(append([]string{"--root", project, "list"}, flags...)...).want(t, fail.Partial, "beta", "the record", "is damaged", "keep the file")
+		r := run(append([]string{"--root", project, "list"}, flags...)...).want(t, fail.Partial, "beta", "the record", "is damaged", "move the file aside")
 		rig.Check(t, strings.Contains(r.out, "alpha") && strings.Contains(r.out, "gamma") && unknownBeta.MatchString(r.out), "stdout is %s", r.out)
 	}
 	only := newProject(t)

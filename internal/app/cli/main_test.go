@@ -160,7 +160,7 @@ func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, record("alpha"))
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
-		run("--root", project, verb, "beta").want(t, fail.NotFound, "no such agent", "hint: to see who is there: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
+		run("--root", project, verb, "beta").want(t, fail.NotFound, "no such agent", "hint: to see the agents: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
 	}
 	run("--root", project, "session", "alpa").want(t, fail.NotFound, "session alpa: no such agent", "hint: did you mean: nbs-worker --root "+project+" session alpha\n")
 	run("--root", project, "session", "beta", "gamma").want(t, fail.NotFound, "session beta: ", "session gamma: ")
@@ -168,7 +168,7 @@ func TestNobodyThere(t *testing.T) {
 	rig.Check(t, strings.Contains(r.out, "alpha"), "one failure hides the other agent: %q", r.out)
 	runOn(Streams{InTTY: true, OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.NotFound, "never started")
 	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.BadInput, "stdin is not a terminal")
-	run("--root", project, "spawn", "alpha").want(t, fail.Conflict, "the handle is taken", "hint: to see that agent: ", "hint: to bring it back, if it does not run: ")
+	run("--root", project, "spawn", "alpha").want(t, fail.Conflict, "the handle is taken", "hint: to see that agent: ", "hint: if it is not running, to bring it back: ")
 	run("--root", project, "attach", "alpha").want(t, fail.BadInput, "stdout is not a terminal")
 }
 

@@ -41,7 +41,7 @@ func TestDamagedPauseIsAPause(t *testing.T) {
 	rig.Must(t, err)
 	defer s.Close()
 	rig.Must(t, os.WriteFile(s.Watching().PauseFile(), []byte("{"), 0o600))
-	run("--root", project, "list").want(t, 0, "watch/paused.json cannot be read, which counts as a pause")
+	run("--root", project, "list").want(t, 0, "watch/paused.json cannot be read, so the project counts as paused")
 	run("--root", project, "unpause").want(t, 0)
 	if pause, err := s.Watching().Paused(); pause != nil || err != nil {
 		t.Errorf("afterwards: %v, %v", pause, err)

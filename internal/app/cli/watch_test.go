@@ -46,7 +46,7 @@ func TestWatchThatIsRefused(t *testing.T) {
 	watch(home+"/none.yaml").want(t, fail.NotFound, "there is no policy")
 	run("--root", home, "watch").want(t, fail.NotFound, "no .nbs folder")
 	lockWatch(t, project)
-	run("--root", project, "watch").want(t, fail.Conflict, "the project is watched already: watch, pid ")
+	run("--root", project, "watch").want(t, fail.Conflict, "another process already watches the project: watch, pid ")
 }
 
 // A watch goes on where nobody reads what it says any more. The test is run once more, in a process
@@ -55,7 +55,7 @@ func TestWatchOutlivesItsReader(t *testing.T) {
 	t.Parallel()
 	const watched = "NBS_TEST_WATCHED"
 	if project := os.Getenv(watched); project != "" {
-		run("--root", project, "watch").want(t, fail.Conflict, "watched already")
+		run("--root", project, "watch").want(t, fail.Conflict, "already watches the project")
 		_, err := os.Stdout.WriteString("a deed")
 		rig.Check(t, errors.Is(err, syscall.EPIPE), "%v", err)
 		return

@@ -47,7 +47,7 @@ func TestContextThatIsCutOrFails(t *testing.T) {
 	m.Check(strings.Contains(cut.Notice, "cut after"), "%+v", cut)
 	none := m.Ask(0, "review", "fifth words", "--context-cmd", m.Program("fails", "exit 3"))
 	m.Check(strings.Contains(none.Notice, "without context"), "%+v", none)
-	m.Refused(5, "another system prompt", "ask", "review", "sixth", "--system-prompt", "You are another.")
+	m.Refused(5, "a different system prompt", "ask", "review", "sixth", "--system-prompt", "You are another.")
 	m.OK("conversation", "reset", "review", "--system-prompt", "You are another.")
 	if got := m.Ask(0, "review", "seventh", "--system-prompt", "You are another."); got.Continuity != "reset" {
 		m.Errorf("%+v", got)
@@ -69,7 +69,7 @@ func TestAskOnceAndApart(t *testing.T) {
 	m.Check(apart.Continuity == "new" && apart.SessionID != again.SessionID, "%+v", apart)
 	m.Says("later", "apart", "You said: apart", "--isolated", "--system-prompt", "You are alone.")
 	m.Says("later", "Remember 42.", "OK.", "--system-prompt", "Be terse.")
-	m.Refused(5, "another system prompt", "ask", "later", "x", "--system-prompt", "You are alone.")
+	m.Refused(5, "a different system prompt", "ask", "later", "x", "--system-prompt", "You are alone.")
 	m.Says("review", "What number?", "42")
 	got := m.Ask(3, "review", "[[delay 1h]] x", "--timeout", "2s")
 	m.Check(got.Class == "timed_out", "%+v", got)

@@ -75,7 +75,7 @@ func TestStopWaitsForAVerbAtWork(t *testing.T) {
 		spawn := m.Begin("spawn", "alpha", "--timeout", "10m")
 		m.WaitClaude("alpha")
 		begun := time.Now()
-		m.Refused(5, "another command is at work on this agent: spawn alpha, pid "+strconv.Itoa(spawn.Process.Pid), "stop", "alpha")
+		m.Refused(5, "another command is working on this agent: spawn alpha, pid "+strconv.Itoa(spawn.Process.Pid), "stop", "alpha")
 		took := time.Since(begun)
 		m.Check(took >= 4*time.Second, "it took %v", took)
 		m.InTime(took, 20*time.Second)

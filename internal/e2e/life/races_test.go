@@ -18,7 +18,7 @@ import (
 const contenders = 32
 
 // holderNamed is how a loser names the winner: the verb at work, or the agent that runs.
-var holderNamed = regexp.MustCompile(`another command is at work on this agent: \w+ alpha, pid \d+, since |the agent runs already: [a-z]+, pid \d+|the handle is taken`)
+var holderNamed = regexp.MustCompile(`another command is working on this agent: \w+ alpha, pid \d+, since |the agent runs already: [a-z]+, pid \d+|the handle is taken`)
 
 // mustNameTheHolder checks what the losers were told.
 func (m *team) mustNameTheHolder(results []e2e.Result) {

@@ -136,7 +136,7 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	m.inTheWay("journal.jsonl")
 	r := m.Refused(1, "spawn alpha: open .nbs/journal.jsonl: not a regular file", "spawn", "alpha", "--prompt", "Remember 42.")
 	m.MustSay(r.Stderr, "hint: its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it\n",
-		"hint: look at what it is, then move it aside: mv '"+journal+"' '")
+		"hint: look at it, then move it aside: mv '"+journal+"' '")
 	id := m.Record("alpha")["session_id"]
 	m.Must(os.Remove(journal))
 	m.OK("resume", "alpha")

@@ -57,7 +57,7 @@ func TestMemoryWithinServe(t *testing.T) {
 		out := m.OK("memory", "list")
 		return strings.Contains(out, "The hinge is oiled"), out
 	})
-	m.Refused(5, "observed already", "memory", "work", "--once")
+	m.Refused(5, "already observes the agents", "memory", "work", "--once")
 	m.Must(serving.Process.Signal(syscall.SIGINT))
 	serving.End()
 	working := m.Begin("memory", "work", "--handle", "alpha")

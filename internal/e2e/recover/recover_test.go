@@ -356,7 +356,7 @@ func TestRecoverMeetsALockAndGoesOn(t *testing.T) {
 	_, err = fmt.Fprintf(lock, `{"pid":%d,"verb":"dismiss","handle":"alpha","since":"2026-02-20T12:00:00Z"}`, os.Getpid())
 	m.Must(err)
 	all, code := m.recover("--all", "--stagger", "0s")
-	holder := fmt.Sprintf("another command is at work on this agent: dismiss alpha, pid %d", os.Getpid())
+	holder := fmt.Sprintf("another command is working on this agent: dismiss alpha, pid %d", os.Getpid())
 	m.Check(code == 7 && strings.Contains(all["alpha"].Left, holder) && all["alpha"].After.Verdict == "dead", "exit code %d, %+v", code, all)
 	m.Check(all["beta"].steps() == "3+" && all["beta"].After.Verdict == "idle", "%+v", all)
 	m.Must(unix.Flock(int(lock.Fd()), unix.LOCK_UN))

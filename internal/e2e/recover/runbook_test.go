@@ -190,7 +190,7 @@ func TestRunbookThatIsKilled(t *testing.T) {
 		journal := m.Journal()
 		return strings.Contains(journal, "watch, step wait: at work"), journal
 	})
-	m.Refused(5, "it is being run already: runbook watch, pid ", "runbook", "run", "watch")
+	m.Refused(5, "it is already running: runbook watch, pid ", "runbook", "run", "watch")
 	m.Kill(run.Process.Pid, syscall.SIGKILL)
 	run.End()
 	m.Refused(5, "the last run was interrupted in step wait", "runbook", "run", "watch")

@@ -65,6 +65,6 @@ func TestSuspendedSendIsNotWaitedFor(t *testing.T) {
 	m.WaitState("alpha", "idle")
 	defer m.lockFor("alpha", "send", time.Hour)()
 	begun := time.Now()
-	m.Refused(5, "another command is at work on this agent: send alpha, pid ", "send", "alpha", "hello", "--timeout", "2s")
+	m.Refused(5, "another command is working on this agent: send alpha, pid ", "send", "alpha", "hello", "--timeout", "2s")
 	m.InTime(time.Since(begun), 10*time.Second)
 }

@@ -53,7 +53,7 @@ func TestWatchThatIsKilled(t *testing.T) {
 	m.Kill(w.Process.Pid, syscall.SIGKILL)
 	_ = w.End()
 	again := m.beginWatch("")
-	m.Refused(5, "the project is watched already: watch, pid "+strconv.Itoa(again.Process.Pid), "watch")
+	m.Refused(5, "another process already watches the project: watch, pid "+strconv.Itoa(again.Process.Pid), "watch")
 	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
 	again.WaitDeed("repaired", "alpha", 1)
 	again.WaitTold("alpha", "crashed repaired crashed repaired")

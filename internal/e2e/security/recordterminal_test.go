@@ -156,7 +156,7 @@ func TestHostileHolderOfALockIsShownHarmlessly(t *testing.T) {
 		}
 		m.Must(err)
 		m.showsHarmlessly("resume", "alpha")
-		m.Refused(5, "its holder did not sign", "resume", "alpha")
+		m.Refused(5, "the lock does not name its holder", "resume", "alpha")
 		_ = lock.Close()
 	}
 	m.OK("resume", "alpha")

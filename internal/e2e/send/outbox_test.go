@@ -113,7 +113,7 @@ func TestOutboxIsThePersons(t *testing.T) {
 	if got := m.Outbox()[0]; got.Text != "rm -rf" || got.Allowed {
 		m.Errorf("%+v", got)
 	}
-	m.Refused(8, "nobody vouches", "outbox", "retry", "alpha", m.Outbox()[0].ID)
+	m.Refused(8, "the message is not allowed", "outbox", "retry", "alpha", m.Outbox()[0].ID)
 	m.WaitState("alpha", "idle")
 	if got := m.prompts("alpha"); len(got) != 2 || got[0] != "mine" || !strings.Contains(got[1], "This message is from agent beta") || !strings.HasSuffix(got[1], "Give me all.") {
 		m.Errorf("%q", got)

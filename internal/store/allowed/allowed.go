@@ -59,7 +59,7 @@ func (f *Files) Seal(kind, name string, content []byte) error {
 func (f *Files) Check(kind, name string, content []byte) error {
 	data, err := f.nbs.Read(Folder, sealName(kind, name), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fail.Errorf(fail.Held, "%s is not allowed: it lies in the project, and you have not looked at it", human.Quote(name))
+		return fail.Errorf(fail.Held, "%s is not allowed: it came with the project, and you have not allowed it", human.Quote(name))
 	}
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (f *Files) Check(kind, name string, content []byte) error {
 	_ = json.Unmarshal(data, &seal) // a damaged seal is not valid
 	err = f.nbs.Keeper.Check(kind, trust.Placed(content, f.nbs.Project, name), seal.MAC)
 	if errors.Is(err, trust.ErrSeal) {
-		return fail.Errorf(fail.Held, "%s is not allowed: it is not as you have allowed it", human.Quote(name)).HintsOf(err)
+		return fail.Errorf(fail.Held, "%s is not allowed: it was changed after you allowed it", human.Quote(name)).HintsOf(err)
 	}
 	return err
 }

@@ -81,7 +81,7 @@ func checkTranscriptName(id agent.SessionID, path string) error {
 		return err
 	}
 	if !filepath.IsAbs(path) || filepath.Base(path) != transcriptFile(id) {
-		return fail.Errorf(fail.BadInput, "%s is no transcript of %s", human.Quote(path), id)
+		return fail.Errorf(fail.BadInput, "%s is not the transcript of %s", human.Quote(path), id)
 	}
 	return nil
 }

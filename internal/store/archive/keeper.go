@@ -101,7 +101,7 @@ func (k keeper) setAside() error {
 			return nil
 		}
 	}
-	return errors.New("too many versions of it are kept already")
+	return errors.New("too many versions of it are already kept")
 }
 
 // isAside reports whether what is kept has the n-th name of those set aside, too.

@@ -92,14 +92,14 @@ func (s *State) applyTo(line *Line) error {
 	case Done, SkippedBy:
 		s.finish(turn, line)
 	default:
-		return fmt.Errorf("%q is nothing that this version writes", line.What)
+		return fmt.Errorf("unknown line %q", line.What)
 	}
 	return nil
 }
 
 func (s *State) begin(line *Line) error {
 	if s.Next != 0 || line.State == nil {
-		return errors.New("a base stands where none is written")
+		return errors.New("unexpected base line")
 	}
 	*s = *line.State
 	for _, turn := range s.Open {
@@ -112,7 +112,7 @@ func (s *State) begin(line *Line) error {
 
 func (s *State) enqueue(line *Line) error {
 	if line.Seq != max(s.Next, 1) {
-		return fmt.Errorf("turn %d stands where %d is next", line.Seq, max(s.Next, 1))
+		return fmt.Errorf("turn %d is out of order: %d is next", line.Seq, max(s.Next, 1))
 	}
 	s.Open = append(s.Open, Turn{Seq: line.Seq, ID: line.ID, SHA: line.SHA, At: line.At, Isolated: line.Isolated})
 	s.Next, s.LastAt = line.Seq+1, line.At
@@ -121,7 +121,7 @@ func (s *State) enqueue(line *Line) error {
 
 func (s *State) start(turn *Turn, start *Start) error {
 	if start == nil {
-		return errors.New("a start without what was started")
+		return errors.New("a start line without an attempt")
 	}
 	begun := *start
 	begun.Seq = turn.Seq

@@ -80,7 +80,7 @@ func (c *Conversation) lock(ctx context.Context) (unlock func(), err error) {
 func (c *Conversation) fold(lines bool) (folded, error) {
 	text, err := c.nbs.Read(c.sub, journalFile, journalLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return folded{}, c.nbs.Refused(c.sub+"/"+journalFile, "", err, "look at what it is: ls -l "+human.ShellWord(c.nbs.Path(c.sub, journalFile)))
+		return folded{}, c.nbs.Refused(c.sub+"/"+journalFile, "", err, "look at it: ls -l "+human.ShellWord(c.nbs.Path(c.sub, journalFile)))
 	}
 	f, err := c.parse(text, lines)
 	if err != nil {
@@ -101,8 +101,8 @@ func (c *Conversation) nothing() error {
 	if err != nil {
 		return err
 	}
-	return fail.Errorf(fail.Failed, "%s is gone or empty, and the conversation had one", c.nbs.Label(c.sub+"/"+journalFile)).
-		Hint("put it back, or begin anew: %s", private.MoveTo(c.Path(), ".aside"))
+	return fail.Errorf(fail.Failed, "%s is missing or empty", c.nbs.Label(c.sub+"/"+journalFile)).
+		Hint("put it back from a backup; or start again with an empty conversation: %s", private.MoveTo(c.Path(), ".aside"))
 }
 
 // parse folds the text of a journal. Text behind the last line break was not finished.
@@ -120,7 +120,7 @@ func (c *Conversation) parse(text []byte, lines bool) (folded, error) {
 		}
 		if err != nil {
 			return folded{}, c.nbs.Refused(c.sub+"/"+journalFile, fmt.Sprintf(", line %d,", number), err,
-				"look at it; to begin anew, and keep what is there: "+private.MoveTo(c.Path(), ".aside"))
+				"look at it; or start again with an empty conversation, and keep the old files: "+private.MoveTo(c.Path(), ".aside"))
 		}
 		f.last = seal
 		f.size += int64(end) + 1

@@ -51,8 +51,8 @@ func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
 				return &Line{What: Restored, At: time.Now().UTC(), Session: id, Previous: s.Session.ID, Reason: "restored " + string(id)}, nil
 			}
 		}
-		return nil, fail.Errorf(fail.NotFound, "session %s was not one of this conversation", id).
-			Hint("to see which were: nbs-worker conversation show %s", c.named())
+		return nil, fail.Errorf(fail.NotFound, "session %s never belonged to this conversation", id).
+			Hint("to see its sessions: nbs-worker conversation show %s", c.named())
 	})
 }
 

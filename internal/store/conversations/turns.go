@@ -69,8 +69,8 @@ func (c *Conversation) checkSame(request *Request, sha string) error {
 	if request.sum() == sha {
 		return nil
 	}
-	return fail.Errorf(fail.Conflict, "the id %s is of another request", human.Quote(request.ID)).
-		Hint("give each request an id of its own")
+	return fail.Errorf(fail.Conflict, "the id %s belongs to another request", human.Quote(request.ID)).
+		Hint("give each request its own id")
 }
 
 // accept writes the request, and then the line that makes it count.
@@ -89,8 +89,8 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 		founded.SystemPrompt, founded.Model = meta.SystemPrompt, meta.Model
 		line.Meta = &founded
 	case another:
-		return Turn{}, fail.Errorf(fail.Conflict, "the conversation has another system prompt").
-			Hint("to begin a new conversation with this one: nbs-worker conversation reset %s", c.named())
+		return Turn{}, fail.Errorf(fail.Conflict, "the conversation has a different system prompt").
+			Hint("to start a new conversation with this system prompt: nbs-worker conversation reset %s", c.named())
 	}
 	if err := w.checkRoom(); err != nil {
 		return Turn{}, err
@@ -108,7 +108,7 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 func (w *writer) checkRoom() error {
 	c := w.c
 	if len(w.State.Open) >= mostOpen {
-		return fail.Errorf(fail.Conflict, "%d turns wait already", len(w.State.Open)).
+		return fail.Errorf(fail.Conflict, "%d turns are already waiting", len(w.State.Open)).
 			Hint("to see them: nbs-worker conversation queue %s", c.named())
 	}
 	names, err := c.nbs.List(pendingFolder)
@@ -127,7 +127,7 @@ func (w *writer) checkRoom() error {
 		}
 	}
 	if waiting >= mostPending {
-		return fail.Errorf(fail.Conflict, "%d turns of all conversations wait already", waiting).
+		return fail.Errorf(fail.Conflict, "%d turns of all conversations are already waiting", waiting).
 			Hint("to see them: nbs-worker conversation queue")
 	}
 	return nil
@@ -146,10 +146,10 @@ func (c *Conversation) Request(seq int) (Request, error) {
 	}
 	var request Request
 	name := pendingFile(c.hash, seq)
-	remedy := fmt.Sprintf("look at what it is; to go on without that turn: nbs-worker conversation skip %s %d", c.named(), seq)
+	remedy := fmt.Sprintf("look at it; or give that turn up: nbs-worker conversation skip %s %d", c.named(), seq)
 	err = c.read(pendingFolder, name, &request, remedy)
 	if err == nil && (request.ID != turn.ID || request.sum() != turn.SHA) {
-		err = errors.New("it is another request")
+		err = errors.New("it contains another request")
 	}
 	if fail.KindOf(err) == fail.Unfit || err == nil {
 		return request, err
@@ -263,10 +263,10 @@ func (c *Conversation) openTurn(s *State, seq int) (*Turn, error) {
 	}
 	if 0 < seq && seq < s.Next {
 		return nil, fail.Errorf(fail.Conflict, "turn %d has finished already", seq).
-			Hint("what is open: nbs-worker conversation queue %s", c.named())
+			Hint("to see the open turns: nbs-worker conversation queue %s", c.named())
 	}
 	return nil, fail.Errorf(fail.NotFound, "there is no turn %d", seq).
-		Hint("what is open: nbs-worker conversation queue %s", c.named())
+		Hint("to see the open turns: nbs-worker conversation queue %s", c.named())
 }
 
 // Look returns the result of the turn with an id, or nil while it is open, and the state at that time. Errors: as of
@@ -278,8 +278,8 @@ func (c *Conversation) Look(id string) (*Result, State, error) {
 	}
 	result, there, err := c.resultOf(&s, id)
 	if err == nil && !there {
-		err = fail.Errorf(fail.NotFound, "no turn with the id %s was accepted, or its answer is forgotten", human.Quote(id)).
-			Hint("to see what waits: nbs-worker conversation queue %s", c.named())
+		err = fail.Errorf(fail.NotFound, "no turn with the id %s was accepted, or its answer is no longer kept", human.Quote(id)).
+			Hint("to see the open turns: nbs-worker conversation queue %s", c.named())
 	}
 	return &result, s, err
 }
@@ -299,7 +299,7 @@ func (c *Conversation) Result(id string) (Result, bool, error) {
 // resultOf returns the result of an id. A result whose turn is still open does not count: its writer was killed
 // before it wrote the line that makes it count.
 func (c *Conversation) resultOf(s *State, id string) (result Result, there bool, err error) {
-	remedy := "look at what it is, then remove it, with which its id is forgotten: rm " + human.ShellWord(c.nbs.Path(c.sub, results, idFile(id)))
+	remedy := "look at it, then remove it; its id is then forgotten: rm " + human.ShellWord(c.nbs.Path(c.sub, results, idFile(id)))
 	err = c.read(c.sub+"/"+results, idFile(id), &result, remedy)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Result{}, false, nil

@@ -158,7 +158,7 @@ func (d *Drawer) read(name string) (Note, error) {
 		return read.Note, err
 	}
 	return Note{}, d.nbs.Refused(Folder+"/"+name, "", err,
-		"look at what it is; without it a message may be answered twice: rm "+human.ShellWord(d.nbs.Path(Folder, name)))
+		"look at it, then remove it; a message may then be answered twice: rm "+human.ShellWord(d.nbs.Path(Folder, name)))
 }
 
 func fileOf(id string) string { return string(private.SumOf([]byte(id))) + ".json" }

@@ -41,7 +41,7 @@ func (j *Journal) open() (*os.File, error) {
 	f, err := j.nbs.OpenRegular(fileName, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if errors.Is(err, smallfile.ErrIrregular) {
 		return nil, fail.Errorf(fail.Failed, "open %s: %w", j.nbs.Label(fileName), err).
-			Hint("look at what it is, then move it aside: %s", private.MoveTo(j.Path(), ".aside"))
+			Hint("look at it, then move it aside: %s", private.MoveTo(j.Path(), ".aside"))
 	}
 	if err != nil {
 		return nil, j.nbs.Remedied(fmt.Errorf("open %s: %w", j.nbs.Label(fileName), err))
@@ -59,7 +59,7 @@ func (j *Journal) appendTo(f *os.File, event Event, first bool) error {
 	events := []Event{event}
 	if info, err := f.Stat(); first && known && err == nil && info.Size() == 0 {
 		begun := event
-		begun.Event, begun.PID, begun.Detail = "begun", 0, fmt.Sprintf("a new journal; the one of the .nbs that was here before had %d bytes", last.size)
+		begun.Event, begun.PID, begun.Detail = "begun", 0, fmt.Sprintf("a new journal; the earlier .nbs in this place had one of %d bytes", last.size)
 		events, known = []Event{begun, event}, false
 		if err := j.heads.Remove(j.name); err != nil { // a writer killed from here on leaves a chain without a head
 			return err

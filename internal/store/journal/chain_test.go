@@ -245,7 +245,7 @@ func TestProjectThatWasMadeAnewBeginsItsJournal(t *testing.T) {
 	mustAppend(t, again, noted("bob", otherID))
 	mustVerify(t, again, 2)
 	text := storetest.Read(t, again.Path())
-	rig.Check(t, strings.Contains(strings.SplitAfter(text, "\n")[0], "the one of the .nbs that was here before had "), "it does not say so:\n%s", text)
+	rig.Check(t, strings.Contains(strings.SplitAfter(text, "\n")[0], "the earlier .nbs in this place had one of "), "it does not say so:\n%s", text)
 	mustAppend(t, again, noted("bob", otherID))
 	mustVerify(t, again, 3)
 }

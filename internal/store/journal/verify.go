@@ -39,7 +39,7 @@ func (j *Journal) Verify() (Verification, error) {
 	f, err := j.nbs.OpenRegular(fileName, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		if known && j.hasJournaled() {
-			return Verification{Head: j.headPath(), Broken: &BrokenError{File: j.Path(), Line: 1, What: "the journal is gone; its head is there"}}, nil
+			return Verification{Head: j.headPath(), Broken: &BrokenError{File: j.Path(), Line: 1, What: "the journal is missing, and its head exists"}}, nil
 		}
 		return Verification{NoHead: true}, nil
 	}
@@ -97,7 +97,7 @@ func (v *verifier) visit(l entry, after chain) (line int, what string) {
 			v.result.Torn = append(v.result.Torn, l.number)
 		}
 	case foreign:
-		return l.number, "altered, or put in by what is not nbs-worker: it is no link of the chain"
+		return l.number, "altered, or written by another program: it is not a link of the chain"
 	case link:
 		if v.suspect != nil {
 			return v.blame(l.fits())
@@ -121,7 +121,7 @@ func (v *verifier) atHead(l entry, after chain) (line int, what string) {
 	case v.suspect != nil && v.suspect.number == l.number:
 		return v.blame(same)
 	case !same:
-		return l.number, "altered: it is not what the head of the chain says"
+		return l.number, "altered: it does not match the head of the chain"
 	}
 	return 0, ""
 }
@@ -130,26 +130,26 @@ func (v *verifier) atHead(l entry, after chain) (line int, what string) {
 func (v *verifier) blame(innocent bool) (line int, what string) {
 	switch {
 	case !innocent:
-		return v.suspect.number, "altered, put in, or not in its place"
+		return v.suspect.number, "altered, inserted or moved"
 	case v.before.number == 0:
 		return v.suspect.number, "the lines before it were removed"
 	case v.suspect.before.over > 1 && v.before.kind != link:
 		first := v.suspect.number - v.suspect.before.over
-		return first, fmt.Sprintf("altered, or another line up to line %d, or one of them was removed or put in", v.before.number)
+		return first, fmt.Sprintf("altered; or a later line up to line %d was altered, removed or inserted", v.before.number)
 	default:
-		return v.before.number, fmt.Sprintf("altered, or put in, or what stood between it and line %d was removed", v.suspect.number)
+		return v.before.number, fmt.Sprintf("altered or inserted; or lines between it and line %d were removed", v.suspect.number)
 	}
 }
 
 func (v *verifier) atEnd(lines *reader) (line int, what string) {
 	switch {
 	case v.suspect != nil:
-		return v.suspect.number, "altered, or the line before it"
+		return v.suspect.number, "altered, or the line before it was altered"
 	case !v.headKnown || v.headSeen || v.head.size == 0:
 		return 0, ""
 	case v.head.size > lines.at:
 		return max(1, lines.number), fmt.Sprintf("%d bytes that followed it were cut off", v.head.size-lines.at)
 	default:
-		return max(1, lines.number), "the head of the chain stands at no end of a line: a line break was altered"
+		return max(1, lines.number), "a line break was altered: the head of the chain does not point to the end of a line"
 	}
 }

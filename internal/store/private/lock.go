@@ -132,7 +132,7 @@ func awaitGrant(ctx context.Context, granted <-chan error, look <-chan time.Time
 			return false, fmt.Errorf("%w for %s", ErrStayedLocked, looks*lookEvery)
 		}
 		if all++; all == busyLooks {
-			return false, fmt.Errorf("%w for %s, by one holder after the other", ErrStayedLocked, busyLooks*lookEvery)
+			return false, fmt.Errorf("%w for %s, held by one process after another", ErrStayedLocked, busyLooks*lookEvery)
 		}
 	}
 }
@@ -160,11 +160,11 @@ func lockFailed(label, path string, err error) error {
 	}
 	if errors.Is(err, ErrStayedLocked) {
 		return fail.Errorf(fail.Conflict, "%s %w", label, err).
-			Hint("another command hangs with it; which one: lslocks --output PID,COMMAND,PATH")
+			Hint("a command that hangs holds it; to see which: lslocks --output PID,COMMAND,PATH")
 	}
 	failure := fail.Errorf(fail.Failed, "lock %s: %w", label, err)
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) {
-		return failure.Hint("no lock file of ours; look at what it is, then remove it: rm -r %s", human.ShellWord(path))
+		return failure.Hint("nbs-worker did not create this; look at it, then remove it: rm -r %s", human.ShellWord(path))
 	}
 	return failure
 }

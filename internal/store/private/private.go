@@ -34,7 +34,7 @@ func Check(path string) error {
 	}
 	if !info.IsDir() {
 		return fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(path)).
-			Hint("look at what it is: ls -ld %s", human.ShellWord(path))
+			Hint("look at it: ls -ld %s", human.ShellWord(path))
 	}
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
@@ -78,7 +78,7 @@ func Remedied(folder string, err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fail.Errorf(fail.Failed, "%w", err).Hint("make room there, then repeat the command: df -h %s", at)
 	case errors.Is(err, syscall.EROFS):
-		return fail.Errorf(fail.Failed, "%w", err).Hint("make it writable, then repeat the command; it is mounted here: findmnt -T %s", at)
+		return fail.Errorf(fail.Failed, "%w", err).Hint("make it writable, then repeat the command; to see where it is mounted: findmnt -T %s", at)
 	}
 	return err
 }

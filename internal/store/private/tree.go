@@ -39,7 +39,7 @@ func (t Tree) Make() error {
 		return nil
 	}
 	return fail.Errorf(fail.Unfit, "make the folder %s: %w", human.Quote(string(t)), Remedied(existing(string(t)), err)).
-		Hint("it is for what no project may hold; name another place: export XDG_STATE_HOME=/path/of/yours")
+		Hint("nbs-worker keeps its own files there; to use another folder: export XDG_STATE_HOME=/path/of/yours")
 }
 
 // made opens the tree, and creates it first if it is missing.
@@ -68,7 +68,7 @@ func (t Tree) Open() (*os.File, error) {
 	fd, err := unix.Open(string(t), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
 		return nil, fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(string(t))).
-			Hint("look at what it is: ls -ld %s", human.ShellWord(string(t)))
+			Hint("look at it: ls -ld %s", human.ShellWord(string(t)))
 	}
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: string(t), Err: err}
@@ -92,7 +92,7 @@ func checkAlone(dir *os.File) error {
 	}
 	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
 		return fail.Errorf(fail.BadInput, "%s can be read by other users (mode %04o)", human.Quote(dir.Name()), info.Mode().Perm()).
-			Hint("it is for this user alone: chmod 700 %s", human.ShellWord(dir.Name()))
+			Hint("make it private: chmod 700 %s", human.ShellWord(dir.Name()))
 	}
 	return foreign(dir.Name(), owner, info.Mode())
 }
@@ -245,7 +245,7 @@ func (t Tree) CheckWritable() error {
 	}
 	at := existing(string(t))
 	if err := unix.Access(at, unix.W_OK); err != nil {
-		return Remedied(at, fmt.Errorf("nothing can be written in %s: %w", human.Quote(at), err))
+		return Remedied(at, fmt.Errorf("cannot write in %s: %w", human.Quote(at), err))
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (q *Queue) read(name string) (e Entry, err error) {
 	}
 	if err := json.Unmarshal(data, &e); err != nil || e.ID == "" {
 		return e, fail.Errorf(fail.Failed, "%s is damaged", q.nbs.Label(Folder+"/"+name)).
-			Hint("look at what it is, then remove it: rm %s", human.ShellWord(q.nbs.Path(Folder, name)))
+			Hint("look at it, then remove it: rm %s", human.ShellWord(q.nbs.Path(Folder, name)))
 	}
 	e.name = name
 	return e, nil

@@ -109,7 +109,7 @@ func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 	switch {
 	case len(alike) < most:
 	case e.Pending():
-		return e, fail.Errorf(fail.Conflict, "%d messages wait for it already", most).
+		return e, fail.Errorf(fail.Conflict, "%d messages are already waiting for it", most).
 			Hint("to see them: nbs-worker outbox list %s", q.handle)
 	default:
 		err = q.remove(&alike[0])
@@ -122,8 +122,8 @@ func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 		last := all[len(all)-1].name
 		place, _ := q.place(last)
 		if place == lastPlace { // adding one after the other never comes so far
-			return e, fail.Errorf(fail.Conflict, "there is no place behind %s", q.nbs.Label(Folder+"/"+last)).
-				Hint("look at what it is, then remove it: rm %s", human.ShellWord(q.nbs.Path(Folder, last)))
+			return e, fail.Errorf(fail.Conflict, "%s has the last number; no message can follow it", q.nbs.Label(Folder+"/"+last)).
+				Hint("look at it, then remove it: rm %s", human.ShellWord(q.nbs.Path(Folder, last)))
 		}
 		e.name = q.file(place + 1)
 	}
@@ -266,7 +266,7 @@ func (q *Queue) lock(ctx context.Context) (unlock func(), err error) {
 func (q *Queue) CheckSeal(e *Entry) error {
 	err := q.nbs.Check(entryOf{e, q.handle})
 	if errors.Is(err, trust.ErrSeal) {
-		return fail.Errorf(fail.Held, "nobody vouches for the message: no command of this user has written it, for this agent of this project").
+		return fail.Errorf(fail.Held, "the message is not allowed: no command of this user wrote it for this agent of this project").
 			HintsOf(err).
 			Hint("look at it, and send it yourself or drop it: nbs-worker outbox drop %s %s", q.handle, human.ShellWord(e.ID))
 	}

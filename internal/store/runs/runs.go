@@ -70,7 +70,7 @@ func (r *Runs) Load(key string) (*Run, error) {
 	if err := json.Unmarshal(data, &run); err != nil {
 		path := r.nbs.Path(Folder, key+".json")
 		return nil, fail.Errorf(fail.Failed, "%s is damaged: %w", human.Quote(path), err).
-			Hint("the journal tells how far the run came: nbs-worker events -n 20; then remove it: rm %s", human.ShellWord(path))
+			Hint("to see how far the run came: nbs-worker events -n 20; then remove the file: rm %s", human.ShellWord(path))
 	}
 	return &run, nil
 }

@@ -47,8 +47,8 @@ func (s *Schedules) Path() string { return s.nbs.Path(fileName) }
 func (s *Schedules) Text() ([]byte, error) {
 	text, err := s.nbs.Read("", fileName, fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail.Errorf(fail.NotFound, "there are no schedules: no file %s", human.Quote(s.Path())).
-			Hint("what it may say: nbs-worker schedule --help")
+		return nil, fail.Errorf(fail.NotFound, "there are no schedules: %s does not exist", human.Quote(s.Path())).
+			Hint("to see its format: nbs-worker schedule --help")
 	}
 	if err != nil && fail.KindOf(err) == fail.Failed {
 		return nil, fail.Errorf(fail.BadInput, "%s cannot be read: %w", human.Quote(s.Path()), err)
@@ -85,7 +85,7 @@ func (k *kept) Sealed(string) sealed.Over {
 // Remember records the progress of the entries, durably.
 func (s *Schedules) Remember(entries map[string]Last) error {
 	if err := s.nbs.Put(Folder, lastsName, &kept{Entries: entries}, fileLimit); err != nil {
-		return fmt.Errorf("write down what ran: %w", err)
+		return fmt.Errorf("record which schedules ran: %w", err)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (s *Schedules) Recall() (map[string]Last, error) {
 		return map[string]Last{}, nil
 	case err != nil:
 		return nil, s.nbs.Refused(Folder+"/"+lastsName, "", err,
-			"without it each schedule counts from then on: rm "+human.ShellWord(s.nbs.Path(Folder, lastsName)))
+			"look at it, then remove it; schedules then count from now on: rm "+human.ShellWord(s.nbs.Path(Folder, lastsName)))
 	}
 	return read.Entries, nil
 }

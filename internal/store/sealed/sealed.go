@@ -118,7 +118,7 @@ func (f *Folder) Refused(file, where string, err error, remedy string) error {
 		return fmt.Errorf("read %s: %w", f.Label(file), err)
 	}
 	if errors.Is(err, trust.ErrSeal) || errors.Is(err, ErrUnsealed) {
-		refused := fail.Errorf(fail.Held, "%s%s is not as a command of this user wrote it here: %w", f.Label(file), where, err)
+		refused := fail.Errorf(fail.Held, "%s%s was not written here by a command of this user: %w", f.Label(file), where, err)
 		if replaced := f.Keeper.IfReplaced(); replaced != "" {
 			refused = refused.Hint("%s", replaced)
 		}

@@ -102,7 +102,7 @@ func (s Spool) check() error {
 		path := s.nbs.Path(name)
 		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
 			return fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(path)).
-				Hint("look at what it is, then move it away: %s", private.MoveTo(path, ".foreign"))
+				Hint("look at it, then move it aside: %s", private.MoveTo(path, ".foreign"))
 		}
 		if err := private.Check(path); err != nil {
 			return err

@@ -26,8 +26,8 @@ func (k *Keeper) made() ([]byte, error) {
 		return key, err
 	}
 	if err := k.makeKey(); err != nil {
-		return nil, fail.Errorf(fail.Unfit, "make the key of the seals %s: %w", human.Quote(k.path()), err).
-			Hint("name a folder for the user's state that can be written: export XDG_STATE_HOME=/path/of/yours")
+		return nil, fail.Errorf(fail.Unfit, "create the key of the seals %s: %w", human.Quote(k.path()), err).
+			Hint("name a state folder that you can write to: export XDG_STATE_HOME=/path/of/yours")
 	}
 	return k.read()
 }
@@ -121,7 +121,7 @@ func (k *Keeper) path() string { return k.home.Path(keyFile) }
 // missing returns the error for a seal that is checked without a key. It is an [ErrSeal].
 func (k *Keeper) missing() error {
 	return fail.Errorf(fail.Held, "%w: the key of the seals is missing: %s", ErrSeal, human.Quote(k.path())).
-		Hint("put your key back first, without it nothing that you have sealed is taken: ls -la %s", human.ShellWord(string(k.home)))
+		Hint("put your key back first; without it, nothing that you have sealed is accepted: ls -la %s", human.ShellWord(string(k.home)))
 }
 
 // IfReplaced returns the remedy for seals that are not valid because the key was replaced, or "" if no key exists.
@@ -145,5 +145,5 @@ func (k *Keeper) unread(err error) error {
 func (k *Keeper) unfit(format string, args ...any) error {
 	return fail.Errorf(fail.Unfit, "the key of the seals %s cannot be used: "+format, append([]any{human.Quote(k.path())}, args...)...).
 		Hint("look at it: ls -l %s", human.ShellWord(k.path())).
-		Hint("without it each agent needs one nbs-worker allow; to begin anew: mv %s %s", human.ShellWord(k.path()), human.ShellWord(k.path()+".old"))
+		Hint("or get a new key, and allow each agent again with nbs-worker allow: mv %s %s", human.ShellWord(k.path()), human.ShellWord(k.path()+".old"))
 }

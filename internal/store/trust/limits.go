@@ -38,7 +38,7 @@ func (h Home) Limits() (Limits, error) {
 		decoder.DisallowUnknownFields() // a slip of the finger must not go unnoticed
 		err = decoder.Decode(&limits)
 		if _, more := decoder.Token(); err == nil && !errors.Is(more, io.EOF) {
-			err = errors.New("there is more than one value")
+			err = errors.New("the file has more than one value")
 		}
 	}
 	if err == nil && (limits.Agents < 0 || limits.Depth < 0) {
@@ -46,7 +46,7 @@ func (h Home) Limits() (Limits, error) {
 	}
 	if err != nil {
 		return limits, fail.Errorf(fail.Unfit, "the limits of agents %s cannot be used: %w", human.Quote(path), err).
-			Hint("write it anew: %s", h.SetLimits(Limits{Agents: 50, Depth: 3}))
+			Hint("replace it: %s", h.SetLimits(Limits{Agents: 50, Depth: 3}))
 	}
 	return limits, nil
 }

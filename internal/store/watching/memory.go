@@ -24,7 +24,7 @@ func (w *Watching) Recall(into any) error {
 	if err != nil {
 		path := w.memories.Path(w.memory)
 		return fail.Errorf(fail.BadInput, "read %s: %w", path, err).
-			Hint("without it a watch repairs and tells some things once more: rm %s", human.ShellWord(path))
+			Hint("look at it, then remove it; the watch may then repeat some repairs and notices: rm %s", human.ShellWord(path))
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (w *Watching) Paused() (*Pause, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, trust.ErrSeal):
 		return nil, nil
 	case err != nil:
-		return nil, fail.Errorf(fail.BadInput, "%s cannot be read, which counts as a pause: %w", w.nbs.Label(Folder+"/"+pauseFile), err).
+		return nil, fail.Errorf(fail.BadInput, "%s cannot be read, so the project counts as paused: %w", w.nbs.Label(Folder+"/"+pauseFile), err).
 			Hint("to end the pause: nbs-worker unpause")
 	}
 	return &kept.Pause, nil

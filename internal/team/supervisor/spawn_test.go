@@ -66,7 +66,7 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	w := newWorld(t)
 	w.inTheWay("project/.nbs/journal.jsonl")
 	_, err := w.PrepareSpawn(t.Context(), Spawn{Spec: agent.Spec{Handle: "alpha"}, UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
-	mustSay(t, "spawn", err, fail.Failed, "open .nbs/journal.jsonl: not a regular file", "look at what it is, then move it aside: mv ",
+	mustSay(t, "spawn", err, fail.Failed, "open .nbs/journal.jsonl: not a regular file", "look at it, then move it aside: mv ",
 		"its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it")
 	r, err := w.Store.Load("alpha")
 	w.must(err)
