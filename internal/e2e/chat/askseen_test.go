@@ -26,7 +26,7 @@ func TestWhatSeesAConversation(t *testing.T) {
 	asking := m.Begin("ask", "other", "[[delay 10m]] hello")
 	pid := m.NobodyToAdopt("answers in a conversation of nbs-worker ask")
 	told := m.NBS("doctor").Stdout
-	m.Check(!strings.Contains(told, "the lease on the conversation") && !strings.Contains(told, fmt.Sprintf("pid %d, and who ran it is gone", pid)), "doctor wonders about a turn that runs:\n%s", told)
+	m.Check(!strings.Contains(told, "the lease on the conversation") && !strings.Contains(told, fmt.Sprintf("pid %d, and the process that started it has ended", pid)), "doctor wonders about a turn that runs:\n%s", told)
 	m.Must(asking.Process.Signal(syscall.SIGINT))
 	if r := asking.End(); r.Code != 130 || !strings.Contains(r.Stderr, "conversation skip 'other' 1") {
 		t.Errorf("an interrupted turn: %s", r)

@@ -46,7 +46,7 @@ func firstTurn(t *testing.T, text []byte) []byte {
 // there again and that this is told.
 func (m *team) mustBePutBack(before e2e.Session, whole []byte) {
 	m.Helper()
-	m.Doctor(1).Finds(m.Team, "team.transcripts", "warning", "a part of its transcript is missing")
+	m.Doctor(1).Finds(m.Team, "team.transcripts", "warning", "Claude's transcript has lost a part")
 	r := m.NBS("resume", "alpha", "--prompt", "What number?")
 	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "its transcript had lost a part") && strings.Contains(r.Stderr, "the whole one was put back"), "%v", r)
 	m.MustAnswer("alpha", "44")

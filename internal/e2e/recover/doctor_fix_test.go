@@ -62,7 +62,7 @@ func TestDoctorFixFollowsAConversation(t *testing.T) {
 		"pid": before.RecordedPID, "sessionId": moved, "cwd": m.World.Project, "procStart": fmt.Sprintf("%.0f", e2e.Process(r)["start_ticks"]), "status": "idle",
 		"updatedAt": time.Now().UnixMilli(),
 	}))
-	m.Doctor(1).Finds(m.Team, "team.moved", "warning", "alpha is in another conversation than its record names: "+moved)
+	m.Doctor(1).Finds(m.Team, "team.moved", "warning", "alpha is in the conversation "+moved)
 	m.Doctor(0, "--fix").IsWell(m.Team, "team.moved")
 	after := m.Session("alpha")
 	m.Check(after.SessionID == moved && len(after.PreviousSessions) == 1 && after.PreviousSessions[0].SessionID == before.SessionID, "%+v; before %s", after, before.SessionID)

@@ -46,7 +46,7 @@ func TestDoctorMissesATranscript(t *testing.T) {
 		m.Must(os.Rename(path, path+".aside"))
 	}
 	c := m.Doctor(1)
-	c.Finds(m.Team, "team.keeping", "warning", "alpha: Claude will delete its transcript in ")
+	c.Finds(m.Team, "team.keeping", "warning", "alpha: Claude may delete its transcript in ")
 	c.Finds(m.Team, "team.keeping", "warning", `set "cleanupPeriodDays": 3650 in `+m.World.ConfigDir+"/settings.json")
 	m.UserSettings(`{"cleanupPeriodDays": 3650}`)
 	m.Doctor(0).IsWell(m.Team, "team.keeping")
@@ -77,7 +77,7 @@ func TestDoctorSeesAgentsWithoutRecord(t *testing.T) {
 	c := m.Doctor(1)
 	c.Finds(m.Team, "team.unrecorded", "failure", fmt.Sprintf(`runs as "beta", pid %d, and no record names it`, s.RecordedPID))
 	c.Finds(m.Team, "team.unrecorded", "failure", "--session-id "+s.SessionID)
-	c.Finds(m.Team, "team.sessions", "warning", `"nbs-beta-live" was made for an agent of this project`)
+	c.Finds(m.Team, "team.sessions", "warning", `"nbs-beta-live" was created for an agent of this project`)
 	found := append(c.Of("team.unrecorded"), c.Of("team.sessions")...)
 	m.Check(len(found) == 2, "%q", found)
 	m.Check(!e2e.Dead(s.RecordedPID), "it was ended")
@@ -158,7 +158,7 @@ func TestDoctorSeesALeaseOfNobody(t *testing.T) {
 		m.Doctor(0).IsWell(m.Team, "left.leases")
 	}
 	m.sign(session+".lease", holder.Process.Pid)
-	m.Doctor(1).Finds(m.Team, "left.leases", "warning", fmt.Sprintf("the lease on the conversation %s is held by process %d", session, holder.Process.Pid))
+	m.Doctor(1).Finds(m.Team, "left.leases", "warning", fmt.Sprintf("process %d holds the lease on the conversation %s", holder.Process.Pid, session))
 }
 
 // sign writes a holder into a lock file.
@@ -175,7 +175,7 @@ func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
 		without      string // variable
 		id, level, w string
 	}{
-		"no login":          {rig.ConfigOptions{Trusted: []string{"project"}}, "ANTHROPIC_API_KEY", "start.login", "warning", "claude knows no account, key or provider here"},
+		"no login":          {rig.ConfigOptions{Trusted: []string{"project"}}, "ANTHROPIC_API_KEY", "start.login", "warning", "claude has no account, key or provider here"},
 		"a key to be asked": {rig.ConfigOptions{Trusted: []string{"project"}, KeyUnanswered: true}, "", "start.login", "warning", "claude will ask whether to use the API key"},
 		"no trust":          {rig.ConfigOptions{}, "", "start.trust", "note", "claude does not trust the folder"},
 	} {

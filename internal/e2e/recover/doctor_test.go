@@ -64,7 +64,7 @@ exec ` + claude + ` "$1" "$2"`) // without our settings
 	c.Finds(m.Team, "claude.probe", "warning", "did not run the status line")
 	gone := m.Script(`[ $# -gt 1 ] || exec ` + claude + ` "$@"
 exit 3`)
-	m.DoctorWith([]string{"NBS_CLAUDE=" + gone}, 6, "--probe").Finds(m.Team, "claude.probe", "failure", "did not enter itself into its registry")
+	m.DoctorWith([]string{"NBS_CLAUDE=" + gone}, 6, "--probe").Finds(m.Team, "claude.probe", "failure", "did not enter itself into Claude's registry")
 }
 
 // Whoever interrupts it is told so, and nothing of the probe is left.
@@ -134,8 +134,8 @@ func TestDoctorKnowsAnUnfitClaude(t *testing.T) {
 	}{
 		{"exec env NBS_SIM_CLAUDE=version=2.1.100 " + claude + ` "$@"`, 1, "claude.version", "warning", "2.1.100 is older than 2.1.197"},
 		{`[ "$1" = --help ] && { ` + claude + ` --help | sed s/--settings/--setting/; exit; }; exec ` + claude + ` "$@"`, 6, "claude.flags", "failure", "does not know --settings"},
-		{"exit 3", 6, "claude.version", "failure", "does not say its version"},
-		{"echo I am a poet", 6, "claude.version", "warning", "is not a version of Claude Code"},
+		{"exit 3", 6, "claude.version", "failure", "does not print its version"},
+		{"echo I am a poet", 6, "claude.version", "warning", "does not print a version of Claude Code"},
 	} {
 		m.DoctorWith([]string{"NBS_CLAUDE=" + m.Script(c.script)}, c.code).Finds(m.Team, c.id, c.level, c.words)
 	}

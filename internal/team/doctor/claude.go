@@ -55,19 +55,19 @@ func (d *examination) claudeVersion(_ context.Context) findings {
 	version := claude.ReadVersion(said.version)
 	switch {
 	case said.findErr != nil:
-		return found(Note, "claude's version is not known: there is no claude", "")
+		return found(Note, "claude's version is unknown: claude was not found", "")
 	case errors.Is(said.startErr, context.DeadlineExceeded) && said.version == "":
-		return found(Warning, human.Quote(said.program)+" did not say its version in time", "this machine is very busy, or claude hangs",
-			"to see which: time "+said.program+" --version")
+		return found(Warning, human.Quote(said.program)+" did not print its version in time", "this machine is very busy, or claude hangs",
+			"to see how long it takes: time "+said.program+" --version")
 	case said.startErr != nil && said.version == "":
-		return unfit(fmt.Sprintf("%s does not say its version: %v", human.Quote(said.program), said.startErr),
-			"what does not start at all starts no agent", "to see what it says: "+said.program+" --version")
+		return unfit(fmt.Sprintf("%s does not print its version: %v", human.Quote(said.program), said.startErr),
+			"a claude that does not start cannot run an agent", "to see its output: "+said.program+" --version")
 	case version == "":
-		return found(Warning, "what claude --version prints is not a version of Claude Code: "+human.Quote(strings.TrimSpace(said.version)),
-			"it may be another program; what is known of Claude Code may not hold for it", "name the right one: export "+claude.BinaryVariable+"=/path/to/claude")
+		return found(Warning, "claude --version does not print a version of Claude Code: "+human.Quote(strings.TrimSpace(said.version)),
+			"it may be another program, and may not behave like Claude Code", "name the right program: export "+claude.BinaryVariable+"=/path/to/claude")
 	case claude.OlderThanTested(version):
 		return found(Warning, "claude "+version+" is older than "+claude.OldestTested+", the oldest that nbs-worker is tested with",
-			"what a start relies on may be missing in it", "claude update")
+			"it may lack a feature that a start needs", "claude update")
 	}
 	return holding("claude has version " + version)
 }
@@ -75,13 +75,13 @@ func (d *examination) claudeVersion(_ context.Context) findings {
 func (d *examination) claudeFlags(_ context.Context) findings {
 	said := d.claude()
 	if said.findErr != nil || said.help == "" {
-		return found(Note, "claude's options are not known: it did not print its help", "")
+		return found(Note, "claude's options are unknown: it did not print its help", "")
 	}
 	missing := missingFlags(said.help)
 	if len(missing) == 0 {
 		return nil
 	}
-	return unfit("claude does not know "+strings.Join(missing, ", "), "each start of an agent uses them, and would be refused", "claude update")
+	return unfit("claude does not have the options "+strings.Join(missing, ", "), "each start of an agent uses them; claude would refuse it", "claude update")
 }
 
 // rootWithoutSandbox looks for agents that claude would refuse to start, and, where there
@@ -97,11 +97,11 @@ func (d *examination) rootWithoutSandbox(_ context.Context) findings {
 	fixes := []string{"if this machine is a sandbox that may be damaged: export IS_SANDBOX=1", "or run nbs-worker as another user than root"}
 	switch {
 	case len(refused) > 0:
-		return found(Failure, "claude would refuse to start "+handles(refused)+": they bypass permissions, and this is root without IS_SANDBOX",
+		return found(Failure, "claude would refuse to start "+handles(refused)+": they bypass permissions, this user is root, and IS_SANDBOX is not set",
 			"claude says: "+claude.RootRefusal, fixes...)
 	case len(rows) == 0 && claude.RefusesRoot(&agent.Spec{}, d.Env, d.UID):
-		return found(Warning, "root may not bypass permissions, and that is how spawn starts an agent unless it is told otherwise",
-			"claude says: "+claude.RootRefusal, append(fixes, "or let agents ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)
+		return found(Warning, "claude would refuse a spawn with the default permission mode: it bypasses permissions, and this user is root",
+			"claude says: "+claude.RootRefusal, append(fixes, "or start agents that ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)
 	}
 	return nil
 }
@@ -123,26 +123,26 @@ func (d *examination) probe(ctx context.Context) findings {
 func judgeTrial(seen trial.Seen) (all findings) {
 	unfit := func(what, why string) findings { return unfit(what, why, "claude update") }
 	if !seen.Registered {
-		what := "a claude that was tried did not enter itself into its registry"
+		what := "a trial claude did not enter itself into Claude's registry"
 		if words := strings.Join(strings.Fields(seen.Screen), " "); words != "" {
 			what += "; its screen: " + human.Quote(words)
 		}
-		return unfit(what, "whether an agent is ready, what it does, and in which conversation it is, is known from there")
+		return unfit(what, "nbs-worker reads there whether an agent is ready, what it does, and in which conversation it is")
 	}
 	if seen.Entry.Status == "" || seen.Entry.StartTicks == 0 {
-		all = append(all, unfit("the registry entry of a claude does not say what it does, or which process it is", "what an agent does would be unknown")...)
+		all = append(all, unfit("the registry entry of a trial claude lacks its state or its process", "the states of agents would be unknown")...)
 	}
 	if !seen.Heard.Started {
-		all = append(all, unfit("a claude did not run the hook SessionStart of its settings", "a conversation that changes inside claude, by /clear, would not be followed at once")...)
+		all = append(all, unfit("a trial claude did not run the hook SessionStart of its settings", "after /clear, the record would name the old conversation for a while")...)
 	}
 	if !seen.Heard.Ended {
-		all.add(Warning, "a claude that was hung up did not run the hook SessionEnd", "why an agent ended is known less exactly")
+		all.add(Warning, "a trial claude did not run the hook SessionEnd when its terminal closed", "nbs-worker knows less exactly why an agent ended")
 	}
 	if !seen.Heard.StatusLine {
-		all.add(Warning, "a claude did not run the status line of its settings", "context and cost of agents are computed from transcripts, less exactly", "claude update")
+		all.add(Warning, "a trial claude did not run the status line of its settings", "context and cost of agents are then computed from transcripts, less exactly", "claude update")
 	}
 	if len(all) == 0 {
-		return holding("a claude that was tried entered itself into its registry, and ran its hooks and its status line")
+		return holding("a trial claude entered itself into Claude's registry, and ran its hooks and its status line")
 	}
 	return all
 }

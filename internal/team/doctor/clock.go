@@ -19,7 +19,7 @@ func (d *examination) fromTheFuture(row inspect.Row) (all findings) {
 	}
 	if ahead := latest.Sub(d.Seconds()); ahead > clockSlack {
 		all.add(Warning, fmt.Sprintf("the record of %s is %s ahead of the clock", row.Handle, ahead.Round(time.Second)),
-			"ages, uptimes and what is still fresh are told by the clock; identities of processes are not, so no agent is mistaken", "set the clock: timedatectl set-ntp true")
+			"ages and uptimes are wrong while the clock is; agents are still identified correctly", "set the clock: timedatectl set-ntp true")
 	}
 	return all
 }

@@ -18,7 +18,7 @@ func (d *examination) damagedConversations(_ context.Context) findings {
 	if err == nil {
 		return nil
 	}
-	return found(Failure, "some conversations cannot be read: "+oneLine(err), "no turn of theirs is answered until then", fail.HintsOf(err)...)
+	return found(Failure, "some conversations cannot be read: "+oneLine(err), "their turns are not answered while that is so", fail.HintsOf(err)...)
 }
 
 // deadLetters looks for turns that block their conversation until a person decides.
@@ -34,7 +34,7 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 			continue
 		}
 		f := all.add(Warning, fmt.Sprintf("turn %d of the conversation %s waits for a person: %s", head.Seq, human.Quote(string(key)), head.Held.Reason),
-			fmt.Sprintf("nothing behind it is answered; %s open", human.Count(len(state.Open), "turn")),
+			fmt.Sprintf("the turns after it wait too; %s open", human.Count(len(state.Open), "turn")),
 			"to try it again: nbs-worker conversation retry "+named, "to give it up: nbs-worker conversation skip "+named)
 		f.about = fmt.Sprintf("%s %d", key, head.Seq)
 	}
@@ -54,9 +54,9 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 		}
 		next := "the next turn of its conversation ends it"
 		if _, converses := proc.Variable(one.PID, turn.ContextVariable); !converses {
-			next = "it observed an agent, and who observes the agents of that project next ends it"
+			next = "it observed an agent; the next memory work of its project ends it"
 		}
-		all.add(Note, fmt.Sprintf("the claude of a turn runs, pid %d, and who ran it is gone", one.PID),
+		all.add(Note, fmt.Sprintf("the claude of a turn still runs, pid %d, and the process that started it has ended", one.PID),
 			next, hintKill(one.PID, "to end it now: kill %d")...)
 	}
 	return all

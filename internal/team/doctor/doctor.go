@@ -121,7 +121,7 @@ func (c Checkup) Unfit() bool {
 
 // NeverTouched is what --fix leaves alone, whatever is found.
 var NeverTouched = []string{
-	"records (but for the id of a conversation that changed inside claude; the old id is kept in them)",
+	"records (except for the id of a conversation that changed inside claude; the record keeps the old id)",
 	"transcripts and Claude's own files", "processes and tmux sessions", "the journal", "files of other users",
 }
 
@@ -216,7 +216,7 @@ func confirmed(first, second findings) findings {
 		return f.Level != Holds && !slices.ContainsFunc(first, f.isAgain)
 	})
 	if len(kept) == 0 {
-		return findings{{Check: second[0].Check, Level: Holds, What: "what was found there has gone by itself"}}
+		return findings{{Check: second[0].Check, Level: Holds, What: "a first look found something that a second look did not"}}
 	}
 	return kept
 }
@@ -230,7 +230,7 @@ func (f Finding) isAgain(earlier Finding) bool {
 func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted []check) (map[string]findings, error) {
 	scratch, err := os.MkdirTemp(tmux.ShortTemp(), "nbs-doctor-")
 	if err != nil {
-		return nil, fail.Errorf(fail.Failed, "make a scratch folder: %w", err).Hint("name another place: export TMPDIR=DIR")
+		return nil, fail.Errorf(fail.Failed, "create a scratch folder: %w", err).Hint("name another folder: export TMPDIR=DIR")
 	}
 	d := &examination{Supervisor: s, Options: how, scratch: scratch}
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })

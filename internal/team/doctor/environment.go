@@ -16,7 +16,7 @@ func (d *examination) forgetfulHere(_ context.Context) findings {
 	if name == "" {
 		return nil
 	}
-	return found(Note, name+" is set here", "nbs-worker takes it away from the agents that it starts; a claude that is started from here by hand writes no transcript, and cannot be resumed", "unset "+name)
+	return found(Note, name+" is set here", "agents of nbs-worker start without it; a claude that you start from here by hand writes no transcript and cannot be resumed", "unset "+name)
 }
 
 // forgetfulAgents looks into the environment of an agent's process, whoever started it.
@@ -27,7 +27,7 @@ func (d *examination) forgetfulAgents(row inspect.Row) findings {
 		return nil
 	}
 	return found(Failure, fmt.Sprintf("%s was started with %s: it writes no transcript", row.Handle, name),
-		"what it says is lost with it; it cannot be resumed", "let it write down what matters, then start it anew: nbs-worker resume "+string(row.Handle)+" --force")
+		"its conversation ends with it; it cannot be resumed", "let it write what matters into a file, then restart it: nbs-worker resume "+string(row.Handle)+" --force")
 }
 
 // missingNames compares the names, never the values, of the variables that decide with whom
@@ -41,8 +41,8 @@ func (d *examination) missingNames(_ context.Context) (all findings) {
 		}
 	}
 	for names, who := range concerned {
-		all.add(Warning, fmt.Sprintf("not set here, and set when %s started: %s", handles(who), names),
-			"a resume from here, as by cron, would start them without: with another account, another provider, or none", "set them for each call, by their own values: export "+names)
+		all.add(Warning, fmt.Sprintf("set when %s started, and not set here: %s", handles(who), names),
+			"a resume from here, as by cron, would start them without these variables: with another account or provider, or with none", "set them before each call: export "+names)
 	}
 	slices.SortFunc(all, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
 	return all

@@ -30,23 +30,23 @@ func (d *examination) firstStart(folder string) (claude.FirstStart, error) {
 
 func (d *examination) login(_ context.Context) findings {
 	first, err := d.firstStart(d.Store.Project())
-	const why = "an agent that is started would wait for a person at its first dialog; spawn ends with 8 and says so"
+	const why = "a new agent would wait for a person at its first dialog; spawn would exit with 8"
 	switch {
 	case err != nil:
-		return found(Failure, oneLine(err), "claude would not start with it", fail.HintsOf(err)...)
+		return found(Failure, oneLine(err), "claude would not start with that configuration", fail.HintsOf(err)...)
 	case !first.Onboarded:
-		return found(Warning, "Claude Code has not been set up for this user", why, "start claude once by hand, and answer what it asks: claude")
+		return found(Warning, "Claude Code has not been set up for this user", why, "start claude once by hand, and answer its questions: claude")
 	case !first.LoggedIn:
-		return found(Warning, "claude knows no account, key or provider here", why, "start claude once by hand, and type /login: claude")
+		return found(Warning, "claude has no account, key or provider here", why, "start claude once by hand, and type /login: claude")
 	case first.AsksForKey:
-		return found(Warning, "claude will ask whether to use the API key of the environment, and its default is no", why, "start claude once by hand, and answer yes: claude")
+		return found(Warning, "claude will ask whether to use the API key in the environment; its default answer is no", why, "start claude once by hand, and answer yes: claude")
 	}
 	return nil
 }
 
 // trust looks at the folders of the agents, and where there are none yet at that of the next.
 func (d *examination) trust(_ context.Context) (all findings) {
-	const why = "an agent that is started there asks whether it may, and waits for a person"
+	const why = "an agent that starts there asks for that trust, and waits for a person"
 	said := map[string]bool{}
 	for _, row := range d.known() {
 		config, err := d.ConfigOf(&row.Record)
@@ -57,7 +57,7 @@ func (d *examination) trust(_ context.Context) (all findings) {
 		if first, err := config.ReadFirstStart(folder, d.Variable); err == nil && !first.Trusted {
 			said[folder] = true
 			all.add(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, human.Quote(folder)), why,
-				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or accept it for the agent: nbs-worker resume %s --force %s", row.Handle, launch.TrustFlag(folder)))
+				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or trust the folder for the agent: nbs-worker resume %s --force %s", row.Handle, launch.TrustFlag(folder)))
 		}
 	}
 	if len(d.known()) > 0 {
@@ -68,5 +68,5 @@ func (d *examination) trust(_ context.Context) (all findings) {
 		return nil // start.login says what cannot be read
 	}
 	return found(Note, "claude does not trust the folder "+human.Quote(d.Store.Project()), why,
-		"start claude there once by hand, and answer yes: claude", "or accept it for an agent that you start: nbs-worker spawn HANDLE "+launch.TrustFlag(d.Store.Project()))
+		"start claude there once by hand, and answer yes: claude", "or trust the folder for a new agent: nbs-worker spawn HANDLE "+launch.TrustFlag(d.Store.Project()))
 }

@@ -19,10 +19,10 @@ import (
 func (d *examination) projectFolder(_ context.Context) findings {
 	switch {
 	case d.Project != nil:
-		return found(Failure, oneLine(d.Project), "no agent of this project can be looked at, started or ended", fail.HintsOf(d.Project)...)
+		return found(Failure, oneLine(d.Project), "the agents of this project cannot be shown, started or ended", fail.HintsOf(d.Project)...)
 	case !d.Store.Exists():
 		return found(Note, "there is no project here: no .nbs folder in "+human.Quote(d.Store.Project())+" or above it",
-			"only the machine was looked at", "to look at a project: nbs-worker doctor --root DIR")
+			"only the machine was checked", "to check a project: nbs-worker doctor --root DIR")
 	}
 	return holding("the project is " + d.Store.Project())
 }
@@ -34,11 +34,11 @@ var unsafeDisks = map[int64]struct{ name, why string }{
 	unix.SMB2_SUPER_MAGIC: {"smb2", likeWindows},
 	unix.CIFS_SUPER_MAGIC: {"cifs", likeWindows},
 	unix.V9FS_MAGIC:       {"9p", "locks on 9p hold on this machine only, and a rename may not be atomic"},
-	unix.FUSE_SUPER_MAGIC: {"fuse", "what locks and syncs are worth there depends on the program behind it"},
-	unix.AFS_SUPER_MAGIC:  {"afs", "locks on AFS are advisory between machines, and modes are not those of Linux"},
+	unix.FUSE_SUPER_MAGIC: {"fuse", "the program behind a FUSE disk decides whether locks and syncs work"},
+	unix.AFS_SUPER_MAGIC:  {"afs", "AFS does not enforce locks between machines, and its modes differ from those of Linux"},
 }
 
-const likeWindows = "locks and modes on a Windows share are not those of Linux"
+const likeWindows = "locks and modes on a Windows share differ from those of Linux"
 
 // passingDisks are file systems that end with the container or the machine.
 var passingDisks = map[int64]string{unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.TMPFS_MAGIC: "tmpfs"}
@@ -55,11 +55,11 @@ func (d *examination) disk(ctx context.Context) findings {
 	}
 	var project unix.Statfs_t
 	if err := unix.Statfs(where, &project); err != nil {
-		all.add(Warning, "what file system the project is on cannot be seen: "+oneLine(err), "on some of them locks are no promise")
+		all.add(Warning, "the file system of the project is unknown: "+oneLine(err), "on some file systems locks do not work")
 	} else if unsafe, is := unsafeDisks[project.Type]; is {
 		all.add(Warning, "the project is on "+unsafe.name, unsafe.why, "keep .nbs on a local disk: nbs-worker --root DIR list")
 	} else if name, is := passingDisks[project.Type]; is {
-		all.add(Note, "the project is on "+name, "records that are kept there end with the container or the machine; a volume would keep them")
+		all.add(Note, "the project is on "+name, "its records are lost with the container or the machine; a volume would keep them")
 	}
 	return all
 }
@@ -84,22 +84,22 @@ func (d *examination) fileLocks(_ context.Context) findings {
 	if err == nil {
 		return nil
 	}
-	holder := "what holds it now: findmnt -T " + human.ShellWord(d.Store.Folder())
+	holder := "to see its disk: findmnt -T " + human.ShellWord(d.Store.Folder())
 	if errors.Is(err, store.ErrNoLocks) {
-		return found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two verbs could start one agent at once, and fork its conversation",
+		return found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two commands could start one agent at the same time, and fork its conversation",
 			"keep .nbs on a local disk; "+holder)
 	}
 	hints := fail.HintsOf(err)
 	if len(hints) == 0 {
 		hints = []string{holder}
 	}
-	return found(Failure, "nothing can be written in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and how one ends is not written down", hints...)
+	return found(Failure, "cannot write in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and the end of an agent is not recorded", hints...)
 }
 
 // outside looks at the user's folders that are in no project.
 func (d *examination) outside(_ context.Context) (all findings) {
 	for _, err := range d.Store.CheckOutside() {
-		all.add(Failure, oneLine(err), "no agent can be started without what is kept there, and no transcript outlives Claude's own", fail.HintsOf(err)...)
+		all.add(Failure, oneLine(err), "no agent can be started without it, and no transcript is archived", fail.HintsOf(err)...)
 	}
 	return all
 }
@@ -108,29 +108,29 @@ func (d *examination) outside(_ context.Context) (all findings) {
 func (d *examination) private(_ context.Context) (all findings) {
 	loose, err := d.Store.Loose()
 	if err != nil {
-		return found(Warning, "modes in .nbs cannot be looked at: "+oneLine(err), "records may be readable by others")
+		return found(Warning, "the modes in .nbs cannot be read: "+oneLine(err), "other users may be able to read records")
 	}
 	own := slices.DeleteFunc(slices.Clone(loose), func(l store.Loose) bool { return !l.Own() })
 	if len(own) > 0 {
-		readable := all.add(Warning, fmt.Sprintf("others may read what is in .nbs: %s, such as %s (mode %04o)", human.Count(len(own), "file"), human.Quote(own[0].Path), own[0].Mode.Perm()),
-			"records hold prompts and last screens", "chmod -R go= "+human.ShellWord(d.Store.Folder()))
+		readable := all.add(Warning, fmt.Sprintf("other users can read files in .nbs: %s, such as %s (mode %04o)", human.Count(len(own), "file"), human.Quote(own[0].Path), own[0].Mode.Perm()),
+			"records contain prompts and last screens", "chmod -R go= "+human.ShellWord(d.Store.Folder()))
 		readable.repair = func(context.Context) (string, error) {
 			for _, l := range own {
 				if err := d.Store.Tighten(l); err != nil {
 					return "", err
 				}
 			}
-			return fmt.Sprintf("took the rights of others off %d files or folders in .nbs", len(own)), nil
+			return fmt.Sprintf("made %d files or folders in .nbs private", len(own)), nil
 		}
 	}
 	for _, l := range loose {
 		switch {
 		case l.Own():
 		case int(l.Owner) != os.Geteuid():
-			all.add(Warning, fmt.Sprintf("%s belongs to user id %d", human.Quote(l.Path), l.Owner), "it is not read, since another user wrote it; as a folder it stops every verb",
+			all.add(Warning, fmt.Sprintf("%s belongs to user id %d", human.Quote(l.Path), l.Owner), "nbs-worker does not read it, because another user owns it; if it is a folder, every verb fails",
 				l.TakeOver())
 		default:
-			all.add(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", human.Quote(l.Path), l.Mode.Perm()), "it is not read, since anybody may have written it",
+			all.add(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", human.Quote(l.Path), l.Mode.Perm()), "nbs-worker does not read it, because any user may have written it",
 				"look at what is in it, then: chmod go= "+human.ShellWord(l.Path))
 		}
 	}
@@ -143,16 +143,16 @@ func (d *examination) tracked(ctx context.Context) (all findings) {
 	at, name := human.ShellWord(d.Store.Project()), human.ShellWord(folder.Name)
 	if files := folder.Tracked(ctx); len(files) > 0 {
 		return found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", human.Count(len(files), "file"), folder.Name, human.Quote(files[0])),
-			"records hold prompts and last screens, and who clones the repository gets them; what comes with a clone is another's",
-			fmt.Sprintf("take them out of the repository, they stay on disk: git -C %s rm -r --cached --quiet %s", at, name))
+			"records contain prompts and last screens, and every clone of the repository gets them",
+			fmt.Sprintf("to remove them from the repository and keep them on disk: git -C %s rm -r --cached --quiet %s", at, name))
 	}
 	if !folder.Unignored(ctx) {
 		return nil
 	}
-	would := all.add(Warning, "git does not ignore "+folder.Name, "with the next git add, records get into the repository",
+	would := all.add(Warning, "git does not ignore "+folder.Name, "the next git add would add the records to the repository",
 		`printf '*\n' >>`+human.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
 	would.repair = func(context.Context) (string, error) {
-		return "had git ignore " + folder.Name, d.Store.IgnoreItself()
+		return "made git ignore " + folder.Name, d.Store.IgnoreItself()
 	}
 	return all
 }

@@ -31,8 +31,8 @@ func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 		if !isLease || !held || ours[pid] || pid == os.Getpid() || signed.Holder.Handle == "" || d.atWork(signed.Holder.Handle) {
 			continue
 		}
-		all.add(Warning, fmt.Sprintf("the lease on the conversation %s is held by process %d, and no record names that process", session, pid),
-			"the conversation cannot be opened as long as it is", hintKill(pid, "and to end it, with the claude that it runs: kill %d")...)
+		all.add(Warning, fmt.Sprintf("process %d holds the lease on the conversation %s, and no record names that process", pid, session),
+			"the conversation cannot be opened until that process ends", hintKill(pid, "to end it, and the claude that it runs: kill %d")...)
 	}
 	return all
 }
@@ -45,8 +45,8 @@ func (d *examination) leftovers(_ context.Context) (all findings) {
 	if len(left) == 0 {
 		return nil
 	}
-	f := all.add(Note, fmt.Sprintf("commands that were killed have left %s, such as %s", human.Count(len(left), "file"), human.Quote(left[0].Path)),
-		"a launch that nobody took holds an environment, and may hold secrets", "nbs-worker doctor --fix")
+	f := all.add(Note, fmt.Sprintf("killed commands have left %s, such as %s", human.Count(len(left), "file"), human.Quote(left[0].Path)),
+		"a leftover launch file contains an environment, and perhaps secrets", "nbs-worker doctor --fix")
 	f.about = left[0].Path // the number of files may have grown at the second look
 	f.repair = func(context.Context) (string, error) {
 		for _, one := range left {
@@ -64,12 +64,12 @@ func (d *examination) brokenJournal(_ context.Context) findings {
 	chain, err := d.Store.Journal().Verify()
 	switch {
 	case err != nil:
-		return found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can write down what it does", "look at what it is: ls -l "+path)
+		return found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can record its actions", "look at it: ls -l "+path)
 	case chain.Broken != nil:
-		return found(Failure, "the journal is not as it was written: "+chain.Broken.Error(), "what it says from there on is no evidence; nothing else depends on it",
-			"keep a copy of it, and see for yourself: nbs-worker events --verify")
+		return found(Failure, "the journal was changed: "+chain.Broken.Error(), "its lines from there on prove nothing; nbs-worker itself does not rely on them",
+			"keep a copy, and check it: nbs-worker events --verify")
 	case len(chain.Torn) > 0:
-		return found(Warning, fmt.Sprintf("line %d of the journal is no event", chain.Torn[0]), "it was cut short by a full disk or a power cut; the rest is read all the same",
+		return found(Warning, fmt.Sprintf("line %d of the journal is not an event", chain.Torn[0]), "a full disk or a power cut has cut it short; the other lines are still read",
 			fmt.Sprintf("to see it: sed -n %dp %s", chain.Torn[0], path))
 	}
 	return nil

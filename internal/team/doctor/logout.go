@@ -15,7 +15,7 @@ import (
 func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 	logins := proc.Logins{Root: os.DirFS("/")}
 	if !logins.Systemd() {
-		return found(Note, "systemd does not run this machine: what a logout ends was not looked at", "")
+		return found(Note, "systemd does not run this machine: whether a logout ends agents was not checked", "")
 	}
 	name := ""
 	if self, err := user.Current(); err == nil {
@@ -28,7 +28,7 @@ func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 		}
 	}
 	if len(groups) == 0 { // the next agent's server would run in the group of this command
-		groups["a tmux server that is started from here"] = proc.Cgroup(os.Getpid())
+		groups["a tmux server started from here"] = proc.Cgroup(os.Getpid())
 	}
 	for what, group := range groups {
 		all = append(all, judgeLogin(logins, what, group, name)...)
@@ -45,13 +45,13 @@ func judgeLogin(logins proc.Logins, what, group, name string) findings {
 	scope := "and start the server in a scope of your own: systemd-run --user --scope tmux start-server \\; set-option -g exit-empty off"
 	switch {
 	case inSession && known && kills && name != "root": // root is exempt unless somebody says otherwise
-		return found(Failure, what+" is part of a login session, and the login manager kills what is left of one (KillUserProcesses=yes)",
+		return found(Failure, what+" is part of a login session, and the login manager kills the processes of a session that ends (KillUserProcesses=yes)",
 			"when that login ends, by a logout or a lost connection, all agents end with it", linger, scope)
 	case inSession && !known:
-		return found(Note, what+" is part of a login session, and whether the login manager kills what is left of one is not known",
+		return found(Note, what+" is part of a login session; it is unknown whether the login manager kills the processes of a session that ends",
 			"if it does, all agents end with that login", "to see it: loginctl show-logind -p KillUserProcesses", linger, scope)
 	case strings.Contains(group, "/user@") && !lingers:
-		return found(Warning, what+" is run by the user's service manager, which ends with the user's last login",
+		return found(Warning, what+" runs under the user's service manager, which ends with the user's last login",
 			"when you log out everywhere, all agents end", linger)
 	}
 	return nil

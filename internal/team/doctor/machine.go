@@ -31,17 +31,17 @@ func roomOn(ctx context.Context, what, folder string) Finding {
 	}
 	room := Finding{
 		Level: Warning, What: "the disk of " + what, Fix: []string{"df -h " + human.ShellWord(folder)},
-		Why: "a verb that cannot write its record starts nothing; an agent that cannot write its transcript forgets",
+		Why: "without space no agent can be started, and a running agent loses its conversation when it ends",
 	}
 	switch {
 	case err != nil:
-		room.What, room.Why = room.What+" cannot be measured: "+oneLine(err), "whether anything can be kept there is not known"
+		room.What, room.Why = room.What+" cannot be measured: "+oneLine(err), "there may be no space for records or transcripts"
 	case usage.Free < noBytes:
 		room.Level, room.What = Failure, room.What+" is full: "+human.Bytes(usage.Free)+" free"
 	case usage.Free < littleBytes:
 		room.What += " is nearly full: " + human.Bytes(usage.Free) + " free"
 	case usage.InodesTotal > 0 && usage.InodesFree < littleFiles:
-		room.What += fmt.Sprintf(" has room for %d more files only", usage.InodesFree)
+		room.What += fmt.Sprintf(" has room for only %d more files", usage.InodesFree)
 	default:
 		return Finding{Level: Holds, What: room.What + " has " + human.Bytes(usage.Free) + " free"}
 	}
@@ -56,7 +56,7 @@ func (d *examination) memory(ctx context.Context) findings {
 		return found(Note, "the memory of this machine cannot be measured: "+oneLine(err), "")
 	case memory.Available < littleMemory:
 		return found(Warning, "this machine has "+human.Bytes(memory.Available)+" of memory left",
-			"one more claude takes about as much; when there is none, the kernel ends a process that uses much", look)
+			"one more claude needs about that much; without memory the kernel kills a large process", look)
 	}
 	return holding(fmt.Sprintf("%s of %s of memory are available", human.Bytes(memory.Available), human.Bytes(memory.Total)))
 }
@@ -69,7 +69,7 @@ func (d *examination) load(context.Context) findings {
 	}
 	said := fmt.Sprintf("load %.1f on %s, up for %s", load, human.Count(cores, "core"), d.Now().Sub(boot).Round(time.Second))
 	if load > float64(manyPerCore*cores) {
-		return found(Note, "this machine is very busy: "+said, "starts take long; one that is not ready within --timeout is reported as not started, and may come up later", "to see with what: top -b -n 1 | head -20")
+		return found(Note, "this machine is very busy: "+said, "starts take long; spawn gives up after --timeout, and the agent may get ready later", "to see what runs: top -b -n 1 | head -20")
 	}
 	return holding(said)
 }

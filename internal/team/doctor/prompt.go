@@ -21,8 +21,8 @@ func (d *examination) promptKeys(_ context.Context) (all findings) {
 			all = append(all, ownPrompt(config)...)
 		}
 		if vim, reader := config.OwnPrompt(); adopted != "" && (vim || reader) {
-			all.add(Warning, adopted+" was adopted, and has the prompt that its user has set: vim's keys, or the drawing for screen readers",
-				"messages and interrupts may fail there", "when it may end, start it anew: nbs-worker resume "+adopted+" --force")
+			all.add(Warning, adopted+" was adopted, and its prompt uses vim's keys or is drawn for a screen reader",
+				"messages and interrupts may fail there", "when it can be interrupted, restart it: nbs-worker resume "+adopted+" --force")
 		}
 	}
 	if config, err := d.callersConfig(); err == nil {
@@ -36,7 +36,7 @@ func (d *examination) promptKeys(_ context.Context) (all findings) {
 		if slices.Contains(row.Record.ClaudeArgs, screenReaderFlag) {
 			all.add(Warning, fmt.Sprintf("%s is drawn for a screen reader, by its argument %s", row.Handle, screenReaderFlag),
 				"nbs-worker cannot read what it shows: messages, interrupts and compactions fail",
-				fmt.Sprintf("to start its conversation without that argument: nbs-worker dismiss %[1]s --keep, nbs-worker spawn %[1]s --session-id %[2]s", row.Handle, row.Record.SessionID))
+				fmt.Sprintf("to restart its conversation without that argument: nbs-worker dismiss %[1]s --keep && nbs-worker spawn %[1]s --session-id %[2]s", row.Handle, row.Record.SessionID))
 		}
 		if config, err := d.ConfigOf(&row.Record); err == nil {
 			look(config, adoptedLive(live, row))
@@ -58,12 +58,12 @@ func adoptedLive(live []inspect.Row, row inspect.Row) string {
 
 func reboundKeys(config claude.Config) (all findings) {
 	why := map[string]string{
-		claude.KeySubmit:    "what is typed into the prompt would never be sent: send refuses, and what is queued waits",
+		claude.KeySubmit:    "a typed message would never be submitted: send refuses, and queued messages wait",
 		claude.KeyInterrupt: "a turn cannot be interrupted: interrupt refuses",
 	}
 	for _, rebound := range config.Rebound(claude.KeySubmit, claude.KeyInterrupt) {
-		all.add(Warning, fmt.Sprintf("the key %s has another meaning in Claude's prompt, %s, by %s", rebound.Key, human.Quote(rebound.Action), human.Quote(config.KeybindingsFile())),
-			why[rebound.Key], "take it out of the bindings for Chat: ${EDITOR:-vi} "+human.ShellWord(config.KeybindingsFile()))
+		all.add(Warning, fmt.Sprintf("the key %s is bound to %s in Claude's prompt, by %s", rebound.Key, human.Quote(rebound.Action), human.Quote(config.KeybindingsFile())),
+			why[rebound.Key], "remove it from the bindings for Chat: ${EDITOR:-vi} "+human.ShellWord(config.KeybindingsFile()))
 	}
 	return all
 }
@@ -73,14 +73,14 @@ func ownPrompt(config claude.Config) (all findings) {
 	vim, reader := config.OwnPrompt()
 	if vim {
 		all.add(Note, `Claude's editorMode is "vim" for this user; agents are started with "normal"`,
-			"with vim's keys Escape leaves the insert mode and does not interrupt")
+			"in vim mode Escape leaves the insert mode and does not interrupt")
 	}
 	if reader {
-		all = append(all, withoutReader("Claude draws for a screen reader for this user")...)
+		all = append(all, withoutReader("Claude draws for a screen reader, by this user's settings")...)
 	}
 	return all
 }
 
 func withoutReader(what string) findings {
-	return found(Note, what+"; agents are started without that", "nbs-worker could not read what they show; it prints it as plain text", "nbs-worker screen HANDLE")
+	return found(Note, what+"; agents are started without that", "nbs-worker could not read such a screen; it prints screens as plain text itself", "nbs-worker screen HANDLE")
 }

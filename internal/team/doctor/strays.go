@@ -66,7 +66,7 @@ func sessionOf(id agent.Identity, cwd string, variable func(string) string) agen
 func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 	claudes, err := d.claudes()
 	if err != nil {
-		return found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "a claude without a record would not be seen")
+		return found(Warning, "the processes of this machine cannot be listed: "+oneLine(err), "a claude without a record would not be found")
 	}
 	known := d.invocations()
 	for _, one := range claudes {
@@ -74,7 +74,7 @@ func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 			continue
 		}
 		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", human.Quote(string(one.handle)), one.PID),
-			"it is in nobody's list, and an agent that is started anew would not know of it", rescue(one)...)
+			"no list shows it, and the agent can be started a second time beside it", rescue(one)...)
 	}
 	return all
 }
@@ -88,7 +88,7 @@ func (d *examination) atWork(handle agent.Handle) bool {
 // hintKill returns the commands to look at a process and to end it. For a process so young that it may
 // belong to a start that is not recorded yet, it returns only the first.
 func hintKill(pid int, hint string) []string {
-	fixes := []string{fmt.Sprintf("to see what it is: ps -fp %d", pid)}
+	fixes := []string{fmt.Sprintf("to look at it: ps -fp %d", pid)}
 	const startsWithin = 10 * time.Second
 	if age, err := proc.Age(pid); err != nil || age < startsWithin {
 		return fixes
@@ -101,8 +101,8 @@ func rescue(one runningClaude) []string {
 	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
 		return hintKill(one.PID, "to end it: kill %d")
 	}
-	return append(hintKill(one.PID, "to end it, which keeps its conversation: kill %d"),
-		fmt.Sprintf("when it has ended, take the conversation up again: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
+	return append(hintKill(one.PID, "to end it and keep its conversation: kill %d"),
+		fmt.Sprintf("when it has ended, continue its conversation: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
 }
 
 // invocations are the starts that the records know of.
@@ -133,8 +133,8 @@ func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
 			if asked, _ := proc.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
 				continue // a person has taken the pane over
 			}
-			f := all.add(Warning, fmt.Sprintf("the tmux session %s was made for an agent of this project, and no record names it", human.Quote(pane.Session)),
-				"what runs in it is in nobody's list", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", human.ShellWord(client.Path()), pane.Session))
+			f := all.add(Warning, fmt.Sprintf("the tmux session %s was created for an agent of this project, and no record names it", human.Quote(pane.Session)),
+				"no list shows what runs in it", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", human.ShellWord(client.Path()), pane.Session))
 			f.about = string(pane.Invocation) // the next start of an agent has a session of the same name
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 func (d *examination) paused(_ context.Context) findings {
 	pause, err := d.Store.Watching().Paused()
-	const why = "watch and the restart policies of agents do nothing meanwhile"
+	const why = "during a pause, watch and the restart policies do nothing"
 	switch {
 	case err != nil:
 		return found(Failure, oneLine(err), why, fail.HintsOf(err)...)
@@ -27,7 +27,7 @@ func (d *examination) paused(_ context.Context) findings {
 		return found(Note, strings.TrimSuffix("the project is paused: "+pause.Words(), ": "), why, "nbs-worker unpause")
 	}
 	if d.Store.Watching().IsForeign() {
-		return found(Warning, "the mark of a pause does not count: it has not your seal", "only a service at boot would take it for one", "nbs-worker unpause")
+		return found(Warning, "the project has a pause file without your seal; it does not count", "only the recovery service at boot would skip the project because of it", "nbs-worker unpause")
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func (d *examination) paused(_ context.Context) findings {
 func (d *examination) health(ctx context.Context) findings {
 	team, err := recovery.Team(&d.Inspector, nil)
 	if err != nil {
-		return found(Failure, "the records cannot be listed: "+oneLine(err), "no agent can be found", fail.HintsOf(err)...)
+		return found(Failure, "the records cannot be listed: "+oneLine(err), "the agents cannot be listed", fail.HintsOf(err)...)
 	}
 	level, unwell := Note, []string(nil)
 	for _, p := range recovery.Assess(ctx, &d.Inspector, team, recovery.Limits{Bands: d.Bands}) {
@@ -54,7 +54,7 @@ func (d *examination) health(ctx context.Context) findings {
 	if len(unwell) == 0 {
 		return nil
 	}
-	return found(level, "needs attention: "+handles(unwell), "triage says what is wrong with each agent, and what to do", "nbs-worker triage")
+	return found(level, "needs attention: "+handles(unwell), "triage shows what is wrong with each agent, and what to do", "nbs-worker triage")
 }
 
 // moved looks for records that name the conversation before a /clear or /branch.
@@ -65,8 +65,8 @@ func (d *examination) moved(row inspect.Row) (all findings) {
 		return nil
 	}
 	if id, moved := config.Registry().MovedTo(r, d.Store.Report(r.Handle), observe.HookLead(r)); moved {
-		f := all.add(Warning, fmt.Sprintf("%s is in another conversation than its record names: %s, recorded %s", r.Handle, id, r.SessionID),
-			"what is on its screen is not what a resume on another machine, or after Claude has forgotten the process, would bring back", "nbs-worker doctor --fix")
+		f := all.add(Warning, fmt.Sprintf("%s is in the conversation %s, and its record names %s", r.Handle, id, r.SessionID),
+			"a resume on another machine, or after a restart of this one, would bring back the recorded conversation", "nbs-worker doctor --fix")
 		f.repair = func(ctx context.Context) (string, error) { return d.followMoved(ctx, row.Handle, id) }
 	}
 	return all
@@ -90,7 +90,7 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s: its record follows it into the conversation %s; the one before is kept in it", handle, id), untold
+	return fmt.Sprintf("%s: its record now names the conversation %s, and keeps the earlier one", handle, id), untold
 }
 
 // replacedLaunchers looks for launchers whose program was replaced by another version, as an upgrade does.
@@ -108,9 +108,9 @@ func judgeLaunchers(live []inspect.Row, isReplaced func(pid int) bool) findings 
 	if len(old) == 0 {
 		return nil
 	}
-	return found(Note, "launched by a version of nbs-worker that was replaced since: "+strings.Join(old, ", "),
-		"these agents work on; what the new version does better they get at their next start",
-		"when their turns may end: nbs-worker resume "+strings.Join(old, " ")+" --force")
+	return found(Note, "started by a version of nbs-worker that has been replaced: "+strings.Join(old, ", "),
+		"these agents go on; they use the new version from their next start",
+		"when they can be interrupted: nbs-worker resume "+strings.Join(old, " ")+" --force")
 }
 
 // damagedTranscripts looks for transcripts that are there, and are not what was said.
@@ -128,17 +128,17 @@ func (d *examination) damagedTranscripts(row inspect.Row) findings {
 	whole, wholeErr := d.CheckWhole(r, config)
 	switch {
 	case kept.Kept == archive.Emptied && !r.TranscriptSeen.IsZero():
-		return found(Failure, string(r.Handle)+": its transcript is empty: "+kept.Path, "it cannot be resumed; somebody has written into Claude's file",
-			"put the file back from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
+		return found(Failure, string(r.Handle)+": its transcript is empty: "+kept.Path, "the agent cannot be resumed; another program has changed Claude's file",
+			"restore the file from a backup, or give the conversation up: nbs-worker resume "+string(r.Handle)+" --fresh")
 	case fail.KindOf(wholeErr) == fail.Conflict:
-		return found(Failure, string(r.Handle)+": "+oneLine(wholeErr), "a resume is refused until somebody has said which of them the conversation is", fail.HintsOf(wholeErr)...)
+		return found(Failure, string(r.Handle)+": "+oneLine(wholeErr), "a resume is refused until a person chooses one of them", fail.HintsOf(wholeErr)...)
 	case lossErr == nil && loss != nil && loss.Rewritten:
-		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until somebody has said what is to become of it", fail.HintsOf(d.RefuseRewritten(r, loss))...)
+		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until a person decides what to do with it", fail.HintsOf(d.RefuseRewritten(r, loss))...)
 	case lossErr == nil && loss != nil:
-		return found(Failure, string(r.Handle)+": "+loss.String(), "the agent will not know what stood there; somebody has written into Claude's file",
-			"put the file back from a backup; or take it as it is: nbs-worker resume "+string(r.Handle))
+		return found(Failure, string(r.Handle)+": "+loss.String(), "the agent will not know that part; another program has changed Claude's file",
+			"restore the file from a backup; or resume from the shortened one: nbs-worker resume "+string(r.Handle))
 	case wholeErr == nil && whole != nil:
-		return found(Warning, string(r.Handle)+": a part of its transcript is missing where Claude has it; the archive keeps all of it", "nothing is lost: a resume puts the whole one back",
+		return found(Warning, string(r.Handle)+": Claude's transcript has lost a part; the archive has all of it", "nothing is lost: a resume restores the complete transcript",
 			"nbs-worker resume "+string(r.Handle))
 	}
 	return nil
@@ -153,10 +153,10 @@ func (d *examination) endingTranscripts(row inspect.Row) (all findings) {
 	if err != nil || kept.Path == "" || kept.LeftDays > nearEnd {
 		return nil
 	}
-	f := all.add(Note, fmt.Sprintf("%s: Claude will delete its transcript in %s, or has the right to now", handle, human.Count(max(0, int(kept.LeftDays)), "day")),
-		"the archive keeps it: a resume will put it back", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+kept.Settings)
+	f := all.add(Note, fmt.Sprintf("%s: Claude may delete its transcript in %s", handle, human.Count(max(0, int(kept.LeftDays)), "day")),
+		"the archive keeps it: a resume would restore it", `to let Claude keep transcripts for ten years: set "cleanupPeriodDays": 3650 in `+kept.Settings)
 	if kept.Kept != archive.Linked && kept.Kept != archive.CopyFresh {
-		f.Level, f.Why = Warning, "the archive does not have all of it: what is deleted cannot be resumed"
+		f.Level, f.Why = Warning, "the archive does not have all of it: after that it cannot be resumed"
 		f.Fix = append([]string{"to keep it in the archive: nbs-worker session " + string(handle)}, f.Fix...)
 	}
 	return all

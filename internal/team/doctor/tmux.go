@@ -21,7 +21,7 @@ func (d *examination) tmuxVersion(ctx context.Context) findings {
 	if err == nil {
 		version, err = client.Version(ctx)
 	}
-	const why = "agents live in tmux; without it one can only be run in a terminal of its own, by nbs-worker run"
+	const why = "agents run in tmux; without it, only nbs-worker run works, with one terminal for each agent"
 	switch {
 	case err != nil:
 		return unfit(oneLine(err), why, installTmux)
@@ -40,15 +40,15 @@ func (d *examination) tmuxTrial(ctx context.Context) findings {
 	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }()
 	settings, err := d.configured()
 	if err != nil {
-		return found(Warning, "a tmux server of the user's configuration did not come up: "+oneLine(err),
-			"the first agent's server would not either", "to see what it does: time tmux -L nbs-trial start-server")
+		return found(Warning, "a tmux server with the user's configuration did not start: "+oneLine(err),
+			"the server of the first agent would not start either", "to see how long it takes: time tmux -L nbs-trial start-server")
 	}
 	if hooks, _ := settings.Enders(); len(hooks) > 0 {
 		return nil // tmux.settings says so; no session of that server would live
 	}
 	if err := trial.Tmux(ctx, client); err != nil {
-		return unfit("tmux does not do what is relied on: "+oneLine(err),
-			"an agent's session would not be found again, or another one be taken for it", "try another tmux: "+installTmux)
+		return unfit("tmux does not work as needed: "+oneLine(err),
+			"nbs-worker would not find an agent's session, or would take another one for it", "try another tmux: "+installTmux)
 	}
 	return nil
 }
@@ -100,9 +100,9 @@ func judgeSettings(command string, settings tmux.Settings) (all findings) {
 		return []string{command + words, "and " + line}
 	}
 	for _, option := range []struct{ name, why, command string }{
-		{"exit-unattached", "nbs-worker turns it off in a server in which it starts an agent, which would end when nobody is attached", "set-option -s exit-unattached off"},
-		{"destroy-unattached", "sessions of agents are exempt from it; those that you make by hand end when you detach", "set-option -g destroy-unattached off"},
-		{"remain-on-exit", "sessions of agents are exempt from it; with others, text that is pasted into a dead pane crashes tmux 3.3a, and all agents with it", "set-option -gw remain-on-exit off"},
+		{"exit-unattached", "with it the server ends when no client is attached; nbs-worker turns it off where it starts an agent", "set-option -s exit-unattached off"},
+		{"destroy-unattached", "it does not apply to sessions of agents; your own sessions end when you detach", "set-option -g destroy-unattached off"},
+		{"remain-on-exit", "it does not apply to sessions of agents; pasting into a dead pane of another session crashes tmux 3.3a and ends all agents", "set-option -gw remain-on-exit off"},
 	} {
 		if value := settings[option.name]; value != "" && value != "off" {
 			all.add(Note, "tmux has "+option.name+" "+value, option.why, mend(option.command)...)
@@ -110,7 +110,7 @@ func judgeSettings(command string, settings tmux.Settings) (all findings) {
 	}
 	atBegin, later := settings.Enders()
 	for _, name := range atBegin {
-		all.add(Failure, "tmux has a hook that ends what is just begun: "+name, "no agent can be started in such a server", mend("set-hook -gu "+name)...)
+		all.add(Failure, "tmux has a hook that ends each new session: "+name, "no agent can be started in that server", mend("set-hook -gu "+name)...)
 	}
 	for name, value := range settings {
 		if strings.Contains(value, "rename-session") {
@@ -120,7 +120,7 @@ func judgeSettings(command string, settings tmux.Settings) (all findings) {
 	slices.Sort(later)
 	for _, name := range slices.Compact(later) {
 		all.add(Warning, "tmux has a hook that renames or ends sessions: "+name,
-			"it may end agents; one that was renamed is still found, but not under the name that people look for",
+			"it may end agents; a renamed session is still found, but not under its expected name",
 			mend("set-hook -gu "+name)...)
 	}
 	return all
@@ -135,8 +135,8 @@ func (d *examination) tmuxEnvironment(ctx context.Context) (all findings) {
 			continue
 		}
 		if name := claude.Forgetful(lookup(env)); name != "" {
-			all.add(Warning, "the tmux server at "+client.Path()+" hands "+name+" to all that is started in its windows",
-				"a claude that is started there by hand writes no transcript, and cannot be resumed or adopted; agents of nbs-worker are not concerned",
+			all.add(Warning, "the tmux server at "+client.Path()+" hands "+name+" to each program in its windows",
+				"a claude that you start there by hand writes no transcript and cannot be resumed or adopted; agents of nbs-worker start without it",
 				"tmux -S "+human.ShellWord(client.Path())+" set-environment -gu "+name)
 		}
 	}

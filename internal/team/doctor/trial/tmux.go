@@ -28,11 +28,11 @@ func Tmux(ctx context.Context, client *tmux.Client) error {
 		return fmt.Errorf("a session has lost its mark: it has %s", human.Quote(string(pane.Invocation)))
 	}
 	if got := variableOf(ctx, pane.PID, variable, value); got != value {
-		return fmt.Errorf("what is started in a session does not get its variables: %s", human.Quote(got))
+		return fmt.Errorf("a program in a session does not get the session's variables: %s", human.Quote(got))
 	}
 	whole, err := client.HasSession(ctx, name)
 	if err != nil || !whole {
-		return errors.Join(errors.New("a session is not found by its whole name"), err)
+		return errors.Join(errors.New("a session is not found by its full name"), err)
 	}
 	part, err := client.HasSession(ctx, strings.TrimSuffix(name, "-live"))
 	if part {
