@@ -20,7 +20,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
 )
@@ -104,7 +104,7 @@ func expanded(args []string) [][]string {
 const noProcess = 1 << 22
 
 func writeAgent(ts *testscript.TestScript, handle string, fields []string) error {
-	here, err := proc.Self()
+	here, err := local.New().Self()
 	if err != nil {
 		return err
 	}

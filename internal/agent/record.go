@@ -73,8 +73,7 @@ type Identity struct {
 // Identified identifies a process within a known boot, namespace and host.
 type Identified struct {
 	PID        int    `json:"pid"`
-	StartTicks uint64 `json:"start_ticks"`           // field 22 of /proc/<pid>/stat
-	PidfdInode uint64 `json:"pidfd_inode,omitempty"` // unique until the next boot; 0: a kernel before 6.9
+	StartTicks uint64 `json:"start_ticks"` // its birth, in the unit of its operating system; on Linux field 22 of /proc/<pid>/stat
 }
 
 func (id Identified) String() string {

@@ -70,7 +70,7 @@ func desiredCell(_ *table, row *inspect.Row) cell {
 
 // modelCell returns the model that an agent runs. If the recorded model differs, which the next start uses, it follows.
 func modelCell(row *inspect.Row) cell {
-	recorded, runs := row.Record.Model, inspect.RunningModel(&row.Sight)
+	recorded, runs := row.Record.Model, row.Sight.Model
 	switch {
 	case runs == "":
 		return text(string(recorded))

@@ -18,6 +18,7 @@ func ranAs(handle agent.Handle, recorded, runs agent.Model) inspect.Row {
 	row.Record.Model, row.Record.SessionID = recorded, agent.NewSessionID()
 	row.Record.Process = &agent.Process{Invocation: agent.Invocation("i-" + handle)}
 	row.Report = agent.Report{Invocation: row.Record.Process.Invocation, SessionID: row.Record.SessionID, Gauge: &agent.Gauge{Model: runs}}
+	row.Model = runs
 	age := 50 * time.Second
 	row.Status = agent.Status{State: agent.Idle, SamePID: true, Age: &age}
 	return row
@@ -39,9 +40,6 @@ func TestListShowsTheModelThatRuns(t *testing.T) {
 		row := ranAs("alpha", agent.Model(c.recorded), agent.Model(c.runs))
 		rig.Equal(t, modelCell(&row).text, c.want, "recorded %s, runs %s", c.recorded, c.runs)
 	}
-	row := ranAs("alpha", "opus", "claude-sonnet-5")
-	row.Status = agent.Status{State: agent.Dead}
-	rig.Equal(t, modelCell(&row).text, "opus", "of one that does not run")
 	out := printed(t, Streams{OutTTY: true}, ranAs("alpha", "opus", "claude-opus-5-5"))
 	rig.Check(t, regexp.MustCompile(`^HANDLE +STATE +MODEL +SINCE +CONTEXT +COST\nalpha +idle +opus-5-5 +50s +`).MatchString(out), "it is\n%s", out)
 	pipe := printed(t, Streams{}, ranAs("alpha", "opus", "claude-opus-5-5"))

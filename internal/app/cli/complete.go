@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
 )
 
 // Shell completion. It reads only the records, since waiting for tmux would be too slow.
@@ -19,7 +18,7 @@ func (f *factory) handlesWhere(useful func(r *agent.Record, runs bool) bool) com
 		var names []string
 		for _, r := range f.records() {
 			taken := slices.ContainsFunc(args, func(arg string) bool { return r.Handle.Same(agent.Handle(arg)) })
-			runs := r.Process != nil && proc.IsAlive(r.Process.Identity)
+			runs := r.Process != nil && f.machine.IsAlive(r.Process.Identity)
 			if !taken && useful(&r, runs) {
 				names = append(names, string(r.Handle)+"\t"+describe(&r, runs))
 			}

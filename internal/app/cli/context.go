@@ -8,7 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 )
 
 // How context use, cost and resource use are shown.
@@ -82,7 +82,7 @@ func (t *table) cost(cost *agent.Cost) cell {
 }
 
 // usage returns the cells for an agent's processes: memory, processor time, bytes written.
-func (t *table) usage(u *proc.Usage) []cell {
+func (t *table) usage(u *machine.Usage) []cell {
 	switch {
 	case u == nil:
 		return []cell{text(""), text(""), text("")}

@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
@@ -26,6 +26,7 @@ import (
 // factory creates what commands need, on demand: --help opens nothing.
 type factory struct {
 	streams Streams
+	machine *machine.Machine
 	args    []string       // the command line
 	verb    string         // the running verb, as named in powers
 	root    string         // --root
@@ -143,8 +144,9 @@ func (f *factory) on(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
+	stuck := func(pid int) bool { return health.Stuck(f.machine, pid) }
 	s := supervisor.New(observe.Observer{
-		Store: opened, Tmux: tmux.NewServers(health.Stuck).Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Store: opened, Machine: f.machine, Tmux: tmux.NewServers(stuck).Client, Socket: cmp.Or(f.socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.began,
 	})
 	s.Remembered = services.Remembered
@@ -196,7 +198,7 @@ func (f *factory) use(opened *store.Store) {
 // useToReport switches to an opened project for a caller that seals nothing, with the user's folders outside projects.
 func (f *factory) useToReport(opened *store.Store) trust.Home {
 	f.opened = opened
-	opened.SetIsEnding(proc.IsEnding)
+	opened.SetIsEnding(f.machine.IsEnding)
 	home, _ := trust.HomeOf(os.Environ()) // without a home, the code that needs it reports it
 	opened.UseHome(home)
 	opened.RunIn(trust.RuntimeOf(os.Environ(), home))

@@ -57,7 +57,7 @@ journal.`),
 			line, err := report.ReadStatusLine(f.streams.In)
 			record, recorded := f.takeDown(cmd.Context(), cmd.Name(), line.Report, err)
 			if recorded {
-				line.RunUsers(cmd.Context(), &record, f.streams.Out)
+				line.RunUsers(cmd.Context(), f.machine, &record, f.streams.Out)
 			}
 			return nil
 		},
@@ -69,7 +69,8 @@ journal.`),
 // nothing.
 func (f *factory) takeDown(ctx context.Context, what string, take func(context.Context, report.Caller, *store.Store, time.Time) error, unread error) (r agent.Record, recorded bool) {
 	caller := report.Caller{
-		Handle: agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
+		Machine: f.machine,
+		Handle:  agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
 		Root: os.Getenv(agent.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
 	}
 	caller.Dir, _ = os.Getwd() // without it, Root is used

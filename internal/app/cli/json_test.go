@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/inspect"
@@ -47,7 +47,7 @@ func fullView() inspect.View {
 		Transcript: &transcript.File{Path: "/c/t.jsonl", Size: 2048, Modified: at}, Kept: archive.Linked,
 		Context:   &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
 		Cost:      &agent.Cost{USD: 0.858, Source: agent.SaysStatusLine},
-		Usage:     &proc.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},
+		Usage:     &machine.Usage{RSS: 288 << 20, CPUSeconds: 1.5, Processes: 2},
 		Drift:     []observe.Drift{{Field: "model", Recorded: "opus", Live: "\x1b[2J"}},
 		LastError: &inspect.LastError{Class: "rate_limit", At: at, Text: "API Error: 429 \x1b[2J\nState: idle"},
 	}

@@ -72,7 +72,7 @@ func runList(ctx context.Context, f *factory, o *listOptions) error {
 		return failed(err, "list")
 	}
 	if o.usage {
-		inspect.Measure(rows)
+		s.Measure(rows)
 	}
 	outcome := &partial{of: len(rows)}
 	said := map[string]bool{} // a tmux server that is down affects all its agents: report it once

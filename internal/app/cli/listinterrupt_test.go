@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine/local"
 )
 
 // A list that was interrupted is not one of which a part failed.
@@ -18,7 +19,7 @@ func TestInterruptedListSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, complaint strings.Builder
-	f := &factory{streams: Streams{Out: &out, Err: &complaint}, verb: "list", root: dir}
+	f := &factory{machine: local.New(), streams: Streams{Out: &out, Err: &complaint}, verb: "list", root: dir}
 	defer f.close()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()

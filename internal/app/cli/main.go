@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine/local"
 )
 
 // Main runs the program with the arguments and returns its exit code.
@@ -22,7 +23,7 @@ func Main(args []string, streams Streams) int {
 
 // execute runs one command line.
 func execute(ctx context.Context, args []string, streams Streams) int {
-	f := &factory{streams: streams, began: time.Now().UTC(), args: args}
+	f := &factory{streams: streams, machine: local.New(), began: time.Now().UTC(), args: args}
 	ctx, stop := f.untilInterrupted(ctx)
 	defer stop()
 	defer f.close()

@@ -86,7 +86,7 @@ func runLaunched(ctx context.Context, f *factory, handle agent.Handle, id agent.
 // restarter prepares the restarts of a launcher. It uses the environment of each launch, not the pane's.
 func (f *factory) restarter(opened *store.Store, program string) supervisor.Restarter {
 	return supervisor.Restarter{Observer: observe.Observer{
-		Store: opened, Tmux: tmux.New, Program: program, UID: os.Geteuid(), Now: time.Now,
+		Store: opened, Machine: f.machine, Tmux: tmux.New, Program: program, UID: os.Geteuid(), Now: time.Now,
 	}}
 }
 
@@ -98,7 +98,7 @@ func lead(ctx context.Context, f *factory, opened *store.Store, handle agent.Han
 	debug.SetMemoryLimit(enough)
 	program, _ := os.Executable() // without it, claude finds it on the PATH
 	l := &launcher.Launcher{
-		Store: opened, Pane: launcher.PaneEnv(), Program: program, Now: time.Now, Restarts: f.restarter(opened, program),
+		Store: opened, Machine: f.machine, Pane: launcher.PaneEnv(), Program: program, Now: time.Now, Restarts: f.restarter(opened, program),
 		Tell: func(what string) { f.say("%s %s", handle, what) }, GiveBack: giveBack,
 	}
 	return l.Run(context.WithoutCancel(ctx), handle, id)

@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -64,7 +65,7 @@ func TestAllowSchedules(t *testing.T) {
 	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt_file: page.md}\n")
 	allow := func(answer string) (string, error) {
 		var out, errs strings.Builder
-		f := &factory{verb: "allow", root: project, streams: Streams{In: strings.NewReader(answer), Out: &out, Err: &errs}}
+		f := &factory{machine: local.New(), verb: "allow", root: project, streams: Streams{In: strings.NewReader(answer), Out: &out, Err: &errs}}
 		defer f.close()
 		err := runAllowSchedules(context.Background(), f)
 		return out.String(), err

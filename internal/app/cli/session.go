@@ -178,7 +178,7 @@ func (f *factory) viewLines(v inspect.View, bands agent.Bands) []line {
 // modelLine formats the recorded model and the running one.
 func modelLine(v *inspect.View) string {
 	line := modelName(v.Record.Model)
-	if runs := inspect.RunningModel(&v.Sight); runs != "" && runs != v.Record.Model {
+	if runs := v.Model; runs != "" && runs != v.Record.Model {
 		line += "; it runs " + string(runs)
 	}
 	return line

@@ -13,7 +13,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -132,7 +131,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 	if sight.Status.SamePID {
 		out.PID = pid(r.PID)
 	}
-	if model := inspect.RunningModel(&sight); model != "" {
+	if model := sight.Model; model != "" {
 		out.RunningModel = &model
 	}
 	if r.Handle != "" { // otherwise the record could not be read

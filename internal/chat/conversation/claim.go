@@ -11,7 +11,6 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/clock"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
 )
@@ -78,7 +77,7 @@ func (j *job) checkAlone(ctx context.Context, id agent.SessionID) error {
 	r := j.record(id, true)
 	var strangers []observe.Stranger
 	_, err := patiently(ctx, j.dying, func() (_ struct{}, err error) {
-		if strangers, err = j.Strangers(r); err == nil && slices.ContainsFunc(strangers, isOfATurn) {
+		if strangers, err = j.Strangers(r); err == nil && slices.ContainsFunc(strangers, j.isOfATurn) {
 			err = j.ErrStranger(r, strangers)
 		}
 		return struct{}{}, err
@@ -103,7 +102,7 @@ func (j *job) endHung(ctx context.Context, strangers []observe.Stranger) error {
 	}
 	for _, line := range lines {
 		if line.Start != nil && slices.ContainsFunc(strangers, func(s observe.Stranger) bool {
-			of, _ := proc.Variable(s.PID, agent.TurnVariable)
+			of, _ := j.Machine.Variable(s.PID, agent.TurnVariable)
 			return of == string(line.Start.Invocation)
 		}) {
 			err = errors.Join(err, j.endLeftovers(ctx, j.state.Meta.Key, *line.Start))
@@ -113,8 +112,8 @@ func (j *job) endHung(ctx context.Context, strangers []observe.Stranger) error {
 }
 
 // isOfATurn reports whether a claude was started for turns, or is exiting, which makes its environment unreadable.
-func isOfATurn(s observe.Stranger) bool {
-	_, is := proc.Variable(s.PID, agent.TurnVariable)
-	_, err := proc.Cwd(s.PID)
+func (j *job) isOfATurn(s observe.Stranger) bool {
+	_, is := j.Machine.Variable(s.PID, agent.TurnVariable)
+	_, err := j.Machine.Cwd(s.PID)
 	return is || err != nil
 }

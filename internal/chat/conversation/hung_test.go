@@ -13,7 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
@@ -94,10 +94,10 @@ func TestAClaudeIsEndedBeforeItsTool(t *testing.T) {
 	cmd.Env = append(os.Environ(), agent.TurnVariable+"="+string(invocation))
 	rig.Must(t, cmd.Start())
 	rig.Eventually(t, "its tool runs", func() bool {
-		both, err := proc.Carrying(agent.TurnVariable, string(invocation))
-		return err == nil && len(both) == 2 && slices.ContainsFunc(both, func(id agent.Identity) bool { return proc.Name(id.PID) == "sleep" })
+		both, err := local.New().Carrying(agent.TurnVariable, string(invocation))
+		return err == nil && len(both) == 2 && slices.ContainsFunc(both, func(id agent.Identity) bool { return local.New().Name(id.PID) == "sleep" })
 	})
-	rig.Must(t, endProcesses(t.Context(), invocation, brief))
+	rig.Must(t, endProcesses(t.Context(), local.New(), invocation, brief))
 	_ = cmd.Wait() // it was killed
 	storetest.WantNames(t, filepath.Dir(wentOn))
 }
@@ -123,7 +123,7 @@ func (p *stubborn) Close(ctx context.Context) error {
 func TestAClaudeIsEndedUntilItHasEnded(t *testing.T) {
 	t.Parallel()
 	p, released := &stubborn{t: t}, false
-	w := &worker{process: p, invocation: agent.NewInvocation(), release: func() { released = p.asked == 4 }}
+	w := &worker{machine: local.New(), process: p, invocation: agent.NewInvocation(), release: func() { released = p.asked == 4 }}
 	w.end(t.Context())
 	rig.Check(t, released, "it was asked %d times before its conversation was given up", p.asked)
 }
@@ -133,7 +133,7 @@ func TestNoPlaceComesFree(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	for range turns.AtOnce() {
-		release, err := s.Store.ConversationTurns().Await(t.Context(), proc.Halted, func() {})
+		release, err := s.Store.ConversationTurns().Await(t.Context(), local.New().Halted, func() {})
 		rig.Must(t, err)
 		defer release()
 	}

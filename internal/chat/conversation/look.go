@@ -8,7 +8,6 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -39,18 +38,18 @@ func (e *Engine) Open(state *conversations.State) ([]Waiting, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Waiting{Turn: t, Word: wordOf(&t), Text: ask.Text})
+		all = append(all, Waiting{Turn: t, Word: e.wordOf(&t), Text: ask.Text})
 	}
 	return all, nil
 }
 
-func wordOf(t *conversations.Turn) string {
+func (e *Engine) wordOf(t *conversations.Turn) string {
 	switch {
 	case t.Held != nil && t.Held.Until.IsZero():
 		return Dead
 	case t.Held != nil:
 		return Later
-	case len(t.Starts) > 0 && proc.IsAlive(t.Starts[len(t.Starts)-1].Runner):
+	case len(t.Starts) > 0 && e.Machine.IsAlive(t.Starts[len(t.Starts)-1].Runner):
 		return Running
 	default:
 		return Queued

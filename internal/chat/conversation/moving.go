@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -49,11 +48,11 @@ func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, i
 			return nil
 		}
 		wait := latest(since, &head).Add(limit).Sub(e.Now())
-		if isRun(&head) {
+		if e.isRun(&head) {
 			wait += settleTime
 		}
 		if wait <= 0 {
-			return errHalted(&head, limit)
+			return e.errHalted(&head, limit)
 		}
 		select {
 		case <-time.After(wait):
@@ -89,16 +88,16 @@ func latest(since time.Time, t *conversations.Turn) time.Time {
 }
 
 // isRun reports whether a process that is not suspended runs the turn.
-func isRun(t *conversations.Turn) bool {
+func (e *Engine) isRun(t *conversations.Turn) bool {
 	if len(t.Starts) == 0 {
 		return false
 	}
 	runner := t.Starts[len(t.Starts)-1].Runner
-	return proc.IsAlive(runner) && !proc.Halted(runner.PID)
+	return e.Machine.IsAlive(runner) && !e.Machine.Halted(runner.PID)
 }
 
 // errHalted returns the error for a conversation that its first open turn has blocked for some time.
-func errHalted(head *conversations.Turn, limit time.Duration) error {
+func (e *Engine) errHalted(head *conversations.Turn, limit time.Duration) error {
 	switch {
 	case head.Seq == 0:
 		return fail.Errorf(fail.TimedOut, "another process has held the conversation for %s", limit)
@@ -107,7 +106,7 @@ func errHalted(head *conversations.Turn, limit time.Duration) error {
 	}
 	runner := head.Starts[len(head.Starts)-1].Runner
 	late := fail.Errorf(fail.TimedOut, "turn %d of the conversation has not ended within %s; pid %d runs it", head.Seq, limit, runner.PID)
-	if proc.IsAlive(runner) && proc.Halted(runner.PID) {
+	if e.Machine.IsAlive(runner) && e.Machine.Halted(runner.PID) {
 		return fail.Errorf(fail.TimedOut, "%w, and is suspended", late).Hint("to let that process go on: kill -CONT %d", runner.PID)
 	}
 	return late

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -85,7 +84,7 @@ func (p *Pool) surplus() (conversations.Key, *worker) {
 		if !w.alive() {
 			return key, w
 		}
-		memory += proc.UsageOf(w.process.PID()).RSS
+		memory += w.machine.UsageOf(w.process.PID()).RSS
 		if oldest == "" || w.used.Before(p.workers[oldest].used) {
 			oldest = key
 		}

@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -61,7 +60,7 @@ func (j *job) given() []string {
 		return j.Env
 	}
 	if r, err := j.Store.Load(powers.Handle); err == nil && r.Process != nil {
-		if env := proc.EnvironOf(r.Process.Identity); env != nil {
+		if env := j.Machine.EnvironOf(r.Process.Identity); env != nil {
 			return env
 		}
 	}

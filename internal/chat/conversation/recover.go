@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -97,7 +97,7 @@ func (j *job) onUnknown(said *turn.Mark) string {
 // endLeftovers ends the remaining processes of an attempt whose runner is gone, and removes its files.
 func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conversations.Start) error {
 	e.Warm.drop(ctx, key)
-	err := endProcesses(ctx, s.Invocation, endGrace)
+	err := endProcesses(ctx, e.Machine, s.Invocation, endGrace)
 	if err == nil {
 		_ = e.Store.TurnFiles(s.Invocation).Drop() // a later turn looks again
 	}
@@ -106,18 +106,18 @@ func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conv
 
 // endProcesses ends a claude first and then the processes that it started. If a tool ended first, claude would report
 // that to the model and continue. Each has grace to exit.
-func endProcesses(ctx context.Context, invocation agent.Invocation, grace time.Duration) error {
+func endProcesses(ctx context.Context, m *machine.Machine, invocation agent.Invocation, grace time.Duration) error {
 	for {
-		left, err := proc.Carrying(agent.TurnVariable, string(invocation))
+		left, err := m.Carrying(agent.TurnVariable, string(invocation))
 		if err != nil || len(left) == 0 {
 			return err
 		}
 		isBelow := func(id agent.Identity) bool {
-			above := proc.AncestorsOf(id.PID)
+			above := m.AncestorsOf(id.PID)
 			return slices.ContainsFunc(left, func(other agent.Identity) bool { return other.PID != id.PID && slices.Contains(above, other.PID) })
 		}
 		highest := slices.DeleteFunc(slices.Clone(left), isBelow)
-		if err := proc.StopAll(ctx, highest, grace); err != nil {
+		if err := m.StopAll(ctx, highest, grace); err != nil {
 			return err
 		}
 	}

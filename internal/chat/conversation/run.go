@@ -12,7 +12,6 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/turns"
 )
@@ -79,7 +78,7 @@ func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
 		waiting, cancel = context.WithTimeout(ctx, j.ask.Timeout)
 		defer cancel()
 	}
-	release, err = places.Await(waiting, proc.Halted, func() {})
+	release, err = places.Await(waiting, j.Machine.Halted, func() {})
 	if err != nil && ctx.Err() == nil {
 		return nil, fail.Errorf(fail.TimedOut, "%s run on this machine already, and none ended within %s", human.Count(turns.AtOnce(), "turn"), j.ask.Timeout).
 			Hint("to see what runs: nbs-worker conversation queue")

@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
@@ -52,7 +53,7 @@ func newStage(t *testing.T) *stage {
 	opened.RunIn(filepath.Join(home, "run"))
 	opened.Use(trust.NewKeeper(trust.Home(home)))
 	s := &stage{T: t, config: t.TempDir(), now: storetest.SomeTime()}
-	s.Engine = New(observe.Observer{Store: opened, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: func() time.Time { return s.now }})
+	s.Engine = New(observe.Observer{Machine: local.New(), Store: opened, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: func() time.Time { return s.now }})
 	s.Start = s.startFake
 	return s
 }

@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/turnfiles"
@@ -22,6 +22,7 @@ import (
 // worker is a claude with a conversation open.
 type worker struct {
 	process    Process
+	machine    *machine.Machine
 	self       agent.Identity // of the process that runs the worker
 	invocation agent.Invocation
 	session    agent.SessionID
@@ -102,7 +103,7 @@ func (j *job) systemPrompt() string {
 }
 
 func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claude.Opening, made manner) (*worker, error) {
-	self, err := proc.Self()
+	self, err := j.Machine.Self()
 	if err != nil {
 		return nil, err
 	}
@@ -110,12 +111,12 @@ func (j *job) startWorker(ctx context.Context, id agent.SessionID, opening claud
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{self: self, invocation: agent.NewInvocation(), session: id, mode: j.continuityOf(id, opening), made: made}
+	w := &worker{machine: j.Machine, self: self, invocation: agent.NewInvocation(), session: id, mode: j.continuityOf(id, opening), made: made}
 	if err := j.begin(ctx, w); err != nil {
 		return nil, err
 	}
 	j.Store.SweepTurnFiles(time.Now(), func(invocation string) bool {
-		there, err := proc.Carrying(agent.TurnVariable, invocation)
+		there, err := j.Machine.Carrying(agent.TurnVariable, invocation)
 		return err != nil || len(there) > 0
 	})
 	files := j.Store.TurnFiles(w.invocation)
@@ -203,7 +204,7 @@ func (w *worker) awaitLeft() { w.leaving.Wait() }
 // kill ends the claude and the processes that it started. It retries: without free descriptors, none are found.
 func (w *worker) kill(ctx context.Context) {
 	for ended := false; !ended; ended = w.exits(ctx) {
-		_ = endProcesses(context.WithoutCancel(ctx), w.invocation, endGrace)
+		_ = endProcesses(context.WithoutCancel(ctx), w.machine, w.invocation, endGrace)
 	}
 	w.letGo()
 }

@@ -19,6 +19,7 @@ import (
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
@@ -60,7 +61,7 @@ func newStage(t *testing.T, project string) *stage {
 
 // engine is that of one process of the project.
 func (s *stage) engine() *conversation.Engine {
-	e := conversation.New(observe.Observer{Store: s.store, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: storetest.SomeTime})
+	e := conversation.New(observe.Observer{Machine: local.New(), Store: s.store, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: storetest.SomeTime})
 	e.Start = s.start
 	return e
 }

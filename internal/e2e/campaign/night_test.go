@@ -175,7 +175,7 @@ func (n *night) reboot() {
 	}
 	_ = n.watcher.End()
 	n.WaitFor("nothing runs", func() (bool, string) { all := n.Processes(); return len(all) == 0, fmt.Sprint(all) })
-	n.Worker = rig.WorkerWith(n.T, "-X nbs-worker/internal/platform/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
+	n.Worker = rig.WorkerWith(n.T, "-X nbs-worker/internal/platform/machine/local.testOnlyBootID=00000000-0000-4000-8000-000000000000")
 	n.watch()
 	n.mustComeBack(fallen...)
 }

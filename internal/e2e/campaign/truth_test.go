@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -142,7 +142,7 @@ func (w *truth) pidsOf(handle string) (claude, launcher int) {
 
 // killed kills an agent's claude and waits until its launcher has written that down and left.
 func (w *truth) killed(s span) error {
-	launcher, err := proc.Identify(s.launcher)
+	launcher, err := local.New().Identify(s.launcher)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func (w *truth) killed(s span) error {
 	if err := process.Kill(); err != nil {
 		return err
 	}
-	proc.WaitGone(w.Context(), launcher, time.Minute)
-	if !proc.IsGone(launcher) {
+	local.New().WaitGone(w.Context(), launcher, time.Minute)
+	if !local.New().IsGone(launcher) {
 		return fmt.Errorf("its launcher, pid %d, does not end", s.launcher)
 	}
 	return nil

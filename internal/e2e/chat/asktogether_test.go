@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -103,7 +103,7 @@ func TestManyKeysAtOnce(t *testing.T) {
 				there := m.answering()
 				resident := uint64(0)
 				for _, pid := range there {
-					resident += proc.UsageOf(pid).RSS
+					resident += local.New().UsageOf(pid).RSS
 				}
 				highest, memory = max(highest, len(there)), max(memory, resident)
 			}

@@ -9,7 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 )
 
 // The daemon that Claude keeps for sessions in the background has the mark of the agent that needed
@@ -63,7 +63,7 @@ func (m *team) background() (pids []int, roster string) {
 			return nil, string(text)
 		}
 		pids = append(pids, daemon.PID, session.PID)
-		below, err := proc.Descendants(session.PID)
+		below, err := local.New().Descendants(session.PID)
 		m.Must(err)
 		for _, id := range below {
 			pids = append(pids, id.PID)

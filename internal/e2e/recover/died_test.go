@@ -51,7 +51,7 @@ func TestDiedByReboot(t *testing.T) {
 	before := m.Remembers("alpha")
 	m.KillUnnoticed(before)
 	m.KillServer()
-	m.Worker = rig.WorkerWith(t, "-X nbs-worker/internal/platform/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
+	m.Worker = rig.WorkerWith(t, "-X nbs-worker/internal/platform/machine/local.testOnlyBootID=00000000-0000-4000-8000-000000000000")
 	s := m.WaitState("alpha", "lost: reboot")
 	m.mustHaveDied("alpha", "lost: reboot", s.Cause).mustAdvise(m, bringBack)
 	m.MustRemember("alpha", before)

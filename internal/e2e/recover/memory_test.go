@@ -28,7 +28,7 @@ func playMemory(m *team) memory {
 	k.put("mountinfo", fmt.Sprintf("29 23 0:26 / %s/cgroups rw,nosuid - cgroup2 cgroup2 rw\n", k.dir))
 	m.Must(os.MkdirAll(filepath.Join(k.dir, "cgroups/user.slice/team"), 0o700))
 	k.count(1) // of an earlier life
-	m.Worker = rig.WorkerWith(m, "-X nbs-worker/internal/platform/proc.testOnlyOOM="+k.dir)
+	m.Worker = rig.WorkerWith(m, "-X nbs-worker/internal/platform/machine/local.testOnlyOOM="+k.dir)
 	return k
 }
 

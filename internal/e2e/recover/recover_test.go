@@ -114,7 +114,7 @@ func TestRecoverAfterAReboot(t *testing.T) {
 	m.OK("spawn", "ended")
 	m.OK("stop", "ended")
 	m.KillServer()
-	m.Worker = rig.WorkerWith(t, "-X nbs-worker/internal/platform/proc.testOnlyBootID=00000000-0000-4000-8000-000000000000")
+	m.Worker = rig.WorkerWith(t, "-X nbs-worker/internal/platform/machine/local.testOnlyBootID=00000000-0000-4000-8000-000000000000")
 	m.WaitState("alpha", "lost: reboot")
 	script := exec.Command(filepath.Join(rig.Root(t), "scripts/recover-all"), "--stagger", "0s")
 	script.Dir, script.Env = m.Dir, slices.Concat(m.Env, []string{m.Before(m.Worker)})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 )
 
 // A claude that the agent's tools start, with the agent's variables and even with our hooks,
@@ -35,7 +35,7 @@ func TestClaudeOfTheAgentsToolsDoesNotSpeakForIt(t *testing.T) {
 // anotherClaude writes a script that runs claude -p with the settings of a running one.
 func (m *team) anotherClaude(pid int) (script string) {
 	m.Helper()
-	args, err := proc.Cmdline(pid)
+	args, err := local.New().Cmdline(pid)
 	m.Must(err)
 	settings := ""
 	for i, arg := range args {

@@ -16,7 +16,6 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
 )
@@ -69,7 +68,7 @@ type session struct {
 
 // show shows a turn to the observer, and asks once more if the answer does not fit. Errors: *unfitError, *laterError.
 func (o *observer) show(ctx context.Context, of *past.Turn) ([]memory.Observation, error) {
-	release, err := o.Store.ConversationTurns().Await(ctx, proc.Halted, func() {})
+	release, err := o.Store.ConversationTurns().Await(ctx, o.Machine.Halted, func() {})
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +250,7 @@ func (o *observer) startClaude(id agent.SessionID, opening claude.Opening, invoc
 		return nil, err
 	}
 	o.Store.SweepTurnFiles(time.Now(), func(invocation string) bool {
-		there, err := proc.Carrying(agent.TurnVariable, invocation)
+		there, err := o.Machine.Carrying(agent.TurnVariable, invocation)
 		return err != nil || len(there) > 0
 	})
 	files := o.Store.TurnFiles(invocation)
@@ -285,8 +284,8 @@ func (o *observer) end(ctx context.Context, process Process, invocation agent.In
 		return process.Close(patience) == nil
 	}
 	for !exits() {
-		left, _ := proc.Carrying(agent.TurnVariable, string(invocation))
-		_ = proc.StopAll(ctx, left, endGrace)
+		left, _ := o.Machine.Carrying(agent.TurnVariable, string(invocation))
+		_ = o.Machine.StopAll(ctx, left, endGrace)
 	}
 	_ = o.Store.TurnFiles(invocation).Drop() // otherwise the next sweep does it
 }
@@ -295,9 +294,9 @@ func (o *observer) end(ctx context.Context, process Process, invocation agent.In
 // itself. The caller holds the lock of the workers, so no worker uses them.
 func (w *Worker) endLeft(ctx context.Context) {
 	for _, invocation := range w.Store.TurnFiles("").With(turnfiles.Observes, w.Store.Project()) {
-		left, err := proc.Carrying(agent.TurnVariable, invocation)
+		left, err := w.Machine.Carrying(agent.TurnVariable, invocation)
 		if err == nil {
-			err = proc.StopAll(ctx, left, endGrace)
+			err = w.Machine.StopAll(ctx, left, endGrace)
 		}
 		if err == nil {
 			err = w.Store.TurnFiles(agent.Invocation(invocation)).Drop()

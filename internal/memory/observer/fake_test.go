@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
@@ -129,7 +130,7 @@ func newStage(t *testing.T) *stage {
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	s := &stage{T: t, kept: newKept(), config: t.TempDir(), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}}
 	env := []string{"NBS_CLAUDE=/bin/true", "PATH=" + os.Getenv("PATH"), "NBS_HANDLE=outer", "HOME=" + home}
-	s.Worker = New(observe.Observer{Store: opened, Env: env, Now: func() time.Time { return s.now }}, s.kept)
+	s.Worker = New(observe.Observer{Machine: local.New(), Store: opened, Env: env, Now: func() time.Time { return s.now }}, s.kept)
 	s.Start = s.startFake
 	return s
 }

@@ -21,6 +21,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/memory/db"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/storetest"
@@ -50,7 +51,7 @@ func playRole(words []string) {
 	storetest.Must(err)
 	kept, err := db.Open(context.Background(), database(project))
 	storetest.Must(err)
-	w := New(observe.Observer{Store: opened, Env: append(os.Environ(), "NBS_CLAUDE=/bin/true"), Now: time.Now}, kept)
+	w := New(observe.Observer{Machine: local.New(), Store: opened, Env: append(os.Environ(), "NBS_CLAUDE=/bin/true"), Now: time.Now}, kept)
 	w.Start = func(l turn.Launch) (Process, error) { return noter{l}, nil }
 	_, err = w.Once(context.Background())
 	storetest.Must(errors.Join(err, kept.Close(), opened.Close()))
@@ -260,7 +261,7 @@ func newPlayed(t *testing.T, turns int, long time.Duration) *site {
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	s := &site{
 		turns: turns, asked: func() (all, answered int) { return 0, 0 }, rest: func() {},
-		stage: &stage{T: t, Worker: New(observe.Observer{Store: opened}, nil), config: filepath.Join(home, "claude"), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}},
+		stage: &stage{T: t, Worker: New(observe.Observer{Machine: local.New(), Store: opened}, nil), config: filepath.Join(home, "claude"), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}},
 		work:  func() *exec.Cmd { return rig.Command(project, home) },
 	}
 	for _, handle := range []agent.Handle{"alpha", "beta"} {

@@ -16,7 +16,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/memory/db"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -176,7 +176,7 @@ func (k *realSite) mustBeAlone() {
 	for _, file := range storetest.Names(k.T, filepath.Join(k.Store.Runtime(), "turns")) {
 		invocation, _, _ := strings.Cut(file, ".")
 		rig.Eventually(k.T, "the claude of a worker that was killed has ended", func() bool {
-			there, err := proc.Carrying(agent.TurnVariable, invocation)
+			there, err := local.New().Carrying(agent.TurnVariable, invocation)
 			return err == nil && len(there) == 0
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/team/observe"
@@ -38,7 +39,7 @@ func newReal(t *testing.T, version string) *real {
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	r.stage = &stage{T: t, kept: newKept(), config: r.world.ConfigDir, now: time.Now()}
 	env := r.world.Env("CLAUDE_CODE_MAX_RETRIES=1", claude.BinaryVariable+"="+r.claude)
-	r.Worker = New(observe.Observer{Store: opened, Env: env, Now: time.Now}, r.kept)
+	r.Worker = New(observe.Observer{Machine: local.New(), Store: opened, Env: env, Now: time.Now}, r.kept)
 	return r
 }
 

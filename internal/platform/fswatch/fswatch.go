@@ -17,7 +17,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 )
 
 // Watch reports files that changed and processes that ended. It watches folders, not files: files are replaced by
@@ -31,7 +31,7 @@ type Watch struct {
 
 	closed  chan struct{}
 	ended   chan agent.Identified
-	endings map[agent.Identified]*proc.Ending // nil for one that has ended: it is not asked for again
+	endings map[agent.Identified]machine.Process // nil for one that has ended: it is not asked for again
 }
 
 // New returns a watch of nothing.
@@ -42,7 +42,7 @@ func New() (*Watch, error) {
 	}
 	return &Watch{
 		files: files, dirs: map[string]bool{}, missing: map[string]string{}, closed: make(chan struct{}),
-		ended: make(chan agent.Identified), endings: map[agent.Identified]*proc.Ending{},
+		ended: make(chan agent.Identified), endings: map[agent.Identified]machine.Process{},
 	}, nil
 }
 
@@ -158,17 +158,17 @@ func (w *Watch) Errors() <-chan error { return w.files.Errors }
 func (w *Watch) Ended() <-chan agent.Identified { return w.ended }
 
 // Process watches a process that was seen to run: [Watch.Ended] will report its end.
-func (w *Watch) Process(id agent.Identified) error {
+func (w *Watch) Process(m *machine.Machine, id agent.Identified) error {
 	if _, asked := w.endings[id]; asked || id.PID == 0 {
 		return nil
 	}
-	ending, err := proc.AwaitEnd(id.PID)
+	ending, err := m.AwaitEnd(id.PID)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Failed(err)
 	}
 	w.endings[id] = ending
 	go func() {
-		if err == nil && ending.Wait() != nil {
+		if err == nil && ending.Wait(context.Background()) != nil {
 			return
 		}
 		select {

@@ -16,7 +16,6 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -71,7 +70,7 @@ func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, er
 	if err := s.ErrStranger(&r, strangers); err != nil {
 		return r, err
 	}
-	if !proc.IsAlive(found.Identity) { // if it is alive, all data came from that very process
+	if !o.Machine.IsAlive(found.Identity) { // if it is alive, all data came from that very process
 		return r, fail.Errorf(fail.NotFound, "process %d has ended meanwhile", a.PID)
 	}
 	return r, nil
@@ -215,15 +214,15 @@ type place struct {
 
 // placeOf finds the tmux server above a process, and its pane there.
 func (s search) placeOf(ctx context.Context, pid int) place {
-	chain := proc.AncestorsOf(pid)
+	chain := s.Machine.AncestorsOf(pid)
 	var server agent.Identity
 	for _, ancestor := range chain {
-		if proc.Name(ancestor) == observe.TmuxServerName {
-			server, _ = proc.Identify(ancestor)
+		if s.Machine.Name(ancestor) == observe.TmuxServerName {
+			server, _ = s.Machine.Identify(ancestor)
 			break
 		}
 	}
-	path, _ := proc.Variable(pid, "TMUX")
+	path, _ := s.Machine.Variable(pid, "TMUX")
 	path, _, _ = strings.Cut(path, ",")
 	if server.PID == 0 || path == "" || agent.CheckPath("tmux path", path) != nil {
 		return place{}

@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -22,6 +22,7 @@ import (
 type handStarted struct {
 	agent.Identity
 
+	machine   *machine.Machine
 	cmdline   []string
 	cwd       string
 	configDir string // in the form of a record: "" is Claude's default
@@ -31,7 +32,7 @@ type handStarted struct {
 
 // variable reads a variable from the environment that the process was started with.
 func (f *handStarted) variable(name string) string {
-	value, _ := proc.Variable(f.PID, name)
+	value, _ := f.machine.Variable(f.PID, name)
 	return value
 }
 
@@ -44,18 +45,18 @@ func (s search) find(pid int) (handStarted, error) {
 	if owner, ours := s.OwnerOf(id); ours {
 		return handStarted{}, errOwned(s, id.PID, owner)
 	}
-	f := handStarted{Identity: id}
-	if f.cmdline, err = proc.Cmdline(pid); err != nil {
+	f := handStarted{machine: s.Machine, Identity: id}
+	if f.cmdline, err = s.Machine.Cmdline(pid); err != nil {
 		return f, err
 	}
-	if _, isTurns := proc.Variable(pid, agent.TurnVariable); isTurns {
-		return f, errTurns(pid)
+	if _, isTurns := s.Machine.Variable(pid, agent.TurnVariable); isTurns {
+		return f, s.errTurns(pid)
 	}
 	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
 		return f, fail.Errorf(fail.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so there is nothing to come back to", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
 	}
-	if f.cwd, err = proc.Cwd(pid); err != nil {
+	if f.cwd, err = s.Machine.Cwd(pid); err != nil {
 		return f, err
 	}
 	if err := f.readRegistry(); err != nil {
@@ -70,8 +71,8 @@ func (s search) find(pid int) (handStarted, error) {
 
 // errTurns returns the error for adopting a headless claude of ours. Only the claude of a conversation has the
 // variable of the context, which may be empty.
-func errTurns(pid int) error {
-	if _, converses := proc.Variable(pid, turn.ContextVariable); converses {
+func (s search) errTurns(pid int) error {
+	if _, converses := s.Machine.Variable(pid, turn.ContextVariable); converses {
 		return fail.Errorf(fail.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
 			Hint("to see the conversations: nbs-worker conversation list")
 	}
@@ -81,7 +82,7 @@ func errTurns(pid int) error {
 
 // identify returns the identity of a process of this user, or the reason why it cannot.
 func (s search) identify(pid int) (agent.Identity, error) {
-	uid, err := proc.Owner(pid)
+	uid, err := s.Machine.Owner(pid)
 	if errors.Is(err, fs.ErrNotExist) {
 		return agent.Identity{}, fail.Errorf(fail.NotFound, "there is no process %d", pid).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
@@ -89,7 +90,7 @@ func (s search) identify(pid int) (agent.Identity, error) {
 	if err != nil {
 		return agent.Identity{}, err
 	}
-	id, err := proc.Identify(pid)
+	id, err := s.Machine.Identify(pid)
 	if errors.Is(err, fs.ErrNotExist) {
 		return id, fail.Errorf(fail.NotFound, "process %d has ended: it is a zombie, which its parent has not waited for", pid)
 	}
@@ -184,15 +185,15 @@ func (s search) claudeIn(ctx context.Context, session string) (int, error) {
 // claudeBelow finds the claude that is a pane's first process or was started by it. It ignores claudes that this
 // claude's own tools run.
 func (s search) claudeBelow(leader int, session string) (int, error) {
-	below, err := proc.Descendants(leader)
+	below, err := s.Machine.Descendants(leader)
 	if err != nil {
 		return 0, err
 	}
 	var claudes []int
 	candidates := agent.Mapped(below, func(id agent.Identity) int { return id.PID }) // parents before children
 	for _, pid := range append([]int{leader}, candidates...) {
-		cmdline, err := proc.Cmdline(pid)
-		isBelow := slices.ContainsFunc(proc.AncestorsOf(pid), func(a int) bool { return slices.Contains(claudes, a) })
+		cmdline, err := s.Machine.Cmdline(pid)
+		isBelow := slices.ContainsFunc(s.Machine.AncestorsOf(pid), func(a int) bool { return slices.Contains(claudes, a) })
 		if err == nil && !isBelow && s.isClaude(pid, cmdline) {
 			claudes = append(claudes, pid)
 		}
@@ -213,11 +214,11 @@ func (s search) isClaude(pid int, cmdline []string) bool {
 	if claude.IsClaude(cmdline) {
 		return true
 	}
-	id, err := proc.Identify(pid)
+	id, err := s.Machine.Identify(pid)
 	if err != nil {
 		return false
 	}
-	f := handStarted{Identity: id, cmdline: cmdline}
-	f.cwd, _ = proc.Cwd(pid)
+	f := handStarted{machine: s.Machine, Identity: id, cmdline: cmdline}
+	f.cwd, _ = s.Machine.Cwd(pid)
 	return f.readRegistry() == nil
 }

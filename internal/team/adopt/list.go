@@ -7,7 +7,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -63,7 +62,7 @@ func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
 // claudes returns the processes of this user that are claudes, by their names or by the registry of the caller's
 // configuration.
 func claudes(o *observe.Observer) ([]int, error) {
-	named, err := proc.Find("claude", claude.IsClaude)
+	named, err := o.Machine.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
 	}
@@ -85,22 +84,22 @@ func claudes(o *observe.Observer) ([]int, error) {
 	slices.Sort(pids)
 	pids = slices.Compact(pids)
 	return slices.DeleteFunc(pids, func(pid int) bool {
-		return !proc.IsOurs(pid)
+		return !o.Machine.IsOurs(pid)
 	}), nil
 }
 
 // describe returns what is known about one process of all. there is false if it has ended, if its registry entry is a
 // leftover, and for a forked child that shows its parent's command line until it executes its own program.
 func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
-	id, err := proc.Identify(pid)
+	id, err := s.Machine.Identify(pid)
 	if err != nil {
 		return u, false
 	}
-	f := handStarted{Identity: id}
-	f.cmdline, _ = proc.Cmdline(pid)
-	f.cwd, _ = proc.Cwd(pid)
+	f := handStarted{machine: s.Machine, Identity: id}
+	f.cmdline, _ = s.Machine.Cmdline(pid)
+	f.cwd, _ = s.Machine.Cwd(pid)
 	unregistered := f.readRegistry()
-	chain := proc.AncestorsOf(pid)
+	chain := s.Machine.AncestorsOf(pid)
 	if unregistered != nil && (!claude.IsClaude(f.cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
 		return u, false
 	}
@@ -115,7 +114,7 @@ func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	if _, err := s.find(pid); err != nil {
 		u.Obstacle = err.Error()
 	}
-	return u, proc.IsAlive(id)
+	return u, s.Machine.IsAlive(id)
 }
 
 // String returns a place in words for people.

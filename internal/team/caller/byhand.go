@@ -8,7 +8,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -57,7 +56,7 @@ func (f finder) name(c *Caller, a ancestor, above []ancestor) {
 		}
 		head := state.Open[0]
 		start := head.Starts[len(head.Starts)-1]
-		runs := func(a ancestor) bool { return a.pid == start.Runner.PID && proc.IsAlive(start.Runner) }
+		runs := func(a ancestor) bool { return a.pid == start.Runner.PID && f.Machine.IsAlive(start.Runner) }
 		if start.Invocation != attempt || !slices.ContainsFunc(above, runs) {
 			continue
 		}
@@ -84,23 +83,23 @@ func (f finder) withoutOurs(cmdline []string) []string {
 // claude returns the command line of an ancestor that is a claude: by its name, or because the
 // registry of the configuration that it uses has it.
 func (a ancestor) claude() (cmdline []string, isClaude bool) {
-	cmdline, err := proc.Cmdline(a.pid)
+	cmdline, err := a.machine.Cmdline(a.pid)
 	if err != nil {
 		return nil, false
 	}
 	if claude.IsClaude(cmdline) || claude.IsBackground(cmdline) {
 		return cmdline, true
 	}
-	cwd, _ := proc.Cwd(a.pid)
+	cwd, _ := a.machine.Cwd(a.pid)
 	config, err := claude.ConfigUsedBy(cwd, a.variable)
-	return cmdline, err == nil && observe.IsRegistered(config, a.pid)
+	return cmdline, err == nil && observe.IsRegistered(a.machine, config, a.pid)
 }
 
 // caller describes a claude without a record by its command line, folder and environment.
 func (a ancestor) caller(cmdline []string) *Caller {
 	launched := claude.ReadLaunch(cmdline)
-	id, idErr := proc.Identify(a.pid)
-	cwd, cwdErr := proc.Cwd(a.pid)
+	id, idErr := a.machine.Identify(a.pid)
+	cwd, cwdErr := a.machine.Cwd(a.pid)
 	c := &Caller{byHand: true, project: cwd, env: a.env, doubt: cmp.Or(idErr, cwdErr)}
 	c.record = agent.Record{
 		Spec: agent.Spec{

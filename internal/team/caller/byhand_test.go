@@ -10,7 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
@@ -33,10 +33,10 @@ func named(t *testing.T, name, dir string, args ...string) ancestor {
 	rig.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = stdin.Close(); _ = cmd.Wait() })
 	rig.Eventually(t, "its command line is there", func() bool { // shortly after the start has returned
-		cmdline, err := proc.Cmdline(cmd.Process.Pid)
+		cmdline, err := local.New().Cmdline(cmd.Process.Pid)
 		return err == nil && len(cmdline) > 0
 	})
-	return ancestor{pid: cmd.Process.Pid, env: []string{"HOME=" + dir}}
+	return ancestor{machine: local.New(), pid: cmd.Process.Pid, env: []string{"HOME=" + dir}}
 }
 
 func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
@@ -47,8 +47,8 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	rig.Must(t, err)
 	opened := store.Absent(dir)
 	opened.UseHome(home)
-	f := finder{&observe.Observer{Store: opened}}
-	command := ancestor{pid: os.Getpid()}
+	f := finder{&observe.Observer{Machine: local.New(), Store: opened}}
+	command := ancestor{machine: local.New(), pid: os.Getpid()}
 	for _, c := range []struct {
 		what  string
 		above [][]string // the nearest first
@@ -70,6 +70,7 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 			line = append(line, claudeLike(t, dir, args...))
 		}
 		found := f.byHand(line, ancestor{})
+		found.at = f.Observer
 		if found == nil {
 			t.Errorf("%s: counts as a person", c.what)
 			continue
@@ -96,7 +97,7 @@ func TestClaudeOfAnotherNameIsNoPerson(t *testing.T) {
 	node.env = append(node.env, claude.ConfigDirVariable+"=conf")
 	_, isClaude := node.claude()
 	rig.Check(t, !isClaude, "a node that no registry has")
-	id, err := proc.Identify(node.pid)
+	id, err := local.New().Identify(node.pid)
 	rig.Must(t, err)
 	rig.Must(t, os.MkdirAll(filepath.Join(dir, "conf", "sessions"), 0o700))
 	entry := fmt.Sprintf(`{"pid":%d,"sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11","cwd":%q,"procStart":"%d"}`, id.PID, dir, id.StartTicks)
@@ -120,7 +121,8 @@ func TestWhoMayBeNamed(t *testing.T) {
 		{"what a claude's tools have left behind", ancestor{env: []string{"CLAUDECODE=1"}}, true},
 		{"a claude", claudeLike(t, t.TempDir()), true},
 	} {
-		got := mayBeNamed([]ancestor{{}, c.above}, mark)
+		c.above.machine = local.New()
+		got := mayBeNamed([]ancestor{{machine: c.above.machine}, c.above}, mark)
 		rig.Check(t, got == c.want, "%s: %t", c.what, got)
 	}
 }
@@ -129,8 +131,8 @@ func TestWhoMayBeNamed(t *testing.T) {
 // tmux server has given it to every pane.
 func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {
 	t.Parallel()
-	f := finder{&observe.Observer{Store: store.Absent(t.TempDir())}}
-	ofTools, plain := ancestor{env: []string{"CLAUDECODE=1"}}, ancestor{}
+	f := finder{&observe.Observer{Machine: local.New(), Store: store.Absent(t.TempDir())}}
+	ofTools, plain := ancestor{machine: f.Machine, env: []string{"CLAUDECODE=1"}}, ancestor{machine: f.Machine}
 	for _, line := range [][]ancestor{{ofTools}, {plain, ofTools}} {
 		found := f.byHand(line, plain)
 		rig.Check(t, found != nil && found.doubt != nil, "%v: %+v", line, found)

@@ -18,7 +18,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/observe"
@@ -52,15 +52,16 @@ type finder struct{ *observe.Observer }
 
 // ancestor is a process above the command, or the command itself.
 type ancestor struct {
-	pid    int
-	env    []string // with which it was started
-	mark   agent.Invocation
-	handle agent.Handle // which it claims to be
+	machine *machine.Machine
+	pid     int
+	env     []string // with which it was started
+	mark    agent.Invocation
+	handle  agent.Handle // which it claims to be
 }
 
-func newAncestor(pid int) ancestor {
-	a := ancestor{pid: pid}
-	a.env, _ = proc.Environ(pid) // another user's cannot be read, and is no agent of ours
+func newAncestor(m *machine.Machine, pid int) ancestor {
+	a := ancestor{machine: m, pid: pid}
+	a.env, _ = m.Environ(pid) // another user's cannot be read, and is no agent of ours
 	a.mark, a.handle = agent.Invocation(a.variable(agent.InvocationVariable)), agent.Handle(a.variable(agent.HandleVariable))
 	return a
 }
@@ -70,10 +71,10 @@ func (a ancestor) variable(name string) string { return agent.Variable(a.env, na
 // lineage is the command and what is above it, up to a tmux server. A server that an agent's
 // shell started gives the agent's mark to every pane, also to a person's, so that a mark which
 // the server has too means nothing.
-func lineage() (line []ancestor, server ancestor) {
-	for _, pid := range proc.Ancestors() {
-		above := newAncestor(pid)
-		if proc.Name(pid) == observe.TmuxServerName {
+func lineage(m *machine.Machine) (line []ancestor, server ancestor) {
+	for _, pid := range m.Ancestors() {
+		above := newAncestor(m, pid)
+		if m.Name(pid) == observe.TmuxServerName {
 			return line, above
 		}
 		line = append(line, above)
@@ -82,7 +83,7 @@ func lineage() (line []ancestor, server ancestor) {
 }
 
 func (f finder) find() (*Caller, error) {
-	line, server := lineage()
+	line, server := lineage(f.Machine)
 	seen := search{line: line, handed: server.mark, at: len(line)}
 	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.pid) }) + 1 // the command itself may be about to become one
 	if launcher > 0 || mayBeNamed(line, seen.handed) {
@@ -97,7 +98,7 @@ func (f finder) find() (*Caller, error) {
 		return f.unidentified(line, server, seen.marked), nil
 	}
 	found := seen.identified
-	found.env = proc.EnvironOf(found.record.Process.Identity)
+	found.env = f.Machine.EnvironOf(found.record.Process.Identity)
 	found.doubt = f.doubt(found)
 	return found, nil
 }
@@ -138,8 +139,8 @@ type search struct {
 func (s *search) look(o *observe.Observer, r *agent.Record) {
 	for i := 1; i < s.at; i++ {
 		pid := s.line[i].pid
-		isClaude := pid == r.Process.PID && proc.IsAlive(r.Process.Identity)
-		isLauncher := pid == r.Process.Launcher.PID && proc.IsAlive(r.Process.LauncherIdentity())
+		isClaude := pid == r.Process.PID && o.Machine.IsAlive(r.Process.Identity)
+		isLauncher := pid == r.Process.Launcher.PID && o.Machine.IsAlive(r.Process.LauncherIdentity())
 		if (isClaude || isLauncher) && o.Marked(r, pid) {
 			s.identified, s.at = &Caller{record: *r, project: o.Store.Project(), identified: true}, i
 		}
@@ -193,7 +194,7 @@ func rootsOf(line []ancestor) []string {
 		if root := a.variable(agent.RootVariable); filepath.IsAbs(root) {
 			roots = append(roots, root)
 		}
-		if cwd, err := proc.Cwd(a.pid); err == nil {
+		if cwd, err := a.machine.Cwd(a.pid); err == nil {
 			if root, err := store.Find(cwd); err == nil {
 				roots = append(roots, root)
 			}
@@ -231,7 +232,7 @@ func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agen
 func (f finder) doubt(c *Caller) error {
 	env := c.env
 	if c.record.Process.Adopted == nil {
-		env = proc.EnvironOf(c.record.Process.LauncherIdentity())
+		env = f.Machine.EnvironOf(c.record.Process.LauncherIdentity())
 	}
 	if err := f.doubtHome(env); err != nil {
 		return err
@@ -265,7 +266,7 @@ func (f finder) doubtHome(env []string) error {
 // what it was started with.
 func (c *Caller) mode() agent.PermissionMode {
 	recorded := c.record.LaunchPermissionMode()
-	cmdline, err := proc.Cmdline(c.record.Process.PID)
+	cmdline, err := c.at.Machine.Cmdline(c.record.Process.PID)
 	if err != nil {
 		return recorded
 	}

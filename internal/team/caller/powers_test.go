@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -25,7 +26,9 @@ func agentWith(change func(*Caller)) *Caller {
 	return c
 }
 
-func in(project string) *observe.Observer { return &observe.Observer{Store: store.Absent(project)} }
+func in(project string) *observe.Observer {
+	return &observe.Observer{Machine: local.New(), Store: store.Absent(project)}
+}
 
 type refusal struct {
 	err  error

@@ -112,7 +112,7 @@ func (d *examination) probe(ctx context.Context) findings {
 	if said.findErr != nil {
 		return found(Note, "claude was not tried: it was not found", "")
 	}
-	seen, err := trial.Claude(ctx, d.scratch, said.program)
+	seen, err := trial.Claude(ctx, d.Machine, d.scratch, said.program)
 	if err != nil {
 		return found(Note, "claude was not tried: "+oneLine(err), "")
 	}

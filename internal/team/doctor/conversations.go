@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 )
 
 func (d *examination) damagedConversations(_ context.Context) findings {
@@ -46,18 +46,18 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 func (d *examination) leftTurns(_ context.Context) (all findings) {
 	claudes, _ := d.claudes() // team.unrecorded says what is wrong
 	for _, one := range claudes {
-		if _, isTurns := proc.Variable(one.PID, agent.TurnVariable); !isTurns {
+		if _, isTurns := d.Machine.Variable(one.PID, agent.TurnVariable); !isTurns {
 			continue
 		}
-		if !isOrphan(proc.AncestorsOf(one.PID), proc.Name) || isBelow(one.PID, filepath.Base(d.Program)) {
+		if !isOrphan(d.Machine.AncestorsOf(one.PID), d.Machine.Name) || isBelow(d.Machine, one.PID, filepath.Base(d.Program)) {
 			continue
 		}
 		next := "the next turn of its conversation ends it"
-		if _, converses := proc.Variable(one.PID, turn.ContextVariable); !converses {
+		if _, converses := d.Machine.Variable(one.PID, turn.ContextVariable); !converses {
 			next = "it observed an agent; the next memory work of its project ends it"
 		}
 		all.add(Note, fmt.Sprintf("the claude of a turn still runs, pid %d, and the process that started it has ended", one.PID),
-			next, hintKill(one.PID, "to end it now: kill %d")...)
+			next, d.hintKill(one.PID, "to end it now: kill %d")...)
 	}
 	return all
 }
@@ -69,6 +69,6 @@ func isOrphan(chain []int, name func(pid int) string) bool {
 }
 
 // isBelow reports whether a process was started by a program of ours that runs still.
-func isBelow(pid int, program string) bool {
-	return slices.ContainsFunc(proc.AncestorsOf(pid)[1:], func(above int) bool { return proc.Program(above) == program })
+func isBelow(m *machine.Machine, pid int, program string) bool {
+	return slices.ContainsFunc(m.AncestorsOf(pid)[1:], func(above int) bool { return m.Program(above) == program })
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -22,7 +23,7 @@ func TestWhoRunsATurn(t *testing.T) {
 	for _, chain := range [][]int{{9, 8, 1}, {9, 8, 7, 1}, {9}} {
 		rig.Check(t, !isOrphan(chain, name), "%v", chain)
 	}
-	rig.Check(t, isBelow(child, filepath.Base(this)), "its parent is this program")
-	rig.Check(t, !isBelow(child, "nbs-worker"), "no program of ours is above it")
-	rig.Check(t, !isBelow(os.Getpid(), filepath.Base(this)), "a process does not run itself")
+	rig.Check(t, isBelow(local.New(), child, filepath.Base(this)), "its parent is this program")
+	rig.Check(t, !isBelow(local.New(), child, "nbs-worker"), "no program of ours is above it")
+	rig.Check(t, !isBelow(local.New(), os.Getpid(), filepath.Base(this)), "a process does not run itself")
 }

@@ -235,7 +235,7 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 	d := &examination{Supervisor: s, Options: how, scratch: scratch}
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
 	d.rows = sync.OnceValues(func() ([]inspect.Row, error) { return d.records(ctx) })
-	d.claudes = sync.OnceValues(runningClaudes)
+	d.claudes = sync.OnceValues(d.runningClaudes)
 	d.configured = sync.OnceValues(func() (tmux.Settings, error) { return tmux.ConfiguredSettings(ctx) })
 	results := make([]findings, len(wanted))
 	var all sync.WaitGroup // most of them wait for a program

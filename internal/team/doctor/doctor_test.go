@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/inspect"
 
@@ -50,7 +50,7 @@ func TestJudgeLogin(t *testing.T) {
 			root[c.linger] = &fstest.MapFile{}
 		}
 		var found Finding
-		if all := judgeLogin(proc.Logins{Root: root}, "the server", c.group, c.user); len(all) > 0 {
+		if all := judgeLogin(logins{root: root}, "the server", c.group, c.user); len(all) > 0 {
 			found = all[0]
 		}
 		rig.Check(t, found.Level == c.level, "%s: %+v", c.name, found)
@@ -91,14 +91,14 @@ func TestLaunchersOfAReplacedVersionAreNamed(t *testing.T) {
 	cmd := exec.Command(program, "600")
 	rig.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	id, err := proc.Identify(cmd.Process.Pid)
+	id, err := local.New().Identify(cmd.Process.Pid)
 	rig.Must(t, err)
 	launched := inspect.Row{Handle: "alpha"}
 	launched.Record.Process = &agent.Process{Identity: id, Launcher: id.Identified}
 	rows := []inspect.Row{launched, {Handle: "adopted"}}
-	all := judgeLaunchers(rows, proc.IsReplaced)
+	all := judgeLaunchers(local.New(), rows)
 	rig.Check(t, len(all) == 0, "while it is there: %+v", all)
 	rig.Must(t, os.Remove(program))
-	all = judgeLaunchers(rows, proc.IsReplaced)
+	all = judgeLaunchers(local.New(), rows)
 	rig.Check(t, len(all) == 1 && all[0].Level == Note && strings.HasSuffix(all[0].What, ": alpha") && strings.HasSuffix(all[0].Fix[0], ": nbs-worker resume alpha --force"), "after an upgrade: %+v", all)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -21,7 +20,7 @@ func (d *examination) forgetfulHere(_ context.Context) findings {
 
 // forgetfulAgents looks into the environment of an agent's process, whoever started it.
 func (d *examination) forgetfulAgents(row inspect.Row) findings {
-	env, _ := proc.Environ(row.Record.Process.PID) // none of one that has just ended
+	env, _ := d.Machine.Environ(row.Record.Process.PID) // none of one that has just ended
 	name := claude.Forgetful(lookup(env))
 	if name == "" {
 		return nil
@@ -53,7 +52,7 @@ func (d *examination) missingNames(_ context.Context) (all findings) {
 func (d *examination) missingFor(row inspect.Row) []string {
 	names := row.Record.EnvNames
 	if row.Status.SamePID {
-		if env, err := proc.Environ(row.Record.Process.PID); err == nil && len(env) > 0 {
+		if env, err := d.Machine.Environ(row.Record.Process.PID); err == nil && len(env) > 0 {
 			names = claude.ProviderNames(&row.Record.Spec, env)
 		}
 	}

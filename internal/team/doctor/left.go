@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 )
 
 // orphanedLeases looks for leases of agents whose holder lives and is no agent's launcher. A lease that names no agent
 // is held for a conversation's turn, or by an observer of the memory.
 func (d *examination) orphanedLeases(_ context.Context) (all findings) {
-	locks, err := proc.Flocks()
+	locks, err := d.Machine.Flocks()
 	if err != nil {
 		return found(Note, "the locks of this machine cannot be listed: "+oneLine(err), "")
 	}
@@ -32,7 +31,7 @@ func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 			continue
 		}
 		all.add(Warning, fmt.Sprintf("process %d holds the lease on the conversation %s, and no record names that process", pid, session),
-			"the conversation cannot be opened until that process ends", hintKill(pid, "to end it, and the claude that it runs: kill %d")...)
+			"the conversation cannot be opened until that process ends", d.hintKill(pid, "to end it, and the claude that it runs: kill %d")...)
 	}
 	return all
 }

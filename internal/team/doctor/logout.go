@@ -6,15 +6,13 @@ import (
 	"os"
 	"os/user"
 	"strings"
-
-	"nbs-worker/internal/platform/proc"
 )
 
 // outlivesLogin looks in which control groups tmux servers run: a login's session may be killed at
 // its end, and the services of a user end with the last login unless the user lingers.
 func (d *examination) outlivesLogin(_ context.Context) (all findings) {
-	logins := proc.Logins{Root: os.DirFS("/")}
-	if !logins.Systemd() {
+	files := logins{root: os.DirFS("/")}
+	if !files.systemd() {
 		return found(Note, "systemd does not run this machine: whether a logout ends agents was not checked", "")
 	}
 	name := ""
@@ -24,22 +22,22 @@ func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 	groups := map[string]string{}
 	for _, client := range d.servers() {
 		if pid, err := client.ServerPID(); err == nil {
-			groups[fmt.Sprintf("the tmux server, pid %d,", pid)] = proc.Cgroup(pid)
+			groups[fmt.Sprintf("the tmux server, pid %d,", pid)] = d.Machine.Cgroup(pid)
 		}
 	}
 	if len(groups) == 0 { // the next agent's server would run in the group of this command
-		groups["a tmux server started from here"] = proc.Cgroup(os.Getpid())
+		groups["a tmux server started from here"] = d.Machine.Cgroup(os.Getpid())
 	}
 	for what, group := range groups {
-		all = append(all, judgeLogin(logins, what, group, name)...)
+		all = append(all, judgeLogin(files, what, group, name)...)
 	}
 	return all
 }
 
 // judgeLogin tells what the end of a login does to a process in a control group.
-func judgeLogin(logins proc.Logins, what, group, name string) findings {
-	kills, known := logins.KillsSessions()
-	lingers := logins.Lingers(name)
+func judgeLogin(files logins, what, group, name string) findings {
+	kills, known := files.killsSessions()
+	lingers := files.lingers(name)
 	inSession := strings.Contains(group, "/session-") && strings.HasSuffix(strings.TrimSuffix(group, "/"), ".scope")
 	linger := "loginctl enable-linger " + name
 	scope := "and start the server in a scope of your own: systemd-run --user --scope tmux start-server \\; set-option -g exit-empty off"

@@ -12,7 +12,6 @@ import (
 	"github.com/shirou/gopsutil/v3/mem"
 
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 )
 
 const (
@@ -62,8 +61,8 @@ func (d *examination) memory(ctx context.Context) findings {
 }
 
 func (d *examination) load(context.Context) findings {
-	load, cores := proc.Load()
-	boot, err := proc.BootTime()
+	load, cores := d.Machine.Load()
+	boot, err := d.Machine.BootTime()
 	if err != nil {
 		return found(Note, "the load of this machine cannot be measured: "+oneLine(err), "")
 	}

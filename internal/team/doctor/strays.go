@@ -10,7 +10,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -25,21 +24,21 @@ type runningClaude struct {
 }
 
 // runningClaudes looks once through all processes of the machine, for all agents.
-func runningClaudes() ([]runningClaude, error) {
-	ids, err := proc.Find("claude", claude.IsClaude)
+func (d *examination) runningClaudes() ([]runningClaude, error) {
+	ids, err := d.Machine.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
 	}
 	var all []runningClaude
 	for _, id := range ids {
-		env, err := proc.Environ(id.PID)
+		env, err := d.Machine.Environ(id.PID)
 		if err != nil {
 			continue // another user's, or gone
 		}
 		variable := lookup(env)
-		cwd, _ := proc.Cwd(id.PID)
+		cwd, _ := d.Machine.Cwd(id.PID)
 		all = append(all, runningClaude{
-			Identity: id, session: sessionOf(id, cwd, variable), cwd: cwd, root: variable(agent.RootVariable),
+			Identity: id, session: d.sessionOf(id, cwd, variable), cwd: cwd, root: variable(agent.RootVariable),
 			handle: agent.Handle(variable(agent.HandleVariable)), invocation: agent.Invocation(variable(agent.InvocationVariable)),
 		})
 	}
@@ -47,13 +46,13 @@ func runningClaudes() ([]runningClaude, error) {
 }
 
 // sessionOf returns the conversation of a claude: from Claude's registry, else from its command line.
-func sessionOf(id agent.Identity, cwd string, variable func(string) string) agent.SessionID {
+func (d *examination) sessionOf(id agent.Identity, cwd string, variable func(string) string) agent.SessionID {
 	if config, err := claude.ConfigUsedBy(cwd, variable); err == nil {
 		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
 			return live.SessionID
 		}
 	}
-	cmdline, err := proc.Cmdline(id.PID)
+	cmdline, err := d.Machine.Cmdline(id.PID)
 	if err != nil {
 		return ""
 	}
@@ -74,34 +73,34 @@ func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 			continue
 		}
 		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", human.Quote(string(one.handle)), one.PID),
-			"no list shows it, and the agent can be started a second time beside it", rescue(one)...)
+			"no list shows it, and the agent can be started a second time beside it", d.rescue(one)...)
 	}
 	return all
 }
 
 // atWork reports whether another command holds the verb lock of an agent.
 func (d *examination) atWork(handle agent.Handle) bool {
-	_, atWork := observe.VerbAtWork(d.Store, handle, filepath.Base(d.Program))
+	_, atWork := observe.VerbAtWork(d.Machine, d.Store, handle, filepath.Base(d.Program))
 	return atWork
 }
 
 // hintKill returns the commands to look at a process and to end it. For a process so young that it may
 // belong to a start that is not recorded yet, it returns only the first.
-func hintKill(pid int, hint string) []string {
+func (d *examination) hintKill(pid int, hint string) []string {
 	fixes := []string{fmt.Sprintf("to look at it: ps -fp %d", pid)}
 	const startsWithin = 10 * time.Second
-	if age, err := proc.Age(pid); err != nil || age < startsWithin {
+	if age, err := d.Machine.Age(pid); err != nil || age < startsWithin {
 		return fixes
 	}
 	return append(fixes, fmt.Sprintf(hint, pid))
 }
 
 // rescue returns the commands to look at a claude without record, and to take up its conversation.
-func rescue(one runningClaude) []string {
+func (d *examination) rescue(one runningClaude) []string {
 	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
-		return hintKill(one.PID, "to end it: kill %d")
+		return d.hintKill(one.PID, "to end it: kill %d")
 	}
-	return append(hintKill(one.PID, "to end it and keep its conversation: kill %d"),
+	return append(d.hintKill(one.PID, "to end it and keep its conversation: kill %d"),
 		fmt.Sprintf("when it has ended, continue its conversation: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
 }
 
@@ -127,10 +126,10 @@ func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
 			if pane.Invocation == "" || known[pane.Invocation] || !strings.HasPrefix(pane.Session, "nbs-") {
 				continue
 			}
-			if cwd, err := proc.Cwd(pane.PID); err != nil || cwd != d.Store.Project() {
+			if cwd, err := d.Machine.Cwd(pane.PID); err != nil || cwd != d.Store.Project() {
 				continue // another project's
 			}
-			if asked, _ := proc.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
+			if asked, _ := d.Machine.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
 				continue // a person has taken the pane over
 			}
 			f := all.add(Warning, fmt.Sprintf("the tmux session %s was created for an agent of this project, and no record names it", human.Quote(pane.Session)),

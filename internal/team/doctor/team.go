@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
@@ -64,7 +64,7 @@ func (d *examination) moved(row inspect.Row) (all findings) {
 	if err != nil {
 		return nil
 	}
-	if id, moved := config.Registry().MovedTo(r, d.Store.Report(r.Handle), observe.HookLead(r)); moved {
+	if id, moved := config.Registry().MovedTo(r, d.Store.Report(r.Handle), observe.HookLead(d.Machine, r)); moved {
 		f := all.add(Warning, fmt.Sprintf("%s is in the conversation %s, and its record names %s", r.Handle, id, r.SessionID),
 			"a resume on another machine, or after a restart of this one, would bring back the recorded conversation", "nbs-worker doctor --fix")
 		f.repair = func(ctx context.Context) (string, error) { return d.followMoved(ctx, row.Handle, id) }
@@ -86,7 +86,7 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 	if err != nil || r.SessionID == id {
 		return "", err // its hook was faster
 	}
-	_, untold, err := observe.MoveTo(ctx, d.Store, &r, id, live.Moved, d.Now())
+	_, untold, err := observe.MoveTo(ctx, d.Machine, d.Store, &r, id, live.Moved, d.Now())
 	if err != nil {
 		return "", err
 	}
@@ -95,13 +95,13 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 
 // replacedLaunchers looks for launchers whose program was replaced by another version, as an upgrade does.
 func (d *examination) replacedLaunchers(_ context.Context) findings {
-	return judgeLaunchers(d.live(), proc.IsReplaced)
+	return judgeLaunchers(d.Machine, d.live())
 }
 
-func judgeLaunchers(live []inspect.Row, isReplaced func(pid int) bool) findings {
+func judgeLaunchers(m *machine.Machine, live []inspect.Row) findings {
 	var old []string
 	for _, row := range live {
-		if p := row.Record.Process; p != nil && p.Launcher.PID != 0 && proc.IsAlive(p.LauncherIdentity()) && isReplaced(p.Launcher.PID) {
+		if p := row.Record.Process; p != nil && p.Launcher.PID != 0 && m.IsAlive(p.LauncherIdentity()) && m.IsReplaced(p.Launcher.PID) {
 			old = append(old, string(row.Handle))
 		}
 	}

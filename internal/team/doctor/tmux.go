@@ -46,7 +46,7 @@ func (d *examination) tmuxTrial(ctx context.Context) findings {
 	if hooks, _ := settings.Enders(); len(hooks) > 0 {
 		return nil // tmux.settings says so; no session of that server would live
 	}
-	if err := trial.Tmux(ctx, client); err != nil {
+	if err := trial.Tmux(ctx, d.Machine, client); err != nil {
 		return unfit("tmux does not work as needed: "+oneLine(err),
 			"nbs-worker would not find an agent's session, or would take another one for it", "try another tmux: "+installTmux)
 	}

@@ -118,7 +118,7 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 		return LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason}
 	})
 	all = append(all, LogSession{SessionID: r.SessionID})
-	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), observe.HookLead(r)); moved {
+	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), observe.HookLead(l.Machine, r)); moved {
 		all[len(all)-1].Reason = live.Moved
 		all = append(all, LogSession{SessionID: id})
 	}

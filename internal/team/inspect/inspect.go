@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
@@ -32,7 +32,7 @@ type View struct {
 	Unkept     error             // why it has not
 	Context    *agent.ContextUse // nil: unknown
 	Cost       *agent.Cost       // nil: unknown
-	Usage      *proc.Usage       // nil: it does not run
+	Usage      *machine.Usage    // nil: it does not run
 	Drift      []observe.Drift
 	Strangers  []observe.Stranger
 	LastError  *LastError // nil: the last turn went well, or there was none
@@ -57,7 +57,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	var strangersErr error
 	view.Strangers, strangersErr = i.VisibleStrangers(r)
 	if view.Status.SamePID {
-		view.Usage = usageOf(r.Process)
+		view.Usage = i.usageOf(r.Process)
 		view.Drift, _ = i.DriftOf(r) // a process that ends during the comparison has none
 	}
 	transcriptErr := i.AddTranscript(&view)
@@ -69,11 +69,11 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 }
 
 // usageOf is what a start's processes use of the machine; nil when it does not run.
-func usageOf(p *agent.Process) *proc.Usage {
-	if p == nil || !proc.IsAlive(p.Identity) {
+func (i *Inspector) usageOf(p *agent.Process) *machine.Usage {
+	if p == nil || !i.Machine.IsAlive(p.Identity) {
 		return nil
 	}
-	return new(proc.UsageOf(p.PID))
+	return new(i.Machine.UsageOf(p.PID))
 }
 
 // AddTranscript adds what the transcript says to a look: how full the conversation is, its cost.
@@ -130,7 +130,7 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 
 // Whereabouts says where an agent runs that has no pane of ours.
 func (i *Inspector) Whereabouts(r *agent.Record) string {
-	if terminal := proc.Terminal(r.Process.PID); terminal != "" {
+	if terminal := i.Machine.Terminal(r.Process.PID); terminal != "" {
 		return "it runs in the terminal " + terminal
 	}
 	return fmt.Sprintf("it runs as pid %d, without a terminal", r.Process.PID)

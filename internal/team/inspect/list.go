@@ -5,7 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -19,7 +19,7 @@ type Row struct {
 	Context *agent.ContextUse
 	Cost    *agent.Cost
 
-	Usage *proc.Usage // nil: it was not asked for, or the agent does not run
+	Usage *machine.Usage // nil: it was not asked for, or the agent does not run
 }
 
 // List looks at all agents of the project with one call to each tmux server that they were
@@ -53,10 +53,10 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 
 // Measure adds what the processes of live agents use of the machine. It takes a good part of a
 // millisecond for each agent.
-func Measure(rows []Row) {
+func (i *Inspector) Measure(rows []Row) {
 	for n := range rows {
 		if rows[n].Status.SamePID {
-			usage := proc.UsageOf(rows[n].Record.Process.PID)
+			usage := i.Machine.UsageOf(rows[n].Record.Process.PID)
 			rows[n].Usage = &usage
 		}
 	}

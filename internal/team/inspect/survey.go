@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/parallel"
-	"nbs-worker/internal/platform/proc"
 )
 
 // Survey looks at agents closely enough to judge their health: what is known of each, whether it
@@ -39,7 +39,7 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 		i.examine(view)
 		view.Draft = i.draft(ctx, view)
 	})
-	sampleSuspects(ctx, views, patience)
+	i.sampleSuspects(ctx, views, patience)
 	return views
 }
 
@@ -142,10 +142,10 @@ const sampleTime = 2 * time.Second
 
 // sampleSuspects measures for a moment what processes use: those of busy agents that have shown no
 // growth for longer than the patience, and those of agents whose process is stopped.
-func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
+func (i *Inspector) sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
 	type suspect struct {
 		*View
-		before *proc.Usage
+		before *machine.Usage
 		halted bool
 	}
 	now := time.Now()
@@ -155,9 +155,9 @@ func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
 		if view.Growth == nil {
 			continue
 		}
-		halted := proc.Halted(view.Record.Process.Claude().PID)
+		halted := i.Machine.Halted(view.Record.Process.Claude().PID)
 		if halted || view.Status.State == agent.Busy && now.Sub(view.Growth.At) > patience {
-			suspects = append(suspects, suspect{View: view, before: usageOf(view.Record.Process), halted: halted})
+			suspects = append(suspects, suspect{View: view, before: i.usageOf(view.Record.Process), halted: halted})
 		}
 	}
 	if len(suspects) == 0 {
@@ -170,14 +170,14 @@ func sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
 	}
 	over := time.Since(now)
 	for _, s := range suspects {
-		s.Growth.Sample = sampleOf(s.before, usageOf(s.Record.Process), over)
-		s.Growth.Halted = s.Growth.Sample != nil && s.halted && proc.Halted(s.Record.Process.Claude().PID)
+		s.Growth.Sample = sampleOf(s.before, i.usageOf(s.Record.Process), over)
+		s.Growth.Halted = s.Growth.Sample != nil && s.halted && i.Machine.Halted(s.Record.Process.Claude().PID)
 	}
 }
 
 // sampleOf returns what was used between two measurements; nil when the agent has ended, or when less was
 // used at the second one: processes have left the agent, so it has not stood still.
-func sampleOf(before, after *proc.Usage, over time.Duration) *Sample {
+func sampleOf(before, after *machine.Usage, over time.Duration) *Sample {
 	if before == nil || after == nil || after.CPUSeconds < before.CPUSeconds {
 		return nil
 	}

@@ -8,33 +8,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/platform/machine/local"
 
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/keep"
+	"nbs-worker/internal/team/observe"
 )
 
 // Nothing is measured for a start that has no process, has ended, or names one that is not its own: without a
 // process to begin with, the sum would be of the whole machine.
 func TestOnlyAVerifiedProcessIsMeasured(t *testing.T) {
 	t.Parallel()
-	me, err := proc.Identify(os.Getpid())
+	in := &Inspector{Keeper: keep.Keeper{Observer: observe.Observer{Machine: local.New()}}}
+	me, err := in.Machine.Identify(os.Getpid())
 	rig.Must(t, err)
 	another := me
 	another.StartTicks++
 	for what, p := range map[string]*agent.Process{"none": nil, "not there yet": {}, "another one's pid": {Identity: another}} {
-		got := usageOf(p)
+		got := in.usageOf(p)
 		rig.Check(t, got == nil, "%s: %+v", what, got)
 	}
-	got := usageOf(&agent.Process{Identity: me})
+	got := in.usageOf(&agent.Process{Identity: me})
 	rig.Check(t, got != nil && got.Processes >= 1 && got.RSS > 0, "its own: %+v", got)
 }
 
 // An agent that has ended, or whose processes have left it, was not idle: nothing is said of what it used.
 func TestSampleIsOfAnAgentThatStayed(t *testing.T) {
 	t.Parallel()
-	used := func(seconds float64) *proc.Usage { return &proc.Usage{CPUSeconds: seconds} }
+	used := func(seconds float64) *machine.Usage { return &machine.Usage{CPUSeconds: seconds} }
 	for what, c := range map[string]struct {
-		before, after *proc.Usage
+		before, after *machine.Usage
 		want          *Sample
 	}{
 		"nothing used":             {used(3), used(3), &Sample{Over: time.Second}},

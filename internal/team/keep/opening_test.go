@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/observe"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -30,7 +31,7 @@ func TestOpeningBesideAClosedFolder(t *testing.T) {
 	rig.Must(t, err)
 	closed, own := filepath.Join(dir, "projects", "-closed"), filepath.Join(dir, "projects", "-own")
 	rig.Must(t, os.MkdirAll(closed, 0o700))
-	k := &Keeper{Observer: observe.Observer{Store: opened, Now: time.Now}}
+	k := &Keeper{Observer: observe.Observer{Machine: local.New(), Store: opened, Now: time.Now}}
 	seen := func(folder string) *agent.Record {
 		id := agent.NewSessionID()
 		path := filepath.Join(folder, string(id)+".jsonl")

@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/observe"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -49,7 +50,7 @@ func TestRetention(t *testing.T) {
 			rig.Must(t, os.Remove(path))
 		}
 	}
-	k := &Keeper{Observer: observe.Observer{Store: opened, Now: func() time.Time { return now }}}
+	k := &Keeper{Observer: observe.Observer{Machine: local.New(), Store: opened, Now: func() time.Time { return now }}}
 	want := map[agent.Handle]archive.Freshness{"gone": archive.OnlyCopy, "kept": archive.Linked, "old": archive.NotKept, "unspoken": archive.NotKept}
 	for handle := range ids {
 		r, err := opened.Load(handle)

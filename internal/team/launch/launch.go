@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
@@ -49,7 +49,7 @@ func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duratio
 // AwaitTurn waits until fewer than [turns.AtOnce] agents are being started on this machine.
 // Errors: Interrupted.
 func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
-	release, err = s.Store.Turns().Await(interrupt, proc.Halted, func() {
+	release, err = s.Store.Turns().Await(interrupt, s.Machine.Halted, func() {
 		if p.progress != nil {
 			p.progress(fmt.Sprintf("waiting for its turn: %s at a time on this machine", human.Count(turns.AtOnce(), "start")))
 		}
@@ -109,9 +109,9 @@ func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.R
 		}
 		return nil
 	})
-	observe.Wake(&r) // the launcher opens the registry entry, which exists now
+	observe.Wake(s.Machine, &r) // the launcher opens the registry entry, which exists now
 	if err != nil {
-		return r, RunsUnnoted(&r, "the last update of its record", err)
+		return r, RunsUnnoted(s.Machine, &r, "the last update of its record", err)
 	}
 	return noted, nil
 }
@@ -123,8 +123,8 @@ func (e *UnnotedError) Unwrap() error { return e.error }
 
 // RunsUnnoted returns the error for an agent that runs although part of its start could not be recorded. It drops the
 // hints of the cause: they suggest to repeat the command, which would be refused.
-func RunsUnnoted(r *agent.Record, what string, cause error) error {
-	if proc.IsGone(r.Process.Identity) {
+func RunsUnnoted(m *machine.Machine, r *agent.Record, what string, cause error) error {
+	if m.IsGone(r.Process.Identity) {
 		return cause
 	}
 	return &UnnotedError{fail.Errorf(fail.KindOf(cause), "the agent runs, pid %d, but %s failed: %s", r.PID, what, cause.Error()).

@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/trust"
-	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/observe/health"
 )
 
@@ -39,9 +38,9 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on desti
 		err = cmp.Or(endedByHook(ctx, on.Client), err)
 	}
 	if err != nil {
-		return name, health.Diagnose(on.Client, r.Handle, err)
+		return name, health.Diagnose(s.Machine, on.Client, r.Handle, err)
 	}
-	if left, there := observe.PaneOf(on.panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
+	if left, there := s.PaneOf(on.panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
 		err = on.KillPane(ctx, left)
 	}
 	return name, err

@@ -14,7 +14,6 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/observe/health"
 )
@@ -122,7 +121,7 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 		return false, w.checkLauncher(ctx)
 	case w.wait == 0:
 		return true, nil
-	case proc.IsGone(record.Process.Identity) && proc.IsGone(record.Process.LauncherIdentity()):
+	case w.Machine.IsGone(record.Process.Identity) && w.Machine.IsGone(record.Process.LauncherIdentity()):
 		return false, w.vanished(ctx)
 	}
 	if entry, err := w.Registered(&record); err == nil && entry.Status != "" {
@@ -249,7 +248,7 @@ func (w *starting) vanished(ctx context.Context) error {
 // checkLauncher detects a launcher or a tmux session that ended before claude ran.
 func (w *starting) checkLauncher(ctx context.Context) error {
 	if w.record.Process.Launcher.PID != 0 {
-		if proc.IsGone(w.record.Process.LauncherIdentity()) {
+		if w.Machine.IsGone(w.record.Process.LauncherIdentity()) {
 			return w.vanished(ctx)
 		}
 		return nil
@@ -262,7 +261,7 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 	if err != nil {
 		return health.InVain(err)
 	}
-	if _, there := observe.PaneOf(panes, w.record.Process); !there {
+	if _, there := w.PaneOf(panes, w.record.Process); !there {
 		return w.vanished(ctx)
 	}
 	return nil
@@ -303,11 +302,11 @@ func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 // verify checks that what runs is what was recorded, and that no other claude has the conversation open. No other
 // claude can have it if its id was created for this start. Errors: [WrongError].
 func (s Starter) verify(ctx context.Context, r agent.Record, minted bool) error {
-	if r.Process.Tmux != nil && proc.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed, so it is leaving
-		proc.WaitGone(ctx, r.Process.Identity, startLimit)
+	if r.Process.Tmux != nil && s.Machine.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed, so it is leaving
+		s.Machine.WaitGone(ctx, r.Process.Identity, startLimit)
 	}
 	drift, err := s.DriftOf(&r)
-	if proc.IsGone(r.Process.Identity) {
+	if s.Machine.IsGone(r.Process.Identity) {
 		return s.leftMeanwhile(ctx, r.Handle)
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -75,7 +76,7 @@ func startingIn(t *testing.T, dir string) *starting {
 	t.Helper()
 	config, err := claude.ConfigAt(dir)
 	rig.Must(t, err)
-	s := Starter{&keep.Keeper{Observer: observe.Observer{Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}}
+	s := Starter{&keep.Keeper{Observer: observe.Observer{Machine: local.New(), Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}}
 	return &starting{
 		Starter: s, record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID()}},
 		plan: Plan{Prompt: "hello", config: config, transcriptSize: 1 << 20},

@@ -5,7 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/observe/health"
 )
@@ -23,8 +23,8 @@ type destination struct {
 
 // checkRoom returns an error if one more session would bring the server with this pid near its limit of open files:
 // at the limit its agents cannot be reached.
-func checkRoom(pid int) error {
-	files, err := proc.FilesOf(pid)
+func checkRoom(m *machine.Machine, pid int) error {
+	files, err := m.FilesOf(pid)
 	if err != nil || files.Open+spare(files.Soft) < files.Soft {
 		return nil //nolint:nilerr // another user's server, perhaps; tmux itself decides
 	}
@@ -47,11 +47,11 @@ func (s Starter) target(ctx context.Context, r *agent.Record) (on destination, e
 	}
 	if r.Process != nil { // if nil, it was never started, and there is no pane to end
 		if on.panes, err = on.Panes(ctx); err != nil {
-			return on, health.Diagnose(on.Client, r.Handle, err)
+			return on, health.Diagnose(s.Machine, on.Client, r.Handle, err)
 		}
 	}
 	if on.pid, err = on.ServerPID(); err != nil {
 		return on, nil //nolint:nilerr // the one that will come up has room
 	}
-	return on, checkRoom(on.pid)
+	return on, checkRoom(s.Machine, on.pid)
 }

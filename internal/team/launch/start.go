@@ -12,7 +12,6 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/keep"
@@ -291,7 +290,7 @@ func (s Starter) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
 
 // Claimed returns the record of a plan, with a start that is about to happen.
 func (s Starter) Claimed(p Plan) (agent.Record, error) {
-	self, err := proc.Self()
+	self, err := s.Machine.Self()
 	if err != nil {
 		return agent.Record{}, err
 	}

@@ -13,7 +13,6 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/launcher"
 )
 
@@ -85,7 +84,7 @@ func (w *starting) unready(ctx context.Context) error {
 			return err.Hint("is it Claude Code at all? %s --version", human.ShellWord(w.plan.Program))
 		}
 	}
-	if load, cores := proc.Load(); load > float64(2*cores) {
+	if load, cores := w.Machine.Load(); load > float64(2*cores) {
 		err = err.Hint("this machine is busy, and starts take long: load %.0f on %s", load, human.Count(cores, "core"))
 	}
 	return err.Hint("to wait for it: nbs-worker wait %s --for ready,waiting --timeout 5m", handle)

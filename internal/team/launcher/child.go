@@ -16,7 +16,7 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
 )
@@ -28,7 +28,7 @@ type child struct {
 	config   claude.Config
 	terminal terminal
 	started  time.Time
-	memory   proc.MemoryWatch
+	memory   machine.MemoryWatch
 	look     func(byClock bool) bool   // called when the record may have moved, or a message may wait; returns whether one waits
 	looks    chan struct{}             // has an element when a look is requested
 	left     chan struct{}             // closed when claude has been waited for
@@ -80,7 +80,7 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 	if err := cmd.Start(); err != nil {
 		return nil, startFailure(err, launch.Claude, cmd.Dir)
 	}
-	c.memory = proc.WatchMemory(c.pid())
+	c.memory = l.Machine.WatchMemory(c.pid())
 	go c.forwardSignals(signals)
 	go c.lookAround()
 	return c, nil

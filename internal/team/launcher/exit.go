@@ -151,7 +151,7 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 		return ""
 	}
 	// A stuck server is not asked: the command that ends the agent is waiting for this launcher.
-	if server, err := client.ServerPID(); err == nil && health.Stuck(server) {
+	if server, err := client.ServerPID(); err == nil && health.Stuck(l.Machine, server) {
 		return ""
 	}
 	screen, err := client.Screen(ctx, l.Pane["TMUX_PANE"])

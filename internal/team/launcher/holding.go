@@ -10,7 +10,6 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
 )
@@ -122,7 +121,7 @@ func (h *holding) moveRecord(ctx context.Context, record *agent.Record) {
 	starting := h.launcher.verbStarts(h.handle)
 	entry, err := h.config.Registry().Entry(record.Process.Claude().PID)
 	if err == nil && !starting {
-		if moved, ok := observe.MoveSeen(ctx, h.launcher.Store, record, entry, report, h.launcher.Now()); ok {
+		if moved, ok := observe.MoveSeen(ctx, h.launcher.Machine, h.launcher.Store, record, entry, report, h.launcher.Now()); ok {
 			*record = moved
 		}
 	}
@@ -148,7 +147,7 @@ func (l *Launcher) verbStarts(handle agent.Handle) bool {
 	if holder, signed := l.Store.VerbHolder(handle); signed && holder.Left {
 		return false
 	}
-	return observe.StartedBy(l.Store, handle, proc.Program(os.Getpid()))
+	return observe.StartedBy(l.Machine, l.Store, handle, l.Machine.Program(os.Getpid()))
 }
 
 // noteDenied journals, once, that another process holds a conversation, and what failed because of that.

@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -24,7 +25,7 @@ func TestHoldingTriesAgainAndTellsItOnce(t *testing.T) {
 	t.Parallel()
 	const next = agent.SessionID("5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
 	s := newProject(t)
-	l := &Launcher{Store: s, Now: time.Now}
+	l := &Launcher{Machine: local.New(), Store: s, Now: time.Now}
 	record := moveAlpha(t, s, alphaID)
 	h, err := l.hold(&record, store.Launch{Invocation: start})
 	rig.Must(t, err)
@@ -60,7 +61,7 @@ func TestHoldingTriesAgainAndTellsItOnce(t *testing.T) {
 func TestHoldingOfANewConversationBesideABrokenFolder(t *testing.T) {
 	t.Parallel()
 	s := newProject(t)
-	l := &Launcher{Store: s, Now: time.Now}
+	l := &Launcher{Machine: local.New(), Store: s, Now: time.Now}
 	record := moveAlpha(t, s, alphaID)
 	config, err := claude.ConfigOf(&record.Spec, nil)
 	rig.Must(t, err)
@@ -84,7 +85,7 @@ func TestHoldingLocksATranscriptThatComesLater(t *testing.T) {
 	t.Parallel()
 	const next = agent.SessionID("5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
 	s := newProject(t)
-	l := &Launcher{Store: s, Now: time.Now}
+	l := &Launcher{Machine: local.New(), Store: s, Now: time.Now}
 	record := moveAlpha(t, s, alphaID)
 	h, err := l.hold(&record, store.Launch{Invocation: start})
 	rig.Must(t, err)

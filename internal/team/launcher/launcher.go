@@ -22,7 +22,7 @@
 //   - A start that the launcher makes itself is like any other: it has its own invocation, follows the rules of a
 //     verb's start under the agent's verb lock, and is proved.
 //
-// The package imports store, claude, tmux, proc and observe. Supervisor, doctor and cli import it, and it must not
+// The package imports store, claude, tmux, machine and observe. Supervisor, doctor and cli import it, and it must not
 // import them.
 package launcher
 
@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/team/restart"
@@ -43,7 +44,8 @@ import (
 
 // Launcher leads one agent.
 type Launcher struct {
-	Store *store.Store
+	Store   *store.Store
+	Machine *machine.Machine
 	// Pane is the environment of the terminal in which the launcher runs.
 	Pane    map[string]string
 	Program string // path of nbs-worker, to which claude reports; "" for the one on the PATH

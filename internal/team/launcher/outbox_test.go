@@ -10,7 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
@@ -23,7 +23,7 @@ func TestDelivererIsRunOnceAnOccasion(t *testing.T) {
 	calls := filepath.Join(t.TempDir(), "calls")
 	program := filepath.Join(t.TempDir(), "nbs-worker")
 	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$* $MARK $NBS_HANDLE\" >>"+calls+"\n"), 0o700))
-	l := &Launcher{Store: s, Program: program, Now: time.Now}
+	l := &Launcher{Machine: local.New(), Store: s, Program: program, Now: time.Now}
 	config, err := claude.ConfigAt(t.TempDir())
 	rig.Must(t, err)
 	waits := l.outboxFor("alpha", store.Launch{Env: []string{"MARK=of-the-caller", "NBS_HANDLE=caller"}}, config.Registry())
@@ -62,7 +62,7 @@ func TestDelivererIsRunOnceAnOccasion(t *testing.T) {
 	seen(4)
 	byClock = true // while something waits, it is looked at by the clock
 	seen(5)
-	id, err := proc.Self()
+	id, err := local.New().Self()
 	rig.Must(t, err)
 	_, err = s.Update(t.Context(), "alpha", func(r *agent.Record) error { r.Process.Identity = id; return nil })
 	rig.Must(t, err)

@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -54,7 +55,7 @@ func TestRefusalThatCannotBeRecordedIsSaid(t *testing.T) {
 	defer release()
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0)) // for the lock of the record
 	defer cancel()
-	l := &Launcher{Store: s, Now: time.Now}
+	l := &Launcher{Machine: local.New(), Store: s, Now: time.Now}
 	_, err = l.Run(late, "alpha", start)
 	if err == nil || !strings.Contains(err.Error(), "is open already") || !strings.Contains(err.Error(), "alpha.record stayed locked") {
 		t.Errorf("Run = %v; want both causes", err)
@@ -66,7 +67,7 @@ func TestOneCauseOfTwoFailuresIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	l := &Launcher{Store: newProject(t), Now: time.Now}
+	l := &Launcher{Machine: local.New(), Store: newProject(t), Now: time.Now}
 	_, err := l.Run(late, "alpha", start)
 	if err == nil || strings.Count(err.Error(), "alpha.record stayed locked") != 1 || len(fail.HintsOf(err)) != 1 {
 		t.Errorf("Run = %v, hints %q; want the cause once", err, fail.HintsOf(err))
@@ -79,7 +80,7 @@ func TestSupersededStartLeavesNoTrace(t *testing.T) {
 	if _, err := s.Update(t.Context(), "alpha", func(r *agent.Record) error { r.Process.Invocation = later; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	l := &Launcher{Store: s, Now: time.Now}
+	l := &Launcher{Machine: local.New(), Store: s, Now: time.Now}
 	_, err := l.Run(t.Context(), "alpha", start)
 	rig.Check(t, errors.Is(err, agent.ErrSuperseded) && !strings.Contains(err.Error(), "\n"), "Run = %v; want %q once", err, agent.ErrSuperseded)
 	if r, err := s.Load("alpha"); err != nil || len(r.Exits) != 0 {

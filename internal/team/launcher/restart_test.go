@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
@@ -72,7 +73,7 @@ func restarting(t *testing.T, word agent.RestartWord, script string, a *again) *
 	}
 	launchOf(t, s, script)
 	a.t, a.store, a.released = t, s, make(chan struct{}, 9)
-	l := &Launcher{Store: s, Now: time.Now, Restarts: a}
+	l := &Launcher{Machine: local.New(), Store: s, Now: time.Now, Restarts: a}
 	l.testOnlyAfter = func(in time.Duration) <-chan time.Time {
 		if in == provingAtMost {
 			return time.After(0)

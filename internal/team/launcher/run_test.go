@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
@@ -31,7 +32,7 @@ func TestASecondChildFindsNothingOfTheFirst(t *testing.T) { //nolint:paralleltes
 	s := newProject(t)
 	record := moveAlpha(t, s, alphaID)
 	launch := launchOf(t, s, "exec sleep 60")
-	l := &Launcher{Store: s, Now: time.Now}
+	l := &Launcher{Machine: local.New(), Store: s, Now: time.Now}
 	signals := make(chan os.Signal, 16)
 	defer signal.Stop(signals)
 	catch(signals) // the first one starts a goroutine of os/signal

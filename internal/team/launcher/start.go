@@ -13,7 +13,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
 )
@@ -76,7 +75,7 @@ func (l *Launcher) start(ctx context.Context, handle agent.Handle, next *Restart
 // announce writes the launcher's own identity into the record before claude can exist. Errors: [agent.ErrSuperseded]
 // when a later start has taken over the record.
 func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch store.Launch) (agent.Record, error) {
-	self, err := proc.Self()
+	self, err := l.Machine.Self()
 	if err != nil {
 		return agent.Record{}, err
 	}
@@ -106,7 +105,7 @@ func (l *Launcher) place(socket string) *agent.TmuxPlace {
 	pid, _, _ := strings.Cut(rest, ",")
 	place := &agent.TmuxPlace{Socket: socket, Path: path}
 	if place.ServerPID, _ = strconv.Atoi(pid); place.ServerPID > 0 {
-		if id, err := proc.Identify(place.ServerPID); err == nil {
+		if id, err := l.Machine.Identify(place.ServerPID); err == nil {
 			place.ServerStartTicks = id.StartTicks
 		}
 	}
@@ -129,7 +128,7 @@ func (l *Launcher) ours(record *agent.Record, id agent.Invocation) map[string]st
 
 // noteStart writes claude's identity into the record.
 func (l *Launcher) noteStart(ctx context.Context, handle agent.Handle, child *child) error {
-	identity, err := proc.Identify(child.pid())
+	identity, err := l.Machine.Identify(child.pid())
 	if err != nil && !child.ended() {
 		return fmt.Errorf("identify claude: %w", err)
 	}

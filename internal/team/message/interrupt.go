@@ -50,7 +50,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	if err := s.CheckAct(&sight.Record, "interrupt"); err != nil {
 		return done, err
 	}
-	if working, err := isWorking(&sight); !working || err != nil {
+	if working, err := s.isWorking(&sight); !working || err != nil {
 		done.Outcome = WasIdle
 		return done, err
 	}
@@ -68,7 +68,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	r := sight.Record
 	i := interruption{
 		Terminal: terminal,
-		working:  func() (bool, error) { return isWorking(new(s.LookAt(ctx, r))) },
+		working:  func() (bool, error) { return s.isWorking(new(s.LookAt(ctx, r))) },
 		ended: func() (transcript.TurnEnd, error) {
 			now, found, err := s.transcript(&r)
 			if err != nil || !found {
@@ -110,12 +110,12 @@ func (s *Sender) GoOn(ctx context.Context, handle agent.Handle) error {
 
 // isWorking reports whether an agent is in a turn. Errors: those of admits; Conflict for an agent that is being
 // started.
-func isWorking(sight *observe.Sight) (bool, error) {
+func (s *Sender) isWorking(sight *observe.Sight) (bool, error) {
 	if sight.Err == nil && sight.Status.State == agent.Starting {
 		return false, fail.Errorf(fail.Conflict, "the agent is just being started").
 			Hint("nbs-worker wait %s --for idle,waiting", sight.Record.Handle)
 	}
-	return admits(sight)
+	return s.admits(sight)
 }
 
 // How long a working claude takes to end its turn, and then to show its prompt.

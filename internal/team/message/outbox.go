@@ -74,7 +74,7 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.Store.Outbox(r.Handle), e))
 	}
 	if r.Process != nil {
-		observe.Wake(r)
+		observe.Wake(s.Machine, r)
 		if r.Process.Adopted != nil {
 			receipt.Reason += "; it was adopted and has no launcher yet: the next send types it, or the agent's next resume"
 		}

@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -26,7 +27,7 @@ func newSender(t *testing.T) *Sender {
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(t.TempDir())))
-	return &Sender{supervisor.New(observe.Observer{Store: opened, Now: time.Now})}
+	return &Sender{supervisor.New(observe.Observer{Machine: local.New(), Store: opened, Now: time.Now})}
 }
 
 // What becomes of an entry is written down, whatever it is.

@@ -66,7 +66,7 @@ func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.D
 		}
 		if r, err := s.Store.Load(handle); err == nil {
 			if sight := s.LookAt(ctx, r); sight.Status.State == agent.Waiting {
-				_, err := admits(&sight)
+				_, err := s.admits(&sight)
 				return err
 			}
 		}
@@ -108,7 +108,7 @@ func (s *Sender) atWork(ctx context.Context, handle agent.Handle) bool {
 	if err != nil {
 		return false
 	}
-	again, err := admits(new(s.LookAt(ctx, r)))
+	again, err := s.admits(new(s.LookAt(ctx, r)))
 	return again && err == nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/observe"
@@ -94,7 +93,7 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 		return "", false, err
 	}
 	defer unlock()
-	if again, err = admits(&sight); err != nil {
+	if again, err = s.admits(&sight); err != nil {
 		return "", false, err
 	}
 	if l.entry == nil && l.proof == nil {
@@ -150,7 +149,7 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 			}
 			return s.sent(began, typed)
 		},
-		alive: func() bool { return !proc.IsGone(began.record.Process.Identity) },
+		alive: func() bool { return !s.Machine.IsGone(began.record.Process.Identity) },
 		atWork: func() bool {
 			entry, err := s.Registered(&began.record)
 			return err == nil && entry.Status == live.StatusBusy
@@ -236,7 +235,7 @@ func (l *letter) pointer(path string) string {
 
 // admits reports whether the text can be typed now or after the present turn. Errors: Held; Conflict if the agent
 // does not run; the error that kept the look from being complete.
-func admits(sight *observe.Sight) (again bool, err error) {
+func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 	switch state := sight.Status.State; {
 	case sight.Err != nil:
 		return false, sight.Err
@@ -251,7 +250,7 @@ func admits(sight *observe.Sight) (again bool, err error) {
 	case state != agent.Idle && state != agent.TurnFailed:
 		return false, fail.Errorf(fail.Held, "what it does is not known: %s", sight.Status.Word()).
 			Hint("nbs-worker session %s", sight.Record.Handle)
-	case proc.Halted(sight.Record.Process.Claude().PID):
+	case s.Machine.Halted(sight.Record.Process.Claude().PID):
 		return false, fail.Errorf(fail.Held, "its process is stopped by a signal, and reads no keys").
 			Hint("to have it go on: kill -CONT %d", sight.Record.Process.Claude().PID)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 )
@@ -22,6 +23,6 @@ func TestWhoIsAtWork(t *testing.T) {
 		rig.Must(t, os.Link(cmd.Path, copied))
 		cmd.Path = copied
 		rig.StartChild(t, cmd).Said()
-		rig.Equal(t, StartedBy(opened, "alpha", "nbs-worker"), works, "a resume by %s", program)
+		rig.Equal(t, StartedBy(local.New(), opened, "alpha", "nbs-worker"), works, "a resume by %s", program)
 	}
 }

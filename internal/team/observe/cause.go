@@ -6,7 +6,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/platform/proc"
 )
 
 // Death is the evidence about the end of a start. Much of it changes later: a tmux server
@@ -18,12 +17,12 @@ type Death struct {
 	EntryLeft  bool // Claude's registry entry is there still: it was killed
 }
 
-func deathOf(r *agent.Record) Death {
+func (o *Observer) deathOf(r *agent.Record) Death {
 	p := r.Process
 	// Its terminals are hung up before a server that was killed is gone.
-	d := Death{Rebooted: proc.Rebooted(p.Identity), ServerGone: p.Tmux != nil && p.Tmux.ServerPID != 0 && proc.HasEnded(p.ServerIdentity())}
+	d := Death{Rebooted: o.Machine.Rebooted(p.Identity), ServerGone: p.Tmux != nil && p.Tmux.ServerPID != 0 && o.Machine.HasEnded(p.ServerIdentity())}
 	if d.Rebooted {
-		d.Boot, _ = proc.BootTime() // zero when unknown: then no end counts as near it
+		d.Boot, _ = o.Machine.BootTime() // zero when unknown: then no end counts as near it
 	}
 	if config, err := claude.ConfigAt(r.ConfigDir); err == nil && p.Adopted != nil {
 		entry, err := config.Registry().Entry(p.PID)

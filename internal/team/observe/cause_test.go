@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -14,8 +14,9 @@ import (
 // its start; the server that is there is this process.
 func TestCauses(t *testing.T) {
 	t.Parallel()
-	self, selfErr := proc.Self()
-	boot, bootErr := proc.BootTime()
+	o := &Observer{Machine: local.New()}
+	self, selfErr := o.Machine.Self()
+	boot, bootErr := o.Machine.BootTime()
 	if selfErr != nil || bootErr != nil {
 		t.Fatal(selfErr, bootErr)
 	}
@@ -69,7 +70,7 @@ func TestCauses(t *testing.T) {
 			c.exit.Invocation = id
 			r.AddExit(*c.exit)
 		}
-		cause, detail := deathOf(&r).Why(&r)
+		cause, detail := o.deathOf(&r).Why(&r)
 		rig.Check(t, cause == c.cause && detail == c.detail, "%s: %s (%s); want %s (%s)", name, cause, detail, c.cause, c.detail)
 	}
 }

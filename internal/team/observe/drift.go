@@ -6,7 +6,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/platform/proc"
 )
 
 // Drift is one difference between a record and the process that runs.
@@ -33,7 +32,7 @@ func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
 			compare("cwd", RealPath(r.LaunchCwd()), in)
 		}
 	}
-	cmdline, err := proc.Cmdline(r.Process.PID)
+	cmdline, err := o.Machine.Cmdline(r.Process.PID)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +46,7 @@ func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
 	if r.Process.Adopted != nil {
 		return found, nil // it has no invocation of ours
 	}
-	invocation, _ := proc.Variable(r.Process.PID, agent.InvocationVariable)
+	invocation, _ := o.Machine.Variable(r.Process.PID, agent.InvocationVariable)
 	if invocation == "" && !o.Marked(r, r.Process.PID) {
 		invocation = "none"
 	}

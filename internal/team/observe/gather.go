@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 )
 
@@ -28,7 +28,7 @@ func (l *round) gather(ctx context.Context, a *subject) {
 	for range rereads {
 		a.evidence = l.evidenceOf(ctx, &a.record)
 		a.evidence.Pane = pane
-		if a.evidence.Claude == proc.Alive && !a.evidence.leaving() || a.record.Process == nil {
+		if a.evidence.Claude == machine.Alive && !a.evidence.leaving() || a.record.Process == nil {
 			break
 		}
 		l.awaitEnd(ctx, a)
@@ -55,9 +55,9 @@ func (l *round) awaitEnd(ctx context.Context, a *subject) {
 		return
 	}
 	if a.evidence.leaving() {
-		proc.WaitGone(ctx, p.Identity, time.Until(l.deadline))
+		l.Machine.WaitGone(ctx, p.Identity, time.Until(l.deadline))
 	}
-	if proc.IsGone(p.Identity) {
+	if l.Machine.IsGone(p.Identity) {
 		l.awaitNoted(ctx, &a.record, l.deadline)
 	}
 }
@@ -70,22 +70,22 @@ func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 		return e
 	}
 	e.Report = l.reportOf(r)
-	e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity)
-	if e.Claude == proc.Alive {
+	e.Claude, e.Ending, e.ClaudeErr = l.Machine.CheckEnding(r.Process.Identity)
+	if e.Claude == machine.Alive {
 		if entry, err := l.Registered(r); err == nil {
 			e.Entry = &entry
 			l.followSeen(ctx, r, &e)
 		} else {
-			e.Claude, e.Ending, e.ClaudeErr = proc.CheckEnding(r.Process.Identity) // a claude that is ending leaves the registry first
+			e.Claude, e.Ending, e.ClaudeErr = l.Machine.CheckEnding(r.Process.Identity) // a claude that is ending leaves the registry first
 		}
 	}
-	if e.Claude == proc.Alive {
+	if e.Claude == machine.Alive {
 		e.Failure, e.TurnDone = l.outcomeOf(r, &e)
 		return e
 	}
-	e.LauncherLives = proc.IsAlive(r.Process.LauncherIdentity())
+	e.LauncherLives = l.Machine.IsAlive(r.Process.LauncherIdentity())
 	e.BeingStarted = l.BeingStarted(r)
-	e.Death = deathOf(r)
+	e.Death = l.deathOf(r)
 	if r.BacksOff() {
 		pause, err := l.Store.Watching().Paused()
 		e.Paused = pause != nil || err != nil
@@ -158,7 +158,7 @@ func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 	if err != nil {
 		return agent.Identified{}, false
 	}
-	below, _ := proc.Descendants(r.Process.PID) // what cannot be listed is not found
+	below, _ := o.Machine.Descendants(r.Process.PID) // what cannot be listed is not found
 	for _, id := range below {
 		entry, err := config.Registry().Entry(id.PID)
 		if err == nil && entry.StartTicks == id.StartTicks && entry.SessionID == r.SessionID {
@@ -171,32 +171,32 @@ func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 // BeingStarted reports whether another command is about to bring the agent up: it has written
 // the start down, and tmux does not have its session yet.
 func (o *Observer) BeingStarted(r *agent.Record) bool {
-	return StartedBy(o.Store, r.Handle, filepath.Base(o.Program))
+	return StartedBy(o.Machine, o.Store, r.Handle, filepath.Base(o.Program))
 }
 
 // StartedBy is [Observer.BeingStarted] for a program of that name.
-func StartedBy(opened *store.Store, handle agent.Handle, program string) bool {
-	holder, held := VerbAtWork(opened, handle, program)
+func StartedBy(m *machine.Machine, opened *store.Store, handle agent.Handle, program string) bool {
+	holder, held := VerbAtWork(m, opened, handle, program)
 	return held && slices.Contains([]string{"spawn", "resume", "restart"}, holder.Verb)
 }
 
 // VerbAtWork returns the other process that holds the agent's verb lock. A killed holder leaves its signature in the
 // lock, and its pid may become that of a launcher, which has no verb lock open.
-func VerbAtWork(opened *store.Store, handle agent.Handle, program string) (store.Holder, bool) {
+func VerbAtWork(m *machine.Machine, opened *store.Store, handle agent.Handle, program string) (store.Holder, bool) {
 	holder, signed := opened.VerbHolder(handle)
-	if !signed || holder.PID == os.Getpid() || proc.Program(holder.PID) != program {
+	if !signed || holder.PID == os.Getpid() || m.Program(holder.PID) != program {
 		return holder, false
 	}
-	holds, err := proc.Opened(holder.PID, opened.VerbLock(handle))
+	holds, err := m.Opened(holder.PID, opened.VerbLock(handle))
 	return holder, holds || err != nil && !errors.Is(err, os.ErrNotExist)
 }
 
 // IsRegistered reports whether a live process has an entry in Claude's registry.
-func IsRegistered(config claude.Config, pid int) bool {
+func IsRegistered(m *machine.Machine, config claude.Config, pid int) bool {
 	live, err := config.Registry().Entry(pid)
 	if err != nil {
 		return false
 	}
-	id, err := proc.Identify(pid)
+	id, err := m.Identify(pid)
 	return err == nil && id.StartTicks == live.StartTicks
 }

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 )
 
 // A judgement believes these sources, in this order:
@@ -38,9 +38,9 @@ const (
 // Evidence is what was seen of an agent at one moment.
 type Evidence struct {
 	Now           time.Time
-	Claude        proc.Liveness // of the recorded process
-	ClaudeErr     error         // why that is not known
-	Ending        bool          // it was killed or is exiting, and is not gone yet
+	Claude        machine.Liveness // of the recorded process
+	ClaudeErr     error            // why that is not known
+	Ending        bool             // it was killed or is exiting, and is not gone yet
 	LauncherLives bool
 	Paused        bool           // the project is paused: nothing starts by itself
 	BeingStarted  bool           // another command is at work to start it
@@ -65,7 +65,7 @@ func judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	if r.Process == nil {
 		return e.unidentified(r), ""
 	}
-	if e.Claude == proc.Alive {
+	if e.Claude == machine.Alive {
 		return e.running(r)
 	}
 	return e.notRunning(r), ""
@@ -73,7 +73,7 @@ func judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 
 // leaving reports whether claude is about to end: it was killed, or a hook has announced its end.
 func (e *Evidence) leaving() bool {
-	return e.Claude == proc.Alive && (e.Ending || e.Entry == nil && e.Report.End != nil)
+	return e.Claude == machine.Alive && (e.Ending || e.Entry == nil && e.Report.End != nil)
 }
 
 // unidentified judges a record of the original tools, whose bare pid proves nothing.
@@ -98,12 +98,12 @@ func (e *Evidence) unidentified(r *agent.Record) agent.Status {
 func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	starting := agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	switch {
-	case e.BeingStarted && e.Claude == proc.Gone: // however the last start ended
+	case e.BeingStarted && e.Claude == machine.Gone: // however the last start ended
 		return starting
 	case r.ExitOf(r.Process.Invocation) != nil: // its own launcher saw it end: that holds wherever it ran
-	case e.Claude == proc.Foreign:
+	case e.Claude == machine.Foreign:
 		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", human.Quote(r.Process.Host))}
-	case e.Claude == proc.Unsure:
+	case e.Claude == machine.Unsure:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: e.ClaudeErr.Error()}
 	case r.Process.PID != 0 && e.LauncherLives:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: "it has just ended; its launcher is writing down how"}
@@ -214,7 +214,7 @@ func (e *Evidence) unreported(r *agent.Record) agent.Status {
 
 // NeedsScreen reports whether a screen may say more than what is known without it.
 func (e *Evidence) NeedsScreen() bool {
-	if e.Claude != proc.Alive || e.Ending {
+	if e.Claude != machine.Alive || e.Ending {
 		return false
 	}
 	status, known := e.registered()

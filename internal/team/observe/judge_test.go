@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/screen"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -83,7 +83,7 @@ func TestJudgeTheLiving(t *testing.T) {
 	t.Parallel()
 	for what, c := range living {
 		r := agent.Record{Started: now.Add(-c.age), Process: &agent.Process{Identity: agent.Identity{Identified: agent.Identified{PID: 9}}}}
-		e := Evidence{Now: now, Claude: proc.Alive, Entry: c.entry, Report: c.report, Screen: c.screen, Failure: c.failure}
+		e := Evidence{Now: now, Claude: machine.Alive, Entry: c.entry, Report: c.report, Screen: c.screen, Failure: c.failure}
 		status, dialog := judge(&r, &e)
 		rig.Equal(t, string(status.State)+" "+status.Source+" "+status.Detail, c.want, "%s", what)
 		rig.Check(t, status.SamePID && status.Running() && status.Uptime == c.age, "%s: it runs, and %+v", what, status)
@@ -106,22 +106,22 @@ func TestJudgeTheAbsent(t *testing.T) {
 		exits    []agent.Exit
 		want     string
 	}{
-		"gone":                             {Evidence{Claude: proc.Gone}, 9, nil, "crashed"},
-		"gone, its exit recorded":          {Evidence{Claude: proc.Gone}, 9, []agent.Exit{exit}, "crashed"},
-		"its launcher writes":              {Evidence{Claude: proc.Gone, LauncherLives: true}, 9, nil, "unknown"},
-		"its launcher has written":         {Evidence{Claude: proc.Gone, LauncherLives: true}, 9, []agent.Exit{exit}, "crashed"},
-		"of another host":                  {Evidence{Claude: proc.Foreign}, 9, nil, "unknown"},
-		"of another host, and written":     {Evidence{Claude: proc.Foreign}, 9, []agent.Exit{exit}, "crashed"},
-		"not to be judged":                 {Evidence{Claude: proc.Unsure, ClaudeErr: errors.New("no /proc")}, 9, nil, "unknown"},
-		"a launcher that has not begun":    {Evidence{Claude: proc.Gone, LauncherLives: true}, 0, nil, "starting"},
-		"a verb is at work":                {Evidence{Claude: proc.Gone, BeingStarted: true, Pane: PaneAbsent}, 0, nil, "starting"},
-		"a verb has ended it":              {Evidence{Claude: proc.Gone, BeingStarted: true}, 9, []agent.Exit{exit}, "starting"},
-		"a pane is there":                  {Evidence{Claude: proc.Gone, Pane: PaneThere}, 0, nil, "starting"},
-		"tmux is silent":                   {Evidence{Claude: proc.Gone, Pane: PaneUnknown}, 0, nil, "unknown"},
-		"tmux is silent, and it ran":       {Evidence{Claude: proc.Gone, Pane: PaneUnknown}, 9, nil, "crashed"},
-		"nothing has come of it":           {Evidence{Claude: proc.Gone, Pane: PaneAbsent}, 0, nil, "never started"},
-		"nothing has come of it, rebooted": {Evidence{Claude: proc.Gone, Pane: PaneAbsent, Death: Death{Rebooted: true}}, 0, nil, "lost: reboot"},
-		"its server went":                  {Evidence{Claude: proc.Gone, Death: Death{ServerGone: true}}, 9, nil, "lost: tmux"},
+		"gone":                             {Evidence{Claude: machine.Gone}, 9, nil, "crashed"},
+		"gone, its exit recorded":          {Evidence{Claude: machine.Gone}, 9, []agent.Exit{exit}, "crashed"},
+		"its launcher writes":              {Evidence{Claude: machine.Gone, LauncherLives: true}, 9, nil, "unknown"},
+		"its launcher has written":         {Evidence{Claude: machine.Gone, LauncherLives: true}, 9, []agent.Exit{exit}, "crashed"},
+		"of another host":                  {Evidence{Claude: machine.Foreign}, 9, nil, "unknown"},
+		"of another host, and written":     {Evidence{Claude: machine.Foreign}, 9, []agent.Exit{exit}, "crashed"},
+		"not to be judged":                 {Evidence{Claude: machine.Unsure, ClaudeErr: errors.New("no /proc")}, 9, nil, "unknown"},
+		"a launcher that has not begun":    {Evidence{Claude: machine.Gone, LauncherLives: true}, 0, nil, "starting"},
+		"a verb is at work":                {Evidence{Claude: machine.Gone, BeingStarted: true, Pane: PaneAbsent}, 0, nil, "starting"},
+		"a verb has ended it":              {Evidence{Claude: machine.Gone, BeingStarted: true}, 9, []agent.Exit{exit}, "starting"},
+		"a pane is there":                  {Evidence{Claude: machine.Gone, Pane: PaneThere}, 0, nil, "starting"},
+		"tmux is silent":                   {Evidence{Claude: machine.Gone, Pane: PaneUnknown}, 0, nil, "unknown"},
+		"tmux is silent, and it ran":       {Evidence{Claude: machine.Gone, Pane: PaneUnknown}, 9, nil, "crashed"},
+		"nothing has come of it":           {Evidence{Claude: machine.Gone, Pane: PaneAbsent}, 0, nil, "never started"},
+		"nothing has come of it, rebooted": {Evidence{Claude: machine.Gone, Pane: PaneAbsent, Death: Death{Rebooted: true}}, 0, nil, "lost: reboot"},
+		"its server went":                  {Evidence{Claude: machine.Gone, Death: Death{ServerGone: true}}, 9, nil, "lost: tmux"},
 	} {
 		r := agent.Record{Exits: c.exits, Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: c.pid}}}}
 		status, _ := judge(&r, &c.evidence)
@@ -155,7 +155,7 @@ func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 			Spec: agent.Spec{Handle: "a"}, Desired: c.desired, Restarts: c.restarts, Exits: []agent.Exit{{Invocation: "i", Code: 1}},
 			Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}},
 		}
-		status, _ := judge(&r, &Evidence{Now: now, Claude: proc.Gone, LauncherLives: c.launcher, Paused: c.paused})
+		status, _ := judge(&r, &Evidence{Now: now, Claude: machine.Gone, LauncherLives: c.launcher, Paused: c.paused})
 		state, detail := status.Words()
 		got := state + ", " + detail
 		rig.Check(t, got == c.want && !status.Running() && status.Down(), "%s: %q; want %q", what, got, c.want)
@@ -167,7 +167,7 @@ func TestJudgeSinceWhenOneIsDead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
 	r := agent.Record{Started: now.Add(-time.Hour), Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}}}
-	e := Evidence{Claude: proc.Gone, Now: now}
+	e := Evidence{Claude: machine.Gone, Now: now}
 	if status, _ := judge(&r, &e); status.Age != nil {
 		t.Errorf("nobody saw the end, and it was %s ago", *status.Age)
 	}

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/parallel"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -22,6 +23,7 @@ type Sight struct {
 	Asked  *agent.Asked  // in the dialog; nil: nothing, or its screen does not show it
 	Report agent.Report  // what its hooks said in this start; empty: nothing
 	Done   bool          // the last turn of this start ended well
+	Model  agent.Model   // that it runs; "": it is not known. The record has the model for the next start
 	// worksIn is where its session is now, if that is another folder than the recorded one; DriftOf says
 	// whether the session has moved there by itself.
 	WorksIn string
@@ -83,16 +85,17 @@ func (o *Observer) look(ctx context.Context, records []agent.Record, closely boo
 	}
 	answers := l.ask(ctx, l.all()) // while processes are looked at
 	l.all().each(func(a *subject) { l.lookAt(ctx, a) })
-	answers().tell(l.all())
+	l.tell(answers(), l.all())
 	// An agent that started or ended between the two is looked for again.
 	unlike := l.all().where(func(a *subject) bool { return !a.isOfOneMoment() })
-	l.ask(ctx, unlike)().tell(unlike)
-	went := unlike.where(func(a *subject) bool { return a.evidence.Claude == proc.Alive && a.evidence.Pane == PaneAbsent })
+	l.tell(l.ask(ctx, unlike)(), unlike)
+	went := unlike.where(func(a *subject) bool { return a.evidence.Claude == machine.Alive && a.evidence.Pane == PaneAbsent })
 	went.each(func(a *subject) { l.lookAt(ctx, a) })
 	l.readScreens(ctx)
 	sights := make([]Sight, len(l.agents))
 	for i := range sights {
 		sights[i] = l.agents[i].sight()
+		sights[i].Model = l.modelOf(&sights[i])
 		if l.Outside {
 			sights[i].Asked = nil
 		}
@@ -134,7 +137,7 @@ func (l *round) lookAt(ctx context.Context, a *subject) {
 
 // isOfOneMoment reports whether the answers of processes and tmux, which were asked side by side, fit together.
 func (a *subject) isOfOneMoment() bool {
-	lives := a.evidence.Claude == proc.Alive
+	lives := a.evidence.Claude == machine.Alive
 	switch a.evidence.Pane {
 	case PaneThere:
 		return lives || a.evidence.LauncherLives
@@ -157,7 +160,7 @@ func (a *subject) sight() Sight {
 		s.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
 		return s
 	}
-	if a.evidence.Claude == proc.Alive {
+	if a.evidence.Claude == machine.Alive {
 		s.WorksIn = worksIn(&a.record, a.evidence.Entry)
 	}
 	s.Status, s.Dialog = judge(&a.record, &a.evidence)
@@ -189,7 +192,7 @@ func (some subjects) each(do func(*subject)) {
 
 // unsaved is why what is said to a live agent is not written down.
 func (l *round) unsaved(a *subject) string {
-	if a.evidence.Claude != proc.Alive {
+	if a.evidence.Claude != machine.Alive {
 		return ""
 	}
 	if why := a.evidence.Screen.Unsaved; why != "" {
@@ -199,4 +202,25 @@ func (l *round) unsaved(a *subject) string {
 		return "the disk of its transcript is full"
 	}
 	return ""
+}
+
+// modelOf is the model that a live agent runs: as Claude's status line named it last, or before that as the command line
+// of the process does.
+func (o *Observer) modelOf(s *Sight) agent.Model {
+	if !s.Status.SamePID {
+		return ""
+	}
+	if gauge := s.Record.GaugeOf(s.Report); gauge != nil && gauge.Model != "" {
+		return gauge.Model
+	}
+	cmdline, err := o.Machine.Cmdline(s.Record.PID)
+	if err != nil {
+		return ""
+	}
+	args, _ := claude.ReadArgs(cmdline)
+	model, err := agent.ParseModel(args.Model)
+	if err != nil {
+		return ""
+	}
+	return model
 }

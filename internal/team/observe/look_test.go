@@ -7,7 +7,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/store"
 
 	"nbs-worker/internal/sim/rig"
@@ -24,9 +25,9 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	if _, err := opened.LockVerb("alpha", "spawn", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	gone, err := proc.Self()
+	gone, err := local.New().Self()
 	rig.Must(t, err)
-	gone.StartTicks, gone.PidfdInode = gone.StartTicks-1, 0 // as that of an earlier process with this pid
+	gone.StartTicks-- // as that of an earlier process with this pid
 	seen := agent.Record{
 		Spec: agent.Spec{
 			Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: opened.Project(),
@@ -39,7 +40,7 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 		return nil
 	})
 	rig.Must(t, err)
-	o := &Observer{Store: opened, Now: time.Now}
+	o := &Observer{Machine: local.New(), Store: opened, Now: time.Now}
 	sight := o.LookAt(t.Context(), seen)
 	status := sight.Status
 	rig.Check(t, status.Cause == agent.Crashed && status.Detail == "signal: killed", "%+v", status)
@@ -52,8 +53,8 @@ func TestLookAtAnAgentThatWentMeanwhile(t *testing.T) {
 	opened := storeWithLive(t, "alpha", os.Getpid())
 	r, err := opened.Load("alpha")
 	rig.Must(t, err)
-	r.Handle, r.Process.StartTicks, r.Process.PidfdInode = "beta", r.Process.StartTicks-1, 0
-	sight := (&Observer{Store: opened, Now: time.Now}).LookAt(t.Context(), r)
+	r.Handle, r.Process.StartTicks = "beta", r.Process.StartTicks-1
+	sight := (&Observer{Machine: local.New(), Store: opened, Now: time.Now}).LookAt(t.Context(), r)
 	rig.Check(t, sight.Lost && sight.Record.Handle == "beta" && fail.KindOf(sight.Err) == fail.NotFound && sight.Status.State == agent.Unknown, "%+v", sight)
 }
 
@@ -66,15 +67,15 @@ func TestAnswersOfTwoMoments(t *testing.T) {
 		evidence Evidence
 		fits     bool
 	}{
-		"runs in its pane":                     {1, true, Evidence{Claude: proc.Alive, Pane: PaneThere}, true},
-		"has ended with its pane":              {1, true, Evidence{Claude: proc.Gone, Pane: PaneAbsent}, true},
-		"its launcher waits in its pane":       {1, true, Evidence{Claude: proc.Gone, LauncherLives: true, Pane: PaneThere}, true},
-		"tmux did not answer":                  {1, true, Evidence{Claude: proc.Alive, Pane: PaneUnknown}, true},
-		"in no tmux":                           {1, false, Evidence{Claude: proc.Alive}, true},
-		"has come since tmux answered":         {1, true, Evidence{Claude: proc.Alive, Pane: PaneAbsent}, false},
-		"has gone since tmux answered":         {1, true, Evidence{Claude: proc.Gone, Pane: PaneThere}, false},
-		"is on its way, and its pane may come": {0, true, Evidence{Claude: proc.Gone, Pane: PaneAbsent}, false},
-		"is in a server that was not asked":    {1, true, Evidence{Claude: proc.Alive}, false},
+		"runs in its pane":                     {1, true, Evidence{Claude: machine.Alive, Pane: PaneThere}, true},
+		"has ended with its pane":              {1, true, Evidence{Claude: machine.Gone, Pane: PaneAbsent}, true},
+		"its launcher waits in its pane":       {1, true, Evidence{Claude: machine.Gone, LauncherLives: true, Pane: PaneThere}, true},
+		"tmux did not answer":                  {1, true, Evidence{Claude: machine.Alive, Pane: PaneUnknown}, true},
+		"in no tmux":                           {1, false, Evidence{Claude: machine.Alive}, true},
+		"has come since tmux answered":         {1, true, Evidence{Claude: machine.Alive, Pane: PaneAbsent}, false},
+		"has gone since tmux answered":         {1, true, Evidence{Claude: machine.Gone, Pane: PaneThere}, false},
+		"is on its way, and its pane may come": {0, true, Evidence{Claude: machine.Gone, Pane: PaneAbsent}, false},
+		"is in a server that was not asked":    {1, true, Evidence{Claude: machine.Alive}, false},
 	} {
 		a := subject{record: agent.Record{PID: c.pid, Process: &agent.Process{}}, evidence: c.evidence}
 		if c.inTmux {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 )
 
@@ -24,20 +23,20 @@ func (o *Observer) Marked(r *agent.Record, pid int) bool {
 	if pid == r.Process.Launcher.PID {
 		return o.runs(pid, r.Handle)
 	}
-	if Carries(r, pid) {
+	if o.Carries(r, pid) {
 		return true
 	}
-	chain := proc.AncestorsOf(pid)
+	chain := o.Machine.AncestorsOf(pid)
 	return len(chain) > 1 && chain[1] == r.Process.Launcher.PID && o.Marked(r, chain[1])
 }
 
 // OfOriginal reports whether a process belongs to the agent from which the record was copied.
 func (o *Observer) OfOriginal(r *agent.Record, pid int) bool {
-	if asked, _ := proc.Variable(pid, agent.LaunchVariable); asked == string(r.Process.Invocation) || o.runs(pid, r.Handle) {
+	if asked, _ := o.Machine.Variable(pid, agent.LaunchVariable); asked == string(r.Process.Invocation) || o.runs(pid, r.Handle) {
 		// A launcher may have the variables of an agent whose shell started the tmux server:
 		// only its command line and its working directory identify it.
-		words, err := proc.Cmdline(pid)
-		cwd, _ := proc.Cwd(pid)
+		words, err := o.Machine.Cmdline(pid)
+		cwd, _ := o.Machine.Cwd(pid)
 		return err == nil && len(words) > 0 && !names(words, r.Handle) || o.IsOriginal(cwd, r.Handle)
 	}
 	return o.OfOtherAgent(r, pid)
@@ -46,8 +45,8 @@ func (o *Observer) OfOriginal(r *agent.Record, pid int) bool {
 // OfOtherAgent reports whether a process was started as an agent of another name, or of another
 // project that has the agent too.
 func (o *Observer) OfOtherAgent(r *agent.Record, pid int) bool {
-	handle, named := proc.Variable(pid, agent.HandleVariable)
-	root, _ := proc.Variable(pid, agent.RootVariable)
+	handle, named := o.Machine.Variable(pid, agent.HandleVariable)
+	root, _ := o.Machine.Variable(pid, agent.RootVariable)
 	return named && !agent.Handle(handle).Same(r.Handle) || o.IsOriginal(root, r.Handle)
 }
 
@@ -58,8 +57,8 @@ func (o *Observer) IsOriginal(folder string, handle agent.Handle) bool {
 
 // Carries reports whether a process has the invocation of the record's start in its
 // environment.
-func Carries(r *agent.Record, pid int) bool {
-	invocation, _ := proc.Variable(pid, agent.InvocationVariable)
+func (o *Observer) Carries(r *agent.Record, pid int) bool {
+	invocation, _ := o.Machine.Variable(pid, agent.InvocationVariable)
 	return invocation == string(r.Process.Invocation)
 }
 
@@ -70,15 +69,15 @@ const Foreground = "foreground"
 // run, or with a spawn in the foreground. A launcher that a person started carries no
 // invocation, because that is minted later.
 func (o *Observer) runs(pid int, handle agent.Handle) bool {
-	words, err := proc.Cmdline(pid)
-	return err == nil && launches(words) && proc.Program(pid) == filepath.Base(o.Program) && names(words, handle)
+	words, err := o.Machine.Cmdline(pid)
+	return err == nil && launches(words) && o.Machine.Program(pid) == filepath.Base(o.Program) && names(words, handle)
 }
 
 // Launches reports whether a process is a launcher, of whichever agent: this program with
 // the verb run, or with a spawn in the foreground.
 func (o *Observer) Launches(pid int) bool {
-	words, err := proc.Cmdline(pid)
-	return err == nil && proc.Program(pid) == filepath.Base(o.Program) && launches(words)
+	words, err := o.Machine.Cmdline(pid)
+	return err == nil && o.Machine.Program(pid) == filepath.Base(o.Program) && launches(words)
 }
 
 // launches reports whether a command line is a launcher's. The word run may also be a verb of runbook or schedule.
@@ -100,13 +99,13 @@ const TmuxServerName = "tmux: server"
 // to all of its panes, and any of them may be a person's.
 func (o *Observer) InForeignTmux(r *agent.Record, pid int) bool {
 	leader := 0 // of the pane
-	for _, ancestor := range proc.AncestorsOf(pid) {
+	for _, ancestor := range o.Machine.AncestorsOf(pid) {
 		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
 			return false
 		}
-		if proc.Name(ancestor) == TmuxServerName {
+		if o.Machine.Name(ancestor) == TmuxServerName {
 			// A launcher that has not written down who it is yet leads our pane all the same.
-			return leader == 0 || !Carries(r, leader) || !o.runs(leader, r.Handle)
+			return leader == 0 || !o.Carries(r, leader) || !o.runs(leader, r.Handle)
 		}
 		leader = ancestor
 	}

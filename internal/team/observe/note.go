@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/journal"
 )
@@ -28,14 +28,14 @@ func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence)
 	if e.Entry.SessionID == r.SessionID || r.Desired != agent.DesiredRunning || o.BeingStarted(r) {
 		return
 	}
-	if now, moved := MoveSeen(ctx, o.Store, r, *e.Entry, e.Report, o.Now()); moved {
+	if now, moved := MoveSeen(ctx, o.Machine, o.Store, r, *e.Entry, e.Report, o.Now()); moved {
 		*r = now
 	}
 }
 
 // MoveSeen moves the record of a live agent to the conversation in its registry entry, with the
 // reason that its hooks gave.
-func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry live.Entry, report agent.Report, at time.Time) (agent.Record, bool) {
+func MoveSeen(ctx context.Context, m *machine.Machine, opened *store.Store, r *agent.Record, entry live.Entry, report agent.Report, at time.Time) (agent.Record, bool) {
 	id, moved := entry.MovedTo(r, report, live.HookLead)
 	if !moved {
 		return *r, false
@@ -44,13 +44,13 @@ func MoveSeen(ctx context.Context, opened *store.Store, r *agent.Record, entry l
 	if said := report.Move; said != nil && report.Invocation == r.Process.Invocation && said.SessionID == id {
 		reason = said.Reason
 	}
-	now, _, err := MoveTo(ctx, opened, r, id, reason, at)
+	now, _, err := MoveTo(ctx, m, opened, r, id, reason, at)
 	return now, err == nil
 }
 
 // MoveTo moves the record of a live agent to another conversation, notes that in the journal and
 // wakes the launcher, whose lease has to follow. untold is why the journal has no note of a move.
-func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (r agent.Record, untold, err error) {
+func MoveTo(ctx context.Context, m *machine.Machine, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (r agent.Record, untold, err error) {
 	if err := opened.CheckSeal(from); fail.KindOf(err) == fail.Held { // its process may be anybody's
 		return *from, nil, err
 	}
@@ -63,15 +63,15 @@ func MoveTo(ctx context.Context, opened *store.Store, from *agent.Record, id age
 		return nil
 	})
 	if err == nil {
-		Wake(&r)
+		Wake(m, &r)
 	}
 	return r, untold, err
 }
 
 // Wake signals an agent's launcher that the record has moved, or that claude is ready.
-func Wake(r *agent.Record) {
-	running, liveness, err := proc.Open(r.Process.LauncherIdentity())
-	if err != nil || liveness != proc.Alive {
+func Wake(m *machine.Machine, r *agent.Record) {
+	running, liveness, err := m.Open(r.Process.LauncherIdentity())
+	if err != nil || liveness != machine.Alive {
 		return
 	}
 	_ = running.Signal(FollowSignal) // a launcher that has just left needs none
@@ -82,7 +82,7 @@ func Wake(r *agent.Record) {
 // the tmux server ends too, or the machine boots again, and that would be taken for the cause.
 func (o *Observer) noteCause(ctx context.Context, a *subject) {
 	e := &a.evidence
-	if a.record.Process == nil || e.Claude != proc.Gone || e.LauncherLives || e.BeingStarted || !e.Death.settles(&a.record, e.Now) {
+	if a.record.Process == nil || e.Claude != machine.Gone || e.LauncherLives || e.BeingStarted || !e.Death.settles(&a.record, e.Now) {
 		return
 	}
 	cause, detail := e.Death.Why(&a.record)
@@ -111,8 +111,8 @@ func (o *Observer) noteCause(ctx context.Context, a *subject) {
 
 // HookLead returns how long the hooks may be ahead of the registry: 0 for a process that has
 // ended, because it writes nothing late.
-func HookLead(r *agent.Record) time.Duration {
-	if r.Process == nil || !proc.IsAlive(r.Process.Identity) {
+func HookLead(m *machine.Machine, r *agent.Record) time.Duration {
+	if r.Process == nil || !m.IsAlive(r.Process.Identity) {
 		return 0
 	}
 	return live.HookLead

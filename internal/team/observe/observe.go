@@ -16,6 +16,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
 )
@@ -23,6 +24,7 @@ import (
 // Observer looks at the agents of one project.
 type Observer struct {
 	Store   *store.Store
+	Machine *machine.Machine
 	Tmux    func(socket string) (*tmux.Client, error)
 	Socket  string   // where sessions are made: name or path; "" for where the agent was, or the default server
 	Env     []string // the caller's environment
@@ -52,6 +54,16 @@ func SameStart(a, b *agent.Process) bool {
 		return a == b
 	}
 	return a.Invocation == b.Invocation
+}
+
+// IsForeign reports whether the process of a record belongs to another host or pid namespace, so that it can be neither
+// watched nor ended from here.
+func (o *Observer) IsForeign(r *agent.Record) bool {
+	if r.Process == nil {
+		return false
+	}
+	liveness, _ := o.Machine.Check(r.Process.Identity)
+	return liveness == machine.Foreign
 }
 
 // CallersConfigDir is where Claude's configuration is for the caller; "" is Claude's

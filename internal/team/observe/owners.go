@@ -6,7 +6,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
 )
@@ -63,7 +62,7 @@ func (o *Observer) AgentsOf(project *store.Store, pid int, startTicks uint64) ([
 		}
 		isClaude := p.PID == pid && p.StartTicks == startTicks
 		isLauncher := p.Launcher.PID == pid && p.Launcher.StartTicks == startTicks
-		if (isClaude || isLauncher) && proc.IsAlive(p.Identity) {
+		if (isClaude || isLauncher) && o.Machine.IsAlive(p.Identity) {
 			named = append(named, one.Handle)
 		}
 	}
@@ -90,9 +89,9 @@ func (o *Observer) OwnerOf(id agent.Identity) (Owner, bool) {
 
 // markedOwner finds the agent whose mark a process bears, where that agent's record agrees.
 func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
-	root, _ := proc.Variable(id.PID, agent.RootVariable)
-	handle, named := proc.Variable(id.PID, agent.HandleVariable)
-	invocation, marked := proc.Variable(id.PID, agent.InvocationVariable)
+	root, _ := o.Machine.Variable(id.PID, agent.RootVariable)
+	handle, named := o.Machine.Variable(id.PID, agent.HandleVariable)
+	invocation, marked := o.Machine.Variable(id.PID, agent.InvocationVariable)
 	if _, err := agent.ParseHandle(handle); root == "" || !named || !marked || err != nil {
 		return Owner{}, false
 	}
@@ -102,7 +101,7 @@ func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
 	}
 	defer project.Close()
 	r, err := project.Load(agent.Handle(handle))
-	if err != nil || r.Process == nil || r.Process.Adopted != nil || string(r.Process.Invocation) != invocation || proc.IsGone(r.Process.Identity) {
+	if err != nil || r.Process == nil || r.Process.Adopted != nil || string(r.Process.Invocation) != invocation || o.Machine.IsGone(r.Process.Identity) {
 		return Owner{}, false
 	}
 	// A tmux server that came up from an agent's shell hands the agent's mark to all its panes.
@@ -113,11 +112,11 @@ func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
 }
 
 // adoptedPane is the user's pane in which an adopted claude runs, as long as it does.
-func adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
-	if p.Adopted.Pane == "" || p.Tmux == nil || !proc.IsAlive(p.Identity) {
+func (o *Observer) adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+	if p.Adopted.Pane == "" || p.Tmux == nil || !o.Machine.IsAlive(p.Identity) {
 		return tmux.Pane{}, false
 	}
-	chain := proc.AncestorsOf(p.PID)
+	chain := o.Machine.AncestorsOf(p.PID)
 	for _, pane := range panes {
 		if pane.ID == p.Adopted.Pane && slices.Contains(chain, pane.PID) {
 			return pane, true

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestCheckUnrecordedDoesNotPassOverADamagedRecord(t *testing.T) {
 	t.Parallel()
 	opened := storeWithLive(t, "zeta", os.Getpid())
-	o := &Observer{Store: opened, Now: time.Now}
+	o := &Observer{Machine: local.New(), Store: opened, Now: time.Now}
 	recorded, err := opened.Load("zeta")
 	rig.Must(t, err)
 	other := agent.Record{Spec: agent.Spec{SessionID: agent.NewSessionID()}}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 )
@@ -14,6 +15,7 @@ import (
 // Before its launcher has come forward, its program must be what tmux was asked to start.
 func TestPaneOfAStart(t *testing.T) {
 	t.Parallel()
+	o := &Observer{Machine: local.New()}
 	program := func(env ...string) int {
 		cmd := exec.Command("cat")
 		cmd.Env = append(os.Environ(), env...)
@@ -40,9 +42,9 @@ func TestPaneOfAStart(t *testing.T) {
 		"on its way, a person's window": {arriving, tmux.Pane{PID: ours, SessionInvocation: "i"}, false},
 	} {
 		p := &agent.Process{Invocation: "i", Launcher: c.launcher}
-		_, there := PaneOf([]tmux.Pane{c.pane}, p)
+		_, there := o.PaneOf([]tmux.Pane{c.pane}, p)
 		rig.Check(t, there == c.there, "%s: it is the agent's: %t", what, there)
 	}
-	_, there := PaneOf([]tmux.Pane{{PID: ours}}, &agent.Process{Launcher: arrived})
+	_, there := o.PaneOf([]tmux.Pane{{PID: ours}}, &agent.Process{Launcher: arrived})
 	rig.Check(t, !there, "a record without a start has a pane")
 }

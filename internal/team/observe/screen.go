@@ -14,13 +14,13 @@ func (o *Observer) Screen(ctx context.Context, r *agent.Record) (tmux.Screen, er
 	if err != nil {
 		return tmux.Screen{}, err
 	}
-	pane, there := PaneOf(panes, r.Process)
+	pane, there := o.PaneOf(panes, r.Process)
 	if !there {
 		return tmux.Screen{}, tmux.ErrNoSession
 	}
 	screens, err := client.Screens(ctx, []string{pane.ID})
 	if err != nil {
-		return tmux.Screen{}, health.Diagnose(client, r.Handle, err)
+		return tmux.Screen{}, health.Diagnose(o.Machine, client, r.Handle, err)
 	}
 	screen, read := screens[pane.ID]
 	if !read || screen.Invocation != pane.Invocation {

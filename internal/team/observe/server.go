@@ -7,7 +7,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/observe/health"
 )
@@ -40,26 +39,26 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record) (client *tmux.
 		return nil, unasked(nil) // an agent may run where there is no tmux
 	case err != nil:
 		return nil, unasked(err)
-	case serverGone(r):
+	case o.serverGone(r):
 		return client, unasked(nil)
 	}
 	answer := client.AskPanes(ctx)
 	return client, func() ([]tmux.Pane, error) {
 		panes, err := answer()
 		if err != nil {
-			return nil, health.Diagnose(client, r.Handle, err)
+			return nil, health.Diagnose(o.Machine, client, r.Handle, err)
 		}
-		if _, there := PaneOf(panes, r.Process); there {
+		if _, there := o.PaneOf(panes, r.Process); there {
 			return panes, nil // and the server need not be woken by one more connection
 		}
-		return panes, checkListening(ctx, client, r)
+		return panes, o.checkListening(ctx, client, r)
 	}
 }
 
 // serverGone reports whether the tmux server of a start has ended. Its panes ended with it, and
 // the path of its socket may be anybody's by now.
-func serverGone(r *agent.Record) bool {
-	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && proc.IsGone(r.Process.ServerIdentity())
+func (o *Observer) serverGone(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && o.Machine.IsGone(r.Process.ServerIdentity())
 }
 
 // UnreachedError is the error of a tmux server that lives, but is not the one that answers at its socket.
@@ -70,8 +69,8 @@ func (e *UnreachedError) Unwrap() error { return e.error }
 // checkListening looks whether a server that lives is the one that has its socket: somebody
 // may have removed the file, and another server have come up in its place. For an agent of
 // which nothing lives any more that does not matter.
-func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
-	if !needsServer(r) {
+func (o *Observer) checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
+	if !o.needsServer(r) {
 		return nil
 	}
 	server := r.Process.ServerIdentity()
@@ -79,8 +78,8 @@ func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) e
 	if err == nil && listening == server.PID {
 		return nil
 	}
-	proc.WaitGone(ctx, server, KillNotice) // one that was killed just now stopped listening first
-	if !proc.IsAlive(server) {
+	o.Machine.WaitGone(ctx, server, KillNotice) // one that was killed just now stopped listening first
+	if !o.Machine.IsAlive(server) {
 		return nil
 	}
 	unreached := fail.Errorf(fail.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server.PID, human.Quote(client.Path())).
@@ -93,22 +92,22 @@ func checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) e
 }
 
 // needsServer reports whether something of the agent lives in its tmux server.
-func needsServer(r *agent.Record) bool {
-	return r.Process != nil && r.Process.Tmux != nil && (!proc.IsGone(r.Process.Identity) || !proc.IsGone(r.Process.LauncherIdentity()))
+func (o *Observer) needsServer(r *agent.Record) bool {
+	return r.Process != nil && r.Process.Tmux != nil && (!o.Machine.IsGone(r.Process.Identity) || !o.Machine.IsGone(r.Process.LauncherIdentity()))
 }
 
 // PaneOf finds the pane of a start: by its mark and the launcher that leads it, never by a
 // name. A pane with the mark but another leader was taken over by a person. The pane of an
 // adopted process is the user's own.
-func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+func (o *Observer) PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p == nil || p.Invocation == "" {
 		return tmux.Pane{}, false
 	}
 	if p.Adopted != nil {
-		return adoptedPane(panes, p)
+		return o.adoptedPane(panes, p)
 	}
 	for i := range panes {
-		if pane := &panes[i]; pane.Invocation == p.Invocation && leads(p, pane) {
+		if pane := &panes[i]; pane.Invocation == p.Invocation && o.leads(p, pane) {
 			return *pane, true
 		}
 	}
@@ -118,17 +117,17 @@ func PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 // leads reports whether a pane that bears the mark of a start is led by its launcher. A launcher
 // that has not recorded itself yet is the process for which tmux made the pane: it has the start
 // in its environment, or is still a fork of the server.
-func leads(p *agent.Process, pane *tmux.Pane) bool {
+func (o *Observer) leads(p *agent.Process, pane *tmux.Pane) bool {
 	if p.Launcher.PID != 0 {
 		return pane.PID == p.Launcher.PID
 	}
-	leader, err := proc.Identify(pane.PID)
-	if err != nil || proc.Name(pane.PID) == TmuxServerName {
+	leader, err := o.Machine.Identify(pane.PID)
+	if err != nil || o.Machine.Name(pane.PID) == TmuxServerName {
 		return true // it has ended already, or has not begun
 	}
-	owner, err := proc.Owner(pane.PID)
-	asked, _ := proc.Variable(pane.PID, agent.LaunchVariable)
-	_, begun := proc.Variable(pane.PID, "TMUX_PANE") // in the middle of its exec it has no variable at all
+	owner, err := o.Machine.Owner(pane.PID)
+	asked, _ := o.Machine.Variable(pane.PID, agent.LaunchVariable)
+	_, begun := o.Machine.Variable(pane.PID, "TMUX_PANE") // in the middle of its exec it has no variable at all
 	others := err == nil && owner != os.Geteuid() || begun && asked != string(p.Invocation)
-	return !others || !proc.IsAlive(leader)
+	return !others || !o.Machine.IsAlive(leader)
 }

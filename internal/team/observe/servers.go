@@ -27,7 +27,7 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	all := answers{}
 	var asking sync.WaitGroup
 	for key, in := range byServer(some) {
-		asked, said := *in.representative(), new(answer)
+		asked, said := *l.representative(in), new(answer)
 		all[key] = said
 		_, answered := l.askPanes(ctx, &asked)
 		asking.Go(func() { said.panes, said.err = answered() })
@@ -39,10 +39,10 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 }
 
 // tell gives agents the answers of the servers of their present starts.
-func (all answers) tell(some subjects) {
+func (l *round) tell(all answers, some subjects) {
 	for key, in := range byServer(some) {
 		if said := all[key]; said != nil { // else it was started anew meanwhile, in another server
-			in.each(func(a *subject) { a.setPane(said.panes, said.err) })
+			in.each(func(a *subject) { l.setPane(a, said.panes, said.err) })
 		}
 	}
 }
@@ -67,18 +67,18 @@ func byServer(some subjects) map[serverKey]subjects {
 }
 
 // representative returns the record with which to ask a server for all: one of an agent that needs it, if any.
-func (some subjects) representative() *agent.Record {
-	at := max(0, slices.IndexFunc(some, func(a *subject) bool { return needsServer(&a.record) }))
+func (o *Observer) representative(some subjects) *agent.Record {
+	at := max(0, slices.IndexFunc(some, func(a *subject) bool { return o.needsServer(&a.record) }))
 	return &some[at].record
 }
 
-func (a *subject) setPane(panes []tmux.Pane, err error) {
+func (o *Observer) setPane(a *subject, panes []tmux.Pane, err error) {
 	a.pane, a.tmuxErr = nil, nil
-	if pane, there := PaneOf(panes, a.record.Process); there {
+	if pane, there := o.PaneOf(panes, a.record.Process); there {
 		a.pane, a.evidence.Pane = &pane, PaneThere
 		return
 	}
-	if _, unreached := errors.AsType[*UnreachedError](err); unreached && !needsServer(&a.record) {
+	if _, unreached := errors.AsType[*UnreachedError](err); unreached && !o.needsServer(&a.record) {
 		err = nil
 	}
 	a.evidence.Pane, a.tmuxErr = PaneAbsent, err

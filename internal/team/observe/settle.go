@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
 )
 
 // settlePatience is how long one half of an agent may take to follow the other: the kernel
@@ -22,12 +21,12 @@ const notedEvery = 10 * time.Millisecond
 // awaitNoted gives the launcher of a claude that has ended the time to write down how. Then the
 // launcher exits, or waits to start claude again.
 func (o *Observer) awaitNoted(ctx context.Context, r *agent.Record, deadline time.Time) {
-	for proc.IsAlive(r.Process.LauncherIdentity()) && time.Now().Before(deadline) && ctx.Err() == nil {
+	for o.Machine.IsAlive(r.Process.LauncherIdentity()) && time.Now().Before(deadline) && ctx.Err() == nil {
 		now, err := o.Store.Load(r.Handle)
 		if err != nil || !SameStart(now.Process, r.Process) || now.BacksOff() {
 			return
 		}
-		proc.WaitGone(ctx, r.Process.LauncherIdentity(), min(notedEvery, time.Until(deadline)))
+		o.Machine.WaitGone(ctx, r.Process.LauncherIdentity(), min(notedEvery, time.Until(deadline)))
 	}
 }
 
@@ -40,21 +39,21 @@ func (o *Observer) Settled(ctx context.Context, handle agent.Handle) (agent.Reco
 	if err != nil || r.Process == nil || r.Process.PID == 0 {
 		return r, err
 	}
-	if !proc.IsGone(r.Process.Identity) {
-		proc.WaitGone(ctx, r.Process.Identity, KillNotice-time.Since(o.Began))
+	if !o.Machine.IsGone(r.Process.Identity) {
+		o.Machine.WaitGone(ctx, r.Process.Identity, KillNotice-time.Since(o.Began))
 	}
-	if _, ending, _ := proc.CheckEnding(r.Process.Identity); ending {
-		proc.WaitGone(ctx, r.Process.Identity, settlePatience)
+	if _, ending, _ := o.Machine.CheckEnding(r.Process.Identity); ending {
+		o.Machine.WaitGone(ctx, r.Process.Identity, settlePatience)
 	}
-	if !proc.IsGone(r.Process.Identity) && serverGone(&r) { // its terminal was hung up, and it leaves by itself
-		proc.WaitGone(ctx, r.Process.Identity, settlePatience-time.Since(o.Began))
+	if !o.Machine.IsGone(r.Process.Identity) && o.serverGone(&r) { // its terminal was hung up, and it leaves by itself
+		o.Machine.WaitGone(ctx, r.Process.Identity, settlePatience-time.Since(o.Began))
 	}
-	claudeGone, launcherGone := proc.IsGone(r.Process.Identity), proc.IsGone(r.Process.LauncherIdentity())
+	claudeGone, launcherGone := o.Machine.IsGone(r.Process.Identity), o.Machine.IsGone(r.Process.LauncherIdentity())
 	switch {
 	case claudeGone && !launcherGone:
 		o.awaitNoted(ctx, &r, time.Now().Add(settlePatience))
 	case launcherGone && !claudeGone && r.Process.Adopted == nil:
-		proc.WaitGone(ctx, r.Process.Identity, settlePatience)
+		o.Machine.WaitGone(ctx, r.Process.Identity, settlePatience)
 	}
 	return o.Store.Load(handle)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 )
@@ -19,11 +19,11 @@ import (
 // of the command together: no wait for one begins when the command is older than that.
 func TestManyAgentsSettleTogether(t *testing.T) {
 	t.Parallel()
-	s := &Observer{Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
+	s := &Observer{Machine: local.New(), Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
 	const agents = 20
 	var first time.Time // when the first agent was settled
 	for i := range agents {
-		if r, err := s.Settled(t.Context(), "alpha"); err != nil || !proc.IsAlive(r.Process.Identity) {
+		if r, err := s.Settled(t.Context(), "alpha"); err != nil || !local.New().IsAlive(r.Process.Identity) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		if i == 0 && time.Since(s.Began) < KillNotice {
@@ -41,8 +41,8 @@ func TestManyAgentsSettleTogether(t *testing.T) {
 func TestAgentThatWasKilledRightBefore(t *testing.T) {
 	t.Parallel()
 	claude := rig.StartChild(t, exec.Command("cat"))
-	s := &Observer{Store: storeWithLive(t, "alpha", claude.Process.Pid), Now: time.Now, Began: time.Now().Add(time.Hour)} // so that the test has time
-	own := pidfds(t, claude.Process.Pid)                                                                                  // the standard library has one, of a child
+	s := &Observer{Machine: local.New(), Store: storeWithLive(t, "alpha", claude.Process.Pid), Now: time.Now, Began: time.Now().Add(time.Hour)} // so that the test has time
+	own := pidfds(t, claude.Process.Pid)                                                                                                        // the standard library has one, of a child
 	settled := make(chan agent.Record, 1)
 	go func() {
 		r, _ := s.Settled(t.Context(), "alpha")
@@ -54,7 +54,7 @@ func TestAgentThatWasKilledRightBefore(t *testing.T) {
 	}
 	_ = claude.Process.Kill()
 	r := <-settled
-	rig.Check(t, r.Process != nil && proc.IsGone(r.Process.Identity), "%+v", r)
+	rig.Check(t, r.Process != nil && local.New().IsGone(r.Process.Identity), "%+v", r)
 }
 
 // pidfds is how many this process has of another.
@@ -80,7 +80,7 @@ func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
 	unlock, err := opened.LockVerb(handle, "spawn", time.Now()) // which makes the folders
 	rig.Must(t, err)
 	unlock()
-	live, err := proc.Identify(pid)
+	live, err := local.New().Identify(pid)
 	rig.Must(t, err)
 	now := time.Now()
 	r := agent.Record{

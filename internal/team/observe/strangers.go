@@ -7,7 +7,6 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
 )
 
 // Stranger is a live claude that has an agent's conversation open and is not the
@@ -27,11 +26,11 @@ func (o *Observer) Strangers(r *agent.Record) ([]Stranger, error) {
 	if err != nil {
 		return nil, err
 	}
-	registered, err := registeredStrangers(r, config)
+	registered, err := o.registeredStrangers(r, config)
 	if err != nil {
 		return nil, err
 	}
-	unregistered, err := unregisteredStrangers(r, config)
+	unregistered, err := o.unregisteredStrangers(r, config)
 	for _, other := range unregistered {
 		if !slices.ContainsFunc(registered, func(s Stranger) bool { return s.PID == other.PID }) {
 			registered = append(registered, other)
@@ -40,15 +39,15 @@ func (o *Observer) Strangers(r *agent.Record) ([]Stranger, error) {
 	return registered, err
 }
 
-func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
+func (o *Observer) registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
 	open, err := config.Registry().OpenOn(r.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	var found []Stranger
 	for _, live := range open {
-		id, err := proc.Identify(live.PID)
-		if err == nil && id.StartTicks == live.StartTicks && !ofThisStart(r, id) && proc.IsOurs(id.PID) {
+		id, err := o.Machine.Identify(live.PID)
+		if err == nil && id.StartTicks == live.StartTicks && !o.ofThisStart(r, id) && o.Machine.IsOurs(id.PID) {
 			found = append(found, Stranger{PID: live.PID, Cwd: live.Cwd})
 		}
 	}
@@ -57,8 +56,8 @@ func registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, err
 
 // unregisteredStrangers returns those that were started on the conversation, and that the
 // registry does not have in another one by now. It looks at every process of the machine.
-func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
-	onIt, err := proc.Find(string(r.SessionID), func(cmdline []string) bool {
+func (o *Observer) unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
+	onIt, err := o.Machine.Find(string(r.SessionID), func(cmdline []string) bool {
 		return claude.RunsOn(cmdline, r.SessionID)
 	})
 	if err != nil {
@@ -67,14 +66,14 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 	var found []Stranger
 	for _, id := range onIt {
 		live, err := config.Registry().Entry(id.PID) // it may have appeared since the registry was listed
-		if err == nil && live.SessionID != r.SessionID || ofThisStart(r, id) {
+		if err == nil && live.SessionID != r.SessionID || o.ofThisStart(r, id) {
 			continue
 		}
-		cwd, err := proc.Cwd(id.PID)
+		cwd, err := o.Machine.Cwd(id.PID)
 		if err != nil {
 			continue // it is ending, and has lost its folder and its mark already; or we may not read it
 		}
-		if cmdline, err := proc.Cmdline(id.PID); err == nil && !claude.RunsOn(cmdline, r.SessionID) {
+		if cmdline, err := o.Machine.Cmdline(id.PID); err == nil && !claude.RunsOn(cmdline, r.SessionID) {
 			continue // a child of the agent, which had its parent's command line until its exec, and no readable mark during that
 		}
 		found = append(found, Stranger{PID: id.PID, Cwd: cwd})
@@ -86,25 +85,25 @@ func unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, e
 // look should cost about one call of tmux, and not grow with the machine: it reads the registry
 // only, and sees a stranger once that has passed its dialogs.
 func (o *Observer) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
-	if r.Process == nil || proc.IsGone(r.Process.Identity) {
+	if r.Process == nil || o.Machine.IsGone(r.Process.Identity) {
 		return o.Strangers(r)
 	}
 	config, err := o.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}
-	return registeredStrangers(r, config)
+	return o.registeredStrangers(r, config)
 }
 
 // ofThisStart reports whether a process is the agent's own, or a wrapper around it. The
 // agent's own may be ending: its environment is gone before the process is.
-func ofThisStart(r *agent.Record, id agent.Identity) bool {
+func (o *Observer) ofThisStart(r *agent.Record, id agent.Identity) bool {
 	if r.Process == nil {
 		return false
 	}
 	recorded := r.Process.Identity
 	recorded.Host = id.Host // the host may have been renamed since
-	return id == recorded || Carries(r, id.PID)
+	return id == recorded || o.Carries(r, id.PID)
 }
 
 // ErrStranger is the refusal to open a conversation that another claude has open; nil when none has.
@@ -114,7 +113,7 @@ func (o *Observer) ErrStranger(r *agent.Record, strangers []Stranger) error {
 	}
 	other := strangers[0]
 	err := fail.Errorf(fail.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, human.Quote(other.Cwd))
-	if id, gone := proc.Identify(other.PID); gone == nil {
+	if id, gone := o.Machine.Identify(other.PID); gone == nil {
 		if named, _ := o.AgentsOf(o.Store, id.PID, id.StartTicks); len(named) > 0 {
 			return err.Hint("it is agent %[1]s: nbs-worker attach %[1]s, and leave the conversation there, or end it: nbs-worker stop %[1]s", named[0])
 		}

@@ -6,15 +6,16 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
 // What ends between two looks is still the agent's own, and who has its pid then is not.
 func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 	t.Parallel()
+	o := &Observer{Machine: local.New()}
 	child := rig.StartChild(t, exec.Command("cat"))
-	id, err := proc.Identify(child.Process.Pid)
+	id, err := o.Machine.Identify(child.Process.Pid)
 	rig.Must(t, err)
 	r := &agent.Record{Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: id}}
 	_ = child.Process.Kill()
@@ -25,7 +26,7 @@ func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 		seen agent.Identity
 		own  bool
 	}{{id, true}, {renamed, true}, {reused, false}, {rebooted, false}} {
-		rig.Equal(t, ofThisStart(r, c.seen), c.own, "%+v: of this start", c.seen)
+		rig.Equal(t, o.ofThisStart(r, c.seen), c.own, "%+v: of this start", c.seen)
 	}
 }
 
@@ -37,14 +38,15 @@ func TestChildrenThatBecomeProgramsAreNoStrangers(t *testing.T) {
 	shell := exec.Command("sh", "-c", "while :; do /bin/true; done", "--session-id", string(r.SessionID))
 	shell.Args[0] = "claude"
 	shell.Env = []string{agent.InvocationVariable + "=" + string(r.Process.Invocation)}
+	o := &Observer{Machine: local.New()}
 	claudes := rig.StartChild(t, shell)
-	id, err := proc.Identify(claudes.Process.Pid)
+	id, err := o.Machine.Identify(claudes.Process.Pid)
 	rig.Must(t, err)
 	r.Process.Identity = id
 	config, err := claude.ConfigAt(t.TempDir())
 	rig.Must(t, err)
 	for range 500 {
-		found, err := unregisteredStrangers(r, config)
+		found, err := o.unregisteredStrangers(r, config)
 		rig.Must(t, err)
 		if len(found) > 0 {
 			t.Fatalf("%+v", found)

@@ -10,13 +10,14 @@ package report
 import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
 )
 
 // Caller is the agent whose claude makes the call, according to its environment.
 type Caller struct {
+	Machine    *machine.Machine
 	Handle     agent.Handle
 	Invocation agent.Invocation
 	Root       string // project root at the start
@@ -69,12 +70,12 @@ func (c Caller) speaksFor(p *agent.Process) bool {
 		return true
 	}
 	entry, err := config.Registry().Entry(p.PID) // readable also within a sandbox that hides the process
-	isClaude, program, others := err == nil && entry.Is(p), proc.Program(p.PID), 0
-	for _, pid := range proc.Ancestors() {
+	isClaude, program, others := err == nil && entry.Is(p), c.Machine.Program(p.PID), 0
+	for _, pid := range c.Machine.Ancestors() {
 		if pid == p.PID || pid == p.Launcher.PID {
 			break
 		}
-		if observe.IsRegistered(config, pid) || isClaude && program != "" && proc.Program(pid) == program {
+		if observe.IsRegistered(c.Machine, config, pid) || isClaude && program != "" && c.Machine.Program(pid) == program {
 			others++
 		}
 	}
@@ -84,11 +85,11 @@ func (c Caller) speaksFor(p *agent.Process) bool {
 // belowAnother reports whether the call comes from below another agent's claude. It reads the environments that the
 // processes above were started with: that of the call itself may have been changed.
 func (c Caller) belowAnother(p *agent.Process) bool {
-	for _, pid := range proc.Ancestors() {
+	for _, pid := range c.Machine.Ancestors() {
 		if pid == p.PID || pid == p.Launcher.PID {
 			return false
 		}
-		if mark, marked := proc.Variable(pid, agent.InvocationVariable); marked && mark != string(c.Invocation) {
+		if mark, marked := c.Machine.Variable(pid, agent.InvocationVariable); marked && mark != string(c.Invocation) {
 			return true
 		}
 	}

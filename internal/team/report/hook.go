@@ -13,7 +13,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/trust"
@@ -93,7 +92,7 @@ func (c Caller) wakeForOutbox(opened *store.Store) error {
 	if !c.started(&r) {
 		return agent.ErrSuperseded
 	}
-	observe.Wake(&r)
+	observe.Wake(c.Machine, &r)
 	return nil
 }
 
@@ -102,7 +101,7 @@ func (c Caller) wakeForOutbox(opened *store.Store) error {
 // start that is not verified yet has not moved: it is in the recorded conversation, or wrong.
 func (c Caller) askToMove(ctx context.Context, opened *store.Store, move *agent.Move) error {
 	r, err := opened.Load(c.Handle)
-	if err != nil || observe.StartedBy(opened, c.Handle, proc.Program(os.Getpid())) {
+	if err != nil || observe.StartedBy(c.Machine, opened, c.Handle, c.Machine.Program(os.Getpid())) {
 		return err
 	}
 	if !c.started(&r) {
@@ -110,7 +109,7 @@ func (c Caller) askToMove(ctx context.Context, opened *store.Store, move *agent.
 	}
 	holder, held := opened.LeaseHolder(move.SessionID)
 	if r.SessionID != move.SessionID || !held || holder.PID != r.Process.Launcher.PID { // the holder of the lease may have left since
-		observe.Wake(&r)
+		observe.Wake(c.Machine, &r)
 	}
 	if r.SessionID != move.SessionID {
 		return nil
@@ -182,7 +181,7 @@ func (c Caller) keepHooked(ctx context.Context, opened *store.Store, hook live.H
 		return nil // no transcript is written yet
 	}
 	if hook.SessionID == r.SessionID && r.TranscriptSeen.IsZero() && c.started(&r) {
-		observe.Wake(&r) // its launcher could not lock a transcript that did not exist yet
+		observe.Wake(c.Machine, &r) // its launcher could not lock a transcript that did not exist yet
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
@@ -39,7 +40,7 @@ func TestReportOfAnEarlierStartAndOfAnEarlierClock(t *testing.T) {
 	t.Parallel()
 	opened := withAlpha(t)
 	says := func(start agent.Invocation, at time.Time, hook string) error {
-		return Caller{Handle: "alpha", Invocation: start}.report(t.Context(), opened, at, func(r *agent.Report) {
+		return Caller{Machine: local.New(), Handle: "alpha", Invocation: start}.report(t.Context(), opened, at, func(r *agent.Report) {
 			if r.Activity == nil || !at.Before(r.Activity.At) { // as hooks that overtake each other
 				r.Activity = &agent.Activity{Hook: hook, At: at}
 			}
@@ -69,7 +70,7 @@ func TestRepeatedLevelIsAsOldAsItsFirst(t *testing.T) {
 	for at, c := range []struct{ percent, cost, since int }{{88, 1, 0}, {88, 1, 0}, {88, 2, 0}, {0, 2, 3}, {0, 2, 3}, {5, 3, 5}} {
 		line, err := ReadStatusLine(strings.NewReader(fmt.Sprintf("{"+window+"}", c.percent, 10*c.percent, c.cost)))
 		rig.Must(t, err)
-		rig.Must(t, line.Report(t.Context(), Caller{Handle: "alpha", Invocation: next}, opened, begun.Add(time.Duration(at)*time.Second)))
+		rig.Must(t, line.Report(t.Context(), Caller{Machine: local.New(), Handle: "alpha", Invocation: next}, opened, begun.Add(time.Duration(at)*time.Second)))
 		gauge := opened.Report("alpha").Gauge
 		want := begun.Add(time.Duration(c.since) * time.Second)
 		rig.Check(t, gauge.Since.Equal(want) && gauge.At.Equal(begun.Add(time.Duration(at)*time.Second)) && *gauge.UsedPercent == c.percent && int(gauge.CostUSD) == c.cost, "call %d: %+v; want it since %s", at, gauge, want)
@@ -102,7 +103,7 @@ func TestTheEndOfATurnIsAnnouncedToTheMemory(t *testing.T) {
 		}))
 		hook, err := ReadHook(strings.NewReader(`{"session_id":"` + string(id) + `",` + c.said + `}`))
 		rig.Must(t, err)
-		rig.Must(t, hook.Report(t.Context(), Caller{Handle: "alpha", Invocation: next}, opened, now))
+		rig.Must(t, hook.Report(t.Context(), Caller{Machine: local.New(), Handle: "alpha", Invocation: next}, opened, now))
 		all, err := opened.Spool().List()
 		rig.Must(t, err)
 		rig.Equal(t, len(all), c.want, "announcements of %s with memory %t", c.said, c.memory)

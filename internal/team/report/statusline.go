@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/launcher"
 )
@@ -49,8 +49,8 @@ func isSameLevel(a, b *agent.Gauge) bool {
 
 // RunUsers runs the status line that the user has configured, which ours replaces, as claude would. Its configuration
 // is found from the record and its claude's environment, not from the call: an agent's shell can make a call too.
-func (l StatusLine) RunUsers(ctx context.Context, r *agent.Record, out io.Writer) {
-	env := proc.EnvironOf(r.Process.Identity)
+func (l StatusLine) RunUsers(ctx context.Context, m *machine.Machine, r *agent.Record, out io.Writer) {
+	env := m.EnvironOf(r.Process.Identity)
 	config, err := claude.ConfigUsedBy(r.LaunchCwd(), func(name string) string { return agent.Variable(env, name) })
 	if env == nil { // its pid is not recorded yet
 		config, err = claude.ConfigOf(&r.Spec, os.Environ())

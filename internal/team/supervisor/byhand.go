@@ -84,7 +84,7 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, e
 		return ready, err
 	}
 	if err := s.Store.PutLaunch(spawn.Handle, s.starter().LaunchOf(plan, plan.Claimed)); err != nil {
-		return ready, withRecordKept(err, plan.Claimed, spawn.Handle)
+		return ready, s.withRecordKept(err, plan.Claimed, spawn.Handle)
 	}
 	return ready, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/launcher"
@@ -51,7 +50,7 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 		if _, err := s.leftAs(over); err != nil {
 			return nil, err
 		}
-		release, err := s.Store.Turns().Await(ctx, proc.Halted, func() {})
+		release, err := s.Store.Turns().Await(ctx, s.Machine.Halted, func() {})
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +129,7 @@ func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claime
 	if err != nil {
 		detail += "; " + err.Error()
 	}
-	if !proc.IsGone(r.Process.Identity) { // if it is gone, its end is recorded
+	if !s.Machine.IsGone(r.Process.Identity) { // if it is gone, its end is recorded
 		_ = s.Note(ctx, "restart", &r, detail)
 	}
 	return nil

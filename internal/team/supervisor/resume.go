@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/store"
 	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/keep"
@@ -140,7 +139,7 @@ func (s *Supervisor) settle(interrupt context.Context, c *resumption, r agent.Re
 		detail += "; " + err.Error()
 	}
 	if untold := s.Note(ctx, "resume", &r, detail); untold != nil {
-		err = cmp.Or(err, launch.RunsUnnoted(&r, "its entry in the journal", untold))
+		err = cmp.Or(err, launch.RunsUnnoted(s.Machine, &r, "its entry in the journal", untold))
 	}
 	return started, err
 }
@@ -166,7 +165,7 @@ func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force
 		}
 		sight, err := s.checkDown(ctx, r, force)
 		p := sight.Record.Process
-		if err == nil || last || p == nil || p.PID == 0 || !proc.IsGone(p.Identity) && !proc.IsGone(p.LauncherIdentity()) {
+		if err == nil || last || p == nil || p.PID == 0 || !s.Machine.IsGone(p.Identity) && !s.Machine.IsGone(p.LauncherIdentity()) {
 			return sight, err
 		}
 	}

@@ -69,7 +69,7 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 		return Changed{}, err
 	}
 	if awaited && !r.AwaitsStart() {
-		observe.Wake(&r)
+		observe.Wake(s.Machine, &r)
 	}
 	changed := Changed{Record: r, Changes: changes, Runs: s.LookAt(ctx, r).Status.Running()}
 	if len(changes) == 0 {

@@ -10,7 +10,6 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/keep"
@@ -76,7 +75,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	}
 	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)
 	if err != nil {
-		return Started{Plan: plan, Restored: restored}, withRecordKept(err, &r, spawn.Handle)
+		return Started{Plan: plan, Restored: restored}, s.withRecordKept(err, &r, spawn.Handle)
 	}
 	started := s.started(ctx, plan, r)
 	started.Restored = restored
@@ -101,14 +100,14 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 	}
 	plan.Claimed = &claimed
 	if err := errors.Join(s.Note(ctx, "spawn", &claimed, plan.Opening.Conversation()), s.NoteLoss(ctx, &claimed, plan.Loss)); err != nil {
-		return plan, restored, withRecordKept(err, &claimed, spawn.Handle)
+		return plan, restored, s.withRecordKept(err, &claimed, spawn.Handle)
 	}
 	return plan, restored, nil
 }
 
 // withRecordKept adds to an error what became of the record, if the agent does not run.
-func withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
-	if fail.KindOf(err) == fail.Interrupted || r.Process != nil && !proc.IsGone(r.Process.Identity) {
+func (s *Supervisor) withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
+	if fail.KindOf(err) == fail.Interrupted || r.Process != nil && !s.Machine.IsGone(r.Process.Identity) {
 		return err
 	}
 	return fail.Errorf(fail.KindOf(err), "%w", err).

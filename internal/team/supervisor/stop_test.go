@@ -33,7 +33,7 @@ func TestWhoIsEnded(t *testing.T) {
 		"the agent":            {asItIs, true, ""},
 		"of another start":     {unmarked, false, "does not bear the mark of its start; it was left alone"},
 		"of an earlier boot":   {func(r *agent.Record) { unmarked(r); r.Process.BootID = "another" }, false, ""},
-		"that had the pid":     {func(r *agent.Record) { unmarked(r); r.Process.StartTicks++; r.Process.PidfdInode = 0 }, false, ""},
+		"that had the pid":     {func(r *agent.Record) { unmarked(r); r.Process.StartTicks++ }, false, ""},
 		"of another machine":   {elsewhere, false, `it belongs to host "elsewhere", or to another pid namespace of this one; nothing was signalled or changed`},
 		"of another namespace": {func(r *agent.Record) { r.Process.PIDNS++ }, false, "nothing was signalled or changed"},
 		"of another machine, which saw the end": {func(r *agent.Record) {

@@ -1,5 +1,5 @@
 // Package supervisor has the main verbs of nbs-worker. Spawn, adopt, resume, stop and dismiss take the verb lock, act
-// through store, tmux, launcher and proc, and observe the result before they report it. Looks (list, session, wait,
+// through store, tmux, launcher and machine, and observe the result before they report it. Looks (list, session, wait,
 // screen) take no lock, and write only what they have seen. Hooks and status lines report through this package.
 //
 // It may signal only a process that a record names, with exactly the same identity. If a query is not answered,

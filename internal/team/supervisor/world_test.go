@@ -11,7 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -41,7 +41,8 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(w.dir + "/state")))
 	w.Supervisor = New(observe.Observer{
-		Store: opened, Now: time.Now, Began: time.Now(), UID: 1000, Program: "/usr/bin/nbs-worker",
+		Machine: local.New(),
+		Store:   opened, Now: time.Now, Began: time.Now(), UID: 1000, Program: "/usr/bin/nbs-worker",
 		Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.Unfit, "no tmux") },
 		Env:  []string{"HOME=" + w.dir + "/home", "CLAUDE_CONFIG_DIR=" + w.dir + "/config", "NBS_CLAUDE=" + w.dir + "/claude"},
 	})
@@ -80,15 +81,15 @@ func (w *world) live(r *agent.Record) *rig.Child {
 	r.Process = &agent.Process{Invocation: agent.NewInvocation()}
 	cmd.Env = append(os.Environ(), agent.InvocationVariable+"="+string(r.Process.Invocation))
 	child := rig.StartChild(w, cmd)
-	id, err := proc.Identify(child.Process.Pid)
+	id, err := local.New().Identify(child.Process.Pid)
 	w.must(err)
 	r.PID, r.Process.Identity = id.PID, id
 	return child
 }
 
 func lives(child *rig.Child) bool {
-	id, err := proc.Identify(child.Process.Pid)
-	return err == nil && proc.IsAlive(id)
+	id, err := local.New().Identify(child.Process.Pid)
+	return err == nil && local.New().IsAlive(id)
 }
 
 func (w *world) transcript(id agent.SessionID) string {

@@ -21,7 +21,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/observe/health"
@@ -38,7 +38,7 @@ const (
 type Processes interface {
 	Below(r *agent.Record) ([]agent.Identity, error) // descendants of its claude and launcher
 	Left(r *agent.Record) ([]agent.Identity, error)  // those with its mark, whatever their parent is now
-	Check(id agent.Identity) (proc.Liveness, error)
+	Check(id agent.Identity) (machine.Liveness, error)
 	Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error
 }
 
@@ -67,7 +67,7 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 			return err
 		}
 	}
-	if !elsewhere(r) {
+	if !t.IsForeign(r) {
 		return t.checkMarks(ctx, r)
 	}
 	if r.ExitOf(r.Process.Invocation) != nil {
@@ -85,7 +85,7 @@ func End(ctx context.Context, o *observe.Observer, r agent.Record) error {
 }
 
 func (t teardown) end(ctx context.Context, r agent.Record) error {
-	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || elsewhere(&r) {
+	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || t.IsForeign(&r) {
 		return err
 	}
 	if !arrived(&r) { // a launcher that comes late finds no launch file, and leaves by itself
@@ -96,7 +96,7 @@ func (t teardown) end(ctx context.Context, r agent.Record) error {
 		if err != nil {
 			return err
 		}
-		return endPane(ctx, client, panes, &r)
+		return t.endPane(ctx, client, panes, &r)
 	})
 }
 
@@ -177,13 +177,6 @@ func SparingPane(err error) error {
 	return err
 }
 
-// elsewhere reports whether the start was on another machine, or on this one before it
-// was renamed and restarted.
-func elsewhere(r *agent.Record) bool {
-	liveness, _ := proc.Check(r.Process.Identity)
-	return liveness == proc.Foreign
-}
-
 // checkUnidentified handles a record of the original tools. Its bare pid may be
 // anybody's by now, so nothing is signalled; a claude that is open on the
 // conversation is reported.
@@ -202,19 +195,19 @@ func hasPane(r *agent.Record) bool { return r.Process.Tmux != nil && r.Process.A
 
 // endPane ends the pane of a start, if it is there. Other panes and windows of its session are a
 // person's and stay.
-func endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.Record) error {
-	pane, there := observe.PaneOf(panes, r.Process)
+func (t teardown) endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.Record) error {
+	pane, there := t.PaneOf(panes, r.Process)
 	if !there {
 		return nil
 	}
 	if err := server.KillPane(ctx, pane); err != nil {
-		return health.Diagnose(server, r.Handle, err)
+		return health.Diagnose(t.Machine, server, r.Handle, err)
 	}
 	panes, err := server.Panes(ctx)
 	if err != nil {
-		return health.Diagnose(server, r.Handle, err)
+		return health.Diagnose(t.Machine, server, r.Handle, err)
 	}
-	if _, there := observe.PaneOf(panes, r.Process); there {
+	if _, there := t.PaneOf(panes, r.Process); there {
 		return errors.New("it is still there")
 	}
 	return nil
@@ -227,7 +220,7 @@ func checkGone(ps Processes, r *agent.Record) error {
 		return err
 	}
 	for _, id := range append(left, r.Process.Identity, r.Process.LauncherIdentity()) {
-		if liveness, err := ps.Check(id); liveness != proc.Gone {
+		if liveness, err := ps.Check(id); liveness != machine.Gone {
 			return errors.Join(err, fmt.Errorf("process %d is still there", id.PID))
 		}
 	}
@@ -245,7 +238,7 @@ func CheckSelf(o *observe.Observer, r *agent.Record, pane *tmux.Pane) error {
 }
 
 func within(o *observe.Observer, r *agent.Record, pane *tmux.Pane) bool {
-	if !proc.IsGone(r.Process.Identity) && slices.Contains(proc.Ancestors(), r.Process.PID) {
+	if !o.Machine.IsGone(r.Process.Identity) && slices.Contains(o.Machine.Ancestors(), r.Process.PID) {
 		return true
 	}
 	socket, _, _ := strings.Cut(o.Variable("TMUX"), ",")

@@ -15,7 +15,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/storetest"
@@ -46,11 +47,11 @@ func (p *played) Left(*agent.Record) (left []agent.Identity, err error) {
 	return left, nil
 }
 
-func (p *played) Check(id agent.Identity) (proc.Liveness, error) {
+func (p *played) Check(id agent.Identity) (machine.Liveness, error) {
 	if slices.Contains(p.live, id.PID) {
-		return proc.Alive, nil
+		return machine.Alive, nil
 	}
-	return proc.Gone, nil
+	return machine.Gone, nil
 }
 
 func (p *played) Stop(_ context.Context, _ time.Duration, ids ...agent.Identity) error {
@@ -150,7 +151,7 @@ func TestOnlyTheAgentsOwnPaneIsEnded(t *testing.T) {
 		"a pane that does not end": {server{panes: []tmux.Pane{own}, keeps: true}, 1, "it is still there"},
 		"a server that is silent":  {server{panes: []tmux.Pane{own}, err: errors.New("silent")}, 1, "silent"},
 	} {
-		err := endPane(t.Context(), &c.server, c.server.panes, start())
+		err := teardown{&observe.Observer{Machine: local.New()}}.endPane(t.Context(), &c.server, c.server.panes, start())
 		rig.Check(t, fmt.Sprint(err) == c.err && len(c.server.panes) == c.left, "%s: %v, and %+v is left", what, err, c.server.panes)
 	}
 }
@@ -161,7 +162,7 @@ func TestStartThatHasNotArrived(t *testing.T) {
 	opened, err := store.Create(storetest.MemoryProject(t))
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
-	self, err := proc.Self()
+	self, err := local.New().Self()
 	rig.Must(t, err)
 	self.Identified = agent.Identified{}
 	r := agent.Record{Spec: agent.Spec{Handle: "alpha", ProjectRoot: opened.Project()}, Process: &agent.Process{
@@ -175,10 +176,10 @@ func TestStartThatHasNotArrived(t *testing.T) {
 	cmd := exec.Command("cat")
 	cmd.Env = append(os.Environ(), agent.InvocationVariable+"="+string(r.Process.Invocation))
 	child := rig.StartChild(t, cmd)
-	id, err := proc.Identify(child.Process.Pid)
+	id, err := local.New().Identify(child.Process.Pid)
 	rig.Must(t, err)
-	o := &observe.Observer{Store: opened, Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.TimedOut, "silent") }}
+	o := &observe.Observer{Machine: local.New(), Store: opened, Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.TimedOut, "silent") }}
 	err = End(t.Context(), o, r)
 	_, late := opened.TakeLaunch("alpha", r.Process.Invocation)
-	rig.Check(t, err == nil && !proc.IsAlive(id) && errors.Is(late, agent.ErrSuperseded), "%v; alive: %t; a late launcher: %v", err, proc.IsAlive(id), late)
+	rig.Check(t, err == nil && !local.New().IsAlive(id) && errors.Is(late, agent.ErrSuperseded), "%v; alive: %t; a late launcher: %v", err, local.New().IsAlive(id), late)
 }

@@ -5,7 +5,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -14,11 +13,11 @@ import (
 // within one clock tick a pid can become another's. Errors: Conflict.
 func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !proc.IsAlive(id) || t.Marked(r, id.PID) {
+		if !t.Machine.IsAlive(id) || t.Marked(r, id.PID) {
 			continue
 		}
-		proc.WaitGone(ctx, id, observe.KillNotice) // a process that is just ending has no environment
-		if !proc.IsAlive(id) {
+		t.Machine.WaitGone(ctx, id, observe.KillNotice) // a process that is just ending has no environment
+		if !t.Machine.IsAlive(id) {
 			continue
 		}
 		unmarked := fail.Errorf(fail.Conflict, "process %d is recorded as the agent's and %s; it was left alone", id.PID, lacking(r)).
@@ -34,7 +33,7 @@ func (t teardown) checkArrival(r *agent.Record) error {
 	if arrived(r) {
 		return nil
 	}
-	found, err := proc.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
+	found, err := t.Machine.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
 	if err != nil {
 		return err
 	}

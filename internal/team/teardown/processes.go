@@ -7,29 +7,29 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/team/observe"
 )
 
 // processes are [Processes] as the kernel has them.
 type processes struct{ *observe.Observer }
 
-// Check is [proc.Check].
-func (ps processes) Check(id agent.Identity) (proc.Liveness, error) { return proc.Check(id) }
+// Check is [machine.Machine.Check].
+func (ps processes) Check(id agent.Identity) (machine.Liveness, error) { return ps.Machine.Check(id) }
 
-// Stop is [proc.StopAll].
+// Stop is [machine.Machine.StopAll].
 func (ps processes) Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error {
-	return proc.StopAll(ctx, ids, grace)
+	return ps.Machine.StopAll(ctx, ids, grace)
 }
 
 // Below are the descendants of the agent's claude and launcher that belong to its start.
 func (ps processes) Below(r *agent.Record) ([]agent.Identity, error) {
 	var found []agent.Identity
 	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !proc.IsAlive(parent) {
+		if !ps.Machine.IsAlive(parent) {
 			continue
 		}
-		ids, err := proc.Descendants(parent.PID)
+		ids, err := ps.Machine.Descendants(parent.PID)
 		if err != nil {
 			return nil, err
 		}
@@ -40,19 +40,19 @@ func (ps processes) Below(r *agent.Record) ([]agent.Identity, error) {
 
 // Left are the processes that this start left behind, whatever their parent is now.
 func (ps processes) Left(r *agent.Record) ([]agent.Identity, error) {
-	found, err := proc.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
+	found, err := ps.Machine.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
 	return ps.ownOnly(r, found), err
 }
 
 // ownOnly drops what only looks like the agent's: other agents that it started, what
 // runs in other tmux sessions, Claude's background daemon, and this command itself.
 func (ps processes) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
-	ancestors := proc.Ancestors()
+	ancestors := ps.Machine.Ancestors()
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
 	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
-		other, carries := proc.Variable(id.PID, agent.InvocationVariable)
+		other, carries := ps.Machine.Variable(id.PID, agent.InvocationVariable)
 		foreign := carries && other != string(r.Process.Invocation) || ps.OfOtherAgent(r, id.PID)
-		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || ps.InForeignTmux(r, id.PID) || inBackground(r, id.PID)
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || ps.InForeignTmux(r, id.PID) || ps.inBackground(r, id.PID)
 		seen[id.PID] = true
 		return drop
 	})
@@ -60,12 +60,12 @@ func (ps processes) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Ident
 
 // inBackground reports whether a process is Claude's background daemon, or below it. It has the
 // mark of the agent that happened to need it first, and serves every claude of the user.
-func inBackground(r *agent.Record, pid int) bool {
-	for _, ancestor := range proc.AncestorsOf(pid) {
+func (ps processes) inBackground(r *agent.Record, pid int) bool {
+	for _, ancestor := range ps.Machine.AncestorsOf(pid) {
 		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
 			return false
 		}
-		if cmdline, err := proc.Cmdline(ancestor); err == nil && claude.IsBackground(cmdline) {
+		if cmdline, err := ps.Machine.Cmdline(ancestor); err == nil && claude.IsBackground(cmdline) {
 			return true
 		}
 	}

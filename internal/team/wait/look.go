@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -78,7 +77,7 @@ func (w *waiting) arm(a *watched, r *agent.Record) error {
 		}
 	}
 	if holder, signed := w.Store.VerbHolder(r.Handle); signed {
-		if id, err := proc.Identify(holder.PID); err == nil { // its end may be the end of a start
+		if id, err := w.Machine.Identify(holder.PID); err == nil { // its end may be the end of a start
 			return w.process(a, id)
 		}
 	}
@@ -96,11 +95,11 @@ func (w *waiting) file(a *watched, paths ...string) error {
 }
 
 func (w *waiting) process(a *watched, id agent.Identity) error {
-	if !proc.IsAlive(id) {
+	if !w.Machine.IsAlive(id) {
 		return nil
 	}
 	a.process[id.Identified] = true
-	return w.watch.Process(id.Identified)
+	return w.watch.Process(w.Machine, id.Identified)
 }
 
 // tornPause is how long Claude may take to write a registry entry, which it writes in place.
@@ -131,7 +130,7 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	if a.gone() && w.BeingStarted(r) {
 		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}
-	if a.Status.State == agent.Unknown && foreign(r) {
+	if a.Status.State == agent.Unknown && w.IsForeign(r) {
 		return fail.Errorf(fail.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
 	}
 	if conditions(w.For).ask(untilContextBelow) {
@@ -146,16 +145,6 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 		a.notLoggedIn = err == nil && screen.NotLoggedIn(shown.Text) || view.Report.Failure != nil && view.Report.Failure.Class == inspect.ClassAuthentication
 	}
 	return nil
-}
-
-// foreign reports whether the process belongs to another host or pid namespace, so that it cannot be watched from
-// here.
-func foreign(r *agent.Record) bool {
-	if r.Process == nil {
-		return false
-	}
-	liveness, _ := proc.Check(r.Process.Identity)
-	return liveness == proc.Foreign
 }
 
 const longestPause = 30 * time.Second

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -29,12 +29,12 @@ type Seen struct {
 }
 
 // Claude starts a claude like that of an agent, in a folder below dir, watches what it does, and ends it.
-func Claude(ctx context.Context, dir, program string) (Seen, error) {
+func Claude(ctx context.Context, m *machine.Machine, dir, program string) (Seen, error) {
 	dir = filepath.Join(dir, "probe")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return Seen{}, err
 	}
-	p := probing{grace: grace, Probe: claude.Probe{Dir: dir, Session: agent.NewSessionID()}}
+	p := probing{machine: m, grace: grace, Probe: claude.Probe{Dir: dir, Session: agent.NewSessionID()}}
 	var err error
 	if p.tmux, err = tmux.Scratch(dir); err != nil {
 		return Seen{}, err
@@ -55,11 +55,12 @@ func Claude(ctx context.Context, dir, program string) (Seen, error) {
 // probing is a claude that is being tried.
 type probing struct {
 	claude.Probe
-	tmux  *tmux.Client
-	pane  tmux.Pane
-	first agent.Identity // of the pane
-	seen  Seen
-	grace time.Duration
+	machine *machine.Machine
+	tmux    *tmux.Client
+	pane    tmux.Pane
+	first   agent.Identity // of the pane
+	seen    Seen
+	grace   time.Duration
 }
 
 func (p *probing) start(ctx context.Context, program string) error {
@@ -68,7 +69,7 @@ func (p *probing) start(ctx context.Context, program string) error {
 		Command: slices.Concat([]string{program}, p.Args()),
 	})
 	p.pane = pane
-	p.first, _ = proc.Identify(pane.PID)
+	p.first, _ = p.machine.Identify(pane.PID)
 	return err
 }
 
@@ -98,7 +99,7 @@ func (p *probing) watch(ctx context.Context) {
 			return
 		case <-tick:
 		}
-		if _, err := proc.Identify(p.pane.PID); err != nil {
+		if _, err := p.machine.Identify(p.pane.PID); err != nil {
 			return
 		}
 	}
@@ -109,11 +110,11 @@ func (p *probing) watch(ctx context.Context) {
 func (p *probing) end(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	started := []agent.Identity{p.first}
-	if proc.IsAlive(p.first) {
-		below, _ := proc.Descendants(p.first.PID)
+	if p.machine.IsAlive(p.first) {
+		below, _ := p.machine.Descendants(p.first.PID)
 		started = append(started, below...)
 	}
 	_ = p.tmux.KillServer(ctx)
-	proc.WaitGone(ctx, p.first, p.grace)
-	_ = proc.StopAll(ctx, slices.DeleteFunc(started, func(id agent.Identity) bool { return !proc.IsAlive(id) }), p.grace)
+	p.machine.WaitGone(ctx, p.first, p.grace)
+	_ = p.machine.StopAll(ctx, slices.DeleteFunc(started, func(id agent.Identity) bool { return !p.machine.IsAlive(id) }), p.grace)
 }

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -19,7 +20,7 @@ func TestClaudeThatIsLate(t *testing.T) {
 	dir := t.TempDir()
 	rig.Must(t, os.Mkdir(filepath.Join(dir, "sessions"), 0o700))
 	synctest.Test(t, func(t *testing.T) {
-		p := probing{grace: grace, Probe: claude.Probe{Dir: dir, Session: agent.NewSessionID()}}
+		p := probing{machine: local.New(), grace: grace, Probe: claude.Probe{Dir: dir, Session: agent.NewSessionID()}}
 		p.pane.PID = os.Getpid()
 		writes := func(after time.Duration, name, text string) {
 			time.AfterFunc(after, func() { rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)) })

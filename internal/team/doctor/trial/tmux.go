@@ -9,13 +9,13 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
 )
 
 // Tmux starts a session like that of an agent, on a server of its own, and looks whether it has what
 // an agent's session must have. The caller ends the server.
-func Tmux(ctx context.Context, client *tmux.Client) error {
+func Tmux(ctx context.Context, m *machine.Machine, client *tmux.Client) error {
 	const name, variable, value = "nbs-alpha-live", "NBS_TRIAL", "a b"
 	id := agent.NewInvocation()
 	pane, err := startIn(ctx, client, tmux.Spec{
@@ -27,7 +27,7 @@ func Tmux(ctx context.Context, client *tmux.Client) error {
 	if pane.Invocation != id {
 		return fmt.Errorf("a session has lost its mark: it has %s", human.Quote(string(pane.Invocation)))
 	}
-	if got := variableOf(ctx, pane.PID, variable, value); got != value {
+	if got := variableOf(ctx, m, pane.PID, variable, value); got != value {
 		return fmt.Errorf("a program in a session does not get the session's variables: %s", human.Quote(got))
 	}
 	whole, err := client.HasSession(ctx, name)
@@ -56,11 +56,11 @@ func startIn(ctx context.Context, client *tmux.Client, spec tmux.Spec) (pane tmu
 
 // variableOf reads a variable of a process that was just started: until its execve it has the
 // variables of its parent.
-func variableOf(ctx context.Context, pid int, name, want string) (got string) {
+func variableOf(ctx context.Context, m *machine.Machine, pid int, name, want string) (got string) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	for range time.Tick(time.Millisecond) {
-		if got, _ = proc.Variable(pid, name); got == want || ctx.Err() != nil {
+		if got, _ = m.Variable(pid, name); got == want || ctx.Err() != nil {
 			break
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine"
 )
 
 // StuckError is the error of a tmux server that cannot answer, as its process shows: waiting for
@@ -28,13 +28,13 @@ func InVain(err error) error {
 }
 
 // Stuck reports whether a tmux server cannot answer: it is stopped, or it spins at its limit of open files.
-func Stuck(pid int) bool {
-	files, err := proc.FilesOf(pid)
-	return proc.Halted(pid) || err == nil && files.Full()
+func Stuck(m *machine.Machine, pid int) bool {
+	files, err := m.FilesOf(pid)
+	return m.Halted(pid) || err == nil && files.Full()
 }
 
 // Diagnose adds to the error of a server that gave no answer what the server's process shows.
-func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
+func Diagnose(m *machine.Machine, server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
 	if err == nil || fail.KindOf(err) != fail.TimedOut {
 		return err
 	}
@@ -42,10 +42,10 @@ func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle,
 	if unknown != nil {
 		return err
 	}
-	files, unknown := proc.FilesOf(pid)
+	files, unknown := m.FilesOf(pid)
 	elsewhere := fmt.Sprintf("or leave it as it is, and bring the agent up in another server: nbs-worker resume %s --force --tmux-socket rescue", handle)
 	switch {
-	case proc.Halted(pid):
+	case m.Halted(pid):
 		return &StuckError{fail.Errorf(fail.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
 			Hint("let it go on: kill -CONT %d", pid).Hint("%s", elsewhere)}
 	case unknown == nil && files.Full():
@@ -59,7 +59,7 @@ func Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle,
 
 // HintMoreFiles adds the command that raises the limit of open files of a running server, which
 // does not disturb its agents. Beyond the hard limit only root could raise it.
-func HintMoreFiles(err *fail.Error, pid int, files proc.Files) *fail.Error {
+func HintMoreFiles(err *fail.Error, pid int, files machine.Files) *fail.Error {
 	const plenty = 1 << 16
 	if files.Soft >= files.Hard {
 		return err

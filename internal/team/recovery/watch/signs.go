@@ -10,7 +10,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/fswatch"
-	"nbs-worker/internal/platform/proc"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/recovery"
 )
@@ -106,7 +105,7 @@ func (f *Files) tellers(p *recovery.Patient) followed {
 		now.entry = config.Registry().Path(r.Process.Claude().PID)
 	}
 	for i, id := range []agent.Identity{r.Process.Identity, r.Process.LauncherIdentity()} {
-		if proc.IsAlive(id) {
+		if f.look.Machine.IsAlive(id) {
 			now.processes[i] = id.Identified
 		}
 	}
@@ -134,7 +133,7 @@ func (f *Files) arm(now followed) error {
 		}
 	}
 	for _, id := range now.processes {
-		if err := f.watch.Process(id); err != nil {
+		if err := f.watch.Process(f.look.Machine, id); err != nil {
 			return err
 		}
 	}

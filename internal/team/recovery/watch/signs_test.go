@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/proc"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
@@ -44,7 +44,7 @@ func newSigns(t *testing.T) *signs {
 	unlock, err := s.LockVerb("alpha", "spawn", time.Now())
 	rig.Must(t, err)
 	unlock()
-	look := &inspect.Inspector{Keeper: keep.Keeper{Observer: observe.Observer{Store: s, Env: []string{"HOME=" + dir}, Now: time.Now}}}
+	look := &inspect.Inspector{Keeper: keep.Keeper{Observer: observe.Observer{Machine: local.New(), Store: s, Env: []string{"HOME=" + dir}, Now: time.Now}}}
 	ctx, cancel := context.WithCancel(context.Background())
 	files, err := NewFiles(ctx, look)
 	rig.Must(t, err)
@@ -54,7 +54,7 @@ func newSigns(t *testing.T) *signs {
 		}
 	})
 	w := &signs{T: t, Files: files, store: s, config: filepath.Join(dir, ".claude"), child: rig.StartChild(t, exec.Command("cat"))}
-	id, err := proc.Identify(w.child.Process.Pid)
+	id, err := local.New().Identify(w.child.Process.Pid)
 	rig.Must(t, err)
 	r := agent.Record{
 		Spec:        agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: dir},
@@ -163,7 +163,7 @@ func TestLauncherThatEndsWhileItBacksOff(t *testing.T) {
 	t.Parallel()
 	w := newSigns(t)
 	launcher := rig.StartChild(t, exec.Command("cat"))
-	id, err := proc.Identify(launcher.Process.Pid)
+	id, err := local.New().Identify(launcher.Process.Pid)
 	rig.Must(t, err)
 	rig.Must(t, w.child.Process.Kill())
 	w.next("alpha")
@@ -187,7 +187,7 @@ func TestNewStartIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newSigns(t)
 	other := rig.StartChild(t, exec.Command("cat"))
-	id, err := proc.Identify(other.Process.Pid)
+	id, err := local.New().Identify(other.Process.Pid)
 	rig.Must(t, err)
 	w.alpha.View.Record.Process = &agent.Process{Identity: id, Invocation: agent.NewInvocation()}
 	w.follow()

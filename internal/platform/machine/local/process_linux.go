@@ -1,0 +1,74 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/platform/machine"
+)
+
+// process is a pidfd. It becomes readable when the process ends, and the runtime's poller wakes who waits.
+type process struct{ pidfd *os.File }
+
+func (kernel) Open(pid int) (machine.Process, error) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil, os.ErrNotExist
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("pidfd_open", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil { // without it os.NewFile does not use the poller
+		return nil, errors.Join(os.NewSyscallError("fcntl", err), unix.Close(fd))
+	}
+	return process{os.NewFile(uintptr(fd), "pidfd")}, nil
+}
+
+func (p process) Close() error { return p.pidfd.Close() }
+
+func (p process) Signal(signal syscall.Signal) error {
+	raw, err := p.pidfd.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) { refused = unix.PidfdSendSignal(int(fd), signal, nil, 0) })
+	if errors.Is(refused, unix.ESRCH) {
+		return err
+	}
+	return errors.Join(err, os.NewSyscallError("pidfd_send_signal", refused))
+}
+
+func (p process) Wait(ctx context.Context) error {
+	expired := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = p.pidfd.SetReadDeadline(time.Unix(1, 0)) // wakes the wait
+		close(expired)
+	})
+	err := p.await()
+	if !stop() {
+		<-expired
+		_ = p.pidfd.SetReadDeadline(time.Time{}) // for the next wait
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return ctx.Err()
+	}
+	return err
+}
+
+func (p process) await() error {
+	raw, err := p.pidfd.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Read(func(fd uintptr) bool {
+		polled := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}} //nolint:gosec // a descriptor fits
+		n, err := unix.Poll(polled[:], 0)
+		return err == nil && n > 0
+	})
+}

@@ -1,0 +1,105 @@
+package machine
+
+import (
+	"bytes"
+	"os"
+
+	"nbs-worker/internal/agent"
+)
+
+// Carrying returns the live processes of this user in whose start environment the variable has the value. A process
+// of another user does not count, although root could read its environment.
+func (m *Machine) Carrying(name, value string) ([]agent.Identity, error) {
+	return m.ours(func(pid int) bool {
+		got, ok := m.Variable(pid, name)
+		return ok && got == value
+	})
+}
+
+// Find returns the live processes of this user that have the word in their arguments, and whose arguments match. The
+// word makes the search through all processes fast. Processes of another user do not count, whatever their name.
+func (m *Machine) Find(word string, match func(cmdline []string) bool) ([]agent.Identity, error) {
+	return m.ours(func(pid int) bool {
+		cmdline, err := m.kernel.Arguments(pid)
+		return err == nil && bytes.Contains(cmdline, []byte(word)) && match(words(cmdline))
+	})
+}
+
+// ours returns the live processes of this user that match. It calls match again after it has identified a process:
+// another process may have got the pid in between.
+func (m *Machine) ours(match func(pid int) bool) ([]agent.Identity, error) {
+	pids, err := m.kernel.PIDs()
+	if err != nil {
+		return nil, err
+	}
+	var found []agent.Identity
+	for _, pid := range pids {
+		if !match(pid) || !m.IsOurs(pid) {
+			continue
+		}
+		if id, err := m.Identify(pid); err == nil && match(pid) {
+			found = append(found, id)
+		}
+	}
+	return found, nil
+}
+
+// Descendants returns the live descendants of a process, parents before children.
+// They can be found this way only while the ancestors live: an orphan gets another parent.
+func (m *Machine) Descendants(pid int) ([]agent.Identity, error) {
+	children, err := m.childrenByParent()
+	if err != nil {
+		return nil, err
+	}
+	return m.below(pid, children), nil
+}
+
+// below identifies the descendants of a process. It leaves out a child whose pid has passed to another process, and
+// the descendants of that one.
+func (m *Machine) below(pid int, children map[int][]agent.Identified) (found []agent.Identity) {
+	queue := children[pid]
+	for len(queue) > 0 {
+		next := queue[0]
+		queue = queue[1:]
+		id, err := m.Identify(next.PID)
+		if err == nil && id.Identified != next {
+			continue
+		}
+		queue = append(queue, children[next.PID]...)
+		if err == nil {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+func (m *Machine) childrenByParent() (map[int][]agent.Identified, error) {
+	pids, err := m.kernel.PIDs()
+	if err != nil {
+		return nil, err
+	}
+	children := make(map[int][]agent.Identified)
+	for _, pid := range pids {
+		if stat, err := m.kernel.Stat(pid); err == nil && !stat.Gone {
+			children[stat.Parent] = append(children[stat.Parent], agent.Identified{PID: pid, StartTicks: stat.Birth})
+		}
+	}
+	return children, nil
+}
+
+// Ancestors returns this process's pid, its parent's, and so on up to 1.
+func (m *Machine) Ancestors() []int { return m.AncestorsOf(os.Getpid()) }
+
+// AncestorsOf returns a process's pid, its parent's, and so on up to 1.
+func (m *Machine) AncestorsOf(pid int) []int {
+	var chain []int
+	for pid > 0 {
+		chain = append(chain, pid)
+		stat, err := m.kernel.Stat(pid)
+		if err != nil {
+			break
+		}
+		pid = stat.Parent
+	}
+	return chain
+}
