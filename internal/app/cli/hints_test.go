@@ -21,7 +21,7 @@ func TestHintsRepeatTheGlobalFlags(t *testing.T) {
 			`its record is kept: nbs-worker --root '../it'\''s $HOME' resume a tries again, nbs-worker --root '../it'\''s $HOME' dismiss a removes it`,
 		},
 		{"/srv/x", "", "to see the agents: nbs-worker list; to start it: nbs-worker spawn a", "to see the agents: nbs-worker --root /srv/x list; to start it: nbs-worker --root /srv/x spawn a"},
-		{"/srv/x", "", "end it there (/exit); nbs-worker does not touch a process", "end it there (/exit); nbs-worker does not touch a process"},
+		{"/srv/x", "", "end it in its own terminal with /exit; nbs-worker does not touch a process", "end it in its own terminal with /exit; nbs-worker does not touch a process"},
 		{"/srv/x", "", "see nbs-worker spawn --help for --model", "see nbs-worker spawn --help for --model"},
 		{"/srv/x", "", "nbs-worker spawn --help", "nbs-worker spawn --help"},
 		{"/srv/x", "", "keep it: mv '/srv/x/a' '/srv/x/b'", "keep it: mv '/srv/x/a' '/srv/x/b'"},

@@ -110,7 +110,7 @@ func (s *span) kindOf(row *seen) string {
 		return string(stopped)
 	case row.State == "crashed" && row.Cause == "signal: killed" && row.Desired == "running" && down():
 		return string(crashed)
-	case row.State == "unknown" && row.Cause == "it has just ended; its launcher is writing down how" && down():
+	case row.State == "unknown" && row.Cause == "it has just ended; its launcher is recording how" && down():
 		return "just ended"
 	default:
 		return "something else"

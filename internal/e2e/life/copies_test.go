@@ -23,7 +23,7 @@ func TestCopiedRecordEndsNobody(t *testing.T) {
 			m.Refused(8, "not allowed", args...)
 			m.Allow("eve")
 		}
-		m.Refused(5, "does not bear the mark of its start", args...)
+		m.Refused(5, "it does not have the mark of the start", args...)
 	}
 	m.MustBeLeftAlone("bob", bob)
 }
@@ -32,8 +32,8 @@ func TestCopiedRecordEndsNobody(t *testing.T) {
 func TestCopiedProjectEndsNobody(t *testing.T) {
 	t.Parallel()
 	for words, change := range map[string]func(fields map[string]any){
-		"does not bear the mark of its start":                   func(map[string]any) {},
-		"is of the same start, and of another agent or project": neverArrived,
+		"it does not have the mark of the start":                  func(map[string]any) {},
+		"belongs to another agent or project with the same start": neverArrived,
 	} {
 		t.Run(words, func(t *testing.T) {
 			m := standIn(t)
@@ -81,7 +81,7 @@ func TestCopiedRecordDoesNotEndTheLauncherOfTheOriginal(t *testing.T) {
 	launcher := exec.Command("bash", "-c", "cat; :", "nbs-worker", "run", "bob")
 	launcher.Dir, launcher.Env = m.World.Project, []string{"PATH=" + m.Variable("PATH"), "NBS_LAUNCH=" + invocation, "NBS_INVOCATION_ID=" + invocation}
 	m.startHeld(launcher)
-	m.Refused(5, "is of the same start, and of another agent or project", "stop", "carol")
+	m.Refused(5, "belongs to another agent or project with the same start", "stop", "carol")
 	m.MustLive(launcher.Process.Pid)
 }
 
@@ -97,7 +97,7 @@ func TestProcessThatOnlySoundsLikeALauncher(t *testing.T) {
 		e2e.Process(fields)["launcher"] = map[string]any{"pid": pid, "start_ticks": m.StartTicks(pid)}
 		delete(fields, "exits")
 	})
-	m.Refused(5, "does not bear the mark of its start", "stop", "alpha")
+	m.Refused(5, "it does not have the mark of the start", "stop", "alpha")
 	m.MustLive(pid)
 }
 

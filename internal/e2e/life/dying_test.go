@@ -137,7 +137,7 @@ func TestServerWithoutItsSocket(t *testing.T) {
 	m.MustRemember("beta", before["beta"])
 	second := m.ServerPID()
 	m.Check(second != first && e2e.Dead(before["alpha"].RecordedPID), "servers %d and %d; before %+v", first, second, before["alpha"])
-	r := m.Refused(6, fmt.Sprintf("another one, pid %d, has its socket", second), "session", "gamma")
+	r := m.Refused(6, fmt.Sprintf("another server, pid %d, has taken its socket", second), "session", "gamma")
 	m.MustSay(r.Stdout, "running (verified)")
 	m.MustLive(before["gamma"].RecordedPID)
 	m.OK("stop", "gamma")

@@ -85,7 +85,7 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 	m.turn(own, 44)
 	m.waitLease(theirs.SessionID, own.SessionID)
 	r := m.Refused(5, fmt.Sprintf("open: pid %d", own.RecordedPID), "resume", "beta")
-	m.MustSay(r.Stderr, "hint: it is agent alpha: nbs-worker attach alpha")
+	m.MustSay(r.Stderr, "hint: it is agent alpha; to switch it to another conversation: nbs-worker attach alpha")
 	m.turn(own, 45)
 	m.MustSayOnce(m.OK("events", "alpha"), refused, taken)
 }

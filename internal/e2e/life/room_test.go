@@ -86,7 +86,7 @@ func TestServerThatIsNearItsLimitGetsNoMoreAgents(t *testing.T) {
 	refused := fmt.Sprintf("agent%d", len(agents))
 	m.OK("resume", refused, "--tmux-socket", "aside")
 	m.OK("stop", refused)
-	const remedy = "hint: give it more, its agents live through it: "
+	const remedy = "hint: give it more, which does not disturb its agents: "
 	m.MustSay(refusal.Stderr, remedy+fmt.Sprintf("prlimit --pid %d --nofile=4096:4096", server))
 	m.pasteRemedy(refusal.Stderr, remedy)
 	m.OK("resume", refused, "--tmux-socket", "default")
@@ -150,9 +150,9 @@ func TestServerThatRanFullIsMended(t *testing.T) {
 		cmd.Env = m.Env
 		return cmd.Run() != nil, ""
 	})
-	r := m.Refused(3, fmt.Sprintf("its server, pid %d, has no file descriptor left", server), "list")
+	r := m.Refused(3, fmt.Sprintf("its server, pid %d, has no free file descriptor", server), "list")
 	m.Check(strings.HasPrefix(r.Stdout, "alpha\tidle\t"), "%s", r)
-	m.pasteRemedy(r.Stderr, "its agents live through it: ")
+	m.pasteRemedy(r.Stderr, "which does not disturb its agents: ")
 	m.mustAllLive("alpha")
 	m.MustBeLeftAlone("alpha", before)
 	m.OK("list")

@@ -35,7 +35,7 @@ func TestVerbsOnAServerOutOfDescriptors(t *testing.T) {
 	m.stuckServer(func(server int) (repair func(), words, remedy string) {
 		m.limitFiles(server, 6)
 		return func() { m.limitFiles(server, 4096) },
-			fmt.Sprintf("its server, pid %d, has no file descriptor left", server),
+			fmt.Sprintf("its server, pid %d, has no free file descriptor", server),
 			fmt.Sprintf("prlimit --pid %d --nofile=4096:4096", server)
 	}, attempt{code: 6, said: "with more sessions it would answer nobody"}) // that is known without asking it
 }
@@ -78,8 +78,8 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 		{"attach", []string{"alpha"}, 3, words},
 		{"resume", []string{"alpha"}, 5, "the agent runs already: "},
 		{"resume", []string{"beta", "--force"}, 3, words},
-		{"stop", []string{"gamma"}, 3, "nothing of the agent runs any more, but its tmux pane could not be looked after"},
-		{"dismiss", []string{"delta"}, 3, "nothing of the agent runs any more, but its tmux pane could not be looked after"},
+		{"stop", []string{"gamma"}, 3, "the agent has ended, but its tmux pane could not be closed"},
+		{"dismiss", []string{"delta"}, 3, "the agent has ended, but its tmux pane could not be closed"},
 		{"session", []string{"fallen"}, 3, words},
 		{"attach", []string{"fallen"}, 3, words},
 		{"resume", []string{"fallen"}, 3, words},
@@ -95,7 +95,7 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 	told = m.NBS("session", "alpha")
 	m.Check(strings.Contains(told.Stdout, "unknown: tmux did not answer") && strings.Contains(told.Stdout, "running (verified)"), "session: %s", told)
 	told = m.NBS("session", "epsilon")
-	m.Check(strings.Contains(told.Stdout, "unknown (whether its start goes on, tmux does not say)"), "session: %s", told)
+	m.Check(strings.Contains(told.Stdout, "unknown (unknown: tmux did not answer, the start may still be in progress)"), "session: %s", told)
 	for _, handle := range []string{"gamma", "delta"} {
 		m.Check(e2e.Dead(before[handle].RecordedPID), "%s was not ended", handle)
 	}

@@ -44,7 +44,7 @@ var ends = []end{
 	},
 	{
 		what: "/exit", real: true, by: func(m *team, alpha e2e.Session) { m.TypeLine(alpha, "/exit") },
-		cause: "exited", detail: "somebody ended it at its prompt", advice: []string{bringBack, "nbs-worker dismiss alpha"},
+		cause: "exited", detail: "a person ended it at its prompt", advice: []string{bringBack, "nbs-worker dismiss alpha"},
 		look: func(m *team, e endedAs) {
 			if e.LastExit.Code != 0 || e.LastExit.Reason != "prompt_input_exit" || !strings.Contains(e.LastExit.LastScreen, "Resume this session with") {
 				m.Errorf("%+v", e.LastExit)
@@ -101,7 +101,7 @@ var ends = []end{
 	},
 }
 
-const launcherKilled = "its launcher was killed, or could not write"
+const launcherKilled = "its launcher was killed, or could not write the record"
 
 // The cause is told, and what to do next; what comes back is what the record says.
 func TestWhateverEndsAnAgentItComesBack(t *testing.T) {

@@ -158,7 +158,7 @@ func TestPersonWhoLeavesIsNoFailure(t *testing.T) {
 	m := standIn(t)
 	m.Remembers("alpha", "--restart", "on-failure")
 	m.TypeLine(m.Session("alpha"), "/exit")
-	m.mustHaveDied("alpha", "exited", "somebody ended it at its prompt")
+	m.mustHaveDied("alpha", "exited", "a person ended it at its prompt")
 	m.MustSay(strings.Join(m.Journaled("alpha"), "\n"), "down: stays down: code 0, and the restart policy is on-failure")
 	m.Check(m.restartOf("alpha").Restart.Failures == 0, "%+v", m.restartOf("alpha"))
 }
@@ -254,7 +254,7 @@ func (m *team) limited() (before e2e.Session, marker string) {
 	m.Must(os.WriteFile(marker, nil, 0o600))
 	m.Kill(before.RecordedPID, syscall.SIGKILL)
 	m.WaitSession("alpha", "waits for its limit", func(s e2e.Session) bool {
-		return strings.Contains(s.Cause, "a usage limit is waited for; it starts again in 1")
+		return strings.Contains(s.Cause, "waiting for a usage limit to end; it starts again in 1")
 	})
 	return before, marker
 }

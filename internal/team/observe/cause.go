@@ -55,7 +55,7 @@ func (d Death) Why(r *agent.Record) (agent.Cause, string) {
 	case exit.HungUp && d.ServerGone:
 		return agent.LostTmux, ""
 	case exit.Code == 0 && !exit.HungUp && live.EndedAtPrompt(exit.EndReason):
-		return agent.Exited, "somebody ended it at its prompt"
+		return agent.Exited, "a person ended it at its prompt"
 	case exit.Code == 0 && !exit.HungUp:
 		return agent.Exited, ""
 	default:
@@ -75,7 +75,7 @@ func (d Death) whyVanished(p *agent.Process) (agent.Cause, string) {
 	case p.PID == 0:
 		return agent.NeverStarted, ""
 	default:
-		return agent.Crashed, "its launcher was killed, or could not write"
+		return agent.Crashed, "its launcher was killed, or could not write the record"
 	}
 }
 
@@ -84,11 +84,11 @@ func (d Death) whyVanished(p *agent.Process) (agent.Cause, string) {
 func (d Death) whyAdoptedDead() (agent.Cause, string) {
 	switch {
 	case d.EntryLeft:
-		return agent.Crashed, "it was killed, or died; it was adopted, and no launcher saw how"
+		return agent.Crashed, "it was killed, or crashed; it was adopted, so no launcher saw how"
 	case d.ServerGone:
-		return agent.LostTmux, "or it left by itself, and the server with it: it was adopted, and no launcher saw it"
+		return agent.LostTmux, "or it left by itself and its server ended with it: it was adopted, so no launcher saw it"
 	default:
-		return agent.Exited, "it was adopted, and no launcher saw how it ended, nor whether it had gone to another conversation"
+		return agent.Exited, "it was adopted, so no launcher saw how it ended, or whether it had switched to another conversation"
 	}
 }
 

@@ -33,7 +33,7 @@ func TestCauses(t *testing.T) {
 		detail   string
 	}{
 		"exited":                    {&agent.Exit{}, there, false, false, 9, agent.Exited, ""},
-		"exited at its prompt":      {&agent.Exit{EndReason: "prompt_input_exit"}, there, false, false, 9, agent.Exited, "somebody ended it at its prompt"},
+		"exited at its prompt":      {&agent.Exit{EndReason: "prompt_input_exit"}, there, false, false, 9, agent.Exited, "a person ended it at its prompt"},
 		"interrupted":               {&agent.Exit{EndReason: "other"}, there, false, false, 9, agent.Exited, ""},
 		"crashed":                   {&agent.Exit{Code: 1}, there, false, false, 9, agent.Crashed, "code 1"},
 		"terminated":                {&agent.Exit{Code: 143, EndReason: "other"}, there, false, false, 9, agent.Crashed, "code 143, as after SIGTERM"},
@@ -46,7 +46,7 @@ func TestCauses(t *testing.T) {
 			&agent.Exit{Code: -1, Signal: "killed", OOMKills: 1}, there, false, false, 9, agent.OutOfMemory, "signal: killed, probably by the kernel: while it ran, memory ran out and the kernel killed 1 process in its cgroup",
 		},
 		"a tool out of memory":  {&agent.Exit{Code: 143, OOMKills: 1}, there, false, false, 9, agent.Crashed, "code 143, as after SIGTERM"},
-		"launcher killed":       {nil, there, false, false, 9, agent.Crashed, "its launcher was killed, or could not write"},
+		"launcher killed":       {nil, there, false, false, 9, agent.Crashed, "its launcher was killed, or could not write the record"},
 		"noted as crashed":      {&agent.Exit{Code: -1, Cause: agent.Crashed, Detail: "its launcher was killed"}, lost, true, false, 9, agent.Crashed, "its launcher was killed"},
 		"noted as shut down":    {&agent.Exit{At: boot.Add(-time.Hour), Code: 143, Cause: agent.LostReboot}, lost, true, false, 9, agent.LostReboot, ""},
 		"never":                 {nil, there, false, false, 0, agent.NeverStarted, ""},

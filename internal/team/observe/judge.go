@@ -106,12 +106,12 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	case e.Claude == machine.Unsure:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: e.ClaudeErr.Error()}
 	case r.Process.PID != 0 && e.LauncherLives:
-		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: "it has just ended; its launcher is writing down how"}
+		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: "it has just ended; its launcher is recording how"}
 	case r.Process.PID != 0: // it ran, and nobody wrote down how it ended
 	case e.LauncherLives, e.Pane == PaneThere:
 		return starting
 	case e.Pane == PaneUnknown:
-		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "whether its start goes on, tmux does not say"}
+		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "unknown: tmux did not answer, the start may still be in progress"}
 	}
 	cause, detail := e.Death.Why(r)
 	dead := agent.Status{State: agent.Dead, Cause: cause, Detail: detail, Source: agent.FromProcess}
@@ -136,7 +136,7 @@ func (e *Evidence) addRestart(r *agent.Record, dead *agent.Status) {
 			what = "starts again when the pause has ended"
 		}
 		if kept.After == agent.EndQuota {
-			what = "a usage limit is waited for; it " + what
+			what = "waiting for a usage limit to end; it " + what
 		}
 	}
 	if dead.Detail != "" && what != "" {
@@ -155,7 +155,7 @@ func (e *Evidence) running(r *agent.Record) (agent.Status, screen.Dialog) {
 		status = e.unreported(r)
 	}
 	if e.Ending {
-		status = agent.Status{Source: agent.FromProcess, State: agent.Unknown, Detail: "it was killed, or leaves, and has not ended yet"}
+		status = agent.Status{Source: agent.FromProcess, State: agent.Unknown, Detail: "it was killed, or is exiting, and has not ended yet"}
 	}
 	status.SamePID = true
 	var dialog screen.Dialog
@@ -205,9 +205,9 @@ func (e *Evidence) unreported(r *agent.Record) agent.Status {
 	status := agent.Status{Source: agent.FromProcess, State: agent.Starting}
 	switch {
 	case e.leaving():
-		status.State, status.Detail = agent.Unknown, "it is leaving"
+		status.State, status.Detail = agent.Unknown, "it is exiting"
 	case e.Now.Sub(r.Started) >= startTime:
-		status.State, status.Detail = agent.Unknown, "it lives, and Claude's registry does not say what it does: it may wait at a dialog"
+		status.State, status.Detail = agent.Unknown, "it runs, and Claude's registry does not show its state: it may wait at a dialog"
 	}
 	return status
 }

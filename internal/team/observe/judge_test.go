@@ -69,8 +69,8 @@ var living = map[string]struct {
 	"a turn interrupted":              {nil, said(agent.Busy, "UserPromptSubmit", ""), idle, nil, old, "idle screen "},
 	"hooks, and a screen that is dim": {nil, said(agent.Busy, "UserPromptSubmit", ""), unknown, nil, old, "busy hooks "},
 	"hooks, and claude has left":      {nil, said(agent.Busy, "UserPromptSubmit", ""), left, nil, old, "busy hooks "},
-	"it said goodbye":                 {nil, goodbye(), unknown, nil, old, "unknown process it is leaving"},
-	"nobody says anything":            {nil, agent.Report{}, unknown, nil, old, "unknown process it lives, and Claude's registry does not say what it does: it may wait at a dialog"},
+	"it said goodbye":                 {nil, goodbye(), unknown, nil, old, "unknown process it is exiting"},
+	"nobody says anything":            {nil, agent.Report{}, unknown, nil, old, "unknown process it runs, and Claude's registry does not show its state: it may wait at a dialog"},
 	"only the screen knows":           {nil, agent.Report{}, busy, nil, old, "busy screen "},
 	"only the screen, a full context": {nil, agent.Report{}, full, nil, old, "failed screen context full"},
 	"just started":                    {nil, agent.Report{}, unknown, nil, young, "starting process "},
@@ -143,7 +143,7 @@ func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 		want     string
 	}{
 		"it waits":                   {true, false, agent.DesiredRunning, next, "backoff, code 1; starts again in 12s"},
-		"it waits for a limit":       {true, false, agent.DesiredRunning, limited, "backoff, code 1; a usage limit is waited for; it starts again in 15m0s"},
+		"it waits for a limit":       {true, false, agent.DesiredRunning, limited, "backoff, code 1; waiting for a usage limit to end; it starts again in 15m0s"},
 		"the launcher was killed":    {false, false, agent.DesiredRunning, next, "crashed, code 1"},
 		"it was stopped meanwhile":   {true, false, agent.DesiredStopped, next, "stopped, "},
 		"held":                       {false, false, agent.DesiredRunning, held, "crashed, code 1; held, it failed 5 times"},

@@ -149,5 +149,5 @@ func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 // HintAside adds how to move a wrong record aside and go on with its conversation.
 func (o *Observer) HintAside(err *fail.Error, r *agent.Record, when string) *fail.Error {
 	return err.Hint("%s, move its record aside: %s", when, o.Store.MoveAside(r.Handle)).
-		Hint("and take the conversation up again: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
+		Hint("and continue its conversation: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
 }

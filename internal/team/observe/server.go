@@ -83,9 +83,9 @@ func (o *Observer) checkListening(ctx context.Context, client *tmux.Client, r *a
 		return nil
 	}
 	unreached := fail.Errorf(fail.Unfit, "the agent's tmux server, pid %d, cannot be reached: its socket %s is gone", server.PID, human.Quote(client.Path())).
-		Hint("make it make the socket again: kill -USR1 %d", server.PID)
+		Hint("to let it create the socket again: kill -USR1 %d", server.PID)
 	if err == nil {
-		unreached = fail.Errorf(fail.Unfit, "the agent's tmux server, pid %d, cannot be reached: another one, pid %d, has its socket %s", server.PID, listening, human.Quote(client.Path())).
+		unreached = fail.Errorf(fail.Unfit, "the agent's tmux server, pid %d, cannot be reached: another server, pid %d, has taken its socket %s", server.PID, listening, human.Quote(client.Path())).
 			Hint("to end the agent and start it in the other server: nbs-worker resume %s --force", r.Handle)
 	}
 	return &UnreachedError{unreached}

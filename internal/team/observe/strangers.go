@@ -115,8 +115,8 @@ func (o *Observer) ErrStranger(r *agent.Record, strangers []Stranger) error {
 	err := fail.Errorf(fail.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, human.Quote(other.Cwd))
 	if id, gone := o.Machine.Identify(other.PID); gone == nil {
 		if named, _ := o.AgentsOf(o.Store, id.PID, id.StartTicks); len(named) > 0 {
-			return err.Hint("it is agent %[1]s: nbs-worker attach %[1]s, and leave the conversation there, or end it: nbs-worker stop %[1]s", named[0])
+			return err.Hint("it is agent %[1]s; to switch it to another conversation: nbs-worker attach %[1]s; or to end it: nbs-worker stop %[1]s", named[0])
 		}
 	}
-	return err.Hint("end it there (/exit); nbs-worker does not touch a process that it did not start")
+	return err.Hint("end it in its own terminal with /exit; nbs-worker does not touch a process that it did not start")
 }

@@ -43,13 +43,13 @@ func Diagnose(m *machine.Machine, server interface{ ServerPID() (int, error) }, 
 		return err
 	}
 	files, unknown := m.FilesOf(pid)
-	elsewhere := fmt.Sprintf("or leave it as it is, and bring the agent up in another server: nbs-worker resume %s --force --tmux-socket rescue", handle)
+	elsewhere := fmt.Sprintf("or start the agent in another server: nbs-worker resume %s --force --tmux-socket rescue", handle)
 	switch {
 	case m.Halted(pid):
 		return &StuckError{fail.Errorf(fail.TimedOut, "%w: its server, pid %d, is stopped", err, pid).
 			Hint("let it go on: kill -CONT %d", pid).Hint("%s", elsewhere)}
 	case unknown == nil && files.Full():
-		full := fail.Errorf(fail.TimedOut, "%w: its server, pid %d, has no file descriptor left (%d of %d)", err, pid, files.Open, files.Soft)
+		full := fail.Errorf(fail.TimedOut, "%w: its server, pid %d, has no free file descriptor (%d of %d in use)", err, pid, files.Open, files.Soft)
 		return &StuckError{HintMoreFiles(full, pid, files).Hint("%s", elsewhere)}
 	default:
 		return fail.Errorf(fail.TimedOut, "%w: its server, pid %d, is busy or hangs", err, pid).
@@ -64,5 +64,5 @@ func HintMoreFiles(err *fail.Error, pid int, files machine.Files) *fail.Error {
 	if files.Soft >= files.Hard {
 		return err
 	}
-	return err.Hint("give it more, its agents live through it: prlimit --pid %d --nofile=%d:%d", pid, max(files.Soft, min(files.Hard, plenty)), files.Hard)
+	return err.Hint("give it more, which does not disturb its agents: prlimit --pid %d --nofile=%d:%d", pid, max(files.Soft, min(files.Hard, plenty)), files.Hard)
 }
