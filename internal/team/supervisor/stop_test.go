@@ -31,7 +31,7 @@ func TestWhoIsEnded(t *testing.T) {
 		words  string // "": it is no failure
 	}{
 		"the agent":            {asItIs, true, ""},
-		"of another start":     {unmarked, false, "does not bear the mark of its start; it was left alone"},
+		"of another start":     {unmarked, false, "it does not have the mark of the start; it was not signalled"},
 		"of an earlier boot":   {func(r *agent.Record) { unmarked(r); r.Process.BootID = "another" }, false, ""},
 		"that had the pid":     {func(r *agent.Record) { unmarked(r); r.Process.StartTicks++ }, false, ""},
 		"of another machine":   {elsewhere, false, `it belongs to host "elsewhere", or to another pid namespace of this one; nothing was signalled or changed`},

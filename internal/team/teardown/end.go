@@ -73,7 +73,7 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 	if r.ExitOf(r.Process.Invocation) != nil {
 		return nil // its own launcher saw it end, and nothing of it can be here
 	}
-	return fail.Errorf(fail.Conflict, "it belongs to host %s, or to another pid namespace of this one; nothing was signalled or changed", human.Quote(r.Process.Host)).
+	return fail.Errorf(fail.Conflict, "it runs on host %s, or in another pid namespace of this one; nothing was signalled or changed", human.Quote(r.Process.Host)).
 		Hint("run the command where the agent runs")
 }
 
@@ -208,7 +208,7 @@ func (t teardown) endPane(ctx context.Context, server Terminal, panes []tmux.Pan
 		return health.Diagnose(t.Machine, server, r.Handle, err)
 	}
 	if _, there := t.PaneOf(panes, r.Process); there {
-		return errors.New("it is still there")
+		return errors.New("it still exists")
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func checkGone(ps Processes, r *agent.Record) error {
 	}
 	for _, id := range append(left, r.Process.Identity, r.Process.LauncherIdentity()) {
 		if liveness, err := ps.Check(id); liveness != machine.Gone {
-			return errors.Join(err, fmt.Errorf("process %d is still there", id.PID))
+			return errors.Join(err, fmt.Errorf("process %d is still running", id.PID))
 		}
 	}
 	return nil
@@ -233,7 +233,7 @@ func CheckSelf(o *observe.Observer, r *agent.Record, pane *tmux.Pane) error {
 	if r.Process == nil || !within(o, r, pane) {
 		return nil
 	}
-	return fail.Errorf(fail.Conflict, "the command runs inside this very agent and would end with it").
+	return fail.Errorf(fail.Conflict, "the command runs inside this agent and would end with it").
 		Hint("run it from another terminal, or let another agent run it")
 }
 
@@ -249,7 +249,7 @@ func within(o *observe.Observer, r *agent.Record, pane *tmux.Pane) bool {
 type paneLeftError struct{ err error }
 
 func (e *paneLeftError) Error() string {
-	return fmt.Sprintf("nothing of the agent runs any more, but its tmux pane could not be looked after: %v", e.err)
+	return fmt.Sprintf("the agent has ended, but its tmux pane could not be closed: %v", e.err)
 }
 
 func (e *paneLeftError) Unwrap() error { return e.err }

@@ -98,13 +98,13 @@ func TestWhatIsEndedInWhichOrder(t *testing.T) {
 		"a launcher that outlives KILL": {played{stays: launcherPID}, unchanged, nil, "10, 11", "end the launcher: "},
 		"a tool that outlives KILL":     {played{stays: toolPID}, unchanged, nil, "10, 11, 12", "end what claude's tools left behind: "},
 		"tools without end": {
-			played{begets: map[int]int{toolPID: otherPID, otherPID: toolPID}}, unchanged, nil, "10, 11, 12, 13, 12, 13, 12, pane", "process 13 is still there",
+			played{begets: map[int]int{toolPID: otherPID, otherPID: toolPID}}, unchanged, nil, "10, 11, 12, 13, 12, 13, 12, pane", "process 13 is still running",
 		},
 		"a claude that never ran": {played{}, never, nil, "11, 12, pane", ""},
 		"an adopted claude":       {played{}, adopted, nil, "10, 12", ""},
 		"one without tmux":        {played{}, func(p *agent.Process) { p.Tmux = nil }, nil, "10, 11, 12", ""},
 		"a tmux that is silent": {
-			played{}, unchanged, errors.New("silent"), "10, 11, 12, pane", "nothing of the agent runs any more, but its tmux pane could not be looked after: silent",
+			played{}, unchanged, errors.New("silent"), "10, 11, 12, pane", "the agent has ended, but its tmux pane could not be closed: silent",
 		},
 	} {
 		ps, r := c.ps, start()
@@ -148,7 +148,7 @@ func TestOnlyTheAgentsOwnPaneIsEnded(t *testing.T) {
 	}{
 		"its pane":                 {server{panes: append(persons, own)}, 3, "<nil>"},
 		"it has gone":              {server{panes: persons}, 3, "<nil>"},
-		"a pane that does not end": {server{panes: []tmux.Pane{own}, keeps: true}, 1, "it is still there"},
+		"a pane that does not end": {server{panes: []tmux.Pane{own}, keeps: true}, 1, "it still exists"},
 		"a server that is silent":  {server{panes: []tmux.Pane{own}, err: errors.New("silent")}, 1, "silent"},
 	} {
 		err := teardown{&observe.Observer{Machine: local.New()}}.endPane(t.Context(), &c.server, c.server.panes, start())

@@ -20,9 +20,9 @@ func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 		if !t.Machine.IsAlive(id) {
 			continue
 		}
-		unmarked := fail.Errorf(fail.Conflict, "process %d is recorded as the agent's and %s; it was left alone", id.PID, lacking(r)).
-			Hint("to see what it is: ps -fp %d", id.PID)
-		return t.HintAside(unmarked, r, "when it is not the agent's")
+		unmarked := fail.Errorf(fail.Conflict, "process %d is recorded as the agent's, but %s; it was not signalled", id.PID, lacking(r)).
+			Hint("to look at it: ps -fp %d", id.PID)
+		return t.HintAside(unmarked, r, "if it is not the agent's")
 	}
 	return t.checkArrival(r)
 }
@@ -47,8 +47,8 @@ func (t teardown) checkArrival(r *agent.Record) error {
 
 // errCopied is the refusal to end a process that a record names only because it was copied.
 func (t teardown) errCopied(r *agent.Record, pid int) error {
-	copied := fail.Errorf(fail.Conflict, "process %d is of the same start, and of another agent or project; it was left alone", pid)
-	return t.HintAside(copied, r, "when the record was copied")
+	copied := fail.Errorf(fail.Conflict, "process %d belongs to another agent or project with the same start; it was not signalled", pid)
+	return t.HintAside(copied, r, "if the record was copied")
 }
 
 // lacking says what a process that is recorded as the agent's does not have.
@@ -56,5 +56,5 @@ func lacking(r *agent.Record) string {
 	if r.Process.Adopted != nil {
 		return "Claude's registry does not confirm that it is the one that was adopted here"
 	}
-	return "does not bear the mark of its start"
+	return "it does not have the mark of the start"
 }
