@@ -82,7 +82,7 @@ func TestTriageOfATeam(t *testing.T) {
 		"crashed": {"dead", 3, []string{"crashed (signal: killed)"}, "nbs-worker resume crashed"},
 		"moved":   {"missing", 0, []string{"its folder ", "is not there"}, "nbs-worker resume moved --cwd DIR"},
 		"ended":   {"stopped", 0, []string{"on purpose"}, ""},
-		"frozen":  {"zombie", 3, []string{"stopped by a signal at two looks 2s apart, in which it used 0s"}, "nbs-worker resume frozen --force"},
+		"frozen":  {"zombie", 3, []string{"stopped by a signal at two looks 2s apart; in between it used 0s"}, "nbs-worker resume frozen --force"},
 	})
 
 	m.Check(m.tmuxCalls("triage") == m.tmuxCalls("list"), "triage asks tmux %d times, list %d", m.tmuxCalls("triage"), m.tmuxCalls("list"))

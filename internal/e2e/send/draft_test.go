@@ -168,7 +168,7 @@ func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 		if keys != moved { // else what deletes it has been typed too
 			m.waitBox("alpha", "/compact")
 			triaged := m.OK("triage", "alpha")
-			m.Check(strings.Contains(triaged, "a text of ours is in its prompt since"), "%s", triaged)
+			m.Check(strings.Contains(triaged, "its prompt has contained an unsent message of nbs-worker since"), "%s", triaged)
 		}
 		got := m.Reply("alpha", "What number?")
 		m.Check(got == "42", "%q", got)
@@ -180,12 +180,12 @@ func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "may still be in its prompt"), "%s", r)
 	m.waitBox("alpha", "/compact it is mine")
 	r = m.NBS("triage", "alpha")
-	m.Check(r.Code == 8 && strings.Contains(r.Stdout, "\theld\t") && strings.Contains(r.Stdout, "a person's unsent draft, with a text of ours in it, blocks messages since"), "%s", r)
+	m.Check(r.Code == 8 && strings.Contains(r.Stdout, "\theld\t") && strings.Contains(r.Stdout, "a person's unsent draft, which contains a message of nbs-worker, has blocked messages since"), "%s", r)
 	m.Send(8, "held", "alpha", "hello")
 	m.waitBox("alpha", "it is mine")
 	m.Refused(8, "hint: to send or delete it there: nbs-worker attach alpha\n", "send", "alpha", "hello")
 	r = m.NBS("triage", "alpha")
-	m.Check(r.Code == 8 && strings.Contains(r.Stdout, "a person's unsent draft blocks messages since"), "%s", r)
+	m.Check(r.Code == 8 && strings.Contains(r.Stdout, "a person's unsent draft has blocked messages since"), "%s", r)
 	m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-u")
 	m.waitBox("alpha", "")
 	m.OK("triage", "alpha")
@@ -200,7 +200,7 @@ func TestRefusedFirstPromptDoesNotStay(t *testing.T) {
 	if !e2e.OnOldest() { // which leaves nothing in the prompt
 		m.waitBox("alpha", "please refuse this in two lines")
 		triaged := m.OK("triage", "alpha")
-		m.Check(strings.Contains(triaged, "a text of ours is in its prompt since"), "%s", triaged)
+		m.Check(strings.Contains(triaged, "its prompt has contained an unsent message of nbs-worker since"), "%s", triaged)
 	}
 	m.Send(0, "accepted", "alpha", "hello")
 	r := m.NBS("send", "alpha", "refuse this")

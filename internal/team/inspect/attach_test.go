@@ -13,9 +13,9 @@ import (
 func TestWhyThereIsNoTerminal(t *testing.T) {
 	t.Parallel()
 	for want, status := range map[string]agent.Status{
-		"the agent is just being started":                                   {State: agent.Starting},
-		"find the agent's terminal: its state is unknown":                   {State: agent.Unknown},
-		"find the agent's terminal: its state is unknown, tmux is too busy": {State: agent.Unknown, Detail: "tmux is too busy"},
+		"the agent is being started":                                                {State: agent.Starting},
+		"find the agent's terminal: the agent's state is unknown":                   {State: agent.Unknown},
+		"find the agent's terminal: the agent's state is unknown, tmux is too busy": {State: agent.Unknown, Detail: "tmux is too busy"},
 	} {
 		err := errNoTerminal("alpha", status)
 		first, _, _ := strings.Cut(err.Error(), "\n")

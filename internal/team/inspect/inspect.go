@@ -121,8 +121,8 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 		}
 		return client.Attach(sight.Record.Process.Tmux.Path, sight.Pane.ID)
 	case sight.Status.SamePID:
-		return fail.Errorf(fail.Conflict, "%s, and there is nothing to attach to", i.Whereabouts(&sight.Record)).
-			Hint("go to that terminal; or move the agent into tmux, which ends it and starts it anew: nbs-worker resume %s --force", handle)
+		return fail.Errorf(fail.Conflict, "%s; it has no tmux pane to attach to", i.Whereabouts(&sight.Record)).
+			Hint("go to that terminal; or end the agent and restart it in tmux: nbs-worker resume %s --force", handle)
 	default:
 		return errNoTerminal(handle, sight.Status)
 	}
@@ -138,10 +138,10 @@ func (i *Inspector) Whereabouts(r *agent.Record) string {
 
 // errNoTerminal is the error for an agent that may run and of which no terminal was found.
 func errNoTerminal(handle agent.Handle, status agent.Status) error {
-	err := fail.Errorf(fail.Conflict, "the agent is just being started")
+	err := fail.Errorf(fail.Conflict, "the agent is being started")
 	if status.State != agent.Starting {
 		state, detail := status.Words()
-		err = fail.Errorf(fail.Conflict, "find the agent's terminal: its state is %s", strings.TrimSuffix(state+", "+detail, ", "))
+		err = fail.Errorf(fail.Conflict, "find the agent's terminal: the agent's state is %s", strings.TrimSuffix(state+", "+detail, ", "))
 	}
 	return err.Hint("nbs-worker session %s", handle)
 }

@@ -41,7 +41,7 @@ func Assess(k Known) Assessment {
 		k.assessLiving(&a)
 	}
 	if k.Err != nil {
-		a.saw("not all could be asked: %v", k.Err)
+		a.saw("some facts are unknown: %v", k.Err)
 	}
 	return a
 }
@@ -54,7 +54,7 @@ func (a *Assessment) is(verdict Verdict, level Level, steps ...Step) {
 func (a *Assessment) awaits(until time.Time, level Level) {
 	a.is(Held, level, AwaitReset)
 	a.Until = until
-	a.saw("a usage limit is waited for, until %s", until.UTC().Format(time.RFC3339))
+	a.saw("a usage limit is in force until %s", until.UTC().Format(time.RFC3339))
 }
 
 func (a *Assessment) saw(format string, args ...any) {
@@ -83,13 +83,13 @@ func (k *Known) assessDead(a *Assessment) {
 		a.saw("its folder %s is not there", human.Quote(k.Gone.Folder))
 	case k.Gone.Transcript:
 		a.is(Missing, LevelFresh, StartFresh)
-		a.saw("its transcript was there at %s; it is gone, and none was kept", k.Record.TranscriptSeen.UTC().Format(time.RFC3339))
+		a.saw("its transcript existed at %s; it is gone, and the archive has no copy", k.Record.TranscriptSeen.UTC().Format(time.RFC3339))
 	case k.Record.Restarts.Hold != nil:
 		hold := k.Record.Restarts.Hold
 		a.is(Held, LevelResume, afterCrashLoop(&k.Record)...)
-		a.saw("its restarts are held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
+		a.saw("its restarts have been held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
 	case k.Status.State == agent.Backoff:
-		a.saw("its launcher starts it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
+		a.saw("its launcher will start it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
 		if k.Record.Restarts.After == agent.EndQuota {
 			a.awaits(k.Record.Restarts.Next, LevelAssess)
 		} else {
@@ -157,7 +157,7 @@ func (k *Known) judgeLiving(a *Assessment) {
 	switch {
 	case k.Growth != nil && k.Growth.Halted:
 		a.is(Zombie, LevelResume, ResumeForce)
-		a.saw("its process was stopped by a signal at two looks %s apart, in which it used %s of processor time",
+		a.saw("its process was stopped by a signal at two looks %s apart; in between it used %s of processor time",
 			k.Growth.Sample.Over.Round(time.Second), k.Growth.Sample.CPU.Round(time.Millisecond))
 	case k.Status.State == agent.Unknown:
 		a.is(Unknown, LevelAssess, Look)
@@ -185,9 +185,9 @@ func (k *Known) judgeLiving(a *Assessment) {
 		a.is(Held, LevelAssess, Attend)
 		with := ""
 		if k.Draft.Mixed {
-			with = ", with a text of ours in it,"
+			with = ", which contains a message of nbs-worker,"
 		}
-		a.saw("a person's unsent draft%s blocks messages since %s", with, k.Draft.Since.UTC().Format(time.RFC3339))
+		a.saw("a person's unsent draft%s has blocked messages since %s", with, k.Draft.Since.UTC().Format(time.RFC3339))
 	default:
 		k.assessWell(a)
 	}
@@ -206,13 +206,13 @@ func (k *Known) assessWell(a *Assessment) {
 		a.saw("attempt %d of %d in %s", retry.Attempt, retry.Of, retry.In)
 	}
 	if k.Draft != nil {
-		a.saw("a text of ours is in its prompt since %s; the next message takes it away", k.Draft.Since.UTC().Format(time.RFC3339))
+		a.saw("its prompt has contained an unsent message of nbs-worker since %s; the next message replaces it", k.Draft.Since.UTC().Format(time.RFC3339))
 	}
 	if len(k.Drift) > 0 {
 		a.Steps = append(a.Steps, LookAtDrift)
 	}
 	for _, d := range k.Drift {
-		a.saw("%s is %s; recorded is %s", d.Field, human.Quote(d.Live), human.Quote(d.Recorded))
+		a.saw("%s is %s, and the record has %s", d.Field, human.Quote(d.Live), human.Quote(d.Recorded))
 	}
 }
 
@@ -247,7 +247,7 @@ func (k *Known) assessFailure(a *Assessment) {
 	switch {
 	case failure == nil:
 		a.Steps = append(a.Steps, Prompt)
-		a.saw("its last turn came to nothing")
+		a.saw("its last turn failed")
 		return
 	case failure.IsUsageLimit():
 		a.Steps = append(a.Steps, AwaitReset, Prompt)
@@ -299,7 +299,7 @@ func (k *Known) standsStill(a *Assessment) bool {
 	if g == nil || g.Sample == nil || k.Now.Sub(g.At) <= k.Patience {
 		return false
 	}
-	a.saw("nothing of it has grown for %s: the last was %s", rounded(k.Now.Sub(g.At)), g.Of)
+	a.saw("it has shown no progress for %s; the last sign was %s", rounded(k.Now.Sub(g.At)), g.Of)
 	a.saw("its processes used %s of processor time in %s", g.Sample.CPU.Round(time.Millisecond), g.Sample.Over.Round(time.Second))
 	return g.Sample.CPU.Seconds() < quiet*g.Sample.Over.Seconds()
 }

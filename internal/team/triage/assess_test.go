@@ -93,9 +93,9 @@ func mustJudge(t *testing.T, all map[string]judged) {
 func TestAssessTheLiving(t *testing.T) {
 	t.Parallel()
 	mustJudge(t, map[string]judged{
-		"a draft":         {with(in(idle), drafted(inspect.Draft{})), Held, 0, false, "a person's unsent draft blocks messages since", []Step{Attend}},
-		"a mixed draft":   {with(in(idle), drafted(inspect.Draft{Mixed: true})), Held, 0, false, "a person's unsent draft, with a text of ours in it, blocks", []Step{Attend}},
-		"a draft of ours": {with(in(idle), drafted(inspect.Draft{Ours: true})), Idle, 0, false, "a text of ours is in its prompt", nil},
+		"a draft":         {with(in(idle), drafted(inspect.Draft{})), Held, 0, false, "a person's unsent draft has blocked messages since", []Step{Attend}},
+		"a mixed draft":   {with(in(idle), drafted(inspect.Draft{Mixed: true})), Held, 0, false, "a person's unsent draft, which contains a message of nbs-worker, has blocked", []Step{Attend}},
+		"a draft of ours": {with(in(idle), drafted(inspect.Draft{Ours: true})), Idle, 0, false, "its prompt has contained an unsent message of nbs-worker", nil},
 		"works":           {in(busy), Healthy, 0, true, "the registry says busy", nil},
 		"starts":          {in(agent.Status{State: agent.Starting, Source: agent.FromProcess}), Healthy, 0, true, "its process is starting", nil},
 		"waits":           {in(agent.Status{State: agent.Waiting, Detail: "permission prompt", Source: agent.FromRegistry}), Waiting, 0, false, "waiting: permission prompt", []Step{Attend}},
@@ -112,7 +112,7 @@ func TestAssessTheLiving(t *testing.T) {
 		"full":            {with(with(in(failed), left(0)), failedWith("invalid_request", "Context limit reached")), Stressed, 4, false, "0% of its context is left", []Step{StartFresh}},
 
 		"says it is full": {with(in(failed), failedWith("invalid_request", "Prompt is too long · the request is ~1000001 tokens")), Stressed, 2, false, "its conversation is full", []Step{Compact}},
-		"stuck":           {with(in(busy), quietFor(16*time.Minute, 90*time.Millisecond)), Stuck, 2, false, "nothing of it has grown for 16m: the last was its transcript", []Step{Interrupt}},
+		"stuck":           {with(in(busy), quietFor(16*time.Minute, 90*time.Millisecond)), Stuck, 2, false, "it has shown no progress for 16m; the last sign was its transcript", []Step{Interrupt}},
 		"patience":        {with(in(busy), quietFor(15*time.Minute, 0)), Healthy, 0, true, "busy", nil},
 		"computes":        {with(in(busy), quietFor(time.Hour, 900*time.Millisecond)), Healthy, 0, true, "900ms of processor time in 2s", nil},
 		"idle for long":   {with(in(idle), quietFor(time.Hour, 0)), Idle, 0, false, "idle", nil},
@@ -125,7 +125,7 @@ func TestAssessTheLiving(t *testing.T) {
 		"its prompt":  {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(-time.Second, time.Minute)), Held, 0, false, "authentication_failed", []Step{LogIn}},
 		"usage limit": {with(in(failed), failedWith("rate_limit", "You've hit your session limit · resets 3am")), Held, 0, false, "resets 3am", []Step{AwaitReset, Prompt}},
 		"API error":   {with(in(failed), failedWith("server_error", "API Error: 529")), Held, 0, false, "server_error: \"API Error: 529\"", []Step{Prompt}},
-		"failed":      {in(failed), Held, 0, false, "came to nothing", []Step{Prompt}},
+		"failed":      {in(failed), Held, 0, false, "its last turn failed", []Step{Prompt}},
 	})
 }
 
@@ -158,15 +158,15 @@ func TestAssessTheDead(t *testing.T) {
 		},
 		"taken":      {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Strangers = []observe.Stranger{{PID: 7}} }), Held, 0, false, "pid 7", []Step{EndOther}},
 		"no folder":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Folder = "/gone" }), Missing, 0, false, "\"/gone\" is not there", []Step{FindFolder}},
-		"no memory":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Transcript = true }), Missing, 4, false, "none was kept", []Step{StartFresh}},
+		"no memory":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Transcript = true }), Missing, 4, false, "the archive has no copy", []Step{StartFresh}},
 		"crash loop": {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Record.Exits = []agent.Exit{crash, crash, crash} }), Held, 3, false, "code 1", []Step{ReadEnd, ResumeMended}},
 		"backs off": {
 			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), func(v *inspect.View) { v.Record.Restarts.Next = now.Add(time.Second) }),
-			Dead, 1, false, "starts it again at 2026-02-20T12:00:01Z", []Step{Look},
+			Dead, 1, false, "will start it again at 2026-02-20T12:00:01Z", []Step{Look},
 		},
 		"at its limit": {
 			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), limitedBy(time.Hour)),
-			Held, 0, false, "starts it again at 2026-02-20T13:00:00Z", []Step{AwaitReset},
+			Held, 0, false, "will start it again at 2026-02-20T13:00:00Z", []Step{AwaitReset},
 		},
 		"at its limit, and its launcher is gone": {with(in(dead(agent.LostReboot)), limitedBy(time.Hour)), Held, 3, false, "until 2026-02-20T13:00:00Z", []Step{AwaitReset}},
 		"refused for a limit": {
@@ -189,7 +189,7 @@ func TestAssessTheDead(t *testing.T) {
 func TestWhatCouldNotBeAskedIsEvidence(t *testing.T) {
 	t.Parallel()
 	a := Assess(Known{View: with(in(idle), func(v *inspect.View) { v.Err = errors.New("tmux did not answer") }), Handle: "alpha", Now: now, Bands: agent.DefaultBands})
-	rig.Check(t, a.Verdict == Idle && slices.Contains(a.Evidence, "not all could be asked: tmux did not answer"), "%+v", a)
+	rig.Check(t, a.Verdict == Idle && slices.Contains(a.Evidence, "some facts are unknown: tmux did not answer"), "%+v", a)
 }
 
 func TestWhoNeedsAPerson(t *testing.T) {
