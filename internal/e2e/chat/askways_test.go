@@ -110,7 +110,7 @@ func TestAskAndAgents(t *testing.T) {
 	m.MustSay(m.OK("conversation", "history", "agent:alpha:review"), "agent alpha", "hello")
 	for _, chosen := range []string{"--context-cmd /bin/true", "--system-prompt mine"} {
 		said = m.Reply("alpha", `[[tool Bash {"command":"nbs-worker ask review hello `+chosen+` 2>&1"}]]`)
-		m.MustSay(said, "is for a person")
+		m.MustSay(said, "only a person may")
 	}
 }
 

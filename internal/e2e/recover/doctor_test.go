@@ -133,7 +133,7 @@ func TestDoctorKnowsAnUnfitClaude(t *testing.T) {
 		id, level, words string
 	}{
 		{"exec env NBS_SIM_CLAUDE=version=2.1.100 " + claude + ` "$@"`, 1, "claude.version", "warning", "2.1.100 is older than 2.1.197"},
-		{`[ "$1" = --help ] && { ` + claude + ` --help | sed s/--settings/--setting/; exit; }; exec ` + claude + ` "$@"`, 6, "claude.flags", "failure", "does not know --settings"},
+		{`[ "$1" = --help ] && { ` + claude + ` --help | sed s/--settings/--setting/; exit; }; exec ` + claude + ` "$@"`, 6, "claude.flags", "failure", "does not have the options --settings"},
 		{"exit 3", 6, "claude.version", "failure", "does not print its version"},
 		{"echo I am a poet", 6, "claude.version", "warning", "does not print a version of Claude Code"},
 	} {

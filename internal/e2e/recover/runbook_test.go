@@ -176,7 +176,7 @@ func TestRunbookThatAnAgentRunsInAnotherProject(t *testing.T) {
 	m.OK("spawn", "alpha")
 	m.OK("spawn", "beta", "--root", other, "--cwd", m.World.Project)
 	said := m.AsAgent("alpha", "NBS_ROOT="+other+" nbs-worker runbook run fixup --set handle=beta")
-	m.MustSay(said[0], "beta\tidle\t", "logs beta: agent alpha called this, and it is of another project", "code 8\n")
+	m.MustSay(said[0], "beta\tidle\t", "logs beta: agent alpha called this, and it belongs to another project", "code 8\n")
 }
 
 // A run that is killed is known, and goes on where it was; meanwhile nobody begins it beside it.

@@ -142,7 +142,7 @@ func TestPolicyInTheProjectIsAllowedFirst(t *testing.T) {
 	m.Must(c.Cmd.Wait())
 	m.BeginWatchBy(path).Interrupt()
 	said := m.AsAgent("alpha", "nbs-worker watch", "nbs-worker pause", "nbs-worker unpause")
-	m.MustSay(said[0], "to watch a project is for a person", "code 8")
+	m.MustSay(said[0], "only a person may watch a project", "code 8")
 	m.MustSay(said[1], "to pause a project needs --may-manage", "code 8")
 	m.MustSay(said[2], "to unpause a project needs --may-manage", "code 8")
 }

@@ -29,7 +29,7 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 		spawn + "--root " + m.OtherProject():               "an agent of another project needs",
 		"nbs-worker dismiss wide":                          "to dismiss another agent needs",
 		"nbs-worker resume wide --force":                   "--force on another agent needs",
-		"NBS_STATE=/tmp/mine " + spawn:                     "what it may is not known: the command has another folder for the user's state",
+		"NBS_STATE=/tmp/mine " + spawn:                     "allowed to do: the command has another state folder",
 		"nbs-worker stop wide":                             "to stop an agent that may do more than itself needs",
 		fmt.Sprintf("nbs-worker adopt beta --pid %d", pid): "to adopt a claude needs",
 	})
@@ -54,7 +54,7 @@ func TestSecurityClaudeByHandIsNoPerson(t *testing.T) {
 		return e2e.Exists(out), fmt.Sprintf("claude %d: %v, said so far: %s\n%v", pid, e2e.StatFields(pid), text, m.Processes())
 	})
 	text, _ := os.ReadFile(out)
-	if !strings.Contains(string(text), "a claude that was started by hand called this, and what it may is not known") || !strings.HasSuffix(string(text), "code 8\n") {
+	if !strings.Contains(string(text), "cannot determine what a claude that was started by hand is allowed to do") || !strings.HasSuffix(string(text), "code 8\n") {
 		t.Errorf("%s", text)
 	}
 }

@@ -48,11 +48,11 @@ func TestSecurityTurnElsewhere(t *testing.T) {
 	other := m.OtherProject()
 	m.mustDeny("clerk", map[string]string{
 		"nbs-worker --root " + other + " ask k hi":     "a turn in another project needs",
-		"nbs-worker ask k hi --timeout 0":              "a turn that an agent asks for takes at most 1h",
-		"nbs-worker ask telegram:2 hi":                 `the conversation "telegram:2" is not its own`,
-		"nbs-worker ask agent:boss:k hi":               `the conversation "agent:boss:k" is not its own`,
-		"nbs-worker conversation history telegram:2":   `the conversation "telegram:2" is not its own`,
-		"NBS_STATE=/tmp/mine nbs-worker ask k hi":      "what it may is not known",
+		"nbs-worker ask k hi --timeout 0":              "an agent may ask for a turn of at most 1h",
+		"nbs-worker ask telegram:2 hi":                 `the conversation "telegram:2" belongs to another caller`,
+		"nbs-worker ask agent:boss:k hi":               `the conversation "agent:boss:k" belongs to another caller`,
+		"nbs-worker conversation history telegram:2":   `the conversation "telegram:2" belongs to another caller`,
+		"NBS_STATE=/tmp/mine nbs-worker ask k hi":      "is allowed to do",
 		"nbs-worker pause":                             "to pause a project needs",
 		"nbs-worker unpause":                           "to unpause a project needs",
 		"nbs-worker memory add clerk x --text-file /x": "--text-file needs",
@@ -71,18 +71,18 @@ func TestSecurityVerbsOfPersons(t *testing.T) {
 	m.OK("spawn", "peer")
 	other := m.OtherProject()
 	m.Must(os.Mkdir(filepath.Join(other, ".nbs"), 0o700))
-	person := func(what string) string { return "to " + what + " is for a person" }
+	person := func(what string) string { return "only a person may " + what }
 	denied := map[string]string{
 		"nbs-worker serve --system-prompt-file /nowhere": person("serve conversations"),
 		"nbs-worker watch":                            person("watch a project"),
 		"nbs-worker attach peer":                      person("go to the terminal of an agent"),
 		"nbs-worker compact peer":                     person("give a command of Claude's own to another agent"),
-		"nbs-worker memory export /tmp/x":             person("write a file where it likes"),
+		"nbs-worker memory export /tmp/x":             person("choose where to write a file"),
 		"nbs-worker memory backup /tmp/x":             person("copy the database of the memory"),
-		"nbs-worker export systemd --dir /tmp":        person("write units where it likes"),
-		"nbs-worker --root " + other + " logs peer":   "and it is of another project",
-		"nbs-worker --root " + other + " events":      "and it is of another project",
-		"nbs-worker --root " + other + " screen peer": "and it is of another project",
+		"nbs-worker export systemd --dir /tmp":        person("choose where to write units"),
+		"nbs-worker --root " + other + " logs peer":   "and it belongs to another project",
+		"nbs-worker --root " + other + " events":      "and it belongs to another project",
+		"nbs-worker --root " + other + " screen peer": "and it belongs to another project",
 	}
 	for command, words := range denied {
 		said := m.AsAgent("clerk", command)[0]

@@ -49,7 +49,7 @@ func TestSecurityMarkGivesNothing(t *testing.T) {
 	forged := "NBS_HANDLE=wide NBS_INVOCATION_ID=4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11 NBS_ROOT=" + m.World.Project + " nbs-worker "
 	denied := map[string]string{}
 	for _, command := range []string{"spawn beta --permission-mode bypassPermissions", "ask k hi", "set wide model=opus", "stop wide"} {
-		denied[forged+command] = "what it may is not known: only its mark says that it is agent wide"
+		denied[forged+command] = "allowed to do: only a mark in its environment says that it is agent wide"
 	}
 	m.MustDenyIn(e2e.Session{TmuxSession: "hand"}, fmt.Sprintf("a claude that was started by hand (pid %d)", pid), denied)
 }
@@ -65,7 +65,7 @@ func TestSecurityOtherProject(t *testing.T) {
 		"tell telegram:1 hi", "export systemd", "outbox deliver peer", "conversation list",
 	} {
 		said := m.AsAgent("clerk", "nbs-worker --root "+other+" "+command)[0]
-		m.Check(strings.Contains(said, "agent clerk called this, and it is of another project") && strings.HasSuffix(said, "code 8\n"), "%s: %s", command, said)
+		m.Check(strings.Contains(said, "agent clerk called this, and it belongs to another project") && strings.HasSuffix(said, "code 8\n"), "%s: %s", command, said)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestSecurityServedTurnIsItsAgents(t *testing.T) {
 	out := filepath.Join(m.World.Root, "out")
 	m.AsAgent("beta", `nbs-worker ask own '[[tool Bash {"command":"{ echo $SECRET; nbs-worker spawn deep; nbs-worker send peer HELLO; nbs-worker ask inner hi --json; } >`+out+` 2>&1"}]]'`)
 	text := e2e.Read(t, out)
-	m.MustSay(text, "agent beta called this, and its colleague would be 2 agents away", `"key":"agent:beta:inner"`)
+	m.MustSay(text, "agent beta called this, and the new agent would be 2 agents away", `"key":"agent:beta:inner"`)
 	m.Check(!strings.Contains(text, "SWORDFISH"), "it has the server's variables: %s", text)
 	m.MustSay(m.OK("logs", "peer"), "This message is from agent beta")
 }

@@ -47,8 +47,8 @@ func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
 		"nbs-worker stop wide":                               "to stop an agent that may do more than itself needs",
 		"nbs-worker dismiss down":                            "to dismiss another agent needs",
 		"nbs-worker adopt x --pid 12345":                     "to adopt a claude needs",
-		"env -u NBS_STATE XDG_STATE_HOME=/tmp/mine " + spawn: "what it may is not known: the command has another folder for the user's state",
-		"NBS_STATE=/tmp/mine " + spawn:                       "what it may is not known: the command has another folder for the user's state",
+		"env -u NBS_STATE XDG_STATE_HOME=/tmp/mine " + spawn: "allowed to do: the command has another state folder",
+		"NBS_STATE=/tmp/mine " + spawn:                       "allowed to do: the command has another state folder",
 	})
 	evil := m.Program("tmux", "exit 1")
 	said := m.AsAgent("alpha", "CANARY=1 NBS_PERMISSION_MODE=bypassPermissions NBS_CLAUDE=/nowhere CLAUDE_CONFIG_DIR=/nowhere PATH="+filepath.Dir(evil)+":$PATH "+spawn+"'Remember 42.'")
@@ -77,7 +77,7 @@ func TestSecurityPromptOfAnAgentIsForTheModel(t *testing.T) {
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "down")
 	m.OK("stop", "down")
-	const command, file = "a prompt that is a command of Claude's needs", "a prompt that names a file by @ needs"
+	const command, file = "a prompt that is one of Claude's own commands needs", "a prompt that names a file by @ needs"
 	m.mustDeny("alpha", map[string]string{
 		"nbs-worker spawn beta '/export /tmp/x'":                      command,
 		"nbs-worker spawn beta --prompt ' !id'":                       command,
@@ -118,9 +118,9 @@ func TestSecurityLimitsOfATeam(t *testing.T) {
 	if said := m.AsAgent("alpha", "nbs-worker spawn beta --model sonnet"); said[0] != "beta\ncode 0\n" {
 		t.Fatalf("%q", said)
 	}
-	m.mustDeny("beta", map[string]string{"nbs-worker spawn deep": "its colleague would be 2 agents away from a person, and 1 is the limit"})
+	m.mustDeny("beta", map[string]string{"nbs-worker spawn deep": "the new agent would be 2 agents away from a person; the limit is 1"})
 	limit(`{"agents": 2}`)
-	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma": "the project has the 2 agents that agents may fill it with"})
+	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma": "the project has reached its limit of 2 agents"})
 	for _, wrong := range []string{`{"agents": "many"}`, `{"agent": 3}`, `{"agents": -1}`, "", "{} {}"} {
 		limit(wrong)
 		said := m.AsAgent("alpha", "nbs-worker spawn gamma")
@@ -154,7 +154,7 @@ mv %s.part %s`, s.RecordedPID, m.Launcher("alpha"), out, out, out))
 	m.Kill(s.RecordedPID, syscall.SIGKILL)
 	m.WaitFor("the orphan has tried", func() (bool, string) { return e2e.Exists(out), "" })
 	text, _ := os.ReadFile(out)
-	if strings.Count(string(text), "code 8") != 3 || !strings.Contains(string(text), "agent alpha called this, and what it may is not known: only its mark says that it is agent alpha") {
+	if strings.Count(string(text), "code 8") != 3 || !strings.Contains(string(text), "agent alpha is allowed to do: only a mark in its environment says that it is agent alpha") {
 		t.Errorf("%s", text)
 	}
 	m.Check(m.Session("beta").Running, "beta was ended")
@@ -176,12 +176,12 @@ func TestSecurityCallerIsWhoItsProcessIs(t *testing.T) {
 	})
 	onATerminal := `python3 -c 'import pty, sys; sys.exit(pty.spawn(["nbs-worker", "allow", "boss"]) >> 8)'`
 	said := m.AsAgent("alpha", onATerminal)
-	m.Check(strings.Contains(said[0], "to allow is for a person, and agent alpha called this") && strings.HasSuffix(said[0], "code 8\n"), "%q", said)
+	m.Check(strings.Contains(said[0], "only a person may allow; agent alpha called this") && strings.HasSuffix(said[0], "code 8\n"), "%q", said)
 	// It takes the process of the one that may manage for its own, or names none at all.
 	whole := m.Record("boss")
 	m.SetRecord("boss", func(fields map[string]any) { fields["process"] = m.Record("alpha")["process"] })
 	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma --env A=1": "--env needs --may-manage"})
 	alpha := m.WaitState("alpha", "idle") // from here on its record tells of another's claude, and terminal
 	m.SetRecord("alpha", func(fields map[string]any) { fields["process"] = whole["process"] })
-	m.MustDenyIn(alpha, "agent alpha", map[string]string{"nbs-worker spawn gamma": "what it may is not known: no record names its process"})
+	m.MustDenyIn(alpha, "agent alpha", map[string]string{"nbs-worker spawn gamma": "allowed to do: no record names its process"})
 }

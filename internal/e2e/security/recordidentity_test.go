@@ -38,7 +38,7 @@ func TestRecordThatClaimsAStrangerEndsNobody(t *testing.T) {
 		for _, args := range verbsThatEnd {
 			m.WriteRecord("alpha", whole)
 			m.claim("alpha", stranger, m.StartTicks(stranger), launcherToo)
-			m.Refused(5, "does not bear the mark of its start", args...)
+			m.Refused(5, "it does not have the mark of the start", args...)
 			if e2e.Dead(stranger) || e2e.Dead(child) {
 				t.Fatalf("%q ended the stranger (%t) or its child (%t)", args, e2e.Dead(stranger), e2e.Dead(child))
 			}

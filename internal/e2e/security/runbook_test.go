@@ -17,7 +17,7 @@ func TestSecurityRunbookOfAnAgent(t *testing.T) {
 	onATerminal := `python3 -c 'import pty, sys; sys.exit(pty.spawn(["nbs-worker", "allow", "--runbook", "other"]) >> 8)'`
 	said := m.AsAgent("alpha", "nbs-worker runbook run end", "nbs-worker runbook run shutdown --yes", onATerminal)
 	for i, want := range [][2]string{
-		{"agent alpha called this", "code 8\n"}, {"agent alpha called this", "code 1\n"}, {"to allow is for a person, and agent alpha called this", "code 8\n"},
+		{"agent alpha called this", "code 8\n"}, {"agent alpha called this", "code 1\n"}, {"only a person may allow; agent alpha called this", "code 8\n"},
 	} {
 		if !strings.Contains(said[i], want[0]) || !strings.HasSuffix(said[i], want[1]) {
 			t.Errorf("%d: %s; want %s", i, said[i], want)

@@ -97,7 +97,7 @@ func TestOutboxIsThePersons(t *testing.T) {
 	id := m.Outbox()[1].ID
 	for _, verb := range []string{"drop", "retry"} {
 		got := m.Reply("beta", `[[tool Bash {"command":"nbs-worker outbox `+verb+` alpha `+id+` 2>&1"}]]`)
-		m.Check(strings.Contains(got, "is for a person"), "%s: %q", verb, got)
+		m.Check(strings.Contains(got, "only a person may"), "%s: %q", verb, got)
 	}
 	got := m.Reply("beta", `[[tool Bash {"command":"nbs-worker send alpha 'Give me all.' --queue --json"}]]`)
 	m.Check(strings.Contains(got, `"outbox"`), "%q", got)

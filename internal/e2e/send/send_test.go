@@ -97,7 +97,7 @@ func TestSendFromAgents(t *testing.T) {
 	m.Check(strings.Contains(got, "This message is from agent beta") && strings.Contains(got, "not from your user"), "%q", got)
 	got = m.Reply("beta", `[[tool Bash {"command":"nbs-worker send alpha 'see @README.md' --wait-reply"}]]`)
 	m.Check(strings.Contains(got, "This message is from agent beta") && strings.Contains(got, "The message is in the file"), "%q", got)
-	for words, want := range map[string]string{"alpha /compact --raw": "is for a person", "alpha --file secret.md": "needs --may-manage", "beta hello": "no message to itself"} {
+	for words, want := range map[string]string{"alpha /compact --raw": "only a person may", "alpha --file secret.md": "needs --may-manage", "beta hello": "cannot send a message to itself"} {
 		got := m.Reply("beta", `[[tool Bash {"command":"nbs-worker send `+words+` 2>&1"}]]`)
 		m.Check(strings.Contains(got, want), "%s: %q; want %q", words, got, want)
 	}

@@ -33,7 +33,7 @@ func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 	}
 	ofTools := slices.ContainsFunc(line, func(a ancestor) bool { return claude.IsOfTools(a.variable) })
 	if found == nil && ofTools && !claude.IsOfTools(server.variable) {
-		return &Caller{byHand: true, doubt: errors.New("it is not above the command any more")}
+		return &Caller{byHand: true, doubt: errors.New("its process is no longer above the command")}
 	}
 	return found
 }
@@ -112,7 +112,7 @@ func (a ancestor) caller(cmdline []string) *Caller {
 		c.project = roots[0]
 	}
 	if untold := slices.Concat(launched.Lost, launched.Unclear); len(untold) > 0 && c.doubt == nil {
-		c.doubt = errors.New("what " + untold[0] + " on its command line has given it cannot be given again")
+		c.doubt = errors.New("what " + untold[0] + " on its command line gave it is unknown")
 	}
 	return c
 }

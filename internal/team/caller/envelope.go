@@ -17,7 +17,7 @@ func (c *Caller) Envelope(project string, to agent.Handle, order bool) (string, 
 	case c == nil:
 		return "", nil
 	case to != "" && c.Is(project, to): // a conversation has no handle, nor has a caller without a record
-		return "", fail.Errorf(fail.BadInput, "an agent sends no message to itself: it would wait for the end of its own turn")
+		return "", fail.Errorf(fail.BadInput, "an agent cannot send a message to itself: it would wait for the end of its own turn")
 	case order:
 		return "", c.CheckPerson("give a command of Claude's own to another agent")
 	}
@@ -49,5 +49,5 @@ func (c *Caller) CheckFile(flag, path string) error {
 
 // CheckWrite refuses to write, for an agent, files where a flag or an argument says. Errors: Held.
 func (c *Caller) CheckWrite(what string) error {
-	return c.CheckPerson("write " + what + " where it likes")
+	return c.CheckPerson("choose where to write " + what)
 }

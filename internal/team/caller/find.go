@@ -111,7 +111,7 @@ func (f finder) unidentified(line []ancestor, server ancestor, marked *Caller) *
 		found = marked
 	}
 	if marked != nil {
-		found.doubt = cmp.Or(found.doubt, errors.New("only its mark says that it is "+marked.String()))
+		found.doubt = cmp.Or(found.doubt, errors.New("only a mark in its environment says that it is "+marked.String()))
 	}
 	return found
 }
@@ -257,7 +257,7 @@ func (f finder) doubtHome(env []string) error {
 		return errors.New("it has ended")
 	}
 	if home, err := trust.HomeOf(env); err != nil || home != f.Store.Home() {
-		return errors.New("the command has another folder for the user's state than who called it")
+		return errors.New("the command has another state folder than its caller")
 	}
 	return nil
 }

@@ -28,13 +28,13 @@ type Return struct {
 }
 
 // CheckPerson refuses what an agent may never do, whatever its record says. The error says
-// "to <what> is for a person". Errors: Held when an agent calls.
+// "only a person may <what>". Errors: Held when an agent calls.
 func (c *Caller) CheckPerson(what string) error {
 	if c == nil {
 		return nil
 	}
-	return fail.Errorf(fail.Held, "to %s is for a person, and %s called this", what, c).
-		Hint("a person does it in a terminal of their own")
+	return fail.Errorf(fail.Held, "only a person may %s; %s called this", what, c).
+		Hint("a person can do it, in a terminal of their own")
 }
 
 func (c *Caller) String() string {
@@ -52,7 +52,7 @@ func (c *Caller) String() string {
 // denied is the refusal of what an agent may do only when it may manage.
 func (c *Caller) denied(what string) *fail.Error {
 	return fail.Errorf(fail.Held, "%s called this, and %s needs --may-manage, which it does not have", c, what).
-		Hint("a person can do it; or give a team an agent that may: nbs-worker spawn NAME --may-manage")
+		Hint("a person can do it, or start an agent that may: nbs-worker spawn NAME --may-manage")
 }
 
 // checkKnown refuses everything to an agent when it is not known what that has.
@@ -60,7 +60,7 @@ func (c *Caller) checkKnown() error {
 	if c.doubt == nil {
 		return nil
 	}
-	denied := fail.Errorf(fail.Held, "%s called this, and what it may is not known: %s", c, c.doubt.Error())
+	denied := fail.Errorf(fail.Held, "cannot determine what %s is allowed to do: %s", c, c.doubt.Error())
 	denied.Hints = fail.HintsOf(c.doubt)
 	if len(denied.Hints) == 0 {
 		return denied.Hint("a person can do it, in a terminal of their own")
@@ -139,9 +139,9 @@ func (c *Caller) checkWords(words Words) error {
 	case words.PromptFile != "":
 		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", human.ShellWord(words.PromptFile))
 	case claude.IsCommand(words.Prompt):
-		return c.denied("a prompt that is a command of Claude's").Hint("or give words that are meant for the model")
+		return c.denied("a prompt that is one of Claude's own commands").Hint("or give a prompt for the model")
 	case claude.NamesFile(words.Prompt):
-		return c.denied("a prompt that names a file by @").Hint("or write the name without @; its claude reads the file when it may")
+		return c.denied("a prompt that names a file by @").Hint("or write the name without @; the new agent then reads the file if it may")
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (c *Caller) checkReach(r *agent.Spec) error {
 	case !observe.SameFolder(c.project, c.at.Store.Project()):
 		return c.denied("an agent of another project")
 	case !mode.Within(c.mode()):
-		return c.denied("an agent with the permission mode " + string(mode) + ", wider than its own, " + string(c.mode()) + ",")
+		return c.denied("an agent with the permission mode " + string(mode) + ", which is wider than its own, " + string(c.mode()) + ",")
 	case r.MayManage:
 		return c.denied("an agent that may manage")
 	case !slices.Equal(r.ClaudeArgs, has.ClaudeArgs):
@@ -183,14 +183,14 @@ func (c *Caller) checkLimits(more int) error {
 	full := ""
 	switch {
 	case c.record.Depth+1 > limits.Depth:
-		full = fmt.Sprintf("its colleague would be %d agents away from a person, and %d is the limit", c.record.Depth+1, limits.Depth)
+		full = fmt.Sprintf("the new agent would be %d agents away from a person; the limit is %d", c.record.Depth+1, limits.Depth)
 	case len(handles)+more > limits.Agents:
-		full = fmt.Sprintf("the project has the %d agents that agents may fill it with", limits.Agents)
+		full = fmt.Sprintf("the project has reached its limit of %d agents", limits.Agents)
 	default:
 		return nil
 	}
 	return fail.Errorf(fail.Held, "%s called this, and %s", c, full).
-		Hint("a person can start it all the same, or set another limit: %s", c.at.Store.Home().SetLimits(limits))
+		Hint("a person can start it, or set another limit: %s", c.at.Store.Home().SetLimits(limits))
 }
 
 // CheckCrowd checks the limits again when the new record is written: agents that spawn at the same

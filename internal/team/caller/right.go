@@ -50,6 +50,6 @@ func (c *Caller) checkMember() error {
 	if c.manages() || observe.SameFolder(c.project, project) || c.record.LaunchCwd() != "" && observe.Inside(project, c.record.LaunchCwd()) {
 		return nil
 	}
-	return fail.Errorf(fail.Held, "%s called this, and it is of another project", c).
+	return fail.Errorf(fail.Held, "%s called this, and it belongs to another project", c).
 		Hint("a person can do it, in a terminal of their own")
 }

@@ -29,7 +29,7 @@ func (c *Caller) Turn(timeout time.Duration) (*agent.Spec, error) {
 	case !observe.SameFolder(c.project, c.at.Store.Project()):
 		return nil, c.denied("a turn in another project")
 	case timeout <= 0 || timeout > TurnLimit:
-		return nil, fail.Errorf(fail.Held, "%s called this, and a turn that an agent asks for takes at most %s", c, TurnLimit).Hint("--timeout 1h")
+		return nil, fail.Errorf(fail.Held, "%s called this, and an agent may ask for a turn of at most %s", c, TurnLimit).Hint("set a shorter limit: --timeout 1h")
 	}
 	return &agent.Spec{
 		Handle: c.record.Handle, Depth: c.record.Depth, Cwd: c.record.LaunchCwd(), ConfigDir: c.record.ConfigDir, PermissionMode: c.mode(),
@@ -61,8 +61,8 @@ func (c *Caller) Key(key string) (string, error) {
 	case c.Sees(key):
 		return key, nil
 	case slices.ContainsFunc(reserved, func(prefix string) bool { return strings.HasPrefix(key, prefix) }):
-		return "", fail.Errorf(fail.Held, "%s called this, and the conversation %s is not its own", c, human.Quote(key)).
-			Hint("with a key of its own: nbs-worker ask KEY TEXT")
+		return "", fail.Errorf(fail.Held, "%s called this, and the conversation %s belongs to another caller", c, human.Quote(key)).
+			Hint("to use a conversation of its own: nbs-worker ask KEY TEXT")
 	}
 	return c.ownKeys() + key, nil
 }
