@@ -24,7 +24,7 @@ func TestWhatSeesAConversation(t *testing.T) {
 	m.OK("conversation", "skip", "review")
 
 	asking := m.Begin("ask", "other", "[[delay 10m]] hello")
-	pid := m.NobodyToAdopt("answers in a conversation of nbs-worker ask")
+	pid := m.NobodyToAdopt("answers a conversation of nbs-worker ask")
 	told := m.NBS("doctor").Stdout
 	m.Check(!strings.Contains(told, "the lease on the conversation") && !strings.Contains(told, fmt.Sprintf("pid %d, and the process that started it has ended", pid)), "doctor wonders about a turn that runs:\n%s", told)
 	m.Must(asking.Process.Signal(syscall.SIGINT))

@@ -154,6 +154,6 @@ func (p *phone) killAnswering() {
 		open := p.keyed("telegram:" + strconv.Itoa(chatNumber)).Open
 		return len(open) == 1 && open[0].State == "running", fmt.Sprint(open)
 	})
-	pid := p.WaitListed("answers in a conversation")
+	pid := p.WaitListed("answers a conversation")
 	p.Must(syscall.Kill(pid, syscall.SIGKILL))
 }

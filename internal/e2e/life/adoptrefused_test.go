@@ -123,7 +123,7 @@ func TestAdoptRefusesAForkedConversation(t *testing.T) {
 	second := m.idleByHand("two", append([]string{"--resume", id}, handArgs...)...)
 	m.mustStayOut(5, fmt.Sprintf("another claude has the conversation %s open: pid %d", id, second), pidFlag(first))
 	for pid, other := range map[int]int{first: second, second: first} {
-		m.MustSay(m.listed(pid), fmt.Sprintf("%d\t%s\t", pid, id), fmt.Sprintf("(pid %d has the conversation open too)", other))
+		m.MustSay(m.listed(pid), fmt.Sprintf("%d\t%s\t", pid, id), fmt.Sprintf("(pid %d also has the conversation open)", other))
 	}
 }
 
@@ -132,7 +132,7 @@ func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {
 	settings := filepath.Join(m.World.Root, "s.json")
 	m.Write(settings, "{}")
 	pid, id := m.told("hand", "42", "--settings", settings)
-	r := m.mustStayOut(4, "the model, for --model is not on its command line; the permission mode, for it is not on its command line; its arguments, for --settings cannot be given again", pidFlag(pid))
+	r := m.mustStayOut(4, "the model (--model is not on its command line); the permission mode (it is not on its command line); its arguments (--settings cannot be given again)", pidFlag(pid))
 	m.MustSay(r.Stderr, fmt.Sprintf("hint: nbs-worker adopt alpha --pid %d --model MODEL --permission-mode MODE -- ARGS\n", pid),
 		"its last reply came from ", "--permission-mode ")
 	m.OK("adopt", "alpha", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")

@@ -156,7 +156,7 @@ func (q *asking) want(missing, flag string) {
 }
 
 func (q *asking) forModel() {
-	q.want("the model, for --model is not on its command line", "--model MODEL")
+	q.want("the model (--model is not on its command line)", "--model MODEL")
 	if model, _ := q.config.LastWords(q.id); model != "" {
 		q.notes = append(q.notes, fmt.Sprintf("its last reply came from %s; to leave the choice to Claude at each start: --model ''", human.Quote(model)))
 		return
@@ -165,31 +165,31 @@ func (q *asking) forModel() {
 }
 
 func (q *asking) forMode(typed string) {
-	missing := "the permission mode, for it is not on its command line"
+	missing := "the permission mode (it is not on its command line)"
 	if typed != "" {
-		missing = "the permission mode, for " + human.Quote(typed) + " on its command line is none that is known"
+		missing = "the permission mode (its command line has the unknown mode " + human.Quote(typed) + ")"
 	}
 	q.want(missing, "--permission-mode MODE")
 	if _, mode := q.config.LastWords(q.id); mode != "" {
-		q.notes = append(q.notes, "the last that its transcript has is --permission-mode "+mode)
+		q.notes = append(q.notes, "its transcript last has --permission-mode "+mode)
 	}
 }
 
 func (q *asking) forArgs(l claude.Launched) {
 	switch {
 	case len(l.Lost) > 0:
-		q.want(fmt.Sprintf("its arguments, for %s cannot be given again", strings.Join(l.Lost, ", ")), "")
+		q.want(fmt.Sprintf("its arguments (%s cannot be given again)", strings.Join(l.Lost, ", ")), "")
 	case len(l.Unclear) > 0:
-		q.want(fmt.Sprintf("its arguments, for whether the word behind %s is a value or a prompt is not known", strings.Join(l.Unclear, ", ")), "")
+		q.want(fmt.Sprintf("its arguments (the word after %s may be a value or a prompt)", strings.Join(l.Unclear, ", ")), "")
 	default:
 		return
 	}
 	q.tail = " -- ARGS"
-	q.notes = append(q.notes, "behind -- stand the arguments that claude gets at each start, or nothing for none")
+	q.notes = append(q.notes, "after --, give the arguments that claude gets at each start, or nothing")
 }
 
 func (q *asking) forFolder(f handStarted) {
-	q.want(fmt.Sprintf("its folder, for it runs in %s and Claude's registry has %s", human.Quote(f.cwd), human.Quote(f.live.Cwd)), "--cwd FOLDER")
+	q.want(fmt.Sprintf("its folder (it runs in %s, and Claude's registry has %s)", human.Quote(f.cwd), human.Quote(f.live.Cwd)), "--cwd FOLDER")
 }
 
 func (q *asking) err() error {
@@ -197,7 +197,7 @@ func (q *asking) err() error {
 		return nil
 	}
 	words := []string{"nbs-worker", "adopt", string(q.adopt.Handle), "--pid", strconv.Itoa(q.adopt.PID)}
-	err := fail.Errorf(fail.BadInput, "say what cannot be known of pid %d: %s", q.adopt.PID, strings.Join(q.missing, "; ")).
+	err := fail.Errorf(fail.BadInput, "these facts about pid %d are unknown, and must be given: %s", q.adopt.PID, strings.Join(q.missing, "; ")).
 		Hint("%s%s", strings.Join(append(words, q.flags...), " "), q.tail)
 	for _, note := range q.notes {
 		err = err.Hint("%s", note)

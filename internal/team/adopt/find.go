@@ -53,7 +53,7 @@ func (s search) find(pid int) (handStarted, error) {
 		return f, s.errTurns(pid)
 	}
 	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
-		return f, fail.Errorf(fail.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so there is nothing to come back to", pid, name).
+		return f, fail.Errorf(fail.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so it cannot be resumed", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
 	}
 	if f.cwd, err = s.Machine.Cwd(pid); err != nil {
@@ -63,7 +63,7 @@ func (s search) find(pid int) (handStarted, error) {
 		return f, err
 	}
 	if !f.live.Interactive() {
-		return f, fail.Errorf(fail.BadInput, "pid %d is no session at a terminal: kind %s, entry point %s", pid, human.Quote(f.live.Kind), human.Quote(f.live.Entrypoint)).
+		return f, fail.Errorf(fail.BadInput, "pid %d is not a session at a terminal: kind %s, entry point %s", pid, human.Quote(f.live.Kind), human.Quote(f.live.Entrypoint)).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
 	return f, f.checkFolder()
@@ -73,10 +73,10 @@ func (s search) find(pid int) (handStarted, error) {
 // variable of the context, which may be empty.
 func (s search) errTurns(pid int) error {
 	if _, converses := s.Machine.Variable(pid, turn.ContextVariable); converses {
-		return fail.Errorf(fail.BadInput, "pid %d answers in a conversation of nbs-worker ask, and is no agent", pid).
+		return fail.Errorf(fail.BadInput, "pid %d answers a conversation of nbs-worker ask, and is not an agent", pid).
 			Hint("to see the conversations: nbs-worker conversation list")
 	}
-	return fail.Errorf(fail.BadInput, "pid %d observes an agent for the memory, and is none itself", pid).
+	return fail.Errorf(fail.BadInput, "pid %d observes an agent for the memory, and is not an agent", pid).
 		Hint("to see who is observed: nbs-worker memory status")
 }
 
@@ -92,7 +92,7 @@ func (s search) identify(pid int) (agent.Identity, error) {
 	}
 	id, err := s.Machine.Identify(pid)
 	if errors.Is(err, fs.ErrNotExist) {
-		return id, fail.Errorf(fail.NotFound, "process %d has ended: it is a zombie, which its parent has not waited for", pid)
+		return id, fail.Errorf(fail.NotFound, "process %d has ended: it is a zombie until its parent waits for it", pid)
 	}
 	if err == nil && uid != s.UID {
 		err = fail.Errorf(fail.BadInput, "process %d belongs to user id %d", pid, uid).
@@ -103,7 +103,7 @@ func (s search) identify(pid int) (agent.Identity, error) {
 
 func errOwned(s search, pid int, o observe.Owner) error {
 	if o.Project == s.Store.Project() {
-		return fail.Errorf(fail.Conflict, "process %d is agent %s already", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
+		return fail.Errorf(fail.Conflict, "process %d is already agent %s", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
 	}
 	return fail.Errorf(fail.Conflict, "process %d is agent %s of the project %s", pid, o.Handle, human.Quote(o.Project)).
 		Hint("nbs-worker --root %s session %s", human.ShellWord(o.Project), o.Handle)
@@ -114,7 +114,7 @@ func errOwned(s search, pid int, o observe.Owner) error {
 func (f *handStarted) readRegistry() error {
 	f.configDir = claude.ConfigDirIn(f.cwd, f.variable(claude.ConfigDirVariable))
 	if home := f.variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
-		return fail.Errorf(fail.BadInput, "pid %d has its configuration below HOME=%s, and yours is %s", f.PID, human.Quote(home), human.Quote(os.Getenv("HOME"))).
+		return fail.Errorf(fail.BadInput, "pid %d has its configuration below HOME=%s, and your HOME is %s", f.PID, human.Quote(home), human.Quote(os.Getenv("HOME"))).
 			Hint("run this command, and all later ones for the agent, with that HOME")
 	}
 	var err error
@@ -129,8 +129,8 @@ func (f *handStarted) readRegistry() error {
 		return fail.Errorf(fail.BadInput, "pid %d is not a claude: %s", f.PID, human.Quote(strings.Join(f.cmdline, " "))).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
-	return fail.Errorf(fail.Held, "pid %d is not in Claude's registry: it is just starting, or waits at its first dialog", f.PID).
-		Hint("answer what its terminal asks, then repeat the command")
+	return fail.Errorf(fail.Held, "pid %d is not in Claude's registry: it is starting, or it waits at its first dialog", f.PID).
+		Hint("answer the question in its terminal, then repeat the command")
 }
 
 // startedIn returns the folder in which claude is started again. If its session has entered a worktree, that is the
@@ -150,7 +150,7 @@ func (f *handStarted) checkFolder() error {
 	if info, err := os.Stat(f.cwd); err == nil && info.IsDir() {
 		return nil
 	}
-	return fail.Errorf(fail.NotFound, "the folder in which pid %d runs is not there any more: %s", f.PID, human.Quote(f.cwd)).
+	return fail.Errorf(fail.NotFound, "the working directory of pid %d no longer exists: %s", f.PID, human.Quote(f.cwd)).
 		Hint("put the folder back, then repeat the command")
 }
 
