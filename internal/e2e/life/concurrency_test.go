@@ -31,6 +31,6 @@ func TestInterruptedSpawnLeavesARecordThatExplainsAll(t *testing.T) {
 	spawn := m.Begin("spawn", "alpha", "--prompt", "Remember 42.")
 	m.WaitClaude("alpha")
 	m.Kill(spawn.Process.Pid, syscall.SIGINT)
-	m.MustRefuse(spawn.End(), 130, "interrupted; the start goes on")
+	m.MustRefuse(spawn.End(), 130, "interrupted; the start continues")
 	m.MustAnswer("alpha", "OK, I will remember 42.")
 }

@@ -68,7 +68,7 @@ func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
 	m.TypeLine(own, "/resume "+theirs.SessionID)
 	m.WaitMoved(own, "resume")
 	m.WaitArrived("alpha")
-	const refused, taken = "\tfollow into the conversation: the conversation ", "\tthe conversation could be taken now\n"
+	const refused, taken = "\tfollow into the conversation: the conversation ", "\ttook the lease of the conversation\n"
 	missing := func() {
 		m.Helper()
 		m.WaitFor("the journal tells that the lease is another's", func() (bool, string) {

@@ -14,7 +14,7 @@ func TestUntrustedFolderIsHeld(t *testing.T) {
 	m := eachVersion(t)
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{})
 	r := m.Refused(8, "it asks whether it trusts the folder (trust)", "spawn", "alpha", "--prompt", "Remember 42.")
-	m.Check(r.Stdout == "" && strings.Contains(r.Stderr, "hint: answer it there: nbs-worker attach alpha"), "%v", r)
+	m.Check(r.Stdout == "" && strings.Contains(r.Stderr, "hint: answer it in its terminal: nbs-worker attach alpha"), "%v", r)
 	s := m.Session("alpha")
 	m.Check(s.State == "waiting" && s.Cause == "trust dialog" && s.PID != 0, "the agent is not left at its dialog: %+v", s)
 	// All who tell of an agent tell the same of it.
@@ -89,7 +89,7 @@ set -- $(printf '%s\n' "$@" | sed '` + c.sed + `')
 exec ` + claude + ` "$@"`)
 		rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project, m.World.Home}})
 		m.Env = append(m.Env, "NBS_CLAUDE="+wrapper)
-		r := m.Refused(1, "what runs is not what was recorded: "+c.field, "spawn", "agent-"+name, "--model", "sonnet")
+		r := m.Refused(1, "the running claude differs from the record: "+c.field, "spawn", "agent-"+name, "--model", "sonnet")
 		s := m.Session("agent-" + name)
 		m.Check(!s.Running && e2e.Dead(s.RecordedPID), "%s: it was left running: %s", name, r)
 	}

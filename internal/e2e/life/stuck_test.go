@@ -37,7 +37,7 @@ func TestVerbsOnAServerOutOfDescriptors(t *testing.T) {
 		return func() { m.limitFiles(server, 4096) },
 			fmt.Sprintf("its server, pid %d, has no free file descriptor", server),
 			fmt.Sprintf("prlimit --pid %d --nofile=4096:4096", server)
-	}, attempt{code: 6, said: "with more sessions it would answer nobody"}) // that is known without asking it
+	}, attempt{code: 6, said: "with more sessions it would stop answering"}) // that is known without asking it
 }
 
 func (m *team) limitFiles(pid int, soft uint64) {

@@ -65,7 +65,7 @@ func TestTmuxHookThatKillsSessions(t *testing.T) {
 	m := standIn(t)
 	m.tmuxConf("set-hook -g session-created kill-session")
 	m.Doctor(1).Finds(m.Team, "tmux.settings", "failure", "session-created")
-	r := m.Refused(6, "a hook of your tmux configuration ends each session as soon as it is made: session-created", "spawn", "alpha")
+	r := m.Refused(6, "a hook of your tmux configuration ends each new session: session-created", "spawn", "alpha")
 	m.Check(!strings.Contains(r.Stderr, "launcher was killed"), "%v", r)
 	m.tmuxConf()
 	m.OK("resume", "alpha")
@@ -75,7 +75,7 @@ func TestTmuxHookThatKillsSessions(t *testing.T) {
 func TestTmuxHookThatKillsSessionsLate(t *testing.T) {
 	m := standIn(t, "start-delay=1h")
 	m.tmuxConf("set-hook -g session-created \"run-shell 'sleep 0.5' ; kill-session\"")
-	m.Refused(6, "a hook of your tmux configuration ends each session as soon as it is made: session-created", "spawn", "alpha")
+	m.Refused(6, "a hook of your tmux configuration ends each new session: session-created", "spawn", "alpha")
 }
 
 // Who is attached to an agent that ends is back in the own shell, and not in another agent's terminal.

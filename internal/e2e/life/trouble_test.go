@@ -22,10 +22,10 @@ func TestPromptThatClaudeDoesNotTake(t *testing.T) {
 func TestClaudeThatLeavesAtOnceIsNotStarted(t *testing.T) {
 	m := standIn(t)
 	m.Env = append(m.Env, "NBS_CLAUDE="+m.Script("exit 3"))
-	m.Refused(1, "claude left before it was ready (code 3)", "spawn", "beta")
+	m.Refused(1, "claude exited before it was ready (code 3)", "spawn", "beta")
 	if hasty := m.NBS("spawn", "alpha", "--no-wait"); hasty.Code == 0 { // it ran when it was looked at
 		m.WaitState("alpha", "crashed")
-	} else if hasty.Code != 1 || !strings.Contains(hasty.Stderr, "claude left before it was ready (code 3)") {
+	} else if hasty.Code != 1 || !strings.Contains(hasty.Stderr, "claude exited before it was ready (code 3)") {
 		t.Errorf("%s", hasty)
 	}
 }
@@ -46,32 +46,32 @@ type claudeTrouble struct {
 var claudeTroubles = map[string]claudeTrouble{
 	"slow start": {
 		whims: "start-delay=1h", args: []string{"--timeout", "1s"}, code: 3, runs: true,
-		line: "nbs-worker: spawn alpha: claude was started and was not ready after 1s; it was left running",
-		hint: "to wait for it: nbs-worker wait alpha --for ready", unsaid: "is it Claude Code at all?",
+		line: "nbs-worker: spawn alpha: claude was not ready after 1s, and was left running",
+		hint: "to wait for it: nbs-worker wait alpha --for ready", unsaid: "check that it is Claude Code:",
 	},
 	"slow start that is waited for": {whims: "start-delay=2s", code: 0, runs: true},
 	"dies after four seconds": {
 		whims: "no-registry,die-after=4s", code: 1,
-		line: "nbs-worker: spawn alpha: claude left before it was ready (code 1)",
+		line: "nbs-worker: spawn alpha: claude exited before it was ready (code 1)",
 		hint: "its record is kept: nbs-worker resume alpha tries again",
 	},
 	"prints an error and leaves": {
 		whims: "print-error=Error: the sky fell", code: 1,
-		line: "nbs-worker: spawn alpha: claude left before it was ready (code 1): Error: the sky fell",
+		line: "nbs-worker: spawn alpha: claude exited before it was ready (code 1): Error: the sky fell",
 	},
 	"opens a dialog": {
 		whims: "dialog=trust", code: 8, runs: true,
 		line: "nbs-worker: spawn alpha: claude waits at a dialog: it asks whether it trusts the folder (trust)",
-		hint: "answer it there: nbs-worker attach alpha",
+		hint: "answer it in its terminal: nbs-worker attach alpha",
 	},
 	"is too old for --session-id": {
 		script: `echo "error: unknown option '--session-id'" >&2; exit 1`, code: 6,
-		line: "nbs-worker: spawn alpha: claude left before it was ready (code 1): error: unknown option '--session-id'",
-		hint: "it is too old: Claude Code 2.1.197 or newer is needed",
+		line: "nbs-worker: spawn alpha: claude exited before it was ready (code 1): error: unknown option '--session-id'",
+		hint: "claude is too old: version 2.1.197 or newer is needed",
 	},
 	"gets an option of the user's that it does not know": {
 		args: []string{"--", "--no-such-option"}, code: 4,
-		line: "nbs-worker: spawn alpha: claude left before it was ready (code 1): error: unknown option '--no-such-option'",
+		line: "nbs-worker: spawn alpha: claude exited before it was ready (code 1): error: unknown option '--no-such-option'",
 	},
 	"is older than tested, and works": {
 		whims: "version=2.1.100", code: 0, runs: true,
@@ -79,12 +79,12 @@ var claudeTroubles = map[string]claudeTrouble{
 	},
 	"is something else, which leaves": {
 		script: `echo "usage: claude FILE"`, code: 1,
-		line: "nbs-worker: spawn alpha: claude left before it was ready (code 0): usage: claude FILE",
+		line: "nbs-worker: spawn alpha: claude exited before it was ready (code 0): usage: claude FILE",
 	},
 	"is something else, which hangs": {
 		script: `exec cat`, args: []string{"--timeout", "2s"}, code: 3, runs: true,
-		line: "nbs-worker: spawn alpha: claude was started and was not ready after 2s; it was left running",
-		hint: "is it Claude Code at all? ",
+		line: "nbs-worker: spawn alpha: claude was not ready after 2s, and was left running",
+		hint: "check that it is Claude Code: ",
 	},
 	"writes no transcript": {
 		whims: "no-transcript", args: []string{"--prompt", "Remember 42.", "--timeout", "2s"}, code: 3, runs: true,
@@ -151,7 +151,7 @@ func TestSlowClaudeIsNotTakenForAnotherProgram(t *testing.T) {
 	slow := m.Script(`[ "$1" = --version ] || while [ ! -e ` + m.World.Root + `/go ]; do sleep 0.1; done
 exec ` + claude + ` "$@"`)
 	m.Env = append(m.Env, "NBS_CLAUDE="+slow)
-	r := m.Refused(3, "claude was started and was not ready after 8s; it was left running: pid ", "spawn", "alpha", "--timeout", "8s")
+	r := m.Refused(3, "claude was not ready after 8s, and was left running: pid ", "spawn", "alpha", "--timeout", "8s")
 	m.MustSay(r.Stderr, " runs, it is not in Claude's registry yet, its screen is blank", "(Claude Code)", "hint: to wait for it: nbs-worker wait alpha --for ready,waiting --timeout 5m")
 	m.Check(!strings.Contains(r.Stderr, "at all"), "%v", r)
 	m.Write(m.World.Root+"/go", "")

@@ -63,7 +63,7 @@ func TestStartWaitsForItsTurn(t *testing.T) {
 	m.OK("spawn", "beta")
 	giveBack := m.takeTurns()
 	c := m.Console(m.Command([]string{"spawn", "alpha"}))
-	c.MustShow("alpha: waiting for its turn: ")
+	c.MustShow("alpha: waiting for other starts: at most ")
 	m.MustBe("alpha", "starting")
 	m.MustBe("beta", "idle")
 	giveBack()
@@ -93,7 +93,7 @@ func TestStartThatGivesUpItsTurn(t *testing.T) {
 	m.WaitState("alpha", "starting")
 	m.Must(spawn.Process.Signal(syscall.SIGINT))
 	r := spawn.End()
-	m.Check(r.Code == 130 && strings.Contains(r.Stderr, "interrupted while it waited for its turn; claude was not started"), "%s", r)
+	m.Check(r.Code == 130 && strings.Contains(r.Stderr, "interrupted while waiting for other starts; claude was not started"), "%s", r)
 	m.MustBe("alpha", "never started")
 }
 
@@ -109,7 +109,7 @@ func TestStartInATerminalTakesATurn(t *testing.T) {
 
 	giveBack := m.takeTurns()
 	again := m.Console(m.Command([]string{"run", "alpha"}))
-	again.MustShow("alpha: waiting for its turn: ")
+	again.MustShow("alpha: waiting for other starts: at most ")
 	giveBack()
 	m.WaitState("alpha", "idle")
 	m.OK("stop", "alpha")

@@ -44,7 +44,7 @@ func (m *team) mustRunUnnoted(r e2e.Result, s spoiled) e2e.Session {
 	now := m.Session("alpha")
 	m.Check(now.Running && now.PID != 0 && len(e2e.ClaudesOn(now.SessionID)) == 1, "%s\n%+v", r, now)
 	words := fmt.Sprintf(" alpha: the agent runs, pid %d, but the last update of its record failed: %s", now.RecordedPID, s.what)
-	why := s.why + "\nhint: it needs no second start; look at it: nbs-worker session alpha\nhint: what keeps .nbs from being written: nbs-worker doctor\n"
+	why := s.why + "\nhint: do not start it again; look at it: nbs-worker session alpha\nhint: to see why .nbs cannot be written: nbs-worker doctor\n"
 	m.Check(r.Code == 1 && strings.Contains(r.Stderr, words) && strings.HasSuffix(r.Stderr, why) && r.Stdout == "", "%s\nwant %s...%s", r, words, why)
 	return now
 }

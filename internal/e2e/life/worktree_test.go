@@ -130,7 +130,7 @@ func TestFolderThatWasNotEnteredIsDrift(t *testing.T) {
 	m.OK("stop", "alpha")
 	moved := m.Script(`cd "` + m.OtherProject() + `" && exec "` + m.Variable("NBS_CLAUDE") + `" "$@"`)
 	r := m.NBSWith([]string{"CLAUDE_CODE_SANDBOXED=1", "NBS_CLAUDE=" + moved}, "resume", "alpha")
-	if r.Code != 1 || !strings.Contains(r.Stderr, "what runs is not what was recorded: cwd is ") {
+	if r.Code != 1 || !strings.Contains(r.Stderr, "the running claude differs from the record: cwd is ") {
 		t.Error(r)
 	}
 	m.OK("resume", "alpha")

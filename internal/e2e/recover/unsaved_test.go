@@ -53,6 +53,6 @@ func TestTurnsThatAreNotWrittenDown(t *testing.T) {
 	m.MustSay(m.NBS("resume", "alpha").Stderr, "alpha: its turns are being lost: the disk of its transcript is full")
 	r = m.NBS("resume", "alpha", "--force", "--prompt", "What number?")
 	m.MustRefuse(r, 8, "claude is ready, and the disk of its transcript is full")
-	m.MustSay(r.Stderr, "hint: make room there: df -h ")
+	m.MustSay(r.Stderr, "hint: free space on that disk: df -h ")
 	free()
 }

@@ -70,9 +70,9 @@ func heldAt(r *agent.Record, dialog screen.Dialog, asked *agent.Asked) error {
 		what = ". It shows:\n  " + strings.ReplaceAll(asked.Text, "\n", "\n  ") + "\n  [" + strings.Join(asked.Choices, " / ") + "]"
 	}
 	err := fail.Errorf(fail.Held, "claude waits at a dialog: it asks %s (%s)%s", dialog.Question(), dialog, what).
-		Hint("answer it there: nbs-worker attach %s", r.Handle)
+		Hint("answer it in its terminal: nbs-worker attach %s", r.Handle)
 	if dialog == screen.DialogTrust {
-		return err.Hint("or accept the trust of the folder: nbs-worker resume %s --force %s", r.Handle, TrustFlag(r.LaunchCwd()))
+		return err.Hint("or let claude trust the folder: nbs-worker resume %s --force %s", r.Handle, TrustFlag(r.LaunchCwd()))
 	}
 	return err
 }
@@ -88,8 +88,8 @@ func (w *starting) checkLogin(ctx context.Context) error {
 		return nil //nolint:nilerr // it is ready all the same
 	}
 	if screen.NotLoggedIn(shown.Text) {
-		return fail.Errorf(fail.Held, "%w: it will answer no prompt", ErrNotLoggedIn).
-			Hint("log in there with /login: nbs-worker attach %s", w.record.Handle)
+		return fail.Errorf(fail.Held, "%w: it cannot answer a prompt", ErrNotLoggedIn).
+			Hint("log in with /login in its terminal: nbs-worker attach %s", w.record.Handle)
 	}
 	w.record.Process.Ready = w.Seconds()
 	return nil
@@ -100,6 +100,6 @@ func (w *starting) checkRoom() error {
 	if !lasts(&w.full, w.plan.config.IsFull()) {
 		return nil
 	}
-	return fail.Errorf(fail.Held, "claude is ready, and the disk of its transcript is full: the prompt is not there, and what is said now is lost when it ends").
-		Hint("make room there: df -h %s", human.ShellWord(filepath.Dir(w.plan.config.SettingsFile())))
+	return fail.Errorf(fail.Held, "claude is ready, and the disk of its transcript is full: the prompt is not saved, and the conversation is lost when claude ends").
+		Hint("free space on that disk: df -h %s", human.ShellWord(filepath.Dir(w.plan.config.SettingsFile())))
 }

@@ -34,6 +34,6 @@ func endedByHook(ctx context.Context, client *tmux.Client) error {
 	if len(hooks) == 0 {
 		return nil
 	}
-	return fail.Errorf(fail.Unfit, "a hook of your tmux configuration ends each session as soon as it is made: %s", hooks[0]).
-		Hint("remove it from your tmux.conf; in a server that runs: tmux -S %s set-hook -gu %s", human.ShellWord(client.Path()), hooks[0])
+	return fail.Errorf(fail.Unfit, "a hook of your tmux configuration ends each new session: %s", hooks[0]).
+		Hint("remove it from your tmux.conf; and from the running server: tmux -S %s set-hook -gu %s", human.ShellWord(client.Path()), hooks[0])
 }

@@ -51,11 +51,11 @@ func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duratio
 func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
 	release, err = s.Store.Turns().Await(interrupt, s.Machine.Halted, func() {
 		if p.progress != nil {
-			p.progress(fmt.Sprintf("waiting for its turn: %s at a time on this machine", human.Count(turns.AtOnce(), "start")))
+			p.progress(fmt.Sprintf("waiting for other starts: at most %s at a time on this machine", human.Count(turns.AtOnce(), "start")))
 		}
 	})
 	if err != nil {
-		return nil, fail.Errorf(fail.Interrupted, "interrupted while it waited for its turn; claude was not started").
+		return nil, fail.Errorf(fail.Interrupted, "interrupted while waiting for other starts; claude was not started").
 			Hint("nbs-worker session %s", p.Record.Handle)
 	}
 	return release, nil
@@ -128,6 +128,6 @@ func RunsUnnoted(m *machine.Machine, r *agent.Record, what string, cause error) 
 		return cause
 	}
 	return &UnnotedError{fail.Errorf(fail.KindOf(cause), "the agent runs, pid %d, but %s failed: %s", r.PID, what, cause.Error()).
-		Hint("it needs no second start; look at it: nbs-worker session %s", r.Handle).
-		Hint("what keeps .nbs from being written: nbs-worker doctor")}
+		Hint("do not start it again; look at it: nbs-worker session %s", r.Handle).
+		Hint("to see why .nbs cannot be written: nbs-worker doctor")}
 }

@@ -62,7 +62,7 @@ func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pa
 			return spec.Name, err
 		}
 	}
-	return "", fail.Errorf(fail.Conflict, "the tmux session names of the agent belong to others: %s", spec.Name).
+	return "", fail.Errorf(fail.Conflict, "other sessions have the agent's tmux session names: %s", spec.Name).
 		Hint("use another handle or another tmux server: --tmux-socket NAME")
 }
 

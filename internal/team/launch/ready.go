@@ -75,7 +75,7 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, w
 		w.askVersion(ctx)
 		select {
 		case <-interrupt.Done():
-			return w.record, fail.Errorf(fail.Interrupted, "interrupted; the start goes on").
+			return w.record, fail.Errorf(fail.Interrupted, "interrupted; the start continues").
 				Hint("nbs-worker session %s", r.Handle)
 		case <-tick.C:
 		}
@@ -161,7 +161,7 @@ func (w *starting) findWrapped(ctx context.Context) error {
 // id is stored in no other place and another start would create a new one.
 func (w *starting) unrecorded() error {
 	return fail.Errorf(fail.NotFound, "the record was removed while the agent was started, in the conversation %s", w.record.SessionID).
-		Hint("where its claude runs, and how it gets a record again: nbs-worker adopt --list")
+		Hint("to find its claude and give it a record again: nbs-worker adopt --list")
 }
 
 // prompted reports whether a ready claude has its prompt on disk: then a kill cannot lose it. A slash command may
@@ -183,7 +183,7 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 	}
 	if lasts(&w.waiting, entry.Status == live.StatusWaiting) {
 		return false, fail.Errorf(fail.Held, "claude waits for a person (%s), and the prompt is not in its transcript", entry.WaitingFor).
-			Hint("answer it there: nbs-worker attach %s", w.record.Handle)
+			Hint("answer it in its terminal: nbs-worker attach %s", w.record.Handle)
 	}
 	if err := w.checkRefusal(ctx); err != nil {
 		return false, err
@@ -222,12 +222,12 @@ func left(exit *agent.Exit) error {
 		return fail.Errorf(fail.Kind(exit.Code), "%s", exit.Error)
 	}
 	words := quoteScreen(exit.LastScreen)
-	err := fail.Errorf(claude.RefusalKind(exit.LastScreen), "claude left before it was ready (%s)%s", exit.Summary(), words)
+	err := fail.Errorf(claude.RefusalKind(exit.LastScreen), "claude exited before it was ready (%s)%s", exit.Summary(), words)
 	switch {
 	case exit.HungUp:
-		return err.Hint("its tmux session, or the whole tmux server, ended meanwhile; to try again is safe")
+		return err.Hint("its tmux session, or its tmux server, has ended; you can try again safely")
 	case err.Kind == fail.Unfit:
-		return err.Hint("it is too old: Claude Code %s or newer is needed; update it, or name another: export %s=/path/to/claude", claude.OldestTested, claude.BinaryVariable)
+		return err.Hint("claude is too old: version %s or newer is needed; update it, or name another: export %s=/path/to/claude", claude.OldestTested, claude.BinaryVariable)
 	}
 	return err
 }
@@ -274,13 +274,13 @@ func (w *starting) timedOut(ctx context.Context) error {
 		return fail.Errorf(fail.TimedOut, "tmux did not start claude within %s", startLimit).
 			Hint("nbs-worker session %s", handle)
 	case w.ready && w.unread != nil:
-		return fail.Errorf(fail.TimedOut, "claude is ready, and whether it has the prompt cannot be read after %s: %w", w.wait, w.unread).
+		return fail.Errorf(fail.TimedOut, "claude is ready, and after %s it is still unknown whether it has the prompt: %w", w.wait, w.unread).
 			Hint("look at it: nbs-worker attach %s", handle)
 	case w.ready:
 		return fail.Errorf(fail.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
-			Hint("look at it: nbs-worker attach %s; claude passes over a slash command that it does not know", handle)
+			Hint("look at it: nbs-worker attach %s; claude ignores a slash command that it does not know", handle)
 	case w.record.Process.PID == 0:
-		return fail.Errorf(fail.TimedOut, "claude did not run yet after %s; its start goes on", w.wait).
+		return fail.Errorf(fail.TimedOut, "claude was not running after %s; its start continues", w.wait).
 			Hint("nbs-worker session %s", handle)
 	default:
 		return w.unready(ctx)
@@ -326,7 +326,7 @@ func (s Starter) verify(ctx context.Context, r agent.Record, minted bool) error 
 	}
 	words := make([]string, len(drift))
 	for i, d := range drift {
-		words[i] = fmt.Sprintf("%s is %s, recorded is %s", d.Field, human.Quote(d.Live), human.Quote(d.Recorded))
+		words[i] = fmt.Sprintf("%s is %s, and the record has %s", d.Field, human.Quote(d.Live), human.Quote(d.Recorded))
 	}
-	return &WrongError{fail.Errorf(fail.Failed, "what runs is not what was recorded: %s; it was ended", strings.Join(words, "; "))}
+	return &WrongError{fail.Errorf(fail.Failed, "the running claude differs from the record: %s; it was ended", strings.Join(words, "; "))}
 }

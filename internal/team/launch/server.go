@@ -28,7 +28,7 @@ func checkRoom(m *machine.Machine, pid int) error {
 	if err != nil || files.Open+spare(files.Soft) < files.Soft {
 		return nil //nolint:nilerr // another user's server, perhaps; tmux itself decides
 	}
-	full := fail.Errorf(fail.Unfit, "the tmux server, pid %d, has %d of %d file descriptors in use: with more sessions it would answer nobody", pid, files.Open, files.Soft)
+	full := fail.Errorf(fail.Unfit, "the tmux server, pid %d, has %d of %d file descriptors in use: with more sessions it would stop answering", pid, files.Open, files.Soft)
 	return health.HintMoreFiles(full, pid, files).Hint("or use another server: --tmux-socket NAME")
 }
 

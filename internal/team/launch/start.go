@@ -161,18 +161,18 @@ func checkFolder(p *Plan) error {
 	if err == nil {
 		return nil
 	}
-	missing := fail.Errorf(fail.NotFound, "the working directory %s is not there", human.Quote(cwd))
+	missing := fail.Errorf(fail.NotFound, "the working directory %s does not exist", human.Quote(cwd))
 	if p.takesUp {
-		return missing.Hint("say where it is now: nbs-worker spawn %s --session-id %s --cwd DIR", p.Record.Handle, p.Record.SessionID)
+		return missing.Hint("name its present place: nbs-worker spawn %s --session-id %s --cwd DIR", p.Record.Handle, p.Record.SessionID)
 	}
-	return missing.Hint("put the folder back, or say where it is now: nbs-worker resume %s --cwd DIR", p.Record.Handle)
+	return missing.Hint("put the folder back, or name its present place: nbs-worker resume %s --cwd DIR", p.Record.Handle)
 }
 
 func (s Starter) checkRoot(p *Plan) error {
 	if !claude.RefusesRoot(&p.Record.Spec, claude.Env(&p.Record.Spec, s.Env, nil), s.UID) {
 		return nil
 	}
-	return fail.Errorf(fail.BadInput, "claude would refuse: %s", claude.RootRefusal).
+	return fail.Errorf(fail.BadInput, "claude would refuse to start: %s", claude.RootRefusal).
 		Hint("let it ask before it acts: --permission-mode acceptEdits").
 		Hint("or, if this machine is a sandbox that may be damaged: export IS_SANDBOX=1")
 }
@@ -216,7 +216,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		return r, err
 	}
 	if p.progress != nil {
-		slow := time.AfterFunc(unremarked, func() { p.progress("waiting for tmux, which reads its configuration") })
+		slow := time.AfterFunc(unremarked, func() { p.progress("waiting for tmux to read its configuration") })
 		defer slow.Stop()
 	}
 	name, err := s.openPane(ctx, &r, p, on)

@@ -19,18 +19,18 @@ func (s Starter) checkTrust(p *Plan) error {
 	cwd := observe.RealPath(p.Record.LaunchCwd())
 	for _, home := range s.homes() {
 		if observe.Inside(home, cwd) {
-			return fail.Errorf(fail.BadInput, "--trust is not for %s: with it Claude would trust all that is in the home folder", human.Quote(cwd)).
-				Hint("give the agent a folder of its own: --cwd DIR").
-				Hint("or answer Claude's own question there: nbs-worker attach %s", p.Record.Handle)
+			return fail.Errorf(fail.BadInput, "--trust cannot be used for %s: Claude would trust everything in your home folder", human.Quote(cwd)).
+				Hint("give the agent its own folder: --cwd DIR").
+				Hint("or answer Claude's question in its terminal: nbs-worker attach %s", p.Record.Handle)
 		}
 	}
 	switch {
 	case p.trustDir != "" && observe.RealPath(p.trustDir) != cwd:
 		return fail.Errorf(fail.BadInput, "--trust names %s, and the agent works in %s", human.Quote(p.trustDir), human.Quote(cwd)).
-			Hint("if that is to be trusted: %s", TrustFlag(cwd))
+			Hint("to trust that folder: %s", TrustFlag(cwd))
 	case p.trustDir == "" && !observe.Inside(cwd, s.Store.Project()):
-		return fail.Errorf(fail.BadInput, "--trust alone is for folders of the project, and the agent works in %s", human.Quote(cwd)).
-			Hint("if that is to be trusted, name it: %s", TrustFlag(cwd))
+		return fail.Errorf(fail.BadInput, "--trust without a folder is for folders of the project, and the agent works in %s", human.Quote(cwd)).
+			Hint("to trust that folder, name it: %s", TrustFlag(cwd))
 	}
 	return nil
 }

@@ -76,12 +76,12 @@ func (a *asking) answered() bool {
 func (w *starting) unready(ctx context.Context) error {
 	handle := w.record.Handle
 	seen, isClaude := w.seen(ctx)
-	err := fail.Errorf(fail.TimedOut, "claude was started and was not ready after %s; it was left running: %s", w.wait, seen).
+	err := fail.Errorf(fail.TimedOut, "claude was not ready after %s, and was left running: %s", w.wait, seen).
 		Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
 	if answered := w.version.answered(); !isClaude && answered && !w.version.failed {
 		isClaude = claude.ReadVersion(w.version.said) != ""
 		if !isClaude {
-			return err.Hint("is it Claude Code at all? %s --version", human.ShellWord(w.plan.Program))
+			return err.Hint("check that it is Claude Code: %s --version", human.ShellWord(w.plan.Program))
 		}
 	}
 	if load, cores := w.Machine.Load(); load > float64(2*cores) {
@@ -105,12 +105,12 @@ func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
 	case strings.TrimSpace(shown.Text) == "":
 		all = append(all, "its screen is blank")
 	case reading.State != agent.Unknown:
-		all, isClaude = append(all, "its screen is Claude's, "+string(reading.State)), true
+		all, isClaude = append(all, "its screen shows Claude, "+string(reading.State)), true
 	default:
-		all = append(all, "its screen is not one of Claude's that is known")
+		all = append(all, "its screen shows nothing known of Claude")
 	}
 	if w.version.answered() && !w.version.failed {
-		all = append(all, "its program says that it is "+human.Quote(strings.TrimSpace(w.version.said)))
+		all = append(all, "its program calls itself "+human.Quote(strings.TrimSpace(w.version.said)))
 	}
 	return strings.Join(all, ", "), isClaude
 }
@@ -125,7 +125,7 @@ func quoteScreen(screen string) string {
 	}
 	switch len(lines) {
 	case 0:
-		return " without a word"
+		return " and said nothing"
 	case 1:
 		return ": " + strings.TrimSpace(lines[0])
 	default:

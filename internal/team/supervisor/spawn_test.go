@@ -42,8 +42,8 @@ func TestWhatASpawnIsRefusedFor(t *testing.T) {
 		{fail.BadInput, "variable LD_PRELOAD cannot be set", func() { spawn.Env = nil }},
 		{fail.BadInput, "leave the conversation", func() { spawn.Prompt = "hello" }},
 		{fail.NotFound, "the working directory", func() { spawn.Cwd = w.dir + "/home" }},
-		{fail.BadInput, "Claude would trust all that is in the home folder", func() { spawn.Cwd = w.dir + "/config" }},
-		{fail.BadInput, "--trust alone is for folders of the project", func() { spawn.TrustDir = w.Store.Project() }},
+		{fail.BadInput, "Claude would trust everything in your home folder", func() { spawn.Cwd = w.dir + "/config" }},
+		{fail.BadInput, "--trust without a folder is for folders of the project", func() { spawn.TrustDir = w.Store.Project() }},
 		{fail.BadInput, "--trust names", func() { spawn.TrustDir = spawn.Cwd }},
 		{fail.Unfit, "or run the agent in this terminal: nbs-worker spawn beta --foreground", func() { spawn.InPlace = true }},
 		{fail.BadInput, "cannot be used with root/sudo privileges", func() { spawn.Env = map[string]string{"X": strings.Repeat("x", 2<<20)}; w.UID = 1000 }},
@@ -87,7 +87,7 @@ func TestFoldersThatAreNotTrusted(t *testing.T) {
 		for _, named := range []string{"", folder} {
 			spawn := Spawn{Spec: agent.Spec{Handle: "alpha", Cwd: folder}, UsualMode: "default", Start: launch.Start{InPlace: true, Trust: true, TrustDir: named}}
 			_, err := w.PlanSpawn(spawn)
-			mustSay(t, folder, err, fail.BadInput, "Claude would trust all that is in the home folder")
+			mustSay(t, folder, err, fail.BadInput, "Claude would trust everything in your home folder")
 		}
 	}
 }
