@@ -78,7 +78,7 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 	m.Must(os.Truncate(path, int64(len(firstTurn(t, whole)))))
 	out := m.OK("session", "alpha")
 	m.Check(strings.Contains(out, "Kept:            -, for something was cut off"), "session vouches for what is cut off:\n%s", out)
-	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "were cut off, and are in no copy")
+	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "were cut off, and no copy has them")
 	var said struct {
 		Lost *struct {
 			Path  string
@@ -143,12 +143,12 @@ func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
 			m.Must(os.WriteFile(path, written(t, m.BytesOf(path)), 0o600)) // in place
 			for range 2 {                                                  // to look at it does not make it right
 				out := m.OK("session", "alpha")
-				m.Check(strings.Contains(out, "Kept:            -, for "), "session vouches for what was written over:\n%s", out)
-				m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "was written over")
-				m.Refused(5, "was written over", "resume", "alpha")
+				m.Check(strings.Contains(out, "Kept:            -, for "), "session vouches for what was overwritten:\n%s", out)
+				m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "was overwritten")
+				m.Refused(5, "was overwritten", "resume", "alpha")
 			}
 			r := m.Refused(5, "resume alpha --fresh", "resume", "alpha")
-			m.mustHaveWayOut(r.Stderr, "to go on with what is there: ")
+			m.mustHaveWayOut(r.Stderr, "to go on with the present transcript: ")
 			m.OK("resume", "alpha")
 			m.WaitState("alpha", "idle")
 			m.Doctor(0).IsWell(m.Team, "team.transcripts")
@@ -175,9 +175,9 @@ func TestTranscriptThatWentAnotherWayIsRefused(t *testing.T) {
 	whole := m.BytesOf(path)
 	other := append(firstTurn(t, whole), bytes.ReplaceAll(whole[len(firstTurn(t, whole)):], []byte(`"uuid":"`), []byte(`"uuid":"0`))...)
 	m.Replace(path, other)
-	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "went different ways")
-	r := m.Refused(5, "went different ways", "resume", "alpha")
-	m.mustHaveWayOut(r.Stderr, "to go on with what was kept: ")
+	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "and its kept copy differ")
+	r := m.Refused(5, "and its kept copy differ", "resume", "alpha")
+	m.mustHaveWayOut(r.Stderr, "to go on with the kept copy: ")
 	m.OK("resume", "alpha", "--prompt", "What number?")
 	m.MustAnswer("alpha", "44")
 	now := m.BytesOf(path)

@@ -132,7 +132,7 @@ func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Res
 		return nil, err
 	}
 	restored := &Restored{From: parts[0].Path, To: file.Path, Written: file.Modified.UTC(), What: "had lost a part"}
-	return restored, k.Note(ctx, "restored", r, "what was deleted from its transcript while it ran: "+file.Path)
+	return restored, k.Note(ctx, "restored", r, "the part of its transcript that was deleted while it ran: "+file.Path)
 }
 
 // PutBack restores the transcript of a record, under the lease of the conversation. If the present one is shorter
@@ -151,7 +151,7 @@ func (k *Keeper) PutBack(ctx context.Context, verb string, r *agent.Record, conf
 	what := "was gone"
 	aside, err := config.SetShortenedAside(r.SessionID)
 	if err == nil && aside != "" {
-		what = "had lost a part, and what was left of it is now " + aside
+		what = "had lost a part; the remainder was moved to " + aside
 	}
 	if err == nil {
 		err = config.ClearPlace(r.SessionID)

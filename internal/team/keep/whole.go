@@ -67,10 +67,10 @@ func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *arch
 // errWentApart returns the error that asks a person to decide which of two transcripts to go on with.
 func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept) error {
 	here, there := human.ShellWord(file.Path), human.ShellWord(kept.Path)
-	return fail.Errorf(fail.Conflict, "the transcript of the conversation %s and what was kept of it went different ways: each has something that the other has not", r.SessionID).
-		Hint("to see where: diff %s %s", there, here).
-		Hint("to go on with what was kept: mv %s %s && cp -p %s %s", here, human.ShellWord(file.Path+".other"), there, here).
-		Hint("to go on with what is there: mv %s %s", there, human.ShellWord(kept.Path+".other"))
+	return fail.Errorf(fail.Conflict, "the transcript of the conversation %s and its kept copy differ: each contains something that the other lacks", r.SessionID).
+		Hint("to see the differences: diff %s %s", there, here).
+		Hint("to go on with the kept copy: mv %s %s && cp -p %s %s", here, human.ShellWord(file.Path+".other"), there, here).
+		Hint("to go on with Claude's transcript: mv %s %s", there, human.ShellWord(kept.Path+".other"))
 }
 
 // Loss is what was cut off a transcript in place and is in no copy of ours.
@@ -85,9 +85,9 @@ type Loss struct {
 
 func (l *Loss) String() string {
 	if l.Rewritten {
-		return "its transcript was written over, and what stood there is in no copy: " + l.Path
+		return "its transcript was overwritten, and no copy has the lost content: " + l.Path
 	}
-	return fmt.Sprintf("the last %s of its transcript were cut off, and are in no copy: %s", human.Bytes(uint64(l.Bytes)), l.Path) //nolint:gosec // a size
+	return fmt.Sprintf("the last %s of its transcript were cut off, and no copy has them: %s", human.Bytes(uint64(l.Bytes)), l.Path) //nolint:gosec // a size
 }
 
 // LossOf returns what was cut off the transcript of a conversation; nil if nothing was cut off.
@@ -107,8 +107,8 @@ func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error)
 // overwritten.
 func (k *Keeper) RefuseRewritten(r *agent.Record, loss *Loss) error {
 	return fail.Errorf(fail.Conflict, "%s", loss.String()).
-		Hint("put the file back from a backup, then repeat the command").
-		Hint("to go on with what is there: rm %s", human.ShellWord(k.Store.Archive().MarkFile(r.SessionID))).
+		Hint("restore the file from a backup, then repeat the command").
+		Hint("to go on with the present transcript: rm %s", human.ShellWord(k.Store.Archive().MarkFile(r.SessionID))).
 		Hint("or give the conversation up: nbs-worker resume %s --fresh", r.Handle)
 }
 

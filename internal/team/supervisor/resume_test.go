@@ -96,10 +96,10 @@ var broken = map[string]struct {
 	"claude went on in an older one":   {func(w *world, path, _ string) { w.put(path, talk(0, 1, fiveTurns)) }, resumed, "had lost a part", 0, nil},
 	"the end was cut off in place":     {func(w *world, path, _ string) { w.must(os.WriteFile(path, []byte(talk(0, 1, 2)), 0o600)) }, resumed, "", 0, nil},
 	"it was emptied in place":          {func(w *world, path, _ string) { w.must(os.Truncate(path, 0)) }, "", "", fail.NotFound, []string{"is empty now", "resume alpha --fresh"}},
-	"it was written over, longer":      {func(w *world, path, whole string) { w.writeOver(path, renamed(whole)+talk(7)) }, "", "", fail.Conflict, []string{"was written over", "rm ", "resume alpha --fresh"}},
-	"it was written over, as long":     {func(w *world, path, whole string) { w.writeOver(path, strings.ReplaceAll(whole, "er 4", "er 5")) }, "", "", fail.Conflict, []string{"was written over"}},
-	"it was written over, shorter":     {func(w *world, path, whole string) { w.writeOver(path, renamed(whole)[:len(whole)/2]) }, "", "", fail.Conflict, []string{"was written over"}},
-	"another way":                      {func(w *world, path, whole string) { w.put(path, talk(0, 1)+renamed(whole)) }, "", "", fail.Conflict, []string{"went different ways", "to go on with what was kept: mv ", "to go on with what is there: mv "}},
+	"it was written over, longer":      {func(w *world, path, whole string) { w.writeOver(path, renamed(whole)+talk(7)) }, "", "", fail.Conflict, []string{"was overwritten", "rm ", "resume alpha --fresh"}},
+	"it was written over, as long":     {func(w *world, path, whole string) { w.writeOver(path, strings.ReplaceAll(whole, "er 4", "er 5")) }, "", "", fail.Conflict, []string{"was overwritten"}},
+	"it was written over, shorter":     {func(w *world, path, whole string) { w.writeOver(path, renamed(whole)[:len(whole)/2]) }, "", "", fail.Conflict, []string{"was overwritten"}},
+	"another way":                      {func(w *world, path, whole string) { w.put(path, talk(0, 1)+renamed(whole)) }, "", "", fail.Conflict, []string{"and its kept copy differ", "to go on with the kept copy: mv ", "to go on with Claude's transcript: mv "}},
 	"it was deleted, and what is kept": {func(w *world, path, _ string) { w.lose(path) }, "", "", fail.NotFound, []string{"its transcript is gone", "resume alpha --fresh"}},
 	"the project has one": {func(w *world, path, whole string) {
 		w.lose(path)
