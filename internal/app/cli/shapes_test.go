@@ -38,7 +38,7 @@ func TestOneShapeForEachVerb(t *testing.T) {
 		verb := schema.Defs[strings.Fields(line)[0]]
 		rig.Check(t, strings.HasPrefix(verb.Description, "an array, also for one handle") && len(verb.AnyOf) == 1 && verb.AnyOf[0].Type == "array", "the schema of %s: %+v", line, verb)
 	}
-	for verb, want := range map[string]string{"list": "an array", "triage": "an array", "recover": "an array", "export": "an array", "spawn": "one object", "outbox": "an array where the verb lists, else one object", "events": "an object a line"} {
+	for verb, want := range map[string]string{"list": "an array", "triage": "an array", "recover": "an array", "export": "an array", "spawn": "one object", "outbox": "an array if the verb lists, otherwise one object", "events": "one object on each line"} {
 		rig.Equal(t, schema.Defs[verb].Description, want, "the schema of %s", verb)
 	}
 }

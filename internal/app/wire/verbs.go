@@ -173,7 +173,7 @@ func NewUnrecorded(u adopt.Unrecorded) Unrecorded {
 		Agent: u.Agent, Project: u.Project, OpenIn: list(u.OpenIn), Obstacle: u.Obstacle,
 	}
 	if len(u.OpenIn) > 0 {
-		out.Obstacle = strings.TrimPrefix(fmt.Sprintf("%s; pid %d has the conversation open too", u.Obstacle, u.OpenIn[0]), "; ")
+		out.Obstacle = strings.TrimPrefix(fmt.Sprintf("%s; pid %d also has the conversation open", u.Obstacle, u.OpenIn[0]), "; ")
 	}
 	if out.Obstacle == "" {
 		out.Command = fmt.Sprintf("nbs-worker adopt HANDLE --pid %d", u.PID)

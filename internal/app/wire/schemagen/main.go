@@ -27,7 +27,7 @@ type printed struct {
 	verb    string
 	one     []any // any of these
 	several bool  // an array of them, for one handle too
-	stream  bool  // an object a line
+	stream  bool  // one object on each line
 }
 
 var verbs = []printed{
@@ -108,7 +108,7 @@ func newSchema() (*schema, error) {
 		reflector: jsonschema.Reflector{Anonymous: true, AllowAdditionalProperties: true},
 		root: &jsonschema.Schema{
 			Version: jsonschema.Version, Title: "nbs-worker --json", Definitions: jsonschema.Definitions{},
-			Description: "What the verbs print with --json, by the name of the verb. Times are RFC 3339 in UTC; what is null or absent is not known.",
+			Description: "What the verbs print with --json, by the name of the verb. Times are RFC 3339 in UTC. A value that is null or absent is unknown.",
 		},
 	}
 	if err := os.Chdir(source.Dir); err != nil {
@@ -131,15 +131,15 @@ func (s *schema) add(p printed) {
 	verb.AnyOf = some
 	switch {
 	case p.several:
-		verb.Description = "an array, also for one handle; an agent for which the verb failed has its error there"
+		verb.Description = "an array, also for one handle; if the verb failed for an agent, its element is the error"
 		items := &jsonschema.Schema{AnyOf: slices.Concat(some, []*jsonschema.Schema{s.of(reflect.TypeFor[wire.Failure]())})}
 		verb.AnyOf = []*jsonschema.Schema{{Type: "array", Items: items}}
 	case p.stream:
-		verb.Description = "an object a line"
+		verb.Description = "one object on each line"
 	case arrays == len(p.one):
 		verb.Description = "an array"
 	case arrays > 0:
-		verb.Description = "an array where the verb lists, else one object"
+		verb.Description = "an array if the verb lists, otherwise one object"
 	default:
 		verb.Description = "one object"
 	}
