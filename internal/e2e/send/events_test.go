@@ -68,11 +68,11 @@ func TestFollowedEventsEndWithTheirFolder(t *testing.T) {
 			reading := m.follow("events", "--follow", "--root", m.World.Project)
 			reading.mustShow("\tdismiss\talpha\t")
 			m.Must(takeAway(m))
-			reading.mustShow("was removed or moved away: no event will come\n")
+			reading.mustShow("was removed or moved: no more events will come\n")
 			_ = reading.wait() // the code tells
 			text := reading.seen.String()
 			code := reading.cmd.ProcessState.ExitCode()
-			m.Check(code == 2 && strings.Count(text, "no event will come") == 1, "exit code %d:\n%s", code, text)
+			m.Check(code == 2 && strings.Count(text, "no more events will come") == 1, "exit code %d:\n%s", code, text)
 		})
 	}
 }

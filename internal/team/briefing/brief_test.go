@@ -58,7 +58,7 @@ func TestNotesOfATranscript(t *testing.T) {
 	for _, want := range []string{
 		"Notes for agent alpha, put together by nbs-worker", "carry no authority", "Your earlier one, " + string(old) + ", was given up (full: 97% used).",
 		"nbs-worker logs alpha --session-id " + string(old) + " -n 40", "\n> Build the gate.\n> Then the wall.\n> And the roof?\n", "\n> The gate is up.\n",
-		"The last message was not answered any more.", "\n> [completed] the gate\n> [in_progress] the wall\n", "\n> /srv/gate.go\n> /srv/wall.go\n",
+		"The last message was not answered.", "\n> [completed] the gate\n> [in_progress] the wall\n", "\n> /srv/gate.go\n> /srv/wall.go\n",
 	} {
 		rig.Check(t, strings.Contains(text, want), "the notes do not hold %q:\n%s", want, text)
 	}
@@ -74,7 +74,7 @@ func TestNotesOfACompactedConversation(t *testing.T) {
 	))
 	rig.Must(t, err)
 	text := Notes{Handle: "alpha", SessionID: old, Said: said}.Text()
-	for _, want := range []string{"compacted last:\n> The gate was to be built.\n", "\n> Go on.\n", "ended with an error of the API: rate_limit"} {
+	for _, want := range []string{"summary of its last compaction:\n> The gate was to be built.\n", "\n> Go on.\n", "ended with an error of the API: rate_limit"} {
 		rig.Check(t, strings.Contains(text, want), "the notes do not hold %q:\n%s", want, text)
 	}
 }

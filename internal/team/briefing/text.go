@@ -64,7 +64,7 @@ You are agent %[1]s, in a new conversation. Your earlier one, %[2]s, was given u
 	if n.Gone {
 		b.WriteString("There is no transcript of it.\n")
 	} else {
-		fmt.Fprintf(&b, "What was said in it can be read with: nbs-worker logs %s --session-id %s -n 40\n", n.Handle, n.SessionID)
+		fmt.Fprintf(&b, "To read what was said in it: nbs-worker logs %s --session-id %s -n 40\n", n.Handle, n.SessionID)
 	}
 	n.noted(&b)
 	n.said(&b)
@@ -98,7 +98,7 @@ func (n Notes) noted(b *strings.Builder) {
 	if len(n.Noted) == 0 {
 		return
 	}
-	b.WriteString("\nWhat the memory of the project has of your work, the newest first; search it with: nbs-worker memory search WORDS\n")
+	b.WriteString("\nWhat the memory of the project contains about your work, newest first; to search it: nbs-worker memory search WORDS\n")
 	room := n.share(notedLimit)
 	for _, unsettled := range []bool{true, false} {
 		for i := range n.Noted {
@@ -130,25 +130,25 @@ func noteOf(o *Note) string {
 func (n Notes) said(b *strings.Builder) {
 	s := &n.Said
 	if s.Summary != "" {
-		quote(b, "The summary with which it was compacted last", n.share(summaryLimit), s.Summary)
+		quote(b, "The summary of its last compaction", n.share(summaryLimit), s.Summary)
 	}
 	if len(s.Asked) > 0 {
-		quote(b, "The last that was asked of you in it, the latest last", n.share(askedLimit), s.Asked...)
+		quote(b, "The last requests to you in it, newest last", n.share(askedLimit), s.Asked...)
 	}
 	if len(s.Words) > 0 {
-		quote(b, "The last that you said in it", n.share(wordsLimit), s.Words...)
+		quote(b, "Your last words in it", n.share(wordsLimit), s.Words...)
 	}
 	switch {
 	case s.Failure != "":
 		fmt.Fprintf(b, "Its last turn ended with an error of the API: %s.\n", oneLine(s.Failure))
 	case s.Open:
-		b.WriteString("The last message was not answered any more.\n")
+		b.WriteString("The last message was not answered.\n")
 	}
 	if len(s.Tasks) > 0 {
-		quote(b, "Your list of tasks, as it stood", n.share(wordsLimit), s.tasks())
+		quote(b, "Your list of tasks at its end", n.share(wordsLimit), s.tasks())
 	}
 	if len(s.Files) > 0 {
-		quote(b, "The files that you edited last, the latest first", n.share(wordsLimit), strings.Join(s.Files, "\n"))
+		quote(b, "The files that you edited last, newest first", n.share(wordsLimit), strings.Join(s.Files, "\n"))
 	}
 }
 

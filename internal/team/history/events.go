@@ -68,8 +68,8 @@ func Events(ctx context.Context, s *store.Store, q EventQuery, visit func(journa
 			return checkKnown(s, q.Handles, known)
 		}
 		if s.Gone() {
-			return fail.Errorf(fail.NotFound, "%s was removed or moved away: no event will come", human.Quote(s.Folder())).
-				Hint("where the project is now: nbs-worker events --follow --root DIR")
+			return fail.Errorf(fail.NotFound, "%s was removed or moved: no more events will come", human.Quote(s.Folder())).
+				Hint("if it was moved: nbs-worker events --follow --root DIR")
 		}
 		if err := changes.Change(ctx); err != nil {
 			return err
@@ -101,7 +101,7 @@ func checkKnown(s *store.Store, handles []agent.Handle, known map[string]bool) e
 			continue
 		}
 		if _, err := s.Load(handle); fail.KindOf(err) == fail.NotFound {
-			return fail.Errorf(fail.NotFound, "no agent and no event of the handle %s", handle).
+			return fail.Errorf(fail.NotFound, "no agent and no event has the handle %s", handle).
 				Hint("to see the agents: nbs-worker list")
 		}
 	}

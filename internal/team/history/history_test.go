@@ -103,7 +103,7 @@ func TestConversationWithoutATranscript(t *testing.T) {
 		want  string
 	}{
 		"the present one, never seen": {time.Time{}, "", "it has no transcript yet"},
-		"the present one":             {left.Add(time.Hour), "", "its transcript is gone; last known 2026-02-20T12:44:07Z"},
+		"the present one":             {left.Add(time.Hour), "", "its transcript is gone; it was last seen 2026-02-20T12:44:07Z"},
 		"an earlier one":              {time.Time{}, earlier, "there is no transcript of the conversation " + string(earlier) + ", which the agent left 2026-02-20T11:44:07Z"},
 		"an earlier one, the other":   {left.Add(time.Hour), earlier, "there is no transcript of the conversation " + string(earlier)},
 	} {

@@ -103,7 +103,7 @@ func (l *logs) choose() error {
 		l.sessions = slices.DeleteFunc(l.sessions, func(s LogSession) bool { return s.SessionID != id })
 		if len(l.sessions) == 0 {
 			return fail.Errorf(fail.NotFound, "the agent was never in the conversation %s", id).
-				Hint("to see where it was: nbs-worker session %s", l.query.Handle)
+				Hint("to see its conversations: nbs-worker session %s", l.query.Handle)
 		}
 	case !l.query.All:
 		l.sessions = l.sessions[len(l.sessions)-1:]
@@ -181,11 +181,11 @@ func (l *logs) show(ctx context.Context, session LogSession, c *transcript.Conve
 		return nil
 	}
 	if c.Elsewhere > 0 {
-		l.to.Note(fmt.Sprintf("%d messages of the conversation %s are not shown: they stand on branches from which Claude would not go on, of prompts that were taken back, or of a second claude",
+		l.to.Note(fmt.Sprintf("%d messages of the conversation %s are not shown: they are on abandoned branches, from prompts that were taken back or from a second claude",
 			c.Elsewhere, session.SessionID))
 	}
 	if c.Gaps > 0 {
-		l.to.Note(fmt.Sprintf("records of the conversation %s are missing or damaged in %d places; Claude may not know what stands before them", session.SessionID, c.Gaps))
+		l.to.Note(fmt.Sprintf("records of the conversation %s are missing or damaged in %d places; Claude may not know what was said before them", session.SessionID, c.Gaps))
 	}
 	if session.SessionID == l.at {
 		l.read = c.End
@@ -199,7 +199,7 @@ func noTranscript(r *agent.Record, wanted LogSession) error {
 		return fail.Errorf(fail.NotFound, "there is no transcript of the conversation %s, which the agent left %s", wanted.SessionID, wanted.Until.Format(time.RFC3339)).
 			Hint("to see the record: nbs-worker session %s", r.Handle)
 	case wanted.SessionID == r.SessionID && !r.TranscriptSeen.IsZero():
-		return fail.Errorf(fail.NotFound, "its transcript is gone; last known %s", r.TranscriptSeen.Format(time.RFC3339)).
+		return fail.Errorf(fail.NotFound, "its transcript is gone; it was last seen %s", r.TranscriptSeen.Format(time.RFC3339)).
 			Hint("to see the record: nbs-worker session %s", r.Handle)
 	}
 	return fail.Errorf(fail.NotFound, "it has no transcript yet: Claude writes one with the first prompt").

@@ -39,11 +39,11 @@ func (e *evidence) ending() restart.Ending {
 		_, end.Until = screen.UsageLimit(e.exit.LastScreen, e.now)
 		end.Reason = "a usage limit was reached"
 	case end.Class == agent.EndAuth:
-		end.Reason = "nobody is logged in (" + end.Reason + ")"
+		end.Reason = "claude is not logged in (" + end.Reason + ")"
 	case end.Class == agent.EndConfig:
 		end.Reason = "claude refuses to start (" + end.Reason + ")"
 	case end.Class == agent.EndCrash && !e.well() && e.exit.Code == 0:
-		end.Reason += " before it was well started"
+		end.Reason += " before its start had succeeded"
 	}
 	return end
 }

@@ -84,7 +84,7 @@ func (h *holding) follow(ctx context.Context) {
 	h.letGo()
 	h.id, h.letGo, h.locked = record.SessionID, letGo, locked
 	if h.denied == h.id {
-		_ = h.launcher.journal(ctx, "leased", &record, "the conversation could be taken now")
+		_ = h.launcher.journal(ctx, "leased", &record, "took the lease of the conversation")
 	}
 	h.denied = ""
 }

@@ -280,7 +280,7 @@ func (l *Launcher) noteAsked(ctx context.Context, over *agent.Record) {
 	if err != nil || record.Desired == agent.DesiredStopped || l.verbStarts(over.Handle) || checkCurrent(&record, over.Process.Invocation) != nil {
 		return
 	}
-	_ = l.journal(ctx, "down", &record, "stays down: a signal ended its launcher while that waited to start it again")
+	_ = l.journal(ctx, "down", &record, "stays down: a signal ended its launcher while the launcher waited to restart it")
 }
 
 // tell writes to the terminal what follows, while no claude uses it.

@@ -154,7 +154,7 @@ func checkWanted(r *agent.Record, id agent.Invocation) error {
 		return err
 	}
 	if r.Desired == agent.DesiredStopped {
-		return fail.Errorf(fail.Conflict, "the agent was stopped meanwhile")
+		return fail.Errorf(fail.Conflict, "the agent was stopped before it started")
 	}
 	return nil
 }
