@@ -71,7 +71,7 @@ func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, er
 		return r, err
 	}
 	if !o.Machine.IsAlive(found.Identity) { // if it is alive, all data came from that very process
-		return r, fail.Errorf(fail.NotFound, "process %d has ended meanwhile", a.PID)
+		return r, fail.Errorf(fail.NotFound, "process %d has ended", a.PID)
 	}
 	return r, nil
 }

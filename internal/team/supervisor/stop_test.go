@@ -34,7 +34,7 @@ func TestWhoIsEnded(t *testing.T) {
 		"of another start":     {unmarked, false, "it does not have the mark of the start; it was not signalled"},
 		"of an earlier boot":   {func(r *agent.Record) { unmarked(r); r.Process.BootID = "another" }, false, ""},
 		"that had the pid":     {func(r *agent.Record) { unmarked(r); r.Process.StartTicks++ }, false, ""},
-		"of another machine":   {elsewhere, false, `it belongs to host "elsewhere", or to another pid namespace of this one; nothing was signalled or changed`},
+		"of another machine":   {elsewhere, false, `it runs on host "elsewhere", or in another pid namespace of this one; nothing was signalled or changed`},
 		"of another namespace": {func(r *agent.Record) { r.Process.PIDNS++ }, false, "nothing was signalled or changed"},
 		"of another machine, which saw the end": {func(r *agent.Record) {
 			elsewhere(r)
