@@ -8,13 +8,13 @@ import (
 	"nbs-worker/internal/claude/live"
 )
 
-// Death is the evidence about the end of a start. Much of it changes later: a tmux server
-// ends, the machine boots again. A cause that was once derived from it is noted in the exit.
+// Death is the evidence about the end of a start. Much of it changes later: a tmux server ends, the machine reboots.
+// So a cause that was derived from it is recorded in the exit.
 type Death struct {
 	Rebooted   bool // the machine was started since
 	Boot       time.Time
 	ServerGone bool // the tmux server of the start has ended
-	EntryLeft  bool // Claude's registry entry is there still: it was killed
+	EntryLeft  bool // Claude's registry entry still exists: it was killed
 }
 
 func (o *Observer) deathOf(r *agent.Record) Death {
@@ -35,8 +35,8 @@ func (o *Observer) deathOf(r *agent.Record) Death {
 // led to it.
 const shutdownTime = 5 * time.Minute
 
-// Why returns the cause and a detail, from the exit record, the boot and the tmux server. It
-// claims only what was seen: of an end that no launcher recorded, no more than that.
+// Why returns the cause and a detail, from the exit record, the boot and the tmux server. It claims only what was
+// seen; without an exit record it claims little.
 func (d Death) Why(r *agent.Record) (agent.Cause, string) {
 	exit := r.ExitOf(r.Process.Invocation)
 	switch {
@@ -63,7 +63,7 @@ func (d Death) Why(r *agent.Record) (agent.Cause, string) {
 	}
 }
 
-// whyVanished returns the cause of an end that no launcher wrote down.
+// whyVanished returns the cause of an end that no launcher recorded.
 func (d Death) whyVanished(p *agent.Process) (agent.Cause, string) {
 	switch {
 	case d.Rebooted:
@@ -79,8 +79,8 @@ func (d Death) whyVanished(p *agent.Process) (agent.Cause, string) {
 	}
 }
 
-// whyAdoptedDead returns the cause of the end of an adopted claude, which no launcher waited for:
-// claude removes its registry entry when it exits by itself, and leaves it behind when it is killed.
+// whyAdoptedDead returns the cause of the end of an adopted claude. No launcher waited for it, but its registry
+// entry shows the cause: claude removes the entry when it exits by itself, and leaves it behind when it is killed.
 func (d Death) whyAdoptedDead() (agent.Cause, string) {
 	switch {
 	case d.EntryLeft:
@@ -92,16 +92,15 @@ func (d Death) whyAdoptedDead() (agent.Cause, string) {
 	}
 }
 
-// endedByShutdown reports whether claude was ended by an orderly shutdown of the machine, in which
-// the launcher saw claude being ended from outside and could still write it down.
+// endedByShutdown reports whether an orderly shutdown of the machine ended claude: the launcher saw that claude was
+// ended from outside, and could still record it.
 func (d Death) endedByShutdown(exit *agent.Exit) bool {
 	endedFromOutside := exit.HungUp || exit.Terminated() || exit.Signal != ""
 	return d.Rebooted && endedFromOutside && !d.Boot.IsZero() && exit.At.After(d.Boot.Add(-shutdownTime))
 }
 
-// settles reports whether the cause can be noted for good: it was derived from evidence that may
-// change later, and that evidence is final by now. A tmux server that is being ended may live for
-// seconds after the agents in it.
+// settles reports whether the cause can be recorded for good: it was derived from evidence that may change later,
+// and that evidence is final now. A tmux server that is ending may live for seconds after its agents.
 func (d Death) settles(r *agent.Record, now time.Time) bool {
 	const serverEnds = 10 * time.Second
 	exit := r.ExitOf(r.Process.Invocation)

@@ -7,8 +7,9 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// Closed is what no claude of the project's may touch: it edits nothing in .nbs, which decides what its colleagues run,
-// and reads nothing of what is kept outside of the project: the user's key, transcripts and environments.
+// Closed returns what no claude of the project may touch. It must not edit anything in .nbs, because that decides
+// what its colleagues run. It must not read the user's own folders outside the project: the key, transcripts and
+// environments.
 func Closed(in *store.Store) claude.Closed {
 	closed := claude.Closed{Edits: []string{in.Folder()}}
 	if home := string(in.Home()); home != "" {

@@ -15,9 +15,9 @@ type Drift struct {
 	Live     string `json:"live"`
 }
 
-// DriftOf compares the record with the live process: what Claude's registry says of
-// it, its command line, and the invocation in its environment. What cannot be read
-// is not compared. A folder that the session has entered by itself is no difference.
+// DriftOf compares the record with the live process: its entry in Claude's registry, its command line, and the
+// invocation in its environment. It does not compare what cannot be read. A folder that the session has entered by
+// itself is not a difference.
 func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
 	var found []Drift
 	compare := func(field, recorded, live string) {
@@ -37,7 +37,7 @@ func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
 		return nil, err
 	}
 	if args, known := claude.ReadArgs(cmdline); known {
-		if entry.SessionID == "" { // else the registry knows better: the line is stale after /clear
+		if entry.SessionID == "" { // otherwise the registry has the newer id: the command line is stale after /clear
 			compare("session_id", string(r.SessionID), args.SessionID)
 		}
 		compare("model", string(r.Model), args.Model)
@@ -54,7 +54,7 @@ func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
 	return found, nil
 }
 
-// worksIn is where the session of a registry entry is, where that is not the recorded folder; else "".
+// worksIn returns the folder of a session if it is not the recorded folder, otherwise "".
 func worksIn(r *agent.Record, entry *live.Entry) string {
 	if entry == nil || entry.Cwd == r.LaunchCwd() || entry.Cwd == RealPath(r.LaunchCwd()) {
 		return ""
@@ -62,8 +62,9 @@ func worksIn(r *agent.Record, entry *live.Entry) string {
 	return entry.Cwd
 }
 
-// hasEntered reports whether the session has moved to a folder by itself, as the transcript of its
-// conversation says. One that it changed to in this start may not say it: then the one before does.
+// hasEntered reports whether the session has moved to a folder by itself, according to the transcript of its
+// conversation. If the session has switched to a new conversation in this start, its transcript may not show the
+// move; then the transcript before it counts.
 func (o *Observer) hasEntered(r *agent.Record, folder string) bool {
 	config, err := o.ConfigOf(r)
 	if err != nil {

@@ -20,9 +20,8 @@ import (
 // rereads bounds how often a record is read again because something happened to its agent.
 const rereads = 4
 
-// gather collects what can be known of an agent without tmux. It judges an end by a record
-// that was read after the end was seen. When another start has meanwhile replaced the one
-// that ended, it looks at that start.
+// gather collects what can be known of an agent without tmux. It judges an end by a record that was read after the
+// end was seen. If another start has replaced the one that ended, it looks at that start.
 func (l *round) gather(ctx context.Context, a *subject) {
 	pane := a.evidence.Pane
 	for range rereads {
@@ -47,8 +46,8 @@ func (l *round) gather(ctx context.Context, a *subject) {
 	l.noteCause(ctx, a)
 }
 
-// awaitEnd gives a claude that is leaving, and a launcher that is alive after its claude, the
-// milliseconds that they need.
+// awaitEnd waits some milliseconds for a claude that is exiting, and for a launcher that still runs after its
+// claude.
 func (l *round) awaitEnd(ctx context.Context, a *subject) {
 	p := a.record.Process
 	if p.PID == 0 || a.record.ExitOf(p.Invocation) != nil {
@@ -62,7 +61,7 @@ func (l *round) awaitEnd(ctx context.Context, a *subject) {
 	}
 }
 
-// evidenceOf collects what processes, registry and hooks say.
+// evidenceOf collects the evidence from processes, the registry and the hooks.
 func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 	e := Evidence{Now: l.Now(), Screen: screen.Reading{State: agent.Unknown}}
 	if r.Process == nil {
@@ -76,7 +75,7 @@ func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 			e.Entry = &entry
 			l.followSeen(ctx, r, &e)
 		} else {
-			e.Claude, e.Ending, e.ClaudeErr = l.Machine.CheckEnding(r.Process.Identity) // a claude that is ending leaves the registry first
+			e.Claude, e.Ending, e.ClaudeErr = l.Machine.CheckEnding(r.Process.Identity) // an ending claude leaves the registry first
 		}
 	}
 	if e.Claude == machine.Alive {
@@ -93,7 +92,7 @@ func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 	return e
 }
 
-// reportOf is what the hooks of a record's start said; empty when they said nothing.
+// reportOf returns what the hooks of the record's start reported; empty if they reported nothing.
 func (l *round) reportOf(r *agent.Record) agent.Report {
 	report := l.Store.Report(r.Handle)
 	if report.Invocation != r.Process.Invocation {
@@ -109,8 +108,8 @@ func (o *Observer) strangersOfUnidentified(r *agent.Record) ([]Stranger, error) 
 	return o.Strangers(r)
 }
 
-// outcomeOf returns how the last turn of this start ended: by its hooks or, when none has
-// reported, by the transcript.
+// outcomeOf returns how the last turn of this start ended: from its hooks or, if they have reported nothing, from
+// the transcript.
 func (o *Observer) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failure, done bool) {
 	if e.Report.Activity != nil {
 		return e.Report.Failure, !e.Report.Done.IsZero()
@@ -151,8 +150,8 @@ func (o *Observer) Registered(r *agent.Record) (live.Entry, error) {
 	return entry, err
 }
 
-// FindWrapped looks for a claude below the recorded process that Claude's registry has in the
-// recorded conversation: then the recorded process is a wrapper around it.
+// FindWrapped looks for a claude that is a descendant of the recorded process and has the recorded conversation in
+// Claude's registry. The recorded process is then a wrapper around it.
 func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
@@ -168,8 +167,8 @@ func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 	return agent.Identified{}, false
 }
 
-// BeingStarted reports whether another command is about to bring the agent up: it has written
-// the start down, and tmux does not have its session yet.
+// BeingStarted reports whether another command is about to bring the agent up: it has recorded the start, and tmux
+// does not have its session yet.
 func (o *Observer) BeingStarted(r *agent.Record) bool {
 	return StartedBy(o.Machine, o.Store, r.Handle, filepath.Base(o.Program))
 }
@@ -181,7 +180,7 @@ func StartedBy(m *machine.Machine, opened *store.Store, handle agent.Handle, pro
 }
 
 // VerbAtWork returns the other process that holds the agent's verb lock. A killed holder leaves its signature in the
-// lock, and its pid may become that of a launcher, which has no verb lock open.
+// lock, and its pid may later belong to a launcher. A launcher does not have the verb lock open.
 func VerbAtWork(m *machine.Machine, opened *store.Store, handle agent.Handle, program string) (store.Holder, bool) {
 	holder, signed := opened.VerbHolder(handle)
 	if !signed || holder.PID == os.Getpid() || m.Program(holder.PID) != program {

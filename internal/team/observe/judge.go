@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/platform/machine"
 )
 
-// A judgement believes these sources, in this order:
+// A judgement uses these sources, in this order:
 //
 //  1. the kernel: whether the recorded process lives. A zombie does not;
 //  2. Claude's registry, which is written at each change. It is contradicted in one thing
@@ -24,7 +24,7 @@ import (
 //  5. for an agent that does not run: the exit that its launcher wrote down, then boot, tmux
 //     server and what an earlier look found.
 
-// Presence is whether an agent's pane is there.
+// Presence says whether the pane of an agent exists.
 type Presence int
 
 // The answers of tmux.
@@ -43,16 +43,16 @@ type Evidence struct {
 	Ending        bool             // it was killed or is exiting, and is not gone yet
 	LauncherLives bool
 	Paused        bool           // the project is paused: nothing starts by itself
-	BeingStarted  bool           // another command is at work to start it
+	BeingStarted  bool           // another command is starting it
 	Entry         *live.Entry    // its entry in Claude's registry; nil: none
 	Report        agent.Report   // what its hooks said in this start; empty: nothing
-	Failure       *agent.Failure // with which the last turn of this start ended; nil: with none
+	Failure       *agent.Failure // of the last turn of this start; nil: it did not fail
 	TurnDone      bool           // the last turn of this start ended well
 	Screen        screen.Reading // Unknown: not read, or not understood
 	Pane          Presence
 	Death         Death // of a process that is gone
 
-	// Of a record that identifies no process: who has its conversation open.
+	// If the record identifies no process: the claudes that have its conversation open.
 	Strangers    []Stranger
 	StrangersErr error
 }
@@ -60,7 +60,7 @@ type Evidence struct {
 // startTime is how long a claude counts as starting while no source reports on it.
 const startTime = 30 * time.Second
 
-// judge derives a status from the evidence, and the dialog at which a live agent waits.
+// judge derives a status from the evidence, and the dialog at which a running agent waits.
 func judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	if r.Process == nil {
 		return e.unidentified(r), ""
@@ -71,7 +71,7 @@ func judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	return e.notRunning(r), ""
 }
 
-// leaving reports whether claude is about to end: it was killed, or a hook has announced its end.
+// leaving reports whether claude is about to end: it was killed, or a hook has reported its end.
 func (e *Evidence) leaving() bool {
 	return e.Claude == machine.Alive && (e.Ending || e.Entry == nil && e.Report.End != nil)
 }
@@ -94,7 +94,7 @@ func (e *Evidence) unidentified(r *agent.Record) agent.Status {
 	return dead
 }
 
-// notRunning judges an agent whose process is gone, or may be.
+// notRunning judges an agent whose process has ended, or may have ended.
 func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	starting := agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	switch {
@@ -107,7 +107,7 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: e.ClaudeErr.Error()}
 	case r.Process.PID != 0 && e.LauncherLives:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: "it has just ended; its launcher is recording how"}
-	case r.Process.PID != 0: // it ran, and nobody wrote down how it ended
+	case r.Process.PID != 0: // it ran, and its end was not recorded
 	case e.LauncherLives, e.Pane == PaneThere:
 		return starting
 	case e.Pane == PaneUnknown:
@@ -122,7 +122,7 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	return dead
 }
 
-// addRestart adds to the status of an agent that does not run what its restart policy does.
+// addRestart adds to the status of an agent that does not run what its restart policy will do.
 func (e *Evidence) addRestart(r *agent.Record, dead *agent.Status) {
 	what := ""
 	switch kept := r.Restarts; {
@@ -188,7 +188,7 @@ func (e *Evidence) registered() (status agent.Status, known bool) {
 	return status, true
 }
 
-// hooked is what this start's hooks said last.
+// hooked returns what the hooks of this start reported last.
 func (e *Evidence) hooked() (status agent.Status, known bool) {
 	activity := e.Report.Activity
 	known = activity != nil && e.Report.End == nil && slices.Contains([]agent.State{agent.Idle, agent.Busy, agent.Waiting}, activity.State)
@@ -212,7 +212,7 @@ func (e *Evidence) unreported(r *agent.Record) agent.Status {
 	return status
 }
 
-// NeedsScreen reports whether a screen may say more than what is known without it.
+// NeedsScreen reports whether the screen may show more than the other sources.
 func (e *Evidence) NeedsScreen() bool {
 	if e.Claude != machine.Alive || e.Ending {
 		return false
@@ -221,7 +221,7 @@ func (e *Evidence) NeedsScreen() bool {
 	return !known || status.State == agent.Busy || status.State == agent.Waiting
 }
 
-// addScreen replaces the status by that of the screen where the screen shows more, and returns its dialog.
+// addScreen replaces the status by that of the screen if the screen shows more, and returns its dialog.
 func (e *Evidence) addScreen(status *agent.Status) screen.Dialog {
 	reading := e.Screen
 	understood := reading.State != agent.Unknown && reading.State != agent.Dead
@@ -242,8 +242,8 @@ func (e *Evidence) addScreen(status *agent.Status) screen.Dialog {
 	return reading.Dialog
 }
 
-// addReport adds what the registry does not say: what keeps a busy agent busy, how the last turn
-// of an idle one ended, and what goes on after it.
+// addReport adds what the registry does not show: why a busy agent is busy, how the last turn of an idle agent
+// ended, and what still runs after that turn.
 func (e *Evidence) addReport(status *agent.Status) {
 	switch activity := e.Report.Activity; {
 	case status.State == agent.Busy && status.Detail == "" && activity != nil && activity.State == agent.Busy:
@@ -257,7 +257,7 @@ func (e *Evidence) addReport(status *agent.Status) {
 	}
 }
 
-// failureWords is Claude's class of an error as people write it: "invalid request".
+// failureWords returns Claude's class of an error in words: "invalid request".
 func failureWords(class string) string {
 	if class == "" {
 		class = "unknown"

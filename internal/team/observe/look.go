@@ -19,31 +19,31 @@ type Sight struct {
 	Record agent.Record // as it is now, unless Lost
 	Lost   bool         // the record could not be read again, and is as it was before the look
 	Status agent.Status
-	Dialog screen.Dialog // at which a live agent waits, or ""
-	Asked  *agent.Asked  // in the dialog; nil: nothing, or its screen does not show it
+	Dialog screen.Dialog // where a running agent waits, or ""
+	Asked  *agent.Asked  // the dialog's question; nil: no question, or the screen does not show it
 	Report agent.Report  // what its hooks said in this start; empty: nothing
 	Done   bool          // the last turn of this start ended well
 	Model  agent.Model   // that it runs; "": it is not known. The record has the model for the next start
-	// worksIn is where its session is now, if that is another folder than the recorded one; DriftOf says
-	// whether the session has moved there by itself.
+	// WorksIn is the folder of its session, if that is not the recorded one. DriftOf reports whether the session has
+	// moved there by itself.
 	WorksIn string
 
-	// Unsaved is why what is said to it, and what it says, is not written down, as far as that shows; "": it is
-	// written down. Only a close look says so.
+	// Unsaved is the reason why its conversation is not saved, as far as that shows; "" if it is saved. Only a close
+	// look sets it.
 	Unsaved string
 
-	Pane *tmux.Pane // in which it runs; nil: in none, or tmux did not say
+	Pane *tmux.Pane // nil: it has none, or tmux did not answer
 
-	// NotAllowed is why nothing is started from the record; nil: the user vouches for it. An
+	// NotAllowed is the reason why nothing may be started from the record; nil if the record has the user's seal. An
 	// error of another kind than Held means that this could not be determined.
 	NotAllowed error
 
-	// Err is why the look is not complete: the record was removed or damaged meanwhile, or
-	// its tmux server could not be asked. In the latter case all else is known.
+	// Err is the reason why the look is not complete: the record was removed or damaged during the look, or its tmux
+	// server did not answer. In the latter case everything else is known.
 	Err error
 }
 
-// Background is how many tasks a live agent's last turn has left running: shells, subagents.
+// Background returns how many tasks the last turn of a running agent has left running: shells, subagents.
 func (s *Sight) Background() int {
 	if !s.Status.SamePID {
 		return 0
@@ -51,8 +51,8 @@ func (s *Sight) Background() int {
 	return s.Report.Background
 }
 
-// TmuxSession is the name of the tmux session in which it is: a person may have renamed the one of its start, or
-// moved its pane to another. Where it has no pane, it is the recorded name.
+// TmuxSession returns the name of the agent's tmux session. A person may have renamed the session of its start, or
+// moved its pane to another. Without a pane, it returns the recorded name.
 func (s *Sight) TmuxSession() string {
 	if s.Pane != nil && s.Pane.Session != "" {
 		return s.Pane.Session
@@ -60,20 +60,20 @@ func (s *Sight) TmuxSession() string {
 	return s.Record.TmuxSession
 }
 
-// IsNotAllowed reports whether the record is known to be without the user's seal.
+// IsNotAllowed reports whether the record is known to lack the user's seal.
 func (s *Sight) IsNotAllowed() bool { return fail.KindOf(s.NotAllowed) == fail.Held }
 
-// endPatience is how long a look waits in all for the ends that it sees to be written down:
-// the launcher of a dead claude reads the screen and records the exit, in some milliseconds.
+// endPatience is how long a look waits in total for the ends that it sees to be recorded. The launcher of a dead
+// claude reads the screen and records the exit within some milliseconds.
 const endPatience = time.Second
 
-// Look looks at agents, with one call to each tmux server, and one more where only a screen
-// can tell. The records were just read.
+// Look looks at agents with one call to each tmux server, and a second call if only a screen can show the state. The
+// caller has just read the records.
 func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
 	return o.look(ctx, records, false)
 }
 
-// LookClosely is [Observer.Look] that reads each screen, and asks whether transcripts can be written.
+// LookClosely is [Observer.Look] that also reads each screen, and checks whether transcripts can be written.
 func (o *Observer) LookClosely(ctx context.Context, records []agent.Record) []Sight {
 	return o.look(ctx, records, true)
 }
@@ -83,10 +83,10 @@ func (o *Observer) look(ctx context.Context, records []agent.Record, closely boo
 	for i, r := range records {
 		l.agents[i] = subject{record: r}
 	}
-	answers := l.ask(ctx, l.all()) // while processes are looked at
+	answers := l.ask(ctx, l.all()) // runs while the processes are read
 	l.all().each(func(a *subject) { l.lookAt(ctx, a) })
 	l.tell(answers(), l.all())
-	// An agent that started or ended between the two is looked for again.
+	// Ask again for an agent that started or ended between the two.
 	unlike := l.all().where(func(a *subject) bool { return !a.isOfOneMoment() })
 	l.tell(l.ask(ctx, unlike)(), unlike)
 	went := unlike.where(func(a *subject) bool { return a.evidence.Claude == machine.Alive && a.evidence.Pane == PaneAbsent })
@@ -129,13 +129,14 @@ type subject struct {
 	tmuxErr  error
 }
 
-// lookAt looks at all of an agent but its tmux pane.
+// lookAt looks at an agent, except for its tmux pane.
 func (l *round) lookAt(ctx context.Context, a *subject) {
 	l.gather(ctx, a)
 	a.unsealed = l.Store.CheckSeal(&a.record)
 }
 
-// isOfOneMoment reports whether the answers of processes and tmux, which were asked side by side, fit together.
+// isOfOneMoment reports whether the answers about processes and from tmux, which were read at the same time, fit
+// together.
 func (a *subject) isOfOneMoment() bool {
 	lives := a.evidence.Claude == machine.Alive
 	switch a.evidence.Pane {
@@ -190,7 +191,7 @@ func (some subjects) each(do func(*subject)) {
 	parallel.Each(len(some), func(i int) { do(some[i]) })
 }
 
-// unsaved is why what is said to a live agent is not written down.
+// unsaved returns the reason why the conversation of a running agent is not saved.
 func (l *round) unsaved(a *subject) string {
 	if a.evidence.Claude != machine.Alive {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/store/journal"
 )
 
-// What a look writes down. A look does not fail when it cannot write.
+// What a look records. A look does not fail if it cannot write.
 
 // FollowSignal asks a launcher to check whether its record has moved to another conversation and whether
 // a message waits for the agent, and to look for claude's registry entry. The signal is harmless to a
@@ -33,8 +33,8 @@ func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence)
 	}
 }
 
-// MoveSeen moves the record of a live agent to the conversation in its registry entry, with the
-// reason that its hooks gave.
+// MoveSeen moves the record of a running agent to the conversation in its registry entry, with the reason that its
+// hooks reported.
 func MoveSeen(ctx context.Context, m *machine.Machine, opened *store.Store, r *agent.Record, entry live.Entry, report agent.Report, at time.Time) (agent.Record, bool) {
 	id, moved := entry.MovedTo(r, report, live.HookLead)
 	if !moved {
@@ -48,10 +48,10 @@ func MoveSeen(ctx context.Context, m *machine.Machine, opened *store.Store, r *a
 	return now, err == nil
 }
 
-// MoveTo moves the record of a live agent to another conversation, notes that in the journal and
-// wakes the launcher, whose lease has to follow. untold is why the journal has no note of a move.
+// MoveTo moves the record of a running agent to another conversation, records the move in the journal and wakes the
+// launcher, so that its lease follows. untold is the reason why the journal has no entry for the move.
 func MoveTo(ctx context.Context, m *machine.Machine, opened *store.Store, from *agent.Record, id agent.SessionID, reason string, at time.Time) (r agent.Record, untold, err error) {
-	if err := opened.CheckSeal(from); fail.KindOf(err) == fail.Held { // its process may be anybody's
+	if err := opened.CheckSeal(from); fail.KindOf(err) == fail.Held { // its process may belong to another program
 		return *from, nil, err
 	}
 	at = at.UTC().Truncate(time.Second)
@@ -78,8 +78,8 @@ func Wake(m *machine.Machine, r *agent.Record) {
 	_ = running.Close()
 }
 
-// noteCause writes the cause of a death into the record while it can still be determined: later
-// the tmux server ends too, or the machine boots again, and that would be taken for the cause.
+// noteCause records the cause of a death while it can still be determined. Later the tmux server ends too, or the
+// machine reboots, and that would look like the cause.
 func (o *Observer) noteCause(ctx context.Context, a *subject) {
 	e := &a.evidence
 	if a.record.Process == nil || e.Claude != machine.Gone || e.LauncherLives || e.BeingStarted || !e.Death.settles(&a.record, e.Now) {
@@ -118,15 +118,14 @@ func HookLead(m *machine.Machine, r *agent.Record) time.Duration {
 	return live.HookLead
 }
 
-// NoteTranscript remembers that the conversation has a transcript, so that its loss
-// will be noticed.
+// NoteTranscript records that the conversation has a transcript, so that its loss is noticed later.
 func NoteTranscript(r *agent.Record, config claude.Config, now time.Time) {
 	if has, err := config.HasMessages(r.SessionID); err == nil && has {
 		r.TranscriptSeen = now
 	}
 }
 
-// Note writes down what was done; a failure to do so is the verb's failure.
+// Note records an action in the journal. If that fails, the verb fails.
 func (o *Observer) Note(ctx context.Context, event string, r *agent.Record, detail string) error {
 	return o.Store.Journal().Append(ctx, journal.EventOf(r, o.Seconds(), event, detail))
 }

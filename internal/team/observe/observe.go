@@ -1,13 +1,13 @@
-// Package observe tells what an agent is doing, or why it does not run: evidence in, a status
-// out. list, session, wait and doctor all ask [Observer.Look], so that they never disagree.
+// Package observe finds out what an agent is doing, or why it does not run. It turns evidence into a status. list,
+// session, wait and doctor all ask [Observer.Look], so they never disagree.
 //
-// The order in which the sources are believed is in judge.go. A question that was not answered
-// makes an agent unknown, never dead. An end is judged by a record that was read after the end
-// was seen, and a launcher that is writing an end down is waited for.
+// judge.go has the order in which the sources are believed. A question without an answer makes an agent unknown,
+// never dead. An end is judged by a record that was read after the end was seen. If a launcher is recording an end,
+// the look waits for it.
 //
-// The package reads. It writes only in note.go, and only what a look alone can see and what
-// would otherwise be lost: the cause of a death, and a move to another conversation. It ends no
-// process and does not depend on any verb.
+// The package reads. It writes only in note.go, and only facts that a look alone can see and that would otherwise be
+// lost: the cause of a death, and a move to another conversation. It ends no process and does not depend on any
+// verb.
 package observe
 
 import (
@@ -32,23 +32,23 @@ type Observer struct {
 	UID     int
 	Now     func() time.Time
 	Began   time.Time // when the command was given
-	Outside bool      // the caller is told how agents are, and not what their screens show
+	Outside bool      // the caller may see the states of agents, but not what their screens show
 }
 
-// Seconds is the present time as records have it.
+// Seconds returns the present time in the precision of records.
 func (o *Observer) Seconds() time.Time { return o.Now().UTC().Truncate(time.Second) }
 
-// ConfigOf returns the configuration of the claude that a record is of.
+// ConfigOf returns the configuration of the claude of a record.
 func (o *Observer) ConfigOf(r *agent.Record) (claude.Config, error) {
 	return claude.ConfigOf(&r.Spec, o.Env)
 }
 
-// Variable reads the caller's environment.
+// Variable returns a variable of the caller's environment.
 func (o *Observer) Variable(name string) string {
 	return agent.Variable(o.Env, name)
 }
 
-// SameStart reports whether two records tell of one start.
+// SameStart reports whether two records name the same start.
 func SameStart(a, b *agent.Process) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -66,8 +66,7 @@ func (o *Observer) IsForeign(r *agent.Record) bool {
 	return liveness == machine.Foreign
 }
 
-// CallersConfigDir is where Claude's configuration is for the caller; "" is Claude's
-// own default.
+// CallersConfigDir returns the caller's folder of Claude's configuration; "" for Claude's default.
 func (o *Observer) CallersConfigDir() (string, error) {
 	dir := o.Variable(claude.ConfigDirVariable)
 	if dir == "" {
@@ -76,8 +75,8 @@ func (o *Observer) CallersConfigDir() (string, error) {
 	return filepath.Abs(dir)
 }
 
-// SocketFor is the tmux server of a start: the one that was asked for, the one where
-// the agent was before, or the user's own.
+// SocketFor returns the tmux server for a start: the one that was asked for, otherwise the one where the agent was
+// before, otherwise the user's own.
 func (o *Observer) SocketFor(before *agent.Process) string {
 	switch {
 	case o.Socket != "":
@@ -89,7 +88,7 @@ func (o *Observer) SocketFor(before *agent.Process) string {
 	}
 }
 
-// ProjectHash tells projects apart that use the same handle on one tmux server.
+// ProjectHash distinguishes projects that use the same handle on one tmux server.
 func (o *Observer) ProjectHash() string {
 	const enough = 8 // characters
 	return o.Store.ProjectHash()[:enough]

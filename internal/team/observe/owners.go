@@ -10,13 +10,12 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// An adopted process bears no mark of ours, because a person started it. Claude's own registry
-// entry takes the place of the mark.
+// An adopted process has no mark of ours, because a person started it. Claude's own registry entry takes the place
+// of the mark.
 
-// stillAdopted reports whether the recorded process is still the adopted one: its registry entry
-// has the start of that process and the time of its registration, and no other agent has the
-// process, be it of this project, of the project of which this is a copy, or of the project whose
-// mark the process bears.
+// stillAdopted reports whether the recorded process is still the adopted one. Its registry entry must have the start
+// of that process and the time of its registration. No other agent may have the process: no agent of this project,
+// of the project from which this one was copied, or of the project whose mark the process has.
 func (o *Observer) stillAdopted(r *agent.Record) bool {
 	config, err := o.ConfigOf(r)
 	if err != nil {
@@ -40,15 +39,14 @@ func (o *Observer) namedIn(root string, id agent.Identity) bool {
 	}
 	project, err := store.Open(root)
 	if err != nil {
-		return false // it was moved here, or is no project any more
+		return false // it was moved here, or is no longer a project
 	}
 	defer project.Close()
 	named, err := o.AgentsOf(project, id.PID, id.StartTicks)
 	return err != nil || len(named) > 0
 }
 
-// AgentsOf are the agents of a project whose records name a process. Records that cannot be
-// read name none.
+// AgentsOf returns the agents of a project whose records name a process. It ignores records that cannot be read.
 func (o *Observer) AgentsOf(project *store.Store, pid int, startTicks uint64) ([]agent.Handle, error) {
 	records, err := project.Records()
 	if err != nil {
@@ -75,8 +73,8 @@ type Owner struct {
 	Project string
 }
 
-// OwnerOf finds the agent that a process belongs to: by the records of this project, or by
-// what its environment says of another one, where that project's record agrees.
+// OwnerOf finds the agent of a process: in the records of this project, or in another project that the process's
+// environment names, if that project's record agrees.
 func (o *Observer) OwnerOf(id agent.Identity) (Owner, bool) {
 	if o.Store.Exists() {
 		handles, err := o.AgentsOf(o.Store, id.PID, id.StartTicks)
@@ -87,7 +85,7 @@ func (o *Observer) OwnerOf(id agent.Identity) (Owner, bool) {
 	return o.markedOwner(id)
 }
 
-// markedOwner finds the agent whose mark a process bears, where that agent's record agrees.
+// markedOwner finds the agent whose mark a process has, if that agent's record agrees.
 func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
 	root, _ := o.Machine.Variable(id.PID, agent.RootVariable)
 	handle, named := o.Machine.Variable(id.PID, agent.HandleVariable)
@@ -104,14 +102,14 @@ func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
 	if err != nil || r.Process == nil || r.Process.Adopted != nil || string(r.Process.Invocation) != invocation || o.Machine.IsGone(r.Process.Identity) {
 		return Owner{}, false
 	}
-	// A tmux server that came up from an agent's shell hands the agent's mark to all its panes.
+	// If an agent's shell started a tmux server, all its panes have the agent's mark.
 	if id.PID != r.Process.PID && o.InForeignTmux(&r, id.PID) {
 		return Owner{}, false
 	}
 	return Owner{r.Handle, root}, true
 }
 
-// adoptedPane is the user's pane in which an adopted claude runs, as long as it does.
+// adoptedPane returns the user's pane in which an adopted claude runs, while it runs.
 func (o *Observer) adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p.Adopted.Pane == "" || p.Tmux == nil || !o.Machine.IsAlive(p.Identity) {
 		return tmux.Pane{}, false
@@ -125,8 +123,8 @@ func (o *Observer) adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, 
 	return tmux.Pane{}, false
 }
 
-// CheckUnrecorded refuses a conversation that another agent of the project has, or may have: the
-// error names a record that cannot be read.
+// CheckUnrecorded refuses a conversation that another agent of the project has, or may have. If a record cannot be
+// read, the error names it.
 func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 	handles, err := o.Store.Handles()
 	if err != nil {
@@ -139,7 +137,7 @@ func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 		case err == nil && other.SessionID == r.SessionID:
 			return fail.Errorf(fail.Conflict, "the conversation %s belongs to agent %s", r.SessionID, handle).
 				Hint("nbs-worker resume %s", handle)
-		case fail.KindOf(err) != fail.NotFound: // else it was dismissed meanwhile
+		case fail.KindOf(err) != fail.NotFound: // otherwise it was just dismissed
 			unread = cmp.Or(unread, err)
 		}
 	}

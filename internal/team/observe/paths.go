@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// RealPath returns a path without links, or the path itself where that cannot be resolved.
+// RealPath returns a path without links, or the path itself if it cannot be resolved.
 func RealPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -22,13 +22,13 @@ func Inside(path, folder string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// IsFolder reports whether a folder is there.
+// IsFolder reports whether a path is an existing folder.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// SameFolder reports whether two paths lead to one folder: it may be mounted twice.
+// SameFolder reports whether two paths lead to the same folder, which may be mounted twice.
 func SameFolder(a, b string) bool {
 	if a == b {
 		return true
@@ -38,8 +38,8 @@ func SameFolder(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(at, bt)
 }
 
-// MovedWithProject returns where the folder of a record is now that its project was moved; ""
-// when the folder is where it was, or was not in the project.
+// MovedWithProject returns the present place of a record's folder after its project was moved; "" if the folder is
+// where it was, or was not in the project.
 func (o *Observer) MovedWithProject(r *agent.Record) string {
 	if IsFolder(r.LaunchCwd()) || r.ProjectRoot == o.Store.Project() {
 		return ""

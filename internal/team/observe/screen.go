@@ -24,7 +24,7 @@ func (o *Observer) Screen(ctx context.Context, r *agent.Record) (tmux.Screen, er
 	}
 	screen, read := screens[pane.ID]
 	if !read || screen.Invocation != pane.Invocation {
-		return tmux.Screen{}, tmux.ErrNoSession // the pane ended meanwhile
+		return tmux.Screen{}, tmux.ErrNoSession // the pane has just ended
 	}
 	return screen, nil
 }

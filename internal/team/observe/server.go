@@ -11,8 +11,8 @@ import (
 	"nbs-worker/internal/team/observe/health"
 )
 
-// Client returns the client of the tmux server in which an agent was started, or of the one
-// in which it would be.
+// Client returns the client of the tmux server in which an agent was started, or of the one in which it would be
+// started.
 func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
 	if r.Process != nil && r.Process.Tmux != nil {
 		return o.Tmux(r.Process.Tmux.Path)
@@ -20,15 +20,15 @@ func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
 	return o.Tmux(o.Socket)
 }
 
-// Panes lists the panes of that server, at least those that may be the agent's. With an
-// [UnreachedError] they are those of the server that answered in its place.
+// Panes lists the panes of that server, at least those that may be the agent's. With an [UnreachedError] they are
+// the panes of the server that answered in its place.
 func (o *Observer) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
 	client, wait := o.askPanes(ctx, r)
 	panes, err := wait()
 	return client, panes, err
 }
 
-// askPanes starts the call of Panes, and returns what waits for the answer.
+// askPanes starts the call of Panes, and returns a function that waits for the answer.
 func (o *Observer) askPanes(ctx context.Context, r *agent.Record) (client *tmux.Client, wait func() ([]tmux.Pane, error)) {
 	unasked := func(err error) func() ([]tmux.Pane, error) {
 		return func() ([]tmux.Pane, error) { return nil, err }
@@ -49,26 +49,25 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record) (client *tmux.
 			return nil, health.Diagnose(o.Machine, client, r.Handle, err)
 		}
 		if _, there := o.PaneOf(panes, r.Process); there {
-			return panes, nil // and the server need not be woken by one more connection
+			return panes, nil // no need to wake the server by another connection
 		}
 		return panes, o.checkListening(ctx, client, r)
 	}
 }
 
-// serverGone reports whether the tmux server of a start has ended. Its panes ended with it, and
-// the path of its socket may be anybody's by now.
+// serverGone reports whether the tmux server of a start has ended. Its panes ended with it, and another server may
+// have the path of its socket now.
 func (o *Observer) serverGone(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && o.Machine.IsGone(r.Process.ServerIdentity())
 }
 
-// UnreachedError is the error of a tmux server that lives, but is not the one that answers at its socket.
+// UnreachedError is the error for a tmux server that runs, but is not the one that answers at its socket.
 type UnreachedError struct{ error }
 
 func (e *UnreachedError) Unwrap() error { return e.error }
 
-// checkListening looks whether a server that lives is the one that has its socket: somebody
-// may have removed the file, and another server have come up in its place. For an agent of
-// which nothing lives any more that does not matter.
+// checkListening checks that a running server is the one that has its socket: the file may have been removed, and
+// another server may have started in its place. For an agent that does not run this does not matter.
 func (o *Observer) checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
 	if !o.needsServer(r) {
 		return nil
@@ -78,7 +77,7 @@ func (o *Observer) checkListening(ctx context.Context, client *tmux.Client, r *a
 	if err == nil && listening == server.PID {
 		return nil
 	}
-	o.Machine.WaitGone(ctx, server, KillNotice) // one that was killed just now stopped listening first
+	o.Machine.WaitGone(ctx, server, KillNotice) // a server that was just killed stops listening first
 	if !o.Machine.IsAlive(server) {
 		return nil
 	}
@@ -91,14 +90,13 @@ func (o *Observer) checkListening(ctx context.Context, client *tmux.Client, r *a
 	return &UnreachedError{unreached}
 }
 
-// needsServer reports whether something of the agent lives in its tmux server.
+// needsServer reports whether a process of the agent runs in its tmux server.
 func (o *Observer) needsServer(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Tmux != nil && (!o.Machine.IsGone(r.Process.Identity) || !o.Machine.IsGone(r.Process.LauncherIdentity()))
 }
 
-// PaneOf finds the pane of a start: by its mark and the launcher that leads it, never by a
-// name. A pane with the mark but another leader was taken over by a person. The pane of an
-// adopted process is the user's own.
+// PaneOf finds the pane of a start by its mark and by the launcher that leads it, never by a name. If a pane with
+// the mark has another leader, a person has taken it over. The pane of an adopted process is the user's own.
 func (o *Observer) PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p == nil || p.Invocation == "" {
 		return tmux.Pane{}, false
@@ -114,9 +112,9 @@ func (o *Observer) PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool)
 	return tmux.Pane{}, false
 }
 
-// leads reports whether a pane that bears the mark of a start is led by its launcher. A launcher
-// that has not recorded itself yet is the process for which tmux made the pane: it has the start
-// in its environment, or is still a fork of the server.
+// leads reports whether the launcher of a start leads a pane with the mark of the start. A launcher that has not
+// recorded itself yet is the process for which tmux created the pane: it has the start in its environment, or is
+// still a fork of the server.
 func (o *Observer) leads(p *agent.Process, pane *tmux.Pane) bool {
 	if p.Launcher.PID != 0 {
 		return pane.PID == p.Launcher.PID

@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-// answer is what a tmux server said of its panes.
+// answer is the answer of a tmux server about its panes.
 type answer struct {
 	panes []tmux.Pane
 	err   error
@@ -21,8 +21,8 @@ type answer struct {
 
 type answers map[serverKey]*answer
 
-// ask asks each tmux server in which the agents were started for its panes, once, and all servers
-// side by side, because any of them may not answer. The returned function waits for the answers.
+// ask asks each tmux server in which the agents were started for its panes, once. It asks all servers at the same
+// time, because any of them may not answer. The returned function waits for the answers.
 func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	all := answers{}
 	var asking sync.WaitGroup
@@ -38,17 +38,17 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	}
 }
 
-// tell gives agents the answers of the servers of their present starts.
+// tell gives the agents the answers of the servers of their present starts.
 func (l *round) tell(all answers, some subjects) {
 	for key, in := range byServer(some) {
-		if said := all[key]; said != nil { // else it was started anew meanwhile, in another server
+		if said := all[key]; said != nil { // otherwise it has just been restarted in another server
 			in.each(func(a *subject) { l.setPane(a, said.panes, said.err) })
 		}
 	}
 }
 
-// serverKey tells servers apart: two may have had one socket, one after the other, and a
-// record may be of another boot.
+// serverKey identifies a server: two servers may have had the same socket one after the other, and a record may be
+// from an earlier boot.
 type serverKey struct {
 	agent.TmuxPlace
 	agent.Identity
@@ -66,7 +66,8 @@ func byServer(some subjects) map[serverKey]subjects {
 	return servers
 }
 
-// representative returns the record with which to ask a server for all: one of an agent that needs it, if any.
+// representative returns the record with which to ask a server for all: that of an agent that needs the server, if
+// there is one.
 func (o *Observer) representative(some subjects) *agent.Record {
 	at := max(0, slices.IndexFunc(some, func(a *subject) bool { return o.needsServer(&a.record) }))
 	return &some[at].record
@@ -82,13 +83,12 @@ func (o *Observer) setPane(a *subject, panes []tmux.Pane, err error) {
 		err = nil
 	}
 	a.evidence.Pane, a.tmuxErr = PaneAbsent, err
-	if err != nil && fail.KindOf(err) != fail.BadInput { // at a socket that is not ours there is none
+	if err != nil && fail.KindOf(err) != fail.BadInput { // there is no pane at a socket that is not ours
 		a.evidence.Pane = PaneUnknown
 	}
 }
 
-// readScreens reads the screens that may say more than what is known without them, in one
-// call to each server.
+// readScreens reads the screens that may show more than the other sources, with one call to each server.
 func (l *round) readScreens(ctx context.Context) {
 	unclear := l.all().where(func(a *subject) bool { return a.pane != nil && (l.closely || a.evidence.NeedsScreen()) })
 	var answers sync.WaitGroup
@@ -115,14 +115,14 @@ func (l *round) readScreens(ctx context.Context) {
 	answers.Wait()
 }
 
-// drawTime is how long a claude may take to draw the dialog of which it has told its registry just now, and
-// drawPause how often its screen is read until then.
+// drawTime is how long claude may take to draw a dialog after it has reported the dialog to its registry. drawPause
+// is how often its screen is read until then.
 const (
 	drawTime  = time.Second
 	drawPause = 50 * time.Millisecond
 )
 
-// drawsDialog reports whether claude has begun to wait just now, and its screen does not show for what yet.
+// drawsDialog reports whether claude has just begun to wait and its screen does not show the dialog yet.
 func (e *Evidence) drawsDialog() bool {
 	status, known := e.registered()
 	return known && status.State == agent.Waiting && status.Age != nil && *status.Age < drawTime && e.Screen.State != agent.Waiting
@@ -134,7 +134,7 @@ func (some subjects) read(ctx context.Context, client *tmux.Client) {
 	for i, a := range some {
 		ids[i] = a.pane.ID
 	}
-	screens, _ := client.Screens(ctx, ids) // one that was not read tells nothing
+	screens, _ := client.Screens(ctx, ids) // a screen that was not read is left out
 	for _, a := range some {
 		if shown, read := screens[a.pane.ID]; read && shown.Invocation == a.pane.Invocation {
 			a.evidence.Screen = screen.Read(shown.Text)

@@ -9,18 +9,16 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Stranger is a live claude that has an agent's conversation open and is not the
-// recorded process. Claude itself lets any number in, and the conversation forks. A process of
-// another user is none, whatever it calls itself: it cannot write the transcript, and must not
-// keep an agent down, or end one.
+// Stranger is a running claude that has an agent's conversation open and is not the recorded process. Claude itself
+// allows any number of them, and the conversation forks. A process of another user never counts, whatever its name:
+// it cannot write the transcript, and must not keep an agent down or end one.
 type Stranger struct {
 	PID int    `json:"pid"`
 	Cwd string `json:"cwd"`
 }
 
-// Strangers looks for them in Claude's registry, which has the present id of each
-// session, and on the command lines of this machine, because a claude is not in the
-// registry in its first half second, and perhaps never while it is at a dialog.
+// Strangers looks for them in Claude's registry, which has the present id of each session, and on the command lines
+// of this machine. In its first half second a claude is not in the registry, and at a dialog it may never be.
 func (o *Observer) Strangers(r *agent.Record) ([]Stranger, error) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
@@ -54,8 +52,8 @@ func (o *Observer) registeredStrangers(r *agent.Record, config claude.Config) ([
 	return found, nil
 }
 
-// unregisteredStrangers returns those that were started on the conversation, and that the
-// registry does not have in another one by now. It looks at every process of the machine.
+// unregisteredStrangers returns the claudes that were started on the conversation, without those that the registry
+// has in another one now. It looks at every process of the machine.
 func (o *Observer) unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
 	onIt, err := o.Machine.Find(string(r.SessionID), func(cmdline []string) bool {
 		return claude.RunsOn(cmdline, r.SessionID)
@@ -81,9 +79,9 @@ func (o *Observer) unregisteredStrangers(r *agent.Record, config claude.Config) 
 	return found, nil
 }
 
-// VisibleStrangers is [Observer.Strangers] for a look at an agent. While the agent runs, the
-// look should cost about one call of tmux, and not grow with the machine: it reads the registry
-// only, and sees a stranger once that has passed its dialogs.
+// VisibleStrangers is [Observer.Strangers] for a look at an agent. While the agent runs, a look should cost about
+// one call of tmux and not grow with the machine. So it reads only the registry, and sees a stranger only after the
+// stranger has passed its dialogs.
 func (o *Observer) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
 	if r.Process == nil || o.Machine.IsGone(r.Process.Identity) {
 		return o.Strangers(r)
@@ -95,8 +93,8 @@ func (o *Observer) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
 	return o.registeredStrangers(r, config)
 }
 
-// ofThisStart reports whether a process is the agent's own, or a wrapper around it. The
-// agent's own may be ending: its environment is gone before the process is.
+// ofThisStart reports whether a process is the agent's own, or a wrapper around it. The agent's own process may be
+// ending: its environment disappears before the process does.
 func (o *Observer) ofThisStart(r *agent.Record, id agent.Identity) bool {
 	if r.Process == nil {
 		return false
@@ -106,7 +104,7 @@ func (o *Observer) ofThisStart(r *agent.Record, id agent.Identity) bool {
 	return id == recorded || o.Carries(r, id.PID)
 }
 
-// ErrStranger is the refusal to open a conversation that another claude has open; nil when none has.
+// ErrStranger returns the error for opening a conversation that another claude has open; nil if no other has.
 func (o *Observer) ErrStranger(r *agent.Record, strangers []Stranger) error {
 	if len(strangers) == 0 {
 		return nil

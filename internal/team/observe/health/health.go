@@ -1,5 +1,5 @@
-// Package health explains why a tmux server gave no answer, by the state of its process. It knows
-// nothing of tmux itself, and changes nothing.
+// Package health explains why a tmux server gave no answer, from the state of its process. It does not know tmux
+// itself, and changes nothing.
 package health
 
 import (
@@ -11,15 +11,14 @@ import (
 	"nbs-worker/internal/platform/machine"
 )
 
-// StuckError is the error of a tmux server that cannot answer, as its process shows: waiting for
-// it is in vain.
+// StuckError is the error for a tmux server that cannot answer, as its process shows: it is useless to wait for it.
 type StuckError struct{ error }
 
 func (e *StuckError) Unwrap() error { return e.error }
 
-// InVain returns err if it ends the wait for something in tmux: a server that is stuck will not
-// answer, and a person should know at once. For any other error it returns nil: it proves nothing
-// about what is waited for, and the deadline decides.
+// InVain returns err if it is useless to go on waiting for something in tmux: a stuck server will not answer, and a
+// person should know at once. For any other error it returns nil: the error proves nothing, and the deadline
+// decides.
 func InVain(err error) error {
 	if _, stuck := errors.AsType[*StuckError](err); stuck {
 		return err
@@ -33,7 +32,7 @@ func Stuck(m *machine.Machine, pid int) bool {
 	return m.Halted(pid) || err == nil && files.Full()
 }
 
-// Diagnose adds to the error of a server that gave no answer what the server's process shows.
+// Diagnose adds what the server's process shows to the error of a server that gave no answer.
 func Diagnose(m *machine.Machine, server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
 	if err == nil || fail.KindOf(err) != fail.TimedOut {
 		return err
@@ -57,8 +56,8 @@ func Diagnose(m *machine.Machine, server interface{ ServerPID() (int, error) }, 
 	}
 }
 
-// HintMoreFiles adds the command that raises the limit of open files of a running server, which
-// does not disturb its agents. Beyond the hard limit only root could raise it.
+// HintMoreFiles adds the command that raises the limit of open files of a running server, which does not disturb its
+// agents. Only root could raise the hard limit.
 func HintMoreFiles(err *fail.Error, pid int, files machine.Files) *fail.Error {
 	const plenty = 1 << 16
 	if files.Soft >= files.Hard {
