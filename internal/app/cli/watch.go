@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/notify"
 	"nbs-worker/internal/team/recovery/watch"
+	"nbs-worker/internal/team/subscribe"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -93,12 +94,13 @@ func runWatch(ctx context.Context, f *factory, file string) error {
 		return err
 	}
 	defer release()
-	files, err := watch.NewFiles(ctx, &s.Inspector)
+	signs, err := subscribe.To(&s.Observer, subscribe.Wanted{Files: []string{s.Store.Watching().PauseFile()}})
 	if err != nil {
 		return err
 	}
+	defer signs.Close()
 	project := watch.NewProject(s, &policy)
-	w := watch.Watch{Policy: policy, Team: project, Keeper: project, Signs: files, Say: f.sayAction}
+	w := watch.Watch{Policy: policy, Team: project, Keeper: project, Signs: signs, Say: f.sayAction}
 	if policy.Notify != nil {
 		w.Teller = &teller{Program: policy.Notify.Program, project: s.Store.Project()}
 	}

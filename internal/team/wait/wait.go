@@ -1,22 +1,19 @@
-// Package wait sleeps until agents are in a wanted state. It does not poll: events of files and processes show that
-// an agent has changed, and a look shows how.
+// Package wait sleeps until agents are in a wanted state. It does not poll: a sign shows that an agent has changed, and
+// a look shows how.
 package wait
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/subscribe"
 )
 
 // Wanted says what to wait for.
@@ -79,12 +76,12 @@ func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error)
 			return nil, fmt.Errorf("%s: %w", handle, err)
 		}
 	}
-	changes, err := fswatch.New()
+	signs, err := subscribe.To(&in.Observer, subscribe.Wanted{Handles: w.Handles, Transcripts: conditions(w.For).ask(untilContextBelow)})
 	if err != nil {
 		return nil, err
 	}
-	defer changes.Close()
-	waiting := &waiting{Inspector: in, Wanted: w, watch: changes, agents: make([]watched, len(w.Handles))}
+	defer signs.Close()
+	waiting := &waiting{Inspector: in, Wanted: w, signs: signs, agents: make([]watched, len(w.Handles))}
 	for i, handle := range w.Handles {
 		waiting.agents[i] = watched{Waited: Waited{Handle: handle}, stale: true}
 	}
@@ -100,19 +97,14 @@ func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error)
 type waiting struct {
 	*inspect.Inspector
 	Wanted
-	watch  *fswatch.Watch
+	signs  *subscribe.Signs
 	agents []watched
 }
 
 // watched is one agent of a wait.
 type watched struct {
 	Waited
-	torn    bool // at the last look, a file was being written
-	stale   bool // it has changed since the last look
-	files   map[string]bool
-	process map[agent.Identified]bool
-	again   time.Time // when to look without an event; zero: never
-	pause   time.Duration
+	stale bool // it may have changed since the last look
 }
 
 func (w *waiting) run(ctx context.Context) error {
@@ -133,18 +125,11 @@ func (w *waiting) run(ctx context.Context) error {
 			return err
 		}
 		select {
-		case event := <-w.watch.Events():
-			w.changed(event)
-		case err := <-w.watch.Errors():
-			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				return fswatch.Failed(err)
+		case sign, open := <-w.signs.C():
+			if !open {
+				return w.signs.Err()
 			}
-			w.allStale() // a lost event may concern any agent
-		case id := <-w.watch.Ended():
-			w.watch.Forget(id)
-			w.markIf(func(a *watched) bool { return a.process[id] })
-		case now := <-w.again():
-			w.markIf(func(a *watched) bool { return !a.again.IsZero() && !a.again.After(now) })
+			w.mark(sign.Handle)
 		case <-notice:
 			w.Notice(w.missing())
 		case <-late:
@@ -155,34 +140,11 @@ func (w *waiting) run(ctx context.Context) error {
 	}
 }
 
-// again returns a channel for the next look at a starting agent: an agent that stops at a dialog writes no file.
-func (w *waiting) again() <-chan time.Time {
-	var first time.Time
+// mark has an agent looked at again; "": all agents.
+func (w *waiting) mark(handle agent.Handle) {
 	for i := range w.agents {
-		if at := w.agents[i].again; !at.IsZero() && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
-	}
-	if first.IsZero() {
-		return nil
-	}
-	return time.After(time.Until(first))
-}
-
-func (w *waiting) changed(event fsnotify.Event) {
-	if w.watch.Rebuilds(event) {
-		w.allStale()
-		return
-	}
-	w.markIf(func(a *watched) bool { return a.files[event.Name] || a.files[filepath.Dir(event.Name)+anyFile] })
-}
-
-func (w *waiting) allStale() { w.markIf(func(*watched) bool { return true }) }
-
-func (w *waiting) markIf(concerned func(*watched) bool) {
-	for i := range w.agents {
-		if concerned(&w.agents[i]) {
-			w.agents[i].stale = true
+		if a := &w.agents[i]; handle == "" || a.Handle.Same(handle) {
+			a.stale = true
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/recovery"
+	"nbs-worker/internal/team/subscribe"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -23,7 +24,7 @@ type world struct {
 	t       *testing.T
 	mu      sync.Mutex
 	agents  map[agent.Handle]*recovery.Patient
-	signs   chan agent.Handle
+	signs   chan subscribe.Sign
 	pause   *watching.Pause
 	memory  State
 	looks   [][]agent.Handle
@@ -80,7 +81,7 @@ func judged(verdict triage.Verdict, level triage.Level, state agent.State) recov
 func watched(t *testing.T, policy func(*Policy), agents map[agent.Handle]recovery.Patient, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, agents: map[agent.Handle]*recovery.Patient{}, signs: make(chan agent.Handle)}
+		w := &world{t: t, agents: map[agent.Handle]*recovery.Patient{}, signs: make(chan subscribe.Sign)}
 		for handle, patient := range agents {
 			w.agents[handle] = &patient
 		}
@@ -121,7 +122,7 @@ func (w *world) becomes(handle agent.Handle, patient recovery.Patient) {
 }
 
 func (w *world) sign(handle agent.Handle) {
-	w.signs <- handle
+	w.signs <- subscribe.Sign{Handle: handle}
 	w.after(2 * settle)
 }
 
@@ -254,6 +255,5 @@ func (w *world) Tell(_ context.Context, n Notice) error {
 
 func (w *world) say(d Action) { w.locked(func() { w.said = append(w.said, d) }) }
 
-func (w *world) Follow([]recovery.Patient) error { return nil }
-func (w *world) C() <-chan agent.Handle          { return w.signs }
-func (w *world) Err() error                      { return nil }
+func (w *world) C() <-chan subscribe.Sign { return w.signs }
+func (w *world) Err() error               { return nil }

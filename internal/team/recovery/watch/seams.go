@@ -6,6 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/team/recovery"
+	"nbs-worker/internal/team/subscribe"
 )
 
 // Team is the set of agents of a project.
@@ -25,12 +26,9 @@ type Keeper interface {
 	Note(ctx context.Context, handle agent.Handle, detail string) error
 }
 
-// Signs reports that something may have changed.
+// Signs reports that agents may have changed, new ones included: see [subscribe.Signs].
 type Signs interface {
-	// Follow watches files and processes that show a change of these agents, given as they were last seen.
-	Follow(patients []recovery.Patient) error
-	// C delivers the handle of a changed agent, which may be new; "" if it may be any agent.
-	C() <-chan agent.Handle
+	C() <-chan subscribe.Sign
 	// Err returns why C was closed.
 	Err() error
 }

@@ -23,6 +23,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/recovery"
+	"nbs-worker/internal/team/subscribe"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -133,9 +134,6 @@ func (w *Watch) look(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fail.Errorf(fail.Interrupted, "interrupted")
 	}
-	if err := w.Signs.Follow(patients); err != nil {
-		return err
-	}
 	for i := range patients {
 		if patients[i].View.Record.Handle == "" || patients[i].View.Lost { // it may have been dismissed
 			w.relist = true
@@ -229,6 +227,13 @@ func (w *Watch) mark(handle agent.Handle) {
 	}
 }
 
+// isNoise reports whether a sign is the report of a working agent, which changes all the time: Claude's registry shows
+// when the work ends.
+func (w *Watch) isNoise(sign subscribe.Sign) bool {
+	c := w.agents[sign.Handle.Key()]
+	return sign.Report && c != nil && c.Working && c.status.Source == agent.FromRegistry
+}
+
 // sleep returns after a sign, or when something is due.
 func (w *Watch) sleep(ctx context.Context) error {
 	var alarm <-chan time.Time
@@ -244,11 +249,14 @@ func (w *Watch) sleep(ctx context.Context) error {
 			return nil
 		case <-settled:
 			return nil
-		case handle, open := <-w.Signs.C():
+		case sign, open := <-w.Signs.C():
 			if !open {
 				return w.Signs.Err()
 			}
-			w.mark(handle)
+			if w.isNoise(sign) {
+				continue
+			}
+			w.mark(sign.Handle)
 			if settled == nil {
 				settled = time.After(settle)
 			}

@@ -8,8 +8,10 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/watching"
 	"nbs-worker/internal/team/recovery"
+	"nbs-worker/internal/team/subscribe"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -83,12 +85,28 @@ func TestSignsAreGathered(t *testing.T) {
 	watched(t, nil, team{"alpha": idle(), "beta": idle()}, func(w *world) {
 		before := len(w.looks)
 		for range 50 {
-			w.signs <- "alpha"
+			w.signs <- subscribe.Sign{Handle: "alpha"}
 		}
 		w.sign("beta")
 		if looks := w.looks[before:]; len(looks) != 1 || len(looks[0]) != 2 {
 			t.Errorf("it looked at %v", looks)
 		}
+	})
+}
+
+// While an agent works its report changes all the time: the registry shows when it stops.
+func TestReportOfAWorkingAgentIsNoSign(t *testing.T) {
+	t.Parallel()
+	busy := busy()
+	busy.View.Status.Source = agent.FromRegistry
+	watched(t, nil, team{"alpha": busy, "beta": idle()}, func(w *world) {
+		before := len(w.looks)
+		w.signs <- subscribe.Sign{Handle: "alpha", Report: true}
+		w.after(2 * settle)
+		rig.Check(t, len(w.looks) == before, "it looked at %v", w.looks[before:])
+		w.signs <- subscribe.Sign{Handle: "beta", Report: true}
+		w.sign("alpha")
+		rig.Check(t, len(w.looks) == before+1 && len(w.looks[before]) == 2, "it looked at %v", w.looks[before:])
 	})
 }
 
