@@ -91,7 +91,7 @@ func TestRecoverAfterTheServerWasLost(t *testing.T) {
 		now := m.Session(handle)
 		m.Check(now.SessionID == was.SessionID && now.PermissionMode == was.PermissionMode && now.Model == was.Model, "before %+v\nafter %+v", was, now)
 		steps := m.Noted(handle, "recover")
-		m.Check(len(steps) == 2 && strings.HasPrefix(steps[0], "level 3, resume: begun, for it is dead: lost: tmux") && strings.HasPrefix(steps[1], "level 3, resume: it helped: idle"), "%q", steps)
+		m.Check(len(steps) == 2 && strings.HasPrefix(steps[0], "level 3, resume: begun, because it is dead: lost: tmux") && strings.HasPrefix(steps[1], "level 3, resume: it helped: idle"), "%q", steps)
 	}
 	lines := m.OK("events")
 	m.Check(strings.Index(lines, "\trecover\tbeta") < strings.Index(lines, "\trecover\talpha"), "beta should have had the first turn:\n%s", lines)
@@ -276,8 +276,8 @@ func TestRecoverEndsWhereNobodyIsLoggedIn(t *testing.T) {
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
 	m.Env = e2e.Without(m.Env, "ANTHROPIC_API_KEY")
 	r := m.NBS("recover", "--all", "--stagger", "0s")
-	m.MustRefuse(r, 8, "ended before all had their turn: nobody is logged in, after the start of alpha")
-	m.MustSay(r.Stdout, "it needs a person: nobody is logged in: claude is not logged in", "beta\tdead\t-\tdead\tnot begun: nobody is logged in")
+	m.MustRefuse(r, 8, "ended before all had their turn: claude is not logged in, after the start of alpha")
+	m.MustSay(r.Stdout, "it needs a person: claude is not logged in", "beta\tdead\t-\tdead\tnot begun: claude is not logged in")
 	m.MustBe("beta", "lost: tmux")
 }
 

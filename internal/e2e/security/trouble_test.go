@@ -18,7 +18,7 @@ func TestRecordOfAnotherMachine(t *testing.T) {
 	s := m.Session("alpha")
 	m.Check(s.State == "unknown", "%+v", s)
 	id := m.Record("alpha")["session_id"]
-	m.pasteHints(m.Refused(5, "cannot be told", "resume", "alpha"))
+	m.pasteHints(m.Refused(5, "cannot determine whether the agent runs", "resume", "alpha"))
 	s = m.Session("alpha")
 	m.Check(s.SessionID == id && s.Running, "%+v; before %v", s, id)
 }

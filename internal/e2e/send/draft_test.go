@@ -143,7 +143,7 @@ func TestSuspendedClaudeGetsATextOnce(t *testing.T) {
 	s := m.Session("alpha")
 	stop := m.whileTyped("", fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
 	r := m.NBSWith([]string{stop}, "send", "alpha", "once")
-	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "the transcript does not have it"), "%s", r)
+	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "the transcript does not contain it"), "%s", r)
 	r = m.NBS("send", "alpha", "another")
 	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "stopped by a signal"), "%s", r)
 	m.Kill(s.RecordedPID, syscall.SIGCONT)

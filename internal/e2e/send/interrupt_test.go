@@ -53,7 +53,7 @@ func TestInterrupt(t *testing.T) {
 	m.WaitFor("the tool runs", func() (bool, string) { _, err := os.Stat(m.Dir + "/PWN"); return err == nil, "no PWN" })
 	pane := "=" + m.Session("alpha").TmuxSession + ":"
 	m.Tmux("copy-mode", "-t", pane)
-	m.Refused(8, "takes no keys", "interrupt", "alpha")
+	m.Refused(8, "copy mode", "interrupt", "alpha")
 	m.Tmux("send-keys", "-t", pane, "-X", "cancel")
 	m.Send(0, "held", "alpha", "kept", "--queue")
 	m.WaitFor("the launcher's deliverer", func() (bool, string) { return len(m.Deliverers()) > 0, "none" })
@@ -126,7 +126,7 @@ func TestCompact(t *testing.T) {
 	going := m.Begin("compact", "alpha", "[[delay 1m]]")
 	m.WaitSession("alpha", "is compacting", func(s e2e.Session) bool { return s.State == "busy" && s.Cause == "compacting" })
 	m.interrupt("interrupted")
-	m.mustEnd(going, 1, "", "somebody interrupted it")
+	m.mustEnd(going, 1, "", "a person interrupted it")
 	m.OK("stop", "alpha")
 	m.Refused(5, "does not run", "compact", "alpha")
 }

@@ -35,7 +35,7 @@ func TestObstacleGoesUnannounced(t *testing.T) {
 
 	m.Send(0, "accepted", "alpha", "[[delay 600s]] a long turn")
 	m.WaitState("alpha", "busy")
-	keep("after a turn", "at work")
+	keep("after a turn", "still working")
 	m.OK("interrupt", "alpha")
 	arrives("after a turn")
 

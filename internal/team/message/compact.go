@@ -56,7 +56,7 @@ func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (C
 		return end.Ended, err
 	})
 	if errors.Is(err, errNoEnd) {
-		err = fail.Errorf(fail.Failed, "Claude did not compact: somebody interrupted it")
+		err = fail.Errorf(fail.Failed, "Claude did not compact: a person interrupted it")
 	}
 	if err != nil {
 		return done, err

@@ -226,12 +226,12 @@ func checkDialog(shown tmux.Styled) error {
 }
 
 func errInMode() error {
-	return fail.Errorf(fail.Held, "its pane takes no keys: somebody looks back in it")
+	return fail.Errorf(fail.Held, "its pane is in copy mode (someone is scrolling); keys would not reach claude")
 }
 
 // unreached returns the error for a text that did not reach the program.
 func unreached() error {
-	return fail.Errorf(fail.Held, "its pane takes no keys: somebody looks back or types in it, or claude has just gone")
+	return fail.Errorf(fail.Held, "its pane takes no keys: someone is scrolling or typing there, or claude has just ended")
 }
 
 // errUndrawn means that claude has not drawn a key in time, and that only blanks were typed. Another try may succeed
@@ -264,11 +264,11 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 	case sent.Found:
 		return Queued, sent, nil
 	case err == nil:
-		err = fail.Errorf(fail.TimedOut, "it was submitted, claude ended, and the transcript does not have it")
+		err = fail.Errorf(fail.TimedOut, "it was submitted, claude ended, and the transcript does not contain it")
 	case fail.KindOf(err) == fail.TimedOut:
-		err = fail.Errorf(fail.TimedOut, "it was submitted, and after %s the transcript does not have it", inSeconds(begun))
+		err = fail.Errorf(fail.TimedOut, "it was submitted, and after %s the transcript does not contain it", inSeconds(begun))
 		if working {
-			err = fmt.Errorf("%w; claude is at work", err)
+			err = fmt.Errorf("%w; claude is still working", err)
 		}
 	}
 	return Unknown, sent, err

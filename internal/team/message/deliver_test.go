@@ -185,16 +185,16 @@ var deliveries = map[string]struct {
 	},
 	"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead = "", true } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "claude ended"},
 	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead, s.sent = "", true, accepted } }, word: Accepted, typed: 2},
-	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "the transcript does not have it"},
+	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "the transcript does not contain it"},
 	"a proof that takes long, of a claude at work": {
 		change: func(s *scripted) { s.proves, s.working, s.onEnter = 25*time.Second, true, func() { s.box = "" } }, word: Accepted, typed: 2,
 	},
 	"a proof that takes long, of a claude that does nothing": {
-		change: func(s *scripted) { s.proves, s.onEnter = 25*time.Second, func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "after 10s the transcript does not have it",
+		change: func(s *scripted) { s.proves, s.onEnter = 25*time.Second, func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "after 10s the transcript does not contain it",
 	},
 	"no proof, of a claude at work": {
 		change: func(s *scripted) { s.working, s.onEnter = true, func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2,
-		says: "after 30s the transcript does not have it; claude is at work",
+		says: "after 30s the transcript does not contain it; claude is still working",
 	},
 	"a claude that draws late": {change: func(s *scripted) { s.draws = 8 * time.Second }, word: Accepted, typed: 2},
 	"a hook that refuses": {
@@ -298,7 +298,7 @@ func TestPaneInAMode(t *testing.T) {
 		i := interruption{Terminal: s, working: func() (bool, error) { return true, nil }}
 		interrupting := i.run(t.Context(), &Interruption{})
 		for _, err := range []error{sending, interrupting} {
-			if fail.KindOf(err) != fail.Held || !strings.Contains(err.Error(), "somebody looks back in it") || !time.Now().Equal(began) {
+			if fail.KindOf(err) != fail.Held || !strings.Contains(err.Error(), "copy mode") || !time.Now().Equal(began) {
 				t.Errorf("after %s: %v", time.Since(began), err)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 
 var (
 	// errDraft means that the prompt contains unsent text.
-	errDraft = errors.New("somebody's unsent draft is in its prompt")
+	errDraft = errors.New("its prompt contains an unsent draft")
 	// errLeft means that a text of ours could not be deleted.
 	errLeft = errors.New("what was typed may still be in its prompt")
 )

@@ -27,8 +27,8 @@ func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typi
 }
 
 // errOvertakes means that older messages wait in the outbox and must be typed first.
-var errOvertakes = fail.Errorf(fail.Held, "messages wait for it in its outbox, and this one would overtake them").
-	Hint("to line up: nbs-worker send HANDLE TEXT --queue").
+var errOvertakes = fail.Errorf(fail.Held, "older messages wait in its outbox, and must be typed first").
+	Hint("to queue it behind them: nbs-worker send HANDLE TEXT --queue").
 	Hint("to see them: nbs-worker outbox list")
 
 // remembered finds out what became of the same text when it was sent before. known reports that the text is
@@ -75,7 +75,7 @@ func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, 
 	case err != nil:
 		return "", err
 	case !sent.Found:
-		return "", fail.Errorf(fail.TimedOut, "this very text was submitted at %s, and the transcript does not have it: it is not typed again",
+		return "", fail.Errorf(fail.TimedOut, "this very text was submitted at %s, and the transcript does not contain it: it is not typed again",
 			e.Created.Format(time.RFC3339)).
 			Hint("to see what arrived: nbs-worker logs %s", receipt.Handle).
 			Hint("to type it again if it did not: --force")

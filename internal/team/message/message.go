@@ -80,7 +80,7 @@ func (m *Message) check() error {
 			Hint("put it into a file, and send its path")
 	case m.Raw && !strings.HasPrefix(text, "/"):
 		return fail.Errorf(fail.BadInput, "--raw is for a command of Claude's own, which begins with a /").
-			Hint("without --raw the text reaches the model as it is")
+			Hint("without --raw the model gets the text unchanged")
 	case m.Raw && hasUntypable(strings.ReplaceAll(text, "\n", "")):
 		return fail.Errorf(fail.BadInput, "the command has a character that Claude would not take: %s", human.Quote(firstLine(text)))
 	case m.Raw && (!isTypable(text) || strings.Contains(text, "\n")):
@@ -88,9 +88,9 @@ func (m *Message) check() error {
 	case m.Raw:
 		return claude.CheckPrompt(text) // it refuses a command that would leave the conversation
 	case !m.ByFile && isOrder(text):
-		return fail.Errorf(fail.BadInput, "Claude would take %s for an order to itself, and not for words to the model", human.Quote(firstLine(text))).
-			Hint("to have it read as words: --by-file").
-			Hint("to give a command of Claude's own: --raw")
+		return fail.Errorf(fail.BadInput, "Claude would run %s as its own command, and the model would not get it", human.Quote(firstLine(text))).
+			Hint("to send it to the model as text: --by-file").
+			Hint("to run it as Claude's own command: --raw")
 	}
 	return nil
 }

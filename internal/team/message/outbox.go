@@ -224,7 +224,7 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 	if sent.Found {
 		receipt.Word = wordOf(sent)
 	} else {
-		why = fail.Errorf(fail.TimedOut, "who was typing it was killed, and the transcript does not have it")
+		why = fail.Errorf(fail.TimedOut, "the process that typed it was killed, and the transcript does not contain it")
 		s.eraseLeft(ctx, &sight, e.Typing.Typed)
 	}
 	noted := s.Note(ctx, "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))

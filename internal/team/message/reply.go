@@ -23,7 +23,7 @@ func (s *Sender) await(ctx context.Context, handle agent.Handle, late time.Time,
 	}
 	if !late.IsZero() {
 		if wanted.Timeout = time.Until(late); wanted.Timeout <= 0 {
-			return fail.Errorf(fail.TimedOut, "it is still at work")
+			return fail.Errorf(fail.TimedOut, "it is still working")
 		}
 	}
 	_, err := wait.For(ctx, &s.Inspector, wanted)

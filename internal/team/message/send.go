@@ -204,7 +204,7 @@ func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb stri
 func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
 	if sight.Pane == nil {
 		return nil, fail.Errorf(fail.Unfit, "it does not run in tmux, and nothing can be typed there").
-			Hint("move it into tmux, which ends it and starts it anew: nbs-worker resume %s --force", sight.Record.Handle)
+			Hint("move it into tmux, which ends it and starts it again: nbs-worker resume %s --force", sight.Record.Handle)
 	}
 	client, err := s.Client(&sight.Record)
 	return pane{client, *sight.Pane}, err
@@ -219,7 +219,7 @@ func (s *Sender) handOver(l *letter) (typed, path string, err error) {
 	if typed = l.pointer(path); typed == normal(typed) && isTypable(typed) {
 		return typed, path, nil
 	}
-	unfit := fail.Errorf(fail.Unfit, "the path of the project, %s, would not arrive as it is when it is typed", human.Quote(s.Store.Project())).
+	unfit := fail.Errorf(fail.Unfit, "the path of the project, %s, would not arrive unchanged when it is typed", human.Quote(s.Store.Project())).
 		Hint("send a short text, which needs no file; or rename the folder")
 	return "", "", errors.Join(unfit, s.Store.DropMessage(path))
 }
@@ -248,7 +248,7 @@ func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
 		return true, nil
 	case state != agent.Idle && state != agent.TurnFailed:
-		return false, fail.Errorf(fail.Held, "what it does is not known: %s", sight.Status.Word()).
+		return false, fail.Errorf(fail.Held, "its state is unknown: %s", sight.Status.Word()).
 			Hint("nbs-worker session %s", sight.Record.Handle)
 	case s.Machine.Halted(sight.Record.Process.Claude().PID):
 		return false, fail.Errorf(fail.Held, "its process is stopped by a signal, and reads no keys").

@@ -37,9 +37,6 @@ type Memory interface {
 // errFloor means that compacting a conversation frees nothing any more.
 var errFloor = errors.New("compaction floor")
 
-// errLogin means that claude is not logged in: a started agent would answer no prompt.
-var errLogin = errors.New("nobody is logged in")
-
 // Options say how far a run goes.
 type Options struct {
 	Handles  []agent.Handle // in the order of repair

@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -50,7 +51,7 @@ var ladders = map[string]struct {
 	"lost its memory":             {is("a", triage.Missing, 4), yes, "replace a, fresh a", "", triage.Idle},
 	"lost its memory, not asked":  {is("a", triage.Missing, 4), no, "", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Missing},
 	"low":                         {is("a", triage.Stressed, 2), no, "unload a", "", triage.Idle},
-	"low, and at work":            {change(is("a", triage.Stressed, 2), func(a *patient) { a.Working = true }), yes, "", "it is at work, and is not touched", triage.Stressed},
+	"low, and at work":            {change(is("a", triage.Stressed, 2), func(a *patient) { a.Working = true }), yes, "", "it is working, and is not touched", triage.Stressed},
 	"at the floor":                {is("a", triage.Stressed, 4), yes, "replace a, fresh a", "", triage.Idle},
 	"compaction does not help":    {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = errFloor }), yes, "unload a, replace a, fresh a", "", triage.Idle},
 	"compaction, and not allowed": {change(is("a", triage.Stressed, 2), func(a *patient) { a.unload = errFloor }), no, "unload a", "it needs level 4, a new conversation in place of its own, which is not permitted", triage.Stressed},
@@ -162,7 +163,7 @@ func TestWhatStopsARun(t *testing.T) {
 		"one":         {[]*patient{fails("a", disk), is("b", triage.Dead, 3)}, "resume a, resume b", ""},
 		"two, apart":  {[]*patient{fails("a", disk), is("b", triage.Dead, 3), fails("c", disk), is("d", triage.Dead, 3)}, "resume a, resume b, resume c, resume d", ""},
 		"in a row":    {[]*patient{fails("a", disk), fails("b", disk), is("c", triage.Dead, 3)}, "resume a, resume b", "2 starts failed in a row"},
-		"a login":     {[]*patient{fails("a", fail.Errorf(fail.Held, "%w", errLogin)), is("b", triage.Dead, 3)}, "resume a", "nobody is logged in, after the start of a"},
+		"a login":     {[]*patient{fails("a", fail.Errorf(fail.Held, "%w", launch.ErrNotLoggedIn)), is("b", triage.Dead, 3)}, "resume a", "claude is not logged in, after the start of a"},
 		"locks":       {[]*patient{fails("a", fail.Errorf(fail.Conflict, "x")), fails("b", fail.Errorf(fail.Conflict, "x")), is("c", triage.Dead, 3)}, "resume a, resume b, resume c", ""},
 		"its dialogs": {[]*patient{fails("a", fail.Errorf(fail.Held, "x")), fails("b", fail.Errorf(fail.Held, "x")), is("c", triage.Dead, 3)}, "resume a, resume b, resume c", ""},
 	} {

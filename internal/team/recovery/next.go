@@ -18,7 +18,7 @@ func (l *Ladder) next(p *Patient, o *Options, tried triage.Level) (level triage.
 	case p.Verdict.IsWell():
 		return 0, ""
 	case p.Working:
-		return 0, "it is at work, and is not touched"
+		return 0, "it is working, and is not touched"
 	case p.NeedsPerson() && (!o.Named || p.Level == triage.LevelAssess):
 		return 0, "it needs a person"
 	case p.Heals() && p.View.Record.Restarts.Next.Sub(p.At) > pingTime:

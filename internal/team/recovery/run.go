@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/runs"
+	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -77,7 +78,7 @@ func (r *run) pace(ctx context.Context) (waited bool) {
 func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level) (left string) {
 	attempt, err := r.begin(ctx, p, level)
 	if err != nil {
-		return "not begun, for it could not be written down: " + err.Error()
+		return "not begun, because that could not be recorded: " + err.Error()
 	}
 	begun := time.Now()
 	c.Steps = append(c.Steps, Step{Level: level, Why: attempt.Why})
@@ -102,7 +103,7 @@ func (r *run) step(ctx context.Context, c *Case, p *Patient, level triage.Level)
 		return "it needs a person: " + failure.Error()
 	}
 	if unwritten != nil {
-		return "nothing more is begun, for it could not be written down: " + unwritten.Error()
+		return "nothing more is begun, because the result could not be recorded: " + unwritten.Error()
 	}
 	return ""
 }
@@ -131,7 +132,7 @@ func (r *run) begin(ctx context.Context, p *Patient, level triage.Level) (runs.A
 	if err := r.PutAttempt(p.Handle, attempt); err != nil {
 		return attempt, err
 	}
-	return attempt, r.Note(ctx, p, fmt.Sprintf("level %d, %s: begun, for it is %s", level, level, attempt.Why))
+	return attempt, r.Note(ctx, p, fmt.Sprintf("level %d, %s: begun, because it is %s", level, level, attempt.Why))
 }
 
 // end records the result of a step.
@@ -186,8 +187,8 @@ func (r *run) ping(ctx context.Context, p *Patient) error {
 // command is no failure, and neither is a start that waits for a person.
 func (r *run) count(level triage.Level, err error, before, now *Patient) {
 	switch {
-	case errors.Is(err, errLogin) || now.failedLogin(before.At):
-		r.stopped = "nobody is logged in, after the start of " + string(now.Handle)
+	case errors.Is(err, launch.ErrNotLoggedIn) || now.failedLogin(before.At):
+		r.stopped = "claude is not logged in, after the start of " + string(now.Handle)
 	case level < triage.LevelResume, fail.KindOf(err) == fail.Conflict, fail.KindOf(err) == fail.Held:
 	case err == nil:
 		r.failures = 0

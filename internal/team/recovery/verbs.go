@@ -3,12 +3,10 @@ package recovery
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/message"
@@ -64,9 +62,6 @@ func (v *verbs) start(ctx context.Context, handle agent.Handle, resume superviso
 	resume.Wait = readyTime
 	resume.Progress = func(what string) { v.progress(handle, what) }
 	_, err := v.Supervisor.Resume(ctx, handle, resume)
-	if errors.Is(err, launch.ErrNotLoggedIn) {
-		return fail.Errorf(fail.Held, "%w: %w", errLogin, err)
-	}
 	return err
 }
 

@@ -86,7 +86,7 @@ func Decide(word agent.RestartWord, kept agent.Restarts, end Ending, now time.Ti
 		return again(kept, end.Class, untilLifted(end.Until, now), now, "the usage limit is waited for, which does not count as a failure")
 	}
 	if end.NoRoom {
-		return again(kept, end.Class, roomPause, now, end.Reason+"; room is waited for, which does not count as a failure")
+		return again(kept, end.Class, roomPause, now, end.Reason+"; waiting for disk space, not counted as a failure")
 	}
 	return afterFailure(kept, end, now, jitter)
 }

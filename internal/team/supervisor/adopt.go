@@ -44,7 +44,7 @@ func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error
 	}
 	adopted := Adopted{Record: r, Status: s.LookAt(ctx, r).Status, HasMessages: !r.TranscriptSeen.IsZero(), Unkept: s.Keep(ctx, &r)}
 	if err := s.Note(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
-		return adopted, doneAllTheSame(err, "it was adopted, but the journal does not say so")
+		return adopted, butDone(err, "it was adopted, but the journal does not say so")
 	}
 	return adopted, nil
 }

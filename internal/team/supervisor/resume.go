@@ -193,7 +193,7 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 	case status.Down():
 		return false, nil
 	case status.State == agent.Unknown && !status.SamePID:
-		untold := fail.Errorf(fail.Conflict, "whether the agent runs cannot be told: %s", status.Detail)
+		untold := fail.Errorf(fail.Conflict, "cannot determine whether the agent runs: %s", status.Detail)
 		return false, s.HintAside(untold, r, "when it is certain that it does not run")
 	case force:
 		return true, nil

@@ -188,7 +188,7 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 		held = cmp.Or(entered.From, held) // claude goes back to the worktree by itself
 	}
 	if s.Store.Spool().WorksIn(held) {
-		return fail.Errorf(fail.BadInput, "the conversation %s observes an agent for the memory, and is none itself", r.SessionID).
+		return fail.Errorf(fail.BadInput, "the conversation %s observes an agent for the memory, and is not an agent's own", r.SessionID).
 			Hint("to see who is observed: nbs-worker memory status").
 			Hint("leave --session-id away for a new conversation")
 	}

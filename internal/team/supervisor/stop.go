@@ -36,7 +36,7 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	}
 	stopped.Unkept = s.Keep(ctx, &stopped.Record) // its launcher may have been killed before it could
 	if err := s.Note(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
-		return stopped, doneAllTheSame(err, "it was ended and marked as stopped, but the journal does not say so")
+		return stopped, butDone(err, "it was ended and marked as stopped, but the journal does not say so")
 	}
 	return stopped, nil
 }
@@ -58,13 +58,13 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 		stopped.Unkept = s.Keep(ctx, &stopped.Record)
 	}
 	if stopped.Dropped, err = s.dropOutbox(ctx, &stopped.Record); err != nil {
-		return stopped, doneAllTheSame(err, "it was ended, and its record stays: the messages in its outbox could not be written down and removed")
+		return stopped, butDone(err, "it was ended, and its record stays: the messages in its outbox could not be written down and removed")
 	}
 	if err := s.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
-		return stopped, doneAllTheSame(err, "it was ended, and its record stays: the journal could not take its session id")
+		return stopped, butDone(err, "it was ended, and its record stays: the journal could not take its session id")
 	}
 	if err := s.Store.Remove(ctx, handle); err != nil {
-		return stopped, doneAllTheSame(err, "it was ended, but its record could not be removed")
+		return stopped, butDone(err, "it was ended, but its record could not be removed")
 	}
 	_ = s.Store.RemoveReport(handle)        // no agent has this report now; doctor finds one that stays
 	_ = s.Store.Outbox(handle).ForgetLeft() // the same
@@ -77,8 +77,8 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	return stopped, nil
 }
 
-// doneAllTheSame adds to a failure what was done in spite of it.
-func doneAllTheSame(err error, done string) error {
+// butDone adds to an error what was done before it.
+func butDone(err error, done string) error {
 	return fail.Errorf(fail.KindOf(err), "%s: %w", done, err)
 }
 
@@ -126,7 +126,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	}
 	stopped := Stopped{Record: r, Was: sight.Status, Unsaved: sight.Unsaved}
 	if unwritten != nil {
-		return stopped, doneAllTheSame(unwritten, "it was ended, but could not be marked as stopped")
+		return stopped, butDone(unwritten, "it was ended, but could not be marked as stopped")
 	}
 	return stopped, dropped
 }

@@ -216,7 +216,7 @@ func (r *Runner) judged(ctx context.Context, plan Plan, i int) error {
 	}
 	return r.ended(ctx, fail.Errorf(fail.Interrupted, "ended by your answer after step %s", step.Name).
 		Hint("what the page says of it: nbs-worker runbook show %s", plan.Page.Name).
-		Hint("to go on all the same: %s", r.GoOn(plan.Steps[i+1].Name)))
+		Hint("to continue anyway: %s", r.GoOn(plan.Steps[i+1].Name)))
 }
 
 // ended forgets a run that a person has ended: the next run starts from the beginning.

@@ -83,7 +83,7 @@ func isOfLate(at, now time.Time) bool { return !at.After(now) && now.Sub(at) < l
 
 // sayServer reports a repeatedly lost server once: a notice for each agent would repeat the same fact.
 func (w *Watch) sayServer(path string, now time.Time) {
-	words := fmt.Sprintf("the tmux server at %s died %d times in 10 minutes: who was lost with it is not brought back in the next hour, or until one is resumed there", human.Quote(path), lossesHeld)
+	words := fmt.Sprintf("the tmux server at %s died %d times in 10 minutes: the agents lost with it are not resumed for an hour, or until one is resumed there", human.Quote(path), lossesHeld)
 	w.say(SawHeld, "", words)
 	w.pendAt(&watchedAgent{}, Holds, words, now)
 }
