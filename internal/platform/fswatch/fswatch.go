@@ -158,6 +158,8 @@ func (w *Watch) Errors() <-chan error { return w.files.Errors }
 func (w *Watch) Ended() <-chan agent.Identified { return w.ended }
 
 // Process watches a process that was seen to run: [Watch.Ended] will report its end.
+//
+//nolint:contextcheck,nolintlint // it waits until the watch is closed; nolintlint does not see what contextcheck does with it
 func (w *Watch) Process(m *machine.Machine, id agent.Identified) error {
 	if _, asked := w.endings[id]; asked || id.PID == 0 {
 		return nil

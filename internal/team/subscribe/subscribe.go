@@ -99,6 +99,8 @@ func (s *Signs) Close() {
 // Looked reports how a look of the caller has seen an agent. If Claude's registry does not show its state, there is a
 // sign of it after 1, 2, 4 ... 30 seconds, until another look sees otherwise: a first-run dialog changes no file, nor
 // does a start that takes long.
+//
+//nolint:contextcheck,nolintlint // the clock runs until the subscription is closed; as fswatch.Watch.Process
 func (s *Signs) Looked(handle agent.Handle, status agent.Status) {
 	shown := status.State != agent.Starting && (!status.SamePID || status.Source == agent.FromRegistry)
 	switch stop := s.clocks[handle.Key()]; {
