@@ -1,11 +1,11 @@
 // Package teardown ends an agent: claude, its launcher, what their tools left behind, and its pane,
 // and nothing else.
 //
-//   - What it may signal is what a record names, identity for identity, and bears the mark of that
-//     start; a record can be edited, and within one clock tick a pid can become another's.
-//   - All that can be refused is refused before anything is written or signalled.
-//   - An unanswered query leads to no kill. A nil error means that all of the agent was seen to be
-//     gone.
+//   - It signals only a process that the record names with its full identity and that has the mark of
+//     that start. A record can be edited, and within one clock tick a pid can get a new owner.
+//   - Everything that can be refused is refused before anything is written or signalled.
+//   - A query without an answer leads to no kill. A nil error means that all of the agent was seen to
+//     be gone.
 //   - Panes and windows that a person has opened beside the agent's stay.
 package teardown
 
