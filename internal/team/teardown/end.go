@@ -29,15 +29,14 @@ import (
 
 const (
 	claudeGrace   = 5 * time.Second
-	launcherGrace = 3 * time.Second // it records the exit and reads the screen; asked to leave, it does not start claude again
+	launcherGrace = 3 * time.Second // it reads the screen and records the exit; it does not start claude again
 	leftoverGrace = time.Second
 )
 
-// Processes finds and ends the processes of a start. It leaves out those that only look like the
-// agent's.
+// Processes finds and ends the processes of a start. It leaves out processes that only look like the agent's.
 type Processes interface {
 	Below(r *agent.Record) ([]agent.Identity, error) // descendants of its claude and launcher
-	Left(r *agent.Record) ([]agent.Identity, error)  // those with its mark, whatever their parent is now
+	Left(r *agent.Record) ([]agent.Identity, error)  // processes with its mark, whatever their parent is now
 	Check(id agent.Identity) (machine.Liveness, error)
 	Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error
 }
@@ -52,8 +51,8 @@ type Terminal interface {
 // teardown ends agents of one project.
 type teardown struct{ *observe.Observer }
 
-// CheckEndable refuses to end what is not this record's, before anything is written or
-// signalled. Errors: Conflict.
+// CheckEndable refuses to end what does not belong to this record, before anything is written or signalled. Errors:
+// Conflict.
 func CheckEndable(ctx context.Context, o *observe.Observer, r *agent.Record) error {
 	return teardown{o}.checkEndable(ctx, r)
 }
@@ -62,7 +61,7 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 	if r.Process == nil {
 		return t.checkUnidentified(r)
 	}
-	if r.Process.Adopted != nil { // it bears no mark: the record alone says that it is ours
+	if r.Process.Adopted != nil { // it has no mark: only the record says that it is ours
 		if err := t.Store.CheckSeal(r); err != nil {
 			return err
 		}
@@ -71,15 +70,15 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 		return t.checkMarks(ctx, r)
 	}
 	if r.ExitOf(r.Process.Invocation) != nil {
-		return nil // its own launcher saw it end, and nothing of it can be here
+		return nil // its own launcher saw it end, so nothing of it can be here
 	}
 	return fail.Errorf(fail.Conflict, "it runs on host %s, or in another pid namespace of this one; nothing was signalled or changed", human.Quote(r.Process.Host)).
 		Hint("run the command where the agent runs")
 }
 
-// End ends what a record names: claude, its launcher, what their tools left behind, and its
-// pane. nil means that all of it was seen to be gone; [SparingPane] reports whether all but the
-// pane was. What a person has opened in the agent's session stays.
+// End ends what a record names: claude, its launcher, what their tools left behind, and its pane. A nil error means
+// that all of it was seen to be gone. If only the pane may be left, [SparingPane] drops the error. Panes and windows
+// that a person has opened in the agent's session stay.
 func End(ctx context.Context, o *observe.Observer, r agent.Record) error {
 	return teardown{o}.end(ctx, r)
 }
@@ -88,8 +87,8 @@ func (t teardown) end(ctx context.Context, r agent.Record) error {
 	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || t.IsForeign(&r) {
 		return err
 	}
-	if !arrived(&r) { // a launcher that comes late finds no launch file, and leaves by itself
-		_ = t.Store.DropLaunch(r.Handle) // what cannot be removed cannot be taken by a launcher either
+	if !arrived(&r) { // a late launcher finds no launch file, and exits by itself
+		_ = t.Store.DropLaunch(r.Handle) // if it cannot be removed, no launcher can take it either
 	}
 	return endStart(ctx, processes(t), &r, func() error {
 		client, panes, err := t.Panes(ctx, &r)
@@ -105,9 +104,9 @@ func arrived(r *agent.Record) bool {
 	return r.Process.Launcher.PID != 0 || r.Process.Adopted != nil
 }
 
-// endStart ends claude first, so that its launcher writes down how it ended, and leaves by itself.
+// endStart ends claude first, so that its launcher records how it ended, and exits by itself.
 func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func() error) error {
-	leftovers, err := ps.Below(r) // before the parents end through which they are found
+	leftovers, err := ps.Below(r) // now: they are found through their parents
 	if err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func
 		pane = closePane()
 	}
 	err = checkGone(ps, r)
-	if err != nil && !arrived(r) { // its launcher has just come, and is about to leave
+	if err != nil && !arrived(r) { // its launcher has just started, and is about to exit
 		err = cmp.Or(endLeftovers(ctx, ps, r, nil), checkGone(ps, r))
 	}
 	if err != nil {
@@ -137,8 +136,8 @@ func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func
 	return nil
 }
 
-// Sweep ends what the tools of a start have left running after claude itself has ended. A launcher
-// calls it before it starts claude again.
+// Sweep ends what the tools of a start have left running after claude has ended. A launcher calls it before it
+// starts claude again.
 func Sweep(ctx context.Context, o *observe.Observer, r *agent.Record) error {
 	ps := processes{o}
 	found, err := ps.Below(r)
@@ -148,9 +147,9 @@ func Sweep(ctx context.Context, o *observe.Observer, r *agent.Record) error {
 	return endLeftovers(ctx, ps, r, found)
 }
 
-// endLeftovers ends the processes that a start left running, and those that they were just starting.
+// endLeftovers ends the processes that a start left running, and processes that those were just starting.
 func endLeftovers(ctx context.Context, ps Processes, r *agent.Record, found []agent.Identity) error {
-	const rounds = 5 // more than that many generations in a row are not on their way by chance
+	const rounds = 5 // processes that keep starting new ones for longer do so on purpose
 	for range rounds {
 		left, err := ps.Left(r)
 		if err != nil {
@@ -164,12 +163,11 @@ func endLeftovers(ctx context.Context, ps Processes, r *agent.Record, found []ag
 		}
 		found = nil
 	}
-	return nil // checkGone finds what is there all the same
+	return nil // checkGone finds what is still running
 }
 
-// SparingPane drops the error of an end that lacks only the pane: a tmux server that does not
-// answer is no reason to leave an agent down. The pane ends by itself with the launcher that
-// led it.
+// SparingPane drops the error of an end that failed only to close the pane. A tmux server that does not answer is no
+// reason not to start the agent again. The pane ends by itself with the launcher that led it.
 func SparingPane(err error) error {
 	if _, left := errors.AsType[*paneLeftError](err); left {
 		return nil
@@ -177,9 +175,8 @@ func SparingPane(err error) error {
 	return err
 }
 
-// checkUnidentified handles a record of the original tools. Its bare pid may be
-// anybody's by now, so nothing is signalled; a claude that is open on the
-// conversation is reported.
+// checkUnidentified handles a record of the original tools. Its bare pid may belong to another process now, so
+// nothing is signalled. It returns an error if a claude has the conversation open.
 func (t teardown) checkUnidentified(r *agent.Record) error {
 	strangers, err := t.Strangers(r)
 	if err != nil || len(strangers) == 0 {
@@ -189,12 +186,12 @@ func (t teardown) checkUnidentified(r *agent.Record) error {
 		Hint("end it in its own terminal with /exit; then repeat the command")
 }
 
-// hasPane reports whether a pane was made for a start. That of an adopted claude is the user's, and
-// ends by itself when it was all that ran there.
+// hasPane reports whether a pane was created for a start. The pane of an adopted claude is the user's; it ends by
+// itself if nothing else ran there.
 func hasPane(r *agent.Record) bool { return r.Process.Tmux != nil && r.Process.Adopted == nil }
 
-// endPane ends the pane of a start, if it is there. Other panes and windows of its session are a
-// person's and stay.
+// endPane ends the pane of a start, if it exists. Other panes and windows of its session belong to a person and
+// stay.
 func (t teardown) endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.Record) error {
 	pane, there := t.PaneOf(panes, r.Process)
 	if !there {
@@ -213,7 +210,7 @@ func (t teardown) endPane(ctx context.Context, server Terminal, panes []tmux.Pan
 	return nil
 }
 
-// checkGone observes that nothing of the start is left.
+// checkGone checks that nothing of the start is left.
 func checkGone(ps Processes, r *agent.Record) error {
 	left, err := ps.Left(r)
 	if err != nil {
@@ -227,8 +224,7 @@ func checkGone(ps Processes, r *agent.Record) error {
 	return nil
 }
 
-// CheckSelf refuses to end the agent from inside itself: the command would die with it, half
-// done.
+// CheckSelf refuses to end the agent from inside itself: the command would die with it before it is done.
 func CheckSelf(o *observe.Observer, r *agent.Record, pane *tmux.Pane) error {
 	if r.Process == nil || !within(o, r, pane) {
 		return nil

@@ -8,15 +8,15 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// checkMarks checks that the processes a record names are of its start, before one of
-// them is signalled. An identity that fits is not enough: a record can be edited, and
-// within one clock tick a pid can become another's. Errors: Conflict.
+// checkMarks checks that the processes of a record belong to its start, before one of them is signalled. A matching
+// identity is not enough: a record can be edited, and within one clock tick a pid can get a new owner. Errors:
+// Conflict.
 func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
 		if !t.Machine.IsAlive(id) || t.Marked(r, id.PID) {
 			continue
 		}
-		t.Machine.WaitGone(ctx, id, observe.KillNotice) // a process that is just ending has no environment
+		t.Machine.WaitGone(ctx, id, observe.KillNotice) // an ending process has no environment
 		if !t.Machine.IsAlive(id) {
 			continue
 		}
@@ -27,8 +27,8 @@ func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 	return t.checkArrival(r)
 }
 
-// checkArrival checks, for a start that has not arrived yet, that its processes are not those of
-// the agent from which the record was copied. Errors: Conflict.
+// checkArrival checks, for a start whose launcher is not recorded yet, that its processes do not belong to the agent
+// from which the record was copied. Errors: Conflict.
 func (t teardown) checkArrival(r *agent.Record) error {
 	if arrived(r) {
 		return nil
@@ -45,13 +45,13 @@ func (t teardown) checkArrival(r *agent.Record) error {
 	return nil
 }
 
-// errCopied is the refusal to end a process that a record names only because it was copied.
+// errCopied returns the error for a process that a record names only because it was copied.
 func (t teardown) errCopied(r *agent.Record, pid int) error {
 	copied := fail.Errorf(fail.Conflict, "process %d belongs to another agent or project with the same start; it was not signalled", pid)
 	return t.HintAside(copied, r, "if the record was copied")
 }
 
-// lacking says what a process that is recorded as the agent's does not have.
+// lacking says what a process that is recorded as the agent's lacks.
 func lacking(r *agent.Record) string {
 	if r.Process.Adopted != nil {
 		return "Claude's registry does not confirm that it is the one that was adopted here"

@@ -11,18 +11,18 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// processes are [Processes] as the kernel has them.
+// processes implements [Processes] with the kernel's processes.
 type processes struct{ *observe.Observer }
 
-// Check is [machine.Machine.Check].
+// Check calls [machine.Machine.Check].
 func (ps processes) Check(id agent.Identity) (machine.Liveness, error) { return ps.Machine.Check(id) }
 
-// Stop is [machine.Machine.StopAll].
+// Stop calls [machine.Machine.StopAll].
 func (ps processes) Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error {
 	return ps.Machine.StopAll(ctx, ids, grace)
 }
 
-// Below are the descendants of the agent's claude and launcher that belong to its start.
+// Below returns the descendants of the agent's claude and launcher that belong to its start.
 func (ps processes) Below(r *agent.Record) ([]agent.Identity, error) {
 	var found []agent.Identity
 	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
@@ -38,14 +38,14 @@ func (ps processes) Below(r *agent.Record) ([]agent.Identity, error) {
 	return ps.ownOnly(r, found), nil
 }
 
-// Left are the processes that this start left behind, whatever their parent is now.
+// Left returns the processes that this start left behind, whatever their parent is now.
 func (ps processes) Left(r *agent.Record) ([]agent.Identity, error) {
 	found, err := ps.Machine.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
 	return ps.ownOnly(r, found), err
 }
 
-// ownOnly drops what only looks like the agent's: other agents that it started, what
-// runs in other tmux sessions, Claude's background daemon, and this command itself.
+// ownOnly drops processes that only look like the agent's: other agents that it started, processes in other tmux
+// sessions, Claude's background daemon, and this command itself.
 func (ps processes) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
 	ancestors := ps.Machine.Ancestors()
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
@@ -58,8 +58,8 @@ func (ps processes) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Ident
 	})
 }
 
-// inBackground reports whether a process is Claude's background daemon, or below it. It has the
-// mark of the agent that happened to need it first, and serves every claude of the user.
+// inBackground reports whether a process is Claude's background daemon, or a descendant of it. The daemon has the
+// mark of the agent that needed it first, and serves every claude of the user.
 func (ps processes) inBackground(r *agent.Record, pid int) bool {
 	for _, ancestor := range ps.Machine.AncestorsOf(pid) {
 		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
