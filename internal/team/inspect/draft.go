@@ -12,12 +12,12 @@ import (
 
 // Draft is an unsent text in an agent's prompt.
 type Draft struct {
-	Since time.Time // when it was first in the way of a message, or was typed
-	Ours  bool      // a command of ours has typed all of it: the next message takes it away
-	Mixed bool      // a person has typed it, and a command of ours a part of it
+	Since time.Time // when it first blocked a message, or was typed
+	Ours  bool      // nbs-worker typed all of it: the next message replaces it
+	Mixed bool      // a person typed it, and nbs-worker typed a part of it
 }
 
-// draft is what is in the prompt of an idle agent, if a message was held because of it, or a command of ours has typed it.
+// draft returns the unsent text of an idle agent's prompt, if it has blocked a message, or if nbs-worker typed it.
 func (i *Inspector) draft(ctx context.Context, view *View) *Draft {
 	if view.Pane == nil || view.Record.Process == nil || view.Status.State != agent.Idle && view.Status.State != agent.TurnFailed {
 		return nil
@@ -42,7 +42,7 @@ func (i *Inspector) draft(ctx context.Context, view *View) *Draft {
 	}
 	draft := Draft{Since: since, Ours: screen.IsMadeOf(text, left.Texts...)}
 	draft.Mixed = !draft.Ours && slices.ContainsFunc(left.Texts, func(ours string) bool { return strings.Contains(screen.Dense(text), screen.Dense(ours)) })
-	if left.Blocks.IsZero() && !draft.Ours && !draft.Mixed { // a person is typing, and no message waits for that
+	if left.Blocks.IsZero() && !draft.Ours && !draft.Mixed { // a person is typing, and no message waits
 		return nil
 	}
 	return &draft

@@ -5,9 +5,9 @@ import (
 	"nbs-worker/internal/claude/transcript"
 )
 
-// contextOf returns how full a conversation is. The status line is exact, but out of date
-// when the transcript has a later reply or compaction. What it repeats after a compaction is the level from before:
-// claude may have started the call before.
+// contextOf returns how full a conversation is. The status line is exact, but stale if the transcript has a later
+// reply or compaction. After a compaction it may repeat the old level, because claude may have started the call
+// before.
 func contextOf(gauge *agent.Gauge, level transcript.Level) *agent.ContextUse {
 	use := gauge.Context()
 	if use == nil {
@@ -23,7 +23,7 @@ func contextOf(gauge *agent.Gauge, level transcript.Level) *agent.ContextUse {
 	return use
 }
 
-// costOf returns what a conversation cost. Both sources only grow: the larger is the newer.
+// costOf returns what a conversation cost. Both sources only grow, so the larger one is the newer.
 func costOf(gauge *agent.Gauge, level transcript.Level) *agent.Cost {
 	said, written := gauge.Cost(), level.Cost()
 	if said == nil || written != nil && written.USD > said.USD {

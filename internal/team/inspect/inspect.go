@@ -1,8 +1,8 @@
-// Package inspect looks at agents for people and programs: one closely, all in a list, the screen
-// of one. What it finds is what package observe finds, and what the transcript says besides.
+// Package inspect looks at agents for people and programs: at one agent closely, at all in a list, at the screen of
+// one. It combines what package observe finds with what the transcript says.
 //
-// A look takes no verb lock and changes no agent. It keeps the transcript that it has seen, where
-// the record is allowed.
+// A look takes no verb lock and changes no agent. If the record is allowed, it keeps the transcript that it has
+// seen.
 package inspect
 
 import (
@@ -25,22 +25,22 @@ type Inspector struct{ keep.Keeper }
 
 // View is an agent as recorded and as observed.
 type View struct {
-	observe.Sight // its Err: why tmux could not be asked; the rest is known all the same
+	observe.Sight // if its Err says that tmux could not be asked, the rest is still known
 
 	Transcript *transcript.File  // nil: none on disk
-	Kept       archive.Freshness // whether the archive has it too
-	Unkept     error             // why it has not
+	Kept       archive.Freshness // of the copy in the archive
+	Unkept     error             // why the archive has no current copy
 	Context    *agent.ContextUse // nil: unknown
 	Cost       *agent.Cost       // nil: unknown
 	Usage      *machine.Usage    // nil: it does not run
 	Drift      []observe.Drift
 	Strangers  []observe.Stranger
-	LastError  *LastError // nil: the last turn went well, or there was none
+	LastError  *LastError // nil: the last turn succeeded, or there was no turn
 
-	// Of a survey alone.
-	Gone   Gone    // of one that does not run
+	// Only set by a survey.
+	Gone   Gone    // of an agent that does not run
 	Growth *Growth // nil: it does not run
-	Draft  *Draft  // in its prompt, which has kept messages from being typed; nil: none does
+	Draft  *Draft  // in its prompt, which blocks messages or was typed by nbs-worker; nil: no such draft
 }
 
 // Inspect looks at one agent closely.
@@ -51,14 +51,14 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	}
 	view := View{Sight: i.LookClosely(ctx, []agent.Record{before})[0]}
 	if fail.KindOf(view.Err) == fail.NotFound {
-		return View{}, view.Err // it was dismissed meanwhile
+		return View{}, view.Err // it was just dismissed
 	}
 	r := &view.Record
 	var strangersErr error
 	view.Strangers, strangersErr = i.VisibleStrangers(r)
 	if view.Status.SamePID {
 		view.Usage = i.usageOf(r.Process)
-		view.Drift, _ = i.DriftOf(r) // a process that ends during the comparison has none
+		view.Drift, _ = i.DriftOf(r) // a process that ends during the comparison has no drift
 	}
 	transcriptErr := i.AddTranscript(&view)
 	if transcriptErr == nil {
@@ -68,7 +68,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	return view, cmp.Or(transcriptErr, strangersErr)
 }
 
-// usageOf is what a start's processes use of the machine; nil when it does not run.
+// usageOf returns what a start's processes use of the machine; nil if the start does not run.
 func (i *Inspector) usageOf(p *agent.Process) *machine.Usage {
 	if p == nil || !i.Machine.IsAlive(p.Identity) {
 		return nil
@@ -76,7 +76,7 @@ func (i *Inspector) usageOf(p *agent.Process) *machine.Usage {
 	return new(i.Machine.UsageOf(p.PID))
 }
 
-// AddTranscript adds what the transcript says to a look: how full the conversation is, its cost.
+// AddTranscript adds to a look what the transcript says: how full the conversation is, and its cost.
 func (i *Inspector) AddTranscript(view *View) error {
 	gauge := view.Record.GaugeOf(view.Report)
 	file, level, err := i.transcriptOf(&view.Record)
@@ -84,7 +84,8 @@ func (i *Inspector) AddTranscript(view *View) error {
 	return err
 }
 
-// transcriptOf finds the transcript of a record's conversation, nil when there is none, and reads how full it is.
+// transcriptOf finds the transcript of a record's conversation, and reads how full it is. It returns nil if there is
+// no transcript.
 func (i *Inspector) transcriptOf(r *agent.Record) (*transcript.File, transcript.Level, error) {
 	config, err := i.ConfigOf(r)
 	if err != nil {
@@ -136,7 +137,7 @@ func (i *Inspector) Whereabouts(r *agent.Record) string {
 	return fmt.Sprintf("it runs as pid %d, without a terminal", r.Process.PID)
 }
 
-// errNoTerminal is the error for an agent that may run and of which no terminal was found.
+// errNoTerminal returns the error for an agent that may run, but whose terminal was not found.
 func errNoTerminal(handle agent.Handle, status agent.Status) error {
 	err := fail.Errorf(fail.Conflict, "the agent is being started")
 	if status.State != agent.Starting {

@@ -11,15 +11,15 @@ import (
 
 // LastError is the error of the API with which an agent's last turn ended.
 type LastError struct {
-	Class string    `json:"class"` // as Claude names it: "rate_limit"; "unknown" when it does not
+	Class string    `json:"class"` // in Claude's words: "rate_limit"; "unknown" if Claude gives none
 	At    time.Time `json:"at,omitzero"`
-	Text  string    `json:"text,omitempty"` // what stood on the screen
+	Text  string    `json:"text,omitempty"` // as shown on the screen
 }
 
-// ClassAuthentication is the class of an error that a login mends, in Claude's words.
+// ClassAuthentication is Claude's class of an error that a login mends.
 const ClassAuthentication = "authentication_failed"
 
-// IsUsageLimit reports whether the turn ended because the user's plan, or the API, allowed no more for now.
+// IsUsageLimit reports whether the turn ended because of a limit of the user's plan or of the API.
 func (e *LastError) IsUsageLimit() bool {
 	limited, _ := screen.UsageLimit(e.Text, e.At)
 	return limited || e.Class == "rate_limit"
@@ -28,13 +28,13 @@ func (e *LastError) IsUsageLimit() bool {
 // IsTooLong reports whether Claude said that the conversation has no room left.
 func (e *LastError) IsTooLong() bool { return screen.TooLong(e.Text) }
 
-// lastError returns the error with which the last turn ended, from the transcript and the hooks of this
-// start; nil when it went well. Claude runs its hook first and writes the transcript a little later: a hook's
-// failure counts until the transcript has a later end of a turn.
+// lastError returns the error with which the last turn ended, from the transcript and the hooks of this start; nil
+// if the turn succeeded. Claude first runs its hook and then writes the transcript: a failure from a hook counts
+// until the transcript has a later end of a turn.
 func lastError(report agent.Report, file *transcript.File) *LastError {
 	var turn transcript.Turn
 	if file != nil {
-		turn, _ = file.LastTurn() // one that cannot be read says nothing
+		turn, _ = file.LastTurn() // an unreadable transcript counts as empty
 	}
 	told, written := report.Failure, turn.Error
 	switch {
@@ -48,7 +48,7 @@ func lastError(report agent.Report, file *transcript.File) *LastError {
 		return nil
 	}
 	last := &LastError{Class: written.Class, At: turn.At.UTC(), Text: written.Text}
-	if told != nil && told.Text == last.Text { // else it is of an earlier turn, read before this one had failed
+	if told != nil && told.Text == last.Text { // otherwise it belongs to an earlier turn
 		last.Class = told.Class
 	}
 	return last

@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	limitPause = 15 * time.Minute // used where it is not known until when a limit lasts
-	refusedIn  = 10               // seconds after a start; later the words on its screen may be anybody's
+	limitPause = 15 * time.Minute // used if the end of a limit is unknown
+	refusedIn  = 10               // seconds after a start; later the words on its screen may come from another program
 )
 
-// LimitedUntil returns until when a usage limit would refuse a start of an agent that does not run;
-// zero: it would not. An earlier start was refused, and its launcher, which would wait, may be gone.
+// LimitedUntil returns until when a usage limit would refuse a start of an agent that does not run; zero if none
+// would. It is for an agent whose earlier start was refused and whose launcher, which would wait, may be gone.
 func (v *View) LimitedUntil() time.Time {
 	r := &v.Record
 	exit := r.LastExit()
 	switch {
-	case r.Restarts.After == agent.EndQuota && !r.Restarts.Next.IsZero(): // else its policy was taken back
+	case r.Restarts.After == agent.EndQuota && !r.Restarts.Next.IsZero(): // otherwise its policy was removed
 		return r.Restarts.Next
 	case exit == nil || exit.Code <= 0 || exit.UptimeS >= refusedIn:
 		return time.Time{}
 	}
-	limited, until := screen.UsageLimit(exit.LastScreen, exit.At.Local()) // where it names no zone, it is this machine's
+	limited, until := screen.UsageLimit(exit.LastScreen, exit.At.Local()) // a time without a zone is in this machine's
 	if limited && until.IsZero() {
 		return exit.At.Add(limitPause)
 	}

@@ -9,22 +9,21 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Row is one agent in a list. Its Err says what could not be known of it: only its tmux session
-// if the record could be read.
+// Row is one agent in a list. Its Err is why something about it is unknown; if the record could be read, only the
+// tmux session is.
 type Row struct {
 	Handle agent.Handle
 	observe.Sight
 
-	// What the status line said: a list of a thousand agents reads no transcript.
+	// From the status line: a list of a thousand agents reads no transcript.
 	Context *agent.ContextUse
 	Cost    *agent.Cost
 
-	Usage *machine.Usage // nil: it was not asked for, or the agent does not run
+	Usage *machine.Usage // nil: not asked for, or the agent does not run
 }
 
-// List looks at all agents of the project with one call to each tmux server that they were
-// started in. One damaged record does not hide the others. An agent that is dismissed meanwhile
-// has no row.
+// List looks at all agents of the project, with one call to each tmux server in which they were started. One damaged
+// record does not hide the others. An agent that is dismissed during the look has no row.
 func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 	records, err := i.Store.Records()
 	if err != nil {
@@ -51,8 +50,7 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 	return withoutDismissed(rows), nil
 }
 
-// Measure adds what the processes of live agents use of the machine. It takes a good part of a
-// millisecond for each agent.
+// Measure adds what the processes of running agents use of the machine. It takes up to a millisecond for each agent.
 func (i *Inspector) Measure(rows []Row) {
 	for n := range rows {
 		if rows[n].Status.SamePID {

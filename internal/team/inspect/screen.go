@@ -20,7 +20,7 @@ type Shot struct {
 	Reading       screen.Reading
 }
 
-// Screen looks at an agent's terminal. Errors: NotFound when it has none.
+// Screen looks at an agent's terminal. Errors: NotFound if it has none.
 func (i *Inspector) Screen(ctx context.Context, handle agent.Handle) (Shot, error) {
 	r, err := i.Store.Load(handle)
 	if err != nil {

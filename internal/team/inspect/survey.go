@@ -13,12 +13,12 @@ import (
 	"nbs-worker/internal/platform/parallel"
 )
 
-// Survey looks at agents closely enough to judge their health: what is known of each, whether it
-// makes progress, and what of it is missing. It asks each tmux server once, keeps no transcript, and
-// waits only when an agent is suspected of doing nothing: for the time of the sample.
+// Survey looks at agents closely enough to judge their health: what is known of each, whether it makes progress, and
+// what it has lost. It asks each tmux server once and keeps no transcript. It waits only if it suspects that an
+// agent makes no progress, for the time of the sample.
 //
-// The views are those of the handles, in their order. When a record cannot be read, the view's Err
-// says why, and its Record is empty, or Lost and as it was read before.
+// The views are in the order of the handles. If a record cannot be read, the view's Err says why. The view's Record
+// is then empty, or Lost and as it was before.
 func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience time.Duration) []View {
 	views := make([]View, len(handles))
 	var known []agent.Record
@@ -43,8 +43,8 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 	return views
 }
 
-// examine adds to a look what the files say. What cannot be read stays unknown; the first error is
-// the view's Err.
+// examine adds to a look what the files say. What cannot be read stays unknown; the first error becomes the view's
+// Err.
 func (i *Inspector) examine(view *View) {
 	if view.Lost {
 		return
@@ -58,7 +58,7 @@ func (i *Inspector) examine(view *View) {
 		view.Gone, goneErr = i.gone(view)
 	}
 	if view.Status.SamePID {
-		view.Drift, _ = i.DriftOf(&view.Record) // one that ends meanwhile has none
+		view.Drift, _ = i.DriftOf(&view.Record) // an agent that has just ended has no drift
 		view.Growth = growthOf(view)
 	}
 	for _, err := range []error{strangersErr, transcriptErr, goneErr} {
@@ -68,10 +68,10 @@ func (i *Inspector) examine(view *View) {
 	}
 }
 
-// Gone is what an agent that does not run has lost, and without which it cannot be resumed.
+// Gone says what an agent that does not run has lost and needs for a resume.
 type Gone struct {
-	Folder     string // in which it is to be started; "": it is there
-	Transcript bool   // there was one, and the archive has none either
+	Folder     string // the missing working directory; "": it exists
+	Transcript bool   // it had a transcript, and the archive has none either
 }
 
 func (i *Inspector) gone(view *View) (Gone, error) {
@@ -100,10 +100,10 @@ func (i *Inspector) gone(view *View) (Gone, error) {
 
 // Growth is the last sign of progress of a running agent.
 type Growth struct {
-	At     time.Time // the latest of all that grows
-	Of     string    // what grew then: "transcript"
-	Halted bool      // at two looks, the time of the sample apart, its process was stopped
-	Sample *Sample   // nil: nothing made one suspicious, or it did not stay to be measured
+	At     time.Time // of the latest sign
+	Of     string    // what grew: "its transcript"
+	Halted bool      // its process was stopped at both looks of the sample
+	Sample *Sample   // nil: it was not suspected, or it ended before it was measured
 }
 
 // Sample is what an agent's processes used between two looks.
@@ -112,8 +112,8 @@ type Sample struct {
 	CPU  time.Duration
 }
 
-// growthOf returns the latest of what changes while claude works: the conversation on disk, its
-// subagents' too, the level that the status line tells, the activity that the hooks report, and the start.
+// growthOf returns the latest sign of progress: the conversation on disk, also of subagents, the level in the status
+// line, the activity that the hooks report, and the start.
 func growthOf(view *View) *Growth {
 	growth := &Growth{At: view.Record.Started, Of: "its start"}
 	grew := func(at time.Time, of string) {
@@ -140,8 +140,8 @@ func growthOf(view *View) *Growth {
 
 const sampleTime = 2 * time.Second
 
-// sampleSuspects measures for a moment what processes use: those of busy agents that have shown no
-// growth for longer than the patience, and those of agents whose process is stopped.
+// sampleSuspects measures for a moment what processes use: the processes of busy agents without growth for longer
+// than the patience, and of agents whose process is stopped.
 func (i *Inspector) sampleSuspects(ctx context.Context, views []View, patience time.Duration) {
 	type suspect struct {
 		*View
@@ -175,8 +175,8 @@ func (i *Inspector) sampleSuspects(ctx context.Context, views []View, patience t
 	}
 }
 
-// sampleOf returns what was used between two measurements; nil when the agent has ended, or when less was
-// used at the second one: processes have left the agent, so it has not stood still.
+// sampleOf returns what was used between two measurements. It returns nil if the agent has ended, or if the second
+// value is lower: then processes have left the agent, so it was active.
 func sampleOf(before, after *machine.Usage, over time.Duration) *Sample {
 	if before == nil || after == nil || after.CPUSeconds < before.CPUSeconds {
 		return nil
