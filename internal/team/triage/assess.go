@@ -14,20 +14,20 @@ import (
 type Assessment struct {
 	Handle   agent.Handle
 	Verdict  Verdict
-	Level    Level     // of repair that it needs; LevelAssess when it is well, and when only a person can help
+	Level    Level     // of repair that it needs; LevelAssess if it is well, or if only a person can help
 	Working  bool      // it is in a turn and makes progress: no repair may touch it
 	Evidence []string  // what was seen, in words and numbers
 	Steps    []Step    // what to do next, in order
-	Until    time.Time // of a usage limit that keeps it from being started: when it is lifted; zero: none does
+	Until    time.Time // when the usage limit that prevents its start ends; zero: no such limit
 }
 
-// NeedsPerson reports whether a person has to look before anything else helps.
+// NeedsPerson reports whether a person has to act before anything else helps.
 func (a *Assessment) NeedsPerson() bool {
 	return a.Verdict == Held || !a.Verdict.IsWell() && a.Level == LevelAssess
 }
 
-// Assess judges an agent by a survey. Unknown is not dead, and what waits for a person is not
-// stuck. The agent's own words, such as that it is busy, count as long as something of it grows.
+// Assess judges an agent by a survey. Unknown is not dead, and an agent that waits for a person is not stuck. What
+// the agent reports about itself, such as that it is busy, counts as long as it makes progress.
 func Assess(k Known) Assessment {
 	a := Assessment{Handle: k.Handle, Steps: []Step{}}
 	switch {
@@ -50,7 +50,7 @@ func (a *Assessment) is(verdict Verdict, level Level, steps ...Step) {
 	a.Verdict, a.Level, a.Steps = verdict, level, append(a.Steps, steps...)
 }
 
-// awaits says that a usage limit keeps the agent down.
+// awaits records that a usage limit keeps the agent down.
 func (a *Assessment) awaits(until time.Time, level Level) {
 	a.is(Held, level, AwaitReset)
 	a.Until = until
@@ -107,7 +107,7 @@ func (k *Known) assessDead(a *Assessment) {
 	}
 }
 
-// afterCrashLoop returns the steps for an agent that is held: its last words tell why it crashed.
+// afterCrashLoop returns the steps for an agent that is held: its last words show why it crashed.
 func afterCrashLoop(r *agent.Record) []Step {
 	if restart.CrashLoop(r) {
 		return []Step{ReadEnd, ResumeMended}
@@ -115,8 +115,8 @@ func afterCrashLoop(r *agent.Record) []Step {
 	return []Step{ResumeMended}
 }
 
-// afterDeath returns the steps for the cause: nearly always a resume, and what to do before or
-// after it so that the agent does not end the same way.
+// afterDeath returns the steps for the cause of death: nearly always a resume, and what to do before or after it so
+// that the agent does not end in the same way.
 func (k *Known) afterDeath() []Step {
 	switch {
 	case k.Status.Cause == agent.NeverStarted:
@@ -222,7 +222,7 @@ var witnesses = map[string]string{
 	agent.FromProcess: "its process is", agent.FromRecord: "its record says",
 }
 
-// state describes what the agent does, by which source, and for how long.
+// state describes what the agent does, according to which source, and for how long.
 func (k *Known) state() string {
 	words := witnesses[k.Status.Source] + " " + k.Status.Word()
 	if k.Status.State == agent.Unknown && k.Status.Detail != "" {
@@ -240,7 +240,7 @@ func (k *Known) state() string {
 	return words
 }
 
-// assessFailure judges an agent that waits for a prompt after a turn that came to nothing.
+// assessFailure judges an agent that waits for a prompt after a failed turn.
 func (k *Known) assessFailure(a *Assessment) {
 	a.is(Held, LevelAssess)
 	failure := k.LastError
@@ -257,19 +257,19 @@ func (k *Known) assessFailure(a *Assessment) {
 	a.saw("its last turn ended with %s: %s", failure.Class, human.Quote(failure.Text))
 }
 
-// saysFull reports whether Claude said at the end of the last turn that the conversation has no room
-// left. It may be compacted still: nobody has tried.
+// saysFull reports whether Claude said at the end of the last turn that the conversation is full. A compaction may
+// still help: it has not been tried.
 func (k *Known) saysFull() bool {
 	return k.LastError != nil && k.LastError.IsTooLong() && !k.isFull()
 }
 
-// isFull reports whether the last turn may have failed because the conversation had no room left.
+// isFull reports whether the last turn may have failed because the conversation was full.
 func (k *Known) isFull() bool {
 	return k.Context != nil && k.Context.LeftPercent() < k.Bands.Floor
 }
 
-// band judges an agent with little context left; false for any other. At the floor compacting has to
-// read the full conversation anew, and a resume loads it as it is: only a new conversation helps.
+// band judges an agent with little context left; it returns false for any other. At the floor a compaction would
+// have to read the full conversation again, and a resume would load all of it: only a new conversation helps.
 func (k *Known) band(a *Assessment) bool {
 	if k.Context == nil {
 		return false
@@ -289,11 +289,11 @@ func (k *Known) band(a *Assessment) bool {
 	return true
 }
 
-// quiet is the share of one processor below which a claude draws its spinner and does nothing else.
+// quiet is the share of one processor below which a claude only draws its spinner.
 const quiet = 0.1
 
-// standsStill reports whether an agent that calls itself busy has shown no growth for longer than the
-// patience, while its processes use no more than a spinner does.
+// standsStill reports whether a busy agent has shown no growth for longer than the patience, while its processes use
+// no more than a spinner does.
 func (k *Known) standsStill(a *Assessment) bool {
 	g := k.Growth
 	if g == nil || g.Sample == nil || k.Now.Sub(g.At) <= k.Patience {
@@ -304,7 +304,7 @@ func (k *Known) standsStill(a *Assessment) bool {
 	return g.Sample.CPU.Seconds() < quiet*g.Sample.Over.Seconds()
 }
 
-// rounded is a time as people say it.
+// rounded returns a duration in rounded words.
 func rounded(d time.Duration) string {
 	if d < time.Minute {
 		return d.Round(time.Second).String()

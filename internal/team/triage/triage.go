@@ -1,8 +1,8 @@
-// Package triage judges how well an agent is, on what evidence, which level of repair it needs, and
-// what to do next about one that is not as it should be. It takes what is known of the agent and
-// returns values: the caller chooses their wording and the commands that carry them out.
+// Package triage judges how well an agent is, on what evidence, which level of repair it needs, and what to do next.
+// It takes what is known of the agent and returns values. The caller chooses their wording and the commands that
+// carry them out.
 //
-// The package is pure: it looks at nothing and changes nothing.
+// The package is pure: it reads nothing and changes nothing.
 package triage
 
 import (
@@ -25,34 +25,34 @@ const (
 	MakeRoom     Step = "make-room"     // its turns are not written down
 	LogIn        Step = "log-in"        // it runs, and the API does not know who it is
 	LogInAfter   Step = "log-in-after"  // the same, once it is back
-	ReadEnd      Step = "read-end"      // its last words: it ends again and again soon after its start
-	ResumeMended Step = "resume-mended" // after the reason for that is gone
-	StartMended  Step = "start-mended"  // when what kept it from starting is mended
-	FindMemory   Step = "find-memory"   // what uses the memory, or it will end like this again
+	ReadEnd      Step = "read-end"      // its last words: it keeps ending soon after its start
+	ResumeMended Step = "resume-mended" // once the reason for that is mended
+	StartMended  Step = "start-mended"  // once the reason why it did not start is mended
+	FindMemory   Step = "find-memory"   // find what uses the memory, or it will end like this again
 	Resume       Step = "resume"        // bring it back
 	Dismiss      Step = "dismiss"       // or forget it
-	Interrupt    Step = "interrupt"     // what it is at, which does not get on
+	Interrupt    Step = "interrupt"     // its turn, which makes no progress
 	Compact      Step = "compact"       // its conversation
-	StartFresh   Step = "start-fresh"   // a new conversation, for the old one is full or gone
-	ResumeForce  Step = "resume-force"  // end it first: its process is there and executes nothing
+	StartFresh   Step = "start-fresh"   // a new conversation, because the old one is full or gone
+	ResumeForce  Step = "resume-force"  // end it first: its process exists and executes nothing
 	Prompt       Step = "prompt"        // its last turn failed: tell it to go on
-	FindFolder   Step = "find-folder"   // where it worked, or name another one
-	AwaitReset   Step = "await-reset"   // of the usage limit
-	Look         Step = "look"          // what is unknown
+	FindFolder   Step = "find-folder"   // its working directory, or name another one
+	AwaitReset   Step = "await-reset"   // wait until the usage limit ends
+	Look         Step = "look"          // at what is unknown
 )
 
-// Known is what is known of an agent, and what it is judged by.
+// Known is what is known of an agent, and the limits by which it is judged.
 type Known struct {
 	*inspect.View
 
-	Handle   agent.Handle // also where the record cannot be read
+	Handle   agent.Handle // set also if the record cannot be read
 	Now      time.Time
 	Bands    agent.Bands
-	Patience time.Duration // how long a busy agent may show nothing that grows
+	Patience time.Duration // how long a busy agent may show no progress
 }
 
-// needsLogin reports whether the last turn failed because nobody was logged in, and claude has not been
-// started and become ready since.
+// needsLogin reports whether the last turn failed because claude was not logged in, and claude has not been started
+// and become ready since.
 func (k *Known) needsLogin() bool {
 	last, start := k.LastError, k.Record.Process
 	if last == nil || last.Class != inspect.ClassAuthentication {
