@@ -11,11 +11,11 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// A claude that no record names is no person either: one that was started by hand, or a worker
-// of Claude's background daemon. What it has is what its command line says.
+// A claude without a record is not a person either: it was started by hand, or is a worker of Claude's background
+// daemon. Its command line shows what it has.
 
-// byHand finds the claude above the command, where no agent is; nil when there is none. The
-// nearest of several is the caller, and has nothing that one further up does not have.
+// byHand finds the claude above the command if no agent is there; nil if there is no claude. If there are several,
+// the nearest one is the caller, and it gets nothing that one above it lacks.
 func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 	var found *Caller
 	for i, a := range line[1:] {
@@ -38,9 +38,9 @@ func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 	return found
 }
 
-// name gives the claude of a turn that an agent has asked for that agent's name, and its distance from a person: the
-// turn's request, with the user's seal, has them. The claude's environment names the attempt at the turn; the process
-// that runs the attempt has to be above it.
+// name gives the claude of a turn the name and the depth of the agent that asked for the turn: the turn's request,
+// which has the user's seal, contains them. The claude's environment names the attempt at the turn. The process that
+// runs the attempt must be above the claude.
 func (f finder) name(c *Caller, a ancestor, above []ancestor) {
 	attempt := agent.Invocation(a.variable(agent.TurnVariable))
 	if attempt == "" {
@@ -67,7 +67,8 @@ func (f finder) name(c *Caller, a ancestor, above []ancestor) {
 	}
 }
 
-// withoutOurs is the command line of a claude, of one that takes turns for nbs-worker without what that has given it.
+// withoutOurs returns the command line of a claude. If nbs-worker runs the claude for a turn, it leaves out what
+// nbs-worker has added.
 func (f finder) withoutOurs(cmdline []string) []string {
 	if len(cmdline) == 0 {
 		return cmdline
@@ -80,8 +81,8 @@ func (f finder) withoutOurs(cmdline []string) []string {
 	return append(cmdline[:1:1], extra...)
 }
 
-// claude returns the command line of an ancestor that is a claude: by its name, or because the
-// registry of the configuration that it uses has it.
+// claude returns the command line of an ancestor that is a claude: by its name, or because it is in the registry of
+// its configuration.
 func (a ancestor) claude() (cmdline []string, isClaude bool) {
 	cmdline, err := a.machine.Cmdline(a.pid)
 	if err != nil {
@@ -117,7 +118,7 @@ func (a ancestor) caller(cmdline []string) *Caller {
 	return c
 }
 
-// narrow takes from a caller what the claude above it does not have.
+// narrow removes from a caller what the claude above it does not have.
 func (c *Caller) narrow(above *Caller) {
 	if above.record.PermissionMode.Within(c.record.PermissionMode) {
 		c.record.PermissionMode = above.record.PermissionMode

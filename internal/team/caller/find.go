@@ -1,13 +1,12 @@
-// Package caller finds who calls nbs-worker, and decides what the caller may: an agent never gives
-// more than it has. A person, and an agent that a person has spawned with --may-manage, may give
-// what they like.
+// Package caller finds out who calls nbs-worker, and decides what the caller may do. An agent never gives more than it
+// has. A person may give anything, and so may an agent that a person has spawned with --may-manage.
 //
-//   - Who calls is found by the processes above the command, which an agent cannot choose, and not
-//     by what the command's environment says, which it can.
-//   - A claude that no record names is no person either; what it has is what its command line says.
-//   - What an agent left behind is known by the mark in its environment, and may give nothing.
-//   - What an agent has is in its sealed record: permission mode, arguments, environment,
-//     configuration, folder, project. Of two that differ the narrower counts.
+//   - The caller is found by the processes above the command, which an agent cannot choose. The command's own
+//     environment does not count, because an agent can choose it.
+//   - A claude without a record is not a person either; its command line shows what it has.
+//   - A process that an agent left behind has the agent's mark in its environment, and may give nothing.
+//   - An agent's sealed record shows what it has: permission mode, arguments, environment, configuration, folder,
+//     project. If the record and the running process differ, the narrower one counts.
 package caller
 
 import (
@@ -30,15 +29,15 @@ type Caller struct {
 	record  agent.Record
 	project string
 
-	// identified: a process above the command is the recorded one. Else the command only
-	// bears the agent's mark, as what an agent leaves behind does.
+	// identified: a process above the command is the recorded one. Otherwise the command only
+	// has the agent's mark, like any process that an agent leaves behind.
 	identified bool
-	byHand     bool     // no agent, but a claude of which there is no record
-	env        []string // with which its claude was started; nil: it has ended
-	doubt      error    // why what it has is not known, and it may give nothing; nil: it is known
+	byHand     bool     // not an agent, but a claude without a record
+	env        []string // of its claude at the start; nil: it has ended
+	doubt      error    // why it is unknown what it has; it may then give nothing. nil: it is known
 }
 
-// Find finds who calls; nil for a person.
+// Find finds the caller; nil for a person.
 func Find(o *observe.Observer) (*Caller, error) {
 	found, err := finder{o}.find()
 	if found != nil {
@@ -54,23 +53,22 @@ type finder struct{ *observe.Observer }
 type ancestor struct {
 	machine *machine.Machine
 	pid     int
-	env     []string // with which it was started
+	env     []string // at its start
 	mark    agent.Invocation
-	handle  agent.Handle // which it claims to be
+	handle  agent.Handle // the agent that it claims to be
 }
 
 func newAncestor(m *machine.Machine, pid int) ancestor {
 	a := ancestor{machine: m, pid: pid}
-	a.env, _ = m.Environ(pid) // another user's cannot be read, and is no agent of ours
+	a.env, _ = m.Environ(pid) // that of another user cannot be read, and is not an agent of ours
 	a.mark, a.handle = agent.Invocation(a.variable(agent.InvocationVariable)), agent.Handle(a.variable(agent.HandleVariable))
 	return a
 }
 
 func (a ancestor) variable(name string) string { return agent.Variable(a.env, name) }
 
-// lineage is the command and what is above it, up to a tmux server. A server that an agent's
-// shell started gives the agent's mark to every pane, also to a person's, so that a mark which
-// the server has too means nothing.
+// lineage returns the command and the processes above it, up to a tmux server. If an agent's shell started the
+// server, every pane has the agent's mark, also a person's. So a mark that the server has too means nothing.
 func lineage(m *machine.Machine) (line []ancestor, server ancestor) {
 	for _, pid := range m.Ancestors() {
 		above := newAncestor(m, pid)
@@ -103,8 +101,9 @@ func (f finder) find() (*Caller, error) {
 	return found, nil
 }
 
-// unidentified is a caller above which no recorded process is: a claude that was started by hand, or what bears an
-// agent's mark. A mark can be anybody's: it gives nothing, and takes from a claude what that has.
+// unidentified returns the caller if no recorded process is above the command: a claude that was started by hand, or
+// a process with an agent's mark. Any process can have a mark, so a mark gives nothing, and takes from a claude what
+// the claude has.
 func (f finder) unidentified(line []ancestor, server ancestor, marked *Caller) *Caller {
 	found := f.byHand(line, server)
 	if marked != nil && (found == nil || found.record.Process == nil) {
@@ -116,9 +115,9 @@ func (f finder) unidentified(line []ancestor, server ancestor, marked *Caller) *
 	return found
 }
 
-// mayBeNamed reports whether [search] may find a record of a process in a line without a launcher: it bears a mark, or is
-// a claude, which an adopted one is by its name, its registry or what it tells its tools. A thousand records are not
-// read for anybody else.
+// mayBeNamed reports whether a record could name any process in the chain: one that has a mark, or is a claude. An
+// adopted claude is recognised by its name, its registry entry or the variables of its tools. If no process
+// qualifies, the records are not read.
 func mayBeNamed(line []ancestor, handed agent.Invocation) bool {
 	return slices.ContainsFunc(line, func(a ancestor) bool {
 		_, isClaude := a.claude()
@@ -126,14 +125,14 @@ func mayBeNamed(line []ancestor, handed agent.Invocation) bool {
 	})
 }
 
-// search is what was found in the records that were looked at.
+// search collects what the records say about the processes above the command.
 type search struct {
 	line   []ancestor
 	handed agent.Invocation // the mark that a tmux server hands to all of its panes
 
-	identified *Caller // whose recorded process is above the command; of several the nearest
+	identified *Caller // the agent whose recorded process is above the command; if there are several, the nearest
 	at         int     // its place in the line
-	marked     *Caller // whose mark the command, or what is above it, bears: of this start or an earlier one
+	marked     *Caller // the agent whose mark the command, or a process above it, has: of this start or an earlier one
 }
 
 func (s *search) look(o *observe.Observer, r *agent.Record) {
@@ -151,7 +150,7 @@ func (s *search) look(o *observe.Observer, r *agent.Record) {
 	}
 }
 
-// names reports whether an ancestor bears a mark of a record's agent.
+// names reports whether an ancestor has a mark of a record's agent.
 func (s *search) names(a ancestor, project string, r *agent.Record) bool {
 	if a.mark == "" || a.mark == s.handed {
 		return false
@@ -161,8 +160,7 @@ func (s *search) names(a ancestor, project string, r *agent.Record) bool {
 		root != "" && r.Handle.Same(a.handle) && observe.SameFolder(root, project)
 }
 
-// unrecorded is an agent whose process no record names: its record was removed, or somebody
-// changed it.
+// unrecorded returns an agent whose process no record names: its record was removed or changed.
 func unrecorded(line []ancestor, launcher int) *Caller {
 	above := line[launcher-1]
 	found := &Caller{project: above.variable(agent.RootVariable), doubt: errors.New("no record names its process")}
@@ -172,8 +170,8 @@ func unrecorded(line []ancestor, launcher int) *Caller {
 	return found
 }
 
-// eachRecord calls look with the records that may name the caller: those of this project, and of
-// the projects in which the processes above work or were started. It skips damaged ones.
+// eachRecord calls look with the records that may name the caller: the records of this project, and of the projects
+// in which the processes above work or were started. It skips damaged ones.
 func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
 	seen := map[string]bool{}
 	for _, root := range append([]string{f.Store.Project()}, rootsOf(line)...) {
@@ -208,7 +206,7 @@ func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agen
 	if root != f.Store.Project() {
 		opened, err := store.Open(root)
 		if err != nil {
-			return nil // no project any more, or another user's
+			return nil // no longer a project, or another user's
 		}
 		defer opened.Close()
 		o.Store = opened
@@ -228,7 +226,7 @@ func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agen
 	return nil
 }
 
-// doubt is why an agent's record, or the folder with the key, cannot be trusted; nil: both can.
+// doubt returns the reason why an agent's record or the folder with the key cannot be trusted; nil if both can.
 func (f finder) doubt(c *Caller) error {
 	env := c.env
 	if c.record.Process.Adopted == nil {
@@ -247,8 +245,8 @@ func (f finder) doubt(c *Caller) error {
 	return project.CheckSeal(&c.record)
 }
 
-// doubtHome is why the command's folder for the user's state cannot be trusted: the caller may
-// have named another one, with a key of its own, in the command's environment.
+// doubtHome returns the reason why the command's state folder cannot be trusted: the caller may have named another
+// folder, with its own key, in the command's environment.
 func (f finder) doubtHome(env []string) error {
 	if f.Store.Home() == "" {
 		return errors.New("there is no folder for the user's state")
@@ -262,8 +260,7 @@ func (f finder) doubtHome(env []string) error {
 	return nil
 }
 
-// mode is the permission mode that the caller has: the narrower one of what is recorded and
-// what it was started with.
+// mode returns the caller's permission mode: the narrower one of its record and its command line.
 func (c *Caller) mode() agent.PermissionMode {
 	recorded := c.record.LaunchPermissionMode()
 	cmdline, err := c.at.Machine.Cmdline(c.record.Process.PID)
@@ -276,14 +273,14 @@ func (c *Caller) mode() agent.PermissionMode {
 	return recorded
 }
 
-// manages reports whether the caller may give what it does not have itself. A mark alone can be
-// anybody's.
+// manages reports whether the caller may give what it does not have itself. A mark alone is not enough: any process
+// can have it.
 func (c *Caller) manages() bool {
 	return c.identified && c.doubt == nil && c.record.MayManage && c.record.Process.Adopted == nil
 }
 
-// Is reports whether an agent of a project is the caller. One of another project that has the
-// same name is not.
+// Is reports whether the caller is this agent of this project. An agent with the same name in another project does
+// not count.
 func (c *Caller) Is(project string, handle agent.Handle) bool {
 	return c.record.Handle.Same(handle) && observe.SameFolder(c.project, project)
 }

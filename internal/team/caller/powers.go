@@ -15,20 +15,20 @@ import (
 // Words are what a start gives its claude in the user's name: a prompt, and the trust of a folder.
 type Words struct {
 	Prompt     string
-	PromptFile string // where it is to be read; "" for no file
-	Trust      bool   // accept the trust of the working directory
+	PromptFile string // the file to read it from; "" for no file
+	Trust      bool   // trust the working directory
 }
 
-// Return is what a caller asks of a resume.
+// Return says what a caller wants from a resume.
 type Return struct {
 	Force, Fresh bool
-	Cwd          string          // "" for where it was
+	Cwd          string          // "" for the recorded one
 	SessionID    agent.SessionID // "" for the present one
 	Words        Words
 }
 
-// CheckPerson refuses what an agent may never do, whatever its record says. The error says
-// "only a person may <what>". Errors: Held when an agent calls.
+// CheckPerson refuses what an agent may never do, whatever its record says. The error says "only a person may
+// <what>". Errors: Held if an agent calls.
 func (c *Caller) CheckPerson(what string) error {
 	if c == nil {
 		return nil
@@ -49,13 +49,13 @@ func (c *Caller) String() string {
 	return "agent " + string(c.record.Handle)
 }
 
-// denied is the refusal of what an agent may do only when it may manage.
+// denied returns the error for what an agent may do only with --may-manage.
 func (c *Caller) denied(what string) *fail.Error {
 	return fail.Errorf(fail.Held, "%s called this, and %s needs --may-manage, which it does not have", c, what).
 		Hint("a person can do it, or start an agent that may: nbs-worker spawn NAME --may-manage")
 }
 
-// checkKnown refuses everything to an agent when it is not known what that has.
+// checkKnown refuses everything to an agent if it is unknown what the agent has.
 func (c *Caller) checkKnown() error {
 	if c.doubt == nil {
 		return nil
@@ -68,9 +68,9 @@ func (c *Caller) checkKnown() error {
 	return denied
 }
 
-// Confinement is the environment in which an agent's command has to work: the one with which the
-// agent itself was started, since an agent can set variables for its command, and whatever that
-// starts would get them. nil for a person, and for an agent that may manage.
+// Confinement returns the environment in which an agent's command must work: the one with which the agent itself was
+// started. An agent can set variables for its command, and every program that the command starts would get them. nil
+// for a person, and for an agent that may manage.
 func (c *Caller) Confinement() []string {
 	if c == nil || c.manages() {
 		return nil
@@ -78,9 +78,8 @@ func (c *Caller) Confinement() []string {
 	return slices.Clone(c.env)
 }
 
-// Bestow completes what a caller asks for a new colleague with what it has itself, and refuses
-// what is more. bound is true when the colleague gets the caller's folder, variables, arguments
-// and configuration, and nothing else. Errors: Held.
+// Bestow completes the spec of a new agent with what the caller itself has, and refuses anything more. bound is true
+// if the new agent gets the caller's folder, variables, arguments and configuration, and nothing else. Errors: Held.
 func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound bool, err error) {
 	if err := c.checkKnown(); err != nil {
 		return asked, false, err
@@ -111,8 +110,8 @@ func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound 
 	if err := c.checkWords(words); err != nil {
 		return asked, false, err
 	}
-	// In another folder, even one inside its own, arguments with relative paths mean other files, and
-	// Claude finds other settings.
+	// In another folder, even inside its own, arguments with relative paths name other files, and
+	// Claude reads other settings.
 	if own := c.record.LaunchCwd(); asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(own) {
 		return asked, false, c.denied("an agent in another folder than its own, " + human.Quote(own) + ",")
 	}
@@ -121,8 +120,8 @@ func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound 
 	return asked, true, c.checkReach(&asked)
 }
 
-// CheckWords refuses the words of a start that give more than the caller has. It is called before
-// a prompt file is read: an agent must not learn what is in the file, or whether it is there.
+// CheckWords refuses a prompt or a trust that gives more than the caller has. It is called before a prompt file is
+// read: an agent must not learn what is in the file, or whether it exists.
 func (c *Caller) CheckWords(words Words) error {
 	if c == nil || c.manages() {
 		return nil
@@ -130,8 +129,8 @@ func (c *Caller) CheckWords(words Words) error {
 	return c.checkWords(words)
 }
 
-// checkWords is CheckWords for a caller that does not manage. Claude takes the prompt of a start
-// for a user's own words, and does for a user what it would ask about, or refuse, an agent.
+// checkWords is CheckWords for a caller that does not manage. Claude takes the prompt of a start for the user's own
+// words, and does for a user what it would refuse an agent or ask about.
 func (c *Caller) checkWords(words Words) error {
 	switch {
 	case words.Trust:
@@ -146,7 +145,7 @@ func (c *Caller) checkWords(words Words) error {
 	return nil
 }
 
-// checkReach refuses a colleague that has more than the caller.
+// checkReach refuses a new agent that has more than the caller.
 func (c *Caller) checkReach(r *agent.Spec) error {
 	has := &c.record
 	switch mode := r.LaunchPermissionMode(); {
@@ -168,7 +167,7 @@ func (c *Caller) checkReach(r *agent.Spec) error {
 	return nil
 }
 
-// checkLimits refuses more agents than agents may start without a person. more is how many are to come.
+// checkLimits refuses more agents than agents may start without a person. more is the number of agents to add.
 func (c *Caller) checkLimits(more int) error {
 	limits, err := c.at.Store.Home().Limits()
 	if err != nil {
@@ -193,8 +192,8 @@ func (c *Caller) checkLimits(more int) error {
 		Hint("a person can start it, or set another limit: %s", c.at.Store.Home().SetLimits(limits))
 }
 
-// CheckCrowd checks the limits again when the new record is written: agents that spawn at the same
-// time do not see each other's records before.
+// CheckCrowd checks the limits again when the new record is written: agents that spawn at the same time do not see
+// each other's records before.
 func (c *Caller) CheckCrowd() error {
 	if c == nil {
 		return nil
@@ -202,8 +201,7 @@ func (c *Caller) CheckCrowd() error {
 	return c.checkLimits(0)
 }
 
-// CheckResume keeps an agent from bringing back a colleague that has more than itself, or with
-// more.
+// CheckResume refuses an agent that resumes an agent that has more than itself, or gives it more.
 func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	if c == nil {
 		return nil
@@ -227,7 +225,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	return c.checkReach(r)
 }
 
-// CheckSet keeps an agent from changing a colleague that has more than itself, or giving it more.
+// CheckSet refuses an agent that changes an agent that has more than itself, or gives it more.
 func (c *Caller) CheckSet(before, after *agent.Spec) error {
 	if c == nil {
 		return nil
@@ -246,7 +244,7 @@ func (c *Caller) CheckSet(before, after *agent.Spec) error {
 	return c.checkReach(after)
 }
 
-// CheckAct keeps an agent from acting on a colleague that may do more than itself. act names what it does, after "to":
+// CheckAct refuses an agent that acts on an agent that may do more than itself. act names the action, after "to":
 // "stop". Errors: Held.
 func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
@@ -266,7 +264,7 @@ func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 	return nil
 }
 
-// CheckDismiss keeps an agent from dismissing another.
+// CheckDismiss refuses an agent that dismisses another agent.
 func (c *Caller) CheckDismiss(r *agent.Spec) error {
 	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
 		return nil

@@ -5,22 +5,22 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Right is what a caller needs for a verb. The zero value is no right: a verb with it opens no project.
+// Right is what a caller needs for a verb. The zero value allows nothing: a verb with it opens no project.
 type Right int
 
-// The rights, from the widest circle of callers to the narrowest.
+// The rights, from the widest group of callers to the narrowest.
 const (
 	Anyone  Right = iota + 1 // the verb shows states
-	Member                   // it shows what agents say, or speaks to them: for an agent in its own project only
-	Within                   // it acts within the powers of its caller, and asks about each thing that it does
+	Member                   // it shows what agents say, or sends to them: an agent may use it only in its own project
+	Within                   // it checks the rights of its caller for each action
 	Manager                  // an agent needs --may-manage
 	Person                   // no agent may
 )
 
-// Rule is what a verb does, and who may have it done.
+// Rule says what a verb does, and which callers may use it.
 type Rule struct {
 	Right Right
-	What  string // as a refusal names it, after "to": "serve conversations"
+	What  string // in a refusal, after "may": "serve conversations"
 }
 
 // Check refuses a verb to a caller who lacks the right to it, before the verb has read or changed anything.
@@ -43,8 +43,8 @@ func (c *Caller) Check(rule Rule) error {
 	return nil
 }
 
-// checkMember refuses to show the project's agents to one from elsewhere. A claude that works above the project can
-// read what is in it anyway.
+// checkMember refuses to show the project's agents to a caller from another project. A claude that works in a folder
+// above the project can read the project anyway.
 func (c *Caller) checkMember() error {
 	project := c.at.Store.Project()
 	if c.manages() || observe.SameFolder(c.project, project) || c.record.LaunchCwd() != "" && observe.Inside(project, c.record.LaunchCwd()) {

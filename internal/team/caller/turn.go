@@ -12,12 +12,12 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// TurnLimit is how long a turn may take that an agent asks for: it has one of few places.
+// TurnLimit is the longest turn that an agent may ask for: it takes one of few places.
 const TurnLimit = time.Hour
 
-// Turn returns what claude gets in a turn that the caller asks for: the caller's permission mode, arguments, variables,
-// folder and configuration. nil: a person asks, or an agent that may manage. Errors: Held for another project, for a
-// longer turn than [TurnLimit], and when it is not known what the caller has.
+// Turn returns what claude gets in a turn that the caller asks for: the caller's permission mode, arguments,
+// variables, folder and configuration. nil for a person, and for an agent that may manage. Errors: Held for another
+// project, for a longer turn than [TurnLimit], and if it is unknown what the caller has.
 func (c *Caller) Turn(timeout time.Duration) (*agent.Spec, error) {
 	if c == nil || c.manages() {
 		return nil, nil //nolint:nilnil // nothing bounds it
@@ -38,14 +38,14 @@ func (c *Caller) Turn(timeout time.Duration) (*agent.Spec, error) {
 }
 
 const (
-	agentsKeys  = "agent:"  // begins the keys of conversations that agents have begun
-	claudesKeys = "claude:" // and claudes without a record
+	agentsKeys  = "agent:"  // prefix of the keys of conversations of agents
+	claudesKeys = "claude:" // and of claudes without a record
 )
 
-// reserved begin the keys of conversations that are of chats, schedules, copies and agents.
+// reserved are the prefixes of the keys of chats, schedules, copies and agents.
 var reserved = []string{"telegram:", "schedule:", "fork:", agentsKeys, claudesKeys}
 
-// ownKeys begins the keys of the caller's conversations.
+// ownKeys returns the prefix of the keys of the caller's conversations.
 func (c *Caller) ownKeys() string {
 	if c.record.Handle == "" {
 		return claudesKeys
@@ -53,9 +53,9 @@ func (c *Caller) ownKeys() string {
 	return agentsKeys + string(c.record.Handle) + ":"
 }
 
-// Key returns the key of a conversation that the caller names. An agent's conversations are its own, with the keys
-// agent:HANDLE:KEY, or claude:KEY for one without a record: it begins none in which its user would go on unaware.
-// Errors: Held for a key of others.
+// Key returns the key of a conversation that the caller names. An agent has its own conversations, with the keys
+// agent:HANDLE:KEY, or claude:KEY for a claude without a record. So it cannot begin one that its user would continue
+// without knowing. Errors: Held for the key of another caller.
 func (c *Caller) Key(key string) (string, error) {
 	switch {
 	case c.Sees(key):
@@ -67,7 +67,7 @@ func (c *Caller) Key(key string) (string, error) {
 	return c.ownKeys() + key, nil
 }
 
-// Sees reports whether the caller may read a conversation: an agent its own, with the key as it is kept.
+// Sees reports whether the caller may read a conversation, by its stored key. An agent may read only its own.
 func (c *Caller) Sees(key string) bool {
 	return c == nil || c.manages() || strings.HasPrefix(key, c.ownKeys())
 }
