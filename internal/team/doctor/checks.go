@@ -6,18 +6,18 @@ import (
 	"nbs-worker/internal/team/inspect"
 )
 
-// check is one thing that is looked at.
+// check is one check of doctor.
 type check struct {
 	id      string
-	holds   string // what is so when nothing was found
+	holds   string // what the check says if it finds nothing wrong
 	project bool   // it needs a .nbs
-	// volatile marks a check of what other commands change: its findings are looked for a second
-	// time before they are reported.
+	// volatile marks a check of something that other commands change: its findings are checked a second time before
+	// they are reported.
 	volatile bool
 	run      func(d *examination, ctx context.Context) findings
 }
 
-// ofEach makes a check that looks at agents one by one.
+// ofEach returns a check that looks at the agents one by one.
 func ofEach(which func(*examination) []inspect.Row, look func(*examination, inspect.Row) findings) func(*examination, context.Context) findings {
 	return func(d *examination, _ context.Context) (all findings) {
 		for _, row := range which(d) {
@@ -27,7 +27,7 @@ func ofEach(which func(*examination) []inspect.Row, look func(*examination, insp
 	}
 }
 
-// checks are all checks, in the order in which they are reported.
+// checks are all checks, in the order of the report.
 var checks = []check{
 	{id: "claude.found", run: (*examination).claudeFound},
 	{id: "claude.version", run: (*examination).claudeVersion},

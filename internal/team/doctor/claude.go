@@ -20,12 +20,12 @@ import (
 type saidClaude struct {
 	program  string
 	findErr  error
-	version  string // as it printed it
+	version  string // as printed
 	help     string
 	startErr error
 }
 
-// askClaude runs claude for its version and its options, with a configuration that is thrown away.
+// askClaude asks claude for its version and its options, with a temporary configuration.
 func (d *examination) askClaude(ctx context.Context) saidClaude {
 	var said saidClaude
 	said.program, said.findErr = claude.FindBinary(d.Variable(claude.BinaryVariable))
@@ -84,8 +84,8 @@ func (d *examination) claudeFlags(_ context.Context) findings {
 	return unfit("claude does not have the options "+strings.Join(missing, ", "), "each start of an agent uses them; claude would refuse it", "claude update")
 }
 
-// rootWithoutSandbox looks for agents that claude would refuse to start, and, where there
-// are none yet, whether it would refuse the next one.
+// rootWithoutSandbox finds the agents that claude would refuse to start. If there are no agents, it checks whether
+// claude would refuse the next one.
 func (d *examination) rootWithoutSandbox(_ context.Context) findings {
 	var refused []string
 	rows := d.known()
@@ -106,7 +106,7 @@ func (d *examination) rootWithoutSandbox(_ context.Context) findings {
 	return nil
 }
 
-// probe starts a claude like that of an agent, in a folder of its own, and judges what it did.
+// probe starts a claude like that of an agent, in its own folder, and judges what it did.
 func (d *examination) probe(ctx context.Context) findings {
 	said := d.claude()
 	if said.findErr != nil {
@@ -119,7 +119,7 @@ func (d *examination) probe(ctx context.Context) findings {
 	return judgeTrial(seen)
 }
 
-// judgeTrial returns what a claude that was tried failed to do.
+// judgeTrial returns what a trial claude failed to do.
 func judgeTrial(seen trial.Seen) (all findings) {
 	unfit := func(what, why string) findings { return unfit(what, why, "claude update") }
 	if !seen.Registered {
@@ -147,7 +147,7 @@ func judgeTrial(seen trial.Seen) (all findings) {
 	return all
 }
 
-// handles lists agents in a sentence, the first few of many.
+// handles lists agents in a sentence; of many, it names the first few.
 func handles(names []string) string {
 	const most = 8
 	if len(names) <= most {
@@ -156,7 +156,7 @@ func handles(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// oneLine returns an error, the first of several, on one line.
+// oneLine returns an error on one line. Of several joined errors it returns the first.
 func oneLine(err error) string {
 	if several, ok := errors.AsType[interface {
 		error

@@ -23,7 +23,7 @@ func (d *examination) damagedConversations(_ context.Context) findings {
 
 // deadLetters looks for turns that block their conversation until a person decides.
 func (d *examination) deadLetters(_ context.Context) (all findings) {
-	keys, _ := d.Store.Conversations().WithWork() // damagedConversations tells of those that cannot be read
+	keys, _ := d.Store.Conversations().WithWork() // damagedConversations reports those that cannot be read
 	for _, key := range keys {
 		state, err := d.Store.Conversations().Of(key).State()
 		if err != nil || len(state.Open) == 0 {
@@ -41,8 +41,8 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 	return all
 }
 
-// leftTurns looks for claudes of turns whose runner is gone: the runner of the next turn ends them. Only the claude of
-// a conversation has the variable of the context, perhaps empty; the others observe agents.
+// leftTurns finds the claudes of turns whose runner has ended; the runner of the next turn ends them. Only the
+// claude of a conversation has the variable of the context, which may be empty. The others observe agents.
 func (d *examination) leftTurns(_ context.Context) (all findings) {
 	claudes, _ := d.claudes() // team.unrecorded says what is wrong
 	for _, one := range claudes {
@@ -62,13 +62,13 @@ func (d *examination) leftTurns(_ context.Context) (all findings) {
 	return all
 }
 
-// isOrphan reports whether a process may have been given another parent: the first process, or the user's systemd.
-// chain is the process and its ancestors; it is alone in it when it has just ended.
+// isOrphan reports whether a process may have been given a new parent: the first process, or the user's systemd.
+// chain is the process and its ancestors; if the process has just ended, the chain has only the process.
 func isOrphan(chain []int, name func(pid int) string) bool {
 	return len(chain) > 1 && (chain[1] == 1 || name(chain[1]) == "systemd")
 }
 
-// isBelow reports whether a process was started by a program of ours that runs still.
+// isBelow reports whether a running program of ours started a process.
 func isBelow(m *machine.Machine, pid int, program string) bool {
 	return slices.ContainsFunc(m.AncestorsOf(pid)[1:], func(above int) bool { return m.Program(above) == program })
 }

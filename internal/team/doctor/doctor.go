@@ -1,18 +1,17 @@
-// Package doctor tests what nbs-worker relies on, and says what would go wrong before it does:
-// the real claude and tmux as they are installed and configured, the folders and their disks, the
-// machine, the records against what runs, and what was left behind. A check is a line in the table
-// of checks.go, and a function in the file that is named after what it looks at. Package trial
-// below it starts what cannot be judged by looking.
+// Package doctor checks what nbs-worker needs, and reports problems before they do harm. It checks the installed claude
+// and tmux with their configuration, the folders and their disks, the machine, the records against the running
+// processes, and leftover files. Each check is a line in the table of checks.go, and a function in the file that has
+// the name of its subject. Package trial below starts what cannot be judged by looking.
 //
 // The rules of a check:
 //
-//   - It changes nothing but a scratch folder. What it can mend without losing anything it hands
-//     out as a repair, which only --fix carries out; see [NeverTouched].
-//   - What it starts, it starts in servers and folders of its own, and ends.
-//   - What other commands change, it looks at twice: what only one look saw was such a command at work.
-//   - A finding says what is so, why that matters, and the command that mends it.
+//   - It changes only a scratch folder. If it can mend something without a loss, it returns a repair, which only
+//     --fix carries out; see [NeverTouched].
+//   - What it starts, it starts in its own servers and folders, and ends.
+//   - It looks twice at what other commands change: a finding of only one look was caused by such a command.
+//   - A finding says what is wrong, why that matters, and which command mends it.
 //
-// The package looks through the supervisor; only internal/app/cli runs it.
+// The package reads through the supervisor; only internal/app/cli uses it.
 package doctor
 
 import (
@@ -38,8 +37,8 @@ type Level string
 const (
 	Holds   Level = "ok"
 	Note    Level = "note"    // worth knowing; nothing is wrong
-	Warning Level = "warning" // something will fail, or is lost, when more comes to it
-	Failure Level = "failure" // something that is relied on does not hold
+	Warning Level = "warning" // something may fail or be lost later
+	Failure Level = "failure" // something that nbs-worker needs does not work
 )
 
 var levels = []Level{Holds, Note, Warning, Failure}
@@ -52,20 +51,20 @@ type Finding struct {
 	Check string // "tmux.version": its group and its name
 	Level Level
 	What  string
-	Why   string   // it matters
-	Fix   []string // commands that mend it; words and a colon may stand before a command
+	Why   string   // why it matters
+	Fix   []string // commands that mend it; a command may follow words and a colon
 	Unfit bool     // a dependency is missing or cannot be used
 
-	about string // what identifies it at a second look; "": What does
+	about string // identifies it at a second look; "": What identifies it
 
-	// repair mends it, and can lose nothing; nil when that needs a person.
+	// repair mends it, and can lose nothing; nil if only a person can mend it.
 	repair func(ctx context.Context) (done string, err error)
 }
 
 // ByItself reports whether doctor --fix mends the finding.
 func (f Finding) ByItself() bool { return f.repair != nil }
 
-// findings are those of one check; none when it found nothing wrong and has nothing to say.
+// findings are the findings of one check; empty if it found nothing wrong and has nothing to say.
 type findings []Finding
 
 // add appends a finding, and returns it to be completed before the next add.
@@ -84,10 +83,10 @@ func unfit(what, why string, fix ...string) findings {
 	return findings{{Level: Failure, What: what, Why: why, Fix: fix, Unfit: true}}
 }
 
-// holding returns what a check saw that found nothing wrong.
+// holding returns the finding of a check that found nothing wrong.
 func holding(what string) findings { return findings{{Level: Holds, What: what}} }
 
-// Options say how to look.
+// Options control the checks.
 type Options struct {
 	Fix     bool
 	Probe   bool  // start a claude in a scratch folder, and watch what it does
@@ -96,14 +95,14 @@ type Options struct {
 	Version string // of this program, as nbs-worker version prints it
 }
 
-// Checkup is what a doctor found, and did.
+// Checkup is what doctor found and did.
 type Checkup struct {
 	Findings []Finding // in the order of the checks; each check has one at least
 	Done     []string  // by --fix
 	Failed   []error   // repairs that failed
 }
 
-// Worst is the level of the worst finding.
+// Worst returns the level of the worst finding.
 func (c Checkup) Worst() Level {
 	worst := Holds
 	for _, f := range c.Findings {
@@ -119,13 +118,13 @@ func (c Checkup) Unfit() bool {
 	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Unfit })
 }
 
-// NeverTouched is what --fix leaves alone, whatever is found.
+// NeverTouched is what --fix never changes.
 var NeverTouched = []string{
 	"records (except for the id of a conversation that changed inside claude; the record keeps the old id)",
 	"transcripts and Claude's own files", "processes and tmux sessions", "the journal", "files of other users",
 }
 
-// examination is one look at everything; what several checks need is found out once.
+// examination is one run of the checks. Facts that several checks need are found out once.
 type examination struct {
 	*supervisor.Supervisor
 	Options
@@ -136,8 +135,8 @@ type examination struct {
 	configured func() (tmux.Settings, error) // of a new tmux server
 }
 
-// Examine tests what nbs-worker relies on. It changes nothing but a scratch folder, and
-// with Fix what can lose nothing.
+// Examine checks what nbs-worker needs. It changes only a scratch folder and, with Fix, what can be mended without a
+// loss.
 func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
 	before, err := examine(ctx, s, how)
 	if err != nil || !how.Fix {
@@ -154,7 +153,7 @@ func Examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 	return after, nil
 }
 
-// repair repairs what can be. A repair may have been done and still have failed: it was not journaled.
+// repair makes the possible repairs. A repair may have been made and still return an error: it was not journaled.
 func repair(ctx context.Context, all findings) (done []string, failed []error) {
 	for _, f := range all {
 		if !f.ByItself() {
@@ -171,8 +170,8 @@ func repair(ctx context.Context, all findings) (done []string, failed []error) {
 	return done, failed
 }
 
-// examine carries out all checks, and once more the volatile ones that found something: it may only
-// have been another command at work.
+// examine runs all checks. It runs the volatile ones that found something a second time: the cause may only have
+// been another command.
 func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
 	wanted := slices.DeleteFunc(slices.Clone(checks), func(c check) bool {
 		return c.project && !s.Store.Exists() || c.id == "claude.probe" && !how.Probe
@@ -191,7 +190,7 @@ func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checku
 	return all, err
 }
 
-// lookAgain carries out checks a second time, and keeps the findings that both looks have.
+// lookAgain runs checks a second time, and keeps the findings that both runs have.
 func lookAgain(ctx context.Context, s *supervisor.Supervisor, how Options, doubtful []check, found map[string]findings) error {
 	select {
 	case <-time.After(secondLook):
@@ -205,12 +204,11 @@ func lookAgain(ctx context.Context, s *supervisor.Supervisor, how Options, doubt
 	return err
 }
 
-// secondLook is how long after the first look the second one is: by then another command has
-// finished what it was in the middle of, or does another thing.
+// secondLook is the time between the two looks. Another command has made progress by then.
 const secondLook = 300 * time.Millisecond
 
-// confirmed returns the findings of the second look that the first had too. What only one of them
-// saw was another command at work.
+// confirmed returns the findings of the second look that the first look had too. What only one of them saw was
+// caused by another command.
 func confirmed(first, second findings) findings {
 	kept := slices.DeleteFunc(slices.Clone(second), func(f Finding) bool {
 		return f.Level != Holds && !slices.ContainsFunc(first, f.isAgain)
@@ -221,12 +219,12 @@ func confirmed(first, second findings) findings {
 	return kept
 }
 
-// isAgain reports whether an earlier look has found the same.
+// isAgain reports whether an earlier look found the same.
 func (f Finding) isAgain(earlier Finding) bool {
 	return f.Level == earlier.Level && cmp.Or(f.about, f.What) == cmp.Or(earlier.about, earlier.What)
 }
 
-// lookOnce carries out checks, side by side, and returns what they found by their names.
+// lookOnce runs checks at the same time, and returns their findings by name.
 func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted []check) (map[string]findings, error) {
 	scratch, err := os.MkdirTemp(tmux.ShortTemp(), "nbs-doctor-")
 	if err != nil {
@@ -250,7 +248,7 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 	return found, errors.Join(ctx.Err(), os.RemoveAll(scratch))
 }
 
-// records lists the agents; none where there is no project.
+// records lists the agents; it returns none if there is no project.
 func (d *examination) records(ctx context.Context) ([]inspect.Row, error) {
 	if !d.Store.Exists() {
 		return nil, nil
@@ -264,7 +262,7 @@ func (d *examination) live() []inspect.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(row inspect.Row) bool { return !row.Status.SamePID })
 }
 
-// known are the agents whose record can be read.
+// known returns the agents whose record can be read.
 func (d *examination) known() []inspect.Row {
 	rows, _ := d.rows()
 	return slices.DeleteFunc(slices.Clone(rows), func(row inspect.Row) bool { return row.Record.Handle == "" })

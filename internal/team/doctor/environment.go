@@ -18,9 +18,9 @@ func (d *examination) forgetfulHere(_ context.Context) findings {
 	return found(Note, name+" is set here", "agents of nbs-worker start without it; a claude that you start from here by hand writes no transcript and cannot be resumed", "unset "+name)
 }
 
-// forgetfulAgents looks into the environment of an agent's process, whoever started it.
+// forgetfulAgents reads the environment of an agent's process, whether or not nbs-worker started the process.
 func (d *examination) forgetfulAgents(row inspect.Row) findings {
-	env, _ := d.Machine.Environ(row.Record.Process.PID) // none of one that has just ended
+	env, _ := d.Machine.Environ(row.Record.Process.PID) // empty if it has just ended
 	name := claude.Forgetful(lookup(env))
 	if name == "" {
 		return nil
@@ -29,10 +29,10 @@ func (d *examination) forgetfulAgents(row inspect.Row) findings {
 		"its conversation ends with it; it cannot be resumed", "let it write what matters into a file, then restart it: nbs-worker resume "+string(row.Handle)+" --force")
 }
 
-// missingNames compares the names, never the values, of the variables that decide with whom
-// claude talks: those of an agent's start with those of the caller, as under cron.
+// missingNames compares the names, never the values, of the variables that choose claude's account and provider. It
+// compares those of an agent's start with those of the caller, which may run under cron.
 func (d *examination) missingNames(_ context.Context) (all findings) {
-	concerned := map[string][]string{} // handles by what they would miss
+	concerned := map[string][]string{} // handles by the names that they would miss
 	for _, row := range d.known() {
 		if missing := d.missingFor(row); len(missing) > 0 {
 			names := strings.Join(missing, " ")
@@ -47,8 +47,8 @@ func (d *examination) missingNames(_ context.Context) (all findings) {
 	return all
 }
 
-// missingFor returns the names that an agent had and the caller has not: those of its process while it
-// runs, else those of its record.
+// missingFor returns the names that an agent had and the caller lacks. While the agent runs, its process has them,
+// otherwise its record.
 func (d *examination) missingFor(row inspect.Row) []string {
 	names := row.Record.EnvNames
 	if row.Status.SamePID {

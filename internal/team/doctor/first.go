@@ -44,7 +44,7 @@ func (d *examination) login(_ context.Context) findings {
 	return nil
 }
 
-// trust looks at the folders of the agents, and where there are none yet at that of the next.
+// trust checks the folders of the agents or, if there are none, that of the next agent.
 func (d *examination) trust(_ context.Context) (all findings) {
 	const why = "an agent that starts there asks for that trust, and waits for a person"
 	said := map[string]bool{}

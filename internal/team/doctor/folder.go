@@ -27,7 +27,7 @@ func (d *examination) projectFolder(_ context.Context) findings {
 	return holding("the project is " + d.Store.Project())
 }
 
-// unsafeDisks are file systems on which locks or renames cannot be relied on.
+// unsafeDisks are file systems on which locks or renames may not work.
 var unsafeDisks = map[int64]struct{ name, why string }{
 	unix.NFS_SUPER_MAGIC:  {"nfs", "locks on NFS depend on its server, and two machines that share the folder do not see each other's processes"},
 	unix.SMB_SUPER_MAGIC:  {"smb", likeWindows},
@@ -43,7 +43,7 @@ const likeWindows = "locks and modes on a Windows share differ from those of Lin
 // passingDisks are file systems that end with the container or the machine.
 var passingDisks = map[int64]string{unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.TMPFS_MAGIC: "tmpfs"}
 
-// disk looks at the file systems of the project and of Claude's configurations.
+// disk checks the file systems of the project and of Claude's configurations.
 func (d *examination) disk(ctx context.Context) findings {
 	all := findings{roomOn(ctx, "the project", d.Store.Folder())}
 	for _, folder := range d.configFolders() {
@@ -64,7 +64,7 @@ func (d *examination) disk(ctx context.Context) findings {
 	return all
 }
 
-// configFolders are those of the caller and of the agents.
+// configFolders returns the configuration folders of the caller and of the agents.
 func (d *examination) configFolders() []string {
 	var folders []string
 	if config, err := d.callersConfig(); err == nil {
@@ -96,7 +96,7 @@ func (d *examination) fileLocks(_ context.Context) findings {
 	return found(Failure, "cannot write in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and the end of an agent is not recorded", hints...)
 }
 
-// outside looks at the user's folders that are in no project.
+// outside checks the user's folders outside the project.
 func (d *examination) outside(_ context.Context) (all findings) {
 	for _, err := range d.Store.CheckOutside() {
 		all.add(Failure, oneLine(err), "no agent can be started without it, and no transcript is archived", fail.HintsOf(err)...)
@@ -104,7 +104,7 @@ func (d *examination) outside(_ context.Context) (all findings) {
 	return all
 }
 
-// private looks at owners and modes. What could have been planted is for a person to judge.
+// private checks owners and modes. If another user may have planted a file, a person must judge it.
 func (d *examination) private(_ context.Context) (all findings) {
 	loose, err := d.Store.Loose()
 	if err != nil {
@@ -137,7 +137,7 @@ func (d *examination) private(_ context.Context) (all findings) {
 	return all
 }
 
-// tracked looks whether git tracks something of .nbs, or would add it.
+// tracked checks whether git tracks a file of .nbs, or would add one.
 func (d *examination) tracked(ctx context.Context) (all findings) {
 	folder := git.Folder{Parent: d.Store.Project(), Name: filepath.Base(d.Store.Folder()), Env: d.Env}
 	at, name := human.ShellWord(d.Store.Project()), human.ShellWord(folder.Name)

@@ -11,8 +11,8 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// orphanedLeases looks for leases of agents whose holder lives and is no agent's launcher. A lease that names no agent
-// is held for a conversation's turn, or by an observer of the memory.
+// orphanedLeases finds leases of agents whose holder runs and is not the launcher of an agent. A lease that names no
+// agent is held for a turn of a conversation, or by an observer of the memory.
 func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 	locks, err := d.Machine.Flocks()
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 	return all
 }
 
-// leftAfter is the age from which on a file was surely left by a command that was killed.
+// leftAfter is the age after which a temporary file must come from a killed command.
 const leftAfter = time.Hour
 
 func (d *examination) leftovers(_ context.Context) (all findings) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// outlivesLogin looks in which control groups tmux servers run: a login's session may be killed at
-// its end, and the services of a user end with the last login unless the user lingers.
+// outlivesLogin checks the control groups of tmux servers. The processes of a login session may be killed at its
+// end, and a user's services end with the last login unless the user lingers.
 func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 	files := logins{root: os.DirFS("/")}
 	if !files.systemd() {
@@ -34,7 +34,7 @@ func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 	return all
 }
 
-// judgeLogin tells what the end of a login does to a process in a control group.
+// judgeLogin reports what the end of a login does to a process in a control group.
 func judgeLogin(files logins, what, group, name string) findings {
 	kills, known := files.killsSessions()
 	lingers := files.lingers(name)
@@ -42,7 +42,7 @@ func judgeLogin(files logins, what, group, name string) findings {
 	linger := "loginctl enable-linger " + name
 	scope := "and start the server in a scope of your own: systemd-run --user --scope tmux start-server \\; set-option -g exit-empty off"
 	switch {
-	case inSession && known && kills && name != "root": // root is exempt unless somebody says otherwise
+	case inSession && known && kills && name != "root": // root is exempt by default
 		return found(Failure, what+" is part of a login session, and the login manager kills the processes of a session that ends (KillUserProcesses=yes)",
 			"when that login ends, by a logout or a lost connection, all agents end with it", linger, scope)
 	case inSession && !known:

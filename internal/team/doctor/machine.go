@@ -22,7 +22,7 @@ const (
 	manyPerCore  = 8 // processes that want to run
 )
 
-// roomOn tells how much is free on the disk of a folder, or of where it will be made.
+// roomOn returns how much is free on the disk of a folder, which may not exist yet.
 func roomOn(ctx context.Context, what, folder string) Finding {
 	usage, err := disk.UsageWithContext(ctx, folder)
 	for ; errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); usage, err = disk.UsageWithContext(ctx, folder) {

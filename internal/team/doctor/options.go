@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/claude"
 )
 
-// helpArgs and versionArgs make claude print its options or its version, and exit. It then
-// reads no conversation and connects to nothing.
+// helpArgs and versionArgs make claude print its options or its version, and exit. It then reads no conversation and
+// connects to nothing.
 var (
 	helpArgs    = []string{"--help"}
 	versionArgs = []string{"--version"}
@@ -29,7 +29,7 @@ func reliedFlags() []string {
 	return flags
 }
 
-// missingFlags are those of reliedFlags that a claude's own help does not name.
+// missingFlags returns the options of reliedFlags that claude's own help does not name.
 func missingFlags(help string) []string {
 	named := map[string]bool{}
 	for _, word := range strings.FieldsFunc(help, func(r rune) bool { return strings.ContainsRune(" \t\n,=[]<>()|\"'`", r) }) {

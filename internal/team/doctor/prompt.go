@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/team/inspect"
 )
 
-// promptKeys looks at what a user has set that makes Claude's prompt another one than messages are typed into.
+// promptKeys finds settings of the user that keep typed messages from working in Claude's prompt.
 func (d *examination) promptKeys(_ context.Context) (all findings) {
 	var said []string // files
 	look := func(config claude.Config, adopted string) {
@@ -47,7 +47,8 @@ func (d *examination) promptKeys(_ context.Context) (all findings) {
 
 const screenReaderFlag = "--ax-screen-reader"
 
-// adoptedLive is the handle of an agent that runs as it was adopted, without our settings; "" for any other.
+// adoptedLive returns the handle of a running agent that was adopted and runs without our settings; "" for any
+// other.
 func adoptedLive(live []inspect.Row, row inspect.Row) string {
 	runs := slices.ContainsFunc(live, func(l inspect.Row) bool { return l.Handle == row.Handle })
 	if runs && row.Record.Process.Adopted != nil {
@@ -68,7 +69,7 @@ func reboundKeys(config claude.Config) (all findings) {
 	return all
 }
 
-// ownPrompt names what agents are started without.
+// ownPrompt reports the user's settings that nbs-worker overrides for its agents.
 func ownPrompt(config claude.Config) (all findings) {
 	vim, reader := config.OwnPrompt()
 	if vim {

@@ -13,17 +13,17 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// runningClaude is a process that runs under claude's name, whoever started it.
+// runningClaude is a process with claude's name, whether or not nbs-worker started it.
 type runningClaude struct {
 	agent.Identity
-	session    agent.SessionID // "": not known
+	session    agent.SessionID // "": unknown
 	cwd        string
 	root       string
 	handle     agent.Handle
 	invocation agent.Invocation
 }
 
-// runningClaudes looks once through all processes of the machine, for all agents.
+// runningClaudes reads all processes of the machine once, for all agents.
 func (d *examination) runningClaudes() ([]runningClaude, error) {
 	ids, err := d.Machine.Find("claude", claude.IsClaude)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *examination) runningClaudes() ([]runningClaude, error) {
 	for _, id := range ids {
 		env, err := d.Machine.Environ(id.PID)
 		if err != nil {
-			continue // another user's, or gone
+			continue // it belongs to another user, or has ended
 		}
 		variable := lookup(env)
 		cwd, _ := d.Machine.Cwd(id.PID)
@@ -45,7 +45,7 @@ func (d *examination) runningClaudes() ([]runningClaude, error) {
 	return all, nil
 }
 
-// sessionOf returns the conversation of a claude: from Claude's registry, else from its command line.
+// sessionOf returns the conversation of a claude: from Claude's registry, otherwise from its command line.
 func (d *examination) sessionOf(id agent.Identity, cwd string, variable func(string) string) agent.SessionID {
 	if config, err := claude.ConfigUsedBy(cwd, variable); err == nil {
 		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
@@ -61,7 +61,7 @@ func (d *examination) sessionOf(id agent.Identity, cwd string, variable func(str
 	return session
 }
 
-// unrecordedClaudes looks for claudes that bear this project's mark and are in no record.
+// unrecordedClaudes finds claudes that have this project's mark and are in no record.
 func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 	claudes, err := d.claudes()
 	if err != nil {
@@ -84,8 +84,8 @@ func (d *examination) atWork(handle agent.Handle) bool {
 	return atWork
 }
 
-// hintKill returns the commands to look at a process and to end it. For a process so young that it may
-// belong to a start that is not recorded yet, it returns only the first.
+// hintKill returns the commands to look at a process and to end it. A very young process may belong to a start that
+// is not recorded yet; for it, it returns only the first command.
 func (d *examination) hintKill(pid int, hint string) []string {
 	fixes := []string{fmt.Sprintf("to look at it: ps -fp %d", pid)}
 	const startsWithin = 10 * time.Second
@@ -95,7 +95,7 @@ func (d *examination) hintKill(pid int, hint string) []string {
 	return append(fixes, fmt.Sprintf(hint, pid))
 }
 
-// rescue returns the commands to look at a claude without record, and to take up its conversation.
+// rescue returns the commands to look at a claude without a record, and to continue its conversation.
 func (d *examination) rescue(one runningClaude) []string {
 	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
 		return d.hintKill(one.PID, "to end it: kill %d")
@@ -104,7 +104,7 @@ func (d *examination) rescue(one runningClaude) []string {
 		fmt.Sprintf("when it has ended, continue its conversation: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
 }
 
-// invocations are the starts that the records know of.
+// invocations returns the starts in the records.
 func (d *examination) invocations() map[agent.Invocation]bool {
 	known := map[agent.Invocation]bool{}
 	for _, row := range d.known() {
@@ -134,7 +134,7 @@ func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
 			}
 			f := all.add(Warning, fmt.Sprintf("the tmux session %s was created for an agent of this project, and no record names it", human.Quote(pane.Session)),
 				"no list shows what runs in it", fmt.Sprintf("to see it: tmux -S %s attach -t '=%s'", human.ShellWord(client.Path()), pane.Session))
-			f.about = string(pane.Invocation) // the next start of an agent has a session of the same name
+			f.about = string(pane.Invocation) // the session of the agent's next start has the same name
 		}
 	}
 	return all

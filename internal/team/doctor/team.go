@@ -32,8 +32,8 @@ func (d *examination) paused(_ context.Context) findings {
 	return nil
 }
 
-// health names the agents that need attention; triage says why. It is a warning when one of them needs a person for
-// more than an answer, or could not be asked, and a failure when a record cannot be read.
+// health names the agents that need attention; triage says why. It is a warning if an agent needs a person for more
+// than an answer, or could not be asked. It is a failure if a record cannot be read.
 func (d *examination) health(ctx context.Context) findings {
 	team, err := recovery.Team(&d.Inspector, nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *examination) health(ctx context.Context) findings {
 	return found(level, "needs attention: "+handles(unwell), "triage shows what is wrong with each agent, and what to do", "nbs-worker triage")
 }
 
-// moved looks for records that name the conversation before a /clear or /branch.
+// moved finds records that still name the conversation before a /clear or /branch.
 func (d *examination) moved(row inspect.Row) (all findings) {
 	r := &row.Record
 	config, err := d.ConfigOf(r)
@@ -72,7 +72,7 @@ func (d *examination) moved(row inspect.Row) (all findings) {
 	return all
 }
 
-// followMoved writes the id into the record, unless a verb is at work on the agent: that does it itself.
+// followMoved writes the id into the record, unless a verb is working on the agent: that verb writes it itself.
 func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id agent.SessionID) (string, error) {
 	unlock, err := d.Store.LockVerb(handle, "doctor", d.Seconds())
 	if fail.KindOf(err) == fail.Conflict && err != nil {
@@ -93,7 +93,7 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 	return fmt.Sprintf("%s: its record now names the conversation %s, and keeps the earlier one", handle, id), untold
 }
 
-// replacedLaunchers looks for launchers whose program was replaced by another version, as an upgrade does.
+// replacedLaunchers finds launchers whose program was replaced by another version, for example by an upgrade.
 func (d *examination) replacedLaunchers(_ context.Context) findings {
 	return judgeLaunchers(d.Machine, d.live())
 }
@@ -113,12 +113,12 @@ func judgeLaunchers(m *machine.Machine, live []inspect.Row) findings {
 		"when they can be interrupted: nbs-worker resume "+strings.Join(old, " ")+" --force")
 }
 
-// damagedTranscripts looks for transcripts that are there, and are not what was said.
+// damagedTranscripts finds transcripts that exist but have lost or changed content.
 func (d *examination) damagedTranscripts(row inspect.Row) findings {
 	r := &row.Record
 	kept, err := d.RetentionOf(r)
 	if err != nil || kept.Path == "" {
-		return nil // a start or triage says so
+		return nil // a start or triage reports it
 	}
 	config, err := d.ConfigOf(r)
 	if err != nil {
@@ -144,7 +144,7 @@ func (d *examination) damagedTranscripts(row inspect.Row) findings {
 	return nil
 }
 
-// nearEnd is how many days before Claude deletes a transcript this becomes a finding.
+// nearEnd is how many days before Claude deletes a transcript that becomes a finding.
 const nearEnd = 7
 
 func (d *examination) endingTranscripts(row inspect.Row) (all findings) {

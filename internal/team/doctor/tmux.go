@@ -31,7 +31,7 @@ func (d *examination) tmuxVersion(ctx context.Context) findings {
 	return holding("tmux has version " + version)
 }
 
-// tmuxTrial starts a session like that of an agent, on a server of its own that is ended again.
+// tmuxTrial starts a session like that of an agent, on its own server, which it ends again.
 func (d *examination) tmuxTrial(ctx context.Context) findings {
 	client, err := tmux.Configured(d.scratch)
 	if err != nil {
@@ -53,8 +53,7 @@ func (d *examination) tmuxTrial(ctx context.Context) findings {
 	return nil
 }
 
-// servers are the tmux servers that matter here: where the agents are, and where the next
-// one would be.
+// servers returns the tmux servers that matter here: those of the agents, and that of the next agent.
 func (d *examination) servers() []*tmux.Client {
 	sockets := []string{d.SocketFor(nil)}
 	for _, row := range d.live() {
@@ -72,10 +71,10 @@ func (d *examination) servers() []*tmux.Client {
 	return clients
 }
 
-// tmuxSettings looks at the servers that run, and at what a new one would have.
+// tmuxSettings checks the settings of the running servers, or those that a new one would have.
 func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 	for _, client := range d.servers() {
-		if settings, err := client.Settings(ctx); err == nil { // else no server runs there: nothing is set
+		if settings, err := client.Settings(ctx); err == nil { // otherwise no server runs there, and nothing is set
 			all = append(all, judgeSettings("tmux -S "+human.ShellWord(client.Path())+" ", settings)...)
 		}
 	}
@@ -89,8 +88,8 @@ func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 	return judgeSettings("", settings)
 }
 
-// judgeSettings looks for options and hooks that affect the sessions of agents. command is the beginning
-// of a tmux command to the server; "" where none runs and the settings are those of the configuration.
+// judgeSettings finds options and hooks that affect the sessions of agents. command is the beginning of a tmux
+// command to the server; "" if no server runs and the settings are those of the configuration.
 func judgeSettings(command string, settings tmux.Settings) (all findings) {
 	mend := func(words string) []string {
 		const line = "remove the line from your tmux.conf"
@@ -126,8 +125,8 @@ func judgeSettings(command string, settings tmux.Settings) (all findings) {
 	return all
 }
 
-// tmuxEnvironment looks for variables that keep a claude which a person starts in a window of the
-// server from writing its transcript; for agents the launcher removes them.
+// tmuxEnvironment finds variables in a server that keep claude from writing its transcript. They affect a claude
+// that a person starts in a window of the server; for agents the launcher removes them.
 func (d *examination) tmuxEnvironment(ctx context.Context) (all findings) {
 	for _, client := range d.servers() {
 		env, err := client.Environment(ctx)

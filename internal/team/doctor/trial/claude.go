@@ -20,12 +20,12 @@ const (
 	every = 50 * time.Millisecond
 )
 
-// Seen is what a claude that was tried has done.
+// Seen is what a trial claude has done.
 type Seen struct {
-	Entry      live.Entry   // in its registry, as it was last
-	Registered bool         // it entered itself there
+	Entry      live.Entry   // its last entry in the registry
+	Registered bool         // it entered itself into the registry
 	Heard      claude.Heard // from its hooks and its status line
-	Screen     string       // at the end of the time; "" when it was ready before
+	Screen     string       // at the end of the time; "" if it was ready before
 }
 
 // Claude starts a claude like that of an agent, in a folder below dir, watches what it does, and ends it.
@@ -43,7 +43,7 @@ func Claude(ctx context.Context, m *machine.Machine, dir, program string) (Seen,
 		return Seen{}, err
 	}
 	defer func() { _ = p.tmux.KillServer(context.WithoutCancel(ctx)) }()
-	if err := p.start(context.WithoutCancel(ctx), program); err != nil { // one that is half started could not be ended
+	if err := p.start(context.WithoutCancel(ctx), program); err != nil { // a half started claude could not be ended
 		return Seen{}, err
 	}
 	p.watch(ctx)
@@ -52,7 +52,7 @@ func Claude(ctx context.Context, m *machine.Machine, dir, program string) (Seen,
 	return p.seen, nil
 }
 
-// probing is a claude that is being tried.
+// probing is a trial claude.
 type probing struct {
 	claude.Probe
 	machine *machine.Machine
@@ -73,8 +73,8 @@ func (p *probing) start(ctx context.Context, program string) error {
 	return err
 }
 
-// watch waits until all that is expected was seen, the time is over, or claude has ended. For the rest a claude gets
-// as long as it took to be ready: the machine may be busy.
+// watch waits until everything expected was seen, the time is over, or claude has ended. After it is ready, a claude
+// gets as much time again: the machine may be busy.
 func (p *probing) watch(ctx context.Context) {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -105,8 +105,8 @@ func (p *probing) watch(ctx context.Context) {
 	}
 }
 
-// end ends the tmux server, which hangs claude up as it would an agent. What runs on after that is
-// ended as an agent is.
+// end ends the tmux server, which hangs claude up as it would an agent. It then ends what still runs, in the way in
+// which agents are ended.
 func (p *probing) end(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	started := []agent.Identity{p.first}

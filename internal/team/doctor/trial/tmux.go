@@ -13,8 +13,8 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-// Tmux starts a session like that of an agent, on a server of its own, and looks whether it has what
-// an agent's session must have. The caller ends the server.
+// Tmux starts a session like that of an agent, on its own server, and checks that it has what an agent's session
+// needs. The caller ends the server.
 func Tmux(ctx context.Context, m *machine.Machine, client *tmux.Client) error {
 	const name, variable, value = "nbs-alpha-live", "NBS_TRIAL", "a b"
 	id := agent.NewInvocation()
@@ -41,8 +41,7 @@ func Tmux(ctx context.Context, m *machine.Machine, client *tmux.Client) error {
 	return err
 }
 
-// startIn starts the only session of a server, and returns its pane; a zero one when its program has
-// ended already.
+// startIn starts the only session of a server, and returns its pane; the zero pane if its program has already ended.
 func startIn(ctx context.Context, client *tmux.Client, spec tmux.Spec) (pane tmux.Pane, err error) {
 	if err := client.NewSession(ctx, spec); err != nil {
 		return pane, err
@@ -54,8 +53,8 @@ func startIn(ctx context.Context, client *tmux.Client, spec tmux.Spec) (pane tmu
 	return pane, err
 }
 
-// variableOf reads a variable of a process that was just started: until its execve it has the
-// variables of its parent.
+// variableOf reads a variable of a process that was just started. Until its execve, the process has the variables of
+// its parent.
 func variableOf(ctx context.Context, m *machine.Machine, pid int, name, want string) (got string) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

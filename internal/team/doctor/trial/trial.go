@@ -1,7 +1,6 @@
-// Package trial starts what cannot be judged by looking at it: a claude and a tmux session like those
-// of an agent. It returns what they did, and judges nothing; that is for internal/team/doctor, which alone
-// uses it.
+// Package trial starts what cannot be judged by looking: a claude and a tmux session like those of an agent. It
+// returns what they did. internal/team/doctor, the only user of the package, judges that.
 //
-// What it starts has a folder and a tmux server of its own, and no account. What it started it
-// ends, also when the caller is interrupted.
+// Everything that it starts has its own folder and tmux server, and no account. It ends everything that it started,
+// also if the caller is interrupted.
 package trial
