@@ -66,9 +66,9 @@ func TestAdoptRefusesAnAgent(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "beta")
 	pid := m.Session("beta").RecordedPID
-	m.mustStayOut(5, fmt.Sprintf("process %d is agent beta already", pid), pidFlag(pid))
-	m.mustStayOut(5, "is agent beta already", pidFlag(m.Launcher("beta")))
-	m.mustStayOut(5, "is agent beta already", "--tmux", "nbs-beta-live")
+	m.mustStayOut(5, fmt.Sprintf("process %d is already agent beta", pid), pidFlag(pid))
+	m.mustStayOut(5, "is already agent beta", pidFlag(m.Launcher("beta")))
+	m.mustStayOut(5, "is already agent beta", "--tmux", "nbs-beta-live")
 	m.Refused(5, "beta", "adopt", "beta", pidFlag(pid))
 	other := m.OtherProject()
 	r := m.Refused(5, fmt.Sprintf("process %d is agent beta of the project", pid), "adopt", "alpha", pidFlag(pid), "--root", other)
@@ -139,7 +139,7 @@ func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {
 	s := m.Session("alpha")
 	m.Check(s.SessionID == id && s.Model == "" && s.PermissionMode == "plan", "%+v", s)
 	m.Refused(5, "alpha", "adopt", "alpha", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
-	m.Refused(5, "is agent alpha already", "adopt", "beta", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
+	m.Refused(5, "is already agent alpha", "adopt", "beta", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
 }
 
 // Whoever edits or copies a record does not come to end a stranger by it.
