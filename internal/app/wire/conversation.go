@@ -8,23 +8,23 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// Answer is what a conversation answered to one text.
+// Answer is the answer of a conversation to one text.
 type Answer struct {
 	Key               conversations.Key `json:"key"`
 	Seq               int               `json:"seq"`
-	Answer            *string           `json:"answer"`               // null where there is none
-	Continuity        string            `json:"continuity,omitempty"` // "new", "resumed", or "reset": another conversation came before
+	Answer            *string           `json:"answer"`               // null: no answer
+	Continuity        string            `json:"continuity,omitempty"` // "new", "resumed", or "reset" (after another conversation)
 	SessionID         *agent.SessionID  `json:"session_id"`           // null until Claude has confirmed it
 	PreviousSessionID *agent.SessionID  `json:"previous_session_id"`  // of a reset
 	Reason            string            `json:"reason,omitempty"`     // of a reset, or why there is no answer
 	Class             string            `json:"class,omitempty"`      // of a failure: "overloaded", "limit", "authentication", "lost", "timed_out" ...
-	Notice            string            `json:"notice,omitempty"`     // what the user has to know besides
+	Notice            string            `json:"notice,omitempty"`     // what else the user has to know
 	Usage             *TokenUse         `json:"usage"`
 	CostUSD           *float64          `json:"cost_usd"`
 	DurationMS        int64             `json:"duration_ms"`
 }
 
-// TokenUse is how many tokens a turn took.
+// TokenUse is the number of tokens of a turn.
 type TokenUse struct {
 	Input         int `json:"input"`
 	Output        int `json:"output"`
@@ -32,7 +32,7 @@ type TokenUse struct {
 	CacheCreation int `json:"cache_creation"`
 }
 
-// AnswerPart is a piece of an answer that is being given.
+// AnswerPart is a piece of an answer in progress.
 type AnswerPart struct {
 	Text string `json:"text"`
 }
@@ -79,11 +79,11 @@ type OpenTurn struct {
 	Key      conversations.Key `json:"key"`
 	Seq      int               `json:"seq"`
 	ID       string            `json:"id"`
-	State    string            `json:"state"` // "queued", "running", "held", or "dead": a person has to retry or to skip it
+	State    string            `json:"state"` // "queued", "running", "held", or "dead" (a person must retry or skip it)
 	Attempts int               `json:"attempts"`
 	Class    string            `json:"class,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
-	Until    *time.Time        `json:"until"` // when it is tried again
+	Until    *time.Time        `json:"until"` // when it will be tried again
 	Text     string            `json:"text"`
 	At       *time.Time        `json:"at"`
 }

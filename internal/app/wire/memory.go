@@ -8,13 +8,13 @@ import (
 	brief "nbs-worker/internal/team/briefing"
 )
 
-// Observation is one thing that was noticed of an agent's work.
+// Observation is one observation about an agent's work.
 type Observation struct {
 	ID        int64           `json:"id"`
 	Handle    agent.Handle    `json:"handle"`
-	SessionID agent.SessionID `json:"session_id"` // of the conversation in which it was noticed
-	Observer  agent.SessionID `json:"observer"`   // session id of the conversation that noticed it
-	Turn      int             `json:"turn"`       // of the conversation, from 1; 0: of none
+	SessionID agent.SessionID `json:"session_id"` // of the observed conversation
+	Observer  agent.SessionID `json:"observer"`   // session id of the observer's conversation
+	Turn      int             `json:"turn"`       // of the conversation, from 1; 0: no turn
 	Type      memory.Type     `json:"type"`       // decision, fix, discovery, change, open_end or question
 	Title     string          `json:"title"`
 	Narrative string          `json:"narrative"`
@@ -31,22 +31,22 @@ func NewObservation(o memory.Observation) Observation {
 	}
 }
 
-// MemoryStatus is how far the agents of a project are observed.
+// MemoryStatus is the progress of the observers of a project.
 type MemoryStatus struct {
-	On            []agent.Handle `json:"on"`           // whose memory is on
-	TokensToday   int            `json:"tokens_today"` // that the observers spent, of the present day in UTC
+	On            []agent.Handle `json:"on"`           // agents whose memory is on
+	TokensToday   int            `json:"tokens_today"` // spent by the observers on the present day in UTC
 	Conversations []Observed     `json:"conversations"`
 }
 
-// Observed is a conversation that is observed, or was.
+// Observed is a conversation that is or was observed.
 type Observed struct {
 	Handle       agent.Handle    `json:"handle"`
 	SessionID    agent.SessionID `json:"session_id"`
-	Observer     agent.SessionID `json:"observer"` // "" until it is known
-	State        string          `json:"state"`    // "captured", "not captured"; "synthesized" of notes by hand
+	Observer     agent.SessionID `json:"observer"` // "": not known yet
+	State        string          `json:"state"`    // "captured", "not captured", or "synthesized" (from notes by hand)
 	Observations int             `json:"observations"`
 	Newest       *time.Time      `json:"newest"`
-	Problem      string          `json:"problem,omitempty"` // why the observer did not get on
+	Problem      string          `json:"problem,omitempty"` // why the observer made no progress
 	ProblemAt    *time.Time      `json:"problem_at,omitempty"`
 }
 
@@ -60,37 +60,37 @@ func NewMemoryStatus(on []agent.Handle, spent int, all []memory.StatusOf) Memory
 	})}
 }
 
-// MemoryCheck is what was found of what is remembered.
+// MemoryCheck is the outcome of a check of the memory.
 type MemoryCheck struct {
 	Whole bool     `json:"whole"`
 	Found []string `json:"found"`
 }
 
-// Forgotten is what is no longer remembered.
+// Forgotten says what was removed from the memory.
 type Forgotten struct {
-	Handle        agent.Handle `json:"handle,omitempty"` // all that was kept of it
+	Handle        agent.Handle `json:"handle,omitempty"` // the agent, if everything about it was removed
 	Conversations int          `json:"conversations"`
 	Observations  int          `json:"observations"`
 }
 
-// Written is a file into which what is remembered was written.
+// Written is a file to which the memory was written.
 type Written struct {
 	Path         string `json:"path"`
 	Observations int    `json:"observations"` // 0: not counted
 }
 
-// Imported is what was taken over.
+// Imported is the outcome of an import.
 type Imported struct {
 	Observations int `json:"observations"`
-	Skipped      int `json:"skipped"` // that were there already
+	Skipped      int `json:"skipped"` // observations that already existed
 }
 
-// Worked is what one round of the observers has come to.
+// Worked is the outcome of one round of the observers.
 type Worked struct {
-	Turns        int      `json:"turns"` // how many were observed
+	Turns        int      `json:"turns"` // number of observed turns
 	Observations int      `json:"observations"`
 	Tokens       int      `json:"tokens"`
-	Waiting      []string `json:"waiting"` // what is not observed yet, and why
+	Waiting      []string `json:"waiting"` // what was not observed yet, and why
 }
 
 // Briefing is what the successor of a conversation would be told.

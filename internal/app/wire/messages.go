@@ -8,15 +8,15 @@ import (
 	"nbs-worker/internal/team/message"
 )
 
-// Receipt is what became of a message to an agent.
+// Receipt is the outcome of a message to an agent.
 type Receipt struct {
 	Handle  agent.Handle `json:"handle"`
 	Receipt message.Word `json:"receipt"`
 	Channel string       `json:"channel,omitempty"` // "typed" or "file"
 	UUID    string       `json:"uuid,omitempty"`    // of its record in the transcript
-	File    string       `json:"file,omitempty"`    // that holds the text
-	Outbox  string       `json:"outbox,omitempty"`  // id in the agent's outbox, where the text is kept
-	Reason  string       `json:"reason,omitempty"`  // why it is not accepted, or has no reply
+	File    string       `json:"file,omitempty"`    // with the text
+	Outbox  string       `json:"outbox,omitempty"`  // id of the text in the agent's outbox
+	Reason  string       `json:"reason,omitempty"`  // why it was not accepted, or has no reply
 	Reply   *string      `json:"reply,omitempty"`   // the agent's last words in that turn
 }
 
@@ -29,12 +29,12 @@ func NewReceipt(r message.Receipt, err error) Receipt {
 	return out
 }
 
-// Interruption is what became of a turn that was to be interrupted.
+// Interruption is the outcome of an interruption of a turn.
 type Interruption struct {
 	Handle  agent.Handle    `json:"handle"`
-	Outcome message.Outcome `json:"outcome"`          // "interrupted", "ended" by itself in that moment, or "idle"
-	Prompt  string          `json:"prompt,omitempty"` // of a turn in which nothing was answered yet, and which Claude has forgotten
-	Left    bool            `json:"left,omitempty"`   // the prompt was not deleted from the input box
+	Outcome message.Outcome `json:"outcome"`          // "interrupted", "ended" (by itself at that moment) or "idle"
+	Prompt  string          `json:"prompt,omitempty"` // of a turn without any answer yet, which Claude has dropped
+	Left    bool            `json:"left,omitempty"`   // the prompt is still in the input box
 }
 
 // NewInterruption converts the outcome of an interruption.
@@ -42,12 +42,12 @@ func NewInterruption(i message.Interruption) Interruption {
 	return Interruption{Handle: i.Handle, Outcome: i.Outcome, Prompt: i.Prompt, Left: i.Left}
 }
 
-// Compaction is what became of a conversation that was to be compacted.
+// Compaction is the outcome of a compaction of a conversation.
 type Compaction struct {
 	Handle agent.Handle `json:"handle"`
 	Before *Context     `json:"before"`
-	After  *Context     `json:"after"`            // null where Claude does not say: its next reply tells
-	Floor  bool         `json:"floor"`            // another compaction will free nothing
+	After  *Context     `json:"after"`            // null: unknown until Claude's next reply
+	Floor  bool         `json:"floor"`            // another compaction would free nothing
 	Reason string       `json:"reason,omitempty"` // why it did not help
 }
 
@@ -65,7 +65,7 @@ type Kept struct {
 	Handle  agent.Handle `json:"handle"`
 	ID      string       `json:"id"`
 	State   queue.State  `json:"state"`
-	Allowed bool         `json:"allowed"` // the user vouches for it; else it is never typed
+	Allowed bool         `json:"allowed"` // it has the user's seal; otherwise it is never typed
 	Text    string       `json:"text"`
 	Created *time.Time   `json:"created"`
 	Tries   int          `json:"tries"`

@@ -6,7 +6,7 @@ import (
 	"nbs-worker/internal/store/watching"
 )
 
-// Pause is whether things are done to the agents of a project by themselves.
+// Pause says whether automatic actions on the agents of a project are paused.
 type Pause struct {
 	Paused bool       `json:"paused"`
 	Since  *time.Time `json:"since"`

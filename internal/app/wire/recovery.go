@@ -6,11 +6,11 @@ import (
 	"nbs-worker/internal/team/triage"
 )
 
-// Assessment is how well an agent is.
+// Assessment says how well an agent is.
 type Assessment struct {
 	Handle   agent.Handle   `json:"handle"`
 	Verdict  triage.Verdict `json:"verdict"`
-	Level    triage.Level   `json:"level"` // of repair that it needs: 0 a look, 2 compact, 3 resume, 4 a new conversation
+	Level    triage.Level   `json:"level"` // of the repair that it needs: 0 a look, 2 compact, 3 resume, 4 a new conversation
 	Evidence []string       `json:"evidence"`
 	Command  string         `json:"command,omitempty"` // to run next
 }
@@ -24,23 +24,23 @@ func NewAssessment(a *triage.Assessment, commands []string) Assessment {
 	return out
 }
 
-// Recovered is what was found of an agent, what was done, and how it is then.
+// Recovered says what was found of an agent, what was done, and how it is afterwards.
 type Recovered struct {
 	Handle agent.Handle   `json:"handle"`
 	Before Assessment     `json:"before"`
 	First  *triage.Level  `json:"first_level,omitempty"` // of a dry run: what would be tried first
 	Steps  []RecoveryStep `json:"steps"`
-	After  *Assessment    `json:"after"`          // null: of a dry run
-	Left   string         `json:"left,omitempty"` // why nothing was done, or no more than these steps
+	After  *Assessment    `json:"after"`          // null: a dry run
+	Left   string         `json:"left,omitempty"` // why nothing was done, or why no further step was tried
 }
 
 // RecoveryStep is one repair that was tried.
 type RecoveryStep struct {
 	Level  triage.Level `json:"level"`
-	What   string       `json:"what"` // what is done at this level
+	What   string       `json:"what"` // what this level does
 	Why    string       `json:"why"`
 	Helped bool         `json:"helped"`
-	Result string       `json:"result"` // what was seen then, or why it failed
+	Result string       `json:"result"` // what was seen afterwards, or why it failed
 	TookMS int64        `json:"took_ms"`
 }
 

@@ -13,16 +13,16 @@ import (
 type Runbook struct {
 	Name       string             `json:"name"`
 	Source     string             `json:"source"`         // "built-in" or "project"
-	File       string             `json:"file,omitempty"` // of a project's own
+	File       string             `json:"file,omitempty"` // of the project's own page
 	Allowed    bool               `json:"allowed"`
-	Why        string             `json:"why,omitempty"` // it is not allowed, or cannot be read
+	Why        string             `json:"why,omitempty"` // why it is not allowed, or cannot be read
 	Title      string             `json:"title"`
 	Summary    string             `json:"summary"`
 	Parameters []RunbookParameter `json:"parameters"`
 	Steps      []RunbookStep      `json:"steps"`
 }
 
-// RunbookParameter is what is set for each run of a page.
+// RunbookParameter is a value that is set for each run of a page.
 type RunbookParameter struct {
 	Name     string `json:"name"`
 	About    string `json:"about"`
@@ -35,10 +35,10 @@ type RunbookStep struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"` // of its section
 	Line    int    `json:"line"`
-	Expect  []int  `json:"expect"`            // exit codes that are success
-	Check   bool   `json:"check"`             // it proves what was done
-	Confirm string `json:"confirm,omitempty"` // is asked before it
-	Ask     string `json:"ask,omitempty"`     // is asked after it
+	Expect  []int  `json:"expect"`            // exit codes that mean success
+	Check   bool   `json:"check"`             // it checks the result
+	Confirm string `json:"confirm,omitempty"` // the question before the step
+	Ask     string `json:"ask,omitempty"`     // the question after the step
 }
 
 // NewRunbook converts a page.
@@ -60,19 +60,19 @@ func NewRunbook(f runbook.Found) Runbook {
 	return out
 }
 
-// RunbookRun is a run of a page, or what it would be.
+// RunbookRun is a run of a page, or the plan of one.
 type RunbookRun struct {
 	Runbook string           `json:"runbook"`
 	Source  string           `json:"source"` // "built-in" or "project"
-	Result  string           `json:"result"` // "done", "failed", "stopped" for a decision, "interrupted" or "planned"
-	Steps   []RunbookStepRun `json:"steps"`  // that were begun
+	Result  string           `json:"result"` // "done", "failed", "stopped" (for a decision), "interrupted" or "planned"
+	Steps   []RunbookStepRun `json:"steps"`  // only those that were begun
 }
 
-// RunbookStepRun is what was done of a step.
+// RunbookStepRun is the outcome of a step.
 type RunbookStepRun struct {
 	Name     string           `json:"name"`
 	Title    string           `json:"title"`
-	State    string           `json:"state"` // "done", "failed", "at work" when it was interrupted, "asks" when it is not confirmed, or "planned"
+	State    string           `json:"state"` // "done", "failed", "at work" (it was interrupted), "asks" (it is not confirmed) or "planned"
 	Commands []RunbookCommand `json:"commands"`
 }
 

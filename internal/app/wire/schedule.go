@@ -7,7 +7,7 @@ import (
 	"nbs-worker/internal/chat/schedule"
 )
 
-// Schedule is what is run at certain times, and how far it came.
+// Schedule is an entry of the schedules, and its progress.
 type Schedule struct {
 	Name      string           `json:"name"`
 	Key       string           `json:"key"`  // of its conversation
@@ -15,17 +15,17 @@ type Schedule struct {
 	Allowed   bool             `json:"allowed"`
 	Missed    schedule.Missed  `json:"missed"`               // skip or once
 	Overlap   schedule.Overlap `json:"overlap"`              // skip or queue
-	SendTo    agent.Handle     `json:"send_to,omitempty"`    // it is a message to an agent
+	SendTo    agent.Handle     `json:"send_to,omitempty"`    // the agent to which it sends a message
 	Model     agent.Model      `json:"model,omitempty"`      // of a turn
-	DeliverTo string           `json:"deliver_to,omitempty"` // the chat to which the answer goes
+	DeliverTo string           `json:"deliver_to,omitempty"` // the chat that gets the answer
 	Next      *time.Time       `json:"next"`
 	LastFor   *time.Time       `json:"last_scheduled_for"` // null: it has not run yet
 	LastBegan *time.Time       `json:"last_started_at"`
 	Running   bool             `json:"running"`
-	Waiting   *time.Time       `json:"waiting_for"` // the time whose run waits for the end of the last one
+	Waiting   *time.Time       `json:"waiting_for"` // the time of a run that waits for the end of the last one
 }
 
-// NewSchedule converts an entry and how far it got.
+// NewSchedule converts an entry and its progress.
 func NewSchedule(e *schedule.Entry, last schedule.Last, next time.Time, allowed bool) Schedule {
 	out := Schedule{
 		Name: e.Name, Key: e.Key(), When: e.Times.String(), Allowed: allowed, Missed: e.Missed, Overlap: e.Overlap, Model: e.Model, DeliverTo: e.DeliverTo,
@@ -37,11 +37,11 @@ func NewSchedule(e *schedule.Entry, last schedule.Last, next time.Time, allowed 
 	return out
 }
 
-// ScheduledRun is a run that is to come.
+// ScheduledRun is a future run.
 type ScheduledRun struct {
 	Name string     `json:"name"`
 	At   *time.Time `json:"at"`
-	ID   string     `json:"id"` // by which it is run once
+	ID   string     `json:"id"` // its id, so that it runs only once
 }
 
 // NewScheduledRun converts a future run.

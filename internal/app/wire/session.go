@@ -9,34 +9,34 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Session is all that is known of an agent.
+// Session is everything that is known of an agent.
 type Session struct {
 	Agent
 
 	Retry            *Retry            `json:"retry,omitempty"`
-	Adopted          bool              `json:"adopted"`      // it was started by hand, and has no launcher
-	RecordedPID      *int              `json:"recorded_pid"` // of the last start, alive or not
-	TmuxAlive        *bool             `json:"tmux_alive"`   // null: tmux could not be asked
+	Adopted          bool              `json:"adopted"`      // a person started it by hand; it has no launcher
+	RecordedPID      *int              `json:"recorded_pid"` // of the last start, running or not
+	TmuxAlive        *bool             `json:"tmux_alive"`   // null: tmux did not answer
 	UptimeS          *int64            `json:"uptime_s"`
 	Created          *time.Time        `json:"created"`
 	ClaudeArgs       []string          `json:"claude_args"`
-	Env              map[string]string `json:"env"` // of the record; what the caller's has besides is not kept
+	Env              map[string]string `json:"env"` // of the record, without the caller's own variables
 	MayManage        bool              `json:"may_manage"`
-	Memory           bool              `json:"memory"` // it is observed: nbs-worker memory
-	Depth            int               `json:"depth"`  // how many agents stand between it and a person
+	Memory           bool              `json:"memory"` // its memory is on: nbs-worker memory
+	Depth            int               `json:"depth"`  // the number of agents between it and a person
 	ClaudeVersion    string            `json:"claude_version,omitempty"`
 	InitialPrompt    string            `json:"initial_prompt"`
 	ConfigDir        string            `json:"config_dir"`
 	Transcript       *Transcript       `json:"transcript"`
-	Kept             archive.Freshness `json:"kept"` // whether the archive has the transcript too
+	Kept             archive.Freshness `json:"kept"` // the state of the archive's copy of the transcript
 	Usage            *Usage            `json:"usage"`
 	PreviousSessions []PreviousSession `json:"previous_sessions"`
 	LastExit         *Exit             `json:"last_exit"`
 	LastError        *LastError        `json:"last_error"`        // of the last turn
-	Unsaved          string            `json:"unsaved,omitempty"` // why its turns are being lost: Claude cannot write its transcript
+	Unsaved          string            `json:"unsaved,omitempty"` // why its turns are being lost, for example: Claude cannot write its transcript
 	Advice           []string          `json:"advice"`            // the commands to run next, in order
 	Drift            []Drift           `json:"drift"`
-	OtherClaudes     []OtherClaude     `json:"other_claudes"` // that have the conversation open
+	OtherClaudes     []OtherClaude     `json:"other_claudes"` // with the conversation open
 }
 
 // Transcript is Claude's own file of a conversation.
@@ -55,14 +55,14 @@ type PreviousSession struct {
 
 // Exit is how a start ended.
 type Exit struct {
-	At         *time.Time       `json:"at"` // when it ended; where nobody saw that, when it was found ended: code and uptime_s are null then
+	At         *time.Time       `json:"at"` // when it ended; if no launcher saw the end, when it was found: code and uptime_s are then null
 	Invocation agent.Invocation `json:"invocation"`
-	Code       *int             `json:"code"` // null: a signal ended it, or nobody saw it
+	Code       *int             `json:"code"` // null: a signal ended it, or no launcher saw the end
 	Signal     string           `json:"signal,omitempty"`
-	HungUp     bool             `json:"hung_up,omitempty"` // its terminal went away
+	HungUp     bool             `json:"hung_up,omitempty"` // its terminal was closed
 	UptimeS    *int64           `json:"uptime_s"`
-	Error      string           `json:"error,omitempty"` // why claude was not started at all
-	Cause      string           `json:"cause,omitempty"` // as a look found it
+	Error      string           `json:"error,omitempty"` // why claude was not started
+	Cause      string           `json:"cause,omitempty"` // found by a later look
 	Reason     string           `json:"reason,omitempty"`
 	LastScreen string           `json:"last_screen,omitempty"`
 	OOMKills   uint64           `json:"oom_kills,omitempty"`
@@ -75,7 +75,7 @@ type LastError struct {
 	Text  string     `json:"text,omitempty"`
 }
 
-// OtherClaude is a live claude that is in an agent's conversation and is not the agent's.
+// OtherClaude is a running claude that has an agent's conversation open and is not the agent's.
 type OtherClaude struct {
 	PID int    `json:"pid"`
 	Cwd string `json:"cwd"`

@@ -5,14 +5,14 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-// Set is what was changed in the record of an agent.
+// Set says what was changed in the record of an agent.
 type Set struct {
 	Handle  agent.Handle `json:"handle"`
-	Running bool         `json:"running"` // with what was recorded before
+	Running bool         `json:"running"` // it runs, with the earlier values
 	Changed []Change     `json:"changed"`
 }
 
-// Change is a field that has another value now.
+// Change is a field with a new value.
 type Change struct {
 	Field string `json:"field"` // model, permission-mode, prompt or restart
 	From  string `json:"from"`
@@ -20,7 +20,7 @@ type Change struct {
 	Takes string `json:"takes_effect"` // now, or next start
 }
 
-// When a change counts.
+// When a change takes effect.
 const (
 	Now       = "now"
 	NextStart = "next start"
@@ -37,11 +37,11 @@ func NewSet(c supervisor.Changed) Set {
 	})}
 }
 
-// Reset is what an agent's restart policy has forgotten.
+// Reset says what an agent's restart policy has forgotten.
 type Reset struct {
 	Handle   agent.Handle `json:"handle"`
 	Failures int          `json:"failures"`
-	Held     *Hold        `json:"held"` // null: it was not
+	Held     *Hold        `json:"held"` // null: it was not held
 }
 
 // NewReset converts what was cleared for an agent.

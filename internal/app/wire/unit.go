@@ -5,7 +5,7 @@ import (
 	"nbs-worker/internal/platform/export"
 )
 
-// Unit is a unit of systemd's.
+// Unit is a systemd unit.
 type Unit struct {
 	Name string `json:"name"`
 	Path string `json:"path,omitempty"` // where it was written

@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/team/wait"
 )
 
-// Started is what a start led to.
+// Started is the outcome of a start.
 type Started struct {
 	Handle         agent.Handle         `json:"handle"`
 	SessionID      agent.SessionID      `json:"session_id"`
@@ -30,27 +30,27 @@ type Started struct {
 	Cwd            string               `json:"cwd"`
 	TmuxSession    string               `json:"tmux_session"`
 	Previous       agent.SessionID      `json:"previous_session_id,omitempty"` // replaced by --fresh
-	WorksIn        string               `json:"works_in,omitempty"`            // where its session goes on, if not in cwd: it has entered that folder before
+	WorksIn        string               `json:"works_in,omitempty"`            // the folder of its session, if not cwd: it has entered that folder before
 	Unsaved        string               `json:"unsaved,omitempty"`             // why its turns are being lost
-	MovedFrom      string               `json:"moved_from,omitempty"`          // the folder that was recorded
-	Restored       *Restored            `json:"restored,omitempty"`            // its transcript was gone or shortened, and was put back
-	Lost           *Loss                `json:"lost,omitempty"`                // what was cut off its transcript, and is in no copy
-	Unsaid         string               `json:"undelivered_prompt,omitempty"`  // the recorded first prompt, which was never delivered: another one was sent instead
-	Briefed        []string             `json:"briefed_from,omitempty"`        // what it was told beside the prompt is from: memory, transcript
+	MovedFrom      string               `json:"moved_from,omitempty"`          // the folder that was recorded before
+	Restored       *Restored            `json:"restored,omitempty"`            // its transcript, if it was gone or shortened and was put back
+	Lost           *Loss                `json:"lost,omitempty"`                // what was cut off its transcript; no copy has it
+	Unsaid         string               `json:"undelivered_prompt,omitempty"`  // the recorded first prompt, which was never delivered because another one was sent
+	Briefed        []string             `json:"briefed_from,omitempty"`        // sources of its briefing: memory, transcript
 }
 
 // Restored is a transcript that was put back.
 type Restored struct {
 	From    string     `json:"from"`
 	To      string     `json:"to"`
-	Written *time.Time `json:"written"` // when anything was last written to it
-	What    string     `json:"what"`    // what had become of the transcript, such as "was gone"
+	Written *time.Time `json:"written"` // when it was last written
+	What    string     `json:"what"`    // what had happened to the transcript: "was gone", for example
 }
 
 // Loss is what was cut off a transcript.
 type Loss struct {
 	Path  string `json:"path"`
-	Bytes int64  `json:"bytes"` // at least; 0: not known
+	Bytes int64  `json:"bytes"` // at least; 0: unknown
 }
 
 // NewStarted converts a successful start.
@@ -71,7 +71,7 @@ func NewStarted(s supervisor.Started) Started {
 	return out
 }
 
-// Plan is what a start would do.
+// Plan says what a start would do.
 type Plan struct {
 	Handle         agent.Handle         `json:"handle"`
 	SessionID      agent.SessionID      `json:"session_id"`
@@ -85,7 +85,7 @@ type Plan struct {
 	MayManage      bool                 `json:"may_manage"`
 	TmuxSession    string               `json:"tmux_session"`
 	MovedFrom      string               `json:"moved_from,omitempty"`
-	Restores       string               `json:"restores_transcript,omitempty"` // path of what would be put back
+	Restores       string               `json:"restores_transcript,omitempty"` // path of the copy that would be put back
 	Lost           *Loss                `json:"lost,omitempty"`
 }
 
@@ -109,15 +109,15 @@ func NewPlan(p launch.Plan) Plan {
 	return out
 }
 
-// Ended is what a stop or a dismissal led to.
+// Ended is the outcome of a stop or a dismissal.
 type Ended struct {
 	Handle    agent.Handle    `json:"handle"`
 	SessionID agent.SessionID `json:"session_id"`
 	Result    string          `json:"result"`            // "stopped" or "dismissed"
 	Was       string          `json:"was"`               // the state before
-	Unsaved   string          `json:"unsaved,omitempty"` // why what was said last may not be in the transcript
+	Unsaved   string          `json:"unsaved,omitempty"` // why the last messages may be missing in the transcript
 	Kept      []string        `json:"kept_transcripts,omitempty"`
-	Dropped   int             `json:"dropped_messages,omitempty"` // of its outbox; the journal has them
+	Dropped   int             `json:"dropped_messages,omitempty"` // from its outbox; the journal has them
 }
 
 // NewEnded converts a stop or a dismissal.
@@ -159,10 +159,10 @@ type Unrecorded struct {
 	State     string          `json:"state"`
 	Cwd       string          `json:"cwd"`
 	Tmux      string          `json:"tmux,omitempty"`
-	Agent     agent.Handle    `json:"agent,omitempty"`   // that it is already
-	Project   string          `json:"project,omitempty"` // of that agent, when it is another one
+	Agent     agent.Handle    `json:"agent,omitempty"`   // the agent that it already is
+	Project   string          `json:"project,omitempty"` // of that agent, if it is another project
 	OpenIn    []int           `json:"also_open_in"`      // pids
-	Command   string          `json:"command,omitempty"` // that adopts it
+	Command   string          `json:"command,omitempty"` // to adopt it
 	Obstacle  string          `json:"obstacle,omitempty"`
 }
 
@@ -187,8 +187,8 @@ type Waited struct {
 	State    string       `json:"state"`
 	Cause    string       `json:"cause,omitempty"`
 	Question *Question    `json:"question,omitempty"` // of one that waits
-	Met      bool         `json:"met"`                // it is as it was waited for
-	Context  *Context     `json:"context"`            // with context-below
+	Met      bool         `json:"met"`                // the condition holds
+	Context  *Context     `json:"context"`            // only for context-below
 }
 
 // NewWaited converts the outcome of a wait for an agent.
@@ -215,15 +215,15 @@ func NewEvent(e journal.Event) Event {
 	return Event{At: timeOf(e.At), Event: e.Event, Handle: e.Handle, SessionID: e.SessionID, Invocation: e.Invocation, PID: pid(e.PID), Detail: e.Detail}
 }
 
-// Verification is what a look at the journal's chain found.
+// Verification is the outcome of a check of the journal's chain.
 type Verification struct {
 	Whole   bool   `json:"whole"`
 	Lines   int    `json:"lines"`
 	Chained int    `json:"chained"`
-	Torn    []int  `json:"torn"` // numbers of lines that are no events
-	Head    bool   `json:"head"` // it is known where the chain ends
+	Torn    []int  `json:"torn"` // numbers of the lines that are not events
+	Head    bool   `json:"head"` // the end of the chain is known
 	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"` // at which it is broken
+	Line    int    `json:"line,omitempty"` // where it is broken
 	What    string `json:"what,omitempty"`
 }
 
@@ -236,21 +236,21 @@ func NewVerification(v journal.Verification) Verification {
 	return out
 }
 
-// Said is a message of a conversation, or the beginning of what was said in another one.
+// Said is a message of a conversation, or the heading of a conversation.
 type Said struct {
 	SessionID agent.SessionID `json:"session_id"`
 	At        *time.Time      `json:"at"`
 	Who       string          `json:"who"` // you, agent, tool, claude, compacted, session
 	Text      string          `json:"text"`
 	Tool      string          `json:"tool,omitempty"`
-	Failure   string          `json:"failure,omitempty"` // class of the API's error that the text tells
+	Failure   string          `json:"failure,omitempty"` // class of the API's error in the text
 	Model     string          `json:"model,omitempty"`
-	Aside     bool            `json:"aside,omitempty"` // said neither by a person nor by the agent
+	Aside     bool            `json:"aside,omitempty"` // neither a person nor the agent said it
 	Subagent  bool            `json:"subagent,omitempty"`
-	Bytes     int64           `json:"bytes,omitempty"` // of a record too long to be read
+	Bytes     int64           `json:"bytes,omitempty"` // of a record that is too long to read
 	Until     *time.Time      `json:"until,omitempty"` // of a session: when the agent left it
 	Reason    string          `json:"reason,omitempty"`
-	Gone      bool            `json:"gone,omitempty"` // there is no transcript
+	Gone      bool            `json:"gone,omitempty"` // the transcript does not exist
 }
 
 // NewSaid converts a message.
@@ -276,12 +276,12 @@ type Screen struct {
 	Reading    Reading      `json:"reading"`
 }
 
-// Reading is what a screen says of the agent.
+// Reading is what a screen shows of the agent.
 type Reading struct {
 	State    string    `json:"state"`
 	Dialog   string    `json:"dialog,omitempty"`
-	Asks     string    `json:"asks,omitempty"`     // what the dialog asks, in words
-	Question *Question `json:"question,omitempty"` // the same, as it is drawn
+	Asks     string    `json:"asks,omitempty"`     // the dialog's question in our words
+	Question *Question `json:"question,omitempty"` // the dialog's question as drawn
 	Retry    *Retry    `json:"retry,omitempty"`
 	Trouble  string    `json:"trouble,omitempty"`
 }
@@ -298,7 +298,7 @@ func NewScreen(handle agent.Handle, shot inspect.Shot) Screen {
 	}
 }
 
-// Checkup is what doctor found, and did.
+// Checkup is what doctor found and did.
 type Checkup struct {
 	Level        string    `json:"level"` // of the worst finding
 	Checks       []Finding `json:"checks"`

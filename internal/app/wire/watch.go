@@ -20,16 +20,16 @@ func NewWatchAction(d watch.Action) WatchAction {
 	return WatchAction{At: timeOf(d.At), What: d.Word, Handle: d.Handle, Detail: d.Detail}
 }
 
-// Notice is what a watch tells the program that its policy names, on its standard input.
+// Notice is what a watch writes to the standard input of the program that its policy names.
 type Notice struct {
-	Version     int             `json:"version"` // of this shape; what is added to it changes none
+	Version     int             `json:"version"` // of this format; new fields do not change it
 	Event       watch.Kind      `json:"event"`   // waiting, held, crashed, repaired, context
 	At          *time.Time      `json:"at"`
 	Project     string          `json:"project"`
 	Handle      agent.Handle    `json:"handle,omitempty"`     // absent: it concerns no agent alone
 	SessionID   agent.SessionID `json:"session_id,omitempty"` // of the agent
 	Detail      string          `json:"detail"`
-	LeftPercent *int            `json:"context_left_percent,omitempty"` // of context
+	LeftPercent *int            `json:"context_left_percent,omitempty"` // only for the event context
 }
 
 // NewNotice converts a notice of a watch over a project.

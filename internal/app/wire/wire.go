@@ -21,33 +21,33 @@ type Agent struct {
 	Handle         agent.Handle         `json:"handle"`
 	State          string               `json:"state"`
 	Cause          string               `json:"cause,omitempty"`
-	Question       *Question            `json:"question,omitempty"` // of one that waits, as its screen shows it
+	Question       *Question            `json:"question,omitempty"` // of a waiting agent, as its screen shows it
 	StateSource    string               `json:"state_source"`       // registry, hooks, screen, process or record
-	StateAgeMS     *int64               `json:"state_age_ms"`       // how long ago the source said so
-	Background     int                  `json:"background_tasks"`   // shells and subagents that went on after its last turn
+	StateAgeMS     *int64               `json:"state_age_ms"`       // the age of what the source says
+	Background     int                  `json:"background_tasks"`   // shells and subagents that its last turn has left running
 	Running        bool                 `json:"running"`
 	Desired        agent.Desired        `json:"desired"`
-	Model          agent.Model          `json:"model"`         // that is recorded, for the next start
-	RunningModel   *agent.Model         `json:"running_model"` // as Claude names it; null: it does not run, or that is not known
+	Model          agent.Model          `json:"model"`         // the recorded one, for the next start
+	RunningModel   *agent.Model         `json:"running_model"` // in Claude's words; null: it does not run, or the model is unknown
 	PermissionMode agent.PermissionMode `json:"permission_mode,omitempty"`
 	Restart        Restart              `json:"restart"`
-	PID            *int                 `json:"pid"` // of the agent's own live process
+	PID            *int                 `json:"pid"` // of the agent's own running process
 	SessionID      agent.SessionID      `json:"session_id"`
 	TmuxSession    string               `json:"tmux_session"`
 	Cwd            string               `json:"cwd"`
-	WorksIn        string               `json:"works_in,omitempty"` // where its session is now, if not in cwd: it has entered a worktree, or a person gave /cd
+	WorksIn        string               `json:"works_in,omitempty"` // the folder of its session, if not cwd: it has entered a worktree, or a person has used /cd
 	Started        *time.Time           `json:"started"`
 	Context        *Context             `json:"context"`
 	Cost           *Cost                `json:"cost"`
-	Allowed        *bool                `json:"allowed"`               // the user vouches for the record; null: not known
-	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents of the same conversation
-	Usage          *Usage               `json:"usage,omitempty"`       // when it was asked for, of one that runs
+	Allowed        *bool                `json:"allowed"`               // the record has the user's seal; null: unknown
+	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents with the same conversation
+	Usage          *Usage               `json:"usage,omitempty"`       // of a running agent, if asked for
 }
 
-// Question is what a dialog of claude's asks.
+// Question is the question of a claude dialog.
 type Question struct {
 	Dialog  string   `json:"dialog"`         // permission, question, trust ...
-	Text    string   `json:"text,omitempty"` // tool, command or path, and the question, a line each
+	Text    string   `json:"text,omitempty"` // tool, command or path, and the question, each on a line
 	Choices []string `json:"choices"`
 }
 
@@ -62,23 +62,23 @@ func newQuestion(dialog string, asked *agent.Asked) *Question {
 	return out
 }
 
-// Restart is when an agent is started again by itself, and what is remembered of that.
+// Restart says when an agent is started again automatically, and what its restart policy remembers.
 type Restart struct {
 	Policy   agent.RestartWord `json:"policy"`          // no, on-failure, on-abnormal or always
-	Failures int               `json:"failures"`        // that count, in the last ten minutes before the latest end
-	Next     *time.Time        `json:"next"`            // when its launcher starts it again; null: it does not wait for that
-	After    agent.EndClass    `json:"after,omitempty"` // what is waited out then: crash, quota or clean
-	Held     *Hold             `json:"held"`            // null: it is not
+	Failures int               `json:"failures"`        // in the ten minutes before the latest end
+	Next     *time.Time        `json:"next"`            // when its launcher will start it again; null: it does not wait for a start
+	After    agent.EndClass    `json:"after,omitempty"` // why its launcher waits: crash, quota or clean
+	Held     *Hold             `json:"held"`            // null: its restarts are not held
 }
 
-// Hold is why an agent is not started again before a person has looked.
+// Hold is the reason why an agent is not started again until a person has looked.
 type Hold struct {
 	Class  agent.EndClass `json:"class"` // crash, auth, config or conflict
 	Reason string         `json:"reason"`
 	Since  *time.Time     `json:"since"`
 }
 
-// Context is how full a conversation is.
+// Context says how full a conversation is.
 type Context struct {
 	UsedPercent int        `json:"used_percent"`
 	LeftPercent int        `json:"left_percent"`
@@ -108,7 +108,7 @@ func rounded(usd float64) float64 {
 	return math.Round(usd*digits) / digits
 }
 
-// Retry is how far claude is with a request that the API refuses.
+// Retry is the progress of claude's attempts at a request that the API refuses.
 type Retry struct {
 	Attempt int `json:"attempt"`
 	Of      int `json:"of"`
@@ -216,7 +216,7 @@ func dictionary(entries map[string]string) map[string]string {
 	return entries
 }
 
-// Error is why something failed.
+// Error says why something failed.
 type Error struct {
 	Kind     string   `json:"kind"`
 	Message  string   `json:"message"`
@@ -224,12 +224,12 @@ type Error struct {
 	ExitCode int      `json:"exit_code"`
 }
 
-// Note is a line on stderr that is no failure: what else there is to know.
+// Note is a line on stderr that does not report a failure.
 type Note struct {
 	Note string `json:"note"`
 }
 
-// Failure is what stands on stderr for a command that failed, and in an array for an agent.
+// Failure is the output on stderr for a failed command. In an array it is the element of a failed agent.
 type Failure struct {
 	Handle agent.Handle `json:"handle,omitempty"`
 	Error  Error        `json:"error"`
@@ -246,13 +246,13 @@ func NewFailure(handle agent.Handle, kind fail.Kind, message string, hints []str
 	return Failure{Handle: handle, Error: Error{Kind: kinds[kind], Message: message, Hints: list(hints), ExitCode: int(kind)}}
 }
 
-// Version is what the program is.
+// Version is the version of the program.
 type Version struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 }
 
-// Usage is what the processes of an agent use.
+// Usage is what the processes of an agent use of the machine.
 type Usage struct {
 	RSS        uint64  `json:"rss_bytes"`
 	CPUSeconds float64 `json:"cpu_seconds"`
@@ -261,7 +261,7 @@ type Usage struct {
 	Processes  int     `json:"processes"`
 }
 
-// Drift is a difference between a record and the process that runs.
+// Drift is a difference between a record and the running process.
 type Drift struct {
 	Field    string `json:"field"`
 	Recorded string `json:"recorded"`

@@ -2,7 +2,7 @@
 //
 //	go run ./internal/app/wire/schemagen internal/app/wire/schema.json
 //
-// It is a program of its own so that the reflector is no part of nbs-worker.
+// It is a separate program so that nbs-worker does not contain the reflector.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"nbs-worker/internal/team/wait"
 )
 
-// printed is what a verb prints with --json.
+// printed describes what a verb prints with --json.
 type printed struct {
 	verb    string
 	one     []any // any of these
@@ -156,8 +156,8 @@ func (s *schema) of(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}
 }
 
-// complete adds to the fields of a type what Go's types do not express: which may be null, and which
-// words a state can be.
+// complete adds to the fields of a type what Go's types do not express: which fields may be null, and which words a
+// state can be.
 func (s *schema) complete(t reflect.Type, seen map[reflect.Type]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -185,7 +185,7 @@ func (s *schema) complete(t reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
-// words are the states of agents, in the fields that stand beside a cause.
+// words are the states of agents, for the fields beside a cause.
 func words() []any {
 	var all []any
 	for _, word := range append(agent.StateWords(), string(wait.Dismissed)) {
