@@ -104,9 +104,10 @@ fuzz: ## fuzz each reader of what others wrote, for FUZZTIME (30s) each
 		done; \
 	done
 
-lint: $(LINT) ## check format, vet, linters, architecture rules, go.mod
+lint: $(LINT) ## check format, vet (for macOS too), linters, architecture rules, go.mod
 	@files=$$(gofmt -l cmd internal runbooks) && { test -z "$$files" || { echo "not formatted: $$files" >&2; exit 1; }; }
 	go vet ./...
+	@for arch in amd64 arm64; do GOOS=darwin GOARCH=$$arch CGO_ENABLED=0 go vet $$(go list ./... | grep -v -e /internal/e2e/ -e /internal/sim/ -e /cmd/nbs-sim) || exit 1; done
 	go mod tidy -diff
 	$(LINT) run
 

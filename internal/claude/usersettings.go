@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -89,17 +90,17 @@ func isOwn(file string) bool {
 // othersWrite reports whether another user can change a file, or the entries of a folder. A group whose id is the
 // user's own counts as the user: where users have such groups, their files are often group-writable.
 func othersWrite(path string) bool {
-	var stat unix.Stat_t
-	if unix.Stat(path, &stat) != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return true
 	}
-	self := os.Geteuid()
-	writable := uint32(unix.S_IWOTH)
+	stat, self := info.Sys().(*syscall.Stat_t), os.Geteuid()
+	writable := os.FileMode(unix.S_IWOTH)
 	if int(stat.Gid) != self {
 		writable |= unix.S_IWGRP
 	}
-	sticky := stat.Mode&unix.S_IFMT == unix.S_IFDIR && stat.Mode&unix.S_ISVTX != 0 // no other user can replace a file in it
-	return int(stat.Uid) != self && stat.Uid != 0 || stat.Mode&writable != 0 && !sticky
+	sticky := info.IsDir() && info.Mode()&os.ModeSticky != 0 // no other user can replace a file in it
+	return int(stat.Uid) != self && stat.Uid != 0 || info.Mode()&writable != 0 && !sticky
 }
 
 // statusLineOf reads a settings file. A file that cannot be read configures nothing.

@@ -54,7 +54,6 @@ func Process(fields map[string]any) map[string]any { return fields["process"].(m
 // Forge makes a record name another process as the agent's, by pid and start.
 func Forge(fields map[string]any, pid int, ticks uint64) {
 	fields["pid"], Process(fields)["pid"], Process(fields)["start_ticks"] = pid, pid, ticks
-	delete(Process(fields), "pidfd_inode")
 }
 
 // TmuxPlace is the tmux server that a record names.

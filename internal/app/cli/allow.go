@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/portable"
 	"nbs-worker/internal/team/recovery/runbook"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -154,7 +154,7 @@ func (f *factory) allowOne(ctx context.Context, s *supervisor.Supervisor, handle
 // confirmed asks a person at a terminal. Input typed before the question is discarded.
 func (f *factory) confirmed(question string) bool {
 	if in, ok := f.streams.In.(*os.File); ok {
-		_ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // the callers have checked that it is a terminal
+		portable.DropInput(in) // the callers have checked that it is a terminal
 	}
 	fmt.Fprint(f.streams.Err, human.Legible(question))
 	answer, _ := bufio.NewReader(f.streams.In).ReadString('\n') // the end of the input means no

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"io"
-	"math"
 	"os"
 	"strings"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"nbs-worker/internal/platform/portable"
 )
 
 // Streams are the program's terminal, as a value.
@@ -25,7 +25,7 @@ type Streams struct {
 // System returns the streams of this process. No child process inherits other descriptors. Otherwise the tmux server
 // would hold a script's flock(1) lock for as long as it lives.
 func System() Streams {
-	_ = unix.CloseRange(firstInherited, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // kernels before 5.11 lack this
+	portable.KeepFromChildren(firstInherited)
 	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
 	if s.OutTTY {

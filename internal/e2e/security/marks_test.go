@@ -43,7 +43,6 @@ func TestForgedMarkOfAStartThatHasNotArrived(t *testing.T) {
 		fields["desired"], fields["pid"] = "running", 0
 		p := e2e.Process(fields)
 		p["invocation"], p["pid"], p["start_ticks"], p["launcher"] = start, 0, 0, map[string]any{"pid": 0, "start_ticks": 0}
-		delete(p, "pidfd_inode")
 	})
 	forged := m.forgedPane(start)
 	for _, args := range [][]string{{"stop", "alpha"}, {"resume", "alpha"}, {"dismiss", "alpha"}} {

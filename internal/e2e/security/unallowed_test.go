@@ -87,7 +87,7 @@ func TestSecurityRecordOfACloneAdoptsNobody(t *testing.T) {
 	process := m.Record("alpha")["process"].(map[string]any)
 	process["pid"], process["start_ticks"] = victim, m.StartTicks(victim)
 	process["adopted"] = map[string]any{"at": "2026-02-20T11:44:07Z", "registered_ms": 1}
-	for _, name := range []string{"launcher", "tmux", "pidfd_inode"} {
+	for _, name := range []string{"launcher", "tmux"} {
 		delete(process, name)
 	}
 	root := m.planted(map[string]any{"config_dir": config, "process": process, "pid": victim})
@@ -105,7 +105,6 @@ func TestSecurityRecordWithAnothersMarkEndsNobody(t *testing.T) {
 	process := m.Record("alpha")["process"].(map[string]any)
 	gone := map[string]any{"pid": 1 << 22, "start_ticks": 1}
 	process["pid"], process["start_ticks"], process["launcher"] = gone["pid"], gone["start_ticks"], gone
-	delete(process, "pidfd_inode")
 	delete(process, "tmux")
 	tool := exec.Command("sleep", "600") // as what alpha's tools have left running
 	for name, value := range m.Environ(alpha.RecordedPID) {

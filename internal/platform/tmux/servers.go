@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"golang.org/x/sys/unix"
+	"nbs-worker/internal/platform/portable"
 )
 
 // Servers is what one command knows about its tmux servers. A verb makes several calls through several clients; they
@@ -60,8 +60,7 @@ func (c *Client) OpenFiles(ctx context.Context) uint64 {
 func (s *Servers) learnFrom(pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var limit unix.Rlimit
-	if s.openFiles == 0 && unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit) == nil {
+	if limit, err := portable.FilesLimit(pid); err == nil && s.openFiles == 0 {
 		s.openFiles = limit.Cur
 	}
 }
@@ -76,10 +75,11 @@ const enough = 1 << 16
 // with the pid before in this namespace, keeps its own limit.
 func (c *Client) giveFiles(before int) {
 	pid, err := c.ServerPID()
-	var limit unix.Rlimit
-	if err != nil || pid == before || unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit) != nil {
-		return // with fewer it works too
+	if err != nil || pid == before {
+		return
 	}
-	limit.Cur = max(limit.Cur, min(limit.Max, enough))
-	_ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil)
+	if limit, err := portable.FilesLimit(pid); err == nil { // with fewer it works too
+		limit.Cur = max(limit.Cur, min(limit.Max, enough))
+		_ = portable.SetFilesLimit(pid, limit)
+	}
 }

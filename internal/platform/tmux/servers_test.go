@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nbs-worker/internal/sim/rig"
-
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/sim/rig"
 )
 
 // Go raises its own soft limit and puts it back in its children; the first one tells.
@@ -25,14 +26,15 @@ func TestOpenFilesAreTheCallers(t *testing.T) {
 func TestServerThatWasStartedHereHasRoom(t *testing.T) {
 	s := newServer(t)
 	first := s.open(Spec{Name: "alpha", Command: shell(stay)})
-	var limit unix.Rlimit
-	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, nil, &limit))
+	limit, err := portable.FilesLimit(first.ServerPID)
+	rig.Must(t, err)
 	rig.Check(t, limit.Cur == max(s.shared.filesLimit(), min(limit.Max, enough)), "%+v", limit)
 	low := unix.Rlimit{Cur: 100, Max: limit.Max}
-	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, &low, nil))
+	rig.Must(t, portable.SetFilesLimit(first.ServerPID, low))
 	s.open(Spec{Name: "beta", Command: shell(stay)})
 	s.giveFiles(first.ServerPID) // as when the server gives itself another pid, of its own namespace
-	rig.Must(t, unix.Prlimit(first.ServerPID, unix.RLIMIT_NOFILE, nil, &limit))
+	limit, err = portable.FilesLimit(first.ServerPID)
+	rig.Must(t, err)
 	rig.Check(t, limit == low, "%+v", limit)
 }
 
@@ -46,7 +48,7 @@ func TestServerThatCameUpInPlaceOfAnotherHasRoom(t *testing.T) {
 	rig.Must(t, os.WriteFile(low, []byte("#!/bin/sh\nulimit -Sn 200; exec tmux \"$@\"\n"), 0o700))
 	s.binary = low
 	pane := s.open(Spec{Name: "beta", Command: shell(stay), Server: gone.ServerPID})
-	var limit unix.Rlimit
-	rig.Must(t, unix.Prlimit(pane.ServerPID, unix.RLIMIT_NOFILE, nil, &limit))
+	limit, err := portable.FilesLimit(pane.ServerPID)
+	rig.Must(t, err)
 	rig.Check(t, limit.Cur == min(limit.Max, enough) && limit.Cur > 200, "%+v", limit)
 }

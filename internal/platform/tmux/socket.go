@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/platform/portable"
 )
 
 // socketPath returns the path at which tmux -L has the socket of a name.
@@ -33,7 +35,7 @@ func (c *Client) ServerPID() (int, error) {
 	if err := checkSocket(c.path); err != nil {
 		return 0, err
 	}
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	fd, err := portable.Socket()
 	if err != nil {
 		return 0, os.NewSyscallError("socket", err)
 	}
@@ -41,12 +43,12 @@ func (c *Client) ServerPID() (int, error) {
 	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: c.path}); err != nil {
 		return 0, fmt.Errorf("connect to %s: %w", c.path, err)
 	}
-	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	pid, err := portable.PeerPID(fd)
 	if err != nil {
 		return 0, os.NewSyscallError("getsockopt", err)
 	}
-	if peer.Pid == 0 {
+	if pid == 0 {
 		return 0, errors.New("the server is in another pid namespace")
 	}
-	return int(peer.Pid), nil
+	return pid, nil
 }

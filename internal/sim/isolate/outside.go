@@ -55,10 +55,7 @@ func startOrphan(args []string) (said, hold *os.File, err error) {
 		return nil, nil, err
 	}
 	cmd := again(args, stageOrphan)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	if os.Geteuid() != 0 {
-		ownUserNamespace(cmd.SysProcAttr)
-	}
+	cmd.SysProcAttr = ownNetwork()
 	cmd.ExtraFiles = []*os.File{saying, held}
 	if err := cmd.Start(); err != nil {
 		return nil, nil, fmt.Errorf("start in a new network namespace: %w (root, or unprivileged user namespaces, is needed)", err)
@@ -185,16 +182,6 @@ func again(args []string, stage string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), marker+"="+stage)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return cmd
-}
-
-// ownUserNamespace lets a user who is not root make the network namespace. The ids stay what they are, and the one
-// capability that is needed to raise loopback survives the execve.
-func ownUserNamespace(attr *syscall.SysProcAttr) {
-	uid, gid := os.Getuid(), os.Getgid()
-	attr.Cloneflags |= syscall.CLONE_NEWUSER
-	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-	attr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN}
 }
 
 // forward passes signals on to a process until stop is called.

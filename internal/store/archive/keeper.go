@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/portable"
 	"nbs-worker/internal/store/private"
 )
 
@@ -42,7 +43,7 @@ func (k keeper) put(source *private.OwnFile) error {
 
 // linkOrCopy gives the original the temporary name, too.
 func (k keeper) linkOrCopy(source *private.OwnFile) error {
-	err := linkTo(source, k.fd(), k.temp())
+	err := portable.LinkOpen(source.File, k.fd(), k.temp())
 	if cannotLink(err) {
 		return k.copyFrom(source)
 	}
@@ -92,7 +93,7 @@ func (k keeper) setAside() error {
 	for n := range asideLimit {
 		err := unix.Linkat(k.fd(), k.name(), k.fd(), asideFile(k.id, n+1), 0)
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EOPNOTSUPP) { // no links here
-			err = unix.Renameat2(k.fd(), k.name(), k.fd(), asideFile(k.id, n+1), unix.RENAME_NOREPLACE)
+			err = portable.RenameNew(k.fd(), k.name(), k.fd(), asideFile(k.id, n+1))
 		}
 		if !errors.Is(err, unix.EEXIST) {
 			return err
@@ -126,22 +127,17 @@ func (k keeper) copyFrom(source *private.OwnFile) error {
 // file system that can share blocks it shares them.
 func duplicate(f *os.File, source *private.OwnFile) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if unix.IoctlFileClone(int(f.Fd()), int(source.Fd())) != nil {
+	if portable.CloneFile(f, source.File) != nil {
 		if _, err := io.Copy(f, io.NewSectionReader(source, 0, source.Seen.Size)); err != nil {
 			return err
 		}
 	} else if err := f.Truncate(source.Seen.Size); err != nil { // what came after the look at its time
 		return err
 	}
-	if err := setModified(f, source.Seen.Mtim); err != nil {
+	if err := portable.SetModified(f, portable.ModifiedOf(&source.Seen)); err != nil {
 		return err
 	}
 	return f.Sync()
-}
-
-func setModified(f *os.File, at unix.Timespec) error {
-	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, at}
-	return unix.UtimesNanoAt(unix.AT_FDCWD, private.ProcPath(f), times, 0)
 }
 
 // extend appends to a copy what the original has more. When it is killed in between, the copy is
@@ -158,14 +154,9 @@ func (k keeper) extend(kept, source *private.OwnFile) error {
 		_, err = io.Copy(f, io.NewSectionReader(source, at, size-at))
 	}
 	if err == nil {
-		return errors.Join(setModified(f, source.Seen.Mtim), f.Close())
+		return errors.Join(portable.SetModified(f, portable.ModifiedOf(&source.Seen)), f.Close())
 	}
-	return errors.Join(err, f.Truncate(at), setModified(f, kept.Seen.Mtim), f.Close())
-}
-
-// linkTo gives the very file that was opened, and looked at, another name.
-func linkTo(f *private.OwnFile, dir int, name string) error {
-	return unix.Linkat(unix.AT_FDCWD, private.ProcPath(f.File), dir, name, unix.AT_SYMLINK_FOLLOW)
+	return errors.Join(err, f.Truncate(at), portable.SetModified(f, portable.ModifiedOf(&kept.Seen)), f.Close())
 }
 
 // cannotLink reports whether a file can only be copied there: to another file system, on one

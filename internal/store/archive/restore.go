@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nbs-worker/internal/platform/portable"
 	"nbs-worker/internal/store/private"
 )
 
@@ -36,13 +37,11 @@ func (a *Archive) Restore(kept Kept, path string) error {
 	if err := linkOrCopy(source, path); err != nil {
 		return private.Remedied(filepath.Dir(path), fmt.Errorf("put the transcript back: %w", err))
 	}
-	now := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Nsec: unix.UTIME_NOW}}
-	err = unix.UtimesNanoAt(unix.AT_FDCWD, path, now, unix.AT_SYMLINK_NOFOLLOW)
-	return errors.Join(err, private.SyncPath(filepath.Dir(path)))
+	return errors.Join(portable.Touch(path), private.SyncPath(filepath.Dir(path)))
 }
 
 func linkOrCopy(source *private.OwnFile, path string) error {
-	err := linkTo(source, unix.AT_FDCWD, path)
+	err := portable.LinkOpen(source.File, unix.AT_FDCWD, path)
 	if cannotLink(err) {
 		return restoreCopy(source, path)
 	}
@@ -73,8 +72,8 @@ func restoreCopy(source *private.OwnFile, path string) error {
 
 // renameNew renames a file to a name that is free.
 func renameNew(from, to string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // a file system that cannot, such as NFS
+	err := portable.RenameNew(unix.AT_FDCWD, from, unix.AT_FDCWD, to)
+	if errors.Is(err, errors.ErrUnsupported) {
 		if err = os.Link(from, to); err == nil {
 			return os.Remove(from)
 		}

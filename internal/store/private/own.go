@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -58,6 +57,3 @@ func readOwn(dir *os.File, name string, limit int) ([]byte, error) {
 	}
 	return smallfile.ReadAll(f.File, limit)
 }
-
-// ProcPath names an open file, whatever has become of its name.
-func ProcPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }

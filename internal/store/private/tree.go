@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/portable"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -104,7 +105,7 @@ func (t Tree) In(change func(dir *os.Root, at *os.File) error) error {
 		return err
 	}
 	defer at.Close()
-	dir, err := os.OpenRoot(ProcPath(at)) // the very folder that was looked at
+	dir, err := os.OpenRoot(portable.PathOf(at)) // the very folder that was looked at
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/git"
@@ -27,21 +25,14 @@ func (d *examination) projectFolder(_ context.Context) findings {
 	return holding("the project is " + d.Store.Project())
 }
 
-// unsafeDisks are file systems on which locks or renames may not work.
-var unsafeDisks = map[int64]struct{ name, why string }{
-	unix.NFS_SUPER_MAGIC:  {"nfs", "locks on NFS depend on its server, and two machines that share the folder do not see each other's processes"},
-	unix.SMB_SUPER_MAGIC:  {"smb", likeWindows},
-	unix.SMB2_SUPER_MAGIC: {"smb2", likeWindows},
-	unix.CIFS_SUPER_MAGIC: {"cifs", likeWindows},
-	unix.V9FS_MAGIC:       {"9p", "locks on 9p hold on this machine only, and a rename may not be atomic"},
-	unix.FUSE_SUPER_MAGIC: {"fuse", "the program behind a FUSE disk decides whether locks and syncs work"},
-	unix.AFS_SUPER_MAGIC:  {"afs", "AFS does not enforce locks between machines, and its modes differ from those of Linux"},
+// filesystem is a kind of file system.
+type filesystem struct {
+	name   string
+	unsafe string // why locks or renames cannot be relied on there; "": they can
+	passes bool   // it ends with the container or the machine
 }
 
-const likeWindows = "locks and modes on a Windows share differ from those of Linux"
-
-// passingDisks are file systems that end with the container or the machine.
-var passingDisks = map[int64]string{unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.TMPFS_MAGIC: "tmpfs"}
+const likeWindows = "locks and modes on a Windows share differ from those of Unix"
 
 // disk checks the file systems of the project and of Claude's configurations.
 func (d *examination) disk(ctx context.Context) findings {
@@ -53,13 +44,14 @@ func (d *examination) disk(ctx context.Context) findings {
 	if d.Store.Exists() {
 		where = d.Store.Folder()
 	}
-	var project unix.Statfs_t
-	if err := unix.Statfs(where, &project); err != nil {
+	on, err := filesystemOf(where)
+	switch {
+	case err != nil:
 		all.add(Warning, "the file system of the project is unknown: "+oneLine(err), "on some file systems locks do not work")
-	} else if unsafe, is := unsafeDisks[project.Type]; is {
-		all.add(Warning, "the project is on "+unsafe.name, unsafe.why, "keep .nbs on a local disk: nbs-worker --root DIR list")
-	} else if name, is := passingDisks[project.Type]; is {
-		all.add(Note, "the project is on "+name, "its records are lost with the container or the machine; a volume would keep them")
+	case on.unsafe != "":
+		all.add(Warning, "the project is on "+on.name, on.unsafe, "keep .nbs on a local disk: nbs-worker --root DIR list")
+	case on.passes:
+		all.add(Note, "the project is on "+on.name, "its records are lost with the container or the machine; a volume would keep them")
 	}
 	return all
 }

@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/platform/portable"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
 )
@@ -173,11 +174,7 @@ func (c *child) takeBack() error {
 }
 
 // ended reports whether claude has already left, also when it has not been waited for.
-func (c *child) ended() bool {
-	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, c.pid(), &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return errors.Is(err, unix.ECHILD) || err == nil && info.Signo == int32(unix.SIGCHLD)
-}
+func (c *child) ended() bool { return portable.HasExited(c.pid()) }
 
 // wait sleeps until claude has ended.
 func (c *child) wait() ending {

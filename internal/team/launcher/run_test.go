@@ -55,7 +55,7 @@ func TestWindowSizeIsNotCaught(t *testing.T) { //nolint:paralleltest // signals 
 	signals := make(chan os.Signal, 16)
 	defer signal.Stop(signals)
 	catch(signals)
-	const last = unix.SIGPWR // signals that wait together arrive by their numbers
+	const last = unix.SIGIO // signals that wait together arrive by their numbers
 	signal.Notify(signals, last)
 	for _, sig := range []unix.Signal{unix.SIGWINCH, observe.FollowSignal, last} {
 		rig.Must(t, unix.Kill(os.Getpid(), sig))

@@ -3,8 +3,9 @@ package launcher
 import (
 	"os"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"nbs-worker/internal/platform/portable"
 )
 
 // terminal is the state in which the launcher found its terminal; nil without a terminal.
@@ -60,7 +61,7 @@ func (t terminal) write(sequence string) {
 // the answer to a dialog.
 func (t terminal) dropKeys() {
 	if t.state != nil {
-		_ = unix.IoctlSetInt(int(os.Stdin.Fd()), unix.TCFLSH, unix.TCIFLUSH)
+		portable.DropInput(os.Stdin)
 	}
 }
 

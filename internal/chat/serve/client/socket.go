@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/portable"
 	"nbs-worker/internal/store"
 )
 
@@ -45,7 +45,7 @@ func Through(path string, use func(short string) error) error {
 		return err
 	}
 	defer folder.Close()
-	return use(fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), filepath.Base(path)))
+	return use(portable.Inside(folder, filepath.Base(path)))
 }
 
 // CheckOwn refuses a folder that is not only this user's: another user could have put a socket there.

@@ -62,8 +62,8 @@ func TestAZombieIsGone(t *testing.T) {
 	c := startReady(t, "stay")
 	rig.Must(t, c.Process.Kill())
 	rig.Eventually(t, "the child is a zombie", func() bool {
-		stat, err := readStat(c.Process.Pid)
-		return err == nil && stat.state == 'Z'
+		stat, err := kernel{}.Stat(c.Process.Pid)
+		return err == nil && stat.Gone
 	})
 	if err := syscall.Kill(c.Process.Pid, 0); err != nil {
 		t.Fatalf("kill(pid, 0) finds no zombie: %v", err)

@@ -53,10 +53,7 @@ func TestStopEndsAStoppedProcessByTerm(t *testing.T) {
 	t.Parallel()
 	c := startReady(t, "stay")
 	rig.Must(t, c.Process.Signal(syscall.SIGSTOP))
-	rig.Eventually(t, "the child is stopped", func() bool {
-		stat, err := readStat(c.id.PID)
-		return err == nil && stat.state == 'T'
-	})
+	rig.Eventually(t, "the child is stopped", func() bool { return here.Halted(c.id.PID) })
 	wantLiveness(t, c.id, machine.Alive)
 	rig.Must(t, here.StopAll(t.Context(), []agent.Identity{c.id}, longGrace))
 	by := c.EndedBy()

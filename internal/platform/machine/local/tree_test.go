@@ -44,9 +44,9 @@ func TestDescendantsAreFoundParentsFirst(t *testing.T) {
 func byGeneration(t *testing.T) func(a, b int) int {
 	depth := func(pid int) (n int) {
 		for ; pid > 1; n++ {
-			stat, err := readStat(pid)
+			stat, err := kernel{}.Stat(pid)
 			rig.Must(t, err)
-			pid = stat.ppid
+			pid = stat.Parent
 		}
 		return n
 	}

@@ -2,6 +2,8 @@ package isolate
 
 import (
 	"fmt"
+	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,4 +36,23 @@ func dropAmbient() error {
 		return fmt.Errorf("drop ambient capabilities: %w", err)
 	}
 	return nil
+}
+
+// ownNetwork starts a process in a network namespace of its own.
+func ownNetwork() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Geteuid() != 0 {
+		ownUserNamespace(attr)
+	}
+	return attr
+}
+
+// ownUserNamespace lets a user who is not root make the network namespace. The ids stay what they are, and the one
+// capability that is needed to raise loopback survives the execve.
+func ownUserNamespace(attr *syscall.SysProcAttr) {
+	uid, gid := os.Getuid(), os.Getgid()
+	attr.Cloneflags |= syscall.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	attr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN}
 }

@@ -1,0 +1,111 @@
+package portable
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// PathOf names an open file or folder by the name with which it was opened: macOS opens nothing through a descriptor.
+func PathOf(f *os.File) string { return f.Name() }
+
+// Inside names an entry of an open folder.
+func Inside(folder *os.File, name string) string { return filepath.Join(folder.Name(), name) }
+
+// LinkOpen gives an open file another name, in an open folder or, with [unix.AT_FDCWD], by its path. It fails if the
+// file is not at the name with which it was opened any more.
+func LinkOpen(f *os.File, dir int, name string) error {
+	if err := unix.Linkat(unix.AT_FDCWD, f.Name(), dir, name, 0); err != nil {
+		return err
+	}
+	var opened, linked unix.Stat_t
+	err := errors.Join(unix.Fstat(int(f.Fd()), &opened), unix.Fstatat(dir, name, &linked, unix.AT_SYMLINK_NOFOLLOW))
+	if err == nil && (opened.Dev != linked.Dev || opened.Ino != linked.Ino) {
+		err = unix.ESTALE
+	}
+	if err != nil {
+		return errors.Join(err, unix.Unlinkat(dir, name, 0))
+	}
+	return nil
+}
+
+// RenameNew renames a file to a name that is free. Errors: [errors.ErrUnsupported] where the file system cannot.
+func RenameNew(dir int, from string, toDir int, to string) error {
+	err := unix.RenameatxNp(dir, from, toDir, to, unix.RENAME_EXCL)
+	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
+// CloneFile makes a new file share the blocks of another one: macOS clones only to a name that is free.
+func CloneFile(_, _ *os.File) error { return errors.ErrUnsupported }
+
+// SetModified sets the time at which an open file was modified, in microseconds, and that of its last use.
+func SetModified(f *os.File, at time.Time) error {
+	when := unix.NsecToTimeval(at.UnixNano())
+	return unix.Futimes(int(f.Fd()), []unix.Timeval{when, when})
+}
+
+// Touch sets the time at which a file was modified to now. It follows no link.
+func Touch(path string) error {
+	now := unix.NsecToTimespec(time.Now().UnixNano())
+	return unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{now, now}, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// ModifiedOf is when a file was modified.
+func ModifiedOf(stat *unix.Stat_t) time.Time { return time.Unix(stat.Mtim.Unix()) }
+
+// KeepFromChildren marks all descriptors from the first on, so that no child inherits them.
+func KeepFromChildren(first int) {
+	entries, _ := os.ReadDir("/dev/fd")
+	for _, entry := range entries {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= first {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
+// DropInput discards what was typed at a terminal and not read yet.
+func DropInput(terminal *os.File) {
+	const read = 0x1 // FREAD
+	_ = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCFLUSH, read)
+}
+
+// FilesLimit is not told by macOS of another process.
+func FilesLimit(int) (unix.Rlimit, error) { return unix.Rlimit{}, errors.ErrUnsupported }
+
+// SetFilesLimit is not done by macOS for another process.
+func SetFilesLimit(int, unix.Rlimit) error { return errors.ErrUnsupported }
+
+// Socket makes a Unix stream socket that does not block, and that no child inherits.
+func Socket() (fd int, err error) {
+	if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != nil {
+		return 0, err
+	}
+	unix.CloseOnExec(fd)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return 0, errors.Join(err, unix.Close(fd))
+	}
+	return fd, nil
+}
+
+// PeerPID returns the pid of the process that listens at the other end of a socket.
+func PeerPID(fd int) (int, error) { return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID) }
+
+// HasExited reports whether a child of this process has ended, also when it has not been waited for. waitid(2) of macOS
+// also returns for a child that was stopped.
+func HasExited(child int) bool {
+	const byPID, exited, noWait = 1, 0x4, 0x20 // P_PID, WEXITED, WNOWAIT
+	const infoSize, codeAt, killedWithCore = 128, 8, 3
+	info := make([]byte, infoSize)
+	_, _, errno := unix.Syscall6(unix.SYS_WAITID, byPID, uintptr(child), uintptr(unsafe.Pointer(unsafe.SliceData(info))), exited|unix.WNOHANG|noWait, 0, 0)
+	code := binary.NativeEndian.Uint32(info[codeAt:])
+	return errno == unix.ECHILD || errno == 0 && code > 0 && code <= killedWithCore
+}
