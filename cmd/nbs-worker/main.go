@@ -9,8 +9,9 @@ import (
 	"os"
 
 	"nbs-worker/internal/app/cli"
+	"nbs-worker/internal/app/cli/ui"
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], cli.System()))
+	os.Exit(cli.Main(os.Args[1:], ui.System()))
 }

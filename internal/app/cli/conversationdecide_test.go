@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -16,7 +18,7 @@ import (
 func TestWaitForATurnThatIsInterrupted(t *testing.T) {
 	t.Parallel()
 	project, file := newProject(t), filepath.Join(t.TempDir(), "id")
-	rig.Must(t, os.WriteFile(file, []byte(sessionID), 0o600))
+	rig.Must(t, os.WriteFile(file, []byte(uitest.SessionID), 0o600))
 	run("--root", project, "conversation", "import", file, "--key", "review").want(t, 0)
 	s, err := store.Open(project)
 	rig.Must(t, err)
@@ -28,7 +30,7 @@ func TestWaitForATurnThatIsInterrupted(t *testing.T) {
 	interrupt()
 	for _, line := range []string{"reset review", "restore review 4f0c"} {
 		var said strings.Builder
-		code := execute(ctx, append([]string{"--root", project, "conversation"}, strings.Fields(line)...), Streams{Err: &said})
+		code := execute(ctx, append([]string{"--root", project, "conversation"}, strings.Fields(line)...), ui.Streams{Err: &said})
 		verb, _, _ := strings.Cut(line, " ")
 		want := "nbs-worker: conversation " + verb + " review: interrupted\n"
 		rig.Check(t, code == int(fail.Interrupted) && said.String() == want, "%s: exit code %d: %s", line, code, said.String())

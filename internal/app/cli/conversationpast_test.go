@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
@@ -24,8 +25,8 @@ func TestExitCodeOfAnImport(t *testing.T) {
 	importing := func(args ...string) ran {
 		return run(append([]string{"--root", project, "conversation", "import"}, args...)...)
 	}
-	file := write("1", string(sessionID))
-	rig.Equal(t, importing(file, "--key", "telegram:1").want(t, 0).out, "telegram:1 goes on in "+string(sessionID)+", of which there is no transcript here\n", "import")
+	file := write("1", string(uitest.SessionID))
+	rig.Equal(t, importing(file, "--key", "telegram:1").want(t, 0).out, "telegram:1 goes on in "+string(uitest.SessionID)+", of which there is no transcript here\n", "import")
 	write("1", other)
 	r := importing(file, "--key", "telegram:1").want(t, fail.Conflict, "conversation import "+file+": the conversation \"telegram:1\" is there, and in another session")
 	rig.Check(t, r.out == "" && strings.Count(r.err, "in another session") == 1, "%+v", r)

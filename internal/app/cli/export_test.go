@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
-
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -24,7 +24,7 @@ func TestExportWritesUnits(t *testing.T) {
 		cmd, args, err := Tree().Find(line)
 		rig.Check(t, err == nil && cmd.ParseFlags(args) == nil, "a unit runs %q: %v", line, err)
 	}
-	r := runOn(Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger")
+	r := runOn(ui.Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger")
 	paths := strings.Fields(r.out)
 	rig.Check(t, len(paths) == 4 && filepath.Dir(paths[0]) == dir, "it printed %q", r.out)
 	var units []wire.Unit

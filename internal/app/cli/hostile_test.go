@@ -10,8 +10,9 @@ import (
 	"unicode"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
-
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -98,7 +99,7 @@ func TestHostileArgumentsAreShownHarmlessly(t *testing.T) {
 		{"spawn", "alpha", "--timeout", evilLines}, {"spawn", "alpha", "--", evilLines}, {"spawn", "alpha", "--", "--model=" + evilLines},
 		{"--root", evilLines, "list"}, {"--tmux-socket", evilLines, "spawn", "alpha"}, {"help", evilLines}, {"help", "\u009b2J\u202e"}, {"list", evilLines}, {"--json=" + evilLines, "list"},
 	} {
-		for _, streams := range []Streams{{}, {OutTTY: true, ErrTTY: true}} {
+		for _, streams := range []ui.Streams{{}, {OutTTY: true, ErrTTY: true}} {
 			r := runOn(streams, append([]string{"--root", root}, args...)...)
 			r.mustBeHarmless(t, fmt.Sprintf("%q", args))
 			rig.Check(t, r.code != 0, "%q: %+v", args, r)
@@ -137,7 +138,7 @@ func TestLoadersAreNoVariablesOfAnAgent(t *testing.T) {
 	for _, name := range append([]string{
 		"NBS_INVOCATION_ID", "NBS_ROOT", "NBS_CLAUDE", "NBS_LAUNCH", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_CHILD_SESSION", "CLAUDECODE", "HOME",
 	}, loaders...) {
-		r := record("alpha")
+		r := uitest.Record("alpha")
 		r.Env = map[string]string{name: "/x"}
 		run("--root", newProject(t, r), "resume", "alpha").want(t, fail.BadInput, "variable "+name+" cannot be set")
 	}
@@ -150,7 +151,7 @@ func TestSealedArgumentsAreLookedAtAgain(t *testing.T) {
 		{"--dangerously-skip-permissions"}, {"--settings", "{}"}, {"--settings={}"}, {"-p"}, {"--model", "haiku"}, {"--resume", "x"},
 		{"--permission-mode=bypassPermissions"}, {"--fork-session"}, {"--", "Hello."}, {"Hello."}, {"--verbose", "Hello."}, {"--background"},
 	} {
-		r := record("alpha")
+		r := uitest.Record("alpha")
 		r.ClaudeArgs = args
 		run("--root", newProject(t, r), "resume", "alpha").want(t, fail.BadInput, "extra argument")
 	}
@@ -158,7 +159,7 @@ func TestSealedArgumentsAreLookedAtAgain(t *testing.T) {
 
 // startedOnce is the record of an agent that ran before the machine was started anew.
 func startedOnce() agent.Record {
-	r := record("alpha")
+	r := uitest.Record("alpha")
 	r.PID, r.Process = 12345, &agent.Process{
 		Invocation: "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11", Launcher: agent.Identified{PID: 12344, StartTicks: 1},
 		Identity: agent.Identity{Identified: agent.Identified{PID: 12345, StartTicks: 1}, BootID: "00000000-0000-4000-8000-000000000000", PIDNS: 1, Host: "here"},

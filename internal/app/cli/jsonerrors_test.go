@@ -7,7 +7,6 @@ import (
 
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
-
 	"nbs-worker/internal/sim/rig"
 )
 

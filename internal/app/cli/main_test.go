@@ -1,16 +1,15 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
-
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -74,66 +73,6 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestExitCodeOfAnError(t *testing.T) {
-	t.Parallel()
-	missing, taken := fail.Errorf(fail.NotFound, "gone"), fail.Errorf(fail.Conflict, "taken")
-	for what, c := range map[string]struct {
-		err  error
-		want int
-	}{
-		"claude's own code":            {exitError(143), 143},
-		"of the command line":          {errors.New("unknown flag"), 4},
-		"of a verb, without a kind":    {failed(errors.New("disk full"), "spawn"), 1},
-		"of a verb":                    {failed(missing, "resume", "alpha"), 2},
-		"of a verb, wrapped":           {failed(fmt.Errorf("a: %w", taken), "resume"), 5},
-		"timed out":                    {failed(fail.Errorf(fail.TimedOut, "x"), "spawn"), 3},
-		"unfit":                        {failed(fail.Errorf(fail.Unfit, "x"), "spawn"), 6},
-		"held":                         {failed(fail.Errorf(fail.Held, "x"), "spawn"), 8},
-		"interrupted":                  {failed(fail.Errorf(fail.Interrupted, "x"), "spawn"), 130},
-		"some of several":              {&partial{failures: []error{missing}, of: 2}, 7},
-		"all of several, of one kind":  {&partial{failures: []error{failed(missing, "a"), missing}, of: 2}, 2},
-		"all of several, of two kinds": {&partial{failures: []error{missing, taken}, of: 2}, 1},
-		"all of several, without kind": {&partial{failures: []error{errors.New("x")}, of: 1}, 1},
-	} {
-		var said strings.Builder
-		f := &factory{streams: Streams{Err: &said}}
-		rig.Equal(t, f.report(c.err), c.want, "%s: exit code", what)
-	}
-}
-
-func TestErrorAndItsRemedies(t *testing.T) {
-	t.Parallel()
-	var said strings.Builder
-	f := &factory{streams: Streams{Err: &said}}
-	err := fail.Errorf(fail.Conflict, "taken by \x1b]0;evil\x07 \u009b31m").Hint("look: nbs-worker session %s", "alpha").Hint("or \x1b[2J wait")
-	f.report(failed(err, "resume", "alpha"))
-	want := "nbs-worker: resume alpha: taken by ?]0;evil? ?31m\nhint: look: nbs-worker session alpha\nhint: or ?[2J wait\n"
-	rig.Equal(t, said.String(), want, "stderr")
-}
-
-// Words of claude or of a file may have lines of their own; none is taken for ours.
-func TestLinesOfOthersDoNotLookLikeOurs(t *testing.T) {
-	t.Parallel()
-	var said strings.Builder
-	f := &factory{streams: Streams{Err: &said}}
-	f.report(failed(fail.Errorf(fail.Failed, "claude left. It said:\n  one\nhint: rm -rf ~\n\nnbs-worker: done"), "resume", "alpha"))
-	want := "nbs-worker: resume alpha: claude left. It said:\n  one\n  hint: rm -rf ~\n  \n  nbs-worker: done\n"
-	rig.Equal(t, said.String(), want, "stderr")
-}
-
-// A hint may hold a name of several lines, or words of a file: only its first line begins as one
-// of ours.
-func TestHintOfSeveralLinesIsIndentedAsOne(t *testing.T) {
-	t.Parallel()
-	var said strings.Builder
-	f := &factory{streams: Streams{Err: &said, ErrTTY: true}}
-	f.report(failed(fail.Errorf(fail.Failed, "no").Hint("it said so:\nhint: rm -rf ~"), "resume", "alpha"))
-	f.note("its folder is /a\nnbs-worker: done")
-	f.say("b\nhint: x")
-	want := "nbs-worker: resume alpha: no\nhint: it said so:\n  hint: rm -rf ~\nits folder is /a\n  nbs-worker: done\nnbs-worker: b\n  hint: x\n"
-	rig.Equal(t, said.String(), want, "stderr")
-}
-
 func TestWithoutAProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -149,7 +88,7 @@ func TestWithoutAProject(t *testing.T) {
 
 func TestProjectThatOthersCanWrite(t *testing.T) {
 	t.Parallel()
-	project := newProject(t, record("alpha"))
+	project := newProject(t, uitest.Record("alpha"))
 	rig.Must(t, os.Chmod(filepath.Join(project, ".nbs"), 0o777))
 	for _, line := range []string{"list", "resume alpha", "spawn beta --dry-run"} {
 		run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, fail.BadInput, "can be written by other users", "hint: ")
@@ -158,7 +97,7 @@ func TestProjectThatOthersCanWrite(t *testing.T) {
 
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
-	project := newProject(t, record("alpha"))
+	project := newProject(t, uitest.Record("alpha"))
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
 		run("--root", project, verb, "beta").want(t, fail.NotFound, "no such agent", "hint: to see the agents: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
 	}
@@ -166,8 +105,8 @@ func TestNobodyThere(t *testing.T) {
 	run("--root", project, "session", "beta", "gamma").want(t, fail.NotFound, "session beta: ", "session gamma: ")
 	r := run("--root", project, "session", "alpha", "beta").want(t, fail.Partial, "session beta: ")
 	rig.Check(t, strings.Contains(r.out, "alpha"), "one failure hides the other agent: %q", r.out)
-	runOn(Streams{InTTY: true, OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.NotFound, "never started")
-	runOn(Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.BadInput, "stdin is not a terminal")
+	runOn(ui.Streams{InTTY: true, OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.NotFound, "never started")
+	runOn(ui.Streams{OutTTY: true}, "--root", project, "attach", "alpha").want(t, fail.BadInput, "stdin is not a terminal")
 	run("--root", project, "spawn", "alpha").want(t, fail.Conflict, "the handle is taken", "hint: to see that agent: ", "hint: if it is not running, to bring it back: ")
 	run("--root", project, "attach", "alpha").want(t, fail.BadInput, "stdout is not a terminal")
 }
@@ -199,7 +138,7 @@ func TestFolderWithALineBreakIsRefused(t *testing.T) {
 // failure keeps no other from its turn.
 func TestSeveralAgents(t *testing.T) {
 	t.Parallel()
-	records := []agent.Record{record("alpha"), record("beta"), record("ended")}
+	records := []agent.Record{uitest.Record("alpha"), uitest.Record("beta"), uitest.Record("ended")}
 	for i := range records {
 		records[i].ProjectRoot = t.TempDir()
 	}
@@ -221,9 +160,9 @@ func TestSeveralAgents(t *testing.T) {
 // Nobody dismisses all agents by a slip: a person is asked, a script has to say it.
 func TestDismissAllIsAskedFor(t *testing.T) {
 	t.Parallel()
-	project := newProject(t, record("alpha"), record("beta"))
+	project := newProject(t, uitest.Record("alpha"), uitest.Record("beta"))
 	run("--root", project, "dismiss", "--all").want(t, fail.BadInput, "is for 2 agents; nobody was asked", "hint: if it is: nbs-worker --root "+project+" dismiss --all --yes")
-	terminal := Streams{InTTY: true, OutTTY: true, ErrTTY: true, In: strings.NewReader("\n")}
+	terminal := ui.Streams{InTTY: true, OutTTY: true, ErrTTY: true, In: strings.NewReader("\n")}
 	runOn(terminal, "--root", project, "dismiss", "--all").want(t, fail.Interrupted, "dismiss alpha, beta? [y/N] ", "nothing was changed")
 	terminal.In = strings.NewReader("y\n")
 	r := runOn(terminal, "--root", project, "dismiss", "--all").want(t, 0)
@@ -236,7 +175,7 @@ func TestDismissAllIsAskedFor(t *testing.T) {
 
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	alpha := record("alpha")
+	alpha := uitest.Record("alpha")
 	alpha.ProjectRoot = t.TempDir()
 	project := newProject(t, alpha)
 	for _, line := range []string{
@@ -245,7 +184,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"version", "version --json", "list", "list --json", "session alpha", "session alpha --json", "spawn beta --dry-run", "resume alpha --dry-run",
 	} {
 		for _, terminal := range []bool{true, false} {
-			streams := Streams{Out: full{}, OutTTY: terminal}
+			streams := ui.Streams{Out: uitest.Full{}, OutTTY: terminal}
 			r := runOn(streams, append([]string{"--root", project}, strings.Fields(line)...)...)
 			r.want(t, fail.Failed, os.ErrClosed.Error())
 			rig.Check(t, strings.Count(r.err, "\n") == 1, "%s: stderr is\n%s", line, r.err)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
@@ -34,13 +36,13 @@ type memoryOf struct{ project string }
 func remembers(t *testing.T, records ...agent.Record) *memoryOf {
 	t.Helper()
 	m := &memoryOf{project: newProject(t, records...)}
-	m.runOn(Streams{In: strings.NewReader(anExport)}, "import", "-").want(t, 0)
+	m.runOn(ui.Streams{In: strings.NewReader(anExport)}, "import", "-").want(t, 0)
 	return m
 }
 
-func (m *memoryOf) run(args ...string) ran { return m.runOn(Streams{}, args...) }
+func (m *memoryOf) run(args ...string) ran { return m.runOn(ui.Streams{}, args...) }
 
-func (m *memoryOf) runOn(streams Streams, args ...string) ran {
+func (m *memoryOf) runOn(streams ui.Streams, args ...string) ran {
 	return runOn(streams, append([]string{"memory", "--root", m.project}, args...)...)
 }
 
@@ -77,7 +79,7 @@ func TestMemoryIsRead(t *testing.T) {
 		rig.Equal(t, m.run(strings.Fields(c.line)...).want(t, 0).out, c.want, "%s", c.line)
 	}
 	shown := m.run("show", "2").want(t, 0).out
-	for _, part := range []string{"title      The hinge squeaks\n", "text       It wants oil.\n", "file       hinge.go\n", "in         " + string(sessionID) + ", turn 3\n"} {
+	for _, part := range []string{"title      The hinge squeaks\n", "text       It wants oil.\n", "file       hinge.go\n", "in         " + string(uitest.SessionID) + ", turn 3\n"} {
 		rig.Check(t, strings.Contains(shown, part), "show does not hold %q:\n%s", part, shown)
 	}
 	var all []wire.Observation
@@ -87,7 +89,7 @@ func TestMemoryIsRead(t *testing.T) {
 
 func TestMemoryRefuses(t *testing.T) {
 	t.Parallel()
-	m := remembers(t, record("alpha"))
+	m := remembers(t, uitest.Record("alpha"))
 	m.run().want(t, fail.BadInput, "memory: on, off, list")
 	m.run("lost").want(t, fail.BadInput, `unknown command "lost"`)
 	m.run("show", "x").want(t, fail.BadInput, `memory show: "x" is not the id of an observation`)
@@ -116,20 +118,20 @@ func TestMemoryRefuses(t *testing.T) {
 
 func TestMemoryIsSwitched(t *testing.T) {
 	t.Parallel()
-	m := remembers(t, record("alpha"), record("beta"))
+	m := remembers(t, uitest.Record("alpha"), uitest.Record("beta"))
 	for _, c := range []struct{ verb, said string }{{"on", "memory is on, was off"}, {"on", "nothing changed"}, {"off", "memory is off, was on"}} {
-		out := m.runOn(Streams{OutTTY: true}, c.verb, "alpha").want(t, 0).out
+		out := m.runOn(ui.Streams{OutTTY: true}, c.verb, "alpha").want(t, 0).out
 		rig.Check(t, strings.Contains(out, c.said), "%s: %q", c.verb, out)
 	}
 	rig.Equal(t, m.run("on", "alpha", "beta").want(t, 0).out, "alpha\nbeta\n", "on, in a pipe")
 	m.run("on", "alpha", "gamma").want(t, fail.Partial, "gamma")
 	m.with(t, func(d memory.Store) error {
-		rig.Must(t, d.Trouble(t.Context(), sessionID, "overloaded"))
+		rig.Must(t, d.Trouble(t.Context(), uitest.SessionID, "overloaded"))
 		_, err := d.Spend(t.Context(), time.Now().UTC().Format(time.DateOnly), 1234)
 		return err
 	})
 	status := m.run("status").want(t, 0).out
-	rig.Check(t, strings.HasSuffix(status, "alpha\t"+string(sessionID)+"\tsynthesized\t1\t2026-02-20T11:44:08Z\toverloaded\n"), "status: %s", status)
+	rig.Check(t, strings.HasSuffix(status, "alpha\t"+string(uitest.SessionID)+"\tsynthesized\t1\t2026-02-20T11:44:08Z\toverloaded\n"), "status: %s", status)
 	var all wire.MemoryStatus
 	rig.Must(t, json.Unmarshal([]byte(m.run("status", "--json").want(t, 0).out), &all))
 	rig.Check(t, slices.Equal(all.On, []agent.Handle{"alpha", "beta"}) && all.TokensToday == 1234 && all.Conversations[1].Problem == "overloaded", "%+v", all)
@@ -137,12 +139,12 @@ func TestMemoryIsSwitched(t *testing.T) {
 
 func TestMemoryIsChangedByHand(t *testing.T) {
 	t.Parallel()
-	m := remembers(t, record("alpha"))
-	rig.Equal(t, m.runOn(Streams{In: strings.NewReader("Iron rusts.\n")}, "add", "alpha", "The gate is of oak", "--type", "decision", "--text-file", "-", "--file", "gate.go").want(t, 0).out, "3\n", "add")
+	m := remembers(t, uitest.Record("alpha"))
+	rig.Equal(t, m.runOn(ui.Streams{In: strings.NewReader("Iron rusts.\n")}, "add", "alpha", "The gate is of oak", "--type", "decision", "--text-file", "-", "--file", "gate.go").want(t, 0).out, "3\n", "add")
 	var added []wire.Observation
 	rig.Must(t, json.Unmarshal([]byte(m.run("show", "3", "--json").want(t, 0).out), &added))
 	o := added[0]
-	rig.Check(t, o.Type == memory.Decision && o.SessionID == sessionID && o.Files[0] == "gate.go" && o.Narrative == "Iron rusts.", "%+v", o)
+	rig.Check(t, o.Type == memory.Decision && o.SessionID == uitest.SessionID && o.Files[0] == "gate.go" && o.Narrative == "Iron rusts.", "%+v", o)
 	m.run("forget", "1", "9").want(t, fail.NotFound, "no observation 9")
 	var gone wire.Forgotten
 	rig.Must(t, json.Unmarshal([]byte(m.run("forget", "--handle", "alpha", "--yes", "--json").want(t, 0).out), &gone))
@@ -154,7 +156,7 @@ func TestMemoryIsChangedByHand(t *testing.T) {
 func TestMemoryCheckFindsAnAgentTakenForAnObserver(t *testing.T) {
 	t.Parallel()
 	const earlier = "11111111-2222-4333-8444-555555555555"
-	r := record("alpha")
+	r := uitest.Record("alpha")
 	r.PreviousSessions = []agent.PreviousSession{{SessionID: earlier}}
 	m := remembers(t, r)
 	rig.Equal(t, m.run("check").want(t, 0).out, "", "check")
@@ -164,7 +166,7 @@ func TestMemoryCheckFindsAnAgentTakenForAnObserver(t *testing.T) {
 
 func TestMemoryIsWrittenOutAndTakenOver(t *testing.T) {
 	t.Parallel()
-	m := remembers(t, record("alpha"))
+	m := remembers(t, uitest.Record("alpha"))
 	file, copied := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "copy")
 	rig.Equal(t, m.run("export").want(t, 0).out, anExport, "export")
 	rig.Equal(t, m.run("export", "-").want(t, 0).out, anExport, "export -")
@@ -179,9 +181,9 @@ func TestMemoryIsWrittenOutAndTakenOver(t *testing.T) {
 // What a successor is told needs neither a transcript nor a memory.
 func TestMemoryBrief(t *testing.T) {
 	t.Parallel()
-	m := remembers(t, record("alpha"))
+	m := remembers(t, uitest.Record("alpha"))
 	out := m.run("brief", "alpha", "--why", "full").want(t, 0).out
-	for _, part := range []string{"Notes for agent alpha, ", string(sessionID) + ", was given up (full).", "There is no transcript of it.", "\n> 2, 2026-02-20, open end: The hinge squeaks: It wants oil. Soon. (hinge.go)\n"} {
+	for _, part := range []string{"Notes for agent alpha, ", string(uitest.SessionID) + ", was given up (full).", "There is no transcript of it.", "\n> 2, 2026-02-20, open end: The hinge squeaks: It wants oil. Soon. (hinge.go)\n"} {
 		rig.Check(t, strings.Contains(out, part), "brief does not hold %q:\n%s", part, out)
 	}
 	rig.Check(t, !strings.Contains(out, "Oak"), "it has what was noted of another agent: %s", out)
@@ -198,7 +200,7 @@ func TestMemoryBrief(t *testing.T) {
 // What is remembered but not allowed is refused by each verb that reads it, with the exit code that its help names.
 func TestMemoryThatIsNotAllowed(t *testing.T) {
 	t.Parallel()
-	m := remembers(t, record("alpha"))
+	m := remembers(t, uitest.Record("alpha"))
 	rig.Must(t, os.RemoveAll(filepath.Join(m.project, ".nbs/allowed")))
 	for _, args := range [][]string{
 		{"list"}, {"search", "x"}, {"show", "1"}, {"forget", "1"}, {"add", "alpha", "x"}, {"status"}, {"check"}, {"brief", "alpha"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -18,7 +19,7 @@ import (
 // A record or a message that is damaged hides no other one.
 func TestOutboxListBesideWhatIsDamaged(t *testing.T) {
 	t.Parallel()
-	project := newProject(t, record("alpha"), record("gamma"))
+	project := newProject(t, uitest.Record("alpha"), uitest.Record("gamma"))
 	damage(t, project, "beta")
 	s, err := store.Open(project)
 	rig.Must(t, err)

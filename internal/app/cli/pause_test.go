@@ -5,15 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/store"
-
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
 )
 
 func TestPauseIsToldUntilItEnds(t *testing.T) {
 	t.Parallel()
-	project := newProject(t, record("alpha"))
+	project := newProject(t, uitest.Record("alpha"))
 	const note = "nothing is done by itself (the disk   moves); to end it: nbs-worker --root "
 	pause := run("--root", project, "pause", "--reason", "the disk \n moves", "--json").want(t, 0)
 	if !strings.HasPrefix(pause.out, `{"paused":true,"since":"2`) || !strings.Contains(pause.out, `"reason":"the disk \n moves"`) {
@@ -27,7 +28,7 @@ func TestPauseIsToldUntilItEnds(t *testing.T) {
 	rig.Check(t, r.out == `{"paused":false,"since":null}`+"\n", "unpause --json: %s", r.out)
 	r = run("--root", project, "list").want(t, 0)
 	rig.Check(t, r.err == "", "afterwards: %s", r.err)
-	runOn(Streams{ErrTTY: true}, "--root", project, "unpause").want(t, 0, "it was not paused")
+	runOn(ui.Streams{ErrTTY: true}, "--root", project, "unpause").want(t, 0, "it was not paused")
 	r = run("--root", project, "events")
 	rig.Check(t, strings.Contains(r.out, "\tpause\t") && strings.Contains(r.out, "\tunpause\t"), "events: %s", r.out)
 }

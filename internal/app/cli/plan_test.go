@@ -3,21 +3,21 @@ package cli
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/app/wire"
-
 	"nbs-worker/internal/sim/rig"
 )
 
 func TestDryRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := runOn(Streams{ErrTTY: true}, "--root", dir, "spawn", "alpha", "--dry-run", "--model", "opus", "--prompt", "It's; $(touch PWN)").want(t, 0, "dry run; nothing was changed", "nbs-alpha-live")
+	r := runOn(ui.Streams{ErrTTY: true}, "--root", dir, "spawn", "alpha", "--dry-run", "--model", "opus", "--prompt", "It's; $(touch PWN)").want(t, 0, "dry run; nothing was changed", "nbs-alpha-live")
 	rig.Check(t, !strings.Contains(r.out, "hooks") && strings.Contains(r.out, " --settings '{...}' "), "our hooks are not folded: %s", r.out)
 	for _, want := range []string{"cd " + dir + " && ", " --session-id ", " --model opus --permission-mode bypassPermissions ", ` -- 'It'\''s; $(touch PWN)'` + "\n"} {
 		rig.Check(t, strings.Contains(r.out, want), "stdout does not hold %q: %s", want, r.out)
@@ -39,40 +39,16 @@ func TestDryRunAsJSON(t *testing.T) {
 	rig.Check(t, err == nil, "%v", err)
 }
 
-// What is shown can be pasted, and does nothing to the terminal that shows it.
-func TestShellQuote(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]string{
-		"":                   "''",
-		"--model":            "--model",
-		"opus[1m]":           "'opus[1m]'",
-		"/srv/a b":           "'/srv/a b'",
-		"it's":               `'it'\''s'`,
-		"$(x)`x`\\":          "'$(x)`x`\\'",
-		"two\nlines\t":       "'two\nlines\t'",
-		"\u2713":             "'\u2713'",
-		"\x1b]0;x\x07":       `$'\x1b]0;x\x07'`,
-		"it's\\\u009b\u2713": `$'it\'s\\\xc2\x9b\xe2\x9c\x93'`,
-	} {
-		rig.Equal(t, shellQuote(word), want, "shellQuote(%q)", word)
-		if strings.HasPrefix(want, "$'") {
-			continue // not every sh knows it
-		}
-		out, err := exec.Command("sh", "-c", "printf %s. "+want).Output()
-		rig.Check(t, err == nil && string(out) == word+".", "a shell reads %s as %q, %v", want, out, err)
-	}
-}
-
 func TestDryRunOfAResumeShowsWhatWouldRun(t *testing.T) {
 	t.Parallel()
-	alpha := record("alpha")
+	alpha := uitest.Record("alpha")
 	alpha.ProjectRoot = t.TempDir()
 	alpha.ClaudeArgs = []string{"--append-system-prompt", "\x1b[2J"}
 	project := newProject(t, alpha)
 	before, err := os.ReadFile(filepath.Join(project, ".nbs/sessions/alpha.json"))
 	rig.Must(t, err)
 	r := run("--root", project, "resume", "alpha", "--dry-run").want(t, 0)
-	rig.Check(t, strings.Contains(r.out, "--session-id "+string(sessionID)) && !strings.ContainsRune(r.out, '\x1b'), "stdout is %q", r.out)
+	rig.Check(t, strings.Contains(r.out, "--session-id "+string(uitest.SessionID)) && !strings.ContainsRune(r.out, '\x1b'), "stdout is %q", r.out)
 	if after, err := os.ReadFile(filepath.Join(project, ".nbs/sessions/alpha.json")); string(after) != string(before) || err != nil {
 		t.Errorf("the record was changed: %s, %v", after, err)
 	}

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/team/caller"
-	"nbs-worker/internal/team/supervisor"
 )
 
 // powers maps each verb to its rights. The factory opens no project for a verb that is missing here.
@@ -90,19 +88,4 @@ var powers = map[string]caller.Rule{
 // verbOf returns a verb's name in powers.
 func verbOf(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
-}
-
-// permitted opens a project for the running verb, if the caller has the right. An agent's command then gets the
-// environment that the agent was started with. Its child processes inherit that, tmux finds its configuration by it,
-// and the agent may have set other variables for the command.
-func (f *factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
-	rule, declared := powers[f.verb]
-	if !declared {
-		return nil, fmt.Errorf("the verb %q declares no powers", f.verb)
-	}
-	if err := s.Check(rule); err != nil {
-		return nil, err
-	}
-	s.Outside = s.Check(caller.Rule{Right: caller.Member}) != nil
-	return f.limited(s)
 }

@@ -1,68 +1,38 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
-	"nbs-worker/internal/fail"
-
 	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/app/cli/agents"
+	"nbs-worker/internal/app/cli/chat"
+	"nbs-worker/internal/app/cli/memory"
+	"nbs-worker/internal/app/cli/messages"
+	"nbs-worker/internal/app/cli/ops"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
 )
 
-// commands lists the commands by name.
-var commands = []struct {
-	name string
-	make func(*factory) *cobra.Command
-}{
-	{"spawn", newSpawnCmd},
-	{"adopt", newAdoptCmd},
-	{"resume", newResumeCmd},
-	{"allow", newAllowCmd},
-	{"set", newSetCmd},
-	{"reset", newResetCmd},
-	{"session", newSessionCmd},
-	{"list", newListCmd},
-	{"send", newSendCmd},
-	{"outbox", newOutboxCmd},
-	{"interrupt", newInterruptCmd},
-	{"compact", newCompactCmd},
-	{"wait", newWaitCmd},
-	{"ask", newAskCmd},
-	{"conversation", newConversationCmd},
-	{"serve", newServeCmd},
-	{"tell", newTellCmd},
-	{"stop", newStopCmd},
-	{"dismiss", newDismissCmd},
-	{"watch", newWatchCmd},
-	{"pause", newPauseCmd},
-	{"unpause", newUnpauseCmd},
-	{"attach", newAttachCmd},
-	{"screen", newScreenCmd},
-	{"logs", newLogsCmd},
-	{"events", newEventsCmd},
-	{"triage", newTriageCmd},
-	{"recover", newRecoverCmd},
-	{"doctor", newDoctorCmd},
-	{"export", newExportCmd},
-	{"runbook", newRunbookCmd},
-	{"schedule", newScheduleCmd},
-	{"memory", newMemoryCmd},
-	{"run", newRunCmd},
-	{"hook", newHookCmd},
-	{"statusline", newStatusLineCmd},
-	{"version", newVersionCmd},
-	{"schema", newSchemaCmd},
+// commands returns the commands by name.
+func commands() []ui.Command {
+	return slices.Concat(agents.Commands, messages.Commands, chat.Commands, memory.Commands, ops.Commands, []ui.Command{
+		{Name: "version", Make: newVersionCmd},
+		{Name: "schema", Make: newSchemaCmd},
+	})
 }
 
 // Tree returns the commands for programs that read them without running one, such as the man page generator.
 func Tree() *cobra.Command {
-	root := newRootCmd(&factory{})
+	root := newRootCmd(newFactory(nil, ui.Streams{}))
 	root.InitDefaultCompletionCmd() // a run adds it itself; it writes to the stdout of that moment
 	return root
 }
 
 // newRootCmd creates the command tree for a command line. If the line begins with a command, the others are left out:
 // creating them takes longer than parsing its flags.
-func newRootCmd(f *factory, args ...string) *cobra.Command {
+func newRootCmd(f *ui.Factory, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nbs-worker",
 		Short: "Supervise a team of Claude Code agents in tmux",
@@ -87,14 +57,14 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return errUnknownCommand(cmd, args...)
+			return ui.ErrUnknownCommand(cmd, args...)
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			f.verb = verbOf(cmd)
-			return checkTexts(f.args)
+			f.Verb = verbOf(cmd)
+			return ui.CheckTexts(f.Args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.json {
+			if f.JSON {
 				return fail.Errorf(fail.BadInput, "a command is needed").Hint("nbs-worker --help")
 			}
 			return cmd.Help()
@@ -102,35 +72,35 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 
 		// Printed by cobra's default: with a custom template the linker keeps text/template and all methods of all
 		// types. That makes the program, and a launcher's resident memory, a fifth larger.
-		Version: version(),
+		Version: f.Version,
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&f.root, "root", "", "the project: the folder that holds .nbs (default: $NBS_ROOT, or found upward)")
-	flags.StringVar(&f.socket, "tmux-socket", "", "tmux server for new agents: a name as tmux -L takes it, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
-	root.SetHelpFunc(f.printHelp)
+	flags.StringVar(&f.Root, "root", "", "the project: the folder that holds .nbs (default: $NBS_ROOT, or found upward)")
+	flags.StringVar(&f.Socket, "tmux-socket", "", "tmux server for new agents: a name as tmux -L takes it, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
+	root.SetHelpFunc(f.PrintHelp)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() {
-			return fail.Errorf(fail.BadInput, "%s", flagError(err)).Hint("%s --help", cmd.CommandPath())
+			return fail.Errorf(fail.BadInput, "%s", ui.FlagError(err)).Hint("%s --help", cmd.CommandPath())
 		}
 		verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-		return fail.Errorf(fail.BadInput, "%s: %s", verb, flagError(err)).Hint("%s --help", cmd.CommandPath())
+		return fail.Errorf(fail.BadInput, "%s: %s", verb, ui.FlagError(err)).Hint("%s --help", cmd.CommandPath())
 	})
-	root.Flags().BoolVar(&f.json, "json", false, "") // so that an unknown command is reported, and not its --json
+	root.Flags().BoolVar(&f.JSON, "json", false, "") // so that an unknown command is reported, and not its --json
 	_ = root.Flags().MarkHidden("json")
 	addCommands(f, root, args)
 	return root
 }
 
-func addCommands(f *factory, root *cobra.Command, args []string) {
-	for _, c := range commands {
-		if len(args) > 0 && args[0] == c.name {
-			root.AddCommand(c.make(f))
+func addCommands(f *ui.Factory, root *cobra.Command, args []string) {
+	for _, c := range commands() {
+		if len(args) > 0 && args[0] == c.Name {
+			root.AddCommand(c.Make(f))
 			root.CompletionOptions.DisableDefaultCmd = true // it would be created on each run
 			return
 		}
 	}
-	for _, c := range commands {
-		root.AddCommand(c.make(f))
+	for _, c := range commands() {
+		root.AddCommand(c.Make(f))
 	}
 	root.AddCommand(newExitCodesTopic(), newEnvironmentTopic())
 	root.InitDefaultHelpCmd()
@@ -142,13 +112,18 @@ func addCommands(f *factory, root *cobra.Command, args []string) {
 // knownTopic refuses help about an unknown topic; cobra's own help would exit with 0.
 func knownTopic(help *cobra.Command, args []string) error {
 	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
-		return errUnknownCommand(help.Root(), args[len(args)-1])
+		return ui.ErrUnknownCommand(help.Root(), args[len(args)-1])
 	}
 	return nil
 }
 
-// withJSON adds --json to a reporting command.
-func (f *factory) withJSON(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON on stdout")
-	return cmd
+// completeTopics completes the help topics.
+func completeTopics(help *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, cmd := range help.Root().Commands() {
+		if len(args) == 0 && !cmd.Hidden {
+			names = append(names, cmd.Name()+"\t"+cmd.Short)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

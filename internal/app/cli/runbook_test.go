@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/app/cli/ops"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/team/recovery/runbook"
 	"nbs-worker/runbooks"
-
-	"nbs-worker/internal/sim/rig"
 )
 
 // examples are values for the parameters of the program's own pages.
@@ -48,7 +50,7 @@ func plans(t *testing.T) map[string]runbook.Plan {
 // Every command of every page exists, with these flags; so does what the prose names in one line.
 func TestPagesNameWhatThereIs(t *testing.T) {
 	t.Parallel()
-	verbs := &ownVerbs{factory: &factory{}}
+	verbs := &ops.Verbs{Factory: newFactory(nil, ui.Streams{})}
 	for name, plan := range plans(t) {
 		for _, step := range plan.Steps {
 			for _, args := range step.Commands {
@@ -80,7 +82,7 @@ func mentioned(page string) [][]string {
 
 func TestStepsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	verbs := &ownVerbs{factory: &factory{}}
+	verbs := &ops.Verbs{Factory: newFactory(nil, ui.Streams{})}
 	for line, want := range map[string]string{
 		"runbook run restart":           "runbook is for no step: a runbook does not run another one",
 		"attach alpha":                  "attach is for no step",
@@ -143,7 +145,7 @@ func writePage(t *testing.T, project, name, text string) {
 
 func TestRunbookDryRun(t *testing.T) {
 	t.Parallel()
-	project := newProject(t, record("alpha"))
+	project := newProject(t, uitest.Record("alpha"))
 	r := run("--root", project, "runbook", "run", "fixup", "--set", "handle=alpha", "--dry-run", "--from", "repair").want(t, 0)
 	want := "repair\tnbs-worker recover alpha --max-level 3\n"
 	rig.Check(t, strings.HasPrefix(r.out, want) && !strings.Contains(r.out, "look"), "%q", r.out)

@@ -1,17 +1,16 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -25,7 +24,7 @@ func writeSchedules(t *testing.T, project, text string) {
 // The schedules in the help are some.
 func TestSchedulesOfTheHelp(t *testing.T) {
 	t.Parallel()
-	_, text, _ := strings.Cut(newScheduleCmd(&factory{}).Long, "may be left out:\n")
+	_, text, _ := strings.Cut(longOf("schedule"), "may be left out:\n")
 	text, _, _ = strings.Cut(text, "\n\nA time that")
 	file, err := schedule.Parse("help", []byte(text))
 	if err != nil || len(file.Entries) != 2 || file.Resets.None() {
@@ -39,7 +38,7 @@ func TestScheduleListAndNext(t *testing.T) {
 	for _, verb := range []string{"list", "next"} {
 		rig.Equal(t, run("--root", project, "schedule", verb, "--json").want(t, 0).out, "[]\n", "schedule %s without schedules", verb)
 	}
-	runOn(Streams{OutTTY: true, ErrTTY: true}, "--root", project, "schedule", "list").want(t, 0, "there are no schedules", "schedule --help")
+	runOn(ui.Streams{OutTTY: true, ErrTTY: true}, "--root", project, "schedule", "list").want(t, 0, "there are no schedules", "schedule --help")
 	run("--root", t.TempDir(), "schedule", "list").want(t, fail.NotFound, "no .nbs folder")
 	run("--root", project, "schedule", "run", "a").want(t, fail.NotFound, "there are no schedules", "schedule --help")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1, prompt: x}\n  b: {prompt: x}\n")
@@ -63,39 +62,31 @@ func TestAllowSchedules(t *testing.T) {
 	project := newProject(t)
 	prompt := filepath.Join(project, "page.md")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt_file: page.md}\n")
-	allow := func(answer string) (string, error) {
-		var out, errs strings.Builder
-		f := &factory{machine: local.New(), verb: "allow", root: project, streams: Streams{In: strings.NewReader(answer), Out: &out, Err: &errs}}
-		defer f.close()
-		err := runAllowSchedules(context.Background(), f)
-		return out.String(), err
+	allow := func(answer string) ran {
+		return runOn(ui.Streams{In: strings.NewReader(answer), InTTY: true, OutTTY: true, ErrTTY: true}, "--root", project, "allow", "--schedules")
 	}
-	if _, err := allow("y\n"); fail.KindOf(err) != fail.NotFound {
-		t.Errorf("without the prompt: %v", err)
-	}
+	allow("y\n").want(t, fail.NotFound)
 	if err := os.WriteFile(prompt, []byte("What is new?"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := allow("n\n"); fail.KindOf(err) != fail.Failed || err == nil {
-		t.Errorf("refused: %v", err)
-	}
+	allow("n\n").want(t, fail.Failed)
 	if r := run("--root", project, "schedule", "list"); !strings.Contains(r.err, "not allowed") {
 		t.Errorf("refused, and yet: %q", r.err)
 	}
-	if out, err := allow("y\n"); err != nil || !strings.Contains(out, "every: 1h") || !strings.Contains(out, "What is new?") || !strings.HasSuffix(out, "a turn with the text of \"page.md\"\nschedules\n") {
-		t.Errorf("%q, %v", out, err)
+	if out := allow("y\n").want(t, 0).out; !strings.Contains(out, "every: 1h") || !strings.Contains(out, "What is new?") || !strings.HasSuffix(out, "a turn with the text of \"page.md\"\nschedules: allowed\n") {
+		t.Errorf("%q", out)
 	}
 	if r := run("--root", project, "schedule", "list"); r.err != "" {
 		t.Errorf("allowed, and yet: %q", r.err)
 	}
-	if out, err := allow(""); err != nil || strings.Contains(out, "What is new?") {
-		t.Errorf("once more: %q, %v", out, err)
+	if out := allow("").want(t, 0).out; strings.Contains(out, "What is new?") {
+		t.Errorf("once more: %q", out)
 	}
 	if err := os.WriteFile(prompt, []byte("Delete all."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := allow("n\n"); err == nil || !strings.Contains(out, "Delete all.") || strings.Contains(out, "every: 1h") {
-		t.Errorf("a changed prompt: %q, %v", out, err)
+	if out := allow("n\n").want(t, fail.Failed).out; !strings.Contains(out, "Delete all.") || strings.Contains(out, "every: 1h") {
+		t.Errorf("a changed prompt: %q", out)
 	}
 	run("--root", project, "allow", "--schedules", "alpha").want(t, fail.BadInput, "exclude each other")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
@@ -13,7 +14,7 @@ import (
 // A verb that takes several handles prints an array, of one too, and of one for which it failed; and the schema says so.
 func TestOneShapeForEachVerb(t *testing.T) {
 	t.Parallel()
-	alpha := record("alpha")
+	alpha := uitest.Record("alpha")
 	alpha.ProjectRoot = t.TempDir()
 	project := newProject(t, alpha)
 	var schema struct {

@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
@@ -21,11 +22,11 @@ func TestWordsOfOtherTools(t *testing.T) {
 	} {
 		run(strings.Fields(typed)...).want(t, fail.BadInput, want)
 	}
-	for line, words := range otherNames {
+	for line, words := range ui.OtherNames {
 		verb, _, err := Tree().Find(strings.Fields(line)[:1])
 		rig.Check(t, err == nil && verb.HasParent(), "%s: there is no such verb", line)
 		for _, word := range words {
-			rig.Check(t, noVerb[word] == "", "%s stands for a verb and for none", word)
+			rig.Check(t, ui.NoVerb[word] == "", "%s stands for a verb and for none", word)
 		}
 	}
 }
@@ -33,7 +34,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 // A handle that is cut short or misspelled is answered by the line to paste, with all that was typed.
 func TestHintForAHandleCanBePasted(t *testing.T) {
 	t.Parallel()
-	api, web := record("theologian"), record("web")
+	api, web := uitest.Record("theologian"), uitest.Record("web")
 	project := newProject(t, api, web)
 	at := "hint: did you mean: nbs-worker --root " + project + " "
 	for _, c := range []struct {
@@ -60,8 +61,8 @@ func TestHintForAHandleCanBePasted(t *testing.T) {
 // A text without quotes is not sent by its last word: do not delete it would be "it".
 func TestTextWithoutQuotes(t *testing.T) {
 	t.Parallel()
-	web := record("web")
-	project := newProject(t, record("theologian"), web)
+	web := uitest.Record("web")
+	project := newProject(t, uitest.Record("theologian"), web)
 	at := "stands in quotes: nbs-worker --root " + project + " send "
 	for line, want := range map[string]string{
 		"send web do not delete it --queue": at + "web 'do not delete it' --queue\n",
@@ -79,7 +80,7 @@ func TestTextWithoutQuotes(t *testing.T) {
 // A verb about an agent that does not exist reports an error, and no result.
 func TestNoResultOfAnAgentThatDoesNotExist(t *testing.T) {
 	t.Parallel()
-	project := newProject(t, record("alpha"))
+	project := newProject(t, uitest.Record("alpha"))
 	for _, line := range []string{
 		"send nosuch text", "send nosuch text --queue", "session nosuch", "resume nosuch", "stop nosuch", "dismiss nosuch", "interrupt nosuch", "compact nosuch", "wait nosuch --for idle",
 		"screen nosuch", "logs nosuch", "set nosuch model=opus", "reset nosuch", "outbox list nosuch", "triage nosuch", "recover nosuch",
@@ -88,22 +89,4 @@ func TestNoResultOfAnAgentThatDoesNotExist(t *testing.T) {
 		isError := r.out == "" || r.out == "[]\n" || strings.HasPrefix(r.out, `[{"handle":"nosuch","error":{"kind":"not found",`)
 		rig.Check(t, isError, "%s: stdout is %s", line, r.out)
 	}
-}
-
-// A resume that is to be repeated with --force keeps its other flags, for one agent.
-func TestForcedResumeKeepsItsFlags(t *testing.T) {
-	t.Parallel()
-	runs := fail.Errorf(fail.Conflict, "the agent runs already").Hint("to start it again: nbs-worker resume web --force")
-	for line, want := range map[string]string{
-		"resume web --model haiku":             "nbs-worker resume web --model haiku --force",
-		"--root /p resume api web --brief":     "nbs-worker resume web --brief --force",
-		"resume --all --model haiku":           "nbs-worker resume web --model haiku --force",
-		"resume WEB --tmux-socket s --no-wait": "nbs-worker resume web --no-wait --force",
-	} {
-		f := &factory{args: strings.Fields(line), verb: "resume", handles: []agent.Handle{"api", "web"}}
-		got := f.hintsOf(failed(runs, "resume", "web"))
-		rig.Equal(t, strings.Join(got, "\n"), "to start it again: "+want, "%s", line)
-	}
-	f := &factory{args: []string{"recover", "web"}, verb: "recover"}
-	rig.Equal(t, f.hintsOf(runs)[0], "to start it again: nbs-worker resume web --force", "recover")
 }

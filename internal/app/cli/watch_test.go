@@ -13,16 +13,15 @@ import (
 	"time"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/recovery/watch"
-
-	"nbs-worker/internal/sim/rig"
 )
 
 // The policy in the help is one, and says what holds without any.
 func TestPolicyOfTheHelp(t *testing.T) {
 	t.Parallel()
-	_, text, _ := strings.Cut(newWatchCmd(&factory{}).Long, "\n\n  agents:")
+	_, text, _ := strings.Cut(longOf("watch"), "\n\n  agents:")
 	text, _, _ = strings.Cut(text, "\n\nThe program")
 	policy, err := watch.File{Text: []byte("  agents:" + text)}.Policy(watch.Policy{}, nil)
 	rig.Must(t, err)

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/app/cli"
-
 	"nbs-worker/internal/sim/rig"
 )
 

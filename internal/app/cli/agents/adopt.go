@@ -1,0 +1,184 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/adopt"
+)
+
+// adoptOptions are the options of one adoption, as typed.
+type adoptOptions struct {
+	handle, session, model, permissionMode, cwd string
+	pid                                         int
+	env, claudeArgs                             []string
+	modelGiven, argsGiven, list                 bool
+}
+
+func newAdoptCmd(f *ui.Factory) *cobra.Command {
+	o := &adoptOptions{}
+	cmd := &cobra.Command{
+		Use:   "adopt <handle> {--pid PID | --tmux SESSION} [flags] [-- CLAUDE-ARGS...]",
+		Short: "Give a claude that was started by hand a name and a record",
+		Long: ui.WithCodes(`Writes a record for a running claude that was started by hand, so that stop, resume and
+all other verbs work on it. adopt does not touch the process.
+
+The conversation is the one that Claude's registry now has for that process, also after a
+/clear. Model, permission mode and arguments come from the command line of the process,
+folder and configuration from the process itself. adopt guesses nothing: the error asks for
+what it cannot find out. --model '' leaves the choice to Claude. Prompts do not count as
+arguments. Arguments after -- replace those of the process. A later resume uses the
+environment of its caller, with --env NAME=VALUE on top. An agent may adopt only if it was
+spawned with --may-manage.
+
+Until its next resume, the agent has no launcher: nbs-worker does not see how it ends by
+itself, nor its new conversation when it ends after a /clear or /branch, and types a queued
+message only at the next send. To bring it under supervision: nbs-worker resume <handle> --force. Its tmux session stays the user's: stop
+ends claude and what its tools left, and nothing else there.
+
+--list shows the Claude sessions of this user that no record of the project covers, and the
+conversations that several processes have open: pid, session id, state, folder, tmux session
+and server, and the command that adopts it, or why it cannot be adopted.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
+		Example: `  nbs-worker adopt --list
+  nbs-worker adopt theologian --pid 12345
+  nbs-worker adopt scout --tmux work --model 'sonnet[1m]' --permission-mode acceptEdits
+  nbs-worker adopt scout --pid 12345 --model '' -- --add-dir ../lab`,
+		Args: o.positional,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.list {
+				return ui.Failed(runAdoptList(cmd.Context(), f), "adopt", "--list")
+			}
+			return ui.Failed(runAdopt(cmd.Context(), f, o), "adopt", o.handle)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&o.pid, "pid", 0, "pid of the claude process")
+	flags.StringVar(&o.session, "tmux", "", "exact name of its tmux session, in the server of --tmux-socket, or your own")
+	flags.StringVar(&o.model, "model", "", "model for later starts; '' for Claude's choice (default: the --model that it was started with)")
+	flags.StringVar(&o.permissionMode, "permission-mode", "", "how it asks before it acts, at later starts (default: the mode that it was started with)")
+	flags.StringVar(&o.cwd, "cwd", "", "folder for later starts (default: where it runs)")
+	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude at later starts, kept in the record; not for secrets; repeatable")
+	flags.BoolVar(&o.list, "list", false, "show what can be adopted, and change nothing")
+	cmd.MarkFlagsMutuallyExclusive("pid", "tmux", "list")
+	return f.WithJSON(cmd)
+}
+
+// positional splits the arguments: a handle, unless --list is given, and the arguments after --.
+func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		args, o.claudeArgs, o.argsGiven = args[:at], args[at:], true
+	}
+	o.modelGiven = cmd.Flags().Changed("model")
+	if o.list {
+		if len(args) > 0 || o.argsGiven {
+			return fail.Errorf(fail.BadInput, "adopt: --list takes no handle and no arguments").Hint("nbs-worker adopt --list")
+		}
+		return nil
+	}
+	if err := ui.OneHandle(cmd, args); err != nil {
+		return err
+	}
+	o.handle = args[0]
+	if !cmd.Flags().Changed("pid") && o.session == "" {
+		return fail.Errorf(fail.BadInput, "adopt: which claude? --pid PID or --tmux SESSION is needed").
+			Hint("to see them: nbs-worker adopt --list")
+	}
+	if cmd.Flags().Changed("pid") && o.pid < 2 {
+		return fail.Errorf(fail.BadInput, "adopt: %d is no process that could be adopted", o.pid)
+	}
+	return nil
+}
+
+func (o *adoptOptions) parse() (adopt.Request, error) {
+	asked := adopt.Request{
+		Handle: agent.Handle(o.handle), PID: o.pid, Session: o.session, ClaudeArgs: o.claudeArgs, ArgsGiven: o.argsGiven,
+	}
+	var err error
+	if o.modelGiven {
+		model, err := agent.ChooseModel(o.model)
+		if err != nil {
+			return asked, err
+		}
+		asked.Model = &model
+	}
+	if o.permissionMode != "" {
+		if asked.PermissionMode, err = agent.ParsePermissionMode(o.permissionMode); err != nil {
+			return asked, err
+		}
+	}
+	if asked.Cwd, err = ui.NamedFolder("working directory", o.cwd); err != nil {
+		return asked, err
+	}
+	asked.Env, err = agent.ParseEnv(o.env)
+	return asked, err
+}
+
+func runAdopt(ctx context.Context, f *ui.Factory, o *adoptOptions) error {
+	asked, err := o.parse()
+	if err != nil {
+		return err
+	}
+	s, err := f.Planner()
+	if err != nil {
+		return err
+	}
+	if !f.Opened.Exists() {
+		if _, err := s.PlanAdopt(ctx, asked); err != nil {
+			return err // before a project is created for nothing
+		}
+		if s, err = f.NewProject(); err != nil {
+			return err
+		}
+	}
+	adopted, err := s.Adopt(ctx, asked)
+	if err != nil {
+		return err
+	}
+	r := &adopted.Record
+	warnUnkept(f, "adopt", r.Handle, adopted.Unkept)
+	words := fmt.Sprintf("adopted, %s, pid %d, model %s, %s, session %s", adopted.Status.Word(), r.PID, ui.ModelName(r.Model), r.PermissionMode, r.SessionID)
+	if len(r.ClaudeArgs) > 0 {
+		words += ", with " + strings.Join(agent.Mapped(r.ClaudeArgs, ui.ShellQuote), " ")
+	}
+	if err := f.ShowOne(ui.Outcome{JSON: wire.NewAdopted(adopted), Handle: r.Handle, Words: words}); err != nil || f.JSON {
+		return err
+	}
+	f.Hint("it has no launcher before its next start; to give it one now: nbs-worker resume %s --force", r.Handle)
+	return nil
+}
+
+func runAdoptList(ctx context.Context, f *ui.Factory) error {
+	s, err := f.Planner()
+	if err != nil {
+		return err
+	}
+	sessions, err := adopt.List(ctx, &s.Observer)
+	if err != nil {
+		return err
+	}
+	rows := agent.Mapped(sessions, wire.NewUnrecorded)
+	if f.JSON {
+		return f.PrintJSON(rows)
+	}
+	t := f.NewTable("PID", "SESSION", "STATE", "FOLDER", "TMUX", "TO ADOPT IT")
+	t.Under = 3
+	for _, u := range rows {
+		t.Row(
+			ui.Text(strconv.Itoa(u.PID)), ui.Text(string(u.SessionID)), ui.Text(u.State), ui.Text(u.Cwd), ui.Text(u.Tmux), ui.Text(cmp.Or(u.Command, "("+u.Obstacle+")")),
+		)
+	}
+	if len(rows) == 0 {
+		f.Note("no Claude session of yours is without a record here")
+	}
+	return t.Flush()
+}

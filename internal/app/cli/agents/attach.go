@@ -1,0 +1,38 @@
+package agents
+
+import (
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+)
+
+func newAttachCmd(f *ui.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "attach <handle>",
+		Short: "Go to an agent's terminal",
+		Long: ui.WithCodes(`Attaches this terminal to the agent's tmux session, or switches to it if this terminal is in
+the same tmux server. To leave, press the tmux prefix and d (usually C-b d); the agent goes
+on. Needs a terminal.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
+		Example:           `  nbs-worker attach theologian`,
+		Args:              ui.OneHandle,
+		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.InTmux)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.Supervisor()
+			stream, isTerminal := "stdout", f.Streams.OutTTY
+			if isTerminal {
+				stream, isTerminal = "stdin", f.Streams.InTTY
+			}
+			if err == nil && !isTerminal {
+				err = fail.Errorf(fail.BadInput, "%s is not a terminal", stream).
+					Hint("to look at it from a script: nbs-worker session %s --json", args[0])
+			}
+			if err == nil {
+				err = s.Attach(cmd.Context(), agent.Handle(args[0]))
+			}
+			return ui.Failed(err, "attach", args[0])
+		},
+	}
+}

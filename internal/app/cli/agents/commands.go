@@ -1,0 +1,23 @@
+// Package agents has the commands that start, show, change and end agents.
+package agents
+
+import "nbs-worker/internal/app/cli/ui"
+
+// Commands are the commands for agents.
+var Commands = []ui.Command{
+	{Name: "spawn", Make: newSpawnCmd},
+	{Name: "adopt", Make: newAdoptCmd},
+	{Name: "resume", Make: newResumeCmd},
+	{Name: "set", Make: newSetCmd},
+	{Name: "reset", Make: newResetCmd},
+	{Name: "session", Make: newSessionCmd},
+	{Name: "list", Make: newListCmd},
+	{Name: "stop", Make: newStopCmd},
+	{Name: "dismiss", Make: newDismissCmd},
+	{Name: "attach", Make: newAttachCmd},
+	{Name: "screen", Make: newScreenCmd},
+	{Name: "logs", Make: newLogsCmd},
+	{Name: "run", Make: newRunCmd},
+	{Name: "hook", Make: newHookCmd},
+	{Name: "statusline", Make: newStatusLineCmd},
+}

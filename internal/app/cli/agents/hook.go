@@ -1,0 +1,93 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/team/report"
+)
+
+func newHookCmd(f *ui.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook",
+		Short: "Record what an agent's claude reports in a hook",
+		Long: ui.WithCodes(`Claude itself calls hook, with JSON on stdin: nbs-worker starts each agent with hooks that
+do. hook keeps what Claude reports, such as the end of a turn, in .nbs/status/<handle>.json.
+NBS_HANDLE, NBS_ROOT and NBS_INVOCATION_ID name the agent. hook ignores any other caller,
+such as another claude that the agent's tools have started. It prints only the briefing with
+which the agent was started, which Claude takes as context. It always succeeds, so that it
+never disturbs the agent; failures are in the journal.`),
+		Example: `  nbs-worker hook < payload.json`,
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			hook, err := report.ReadHook(f.Streams.In)
+			_, _ = takeDown(f, cmd.Context(), cmd.Name(), func(ctx context.Context, c report.Caller, opened *store.Store, at time.Time) error {
+				briefing, untaken := hook.Briefing(c, opened)
+				_, unsaid := io.WriteString(f.Streams.Out, briefing)
+				return errors.Join(untaken, unsaid, hook.Report(ctx, c, opened, at))
+			}, err)
+			return nil
+		},
+	}
+}
+
+func newStatusLineCmd(f *ui.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "statusline",
+		Short: "Record what an agent's claude reports to its status line",
+		Long: ui.WithCodes(`Claude itself calls statusline, with JSON on stdin: it is the status line of each agent. It
+keeps how full the conversation is and what it cost in .nbs/status/<handle>.json. Then it
+runs the status line that you have configured yourself, if any, with the same input for at
+most five seconds, and shows its output. It looks for yours in the folder that the record
+names and in the configuration of the recorded claude, but not in a file that other users
+can write, nor in one that the agent was told to leave out with --setting-sources. It runs
+nothing for a caller that is no recorded agent. It always succeeds; failures are in the
+journal.`),
+		Example: `  nbs-worker statusline < payload.json`,
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			line, err := report.ReadStatusLine(f.Streams.In)
+			record, recorded := takeDown(f, cmd.Context(), cmd.Name(), line.Report, err)
+			if recorded {
+				line.RunUsers(cmd.Context(), f.Machine, &record, f.Streams.Out)
+			}
+			return nil
+		},
+	}
+}
+
+// takeDown calls take to write into the report of the agent whose claude is calling, unless reading failed (unread). It
+// returns the agent's record. Errors go to the journal, not to the agent. If the caller is no recorded agent, it does
+// nothing.
+func takeDown(f *ui.Factory, ctx context.Context, what string, take func(context.Context, report.Caller, *store.Store, time.Time) error, unread error) (r agent.Record, recorded bool) {
+	caller := report.Caller{
+		Machine: f.Machine,
+		Handle:  agent.Handle(os.Getenv(agent.HandleVariable)), Invocation: agent.Invocation(os.Getenv(agent.InvocationVariable)),
+		Root: os.Getenv(agent.RootVariable), ConfigDir: os.Getenv("CLAUDE_CONFIG_DIR"),
+	}
+	caller.Dir, _ = os.Getwd() // without it, Root is used
+	opened, record, err := caller.Open()
+	if err != nil {
+		return agent.Record{}, false
+	}
+	if errors.Is(unread, io.ErrUnexpectedEOF) { // its claude was killed while it wrote
+		return record, true
+	}
+	f.UseToReport(opened)
+	if err = unread; err == nil {
+		err = take(ctx, caller, opened, f.Began)
+	}
+	if err != nil && !errors.Is(err, agent.ErrSuperseded) {
+		_ = opened.Complain(ctx, journal.EventOf(&record, f.Began.Truncate(time.Second), "failed", what+": "+err.Error()))
+	}
+	return record, true
+}

@@ -1,0 +1,201 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/inspect"
+)
+
+type listOptions struct{ wide, usage bool }
+
+func newListCmd(f *ui.Factory) *cobra.Command {
+	o := &listOptions{}
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "Show all agents of the project",
+		Long: ui.WithCodes(`Prints one line per agent: handle, state and what it waits for, the model that runs, for how
+long it is in that state, context left, cost. Agents that need a person come first. MODE and
+FOLDER are shown where they differ within the team, DESIRED where the desired state differs
+from the actual one. A model that is not the recorded one is marked. --wide adds pid, session id and folder.
+--usage adds what the agent's processes use: resident memory, processor time, bytes written
+to disk.
+
+In a pipe, by handle, without header and separated by tabs: handle, state, cause, desired,
+the recorded model, start in RFC 3339, percent of the context that is left, cost in USD, pid, session id,
+folder, and with --usage bytes, seconds, bytes; "-" for what is not known. Programs should
+use --json.
+
+A live agent is starting, idle, busy, waiting (for a person), retrying (the API refuses),
+failed (idle, and its last turn failed) or unknown. An agent that should run and does not
+shows why: exited, crashed, lost: reboot, lost: tmux, killed: probably out of memory, never
+started. An agent that was ended is stopped. In backoff, its launcher will start it again.
+Context and cost are what Claude's status line last reported; session shows more. If a
+problem such as a damaged record hides an agent, stderr says so, and its line stays. Two
+agents in one conversation are marked.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
+		Example: `  nbs-worker list
+  nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
+  nbs-worker list --json | jq -r '.[] | select(.state == "waiting") | .handle'`,
+		Args: ui.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f, o) },
+	}
+	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id and folder")
+	cmd.Flags().BoolVar(&o.usage, "usage", false, "also memory, processor time and bytes written")
+	return f.WithJSON(cmd)
+}
+
+func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
+	bands, err := ui.ContextBands()
+	if err != nil {
+		return ui.Failed(err, "list")
+	}
+	s, err := f.Supervisor()
+	if err != nil {
+		return ui.Failed(err, "list")
+	}
+	rows, err := s.List(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ui.ExitError(fail.Interrupted)
+	}
+	if err != nil {
+		return ui.Failed(err, "list")
+	}
+	if o.usage {
+		s.Measure(rows)
+	}
+	outcome := &ui.Partial{Of: len(rows)}
+	said := map[string]bool{} // a tmux server that is down affects all its agents: report it once
+	for i := range rows {
+		row := &rows[i]
+		if row.Err == nil {
+			continue
+		}
+		outcome.Failures = append(outcome.Failures, row.Err)
+		if !said[row.Err.Error()] {
+			f.PrintError(row.Handle, ui.Failed(row.Err, "list", string(row.Handle)))
+			said[row.Err.Error()] = true
+		}
+	}
+	if err := printList(f, rows, o, bands); err != nil {
+		return ui.Failed(err, "list")
+	}
+	f.NotePause(s)
+	return outcome.Failed()
+}
+
+func printList(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.Bands) error {
+	shared := sharedConversations(rows)
+	switch {
+	case f.JSON:
+		out := make([]wire.Agent, len(rows))
+		for i, row := range rows {
+			out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
+			out[i].SharedWith, out[i].Usage = shared[row.Handle], (*wire.Usage)(row.Usage)
+		}
+		return f.PrintJSON(out)
+	case len(rows) == 0:
+		f.Note("no agents; start one: nbs-worker spawn HANDLE")
+		return nil
+	case !f.Streams.OutTTY:
+		return printTabs(f, rows, o)
+	}
+	slices.SortStableFunc(rows, func(a, b inspect.Row) int { return urgency(&a) - urgency(&b) })
+	columns, under := listColumns(f, rows, o, bands, shared)
+	t := f.NewTable(agent.Mapped(columns, func(c column) string { return c.name })...)
+	t.Under = under
+	for i := range rows {
+		t.Row(agent.Mapped(columns, func(c column) ui.Cell { return c.of(t, &rows[i]) })...)
+	}
+	return t.Flush()
+}
+
+// printTabs prints the list for scripts.
+func printTabs(f *ui.Factory, rows []inspect.Row, o *listOptions) error {
+	t := f.NewTable()
+	for i := range rows {
+		row, r := &rows[i], &rows[i].Record
+		state, cause := row.Status.Words()
+		if row.IsNotAllowed() {
+			cause = strings.TrimPrefix(cause+", "+notAllowed, ", ")
+		}
+		left := ui.Text("")
+		if row.Context != nil {
+			left = ui.Text(strconv.Itoa(row.Context.LeftPercent()))
+		}
+		cells := []ui.Cell{
+			ui.Text(string(row.Handle)), ui.Text(state), ui.Text(cause), ui.Text(string(r.LaunchDesired())), ui.Text(string(r.Model)), t.Time(r.Started),
+			left, costCell(t, row.Cost), ui.PID(r.PID, row.Status), ui.Text(string(r.SessionID)), ui.Text(r.LaunchCwd()),
+		}
+		if o.usage {
+			cells = append(cells, usageCells(t, row.Usage)...)
+		}
+		t.Row(cells...)
+	}
+	return t.Flush()
+}
+
+// notAllowed marks a record that the user has not allowed.
+const notAllowed = "not allowed"
+
+// sharedConversations finds agents that share a conversation, which forks it.
+func sharedConversations(rows []inspect.Row) map[agent.Handle][]agent.Handle {
+	by := map[agent.SessionID][]agent.Handle{}
+	for _, row := range rows {
+		if id := row.Record.SessionID; id != "" {
+			by[id] = append(by[id], row.Handle)
+		}
+	}
+	shared := map[agent.Handle][]agent.Handle{}
+	for _, handles := range by {
+		for _, handle := range handles {
+			if others := slices.DeleteFunc(slices.Clone(handles), func(other agent.Handle) bool { return other == handle }); len(others) > 0 {
+				shared[handle] = others
+			}
+		}
+	}
+	return shared
+}
+
+// urgency returns the order of an agent in a list: first those that need a person, then working, idle and stopped ones.
+func urgency(row *inspect.Row) int {
+	switch state := row.Status.State; {
+	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, isUndesired(row):
+		return 0
+	case state == agent.Busy, state == agent.Retrying, state == agent.Starting, state == agent.Backoff:
+		return 1
+	case state == agent.Idle:
+		return 2
+	default:
+		return 3
+	}
+}
+
+// isUndesired reports whether an agent runs although it should not, or does not run although it should.
+func isUndesired(row *inspect.Row) bool {
+	return row.Record.Handle != "" && row.Status.State != agent.Backoff && row.Status.Running() != (row.Record.LaunchDesired() == agent.DesiredRunning)
+}
+
+func stateCell(row *inspect.Row, shared []agent.Handle) ui.Cell {
+	shown := ui.State(row.Status)
+	if row.IsNotAllowed() {
+		shown.Text += ", " + notAllowed
+		shown.Colour = ui.Red
+	}
+	if len(shared) > 0 {
+		shown.Text += ", in the conversation of " + ui.Joined(shared)
+		shown.Colour = ui.Red
+	}
+	return shown
+}

@@ -1,0 +1,74 @@
+package agents
+
+import (
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
+)
+
+func rowOf(r agent.Record) inspect.Row {
+	return inspect.Row{Handle: r.Handle, Sight: observe.Sight{Record: r, Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}}
+}
+
+// What needs a person comes first, what was ended last.
+func TestListBeginsWithWhatIsUrgent(t *testing.T) {
+	t.Parallel()
+	of := func(handle agent.Handle, desired agent.Desired, status agent.Status) inspect.Row {
+		row := rowOf(uitest.Record(handle))
+		row.Record.Desired, row.Status, row.Record.SessionID = desired, status, agent.NewSessionID()
+		return row
+	}
+	out := printed(t, ui.Streams{OutTTY: true},
+		of("a", agent.DesiredStopped, agent.Status{State: agent.Dead, Cause: agent.Stopped}),
+		of("b", agent.DesiredRunning, agent.Status{State: agent.Idle, SamePID: true}),
+		of("c", agent.DesiredRunning, agent.Status{State: agent.Busy, SamePID: true}),
+		of("d", agent.DesiredRunning, agent.Status{State: agent.Waiting, Detail: "permission prompt", SamePID: true}),
+		of("e", agent.DesiredRunning, agent.Status{State: agent.Dead, Cause: agent.Crashed}))
+	var order strings.Builder
+	for line := range strings.Lines(out) {
+		order.WriteString(line[:1])
+	}
+	rig.Check(t, order.String() == "Hdecba" && strings.Contains(out, "waiting: permission prompt"), "it is\n%s", out)
+}
+
+// A row fits the terminal; DESIRED is there only when somebody is not as they should be.
+func TestListFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	const width = 60
+	row := rowOf(uitest.Record("an-agent-with-a-name-that-is-long"))
+	row.Status = agent.Status{State: agent.Waiting, Detail: "a question that somebody has asked at some length", SamePID: true}
+	out := printed(t, ui.Streams{OutTTY: true, Width: width}, row)
+	for line := range strings.Lines(out) {
+		n := len([]rune(strings.TrimRight(line, "\n")))
+		rig.Check(t, n <= width, "a line has %d columns of %d:\n%s", n, width, out)
+	}
+	rig.Check(t, !strings.Contains(out, "DESIRED") && strings.Contains(out, "…"), "it is\n%s", out)
+}
+
+// Two agents in one conversation fork it.
+func TestListMarksASharedConversation(t *testing.T) {
+	t.Parallel()
+	alpha, beta := rowOf(uitest.Record("alpha")), rowOf(uitest.Record("beta"))
+	out := printed(t, ui.Streams{OutTTY: true}, alpha, beta)
+	rig.Check(t, strings.Contains(out, "in the conversation of beta") && strings.Contains(out, "in the conversation of alpha"), "it is\n%s", out)
+}
+
+// What is shown on a terminal of 80 columns fits it, and nothing that is to be copied is cut.
+func TestListFitsEightyColumns(t *testing.T) {
+	t.Parallel()
+	row := rowOf(uitest.Record("an-agent-with-a-long-name"))
+	row.Record.Cwd, row.Status = deepFolder, agent.Status{State: agent.Waiting, Detail: "permission prompt", SamePID: true}
+	row.Record.PID = 123456
+	var out strings.Builder
+	f := &ui.Factory{Streams: ui.Streams{Out: &out, OutTTY: true, Width: 80}}
+	rig.Must(t, printList(f, []inspect.Row{row}, &listOptions{wide: true, usage: true}, agent.Bands{}))
+	uitest.MustFit(t, out.String(), "    pid: 123456  session: "+string(uitest.SessionID)+"\n", "    folder:\n    /home/somebody/src/a-project-with-a-long-name/and/a/folder/of/it/that/is/\n")
+}
+
+const deepFolder = "/home/somebody/src/a-project-with-a-long-name/and/a/folder/of/it/that/is/deep"

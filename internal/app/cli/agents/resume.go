@@ -1,0 +1,175 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// resumeOptions are the options of one resume, as typed.
+type resumeOptions struct {
+	ui.Selection
+
+	model        string
+	modelGiven   bool
+	fresh, force bool
+	brief        bool
+	sessionID    string
+	cwd          string
+	start        startOptions
+}
+
+func newResumeCmd(f *ui.Factory) *cobra.Command {
+	o := &resumeOptions{}
+	cmd := &cobra.Command{
+		Use:     "resume {<handle>... | --down | --all} [flags]",
+		Aliases: []string{"continue"},
+		Short:   "Bring agents back into their conversations",
+		Long: ui.WithCodes(`Rebuilds the launch from the record and starts the agent again: same conversation,
+same model, same permissions, same folder. It works after a clean exit, a crash, a
+kill of claude, of its launcher or of the tmux server, and after a reboot. It first
+ends what the last start's tools left running.
+
+--down resumes all agents that should run and do not: use it after a reboot. --all also
+resumes stopped agents, and with --force running ones. Several agents are started side
+by side.
+
+resume refuses a running agent (5); --force ends it properly first. A transcript that
+was deleted or has lost a part is restored from the archive, and resume says so. If the
+archive has none, resume fails (2) and changes nothing.
+
+--fresh starts an empty conversation with the first prompt, and keeps the old id in
+previous_sessions. With --brief the agent is also told where the old conversation left
+off: what was asked and said last, its task list, the files it edited, and what the
+project's memory has of it. These notes carry no authority, and stay in the conversation.
+After /clear, --session-id goes back to a conversation of previous_sessions, and to no
+other (2).
+
+resume sends nothing to the agent without --prompt. The prompt is on claude's command line,
+where other users can read it. If the start fails, the record stays as it was, and resume
+shows claude's own words. After 3, 8 and 130 the start continues, and the record describes it.
+
+An agent may resume colleagues that have no more than it has, as they were, and without
+--force, --fresh and --session-id, unless it was spawned with --may-manage (8).`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker resume theologian
+  nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
+  nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
+  nbs-worker resume theologian --force     # it hangs: end it and start it anew
+  nbs-worker resume theologian --fresh     # give the conversation up
+  nbs-worker resume theologian --force --fresh --brief   # and tell its successor where it had come to
+  nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to what it was in before /clear`,
+		Args:              o.Positional,
+		ValidArgsFunction: f.HandlesWhere(ui.Down),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.modelGiven = cmd.Flags().Changed("model")
+			o.start.promptGiven = cmd.Flags().Changed("prompt")
+			return runResume(cmd.Context(), f, o)
+		},
+	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *resumeOptions) bind(f *ui.Factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&o.Down, "down", false, "all agents that should run and do not")
+	flags.BoolVar(&o.All, "all", false, "all agents that do not run, including stopped ones")
+	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
+	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
+	flags.BoolVar(&o.brief, "brief", false, "with --fresh: tell the agent where the old conversation left off")
+	flags.StringVar(&o.sessionID, "session-id", "", "go back to this conversation, one of the agent's previous_sessions")
+	flags.StringVar(&o.cwd, "cwd", "", "another working directory, kept from now on (default: the recorded one, at its new place if the project was moved)")
+	cmd.MarkFlagsMutuallyExclusive("fresh", "session-id")
+	flags.BoolVar(&o.force, "force", false, "end the agent first if it runs")
+	o.start.bind(cmd)
+	f.WithJSON(cmd)
+	ui.CompleteWith(cmd, "model", ui.CompleteModels)
+	ui.CompleteWith(cmd, "session-id", f.CompleteEarlier)
+}
+
+func runResume(ctx context.Context, f *ui.Factory, o *resumeOptions) error {
+	resume, err := o.parse(f)
+	if err != nil {
+		return ui.Failed(err, "resume")
+	}
+	s, err := f.Supervisor()
+	if err == nil {
+		err = o.start.takePrompt(f, s, &resume.Start)
+	}
+	if err != nil {
+		return ui.Failed(err, "resume")
+	}
+	handles, err := o.Resolve(ctx, s, o.takes)
+	if err != nil {
+		return ui.Failed(err, "resume")
+	}
+	if len(handles) == 0 {
+		f.Note("no agent is to be resumed")
+	}
+	if o.Down {
+		f.NoteStopped(&o.Selection)
+	}
+	return f.Each(ctx, "resume", handles, o.Several(), ui.AtOnce(), func(handle agent.Handle) (ui.Outcome, error) {
+		resume := resume
+		resume.Progress = f.Progress(handle)
+		if o.start.dryRun {
+			plan, err := s.PlanResume(ctx, handle, resume)
+			if err != nil {
+				return ui.Outcome{}, err
+			}
+			return planned(f, plan), nil
+		}
+		started, err := s.Resume(ctx, handle, resume)
+		if started.Fresh { // for scripts too: a conversation was replaced
+			f.Say("resume %s: a new conversation in place of %s", handle, wire.NewStarted(started).Previous)
+		}
+		sayStarted(f, handle, started)
+		if err != nil {
+			return ui.Outcome{}, err
+		}
+		return startedOutcome(started), nil
+	})
+}
+
+// takes reports whether --down and --all include an agent.
+func (o *resumeOptions) takes(row inspect.Row) bool {
+	if row.Status.Running() {
+		return o.All && o.force
+	}
+	return o.All || row.Record.LaunchDesired() == agent.DesiredRunning
+}
+
+func (o *resumeOptions) parse(f *ui.Factory) (supervisor.Resume, error) {
+	start, err := o.start.parse(f, "")
+	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
+	if o.brief {
+		resume.Brief = &supervisor.Briefing{Why: "with resume --fresh"}
+	}
+	switch {
+	case err == nil && o.brief && !o.fresh:
+		err = fail.Errorf(fail.BadInput, "--brief is for a new conversation; in its own the agent knows it all").
+			Hint("to begin a new one: add --fresh")
+	case err != nil || o.sessionID == "":
+	case o.Several():
+		err = fail.Errorf(fail.BadInput, "--session-id is for one agent")
+	default:
+		resume.SessionID, err = agent.ParseSessionID(o.sessionID)
+	}
+	if err == nil {
+		resume.Cwd, err = ui.NamedFolder("working directory", o.cwd)
+	}
+	if err == nil && o.modelGiven {
+		var model agent.Model
+		model, err = agent.ChooseModel(o.model)
+		resume.Model = &model
+	}
+	return resume, err
+}

@@ -1,0 +1,106 @@
+package agents
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/launcher"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newRunCmd(f *ui.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run <handle>",
+		Short: "Run an agent in this terminal, without tmux",
+		Long: ui.WithCodes(`Runs the agent of an existing record in the foreground of this terminal, in its
+conversation. It ends when claude ends, with claude's exit code; a signal counts as 128
+plus its number. list and session show the agent like any other, and it can be stopped
+from elsewhere. Use run where there is no tmux. It needs a terminal: without one claude
+would answer one prompt and exit.
+
+This is also the launcher: the command that spawn and resume give to tmux.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
+		Example:           `  nbs-worker run theologian`,
+		Args:              ui.OneHandle,
+		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.Down)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			code, err := runRun(cmd.Context(), f, agent.Handle(args[0]))
+			return ended(code, err, "run", args[0])
+		},
+	}
+}
+
+// ended returns the outcome of a verb that ran claude: claude's exit code, or an error.
+func ended(code int, err error, what ...string) error {
+	if err == nil && code != 0 {
+		return ui.ExitError(code)
+	}
+	return ui.Failed(err, what...)
+}
+
+func runRun(ctx context.Context, f *ui.Factory, handle agent.Handle) (int, error) {
+	if id := os.Getenv(agent.LaunchVariable); id != "" {
+		return runLaunched(ctx, f, handle, agent.Invocation(id))
+	}
+	s, err := f.Supervisor()
+	if err != nil {
+		return 0, err
+	}
+	ready, err := s.Prepare(ctx, handle, f.Streams.InTTY, f.Progress(handle))
+	return runHere(ctx, f, s, handle, ready, err)
+}
+
+// runHere runs the launcher in the caller's terminal, unless the agent could not be prepared.
+func runHere(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared, unready error) (int, error) {
+	sayTranscript(f, handle, ready.Restored, ready.Loss)
+	if unready != nil {
+		return 0, unready
+	}
+	return lead(ctx, f, s.Store, handle, ready.Invocation, ready.GiveBack)
+}
+
+// runLaunched runs the launcher in a pane. It starts in the project root. It trusts no other part of the environment,
+// which the tmux server may have had for days.
+func runLaunched(ctx context.Context, f *ui.Factory, handle agent.Handle, id agent.Invocation) (int, error) {
+	root, err := ui.Absolute(".")
+	if err != nil {
+		return 0, err
+	}
+	opened, err := store.Open(root)
+	if err != nil {
+		return 0, err
+	}
+	f.Use(opened)
+	return lead(ctx, f, opened, handle, id, nil)
+}
+
+// restarter prepares the restarts of a launcher. It uses the environment of each launch, not the pane's.
+func restarter(f *ui.Factory, opened *store.Store, program string) supervisor.Restarter {
+	return supervisor.Restarter{Observer: observe.Observer{
+		Store: opened, Machine: f.Machine, Tmux: tmux.New, Program: program, UID: os.Geteuid(), Now: time.Now,
+	}}
+}
+
+// lead runs the launcher. The launcher ignores the terminal's signals: claude handles them.
+func lead(ctx context.Context, f *ui.Factory, opened *store.Store, handle agent.Handle, id agent.Invocation, giveBack func()) (int, error) {
+	f.Launches.Store(true)
+	debug.SetGCPercent(-1)  // it sleeps, and would wake up every two minutes to collect nothing
+	const enough = 64 << 20 // bytes; if it ever needs more, it collects
+	debug.SetMemoryLimit(enough)
+	program, _ := os.Executable() // without it, claude finds it on the PATH
+	l := &launcher.Launcher{
+		Store: opened, Machine: f.Machine, Pane: launcher.PaneEnv(), Program: program, Now: time.Now, Restarts: restarter(f, opened, program),
+		Tell: func(what string) { f.Say("%s %s", handle, what) }, GiveBack: giveBack,
+	}
+	return l.Run(context.WithoutCancel(ctx), handle, id)
+}

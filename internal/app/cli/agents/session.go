@@ -1,0 +1,301 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/restart"
+)
+
+func newSessionCmd(f *ui.Factory) *cobra.Command {
+	lastScreen := false
+	cmd := &cobra.Command{
+		Use:   "session <handle>...",
+		Short: "Show an agent's record and its observed state",
+		Long: ui.WithCodes(`Shows what is recorded of an agent and what is observed: state, its source and since when,
+whether the recorded pid is the process that was started and runs, whether the tmux session
+exists, uptime, context, cost, transcript, and any drift between the record and what runs.
+Of an agent that waits for a person it shows what is asked, and the choices.
+If the agent does not run, it shows why, its last words, and the command to run next. It
+shows the API error with which the last turn ended, if any, and whether Claude cannot write
+its transcript. It changes nothing. What cannot be known is "unknown".
+
+Why an agent does not run: exited (code 0), crashed (another code, or a signal),
+stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: probably
+out of memory (reported by the kernel), never started. An agent in backoff does not run either:
+its launcher starts it again by its restart policy, at the time shown. An agent that is
+held is not started again before somebody has looked: nbs-worker resume brings it back.
+
+Context and cost are exact where Claude's status line reported them and nothing happened
+since; else they are read from the transcript. The rest of the context is healthy, low
+(25% or less), critical (under 15%) or at the floor (under 10%); NBS_CONTEXT_BANDS sets
+other limits.
+
+--last-screen prints only the whole screen that the last start left when it ended, as plain
+text, made safe as screen does. In --json it is not: do not send that to a terminal.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
+		Example: `  nbs-worker session theologian
+  nbs-worker session theologian --json | jq '.[0].context.left_percent, .[0].cost.usd'
+  nbs-worker session theologian --last-screen`,
+		Args:              ui.SomeHandles,
+		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if lastScreen {
+				return runLastScreen(f, args)
+			}
+			return runSession(cmd.Context(), f, ui.HandlesOf(args))
+		},
+	}
+	cmd.Flags().BoolVar(&lastScreen, "last-screen", false, "print the screen that the last start left")
+	f.WithJSON(cmd)
+	cmd.MarkFlagsMutuallyExclusive("last-screen", "json")
+	return cmd
+}
+
+func runSession(ctx context.Context, f *ui.Factory, handles []agent.Handle) error {
+	bands, err := ui.ContextBands()
+	if err != nil {
+		return ui.Failed(err, "session")
+	}
+	s, err := f.Supervisor()
+	if err != nil {
+		return ui.Failed(err, "session")
+	}
+	f.NotePause(s)
+	first := true
+	const inOrder = 1 // at a time
+	return f.Each(ctx, "session", handles, len(handles) > 1, inOrder, func(handle agent.Handle) (ui.Outcome, error) {
+		view, err := s.Inspect(ctx, handle)
+		if err != nil {
+			return ui.Outcome{}, err
+		}
+		shown := ui.Outcome{JSON: wire.NewSession(view, f.CommandsOf(view, bands), bands, s.Now()), Print: func() error { return printView(f, view, bands) }}
+		if !f.JSON && !first {
+			fmt.Fprintln(f.Streams.Out)
+		}
+		first = false
+		return shown, view.Err
+	})
+}
+
+func printView(f *ui.Factory, v inspect.View, bands agent.Bands) error {
+	return f.PrintLines(viewLines(f, v, bands), f.Streams.Width)
+}
+
+func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
+	r := v.Record
+	lines := []ui.Line{
+		{"Handle", string(r.Handle)},
+		{"State", stateLine(v.Status)},
+	}
+	if v.Asked != nil {
+		lines = append(lines, ui.Line{"Asks", v.Asked.Text}, ui.Line{"Choices", strings.Join(v.Asked.Choices, "\n")})
+	}
+	lines = append(lines, []ui.Line{
+		{"Desired", string(r.LaunchDesired())},
+		{"Session ID", string(r.SessionID)},
+		{"Model", modelLine(&v)},
+		{"Permissions", string(r.LaunchPermissionMode())},
+		{"Restart", restartLine(f, &r)},
+		{"PID", pidLine(v)},
+		{"Tmux", tmuxLine(v)},
+		{"Uptime", uptimeLine(v.Status)},
+		{"Started", f.When(r.Started)},
+		{"First start", f.When(r.Created)},
+		{"Context", contextLine(f, v.Context, bands)},
+		{"Cost", costLine(v.Cost)},
+		{"Transcript", transcriptLine(f, v)},
+		{"Kept", keptLine(v)},
+		{"Folder", folderLine(v)},
+		{"Last exit", exitLine(f, r)},
+	}...)
+	if v.Unsaved != "" {
+		lines = append(lines, ui.Line{"Not saved", "its turns are being lost: " + v.Unsaved})
+	}
+	switch {
+	case v.IsNotAllowed():
+		lines = append(lines, ui.Line{"Allowed", "no: " + v.NotAllowed.Error()})
+	case v.NotAllowed != nil:
+		lines = append(lines, ui.Line{"Allowed", "not known: " + v.NotAllowed.Error()})
+	}
+	if r.Memory {
+		lines = append(lines, ui.Line{"Memory", "on: nbs-worker memory list --handle " + string(r.Handle)})
+	}
+	lines = append(lines, ui.CarriedLines(&r)...)
+	if r.Process != nil && r.Process.Adopted != nil {
+		lines = append(lines, ui.Line{"Adopted", f.When(r.Process.Adopted.At) + "; it has no launcher before its next start"})
+	}
+	if v.LastError != nil {
+		lines = append(lines, ui.Line{"Last error", errorLine(f, v.LastError)})
+	}
+	for _, previous := range r.PreviousSessions {
+		lines = append(lines, ui.Line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.When(previous.Until), human.Word(previous.Reason))})
+	}
+	for _, other := range v.Strangers {
+		lines = append(lines, ui.Line{"Other claude", fmt.Sprintf("pid %d in %s has the conversation open", other.PID, human.Quote(other.Cwd))})
+	}
+	for _, d := range v.Drift {
+		lines = append(lines, ui.Line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, human.Quote(d.Recorded), human.Quote(d.Live))})
+	}
+	for _, next := range ui.Advice(v, bands) {
+		lines = append(lines, ui.Line{"Next", f.Pasteable(next.String())})
+	}
+	return lines
+}
+
+// modelLine formats the recorded model and the running one.
+func modelLine(v *inspect.View) string {
+	line := ui.ModelName(v.Record.Model)
+	if runs := v.Model; runs != "" && runs != v.Record.Model {
+		line += "; it runs " + string(runs)
+	}
+	return line
+}
+
+// stateLine formats the state, its age and its source: "idle for 3m12s, says Claude's registry".
+func stateLine(s agent.Status) string {
+	words := s.Word()
+	if s.Retry != nil {
+		words += fmt.Sprintf(": attempt %d of %d in %s", s.Retry.Attempt, s.Retry.Of, s.Retry.In)
+	}
+	if s.Detail != "" && !strings.Contains(words, s.Detail) {
+		words += " (" + s.Detail + ")"
+	}
+	switch {
+	case s.Age == nil || s.Source == agent.FromScreen || s.Down(): // the exit line has the time
+	case *s.Age < time.Second:
+		words += " just now"
+	default:
+		words += " for " + s.Age.Truncate(time.Second).String()
+	}
+	return words + ", says " + sources[s.Source]
+}
+
+// restartLine formats the restart policy and its memory.
+func restartLine(f *ui.Factory, r *agent.Record) string {
+	text, kept := string(r.LaunchRestart()), r.Restarts
+	if n := len(kept.Counted); n > 0 {
+		text += fmt.Sprintf("; it failed %d of %d times, the last time %s", n, restart.Limit, f.When(kept.Counted[n-1]))
+	}
+	if hold := kept.Hold; hold != nil {
+		text += fmt.Sprintf("; held %s (%s): %s", f.When(hold.Since), hold.Class, hold.Reason)
+	}
+	return text
+}
+
+// sources names the sources of an agent's state.
+var sources = map[string]string{
+	agent.FromRegistry: "Claude's registry", agent.FromHooks: "claude's hooks", agent.FromScreen: "its screen",
+	agent.FromProcess: "its process", agent.FromRecord: "its record",
+}
+
+func pidLine(v inspect.View) string {
+	switch {
+	case v.Record.PID == 0:
+		return "none yet"
+	case v.Status.SamePID && v.Usage != nil:
+		return fmt.Sprintf("%d, running (verified); %s, %s resident, %s of CPU, %s written", v.Record.PID,
+			human.Count(v.Usage.Processes, "process"), human.Bytes(v.Usage.RSS), seconds(v.Usage.CPUSeconds), human.Bytes(v.Usage.Written))
+	case v.Status.State == agent.Unknown:
+		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
+	default:
+		return fmt.Sprintf("%d, gone", v.Record.PID)
+	}
+}
+
+func tmuxLine(v inspect.View) string {
+	switch {
+	case fail.KindOf(v.Err) == fail.Unfit && v.Err != nil:
+		return v.Record.TmuxSession + ", unknown: its server cannot be reached"
+	case v.Err != nil:
+		return v.Record.TmuxSession + ", unknown: tmux did not answer"
+	case v.Pane != nil:
+		return v.TmuxSession() + ", there"
+	case v.Status.SamePID:
+		return "not in tmux"
+	default:
+		return v.Record.TmuxSession + ", not there"
+	}
+}
+
+func folderLine(v inspect.View) string {
+	folder := v.Record.LaunchCwd()
+	switch {
+	case v.WorksIn == "":
+		return folder
+	case slices.ContainsFunc(v.Drift, func(d observe.Drift) bool { return d.Field == "cwd" }):
+		return folder + "; it works in " + human.Quote(v.WorksIn)
+	default:
+		return folder + "; its session has entered " + human.Quote(v.WorksIn) + " and works there"
+	}
+}
+
+func uptimeLine(s agent.Status) string {
+	if !s.SamePID {
+		return "-"
+	}
+	return s.Uptime.Truncate(time.Second).String()
+}
+
+func transcriptLine(f *ui.Factory, v inspect.View) string {
+	switch {
+	case v.Transcript != nil:
+		size := human.Bytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
+		return fmt.Sprintf("%s, %s, written %s", v.Transcript.Path, size, f.When(v.Transcript.Modified))
+	case !v.Record.TranscriptSeen.IsZero():
+		return "gone; last known " + f.When(v.Record.TranscriptSeen)
+	default:
+		return "none yet: claude writes it with the first prompt"
+	}
+}
+
+func exitLine(f *ui.Factory, r agent.Record) string {
+	exit := r.LastExit()
+	if exit == nil {
+		return "none recorded"
+	}
+	text := fmt.Sprintf("found %s, %s", f.When(exit.At), exit.Summary())
+	if exit.Seen() {
+		text = fmt.Sprintf("%s, %s, after %s", f.When(exit.At), exit.Summary(), time.Duration(exit.UptimeS)*time.Second)
+	}
+	if exit.LastScreen != "" {
+		text += "; its last words:\n" + lastLines(f, exit.LastScreen, 6)
+	}
+	return text
+}
+
+// errorLine formats the error that ended the last turn.
+func errorLine(f *ui.Factory, last *inspect.LastError) string {
+	text := fmt.Sprintf("%s, %s", f.When(last.At), last.Class)
+	if last.Text != "" {
+		text += ": " + last.Text
+	}
+	return text
+}
+
+// lastLines returns the last n lines of a screen that are not blank, cut to the terminal's width: a screen and its
+// rulers may be wider.
+func lastLines(f *ui.Factory, screen string, n int) string {
+	var lines []string
+	for l := range strings.Lines(screen) {
+		if l = strings.TrimRight(l, " \n"); l != "" {
+			if f.Streams.Width > ui.ValueIndent {
+				l = ui.Fit(l, f.Streams.Width-ui.ValueIndent)
+			}
+			lines = append(lines, l)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

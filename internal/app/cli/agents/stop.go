@@ -1,0 +1,164 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// forget removes the memory of a dismissed agent, if the caller may.
+func forget(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, handle agent.Handle) error {
+	if !services.HasMemory(s.Store) {
+		return nil
+	}
+	if err := s.Check(f.Powers["memory forget"]); err != nil {
+		return err
+	}
+	m, err := services.OpenMemory(ctx, s.Store, false)
+	if err != nil {
+		return err
+	}
+	_, _, err = m.ForgetHandle(ctx, handle)
+	return errors.Join(err, m.Close())
+}
+
+func newStopCmd(f *ui.Factory) *cobra.Command {
+	o := &endingOptions{}
+	cmd := &cobra.Command{
+		Use:   "stop {<handle>... | --all}",
+		Short: "End agents and keep their records",
+		Long: ui.WithCodes(`Ends the agent: TERM, up to 5 s, KILL. Then ends what its tools left running, and closes
+the agent's pane. Other panes and windows of the tmux session belong to somebody, and stay.
+The exit code is 0 only when all of it was seen to be gone. The record stays, marked as
+stopped, and nbs-worker resume brings the agent back. An agent that does not run is marked
+too. If another command is at work on the agent, stop waits for some seconds.
+
+--all stops the agents of the project that run or should run, several side by side.
+
+stop finds leftover processes by NBS_INVOCATION_ID in their environment, or by their
+process group. A process that detaches itself, as daemons do, and also drops its
+environment, cannot be seen and keeps running.
+
+An agent may not stop a colleague that may do more than itself, unless it was spawned with
+--may-manage (8).`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker stop theologian
+  nbs-worker stop theologian gatekeeper
+  nbs-worker stop --all`,
+		Args:              o.Positional,
+		ValidArgsFunction: f.HandlesWhere(ui.Running),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			takes := func(row inspect.Row) bool {
+				return row.Status.Running() || row.Record.LaunchDesired() == agent.DesiredRunning
+			}
+			return runEnding(cmd.Context(), f, "stop", o, takes, (*supervisor.Supervisor).Stop)
+		},
+	}
+	cmd.Flags().BoolVar(&o.All, "all", false, "all agents of the project that run or should run")
+	return f.WithJSON(cmd)
+}
+
+func newDismissCmd(f *ui.Factory) *cobra.Command {
+	o, keep := &endingOptions{}, false
+	cmd := &cobra.Command{
+		Use:   "dismiss {<handle>... | --all}",
+		Short: "End agents and remove their records",
+		Long: ui.WithCodes(`Ends the agent as nbs-worker stop does, then removes its record. The journal,
+.nbs/journal.jsonl, keeps the session id, and Claude keeps the transcript for some
+weeks: nbs-worker spawn <handle> --session-id <id> takes the conversation up again.
+dismiss also removes the archived transcripts of the agent, and what is remembered of it.
+With --keep both stay, and the conversation can be taken up at any time. An archived
+transcript that Claude has already deleted always stays: it is the last copy.
+
+--all dismisses every agent of the project. It asks first, unless --yes is given.
+
+An agent may not dismiss another, unless it was spawned with --may-manage (8).`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker dismiss theologian
+  nbs-worker dismiss scout gatekeeper
+  nbs-worker dismiss theologian --keep     # and let Claude delete its transcript one day
+  nbs-worker dismiss --all --yes`,
+		Args:              o.Positional,
+		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			end := func(s *supervisor.Supervisor, ctx context.Context, handle agent.Handle) (supervisor.Stopped, error) {
+				return s.Dismiss(ctx, handle, keep)
+			}
+			o.forgets = !keep
+			return runEnding(cmd.Context(), f, "dismiss", o, func(inspect.Row) bool { return true }, end)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&keep, "keep", false, "keep the archived transcripts, and say where, and what is remembered")
+	flags.BoolVar(&o.All, "all", false, "all agents of the project")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	return f.WithJSON(cmd)
+}
+
+type endingOptions struct {
+	ui.Selection
+
+	forgets bool // also forgets the agents' memory
+}
+
+// ending is the function behind stop or dismiss.
+type ending func(*supervisor.Supervisor, context.Context, agent.Handle) (supervisor.Stopped, error)
+
+// endedAs names the result, by verb.
+var endedAs = map[string]string{"stop": "stopped", "dismiss": "dismissed"}
+
+func runEnding(ctx context.Context, f *ui.Factory, verb string, o *endingOptions, takes func(inspect.Row) bool, end ending) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return ui.Failed(err, verb)
+	}
+	handles, err := o.Resolve(ctx, s, takes)
+	if err == nil && verb == "dismiss" {
+		err = o.Confirm(f, verb, handles)
+	}
+	if err != nil {
+		return ui.Failed(err, verb)
+	}
+	if len(handles) == 0 {
+		f.Note("no agent is to be %s", endedAs[verb])
+	}
+	if verb == "stop" && o.All && len(handles) > 0 {
+		defer f.HintBack(handles)
+	}
+	return f.Each(ctx, verb, handles, o.Several(), ui.AtOnce(), func(handle agent.Handle) (ui.Outcome, error) {
+		gone, err := end(s, ctx, handle)
+		if err != nil {
+			return ui.Outcome{}, err
+		}
+		warnUnkept(f, verb, handle, gone.Unkept)
+		if gone.Unsaved != "" {
+			f.Say("%s %s: what was said last may be lost: %s", verb, handle, gone.Unsaved)
+		}
+		if gone.Dropped > 0 {
+			f.Say("%s %s: %s of its outbox dropped; the journal has them: nbs-worker events %s", verb, handle, human.Count(gone.Dropped, "message"), handle)
+		}
+		if !f.JSON {
+			for _, path := range gone.Kept {
+				f.Say("%s %s: its transcript stays: %s", verb, handle, path)
+			}
+		}
+		if o.forgets {
+			if err := forget(f, ctx, s, handle); err != nil {
+				f.Say("%s %s: what is remembered of it stays: %s; to remove it: nbs-worker memory forget --handle %s --yes", verb, handle, err, handle)
+			}
+		}
+		words := fmt.Sprintf("%s, was %s, session %s", endedAs[verb], gone.Was.Word(), gone.Record.SessionID)
+		return ui.Outcome{JSON: wire.NewEnded(gone, endedAs[verb]), Handle: gone.Record.Handle, Words: words}, nil
+	})
+}

@@ -1,0 +1,65 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/conversations"
+)
+
+// hear prints a part of an answer as it arrives.
+func hear(f *ui.Factory, text string) {
+	if f.JSON {
+		_ = f.PrintJSON(wire.AnswerPart{Text: text}) // the result repeats all of it
+		return
+	}
+	_, _ = fmt.Fprint(f.Streams.Out, human.Legible(text))
+}
+
+// heardText collects the parts of an answer.
+type heardText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (h *heardText) add(text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.WriteString(text)
+}
+
+func (h *heardText) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+// answered prints the result of a turn. said was printed as the answer arrived. If it does not end with the answer,
+// after a failed attempt or lost parts, the whole answer follows on its own line.
+func answered(f *ui.Factory, key conversations.Key, r conversations.Result, said string) error {
+	if f.JSON {
+		if err := f.PrintJSON(wire.NewAnswer(key, r)); err != nil {
+			return err
+		}
+		return conversation.ErrOf(key, r)
+	}
+	if err := conversation.ErrOf(key, r); err != nil {
+		return err
+	}
+	if r.Notice != "" {
+		f.SayNote(r.Notice)
+	}
+	if said != "" {
+		_, err := fmt.Fprintln(f.Streams.Out)
+		if err != nil || strings.HasSuffix(strings.TrimSpace(said), strings.TrimSpace(r.Answer)) {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(f.Streams.Out, human.Legible(r.Answer))
+	return err
+}

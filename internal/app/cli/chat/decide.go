@@ -1,0 +1,205 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// decide opens a conversation for a verb that only a person may call.
+func decide(f *ui.Factory, key conversations.Key) (*supervisor.Supervisor, *conversations.Conversation, error) {
+	s, err := f.Supervisor()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, s.Store.Conversations().Of(key), nil
+}
+
+func newConversationResetCmd(f *ui.Factory) *cobra.Command {
+	var prompt, model string
+	var cmd *cobra.Command
+	cmd = keyCmd(f, keyVerb{
+		use: "reset <key>", short: "Begin a new session in a conversation",
+		long: `The next turn begins a new Claude session, which knows nothing of what was said. The present
+session is kept as a previous one, and nbs-worker conversation restore goes back to it.
+Waiting turns stay. reset waits for a turn that is being answered. --system-prompt and
+--model apply to the new session; without them, the present ones stay.`,
+		example: `  nbs-worker conversation reset telegram:123456789
+  nbs-worker conversation reset review --system-prompt 'You review Go code.'`,
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, _ []string) error {
+			return runConversationReset(ctx, f, key, func(meta *conversations.Meta) error {
+				if cmd.Flags().Changed("system-prompt") {
+					meta.SystemPrompt = prompt
+				}
+				if err := agent.CheckText("--system-prompt", prompt); err != nil {
+					return err
+				}
+				if !cmd.Flags().Changed("model") {
+					return nil
+				}
+				parsed, err := agent.ChooseModel(model)
+				meta.Model = parsed
+				return err
+			})
+		},
+	})
+	cmd.Flags().StringVar(&prompt, "system-prompt", "", "system prompt from now on")
+	cmd.Flags().StringVar(&model, "model", "", "model from now on")
+	return cmd
+}
+
+func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.Key, change func(*conversations.Meta) error) error {
+	s, c, err := decide(f, key)
+	if err != nil {
+		return err
+	}
+	state, err := c.State()
+	if errors.Is(err, fs.ErrNotExist) {
+		return conversation.ErrNone(key)
+	}
+	if err != nil {
+		return err
+	}
+	if err := change(&state.Meta); err != nil {
+		return err
+	}
+	e := conversation.New(s.Observer)
+	previous, err := e.Reset(ctx, key, conversation.ReasonAsked, &state.Meta)
+	if err != nil {
+		return err
+	}
+	words := "is new"
+	if previous.ID != "" {
+		words = "is new; the one before is kept as " + string(previous.ID)
+	}
+	return printChanged(f, e, key, words)
+}
+
+// printChanged prints the result of a verb.
+func printChanged(f *ui.Factory, e *conversation.Engine, key conversations.Key, words string) error {
+	c, err := present(e, key)
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return f.PrintJSON(c)
+	}
+	_, err = fmt.Fprintf(f.Streams.Out, "%s %s\n", key, words)
+	return err
+}
+
+func newConversationRetryCmd(f *ui.Factory) *cobra.Command {
+	return keyCmd(f, keyVerb{
+		use: "retry <key> [<number>]", short: "Try a turn again", most: 1,
+		long: `Tries the first waiting turn again, now, and prints its answer; the turns behind it can
+follow. A text that may have been said already is not said again, unless it was asked with
+--on-unknown rerun. With a number, retry answers all turns up to that turn, and prints the
+answer to it.`,
+		example: `  nbs-worker conversation retry review
+  nbs-worker conversation retry review 17`,
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
+			seq, err := numbered(rest)
+			if err != nil {
+				return err
+			}
+			s, c, err := decide(f, key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			head, wanted, err := e.OpenTurn(key, seq)
+			if err != nil {
+				return err
+			}
+			if head.Held != nil {
+				if err := c.Retry(ctx, head.Seq); err != nil {
+					return err
+				}
+			}
+			result, err := await(ctx, e, key, wanted.ID, nil)
+			if err != nil {
+				return err
+			}
+			return answered(f, key, result, "")
+		},
+	})
+}
+
+func newConversationSkipCmd(f *ui.Factory) *cobra.Command {
+	return keyCmd(f, keyVerb{
+		use: "skip <key> [<number>]", short: "Give up a turn", most: 1,
+		long: `Gives up the first waiting turn, or the turn with that number. The turn is not answered, and
+the turn behind it is next. Callers that wait for its answer are told so. If its text was
+already said, it stays in the conversation. skip refuses a turn that is being answered.`,
+		example: `  nbs-worker conversation skip review
+  nbs-worker conversation skip review 17`,
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
+			seq, err := numbered(rest)
+			if err != nil {
+				return err
+			}
+			s, _, err := decide(f, key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			given, err := e.Skip(ctx, key, seq, "a person gave it up")
+			if err != nil {
+				return err
+			}
+			return printChanged(f, e, key, fmt.Sprintf("gives turn %d up", given))
+		},
+	})
+}
+
+// numbered returns the number of a turn as typed; 0 if it is missing. Errors: BadInput.
+func numbered(rest []string) (int, error) {
+	if len(rest) == 0 {
+		return 0, nil
+	}
+	seq, err := strconv.Atoi(rest[0])
+	if err != nil || seq < 1 {
+		return 0, fail.Errorf(fail.BadInput, "%s is no number of a turn", human.Quote(rest[0])).Hint("to see those that wait: nbs-worker conversation queue")
+	}
+	return seq, nil
+}
+
+func newConversationRestoreCmd(f *ui.Factory) *cobra.Command {
+	return keyCmd(f, keyVerb{
+		use: "restore <key> <session-id>", short: "Go back to a previous session of a conversation", most: 1,
+		long: `Makes a previous session the present one again; the present one becomes a previous one. New
+turns go on in the restored session. The beginning of the id is enough.`,
+		example: `  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
+		codes:   []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
+			if len(rest) == 0 {
+				return fail.Errorf(fail.BadInput, "the id of a session is needed").Hint("to see them: nbs-worker conversation show %s", human.ShellWord(string(key)))
+			}
+			s, _, err := decide(f, key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Observer)
+			id, err := e.Restore(ctx, key, rest[0])
+			if err != nil {
+				return err
+			}
+			return printChanged(f, e, key, "is in "+string(id)+" again")
+		},
+	})
+}

@@ -1,0 +1,80 @@
+package chat
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store/conversations"
+)
+
+func newConversationQueueCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "queue [<key>]",
+		Short: "List the turns that are not answered yet",
+		Long: ui.WithCodes(`Lists the open turns of one conversation, or of all, in the order in which they are
+answered. In a pipe the columns are key, number, state, attempts, time of the next attempt,
+reason, and the beginning of the text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
+		Example: `  nbs-worker conversation queue
+  nbs-worker conversation queue --json | jq -r '.[] | select(.state == "dead") | "\(.key) \(.seq)"'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fail.Errorf(fail.BadInput, "conversation queue: one key, or none").Hint("nbs-worker conversation queue")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeKeys(f),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return ui.Failed(runConversationQueue(f, args), "conversation queue")
+		},
+	}
+	return f.WithJSON(cmd)
+}
+
+func runConversationQueue(f *ui.Factory, named []string) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	e := conversation.New(s.Observer)
+	var keys []conversations.Key
+	var broken error
+	if len(named) == 0 {
+		keys, broken = e.Store.Conversations().WithWork()
+		keys = slices.DeleteFunc(keys, func(key conversations.Key) bool { return !s.Sees(key) })
+	} else {
+		key, err := s.Key(named[0])
+		if err != nil {
+			return err
+		}
+		keys = []conversations.Key{key}
+	}
+	open := []wire.OpenTurn{}
+	for _, key := range keys {
+		c, err := present(e, key)
+		if err != nil { // the others are still listed
+			broken = errors.Join(broken, err)
+			continue
+		}
+		open = append(open, c.Open...)
+	}
+	if f.JSON {
+		return errors.Join(f.PrintJSON(open), broken)
+	}
+	t := f.NewTable("KEY", "NUMBER", "STATE", "ATTEMPTS", "AGAIN", "REASON", "TEXT")
+	t.Under = 2
+	for _, w := range open {
+		again := ui.Text("")
+		if w.Until != nil {
+			again = t.Time(*w.Until)
+		}
+		t.Row(ui.Text(string(w.Key)), ui.Text(strconv.Itoa(w.Seq)), ui.Text(w.State), ui.Text(strconv.Itoa(w.Attempts)), again, ui.Text(w.Reason), ui.Text(w.Text))
+	}
+	return errors.Join(t.Flush(), broken)
+}

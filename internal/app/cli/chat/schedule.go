@@ -1,0 +1,264 @@
+package chat
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/remote"
+	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/schedules"
+)
+
+func newScheduleCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schedule",
+		Short: "Show the schedules, or run one now",
+		Long: ui.WithCodes(`The file .nbs/schedules.yaml sets the times of turns of Claude, messages to agents and
+resets of conversations. It counts as you have allowed it: nbs-worker allow --schedules.
+An entry needs cron or every, and prompt, prompt_file or send. All else may be left out:
+
+  zone: Europe/Berlin            # of all entries (default: UTC)
+  reset_at: "04:00"              # conversations are reset; the answer says so
+  idle_reset: 12h                # and after this time without a message
+  keys: [telegram:*, review]     # which conversations (default: all)
+  schedules:
+    morning:                     # a turn of its own, in no conversation
+      cron: "30 7 * * 1-5"       # minute, hour, day, month, weekday
+      zone: America/New_York
+      prompt: "What is new?"     # or prompt_file: a path below the project root
+      system_prompt: "Be brief."
+      model: haiku
+      missed: once               # make up for a missed run; default: skip
+      overlap: queue             # wait for the last run; default: skip
+      deliver_to: telegram:1234  # the chat that gets the answer
+    nudge:                       # a message to an agent
+      every: 1h
+      send: {to: theologian, text: "Go on."}
+
+A time that daylight saving skips is run right after the gap. A time that comes twice is
+run once. Intervals follow the clock, not a start: every 15m is each quarter of an hour.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker schedule list
+  nbs-worker schedule run morning`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return fail.Errorf(fail.BadInput, "unknown command schedule %s", human.Quote(args[0])).Hint("nbs-worker schedule --help")
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newScheduleListCmd(f), newScheduleNextCmd(f), newScheduleRunCmd(f))
+	return cmd
+}
+
+// plan is the project's schedule file, and how far its entries got.
+type plan struct {
+	file   *schedule.File
+	lasts  map[string]schedule.Last
+	barred error // why it does not run; nil if it is allowed
+}
+
+// openSchedules reads the schedule file. It may be viewed before it is allowed.
+func openSchedules(f *ui.Factory) (plan, error) {
+	s, err := f.Supervisor()
+	if err != nil {
+		return plan{}, err
+	}
+	text, err := s.Store.Schedules().Text()
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{barred: checkSchedules(s.Store, text)}
+	if p.file, err = schedule.Parse(schedules.Name, text); err == nil {
+		p.lasts, err = s.Store.Schedules().Recall()
+	}
+	if err == nil && p.barred != nil {
+		f.SayNote(p.barred.Error() + "; nothing of it runs until then")
+		f.Hint("look at it, then: nbs-worker allow --schedules")
+	}
+	return p, err
+}
+
+func checkSchedules(s *store.Store, text []byte) error {
+	return s.Allowed().Check(schedule.SealKind, schedules.Name, text)
+}
+
+func newScheduleListCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the schedules",
+		Long: ui.WithCodes(`Prints one line per entry: name, times, what it is, the next run, and the last run.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
+		Example: `  nbs-worker schedule list
+  nbs-worker schedule list --json | jq -r '.[] | select(.running) | .name'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return ui.Failed(runScheduleList(f), "schedule list") },
+	}
+	return f.WithJSON(cmd)
+}
+
+// listed returns the schedules for a verb that lists them; an empty list if the project has no schedules.
+func listed(f *ui.Factory) (plan, error) {
+	p, err := openSchedules(f)
+	if fail.KindOf(err) == fail.NotFound && f.Opened != nil { // otherwise there is no project
+		f.Note("%s; how to write some: nbs-worker schedule --help", err)
+		return plan{file: &schedule.File{}}, nil
+	}
+	return p, err
+}
+
+func runScheduleList(f *ui.Factory) error {
+	p, err := listed(f)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	next := func(e *schedule.Entry) time.Time {
+		for _, coming := range schedule.Upcoming(&schedule.File{Entries: []*schedule.Entry{e}}, p.lasts, now, 1) {
+			return coming.At
+		}
+		return time.Time{}
+	}
+	if f.JSON {
+		return f.PrintJSON(agent.Mapped(p.file.Entries, func(e *schedule.Entry) wire.Schedule {
+			return wire.NewSchedule(e, p.lasts[e.Name], next(e), p.barred == nil)
+		}))
+	}
+	t := f.NewTable("NAME", "WHEN", "WHAT", "NEXT", "LAST")
+	t.Under = 3
+	for _, e := range p.file.Entries {
+		what := "turn"
+		if e.Send != nil {
+			what = "message to " + string(e.Send.To)
+		}
+		last := p.lasts[e.Name]
+		latest := t.Time(last.ScheduledFor)
+		if last.Running() {
+			latest = ui.Cell{Text: latest.Text + ", not over", Colour: ui.Yellow}
+		}
+		t.Row(ui.Cell{Text: e.Name}, ui.Text(e.Times.String()), ui.Text(what), clockCell(f, next(e)), latest)
+	}
+	return t.Flush()
+}
+
+// clockCell formats a future time.
+func clockCell(f *ui.Factory, at time.Time) ui.Cell {
+	if f.Streams.OutTTY {
+		return ui.Cell{Text: at.Local().Format(time.DateTime)}
+	}
+	return ui.Cell{Text: at.UTC().Format(time.RFC3339)}
+}
+
+func newScheduleNextCmd(f *ui.Factory) *cobra.Command {
+	const usual, most = 10, 1000
+	count := usual
+	cmd := &cobra.Command{
+		Use:   "next",
+		Short: "Show the next runs of all schedules",
+		Long:  ui.WithCodes(`Prints one line per run, in order of time: time and name.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
+		Example: `  nbs-worker schedule next
+  nbs-worker schedule next --count 100 --json | jq -r '.[] | .at + " " + .name'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if count < 1 || count > most {
+				return fail.Errorf(fail.BadInput, "schedule next: --count must be 1 to %d", most)
+			}
+			return cobra.NoArgs(cmd, args)
+		},
+		RunE: func(*cobra.Command, []string) error { return ui.Failed(runScheduleNext(f, count), "schedule next") },
+	}
+	cmd.Flags().IntVar(&count, "count", usual, "number of runs")
+	return f.WithJSON(cmd)
+}
+
+func runScheduleNext(f *ui.Factory, count int) error {
+	p, err := listed(f)
+	if err != nil {
+		return err
+	}
+	coming := schedule.Upcoming(p.file, p.lasts, time.Now(), count)
+	if f.JSON {
+		return f.PrintJSON(agent.Mapped(coming, wire.NewScheduledRun))
+	}
+	t := f.NewTable("AT", "NAME")
+	for _, run := range coming {
+		t.Row(clockCell(f, run.At), ui.Cell{Text: run.Entry.Name})
+	}
+	return t.Flush()
+}
+
+func newScheduleRunCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run <name>",
+		Short: "Run a schedule now, in addition to its times",
+		Long: ui.WithCodes(`Takes the turn of the schedule and prints the answer, or sends the schedule's message. The
+schedule's chat also gets the answer, by nbs-worker serve. The times do not change.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker schedule run morning`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fail.Errorf(fail.BadInput, "schedule run: one name of a schedule is needed, %d given", len(args)).
+					Hint("to see which there are: nbs-worker schedule list")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return ui.Failed(runScheduleRun(cmd.Context(), f, args[0]), "schedule run", args[0])
+		},
+	}
+	return f.WithJSON(cmd)
+}
+
+func runScheduleRun(ctx context.Context, f *ui.Factory, name string) error {
+	p, err := openSchedules(f)
+	if err == nil {
+		err = p.barred
+	}
+	if err != nil {
+		return err
+	}
+	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	due, err := p.file.ByHand(name, time.Now())
+	if err != nil {
+		return err
+	}
+	if due.Entry.Send != nil {
+		team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries()}
+		words, err := team.Send(ctx, string(due.Entry.Send.To), due.ID(), due.Entry.Send.Text)
+		if err != nil {
+			return err
+		}
+		return f.Show(ui.Outcome{Handle: due.Entry.Send.To, Words: words}, "")
+	}
+	e := conversation.New(s.Observer)
+	if err := e.CheckClaude(); err != nil {
+		return err
+	}
+	key, say, err := remote.Scheduled(e, due)
+	if err != nil {
+		return err
+	}
+	result, err := ask(ctx, e, key, say, nil)
+	if err != nil {
+		return err
+	}
+	if err := answered(f, key, result, ""); err != nil || due.Entry.DeliverTo == "" {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	return client.Tell(ctx, s.Store, due.Entry.DeliverTo, result.Answer)
+}

@@ -1,0 +1,126 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/chat/remote"
+	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
+)
+
+func newTellCmd(f *ui.Factory) *cobra.Command {
+	notice, limit := false, tellLimit
+	cmd := &cobra.Command{
+		Use:   "tell <chat> [TEXT | -]",
+		Short: "Write to a chat",
+		Long: ui.WithCodes(`Sends a text to the Telegram chat telegram:ID, and returns when Telegram has it. The bridge
+of nbs-worker serve sends it, and must run for this project: it has the token, and knows
+the allowed chats. Without TEXT, or with -, the text is read from standard input. A text
+from an agent names the agent.
+
+With --notice, standard input is the JSON that nbs-worker watch gives its program, and the
+chat gets it in words. In the policy of watch, with the folder of the project:
+
+  notify:
+    command: [/usr/local/bin/nbs-worker, --root, /srv/project,
+              tell, telegram:1234, --notice]
+    on: [waiting, held, crashed]`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker tell telegram:123456789 'The build is done.'
+  nbs-worker tell telegram:123456789 - <REPORT.md`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 || notice && len(args) > 1 {
+				return fail.Errorf(fail.BadInput, "tell: a chat and one text are needed").Hint("nbs-worker tell telegram:123456789 'TEXT'")
+			}
+			if limit <= 0 {
+				return fail.Errorf(fail.BadInput, "tell: --timeout %s is not a time", limit)
+			}
+			_, err := remote.Chat(args[0])
+			return err
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), limit)
+			defer cancel()
+			return ui.Failed(runTell(ctx, f, args[0], append(args[1:], "-")[0], notice), "tell", args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&notice, "notice", false, "standard input is the JSON that watch gives its program")
+	cmd.Flags().DurationVar(&limit, "timeout", tellLimit, "give up waiting for Telegram, or for the server, after this time")
+	return cmd
+}
+
+// tellLimit is how long to wait for a chat: the bridge retries while Telegram is unreachable.
+const tellLimit = 10 * time.Minute
+
+func runTell(ctx context.Context, f *ui.Factory, to, text string, notice bool) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	if text == "-" {
+		if text, err = ui.ReadText("the text from", "-", f.Streams.In); err != nil {
+			return err
+		}
+	}
+	if notice {
+		if text, err = noticeWords(text); err != nil {
+			return err
+		}
+	}
+	if strings.TrimSpace(text) == "" {
+		return fail.Errorf(fail.BadInput, "the text is empty")
+	}
+	if err := agent.CheckText("the text", text); err != nil {
+		return err
+	}
+	from, err := s.Envelope("", false)
+	if err != nil {
+		return err
+	}
+	for _, part := range signedParts(from, text) {
+		if err := client.Tell(ctx, s.Store, to, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signedParts splits a text into messages, each with the envelope of the sending agent. If the chat split it, later
+// parts would look like the bot's own text. A person's text is not split.
+func signedParts(from, text string) (parts []string) {
+	if from == "" {
+		return []string{text}
+	}
+	const longest = 3000 // characters; a chat takes 4,096, and a character of the envelope may count twice
+	for rest := []rune(text); len(rest) > 0; {
+		end := min(len(rest), longest)
+		parts = append(parts, from+"\n"+string(rest[:end]))
+		rest = rest[end:]
+	}
+	return parts
+}
+
+// noticeWords formats the notice of a watch.
+func noticeWords(text string) (string, error) {
+	var n wire.Notice
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil || n.Event == "" {
+		return "", fail.Errorf(fail.BadInput, "standard input is not what a watch tells its program")
+	}
+	words := string(n.Event)
+	if n.Handle != "" { // otherwise it is not about a single agent
+		words = fmt.Sprintf("%s: %s", n.Handle, words)
+	}
+	if n.Detail != "" {
+		words += ": " + n.Detail
+	}
+	return words, nil
+}

@@ -1,0 +1,133 @@
+package memory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/memory"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newMemoryOnCmd(f *ui.Factory) *cobra.Command {
+	return switching(f, true, &cobra.Command{
+		Use:   "on <handle>...",
+		Short: "Turn the memory of agents on",
+		Long: ui.WithCodes(`From now on, the observer reads what the agent does, turn by turn, and what was done before
+in its present conversation. This takes effect at once, and stays on across starts. The
+observer must run: nbs-worker serve, or nbs-worker memory work. An agent may not do this for
+a colleague that may do more than itself, unless it was spawned with --may-manage (8).`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker memory on theologian
+  nbs-worker memory on theologian gatekeeper`,
+	})
+}
+
+func newMemoryOffCmd(f *ui.Factory) *cobra.Command {
+	return switching(f, false, &cobra.Command{
+		Use:   "off <handle>...",
+		Short: "Turn the memory of agents off",
+		Long: ui.WithCodes(`Observations stay and can be read; nbs-worker memory forget removes them. Turns that were
+not observed yet will not be.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker memory off theologian`,
+	})
+}
+
+func switching(f *ui.Factory, on bool, cmd *cobra.Command) *cobra.Command {
+	cmd.Args = ui.SomeHandles
+	cmd.ValidArgsFunction = f.HandlesWhere(func(r *agent.Record, _ bool) bool { return r.Memory != on })
+	verb := "memory " + cmd.Name()
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		return runMemorySwitch(c.Context(), f, verb, on, ui.HandlesOf(args))
+	}
+	return f.WithJSON(cmd)
+}
+
+func runMemorySwitch(ctx context.Context, f *ui.Factory, verb string, on bool, handles []agent.Handle) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return ui.Failed(err, verb)
+	}
+	return f.Each(ctx, verb, handles, len(handles) > 1, 1, func(handle agent.Handle) (ui.Outcome, error) {
+		if on { // a database that cannot be created is an error now, not only in the observer
+			if _, err := s.Store.Load(handle); err != nil {
+				return ui.Outcome{}, err
+			}
+			m, err := services.OpenMemory(ctx, s.Store, true)
+			if err != nil {
+				return ui.Outcome{}, err
+			}
+			if err := m.Close(); err != nil {
+				return ui.Outcome{}, err
+			}
+		}
+		changed, err := s.Set(ctx, handle, supervisor.Set{Memory: &on})
+		if err != nil {
+			return ui.Outcome{}, err
+		}
+		return ui.Outcome{JSON: wire.NewSet(changed), Handle: changed.Record.Handle, Words: ui.SetWords(changed)}, nil
+	})
+}
+
+func newMemoryAllowCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "allow",
+		Short: "Look at the memory of a project, and allow it",
+		Long: ui.WithCodes(`nbs-worker does not use a database that came with a project, was moved with it, or was put
+back by another user: agents would be told what it holds. allow shows the latest of it, and
+asks, at a terminal. Only a person may allow it.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
+		Example: `  nbs-worker memory allow`,
+		Args:    cobra.NoArgs,
+	}
+	cmd.RunE = func(c *cobra.Command, _ []string) error {
+		return ui.Failed(runMemoryAllow(c.Context(), f), "memory allow")
+	}
+	return cmd
+}
+
+func runMemoryAllow(ctx context.Context, f *ui.Factory) error {
+	if !f.Streams.InTTY || !f.Streams.ErrTTY || !f.Streams.OutTTY {
+		return fail.Errorf(fail.Held, "a person has to look at it, at a terminal").Hint("in a terminal: nbs-worker memory allow")
+	}
+	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	m, instance, err := services.LookAtMemory(ctx, s.Store)
+	if err != nil {
+		return err
+	}
+	return errors.Join(allowMemory(f, ctx, s, m, instance), m.Close())
+}
+
+func allowMemory(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, m memory.Store, instance string) error {
+	name := memory.SealName(instance)
+	if s.Store.Allowed().Check(memory.SealKind, name, []byte(instance)) == nil {
+		return f.Show(ui.Outcome{Handle: "memory", Words: "is allowed already"}, "")
+	}
+	const some = 50
+	all, err := m.Latest(ctx, memory.Query{Limit: some})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := showObservation(f, &all[i], i > 0); err != nil {
+			return err
+		}
+	}
+	if !f.Confirmed("\nlet agents be told this, and what is older? [y/N] ") {
+		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
+	}
+	if err := s.AllowFile(ctx, memory.SealKind, name, []byte(instance)); err != nil {
+		return err
+	}
+	return f.Show(ui.Outcome{Handle: "memory", Words: "allowed"}, "")
+}

@@ -1,0 +1,114 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/memory/observer"
+)
+
+type workOptions struct {
+	once          bool
+	handle, model string
+	perDay        int
+}
+
+func newMemoryWorkCmd(f *ui.Factory) *cobra.Command {
+	o := &workOptions{}
+	cmd := &cobra.Command{
+		Use:   "work",
+		Short: "Observe the agents whose memory is on",
+		Long: ui.WithCodes(`Runs in the foreground until it is interrupted (130), once per project; nbs-worker serve
+does the same work unasked. work reads what the agents' turns have left in their
+transcripts, has it observed, and stores the observations. It reads nothing twice. If the
+API refuses, work tries later, and nbs-worker memory status says so. When the tokens of a
+day are spent, work rests until the next day, in UTC. With --once it ends with 7 when
+something still waits.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker memory work
+  nbs-worker memory work --once --handle theologian`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.once, "once", false, "observe what there is now, and exit")
+	flags.StringVar(&o.handle, "handle", "", "only this agent")
+	flags.StringVar(&o.model, "model", "haiku", "model of the observers")
+	flags.IntVar(&o.perDay, "tokens-per-day", 500_000, "tokens that the observers may spend per day, in UTC")
+	ui.CompleteWith(cmd, "handle", f.HandlesWhere(ui.AnyAgent))
+	ui.CompleteWith(cmd, "model", ui.CompleteModels)
+	return remembering(f, cmd, func(ctx context.Context, _ []string) error { return runMemoryWork(ctx, f, o) })
+}
+
+func runMemoryWork(ctx context.Context, f *ui.Factory, o *workOptions) error {
+	handle := agent.Handle(o.handle)
+	if o.handle != "" {
+		if _, err := agent.ParseHandle(o.handle); err != nil {
+			return err
+		}
+	}
+	model, err := agent.ChooseModel(o.model)
+	if err != nil {
+		return err
+	}
+	if o.perDay < 1 {
+		return fail.Errorf(fail.BadInput, "--tokens-per-day must be 1 or more")
+	}
+	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	if o.handle != "" {
+		if _, err := s.Store.Load(handle); err != nil {
+			return err
+		}
+	}
+	if !services.HasMemory(s.Store) && len(observed(s)) == 0 {
+		return fail.Errorf(fail.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
+	}
+	err = services.Observe(ctx, s, func(w *observer.Worker) error {
+		w.Handle, w.Model, w.TokensPerDay, w.Said = handle, cmp.Or(model, w.Model), o.perDay, f.Say
+		if !o.once {
+			return w.Run(ctx)
+		}
+		done, err := w.Once(ctx)
+		if err != nil {
+			return err
+		}
+		return worked(f, done)
+	})
+	if ctx.Err() == nil {
+		return err
+	}
+	return ui.ExitError(fail.Interrupted)
+}
+
+// worked prints the outcome of one round.
+func worked(f *ui.Factory, done observer.Report) error {
+	waits := agent.Mapped(done.Waiting, func(w observer.Waiting) string {
+		return fmt.Sprintf("%s: not all of %s is observed: %s", w.Handle, w.ContentID, w.Why)
+	})
+	if f.JSON {
+		if err := f.PrintJSON(wire.Worked{Turns: done.Turns, Observations: done.Observations, Tokens: done.Tokens, Waiting: append([]string{}, waits...)}); err != nil {
+			return err
+		}
+	} else {
+		for _, line := range waits {
+			f.Say("%s", line)
+		}
+		f.Note("%s of %s, for %s tokens", human.Count(done.Observations, "observation"), human.Count(done.Turns, "turn"), human.Thousands(done.Tokens))
+	}
+	if len(waits) == 0 {
+		return nil
+	}
+	return fail.Errorf(fail.Partial, "not all is observed: %s waits to be tried again", human.Count(len(waits), "conversation")).
+		Hint("to see why: nbs-worker memory status")
+}

@@ -1,0 +1,13 @@
+// Package messages has the commands that write to agents: messages, the outbox, interrupting, compacting, and waiting for a state.
+package messages
+
+import "nbs-worker/internal/app/cli/ui"
+
+// Commands are the commands for messages and turns.
+var Commands = []ui.Command{
+	{Name: "send", Make: newSendCmd},
+	{Name: "outbox", Make: newOutboxCmd},
+	{Name: "interrupt", Make: newInterruptCmd},
+	{Name: "compact", Make: newCompactCmd},
+	{Name: "wait", Make: newWaitCmd},
+}

@@ -1,0 +1,81 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/message"
+)
+
+func newInterruptCmd(f *ui.Factory) *cobra.Command {
+	o := &ui.Selection{}
+	return f.WithJSON(&cobra.Command{
+		Use:   "interrupt <handle>...",
+		Short: "End the present turn of agents",
+		Long: ui.WithCodes(`Presses Escape once in the agent's terminal, if the agent is at work and shows its prompt,
+and ends with 0 when the end of the turn was observed. It prints one of:
+
+  interrupted  the turn was interrupted; what the agent has queued is its next turn
+  ended        the turn ended by itself in that moment
+  idle         the agent was not at work, and nothing was pressed
+
+If the turn had no answer yet, Claude forgets its prompt and puts it back into the input
+box. interrupt prints the prompt, writes it into the journal, and deletes it from the box, so
+that the next message finds an empty one. What a person may have typed stays in the box.
+After an interrupted turn, the messages in the agent's outbox are typed, if the agent is
+ready then.
+
+interrupt leaves a dialog alone (8), because Escape would answer it. Changes that the turn
+made on disk stay. An agent cannot interrupt itself.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker interrupt theologian
+  nbs-worker interrupt theologian && nbs-worker send theologian 'Stop there: chapter 2 first.'
+  nbs-worker interrupt scout gatekeeper --json | jq -r '.[].outcome'`,
+		Args:              o.Positional,
+		ValidArgsFunction: f.HandlesWhere(ui.Running),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runInterrupt(cmd.Context(), f, o)
+		},
+	})
+}
+
+func runInterrupt(ctx context.Context, f *ui.Factory, o *ui.Selection) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return ui.Failed(err, "interrupt")
+	}
+	sender := message.Sender{Supervisor: s}
+	return f.Each(ctx, "interrupt", o.Handles, o.Several(), len(o.Handles), func(handle agent.Handle) (ui.Outcome, error) {
+		done, err := sender.Interrupt(ctx, handle)
+		if err == nil && done.Outcome == message.Interrupted {
+			err = sender.GoOn(ctx, done.Handle)
+		}
+		return interrupted(done, err)
+	})
+}
+
+// interrupted returns the outcome of an interruption. A prompt that Claude returned is printed even with an error: it
+// is not stored.
+func interrupted(done message.Interruption, err error) (ui.Outcome, error) {
+	if err != nil && done.Prompt == "" {
+		return ui.Outcome{}, err
+	}
+	return ui.Outcome{JSON: wire.NewInterruption(done), Handle: done.Handle, Words: interruptionWords(done)}, err
+}
+
+func interruptionWords(done message.Interruption) string {
+	words := string(done.Outcome)
+	if done.Prompt != "" {
+		words += fmt.Sprintf("; nothing was answered yet to %q", done.Prompt) // whole: Claude has dropped it
+	}
+	if done.Left {
+		words += ", which is in its prompt again"
+	}
+	return words
+}

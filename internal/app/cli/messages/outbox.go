@@ -1,0 +1,221 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/message"
+	"nbs-worker/internal/team/supervisor"
+)
+
+func newOutboxCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "outbox {list | drop | retry}",
+		Short: "Show and change the messages that wait for agents",
+		Long: ui.WithCodes(`Shows and changes the messages that nbs-worker send --queue keeps for agents. They are
+typed in order when the agent becomes ready: its launcher learns of each start and of each
+end of a turn, and looks every ten seconds while a message waits. A message has one of these
+states:
+
+  waiting  it waits for the agent to be ready
+  sending  it is being typed
+  unknown  it was submitted, and no proof came in time; it is not typed again by itself
+  failed   it cannot be typed to this agent
+
+An unknown or failed message does not block the others. Check with nbs-worker logs whether
+it arrived, then drop it or retry it. A message that no command of this user queued for
+this agent, as in a copied project, is never typed. Dismissing an agent drops its messages;
+the journal keeps the beginning of each.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
+		Example: `  nbs-worker outbox list
+  nbs-worker outbox drop theologian 3f2a
+  nbs-worker outbox retry theologian 3f2a`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fail.Errorf(fail.BadInput, "outbox: list, drop or retry?").Hint("nbs-worker outbox --help")
+			}
+			return ui.ErrUnknownCommand(cmd, args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newOutboxListCmd(f), newOutboxDropCmd(f), newOutboxRetryCmd(f), newOutboxDeliverCmd(f))
+	return cmd
+}
+
+func newOutboxListCmd(f *ui.Factory) *cobra.Command {
+	return f.WithJSON(&cobra.Command{
+		Use:   "list [<handle>...]",
+		Short: "List the kept messages",
+		Long: ui.WithCodes(`Lists the messages kept for these agents, or for all, in the order of typing. In a pipe
+the columns are handle, id, state, since when, why the last try failed, and the beginning
+of the text. --json prints the whole text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
+		Example: `  nbs-worker outbox list theologian
+  nbs-worker outbox list --json | jq -r '.[] | select(.state == "unknown") | .id'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return ui.SomeHandles(cmd, args)
+		},
+		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return ui.Failed(runOutboxList(f, ui.HandlesOf(args)), "outbox list")
+		},
+	})
+}
+
+func runOutboxList(f *ui.Factory, handles []agent.Handle) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	if len(handles) == 0 && s.Store.Exists() {
+		if handles, err = s.Store.Handles(); err != nil {
+			return err
+		}
+	}
+	kept, broken := []wire.Kept{}, error(nil)
+	for _, handle := range handles {
+		of, err := keptOf(s, handle)
+		kept = append(kept, of...)
+		if err != nil { // the others are still listed
+			broken = errors.Join(broken, fmt.Errorf("%s: %w", handle, err))
+		}
+	}
+	if f.JSON {
+		return errors.Join(f.PrintJSON(kept), broken)
+	}
+	return errors.Join(printKept(f, kept), broken)
+}
+
+// keptOf returns an agent's outbox. With an error it returns the readable messages.
+func keptOf(s *supervisor.Supervisor, handle agent.Handle) ([]wire.Kept, error) {
+	r, err := s.Store.Load(handle)
+	if err != nil {
+		return nil, err
+	}
+	q := s.Store.Outbox(r.Handle)
+	all, err := q.Entries()
+	return agent.Mapped(all, func(e queue.Entry) wire.Kept { return wire.NewKept(r.Handle, e, q.CheckSeal(&e) == nil) }), err
+}
+
+func printKept(f *ui.Factory, kept []wire.Kept) error {
+	const beginning = 200 // characters of a text
+	t := f.NewTable("HANDLE", "ID", "STATE", "SINCE", "REASON", "TEXT")
+	t.Under = 2
+	for _, k := range kept {
+		state, since := string(k.State), ui.Text("")
+		if !k.Allowed {
+			state = "not allowed"
+		}
+		if k.Created != nil {
+			since = t.Time(*k.Created)
+		}
+		if k.State == queue.Sending {
+			k.Reason = "" // of the previous try
+		}
+		line, _, _ := strings.Cut(k.Text, "\n")
+		t.Row(ui.Text(string(k.Handle)), ui.Text(k.ID), ui.Text(state), since, ui.Text(k.Reason), ui.Text(ui.Fit(line, beginning)))
+	}
+	return t.Flush()
+}
+
+// keptCmd is a verb for one message in an outbox.
+func keptCmd(f *ui.Factory, verb, short, long string, codes []fail.Kind, run func(context.Context, agent.Handle, string) error) *cobra.Command {
+	return f.WithJSON(&cobra.Command{
+		Use:     verb + " <handle> <id>",
+		Short:   short,
+		Long:    ui.WithCodes(long, codes...),
+		Example: "  nbs-worker outbox " + verb + " theologian 3f2a",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fail.Errorf(fail.BadInput, "outbox %s: a handle and the id of a message are needed", verb).
+					Hint("to see them: nbs-worker outbox list")
+			}
+			return ui.SomeHandles(cmd, args[:1])
+		},
+		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.AnyAgent)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return ui.Failed(run(cmd.Context(), agent.Handle(args[0]), args[1]), "outbox "+verb, args[0])
+		},
+	})
+}
+
+func newOutboxDropCmd(f *ui.Factory) *cobra.Command {
+	return keptCmd(f, "drop", "Remove a kept message",
+		`Removes the message; the beginning of its id is enough. It is not typed any more. If its
+receipt was unknown, nbs-worker forgets that it may have arrived. Only a person may do this.`,
+		[]fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held},
+		func(ctx context.Context, handle agent.Handle, id string) error {
+			s, err := f.Supervisor()
+			if err != nil {
+				return err
+			}
+			sender := message.Sender{Supervisor: s}
+			e, err := sender.Drop(ctx, handle, id)
+			if err != nil {
+				return err
+			}
+			return f.ShowOne(ui.Outcome{JSON: wire.NewKept(e.Handle, e, sender.Store.Outbox(handle).CheckSeal(&e) == nil), Handle: e.Handle, Words: "dropped " + e.ID})
+		})
+}
+
+func newOutboxRetryCmd(f *ui.Factory) *cobra.Command {
+	return keptCmd(f, "retry", "Type a kept message again",
+		`Types an unknown or failed message again; the beginning of its id is enough. The message
+keeps its place in the order: messages that wait before it are typed first. The receipt and
+the exit code are those of nbs-worker send --queue. Only a person may do this.`,
+		[]fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted},
+		func(ctx context.Context, handle agent.Handle, id string) error {
+			s, err := f.Supervisor()
+			if err != nil {
+				return err
+			}
+			sender := message.Sender{Supervisor: s}
+			receipt, err := sender.Retry(ctx, handle, id)
+			made := receivedOutcome(f, receipt, &sendOptions{}, err)
+			if made.JSON == nil {
+				return err
+			}
+			if shown := f.ShowOne(made); err == nil {
+				return shown
+			}
+			return err
+		})
+}
+
+// deliverLimit is how long a deliverer waits for an agent that is almost ready.
+const deliverLimit = time.Minute
+
+func newOutboxDeliverCmd(f *ui.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:    "deliver <handle>",
+		Short:  "Type the messages that wait for an agent",
+		Hidden: true,
+		Long: ui.WithCodes(`An agent's launcher runs this when the agent may have become ready. It types the messages of the
+outbox in order, as long as the agent takes them. It prints nothing: the journal and
+nbs-worker outbox list tell what became of each message.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
+		Example:           `  nbs-worker outbox deliver theologian`,
+		Args:              ui.OneHandle,
+		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.AnyAgent)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.Supervisor()
+			if err == nil {
+				sender := message.Sender{Supervisor: s}
+				err = sender.Deliver(cmd.Context(), agent.Handle(args[0]), time.Now().Add(deliverLimit), func(message.Delivered) {})
+			}
+			return ui.Failed(err, "outbox deliver", args[0])
+		},
+	}
+}

@@ -1,0 +1,230 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/message"
+	"nbs-worker/internal/team/supervisor"
+)
+
+type sendOptions struct {
+	ui.Selection
+
+	message message.Message
+	words   []string // after the first handle, when the text is the last of them
+	text    string   // as typed: "-" for standard input
+	file    string
+
+	timeoutGiven bool
+}
+
+func newSendCmd(f *ui.Factory) *cobra.Command {
+	o := &sendOptions{}
+	cmd := &cobra.Command{
+		Use:   "send {<handle>... | --all} {TEXT | - | --file FILE}",
+		Short: "Send text to agents, and report whether it arrived",
+		Long: ui.WithCodes(`Types the text into the agent's prompt when the prompt is ready, and proves by the agent's
+transcript that it arrived. The last argument is the text, or - for standard input. The
+receipt is one of:
+
+  accepted  the text is in the transcript, as the words of the user
+  queued    Claude has the text, and takes it up after its present turn
+  held      nothing was submitted: the agent waits for a person or has somebody's unsent
+            draft in its prompt (8), does not run (5), or did not end its turn in time (3)
+  unknown   the text was submitted, and no proof came in time (3); when the same text is
+            sent again, send looks for it. If it has not arrived, --force types it again
+
+With --queue a text that would be held is kept in the agent's outbox instead, and the
+launcher types it when the agent is ready. send then does not wait for an agent at work.
+The receipt is held, with the exit code 0 and the id in the outbox. Messages in the outbox
+are typed before any other text. Where that is not possible, a text without --queue is held
+(8). What keeps a message from being typed may go without a sign, such as a draft that a
+person deletes: the message is then typed within some ten seconds.
+
+send waits for an agent at work, up to --timeout, and after a second says so. When an agent
+calls, the default is 90s: its shell ends a command after two minutes. send never types into
+a dialog, a shell or a draft. Text that is longer than 780 characters, has tabs or characters
+that Claude drops, or does not fit on the agent's screen goes by a private file,
+.nbs/messages/*.md, which stays for 30 days; the one line that is typed names the file.
+Text that Claude would take for a command, such as /compact, !ls or exit, is refused (4):
+--by-file has Claude read it as words, --raw gives Claude a command of its own.
+A command that starts no turn leaves no trace to prove it by: its receipt is unknown.
+
+A message from an agent says so above its text, with the agent's name in the records: only
+a person's words arrive as the user's own. An agent may not use --raw (8).
+
+--wait-reply waits for the end of that turn and prints the agent's last words in it. A turn
+that failed or was interrupted ends the wait with 1, a turn that waits for a person with 8.
+When the receipt is accepted, 1, 3 and 8 are about the reply. --json prints an array.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
+  nbs-worker send theologian 'What is left to do?' --wait-reply --timeout 10m
+  nbs-worker send scout gatekeeper - <notes.md
+  nbs-worker send --all --file ANNOUNCEMENT.md --queue
+  nbs-worker send theologian /compact --raw
+  nbs-worker send theologian 'Go on.' --json | jq -r '.[0].receipt'`,
+		Args:              o.positional,
+		ValidArgsFunction: f.HandlesWhere(ui.Running),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runSend(cmd.Context(), f, o)
+		},
+	}
+	o.bind(f, cmd)
+	return cmd
+}
+
+func (o *sendOptions) bind(f *ui.Factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.file, "file", "", "read the text from this file")
+	flags.BoolVar(&o.All, "all", false, "all other agents of the project that should run")
+	flags.BoolVar(&o.message.Raw, "raw", false, "the text is a command of Claude's own")
+	flags.BoolVar(&o.message.ByFile, "by-file", false, "pass the text in a file, whatever its length")
+	flags.BoolVar(&o.message.Queue, "queue", false, "keep the text in the agent's outbox if it cannot be submitted now")
+	flags.BoolVar(&o.message.Force, "force", false, "type a text again whose last receipt was unknown, if it has not arrived since")
+	flags.BoolVar(&o.message.Reply, "wait-reply", false, "wait for the answer and print it")
+	flags.DurationVar(&o.message.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the answer, after this time; 0: never")
+	f.WithJSON(cmd)
+	cmd.MarkFlagsMutuallyExclusive("raw", "by-file")
+	cmd.MarkFlagsMutuallyExclusive("raw", "wait-reply")
+	cmd.MarkFlagsMutuallyExclusive("queue", "raw")
+	cmd.MarkFlagsMutuallyExclusive("queue", "wait-reply")
+	cmd.MarkFlagsMutuallyExclusive("queue", "force")
+}
+
+// positional separates the text from the handles.
+func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
+	switch {
+	case cmd.Flags().Changed("file"):
+		if o.file == "" {
+			return fail.Errorf(fail.BadInput, "send: --file needs a name").Hint("nbs-worker send --help")
+		}
+	case len(args) == 0 || len(args) == 1 && !o.All:
+		return fail.Errorf(fail.BadInput, "send: a text is needed").
+			Hint("for example: nbs-worker send HANDLE 'What is left to do?'")
+	default:
+		o.words = args[min(1, len(args)-1):]
+		o.text, args = args[len(args)-1], args[:len(args)-1]
+	}
+	o.timeoutGiven = cmd.Flags().Changed("timeout")
+	if o.message.Timeout < 0 {
+		return fail.Errorf(fail.BadInput, "send: --timeout %s is negative", o.message.Timeout).Hint("0 waits as long as it takes")
+	}
+	err := o.Selection.Positional(cmd, args)
+	if refused, ok := errors.AsType[*fail.Error](err); ok && len(args) > 1 && !o.All {
+		return refused.Hint("a text of several words stands in quotes: nbs-worker send %s 'TEXT'", ui.LineQuote(args[0]))
+	}
+	return err
+}
+
+// unquoted refuses a multi-word text without quotes, since only its last word would reach the agent. That is the case
+// if the first handle is an agent's, the later ones are not, and not all of those resemble one.
+func (o *sendOptions) unquoted(f *ui.Factory, s *supervisor.Supervisor) error {
+	if o.All || len(o.Handles) < 2 || len(o.words) == 0 {
+		return nil
+	}
+	likely := true
+	for i, handle := range o.Handles {
+		_, err := s.Store.Load(handle)
+		absent, isAbsent := errors.AsType[*store.AbsentError](err)
+		if isFirst := i == 0; isAbsent == isFirst {
+			return nil // the error is reported for this agent
+		}
+		if !isAbsent {
+			continue
+		}
+		likely = likely && absent.Near != ""
+	}
+	if likely {
+		return nil // misspelled handles
+	}
+	return fail.Errorf(fail.NotFound, "no agent is called %s; nothing was sent", ui.Joined(o.Handles[1:])).
+		Hint("a text of several words stands in quotes: %s", f.LineJoining(string(o.Handles[0]), o.words)).
+		Hint("to see who is there: nbs-worker list")
+}
+
+func (o *sendOptions) readText(f *ui.Factory, s *supervisor.Supervisor) (err error) {
+	switch {
+	case o.file == "-" || o.text == "-":
+		o.message.Text, err = ui.ReadText("the text from", "-", f.Streams.In)
+	case o.file == "":
+		o.message.Text = o.text
+	default:
+		o.message.Text, err = f.ReadFile(s, "file", "--file", o.file)
+	}
+	return err
+}
+
+func runSend(ctx context.Context, f *ui.Factory, o *sendOptions) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return ui.Failed(err, "send")
+	}
+	if err := o.readText(f, s); err != nil {
+		return ui.Failed(err, "send")
+	}
+	handles, err := o.Resolve(ctx, s, func(row inspect.Row) bool {
+		return row.Record.LaunchDesired() == agent.DesiredRunning && !s.IsCaller(row.Handle)
+	})
+	if err != nil {
+		return ui.Failed(err, "send")
+	}
+	if len(handles) == 0 {
+		return ui.Failed(fail.Errorf(fail.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list"), "send")
+	}
+	if err := o.unquoted(f, s); err != nil {
+		return ui.Failed(err, "send")
+	}
+	sender := f.NewSending(s, o.message, o.timeoutGiven)
+	return f.Each(ctx, "send", handles, o.Several(), len(handles), func(handle agent.Handle) (ui.Outcome, error) {
+		receipt, err := sender.To(ctx, handle)
+		return receivedOutcome(f, receipt, o, err), err
+	})
+}
+
+// receivedOutcome returns the output for a receipt. Without --json a held message prints nothing: the error states the reason.
+func receivedOutcome(f *ui.Factory, receipt message.Receipt, o *sendOptions, err error) ui.Outcome {
+	switch {
+	case f.JSON && receipt.Word == message.Held && cannotBe(err):
+		return ui.Outcome{}
+	case f.JSON:
+		return ui.Outcome{JSON: wire.NewReceipt(receipt, err)}
+	case receipt.Word == message.Held && receipt.Outbox == "":
+		return ui.Outcome{}
+	case receipt.Word == message.Held:
+		return ui.Outcome{JSON: receipt, Handle: receipt.Handle, Words: "held in the outbox: " + receipt.Reason}
+	}
+	made := ui.Outcome{JSON: receipt, Handle: receipt.Handle, Words: fmt.Sprintf("%s (%s)", receipt.Word, receipt.Channel)}
+	if receipt.Answer != nil {
+		made.Print = func() error { return printReply(f, receipt, o.Several()) }
+	}
+	return made
+}
+
+// cannotBe reports whether an error means that the request can never succeed: no such agent, or an invalid request.
+// Then there is no result, which would read as "try again later".
+func cannotBe(err error) bool {
+	kind := fail.KindOf(err)
+	return err != nil && (kind == fail.NotFound || kind == fail.BadInput || kind == fail.Unfit)
+}
+
+func printReply(f *ui.Factory, receipt message.Receipt, several bool) error {
+	if several {
+		if _, err := fmt.Fprintf(f.Streams.Out, "==> %s <==\n", receipt.Handle); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(f.Streams.Out, human.Legible(*receipt.Answer))
+	return err
+}

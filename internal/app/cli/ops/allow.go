@@ -1,0 +1,182 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/recovery/runbook"
+	"nbs-worker/internal/team/supervisor"
+)
+
+type allowOptions struct {
+	ui.Selection
+
+	runbook   string
+	policy    string
+	schedules bool
+}
+
+// positional checks the handles. With a flag that names project files there must be no handle.
+func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
+	named := cmd.Flags().Changed("runbook")
+	if o.policy == "" && !named && !o.schedules {
+		return o.Selection.Positional(cmd, args)
+	}
+	if len(args) > 0 || o.All || o.policy != "" && o.runbook != "" || o.schedules && (named || o.policy != "") {
+		return fail.Errorf(fail.BadInput, "allow: handles, --runbook, --policy and --schedules exclude each other")
+	}
+	if o.policy != "" || o.schedules {
+		return nil
+	}
+	return runbook.ParseName(o.runbook)
+}
+
+// String returns the arguments that name what to allow, as typed.
+func (o *allowOptions) String() string {
+	if o.runbook != "" {
+		return "--runbook " + o.runbook
+	}
+	if o.policy != "" {
+		return "--policy " + human.ShellWord(o.policy)
+	}
+	if o.schedules {
+		return "--schedules"
+	}
+	return o.Selection.String()
+}
+
+func newAllowCmd(f *ui.Factory) *cobra.Command {
+	o := &allowOptions{}
+	cmd := &cobra.Command{
+		Use:   "allow {<handle>... | --all | --runbook NAME | --policy FILE | --schedules}",
+		Short: "Look at what a record or a runbook would run, and allow it",
+		Long: ui.WithCodes(`A project can come from anywhere, so the files in its .nbs are not trusted by themselves.
+Each record carries a seal, made with a key that is yours and that no project holds. Your
+commands seal what they write. A record without your seal (from a clone, from the original
+tools, or edited) is shown as "not allowed", and nbs-worker starts nothing from it (8).
+
+allow shows everything that the record would run, and asks. Only a person can answer, on a
+terminal; an agent cannot. What was typed before the question does not count.
+
+--runbook shows a page in the project's runbooks/. A page runs only as it was allowed, in
+the folder where it was allowed: look at it again after a change or a copy. --policy shows a
+watch policy that lies in the project. --schedules shows .nbs/schedules.yaml and the prompt
+files that it names. The same rule holds for both.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker allow theologian
+  nbs-worker allow --all     # of a project that you have brought from elsewhere
+  nbs-worker allow --runbook deploy`,
+		Args:              o.positional,
+		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runAllow(cmd.Context(), f, o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.All, "all", false, "all agents of the project that are not allowed")
+	cmd.Flags().StringVar(&o.runbook, "runbook", "", "name of a page in the project's runbooks/")
+	cmd.Flags().StringVar(&o.policy, "policy", "", "file of a watch policy in the project")
+	cmd.Flags().BoolVar(&o.schedules, "schedules", false, "the project's schedules, with their prompts")
+	ui.CompleteWith(cmd, "runbook", completeBarred(f))
+	return cmd
+}
+
+func runAllow(ctx context.Context, f *ui.Factory, o *allowOptions) error {
+	if !f.Streams.InTTY || !f.Streams.ErrTTY || !f.Streams.OutTTY {
+		return ui.Failed(fail.Errorf(fail.Held, "only a person can allow, on a terminal").
+			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
+	}
+	if o.schedules {
+		return ui.Failed(runAllowSchedules(ctx, f), "allow --schedules")
+	}
+	if o.policy != "" {
+		return ui.Failed(runAllowPolicy(ctx, f, o.policy), "allow --policy", o.policy)
+	}
+	if o.runbook != "" {
+		return ui.Failed(runAllowRunbook(ctx, f, o.runbook), "allow --runbook", o.runbook)
+	}
+	s, err := f.Supervisor()
+	handles := o.Handles
+	if err == nil && o.All {
+		handles, err = s.Store.Handles()
+	}
+	if err != nil {
+		return ui.Failed(err, "allow")
+	}
+	if len(handles) == 0 {
+		f.Note("there is no agent")
+		return nil
+	}
+	const inOrder = 1 // at a time: each asks a question
+	return f.Each(ctx, "allow", handles, o.Several(), inOrder, func(handle agent.Handle) (ui.Outcome, error) {
+		return allowOne(f, ctx, s, handle)
+	})
+}
+
+// allowOne shows what one record would run, and asks for permission.
+func allowOne(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, handle agent.Handle) (ui.Outcome, error) {
+	asked, err := s.Request(handle)
+	if err != nil {
+		return ui.Outcome{}, err
+	}
+	done := ui.Outcome{JSON: struct{}{}, Handle: asked.Record.Handle, Words: "is allowed already"}
+	if asked.Allowed {
+		return done, nil
+	}
+	if _, err := fmt.Fprintf(f.Streams.Out, "\n%s would run:\n\n", human.Legible(string(handle))); err != nil {
+		return ui.Outcome{}, err
+	}
+	if err := f.PrintLines(requestLines(asked), 0); err != nil {
+		return ui.Outcome{}, err
+	}
+	if !f.Confirmed(fmt.Sprintf("\nallow %s to run so? [y/N] ", handle)) {
+		return ui.Outcome{}, fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
+	}
+	if err := s.Allow(ctx, asked); err != nil {
+		return ui.Outcome{}, err
+	}
+	done.Words = "allowed"
+	return done, nil
+}
+
+// requestLines returns everything that a record would make run, one part a line. Its texts are quoted, so that they
+// cannot look like another line.
+func requestLines(asked supervisor.Request) []ui.Line {
+	r := &asked.Record
+	var lines []ui.Line
+	// Long texts first: the rest stands right above the question.
+	if r.InitialPrompt != "" {
+		lines = append(lines, ui.Line{"Prompt", strconv.Quote(r.InitialPrompt)})
+	}
+	for _, previous := range r.PreviousSessions[max(0, len(r.PreviousSessions)-previousShown):] {
+		lines = append(lines, ui.Line{"Previous", string(previous.SessionID)})
+	}
+	if earlier := len(r.PreviousSessions) - previousShown; earlier > 0 {
+		lines = append(lines, ui.Line{"Previous", "and " + human.Count(earlier, "earlier conversation")})
+	}
+	lines = append(append(lines, ui.CarriedLines(r)...),
+		ui.Line{"Session ID", string(r.SessionID)},
+		ui.Line{"Model", ui.ModelName(r.Model)},
+		ui.Line{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
+		ui.Line{"Folder", strconv.Quote(asked.Folder)},
+		ui.Line{"Permissions", string(r.LaunchPermissionMode())},
+	)
+	if p := r.Process; p != nil && p.Tmux.ByPath() {
+		lines = append(lines, ui.Line{"Tmux socket", strconv.Quote(p.Tmux.Socket)})
+	}
+	if len(asked.Changed) > 0 {
+		lines = append(lines, ui.Line{"Changed", "since it was allowed: " + strings.Join(asked.Changed, ", ")})
+	}
+	return lines
+}
+
+// previousShown is how many previous conversations are shown. No message is sent to them.
+const previousShown = 5

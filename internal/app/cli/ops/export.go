@@ -1,0 +1,118 @@
+package ops
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/export"
+)
+
+type exportOptions struct{ dir, policy string }
+
+func newExportCmd(f *ui.Factory) *cobra.Command {
+	o := &exportOptions{}
+	cmd := &cobra.Command{
+		Use:   "export systemd",
+		Short: "Write systemd units that recover the agents at boot and watch them",
+		Long: ui.WithCodes(`Prints four units for your own systemd, or writes them with --dir:
+
+  nbs-tmux.service         the agents' tmux server, in a service of its own: no logout and
+                           no restart of another service ends it
+  nbs-recover-*.service    at boot: nbs-worker recover --all
+  nbs-watch-*.service      nbs-worker watch, from then on
+  nbs-serve-*.service      nbs-worker serve: conversations, schedules, chats
+
+The units hold the paths of this program, of tmux and of the project, and the values that
+are set here of PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR, XDG_STATE_HOME,
+TMUX_TMPDIR and IS_SANDBOX. Put keys into ~/.config/nbs-worker/environment, a file of
+NAME=value lines that the units read if it exists. --tmux-socket names the server, as
+everywhere.
+
+Your services run while you are logged in. To run them from boot, and after a logout:
+loginctl enable-linger. To enable the units: systemctl --user daemon-reload, then
+systemctl --user enable --now with their names. export replaces a file that it has made. It
+leaves any other file alone, and ends with 5.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
+		Example: `  nbs-worker export systemd
+  nbs-worker export systemd --dir ~/.config/systemd/user --policy ~/.config/nbs-worker/team.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] != "systemd" {
+				return fail.Errorf(fail.BadInput, "export: what is to be written? there is: systemd").Hint("nbs-worker export systemd")
+			}
+			return nil
+		},
+		ValidArgsFunction: ui.Once(cobra.FixedCompletions([]cobra.Completion{"systemd"}, cobra.ShellCompDirectiveNoFileComp)),
+		RunE:              func(*cobra.Command, []string) error { return ui.Failed(runExport(f, o), "export") },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.dir, "dir", "", "write the units into this folder, and print their paths")
+	flags.StringVar(&o.policy, "policy", "", "policy file of the watch")
+	_ = cmd.MarkFlagDirname("dir")
+	return f.WithJSON(cmd)
+}
+
+// exported are the variables that a service needs, with their present values.
+var exported = []string{"PATH", "NBS_CLAUDE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "TMUX_TMPDIR", "IS_SANDBOX"}
+
+func runExport(f *ui.Factory, o *exportOptions) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	if o.dir != "" {
+		if err := s.CheckWrite("units"); err != nil { // they would run as the user
+			return err
+		}
+	}
+	server, err := s.Tmux(s.Socket)
+	if err != nil {
+		return err
+	}
+	wanted := export.Systemd{Program: s.Program, Tmux: server.Program(), Project: s.Store.Project(), Socket: s.Socket, Pause: s.Store.Watching().PauseFile()}
+	for _, name := range exported {
+		if value := os.Getenv(name); value != "" {
+			wanted.Env = append(wanted.Env, name+"="+value)
+		}
+	}
+	if o.policy != "" {
+		if wanted.Policy, err = filepath.Abs(o.policy); err != nil {
+			return err
+		}
+	}
+	units, err := wanted.Units()
+	if err != nil {
+		return err
+	}
+	var paths []string
+	if o.dir != "" {
+		if paths, err = export.Write(o.dir, units); err != nil {
+			return err
+		}
+	}
+	return printUnits(f, units, paths)
+}
+
+// printUnits prints the units, or the paths they were written to.
+func printUnits(f *ui.Factory, units []export.Unit, paths []string) error {
+	switch {
+	case f.JSON:
+		return f.PrintJSON(wire.NewUnits(units, paths))
+	case paths == nil:
+		_, err := fmt.Fprintln(f.Streams.Out, strings.Join(agent.Mapped(units, func(u export.Unit) string { return "# " + u.Name + "\n" + human.Legible(u.Text) }), "\n"))
+		return err
+	}
+	names := agent.Mapped(units, func(u export.Unit) string { return u.Name })
+	f.Note("to have them run: systemctl --user daemon-reload; systemctl --user enable --now %s", strings.Join(names, " "))
+	f.Note("to have them run from boot, and outlive a logout: loginctl enable-linger")
+	_, err := fmt.Fprintln(f.Streams.Out, human.Legible(strings.Join(paths, "\n")))
+	return err
+}

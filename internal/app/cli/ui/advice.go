@@ -1,0 +1,122 @@
+package ui
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/triage"
+)
+
+// Step is one thing to do next about an agent: the reason, and the command to paste. Some steps have no command.
+type Step struct{ why, Command string }
+
+func (s Step) String() string {
+	if s.Command == "" {
+		return s.why
+	}
+	return s.why + ": " + s.Command
+}
+
+// CommandsOf are the commands of an advice. Pasted, they act on the project of this call.
+func (f *Factory) CommandsOf(v inspect.View, bands agent.Bands) []string {
+	return f.CommandsFor(Advice(v, bands))
+}
+
+// CommandsFor returns the commands of some steps, as they can be pasted.
+func (f *Factory) CommandsFor(steps []Step) []string {
+	const lead = ": "
+	commands := []string{}
+	for _, s := range steps {
+		if s.Command != "" {
+			commands = append(commands, strings.TrimPrefix(f.Pasteable(lead+s.Command), lead))
+		}
+	}
+	return commands
+}
+
+// isOfNextStart reports whether a record differs from its process only in fields that set changed for the next start.
+func isOfNextStart(drift []observe.Drift) bool {
+	return !slices.ContainsFunc(drift, func(d observe.Drift) bool { return d.Field != "model" && d.Field != "permission_mode" })
+}
+
+// Advice returns what to do next about an agent that is not well, in order.
+func Advice(v inspect.View, bands agent.Bands) []Step {
+	known := triage.Known{View: &v, Handle: v.Record.Handle, Now: time.Now(), Bands: bands}
+	steps := slices.DeleteFunc(triage.Assess(known).Steps, func(s triage.Step) bool { return s == triage.Look || s == triage.AwaitReset })
+	return InWords(steps, v.Record.Handle, v)
+}
+
+// InWords returns what to do for each step of a triage.
+func InWords(steps []triage.Step, handle agent.Handle, v inspect.View) []Step {
+	return agent.Mapped(steps, func(next triage.Step) Step { return worded(next, handle, v) })
+}
+
+// worded returns a step of triage in words and as a command, for the agent of a view.
+func worded(next triage.Step, handle agent.Handle, v inspect.View) Step {
+	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, handle) }
+	switch next {
+	case triage.Answer:
+		return Step{fmt.Sprintf("it asks %s; answer it there", v.Dialog.Question()), nbs("attach")}
+	case triage.Attend:
+		return Step{"it waits for a person", nbs("attach")}
+	case triage.Allow:
+		return Step{"look at what it would run, and allow it", nbs("allow")}
+	case triage.EndOther:
+		return Step{fmt.Sprintf("two claudes fork the conversation: end the other one, pid %d, in its own terminal", v.Strangers[0].PID), ""}
+	case triage.LookAtDrift:
+		if isOfNextStart(v.Drift) {
+			return Step{"it runs with another model or mode than is recorded; to end it, and start it as recorded", nbs("resume") + " --force"}
+		}
+		return Step{"what runs is not what is recorded; look", nbs("attach")}
+	case triage.MakeRoom:
+		return Step{"make room there, or what is said to it is lost with its process", dfOf(v)}
+	case triage.LogIn:
+		return Step{"the API does not know who it is; log in there, with /login", nbs("attach")}
+	case triage.LogInAfter:
+		return Step{"then log in there, with /login", nbs("attach")}
+	case triage.ReadEnd:
+		return Step{"it ended again and again soon after its start; read its last words before all else", nbs("session") + " --last-screen"}
+	case triage.ResumeMended:
+		return Step{"when the reason is gone, bring it back", nbs("resume")}
+	case triage.StartMended:
+		return Step{"when that is mended, start it", nbs("resume")}
+	case triage.FindMemory:
+		return Step{"see what takes the memory, or it will end like this again", "ps -eo rss,pid,args --sort=-rss | head"}
+	case triage.Interrupt:
+		return Step{"it does not get on; interrupt it", nbs("interrupt")}
+	case triage.Compact:
+		return Step{"its conversation is nearly full; compact it", nbs("compact")}
+	case triage.StartFresh:
+		if v.Status.Running() {
+			return Step{"end it, and begin a new conversation", nbs("resume") + " --force --fresh"}
+		}
+		return Step{"give the conversation up, and begin a new one", nbs("resume") + " --fresh"}
+	case triage.ResumeForce:
+		return Step{"end it, and bring it back", nbs("resume") + " --force"}
+	case triage.Prompt:
+		return Step{"its last turn came to nothing; say on", nbs("send") + " 'Go on.'"}
+	case triage.FindFolder:
+		return Step{"put the folder back, or name the one where it is to work", nbs("resume") + " --cwd DIR"}
+	case triage.AwaitReset, triage.Look:
+		return Step{"look", nbs("session")}
+	case triage.Dismiss:
+		return Step{"or forget it; the journal keeps its session id", nbs("dismiss")}
+	case triage.Resume:
+	}
+	return Step{"bring it back", nbs("resume")}
+}
+
+// dfOf returns the command that shows the disk of an agent's transcript; "" before the transcript exists.
+func dfOf(v inspect.View) string {
+	if v.Transcript == nil {
+		return ""
+	}
+	return "df -h " + human.ShellWord(filepath.Dir(v.Transcript.Path))
+}

@@ -1,0 +1,51 @@
+package ui
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/screen"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
+)
+
+// What is to be done is said in words with a command that can be pasted; package triage decides it.
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	auth := &inspect.LastError{Class: "authentication_failed"}
+	for _, c := range []struct {
+		view  inspect.View
+		words string // of the first step
+		want  []string
+	}{
+		{
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}}, LastError: auth},
+			"bring it back: nbs-worker resume alpha", []string{"nbs-worker resume alpha", "nbs-worker attach alpha"},
+		},
+		{
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: screen.DialogAPIKey}},
+			"it asks whether to use the API key of the environment; answer it there: nbs-worker attach alpha", []string{"nbs-worker attach alpha"},
+		},
+		{
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}, Strangers: []observe.Stranger{{PID: 7}}},
+			"two claudes fork the conversation: end the other one, pid 7, in its own terminal", []string{},
+		},
+		{
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}, Record: agent.Record{Exits: []agent.Exit{{Code: 1}, {Code: 1}, {Code: 1}}}}},
+			"it ended again and again soon after its start; read its last words before all else: nbs-worker session alpha --last-screen", []string{"nbs-worker session alpha --last-screen", "nbs-worker resume alpha"},
+		},
+		{inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, "", []string{}},
+	} {
+		c.view.Record.Handle = "alpha"
+		diff := cmp.Diff(c.want, (&Factory{}).CommandsOf(c.view, agent.DefaultBands))
+		rig.Check(t, diff == "", "-want +got:\n%s", diff)
+		words := ""
+		if steps := Advice(c.view, agent.DefaultBands); len(steps) > 0 {
+			words = steps[0].String()
+		}
+		rig.Check(t, words == c.words, "%q; want %q", words, c.words)
+	}
+}

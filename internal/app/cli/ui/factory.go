@@ -1,0 +1,240 @@
+// Package ui is what the commands share: the streams, tables and JSON of the output, errors with their hints and exit
+// codes, the format of help, flags and completions, and the factory that opens a project for a command.
+package ui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/services"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/caller"
+	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/observe/health"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// Factory creates what commands need, on demand: --help opens nothing.
+type Factory struct {
+	Streams Streams
+	Machine *machine.Machine
+	Args    []string       // the command line
+	Verb    string         // the running verb, as named in powers
+	Root    string         // --root
+	Socket  string         // --tmux-socket
+	JSON    bool           // --json
+	handles []agent.Handle // from the command line, when a verb acts on each of them
+
+	Version string                                                        // of the program
+	Powers  map[string]caller.Rule                                        // the rights of each verb
+	Tree    func(args ...string) *cobra.Command                           // the commands, for a command line
+	Execute func(ctx context.Context, args []string, streams Streams) int // runs a command line
+
+	Opened   *store.Store
+	Began    time.Time
+	Launches atomic.Bool // this process is a launcher
+}
+
+// Command is a command of the program, by its name.
+type Command struct {
+	Name string
+	Make func(*Factory) *cobra.Command
+}
+
+// Close closes the opened project.
+func (f *Factory) Close() {
+	if f.Opened != nil {
+		_ = f.Opened.Close()
+	}
+}
+
+// project finds the project root: --root, NBS_ROOT, or this folder and its parents. Errors: NotFound.
+func (f *Factory) project() (string, error) {
+	named := f.namedRoot()
+	here, err := Absolute(cmp.Or(named, "."))
+	if err != nil {
+		return "", fail.Errorf(fail.NotFound, "project root %s: %w", human.Quote(named), err)
+	}
+	if named != "" {
+		return here, nil
+	}
+	return store.Find(here)
+}
+
+func (f *Factory) namedRoot() string { return cmp.Or(f.Root, os.Getenv(agent.RootVariable)) }
+
+// Absolute resolves a folder to its unique real path.
+func Absolute(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// NamedFolder resolves the folder that a flag names; "" for "". what describes the folder in errors. Errors: NotFound.
+func NamedFolder(what, dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	dir, err := Absolute(dir)
+	if err != nil {
+		return "", fail.Errorf(fail.NotFound, "%s: %w", what, err)
+	}
+	return dir, nil
+}
+
+// Supervisor opens the project. Errors: NotFound when it has no .nbs.
+func (f *Factory) Supervisor() (*supervisor.Supervisor, error) {
+	root, err := f.project()
+	if err != nil {
+		return nil, err
+	}
+	return f.On(store.Open(root))
+}
+
+// ProjectStore opens the project once, and again if it has been created or moved since. Errors: NotFound when it has no
+// .nbs.
+func (f *Factory) ProjectStore() (*store.Store, error) {
+	if f.Opened != nil && f.Opened.Exists() && !f.Opened.Gone() {
+		return f.Opened, nil
+	}
+	s, err := f.Supervisor()
+	if err != nil {
+		return nil, err
+	}
+	return s.Store, nil
+}
+
+// Founding returns where a new project would be: in the named folder or in this one.
+func (f *Factory) Founding() (string, error) {
+	root, err := f.project()
+	if fail.KindOf(err) == fail.NotFound && f.namedRoot() == "" {
+		return Absolute(".")
+	}
+	return root, err
+}
+
+// Planner opens the project or, if it does not exist, the place where it would be.
+func (f *Factory) Planner() (*supervisor.Supervisor, error) {
+	root, err := f.Founding()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := store.Open(root)
+	if fail.KindOf(err) == fail.NotFound {
+		return f.On(store.Absent(root), nil)
+	}
+	return f.On(opened, err)
+}
+
+// NewProject opens the project, and creates it if it is missing.
+func (f *Factory) NewProject() (*supervisor.Supervisor, error) {
+	s, err := f.Planner() // a refused verb creates nothing
+	if err != nil || s.Store.Exists() {
+		return s, err
+	}
+	f.Close()
+	return f.On(store.Create(s.Store.Project()))
+}
+
+// On returns the supervisor of an opened project, if the caller may run the verb there.
+func (f *Factory) On(opened *store.Store, err error) (*supervisor.Supervisor, error) {
+	if err != nil {
+		return nil, err
+	}
+	f.Use(opened)
+	program, err := os.Executable() // also runs as launcher and hook
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	stuck := func(pid int) bool { return health.Stuck(f.Machine, pid) }
+	s := supervisor.New(observe.Observer{
+		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers(stuck).Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.Began,
+	})
+	s.Remembered = services.Remembered
+	return f.permitted(s)
+}
+
+// limited gives the command the environment of the calling agent, unless that agent may manage others.
+func (f *Factory) limited(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
+	env, err := s.Confinement()
+	if err != nil || env == nil {
+		return s, err
+	}
+	f.Root = s.Store.Project() // not the root in the agent's own environment
+	env = slices.DeleteFunc(env, isOfTerminal)
+	env = append(env, slices.DeleteFunc(os.Environ(), func(entry string) bool { return !isOfTerminal(entry) })...)
+	if err := ReplaceEnvironment(env); err != nil {
+		return nil, err
+	}
+	f.Use(s.Store) // with the key of the agent's user, in any folder that the command names
+	s.Env, s.Socket = os.Environ(), cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET"))
+	return s, nil
+}
+
+// isOfTerminal reports whether a variable names the pane that the command runs in. The agent's pane may differ.
+func isOfTerminal(entry string) bool {
+	return strings.HasPrefix(entry, "TMUX=") || strings.HasPrefix(entry, "TMUX_PANE=")
+}
+
+// ReplaceEnvironment sets the environment of this process.
+func ReplaceEnvironment(env []string) error {
+	os.Clearenv()
+	for _, entry := range env {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			if err := os.Setenv(name, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Use switches to an opened project, with the user's key.
+func (f *Factory) Use(opened *store.Store) {
+	if home := f.UseToReport(opened); home != "" { // without a home, the code that needs a seal reports it
+		opened.Use(trust.NewKeeper(home))
+	}
+}
+
+// UseToReport switches to an opened project for a caller that seals nothing, with the user's folders outside projects.
+func (f *Factory) UseToReport(opened *store.Store) trust.Home {
+	f.Opened = opened
+	opened.SetIsEnding(f.Machine.IsEnding)
+	home, _ := trust.HomeOf(os.Environ()) // without a home, the code that needs it reports it
+	opened.UseHome(home)
+	opened.RunIn(trust.RuntimeOf(os.Environ(), home))
+	return home
+}
+
+// permitted opens a project for the running verb, if the caller has the right. An agent's command then gets the
+// environment that the agent was started with. Its child processes inherit that, tmux finds its configuration by it,
+// and the agent may have set other variables for the command.
+func (f *Factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
+	rule, declared := f.Powers[f.Verb]
+	if !declared {
+		return nil, fmt.Errorf("the verb %q declares no powers", f.Verb)
+	}
+	if err := s.Check(rule); err != nil {
+		return nil, err
+	}
+	s.Outside = s.Check(caller.Rule{Right: caller.Member}) != nil
+	return f.limited(s)
+}

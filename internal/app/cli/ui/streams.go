@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"nbs-worker/internal/platform/portable"
+)
+
+// Streams are the program's terminal, as a value.
+type Streams struct {
+	In     io.Reader
+	Out    io.Writer
+	Err    io.Writer
+	InTTY  bool
+	OutTTY bool // stdout is a terminal
+	ErrTTY bool
+	Color  bool
+	Width  int // of stdout's terminal, in columns; 0: unknown
+}
+
+// System returns the streams of this process. No child process inherits other descriptors. Otherwise the tmux server
+// would hold a script's flock(1) lock for as long as it lives.
+func System() Streams {
+	portable.KeepFromChildren(firstInherited)
+	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
+	if s.OutTTY {
+		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if unknown
+	}
+	return s
+}
+
+const firstInherited = 3 // after stdin, stdout and stderr
+
+// Watched is the stdout of cobra, which prints help and completion scripts. It records a failed write and hides it from
+// cobra, which ignores some failures and treats others as command line errors.
+type Watched struct {
+	To      io.Writer
+	Failure error
+}
+
+func (w *Watched) Write(text []byte) (int, error) {
+	if w.Failure == nil {
+		_, w.Failure = w.To.Write(text)
+	}
+	return len(text), nil
+}
+
+// isPlain reports whether a text is only printable ASCII, as most are. It is fast.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// Indented marks the lines after the first as a continuation: foreign text must not look like our own output.
+func Indented(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines[1:] {
+		if !strings.HasPrefix(line, "  ") {
+			lines[1+i] = "  " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

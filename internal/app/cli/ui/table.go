@@ -1,0 +1,231 @@
+package ui
+
+import (
+	"bufio"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
+)
+
+// Table has two formats. On a terminal it has a header, aligned columns that fit, colours and relative times. In a pipe
+// it has only tabs.
+type Table struct {
+	*Factory
+	out  *bufio.Writer
+	rows [][]Cell // for people, until all are there
+	Now  time.Time
+
+	header []string
+	Under  int // if the table is too wide, this many of the last columns are printed below their row, by name
+}
+
+// Cell is one field; colour is an ANSI code of two digits.
+type Cell struct {
+	Text   string
+	Colour string
+}
+
+// Colours are ANSI codes of two digits.
+const (
+	Plain  = ""
+	bold   = "01"
+	Dim    = "02"
+	Red    = "31"
+	Green  = "32"
+	Yellow = "33"
+	cyan   = "36"
+)
+
+// Coloured colours a text if colours are on.
+func (f *Factory) Coloured(colour, text string) string {
+	if !f.Streams.Color || colour == Plain {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// NewTable returns a table with these columns; without a header if there are none.
+func (f *Factory) NewTable(header ...string) *Table {
+	const whole = 64 << 10 // bytes: so that the reader is woken once
+	t := &Table{Factory: f, Now: time.Now(), out: bufio.NewWriterSize(f.Streams.Out, whole), header: header}
+	if f.Streams.OutTTY && len(header) > 0 {
+		t.Row(agent.Mapped(header, func(name string) Cell { return Cell{Text: name, Colour: bold} })...)
+	}
+	return t
+}
+
+// Row adds a row.
+func (t *Table) Row(cells ...Cell) {
+	for i := range cells {
+		cells[i].Text = OneLine(cells[i].Text)
+	}
+	if t.Streams.OutTTY {
+		t.rows = append(t.rows, cells)
+		return
+	}
+	for i, c := range cells {
+		if i > 0 {
+			_ = t.out.WriteByte('\t') // the writer keeps its first error
+		}
+		_, _ = t.out.WriteString(c.Text)
+	}
+	_ = t.out.WriteByte('\n')
+}
+
+const gap = 2 // columns between two columns
+
+// Flush prints what was not printed yet.
+func (t *Table) Flush() error {
+	widths := t.natural()
+	across := len(widths)
+	if t.Streams.Width > 0 && total(widths) > t.Streams.Width {
+		across -= t.Under
+	}
+	widths = t.narrowed(widths[:min(across, len(widths))])
+	for n, row := range t.rows {
+		var line strings.Builder
+		for i, c := range row[:min(across, len(row))] {
+			shown := Fit(c.Text, widths[i])
+			padding := strings.Repeat(" ", widths[i]-columns(shown)+gap)
+			line.WriteString(t.Coloured(c.Colour, shown) + padding)
+		}
+		_, _ = t.out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		if n > 0 && across < len(row) { // not the header
+			t.below(row, across)
+		}
+	}
+	return t.out.Flush()
+}
+
+// below prints the fields of a row that have no column, each with its name. Short ones share a line.
+func (t *Table) below(row []Cell, from int) {
+	const indent = 4
+	line := ""
+	for i := from; i < len(row); i++ {
+		if row[i].Text == "-" || row[i].Text == "" {
+			continue
+		}
+		field := strings.ToLower(t.header[i]) + ": " + row[i].Text
+		if line != "" && indent+columns(line)+gap+columns(field) <= t.Streams.Width {
+			line += strings.Repeat(" ", gap) + field
+			continue
+		}
+		t.printBelow(indent, line)
+		line = field
+	}
+	t.printBelow(indent, line)
+}
+
+func (t *Table) printBelow(indent int, line string) {
+	if line != "" {
+		_, _ = t.out.WriteString(strings.Repeat(" ", indent) + Hanging(line, indent, t.Streams.Width) + "\n")
+	}
+}
+
+// natural returns the widths of the columns that show each field in full.
+func (t *Table) natural() []int {
+	var widths []int
+	for _, row := range t.rows {
+		for i, c := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], columns(c.Text))
+		}
+	}
+	return widths
+}
+
+// total returns the width of a line with these columns.
+func total(widths []int) int {
+	sum := -gap
+	for _, width := range widths {
+		sum += width + gap
+	}
+	return sum
+}
+
+// narrowed returns the widths at which the columns fit the terminal. The widest columns shrink first, but not so far
+// that a state becomes unreadable.
+func (t *Table) narrowed(widths []int) []int {
+	const least = 10
+	for over := total(widths) - t.Streams.Width; t.Streams.Width > 0 && over > 0; over-- {
+		widest := slices.Index(widths, slices.Max(widths))
+		if widths[widest] <= least {
+			break
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+// Fit cuts a text to a width, and marks the cut.
+func Fit(text string, width int) string {
+	if columns(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:width-1]) + "…"
+}
+
+// OneLine returns a text in a form that fits a field.
+func OneLine(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	return strings.Map(blank, human.Legible(text))
+}
+
+// blank keeps a field in its column.
+func blank(r rune) rune {
+	if r == '\t' || r == '\n' {
+		return ' '
+	}
+	return r
+}
+
+// Time returns the cell of a time.
+func (t *Table) Time(at time.Time) Cell {
+	if at.IsZero() {
+		return Text("")
+	}
+	return Text(t.shownTime(at, t.Now))
+}
+
+// Number returns the cell of a number.
+func Number(n int64) Cell { return Text(strconv.FormatInt(n, 10)) }
+
+// Text returns the cell of a text.
+func Text(s string) Cell {
+	if s == "" {
+		s = "-"
+	}
+	return Cell{Text: s}
+}
+
+// PID formats the pid of a running process; that of a dead one may belong to another process.
+func PID(n int, status agent.Status) Cell {
+	if n == 0 || !status.SamePID {
+		return Text("")
+	}
+	return Text(strconv.Itoa(n))
+}
+
+// State returns the cell of an agent's state.
+func State(status agent.Status) Cell {
+	colour := Plain
+	switch {
+	case status.State == agent.Idle || status.State == agent.Busy:
+		colour = Green
+	case status.State == agent.TurnFailed:
+		colour = Red
+	case status.State == agent.Waiting || status.State == agent.Unknown || status.State == agent.Starting || status.State == agent.Retrying || status.State == agent.Backoff:
+		colour = Yellow
+	case status.Cause != agent.Stopped && status.Cause != agent.Exited:
+		colour = Red
+	}
+	return Cell{Text: status.Word(), Colour: colour}
+}
