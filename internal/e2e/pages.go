@@ -18,7 +18,7 @@ func (m *Team) WritePage(name, text string) {
 func (m *Team) AllowPage(name string) *Console {
 	m.Helper()
 	c := m.Console(m.Command([]string{"allow", "--runbook", name}))
-	c.MustShow("allow the runbook " + name + " to run so? [y/N] ")
+	c.MustShow("allow the runbook " + name + "? [y/N] ")
 	c.Types("y\n")
 	if err := c.Cmd.Wait(); err != nil {
 		m.Fatalf("%v\n%s", err, c.Seen.String())

@@ -54,7 +54,7 @@ func (c *Console) MustShow(words string) {
 func (m *Team) Allow(handle string) {
 	m.Helper()
 	c := m.Console(m.Command([]string{"allow", handle}))
-	c.MustShow("allow " + handle + " to run so? [y/N] ")
+	c.MustShow("allow " + handle + "? [y/N] ")
 	c.Types("y\n")
 	err := c.Cmd.Wait()
 	<-c.Done

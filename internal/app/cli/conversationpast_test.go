@@ -26,7 +26,7 @@ func TestExitCodeOfAnImport(t *testing.T) {
 		return run(append([]string{"--root", project, "conversation", "import"}, args...)...)
 	}
 	file := write("1", string(uitest.SessionID))
-	rig.Equal(t, importing(file, "--key", "telegram:1").want(t, 0).out, "telegram:1 goes on in "+string(uitest.SessionID)+", of which there is no transcript here\n", "import")
+	rig.Equal(t, importing(file, "--key", "telegram:1").want(t, 0).out, "telegram:1 continues in "+string(uitest.SessionID)+", which has no transcript here\n", "import")
 	write("1", other)
 	r := importing(file, "--key", "telegram:1").want(t, fail.Conflict, "conversation import "+file+": the conversation \"telegram:1\" is there, and in another session")
 	rig.Check(t, r.out == "" && strings.Count(r.err, "in another session") == 1, "%+v", r)
@@ -37,5 +37,5 @@ func TestExitCodeOfAnImport(t *testing.T) {
 	importing(folder).want(t, fail.Failed, "in another session", "is not a UUID")
 	write("3", other)
 	r = importing(folder).want(t, fail.Partial, "in another session", "is not a UUID")
-	rig.Check(t, strings.HasPrefix(r.out, "telegram:3 goes on in "+other), "%+v", r)
+	rig.Check(t, strings.HasPrefix(r.out, "telegram:3 continues in "+other), "%+v", r)
 }

@@ -38,5 +38,5 @@ func TestExportWritesUnits(t *testing.T) {
 	}
 	rig.Must(t, os.WriteFile(units[0].Path, []byte("mine"), 0o600))
 	run("--root", project, "export", "systemd", "--dir", dir).want(t, fail.Conflict, "exists, and nbs-worker export did not write it")
-	run("--root", project, "export", "launchd").want(t, fail.BadInput, "there is: systemd")
+	run("--root", project, "export", "launchd").want(t, fail.BadInput, "the argument systemd is needed")
 }

@@ -145,7 +145,7 @@ func TestTopics(t *testing.T) {
 		rig.Check(t, strings.Contains(out, name+" "), "help environment does not name %s", name)
 	}
 	r := run([]string{}...) // of nil cobra makes the arguments of this process
-	rig.Check(t, r.code == 0 && strings.Contains(r.out, "Available Commands:") && r.err == "", "without arguments: %+v", r)
+	rig.Check(t, r.code == 0 && strings.Contains(r.out, "\nConversations:\n") && r.err == "", "without arguments: %+v", r)
 	r = run("version")
 	rig.Check(t, r.code == 0 && strings.HasPrefix(r.out, "nbs-worker ") && strings.Count(r.out, "\n") == 1, "version: %+v", r)
 }
@@ -164,11 +164,13 @@ func TestHelpOpensNothing(t *testing.T) {
 // A command line is given the one command that it names, found by that name.
 func TestCommandsAreFoundByTheirNames(t *testing.T) {
 	t.Parallel()
-	for _, c := range commands() {
-		made := c.Make(newFactory(nil, ui.Streams{})).Name()
-		rig.Check(t, made == c.Name, "%q makes the command %q", c.Name, made)
-		if root := newRootCmd(newFactory(nil, ui.Streams{}), c.Name); len(root.Commands()) != 1 {
-			t.Errorf("%d commands are made for %q", len(root.Commands()), c.Name)
+	for _, g := range groups() {
+		for _, c := range g.commands {
+			made := c.Make(newFactory(nil, ui.Streams{})).Name()
+			rig.Check(t, made == c.Name, "%q makes the command %q", c.Name, made)
+			if root := newRootCmd(newFactory(nil, ui.Streams{}), c.Name); len(root.Commands()) != 1 {
+				t.Errorf("%d commands are made for %q", len(root.Commands()), c.Name)
+			}
 		}
 	}
 }

@@ -15,15 +15,15 @@ import (
 func TestErrorsOfTheCommandLineAreJSON(t *testing.T) {
 	t.Parallel()
 	for line, words := range map[string]string{
-		"list --bogus --json":                        "there is no flag --bogus",
-		"list --json --bogus":                        "there is no flag --bogus",
-		"list --json=true -x":                        "there is no flag -x",
+		"list --bogus --json":                        "unknown flag --bogus",
+		"list --json --bogus":                        "unknown flag --bogus",
+		"list --json=true -x":                        "unknown flag -x",
 		"list --json=maybe":                          "--json \"maybe\" is not true or false",
 		"list alpha --json":                          "list takes no arguments",
 		"frobnicate --json":                          "unknown command \"frobnicate\"",
 		"--json frobnicate":                          "unknown command \"frobnicate\"",
 		"--json":                                     "a command is needed",
-		"--bogus --json":                             "there is no flag --bogus",
+		"--bogus --json":                             "unknown flag --bogus",
 		"rm alpha --json":                            "unknown command \"rm\"",
 		"spawn --json":                               "one handle is needed, 0 given",
 		"session --json":                             "a handle is needed",
@@ -32,9 +32,9 @@ func TestErrorsOfTheCommandLineAreJSON(t *testing.T) {
 		"spawn a --timeout 1s --no-wait --json":      "exclude each other",
 		"spawn a --prompt x --prompt-file y --json":  "exclude each other",
 		"resume --all --down --json":                 "exclude each other",
-		"wait a --json":                              "nothing is waited for",
-		"attach a --json":                            "there is no flag --json",
-		"help frobnicate --json":                     "there is no flag --json",
+		"wait a --json":                              "--for STATE is needed",
+		"attach a --json":                            "unknown flag --json",
+		"help frobnicate --json":                     "unknown flag --json",
 		"spawn a --json --permission-mode yolo":      "is not one of",
 		"spawn a --json --session-id 1234 -- --json": "is not a UUID",
 	} {
@@ -48,6 +48,6 @@ func TestErrorsOfTheCommandLineAreJSON(t *testing.T) {
 		rig.Check(t, e.Kind == "bad input" && e.ExitCode == int(fail.BadInput) && e.Hints != nil && strings.Contains(e.Message, words), "%s: %+v", line, e)
 	}
 	for _, line := range []string{"list --bogus", "list --json=false --bogus", "spawn a --bogus -- --json"} {
-		run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, fail.BadInput, "nbs-worker: "+strings.Fields(line)[0]+": there is no flag --bogus\n")
+		run(append([]string{"--root", t.TempDir()}, strings.Fields(line)...)...).want(t, fail.BadInput, "nbs-worker: "+strings.Fields(line)[0]+": unknown flag --bogus\n")
 	}
 }

@@ -28,11 +28,11 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"resume --all --down":                 "--all and --down exclude each other",
 		"rm a":                                "did you mean: nbs-worker --root ROOT dismiss a",
 		"events --verify -n 3":                "--verify",
-		"stop a --fast":                       "there is no flag --fast",
+		"stop a --fast":                       "unknown flag --fast",
 		"ask @a x --id 1":                     "hint: to ask a copy: nbs-worker --root ROOT ask @a TEXT --fork",
-		"ask @a x --on-lost fresh":            "are not for an agent in its terminal",
-		"ask @a x --on-unknown rerun":         "are not for an agent in its terminal",
-		"ask @a x --stream":                   "are not for an agent in its terminal",
+		"ask @a x --on-lost fresh":            "do not work with an agent in its terminal",
+		"ask @a x --on-unknown rerun":         "do not work with an agent in its terminal",
+		"ask @a x --stream":                   "do not work with an agent in its terminal",
 		"conversation history a -n -5":        "conversation history a: --last -5 is negative",
 		"memory brief a --tokens x":           "nbs-worker: memory brief: --tokens \"x\" is not a whole number",
 		"spawn a --bogus":                     "hint: nbs-worker spawn --help",
@@ -45,14 +45,14 @@ func TestCommandLineThatCannotBeRead(t *testing.T) {
 		"stop a:b":                            "handle",
 		"dismiss a b c $x":                    "handle",
 		"attach a b":                          "one handle is needed, 2 given",
-		"schedule run":                        "one name of a schedule is needed, 0 given",
+		"schedule run":                        "one schedule is needed, 0 given",
 		"run":                                 "one handle is needed, 0 given",
 		"list alpha":                          "alpha",
 		"version x":                           "x",
 		"spawn a --prompt x --prompt-file y":  "prompt",
 		"spawn a --timeout 1s --no-wait":      "--no-wait and --timeout exclude each other",
-		"spawn a --timeout 0s":                "hint: to return at once: --no-wait",
-		"spawn a --timeout -1s":               "hint: to return at once: --no-wait",
+		"spawn a --timeout 0s":                "hint: to return without waiting: --no-wait",
+		"spawn a --timeout -1s":               "hint: to return without waiting: --no-wait",
 		"spawn a --model -x":                  "model \"-x\" is not valid",
 		"spawn a --model x;touch":             "model \"x;touch\" is not valid",
 		"resume a --model x;touch":            "model \"x;touch\" is not valid",
@@ -161,7 +161,7 @@ func TestSeveralAgents(t *testing.T) {
 func TestDismissAllIsAskedFor(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, uitest.Record("alpha"), uitest.Record("beta"))
-	run("--root", project, "dismiss", "--all").want(t, fail.BadInput, "is for 2 agents; nobody was asked", "hint: if it is: nbs-worker --root "+project+" dismiss --all --yes")
+	run("--root", project, "dismiss", "--all").want(t, fail.BadInput, "would dismiss 2 agents; confirm with --yes", "hint: to confirm: nbs-worker --root "+project+" dismiss --all --yes")
 	terminal := ui.Streams{InTTY: true, OutTTY: true, ErrTTY: true, In: strings.NewReader("\n")}
 	runOn(terminal, "--root", project, "dismiss", "--all").want(t, fail.Interrupted, "dismiss alpha, beta? [y/N] ", "nothing was changed")
 	terminal.In = strings.NewReader("y\n")

@@ -96,10 +96,10 @@ func TestMemoryRefuses(t *testing.T) {
 	m.run("show", "9").want(t, fail.NotFound, "memory show: there is no observation 9")
 	m.run("search").want(t, fail.BadInput, "a word is needed", "memory list")
 	m.run("list", "--last", "0").want(t, fail.BadInput, "--last 0")
-	m.run("list", "--since", "soon").want(t, fail.BadInput, `--since: "soon" is neither`)
+	m.run("list", "--since", "soon").want(t, fail.BadInput, `--since: "soon" is not a duration`)
 	m.run("add", "alpha", "x", "--type", "opinion").want(t, fail.BadInput, `type "opinion" is not one of decision, fix`)
 	m.run("add", "gamma", "x").want(t, fail.NotFound, "memory add")
-	m.run("forget", "--handle", "alpha").want(t, fail.BadInput, "nobody was asked", "memory forget --handle alpha --yes")
+	m.run("forget", "--handle", "alpha").want(t, fail.BadInput, "confirm with --yes", "memory forget --handle alpha --yes")
 	m.run("forget", "1", "--handle", "alpha").want(t, fail.BadInput, "exclude each other")
 	m.run("work", "--tokens-per-day", "0").want(t, fail.BadInput, "--tokens-per-day")
 	m.run("work", "--once", "--handle", "nobody").want(t, fail.NotFound, "memory work: ", "nobody")
@@ -111,8 +111,8 @@ func TestMemoryRefuses(t *testing.T) {
 	m.remove(t)
 	rig.Equal(t, m.run("list", "--json").want(t, 0).out, "[]\n", "a list of nothing")
 	rig.Equal(t, m.run("search", "x", "--json").want(t, 0).out, "[]\n", "nothing is found")
-	m.run("show", "1").want(t, fail.NotFound, "nothing was ever remembered in this project", "memory on HANDLE")
-	m.run("work", "--once").want(t, fail.NotFound, "the memory of no agent is on", "memory on HANDLE")
+	m.run("show", "1").want(t, fail.NotFound, "this project has no memory yet", "memory on HANDLE")
+	m.run("work", "--once").want(t, fail.NotFound, "no agent has its memory on", "memory on HANDLE")
 	rig.Check(t, strings.Contains(m.run("status", "--json").want(t, 0).out, `"on":[`), "status where nothing was remembered yet")
 }
 
@@ -171,7 +171,7 @@ func TestMemoryIsWrittenOutAndTakenOver(t *testing.T) {
 	rig.Equal(t, m.run("export").want(t, 0).out, anExport, "export")
 	rig.Equal(t, m.run("export", "-").want(t, 0).out, anExport, "export -")
 	rig.Equal(t, m.run("export", file).want(t, 0).out, "", "export into a file")
-	m.run("export", file).want(t, fail.Conflict, "there is a file")
+	m.run("export", file).want(t, fail.Conflict, "exists already")
 	rig.Equal(t, m.run("import", file, "--json").want(t, 0).out, `{"observations":0,"skipped":2}`+"\n", "import")
 	m.run("import", file+".gone").want(t, fail.NotFound)
 	rig.Equal(t, m.run("backup", copied, "--json").want(t, 0).out, `{"path":"`+copied+`","observations":0}`+"\n", "backup")
@@ -188,7 +188,7 @@ func TestMemoryBrief(t *testing.T) {
 	}
 	rig.Check(t, !strings.Contains(out, "Oak"), "it has what was noted of another agent: %s", out)
 	m.run("brief", "alpha", "--session-id", "11111111-2222-4333-8444-555555555555").want(t, fail.NotFound, "was never in the conversation")
-	m.run("brief", "alpha", "--tokens", "299").want(t, fail.BadInput, "--tokens 299: it must be 300 or more", "memory brief alpha --tokens 300")
+	m.run("brief", "alpha", "--tokens", "299").want(t, fail.BadInput, "--tokens 299 must be 300 or more", "memory brief alpha --tokens 300")
 	m.run("brief", "alpha", "--tokens", "many").want(t, fail.BadInput, "many")
 	short := m.run("brief", "alpha", "--tokens", "300", "--why", strings.Repeat("full ", 100)).want(t, 0).out
 	rig.Check(t, len(short) > 700 && len(short) <= 900, "%d bytes: %s", len(short), short)

@@ -15,7 +15,7 @@ import (
 func TestPauseIsToldUntilItEnds(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, uitest.Record("alpha"))
-	const note = "nothing is done by itself (the disk   moves); to end it: nbs-worker --root "
+	const note = "no automatic repairs or restarts (the disk   moves); to end it: nbs-worker --root "
 	pause := run("--root", project, "pause", "--reason", "the disk \n moves", "--json").want(t, 0)
 	if !strings.HasPrefix(pause.out, `{"paused":true,"since":"2`) || !strings.Contains(pause.out, `"reason":"the disk \n moves"`) {
 		t.Errorf("pause --json: %s", pause.out)

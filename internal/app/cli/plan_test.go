@@ -17,7 +17,7 @@ import (
 func TestDryRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := runOn(ui.Streams{ErrTTY: true}, "--root", dir, "spawn", "alpha", "--dry-run", "--model", "opus", "--prompt", "It's; $(touch PWN)").want(t, 0, "dry run; nothing was changed", "nbs-alpha-live")
+	r := runOn(ui.Streams{ErrTTY: true}, "--root", dir, "spawn", "alpha", "--dry-run", "--model", "opus", "--prompt", "It's; $(touch PWN)").want(t, 0, "dry run: nothing was changed", "nbs-alpha-live")
 	rig.Check(t, !strings.Contains(r.out, "hooks") && strings.Contains(r.out, " --settings '{...}' "), "our hooks are not folded: %s", r.out)
 	for _, want := range []string{"cd " + dir + " && ", " --session-id ", " --model opus --permission-mode bypassPermissions ", ` -- 'It'\''s; $(touch PWN)'` + "\n"} {
 		rig.Check(t, strings.Contains(r.out, want), "stdout does not hold %q: %s", want, r.out)

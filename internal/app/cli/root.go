@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,12 +14,24 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// commands returns the commands by name.
-func commands() []ui.Command {
-	return slices.Concat(agents.Commands, messages.Commands, chat.Commands, memory.Commands, ops.Commands, []ui.Command{
-		{Name: "version", Make: newVersionCmd},
-		{Name: "schema", Make: newSchemaCmd},
-	})
+// group is a group of commands in the help.
+type group struct {
+	title    string
+	commands []ui.Command
+}
+
+const plumbing = "Plumbing:"
+
+// groups returns the commands, grouped as in the help.
+func groups() []group {
+	return []group{
+		{"Agents:", agents.Commands},
+		{"Messages:", messages.Commands},
+		{"Health:", ops.Commands},
+		{"Conversations:", chat.Commands},
+		{"Memory:", memory.Commands},
+		{plumbing, []ui.Command{{Name: "version", Make: newVersionCmd}, {Name: "schema", Make: newSchemaCmd}}},
+	}
 }
 
 // Tree returns the commands for programs that read them without running one, such as the man page generator.
@@ -36,19 +47,16 @@ func newRootCmd(f *ui.Factory, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nbs-worker",
 		Short: "Supervise a team of Claude Code agents in tmux",
-		Long: `nbs-worker starts Claude Code agents under names, in tmux, and brings each one
-back into the same conversation, on the same model, after whatever ended it.
-
-An agent's name is its handle. Its record, .nbs/sessions/<handle>.json, holds all that
-is needed to start it again, and has the session id before claude runs.
-
-To write to a running agent: nbs-worker send <handle> TEXT. It waits until the agent is at
-its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
-		Example: `  nbs-worker spawn theologian --model opus --prompt 'Read PLAN.md and begin.'
+		Long: `nbs-worker starts Claude Code agents in tmux, each under a name, its handle. Whatever ended
+an agent, one command brings it back: same conversation, same model, same permissions. All
+that this needs is in a record, .nbs/sessions/<handle>.json, which is on disk before claude
+starts.`,
+		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
   nbs-worker list
+  nbs-worker send theologian 'Only chapter 2.'
+  nbs-worker attach theologian      # go to its terminal
   nbs-worker resume theologian      # after a crash, a reboot, a killed tmux
-  nbs-worker recover --all          # whatever each agent needs, in the way that takes least
-  nbs-worker session theologian     # record and live truth
+  nbs-worker recover --all          # repair each agent with the mildest step that works
   nbs-worker stop theologian`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -75,8 +83,8 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 		Version: f.Version,
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&f.Root, "root", "", "the project: the folder that holds .nbs (default: $NBS_ROOT, or found upward)")
-	flags.StringVar(&f.Socket, "tmux-socket", "", "tmux server for new agents: a name as tmux -L takes it, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
+	flags.StringVar(&f.Root, "root", "", "the folder that holds .nbs (default: $NBS_ROOT, or the nearest one upward)")
+	flags.StringVar(&f.Socket, "tmux-socket", "", "tmux server for new agents: a name, as for tmux -L, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
 	root.SetHelpFunc(f.PrintHelp)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() {
@@ -92,21 +100,41 @@ its prompt. To go to the agent's terminal: nbs-worker attach <handle>.`,
 }
 
 func addCommands(f *ui.Factory, root *cobra.Command, args []string) {
-	for _, c := range commands() {
-		if len(args) > 0 && args[0] == c.Name {
-			root.AddCommand(c.Make(f))
-			root.CompletionOptions.DisableDefaultCmd = true // it would be created on each run
-			return
+	if len(args) > 0 && addCommand(f, root, args[0]) {
+		return
+	}
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			cmd := c.Make(f)
+			cmd.GroupID = g.title
+			if c.Plumbing {
+				cmd.GroupID = plumbing
+			}
+			root.AddCommand(cmd)
 		}
 	}
-	for _, c := range commands() {
-		root.AddCommand(c.Make(f))
-	}
-	root.AddCommand(newExitCodesTopic(), newEnvironmentTopic())
+	root.SetHelpCommandGroupID(plumbing)
+	root.SetCompletionCommandGroupID(plumbing)
+	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = knownTopic
 	help.ValidArgsFunction = completeTopics
+}
+
+// addCommand adds only the named command. It returns false if there is none.
+func addCommand(f *ui.Factory, root *cobra.Command, name string) bool {
+	for _, g := range groups() {
+		for _, c := range g.commands {
+			if c.Name == name {
+				root.AddCommand(c.Make(f))
+				root.CompletionOptions.DisableDefaultCmd = true // it would be created on each run
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // knownTopic refuses help about an unknown topic; cobra's own help would exit with 0.

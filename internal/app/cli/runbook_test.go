@@ -84,21 +84,21 @@ func TestStepsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	verbs := &ops.Verbs{Factory: newFactory(nil, ui.Streams{})}
 	for line, want := range map[string]string{
-		"runbook run restart":           "runbook is for no step: a runbook does not run another one",
-		"attach alpha":                  "attach is for no step",
-		"run alpha":                     "run is for no step",
-		"allow alpha":                   "allow is for no step",
-		"hook":                          "hook is for no step",
-		"watch":                         "watch is for no step: it does not end",
-		"events --follow":               "events --follow is for no step: it does not end",
-		"logs alpha -f":                 "logs alpha -f is for no step: it does not end",
-		"memory work":                   "memory work is for no step: it does not end",
-		"memory work --once=false":      "is for no step: it does not end",
-		"help list":                     "help is for no step",
+		"runbook run restart":           "runbook is not allowed in a step: a runbook does not run another one",
+		"attach alpha":                  "attach is not allowed in a step",
+		"run alpha":                     "run is not allowed in a step",
+		"allow alpha":                   "allow is not allowed in a step",
+		"hook":                          "hook is not allowed in a step",
+		"watch":                         "watch is not allowed in a step: it does not end",
+		"events --follow":               "events --follow is not allowed in a step: it does not end",
+		"logs alpha -f":                 "logs alpha -f is not allowed in a step: it does not end",
+		"memory work":                   "memory work is not allowed in a step: it does not end",
+		"memory work --once=false":      "is not allowed in a step: it does not end",
+		"help list":                     "help is not allowed in a step",
 		"completion bash":               "unknown command",
 		"__complete list":               "unknown command",
 		"lst":                           "unknown command",
-		"list --fast":                   "list: there is no flag --fast",
+		"list --fast":                   "list: unknown flag --fast",
 		"list alpha beta":               "",
 		"stop":                          "stop: a handle is needed",
 		"send alpha /x --raw --by-file": "--by-file and --raw exclude each other",
@@ -161,7 +161,7 @@ func TestRunbookDryRun(t *testing.T) {
 		"fixup --set handle=--all": "would be taken for a flag",
 		"restart --set x=1":        "no parameter \"x\"",
 		"restart --from nowhere":   "no step \"nowhere\"",
-		"restart fixup":            "one name of a runbook is needed, 2 given",
+		"restart fixup":            "one runbook is needed, 2 given",
 		"Restart":                  "is no name of a runbook",
 	} {
 		run(append([]string{"--root", project, "runbook", "run", "--dry-run"}, strings.Fields(line)...)...).want(t, fail.BadInput, want)
@@ -186,7 +186,7 @@ func TestRunbookOfTheProjectIsRefused(t *testing.T) {
 	project := newProject(t)
 	writePage(t, project, "deploy", "# Deploy\n\n```sh {step=go}\nnbs-worker list\n```\n")
 	run("--root", project, "runbook", "run", "deploy").want(t, fail.Held, "\"runbooks/deploy.md\" is not allowed", "nbs-worker --root "+project+" allow --runbook deploy")
-	run("--root", project, "allow", "--runbook", "deploy").want(t, fail.Held, "only a person can allow, on a terminal", "allow --runbook deploy")
+	run("--root", project, "allow", "--runbook", "deploy").want(t, fail.Held, "only a person can allow this, on a terminal", "allow --runbook deploy")
 	run("--root", project, "allow", "--runbook", "deploy", "alpha").want(t, fail.BadInput, "exclude each other")
 }
 

@@ -24,7 +24,7 @@ func writeSchedules(t *testing.T, project, text string) {
 // The schedules in the help are some.
 func TestSchedulesOfTheHelp(t *testing.T) {
 	t.Parallel()
-	_, text, _ := strings.Cut(longOf("schedule"), "may be left out:\n")
+	_, text, _ := strings.Cut(longOf("schedule"), "All else is\noptional:\n")
 	text, _, _ = strings.Cut(text, "\n\nA time that")
 	file, err := schedule.Parse("help", []byte(text))
 	if err != nil || len(file.Entries) != 2 || file.Resets.None() {

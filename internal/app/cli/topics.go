@@ -1,66 +1,223 @@
 package cli
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/caller"
 )
 
-func newExitCodesTopic() *cobra.Command {
-	return &cobra.Command{
-		Use:   "exit-codes",
-		Short: "Explain the exit codes",
-		Long: ui.WithCodes(`Every command ends with one of these codes. They are part of the interface and do not
-change. 0 means that the result was observed, not that something was sent. With several
-handles: 7 when some succeeded, else the code that all failures share, or 1.`, agent.Mapped(ui.ExitCodes, func(row ui.ExitCode) fail.Kind { return row.Code })...),
+// topics returns the help topics: what concerns several verbs, or is rarely needed.
+func topics() []*cobra.Command {
+	codes := ui.WithCodes(exitCodesTopic, agent.Mapped(ui.ExitCodes, func(row ui.ExitCode) fail.Kind { return row.Code })...)
+	return []*cobra.Command{
+		{Use: "exit-codes", Short: "Explain the exit codes", Long: codes},
+		{Use: "environment", Short: "List the environment variables that nbs-worker reads and sets", Long: environmentTopic},
+		{Use: "states", Short: "Explain the states of agents, and how full a context is", Long: statesTopic},
+		{Use: "restarts", Short: "Explain restart policies and holds", Long: restartsTopic},
+		{Use: "rights", Short: "Explain what agents may do with nbs-worker", Long: fmt.Sprintf(rightsTopic, verbsByRight())},
+		{Use: "policy", Short: "Explain the policy file of watch", Long: policyTopic},
+		{Use: "telegram", Short: "Explain the bridge to Telegram", Long: telegramTopic},
 	}
 }
 
-func newEnvironmentTopic() *cobra.Command {
-	return &cobra.Command{
-		Use:   "environment",
-		Short: "List the environment variables that nbs-worker reads and sets",
-		Long: `Read:
-  NBS_ROOT             the project root, as --root
-  NBS_TMUX_SOCKET      the tmux server for new agents, as --tmux-socket
+const exitCodesTopic = `Every command ends with one of these codes. They are part of the interface and do not
+change. 0 means that the result was observed, not only that a request was sent. A verb that
+acts on several agents ends with 7 if some succeeded; otherwise with the code that all
+failures share, or with 1.`
+
+const environmentTopic = `Read:
+  NBS_ROOT             the project root, like --root
+  NBS_TMUX_SOCKET      the tmux server for new agents, like --tmux-socket
   NBS_CLAUDE           path of the claude program (default: claude on the PATH)
-  NBS_MODEL            default of spawn --model
-  NBS_PERMISSION_MODE  default of spawn --permission-mode (else bypassPermissions)
-  NBS_CONTEXT_BANDS    limits for what is left of a context, in percent: low up to the
-                       first, critical below the second, at the floor below the third
-                       (25,15,10)
-  CLAUDE_CONFIG_DIR    Claude's configuration; recorded at spawn, used at each resume
-  XDG_STATE_HOME       its nbs-worker/ is the user's state, where no project writes: the
-                       key of the seals, limits.json, the archive of kept transcripts
-                       (transcripts/), the heads of journals (default: ~/.local/state)
-  XDG_RUNTIME_DIR      its nbs-worker/ is where the environment of a start is handed over
-                       (if it is not a private folder: run/ in the user's state)
+  NBS_MODEL            default for spawn --model
+  NBS_PERMISSION_MODE  default for spawn --permission-mode (default: bypassPermissions)
+  NBS_CONTEXT_BANDS    limits in percent of the context that is left: up to the first it is
+                       low, below the second critical, below the third at the floor
+                       (default: 25,15,10)
+  CLAUDE_CONFIG_DIR    Claude's configuration; recorded by spawn, used at each resume
+  XDG_STATE_HOME       its nbs-worker/ holds your state outside of all projects: the key of
+                       the seals, limits.json, archived transcripts (transcripts/), the ends
+                       of the journals (default: ~/.local/state)
+  XDG_RUNTIME_DIR      its nbs-worker/ passes the environment of a start to the launcher
+                       (if it is not a private folder: run/ in your state folder)
   NO_COLOR             no colours
 
-The environment of spawn and resume reaches claude through a private file that is read once
-and removed. The variables that Claude sets in the shells of its tools do not: with them, an
-agent that another agent starts would write no transcript. The environment is not recorded:
-export ANTHROPIC_API_KEY and the like for each call, also from cron. spawn --env refuses
-variables that make other code run than a record shows (LD_*, BUN_*, NODE_OPTIONS, BASH_ENV,
-PATH, GIT_SSH, IS_SANDBOX, CLAUDE_CODE_SANDBOXED and the like): they come from the caller's
-environment or not at all.
+claude gets the environment of spawn or resume, through a private file that is read once and
+removed. It does not get the variables that Claude sets for the shells of its tools: with
+them, an agent started by another agent would write no transcript.
 
-A call by an agent is recognized by the processes above the command. What an agent starts
-gets the environment of that agent's own start, unless that agent may manage. limits.json in
-the user's state bounds what agents may start by themselves. A person writes it:
-{"agents": 50, "depth": 3}, agents in a project, and depth in a line of agents from a
-person.
+The environment is not recorded. Export ANTHROPIC_API_KEY and the like for each call, also
+in cron jobs. spawn --env records variables, but refuses those that load code or change what
+runs (LD_*, BUN_*, NODE_OPTIONS, BASH_ENV, PATH, GIT_SSH, IS_SANDBOX, CLAUDE_CODE_SANDBOXED
+and the like): they can only come from the caller's environment.
 
-Set for claude and all that it starts:
+Set for claude and everything that it starts:
   NBS_HANDLE           the agent's handle
   NBS_ROOT             the project root
-  NBS_INVOCATION_ID    this start of the agent; it marks what the start leaves behind
-  NBS_STATE            the user's state, whatever XDG_STATE_HOME is by then
-  NBS_RUNTIME          where launches are handed over, whatever XDG_RUNTIME_DIR is by then
+  NBS_INVOCATION_ID    this start of the agent; identifies the processes that it leaves
+  NBS_STATE            your state folder, even if XDG_STATE_HOME changes
+  NBS_RUNTIME          the folder for launches, even if XDG_RUNTIME_DIR changes
 
 Set by spawn and resume for the launcher only; do not set it yourself:
-  NBS_LAUNCH           the start that the launcher takes up`,
+  NBS_LAUNCH           the start that the launcher is to carry out`
+
+const statesTopic = `A live agent is in one of these states:
+  starting   claude has been started and is not ready yet
+  idle       it waits for a prompt
+  busy       it works on a turn
+  waiting    it asks a person: a permission, a question, a first-run dialog
+  retrying   the API refused a request, and claude tries again
+  failed     it is idle, and its last turn failed
+  unknown    a query got no answer; this does not mean that the agent is dead
+
+An agent that should run and does not is shown with the cause:
+  exited         it ended by itself, with code 0
+  crashed        it ended with another code, or by a signal
+  lost: reboot   the machine was restarted
+  lost: tmux     its tmux server is gone
+  killed: probably out of memory
+                 the kernel reported an out-of-memory kill
+  never started  it has a record, and no start
+  backoff        its launcher will start it again, at the time that session shows
+
+An agent that nbs-worker ended is stopped. An agent whose restarts are held stays down until
+you resume it: nbs-worker help restarts.
+
+The context that is left is healthy, low (25% or less), critical (under 15%) or at the floor
+(under 10%). NBS_CONTEXT_BANDS sets other limits. Context and cost are exact if Claude's
+status line reported them and nothing has happened since; otherwise they are computed from
+the transcript.`
+
+const restartsTopic = `An agent's restart policy says when its launcher starts it again by itself, in the same
+conversation, after claude ended:
+
+  no           never (the default)
+  on-failure   unless it exited with code 0
+  on-abnormal  if a signal ended it
+  always       also after an exit with code 0
+
+After nbs-worker has stopped an agent, no policy starts it again. spawn --restart sets the
+policy, and nbs-worker set <handle> restart=POLICY changes it.
+
+The launcher waits 1, 2, 4 ... 60 s between starts, and until a usage limit ends. It holds
+the agent after five failures in ten minutes, when nobody is logged in, when claude refuses
+to start, or when another claude has the conversation open. A held agent is not started
+until you run nbs-worker resume or nbs-worker reset. nbs-worker session shows failures and
+holds. nbs-worker pause suspends all restarts of a project.`
+
+// rightsTopic has a place for the verbs by the right that they need.
+const rightsTopic = `An agent may call nbs-worker itself. A call comes from an agent if the agent's claude is
+among the processes above the command. Such a call is limited; a refusal ends with 8.
+
+%s
+
+Within its own rights means: an agent does nothing to a colleague that may do more than
+itself, and gives a colleague no more than it has.
+
+  spawn      the colleague gets at most the caller's permission mode (which is then the
+             default), and the caller's own arguments, variables and folder. The prompt may
+             not be a command of Claude's and may not name files with @. The only
+             --prompt-file is -.
+  resume     colleagues as they were, without --force, --fresh and --session-id
+  dismiss    others only with --may-manage
+  send       the message names its sender; --raw is not allowed
+  ask        in conversations of its own: KEY becomes agent:HANDLE:KEY. Claude runs with the
+             agent's permission mode, arguments and folder. --system-prompt only with
+             --isolated; no --context-cmd and no CLAUDE-ARGS; --timeout is at most 1h. Its
+             --id values are separate from yours.
+
+No file is read for an agent, and none is written to a path that it names.
+
+An agent that was spawned with --may-manage has no such limits, except for the verbs of a
+person. A claude that was started by hand counts as an agent whose rights are its command
+line.
+
+What an agent starts gets the environment of that agent's own start. Agents can
+bring a project to at most 50 agents, each at most three spawns away from a person.
+limits.json in your state folder sets other limits: {"agents": 50, "depth": 3}.`
+
+// verbsByRight lists the verbs by the right that they need.
+func verbsByRight() string {
+	titles := []struct {
+		right caller.Right
+		title string
+	}{
+		{caller.Anyone, "Any agent, of any project:"},
+		{caller.Member, "An agent of the project:"},
+		{caller.Within, "An agent of the project, within its own rights:"},
+		{caller.Manager, "An agent that was spawned with --may-manage:"},
+		{caller.Person, "Only a person:"},
 	}
+	var parts []string
+	for _, t := range titles {
+		var verbs []string
+		for _, verb := range slices.Sorted(maps.Keys(powers)) {
+			if powers[verb].Right == t.right && !strings.HasPrefix(verb, "__") && verb != "hook" && verb != "statusline" {
+				verbs = append(verbs, verb)
+			}
+		}
+		parts = append(parts, t.title+"\n  "+strings.Join(verbs, ", "))
+	}
+	return strings.Join(parts, "\n")
 }
+
+const policyTopic = `nbs-worker watch --policy FILE reads a YAML file. If the file is in the project, where agents
+can write, allow it first: nbs-worker allow --policy FILE. All keys are optional. These are
+the defaults, except for notify: without it nothing is reported.
+
+  agents: []              # handles; none: all of the project
+  except: []
+  max-level: 3            # 0 report, 2 compact, 3 resume, 4 new conversation
+  every: 5m               # how often a busy agent is checked without an event
+  patience: 15m           # how long a busy agent may show no progress
+  repairs:
+    per-hour: 12          # of all agents
+    per-agent: 3          # of one agent, in an hour
+  context:
+    bands: 25,15,10       # percent left (NBS_CONTEXT_BANDS)
+    compact: critical     # when an agent is compacted: low, critical, never
+  notify:
+    command: [/usr/local/bin/tell, --urgent]
+    on: [waiting, held, crashed, repaired, context, paused]
+    timeout: 10s
+    per-hour: 30
+
+The program of notify must not be in the project. watch runs it without a shell, with only
+the variables that it needs to reach you, and with one JSON object on stdin, which
+"nbs-worker schema" describes as notify. Each thing is reported once until it changes. If the
+program fails, watch tries three times.
+
+nbs-worker tell --notice sends these reports to a chat, through nbs-worker serve:
+
+  notify:
+    command: [/usr/local/bin/nbs-worker, --root, /srv/project,
+              tell, telegram:1234, --notice]
+    on: [waiting, held, crashed]`
+
+const telegramTopic = `With the token of a bot, nbs-worker serve is a bridge to Telegram. Each allowed chat is a
+conversation with the key telegram:ID. Put the token into a file that only you can read
+(--telegram-token-file), or into NBS_TELEGRAM_TOKEN.
+
+Only chats named with --telegram-chat are served. To find the number of a chat, write to the
+bot: serve prints it. Everyone who writes in an allowed chat has your rights: Claude answers
+with your settings and permission mode, in this project, and /send and /resume reach your
+agents. --telegram-user limits this to the named users.
+
+Commands in a chat:
+  /new      begin a new conversation
+  /status   show the state of the conversation
+  /agents   list the agents
+  /send     send a message to an agent
+  /resume   resume an agent
+
+/agents, /send and /resume do not work in groups, unless --telegram-group-commands is given.
+If a chat's conversation is lost, serve begins a new one and tells the chat. nbs-worker tell
+writes to a chat.`

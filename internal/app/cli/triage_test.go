@@ -17,5 +17,5 @@ func TestTriageEndsByTheWorst(t *testing.T) {
 	}
 	run("triage", "--root", newProject(t)).want(t, 0)
 	run("triage", "nobody", "--root", newProject(t)).want(t, fail.NotFound, "nobody")
-	run("triage", "--patience", "0s", "--root", newProject(t)).want(t, fail.BadInput, "--patience 0s is not a time")
+	run("triage", "--patience", "0s", "--root", newProject(t)).want(t, fail.BadInput, "--patience 0s must be more than 0")
 }

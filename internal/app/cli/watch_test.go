@@ -21,8 +21,8 @@ import (
 // The policy in the help is one, and says what holds without any.
 func TestPolicyOfTheHelp(t *testing.T) {
 	t.Parallel()
-	_, text, _ := strings.Cut(longOf("watch"), "\n\n  agents:")
-	text, _, _ = strings.Cut(text, "\n\nThe program")
+	_, text, _ := strings.Cut(longOf("policy"), "\n\n  agents:")
+	text, _, _ = strings.Cut(text, "\n\nThe program of notify")
 	policy, err := watch.File{Text: []byte("  agents:" + text)}.Policy(watch.Policy{}, nil)
 	rig.Must(t, err)
 	rig.Check(t, policy.Notify != nil && slices.Equal(policy.Notify.Of, watch.Kinds), "notify: %+v", policy.Notify)

@@ -84,7 +84,7 @@ func TestImportConversations(t *testing.T) {
 	folder := m.Folder("sessions")
 	m.Write(filepath.Join(folder, "123456789"), strings.ToUpper(id)+"\n")
 	m.Write(filepath.Join(folder, "5"), string(unknown))
-	m.MustSay(m.OK("conversation", "import", folder), "telegram:123456789 goes on in "+id, "telegram:5 goes on in "+string(unknown)+", of which there is no transcript")
+	m.MustSay(m.OK("conversation", "import", folder), "telegram:123456789 continues in "+id, "telegram:5 continues in "+string(unknown)+", which has no transcript")
 	if got := m.Says("telegram:123456789", "What number?", "42"); got.Continuity != "resumed" || got.SessionID != id {
 		m.Errorf("%+v", got)
 	}

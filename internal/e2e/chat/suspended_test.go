@@ -44,7 +44,7 @@ func TestSuspendedAskerIsNotWaitedFor(t *testing.T) {
 	holds := m.Begin("ask", "review", "[[delay 600s]] for long", "--timeout", "30m")
 	m.running("review")
 	m.suspend(holds)
-	m.gaveUp(3*time.Second, "turn 1 of the conversation has not ended within 3s", "and is suspended; the text is kept, as turn 2",
+	m.gaveUp(3*time.Second, "turn 1 of the conversation has not ended within 3s", "and is suspended; the text is kept as turn 2",
 		"ask", "review", "hello", "--timeout", "3s")
 	m.gaveUp(3*time.Second, "has not ended within 3s", "kill -CONT", "ask", "review", "again", "--timeout", "3s")
 	m.Says("other", "hello", "You said: hello")

@@ -45,7 +45,7 @@ func TestAdoptRefusesWhatIsNoClaude(t *testing.T) {
 	sleeper, _ := m.Sleeper()
 	m.mustStayOut(4, fmt.Sprintf("pid %d is not a claude", sleeper), pidFlag(sleeper))
 	m.mustStayOut(2, "there is no process 4194304", "--pid=4194304")
-	m.mustStayOut(4, "1 is no process that could be adopted", "--pid=1")
+	m.mustStayOut(4, "1 is not a process that can be adopted", "--pid=1")
 	m.mustStayOut(4, "--pid PID or --tmux SESSION is needed")
 
 	zombie := exec.Command("true")

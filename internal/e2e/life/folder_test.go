@@ -22,7 +22,7 @@ func TestSpawnSaysTheFolderThatIsNotTheCurrentOne(t *testing.T) {
 		return r.Stderr
 	}
 	rig.Equal(m, spawn(m.World.Project, "alpha"), "", "in the project root")
-	rig.Equal(m, spawn(below, "beta"), "nbs-worker: beta works in \""+m.World.Project+"\", the project root, and not in the current folder; to choose another one: --cwd DIR\n", "below it")
+	rig.Equal(m, spawn(below, "beta"), "nbs-worker: beta works in \""+m.World.Project+"\", the project root, not in the current folder; to choose another folder: --cwd DIR\n", "below it")
 	rig.Equal(m, spawn(below, "gamma", "--cwd", ".", "--trust="+below), "", "with --cwd")
 	m.Check(m.Record("gamma")["cwd"] == below && m.Record("beta")["cwd"] == m.World.Project, "they are in %v and %v", m.Record("beta")["cwd"], m.Record("gamma")["cwd"])
 }

@@ -75,7 +75,7 @@ var claudeTroubles = map[string]claudeTrouble{
 	},
 	"is older than tested, and works": {
 		whims: "version=2.1.100", code: 0, runs: true,
-		line: `hint: claude "2.1.100" is older than any that nbs-worker is tested with`,
+		line: `hint: claude "2.1.100" is older than the versions that nbs-worker is tested with`,
 	},
 	"is something else, which leaves": {
 		script: `echo "usage: claude FILE"`, code: 1,

@@ -51,7 +51,7 @@ func TestAgentInAWorktreeIsBroughtBack(t *testing.T) {
 	m.inRepository()
 	first := m.Remembers("alpha")
 	folder := m.enters("alpha", "side")
-	m.MustSay(m.OK("session", "alpha"), "Folder:          "+first.Cwd+"; its session has entered \""+folder+"\" and works there\n")
+	m.MustSay(m.OK("session", "alpha"), "Folder:          "+first.Cwd+"; its session has moved to \""+folder+"\"\n")
 	m.MustSay(m.OK("list", "--json"), `"works_in":"`+folder+`"`)
 	m.MustSay(m.OK("triage"), "alpha\tidle\t0\t")
 	m.Doctor(0)

@@ -70,7 +70,7 @@ func TestDeletedTranscriptComesBack(t *testing.T) {
 	folder := filepath.Dir(filepath.Dir(before.Transcript.Path))
 	m.Must(os.RemoveAll(folder))
 	r := m.NBS("resume", "alpha", "--prompt", "What number?")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "its transcript was gone; the whole one was put back from "+m.KeptPath(before.SessionID)), "%v", r)
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "its transcript was gone; it was restored from "+m.KeptPath(before.SessionID)), "%v", r)
 	m.MustAnswer("alpha", "42")
 	for _, made := range []string{folder, filepath.Dir(before.Transcript.Path)} {
 		mode := modeOf(t, made)
@@ -91,7 +91,7 @@ func TestDeletedTranscriptAfterAKill(t *testing.T) {
 	m.mustRestore("alpha", before)
 }
 
-// A transcript that is deleted under a running claude goes on in a new file, which does not
+// A transcript that is deleted under a running claude continues in a new file, which does not
 // know what came before. Resume puts both together.
 func TestTranscriptThatIsDeletedInTheMiddle(t *testing.T) {
 	m := eachVersion(t)
@@ -110,7 +110,7 @@ func TestTranscriptThatIsDeletedInTheMiddle(t *testing.T) {
 		t.Fatal("claude wrote all of it again")
 	}
 	r := m.NBS("resume", "alpha", "--prompt", "What number?")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "was put back from"), "%v", r)
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "it was restored from"), "%v", r)
 	m.MustAnswer("alpha", "42")
 	m.MustBeInTheJournal("restored", "alpha", before.SessionID)
 	m.mustBeKept(before.SessionID, before.Transcript.Path)

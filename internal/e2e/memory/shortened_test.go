@@ -48,7 +48,7 @@ func (m *team) mustBePutBack(before e2e.Session, whole []byte) {
 	m.Helper()
 	m.Doctor(1).Finds(m.Team, "team.transcripts", "warning", "Claude's transcript has lost a part")
 	r := m.NBS("resume", "alpha", "--prompt", "What number?")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "its transcript had lost a part") && strings.Contains(r.Stderr, "the whole one was put back"), "%v", r)
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "its transcript had lost a part") && strings.Contains(r.Stderr, "it was restored from"), "%v", r)
 	m.MustAnswer("alpha", "44")
 	now := m.BytesOf(before.Transcript.Path)
 	m.Check(bytes.HasPrefix(now, whole), "the transcript does not begin with all that it had")
@@ -64,7 +64,7 @@ func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 	whole := m.BytesOf(path)
 	m.Replace(path, firstTurn(t, whole))
 	out := m.OK("session", "alpha")
-	m.Check(strings.Contains(out, "Claude's own has lost a part"), "session does not tell:\n%s", out)
+	m.Check(strings.Contains(out, "Claude's copy has lost a part"), "session does not tell:\n%s", out)
 	m.mustBePutBack(before, whole)
 	m.mustBeKept(before.SessionID, path)
 }
@@ -108,7 +108,7 @@ func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {
 	m.MustAnswer("alpha", "OK, I will remember 45.")
 	m.WaitState("alpha", "idle")
 	r := m.NBS("resume", "alpha", "--force", "--prompt", "What number?")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "the whole one was put back"), "%v", r)
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "it was restored from"), "%v", r)
 	m.MustAnswer("alpha", "45")
 	now := m.BytesOf(path)
 	m.Check(bytes.HasPrefix(now, whole) && bytes.Contains(now, []byte("Remember 45.")), "the transcript has not all that was said")
@@ -121,7 +121,7 @@ func TestTranscriptThatWasEmptiedInPlace(t *testing.T) {
 	before := m.threeTurns()
 	m.Must(os.Truncate(before.Transcript.Path, 0))
 	out := m.OK("session", "alpha")
-	m.Check(strings.Contains(out, "Kept:            -, for the transcript is empty"), "%s", out)
+	m.Check(strings.Contains(out, "Kept:            no: the transcript is empty"), "%s", out)
 	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "its transcript is empty")
 	m.Refused(2, "is empty now", "resume", "alpha")
 }
@@ -211,7 +211,7 @@ func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
 			m.Replace(path, c.left(t, whole))
 			if c.looked {
 				out := m.OK("session", "alpha")
-				m.Check(strings.Contains(out, "Claude's own has lost a part"), "session does not tell:\n%s", out)
+				m.Check(strings.Contains(out, "Claude's copy has lost a part"), "session does not tell:\n%s", out)
 			}
 			m.mustBePutBack(before, whole)
 		})

@@ -153,7 +153,7 @@ func TestRunbookMove(t *testing.T) {
 	m.mustStillKnow(alpha, "alpha")
 }
 
-// Who answers at a terminal after the folder was moved beneath it goes on in the new place.
+// Who answers at a terminal after the folder was moved beneath it continues in the new place.
 func TestRunbookMoveBeneathATerminal(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha")

@@ -43,13 +43,13 @@ func TestTurnsThatAreNotWrittenDown(t *testing.T) {
 		why = "the disk of its transcript is full" // its screen says nothing
 	}
 	m.WaitSession("alpha", "loses its turns", func(s e2e.Session) bool { return s.State == "idle" && strings.Contains(s.Unsaved, why) })
-	m.MustSay(m.OK("session", "alpha"), "Not saved:       its turns are being lost: "+why, "Next:            make room there", ": df -h ")
+	m.MustSay(m.OK("session", "alpha"), "Not saved:       its turns are being lost: "+why, "Next:            free disk space there, or", ": df -h ")
 	r := m.NBS("triage")
 	m.MustSay(r.Stdout, "alpha\theld\t", "its turns are being lost: "+why)
 	m.Doctor(1).Finds(m.Team, "team.health", "warning", "needs attention: alpha")
 	m.MustSay(w.WaitDeed("held", "alpha", 1).Detail, "its turns are being lost: ")
 	m.Check(m.Session("alpha").RecordedPID == s.RecordedPID, "watch has ended it")
-	m.MustSay(m.NBS("stop", "alpha").Stderr, "stop alpha: what was said last may be lost: "+why)
+	m.MustSay(m.NBS("stop", "alpha").Stderr, "stop alpha: the last messages may be lost: "+why)
 	m.MustSay(m.NBS("resume", "alpha").Stderr, "alpha: its turns are being lost: the disk of its transcript is full")
 	r = m.NBS("resume", "alpha", "--force", "--prompt", "What number?")
 	m.MustRefuse(r, 8, "claude is ready, and the disk of its transcript is full")

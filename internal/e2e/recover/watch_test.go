@@ -137,7 +137,7 @@ func TestPolicyInTheProjectIsAllowedFirst(t *testing.T) {
 	path := filepath.Join(m.World.Project, "policy.yaml")
 	m.Write(path, "max-level: 3\n")
 	c := m.Console(m.Command([]string{"allow", "--policy", path}))
-	c.MustShow("allow a watch to do so? [y/N] ")
+	c.MustShow("allow this policy? [y/N] ")
 	c.Types("y\n")
 	m.Must(c.Cmd.Wait())
 	m.BeginWatchBy(path).Interrupt()

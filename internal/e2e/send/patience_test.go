@@ -17,7 +17,7 @@ func TestWaitsAreNotSilent(t *testing.T) {
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet", "--permission-mode", "bypassPermissions")
 	m.Send(0, "accepted", "alpha", "[[delay 10m]] slow")
-	const queue = "; --queue leaves the message instead"
+	const queue = "; --queue keeps the message instead"
 	for line, want := range map[string]string{
 		"send alpha again":              `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 4s` + queue + `\n`,
 		"send alpha again --wait-reply": `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 4s\n`,
@@ -29,7 +29,7 @@ func TestWaitsAreNotSilent(t *testing.T) {
 		r := m.NBS(append(strings.Fields(line), "--timeout", "4s")...)
 		m.Check(regexp.MustCompile(want).MatchString(r.Stderr), "%s: %s; want %s", line, r, want)
 		isSend := strings.HasPrefix(line, "send alpha again") && !strings.HasSuffix(line, "reply")
-		m.Check(!isSend || r.Code == 3 && strings.Contains(r.Stderr, "\nhint: to leave the message for when it is ready, add --queue\n"), "%s: %s", line, r)
+		m.Check(!isSend || r.Code == 3 && strings.Contains(r.Stderr, "\nhint: to have it typed when the agent is ready, add --queue\n"), "%s: %s", line, r)
 	}
 	// The shell of an agent's tool gives up after two minutes, and what it calls before that.
 	in := m.AsAgent("beta", "timeout -s INT 6 nbs-worker wait alpha --for gone", "timeout -s INT 6 nbs-worker send alpha x", "nbs-worker wait alpha --for gone --timeout 1ms")

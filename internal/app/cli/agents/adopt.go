@@ -28,26 +28,22 @@ func newAdoptCmd(f *ui.Factory) *cobra.Command {
 	o := &adoptOptions{}
 	cmd := &cobra.Command{
 		Use:   "adopt <handle> {--pid PID | --tmux SESSION} [flags] [-- CLAUDE-ARGS...]",
-		Short: "Give a claude that was started by hand a name and a record",
-		Long: ui.WithCodes(`Writes a record for a running claude that was started by hand, so that stop, resume and
-all other verbs work on it. adopt does not touch the process.
+		Short: "Make a claude that was started by hand an agent",
+		Long: ui.WithCodes(`Writes a record for a running claude that was started by hand, so that stop, resume and the
+other verbs work on it. adopt does not touch the process.
 
-The conversation is the one that Claude's registry now has for that process, also after a
-/clear. Model, permission mode and arguments come from the command line of the process,
-folder and configuration from the process itself. adopt guesses nothing: the error asks for
-what it cannot find out. --model '' leaves the choice to Claude. Prompts do not count as
-arguments. Arguments after -- replace those of the process. A later resume uses the
-environment of its caller, with --env NAME=VALUE on top. An agent may adopt only if it was
-spawned with --may-manage.
+The conversation is the one in Claude's registry. Model, permission mode and arguments come
+from the command line of the process, except for prompts; folder and configuration come from
+the process itself. If something cannot be found out, adopt asks for it in an error.
+--model '' leaves the choice to Claude. Arguments after -- replace those of the process.
 
-Until its next resume, the agent has no launcher: nbs-worker does not see how it ends by
-itself, nor its new conversation when it ends after a /clear or /branch, and types a queued
-message only at the next send. To bring it under supervision: nbs-worker resume <handle> --force. Its tmux session stays the user's: stop
-ends claude and what its tools left, and nothing else there.
+Until its next resume, the agent has no launcher: nbs-worker does not see how it ends, does
+not learn its new conversation if it ends after a /clear or /branch, and types queued messages
+only at the next send. nbs-worker resume <handle> --force gives it a launcher. stop ends
+claude and the processes of its tools, and leaves the rest of its tmux session alone.
 
---list shows the Claude sessions of this user that no record of the project covers, and the
-conversations that several processes have open: pid, session id, state, folder, tmux session
-and server, and the command that adopts it, or why it cannot be adopted.`,
+--list shows your Claude sessions that have no record here, and conversations that several
+processes have open, each with the command that adopts it, or why that is not possible.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker adopt --list
   nbs-worker adopt theologian --pid 12345
@@ -63,11 +59,11 @@ and server, and the command that adopts it, or why it cannot be adopted.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&o.pid, "pid", 0, "pid of the claude process")
-	flags.StringVar(&o.session, "tmux", "", "exact name of its tmux session, in the server of --tmux-socket, or your own")
-	flags.StringVar(&o.model, "model", "", "model for later starts; '' for Claude's choice (default: the --model that it was started with)")
-	flags.StringVar(&o.permissionMode, "permission-mode", "", "how it asks before it acts, at later starts (default: the mode that it was started with)")
+	flags.StringVar(&o.session, "tmux", "", "exact name of its tmux session, in the server of --tmux-socket or in your own")
+	flags.StringVar(&o.model, "model", "", "model for later starts; '' leaves it to Claude (default: the --model that it was started with)")
+	flags.StringVar(&o.permissionMode, "permission-mode", "", "permission mode for later starts (default: the one that it was started with)")
 	flags.StringVar(&o.cwd, "cwd", "", "folder for later starts (default: where it runs)")
-	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude at later starts, kept in the record; not for secrets; repeatable")
+	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude at later starts, stored in the record, not for secrets; repeatable")
 	flags.BoolVar(&o.list, "list", false, "show what can be adopted, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("pid", "tmux", "list")
 	return f.WithJSON(cmd)
@@ -81,7 +77,7 @@ func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
 	o.modelGiven = cmd.Flags().Changed("model")
 	if o.list {
 		if len(args) > 0 || o.argsGiven {
-			return fail.Errorf(fail.BadInput, "adopt: --list takes no handle and no arguments").Hint("nbs-worker adopt --list")
+			return fail.Errorf(fail.BadInput, "adopt: --list takes no arguments").Hint("nbs-worker adopt --list")
 		}
 		return nil
 	}
@@ -90,11 +86,11 @@ func (o *adoptOptions) positional(cmd *cobra.Command, args []string) error {
 	}
 	o.handle = args[0]
 	if !cmd.Flags().Changed("pid") && o.session == "" {
-		return fail.Errorf(fail.BadInput, "adopt: which claude? --pid PID or --tmux SESSION is needed").
+		return fail.Errorf(fail.BadInput, "adopt: --pid PID or --tmux SESSION is needed").
 			Hint("to see them: nbs-worker adopt --list")
 	}
 	if cmd.Flags().Changed("pid") && o.pid < 2 {
-		return fail.Errorf(fail.BadInput, "adopt: %d is no process that could be adopted", o.pid)
+		return fail.Errorf(fail.BadInput, "adopt: %d is not a process that can be adopted", o.pid)
 	}
 	return nil
 }
@@ -153,7 +149,7 @@ func runAdopt(ctx context.Context, f *ui.Factory, o *adoptOptions) error {
 	if err := f.ShowOne(ui.Outcome{JSON: wire.NewAdopted(adopted), Handle: r.Handle, Words: words}); err != nil || f.JSON {
 		return err
 	}
-	f.Hint("it has no launcher before its next start; to give it one now: nbs-worker resume %s --force", r.Handle)
+	f.Hint("it has no launcher until its next start; to give it one now: nbs-worker resume %s --force", r.Handle)
 	return nil
 }
 
@@ -178,7 +174,7 @@ func runAdoptList(ctx context.Context, f *ui.Factory) error {
 		)
 	}
 	if len(rows) == 0 {
-		f.Note("no Claude session of yours is without a record here")
+		f.Note("all your Claude sessions already have a record here")
 	}
 	return t.Flush()
 }

@@ -13,8 +13,8 @@ func newAttachCmd(f *ui.Factory) *cobra.Command {
 		Use:   "attach <handle>",
 		Short: "Go to an agent's terminal",
 		Long: ui.WithCodes(`Attaches this terminal to the agent's tmux session, or switches to it if this terminal is in
-the same tmux server. To leave, press the tmux prefix and d (usually C-b d); the agent goes
-on. Needs a terminal.`,
+the same tmux server. To leave, press the tmux prefix and d (usually C-b d); the agent keeps
+running.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example:           `  nbs-worker attach theologian`,
 		Args:              ui.OneHandle,
@@ -27,7 +27,7 @@ on. Needs a terminal.`,
 			}
 			if err == nil && !isTerminal {
 				err = fail.Errorf(fail.BadInput, "%s is not a terminal", stream).
-					Hint("to look at it from a script: nbs-worker session %s --json", args[0])
+					Hint("from a script: nbs-worker session %s --json", args[0])
 			}
 			if err == nil {
 				err = s.Attach(cmd.Context(), agent.Handle(args[0]))

@@ -17,7 +17,7 @@ var Commands = []ui.Command{
 	{Name: "attach", Make: newAttachCmd},
 	{Name: "screen", Make: newScreenCmd},
 	{Name: "logs", Make: newLogsCmd},
-	{Name: "run", Make: newRunCmd},
-	{Name: "hook", Make: newHookCmd},
-	{Name: "statusline", Make: newStatusLineCmd},
+	{Name: "run", Make: newRunCmd, Plumbing: true},
+	{Name: "hook", Make: newHookCmd, Plumbing: true},
+	{Name: "statusline", Make: newStatusLineCmd, Plumbing: true},
 }

@@ -36,7 +36,7 @@ func costLine(cost *agent.Cost) string {
 	case cost.Source == agent.SaysStatusLine:
 		return dollars(cost) + ", says the status line"
 	default:
-		return dollars(cost) + " when Claude wrote it down last; from the " + cost.Source
+		return dollars(cost) + " when Claude last wrote it; from the " + cost.Source
 	}
 }
 

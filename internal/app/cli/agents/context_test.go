@@ -42,7 +42,7 @@ func TestSessionSaysWhereTheContextIsKnownFrom(t *testing.T) {
 	out, _ := shown(t, view)
 	for _, want := range []string{
 		"\nContext:         about 16% used, 84% left (healthy): 32,077 of 200,000 tokens; from the transcript\n",
-		"\nCost:            $0.86 when Claude wrote it down last; from the transcript\n",
+		"\nCost:            $0.86 when Claude last wrote it; from the transcript\n",
 	} {
 		rig.Check(t, strings.Contains(out, want), "stdout does not hold %q:\n%s", want, out)
 	}

@@ -20,12 +20,12 @@ func newHookCmd(f *ui.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook",
 		Short: "Record what an agent's claude reports in a hook",
-		Long: ui.WithCodes(`Claude itself calls hook, with JSON on stdin: nbs-worker starts each agent with hooks that
-do. hook keeps what Claude reports, such as the end of a turn, in .nbs/status/<handle>.json.
-NBS_HANDLE, NBS_ROOT and NBS_INVOCATION_ID name the agent. hook ignores any other caller,
-such as another claude that the agent's tools have started. It prints only the briefing with
-which the agent was started, which Claude takes as context. It always succeeds, so that it
-never disturbs the agent; failures are in the journal.`),
+		Long: ui.WithCodes(`Claude calls hook with JSON on stdin, since nbs-worker starts each agent with its hooks. It
+stores what Claude reports, such as the end of a turn, in .nbs/status/<handle>.json. NBS_HANDLE,
+NBS_ROOT and NBS_INVOCATION_ID identify the agent; other callers, such as a claude that the
+agent's tools started, are ignored. It prints only the briefing of the start, for Claude to read
+as context. It always succeeds, so that it never disturbs the agent; failures are in the
+journal.`),
 		Example: `  nbs-worker hook < payload.json`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,14 +44,12 @@ func newStatusLineCmd(f *ui.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "statusline",
 		Short: "Record what an agent's claude reports to its status line",
-		Long: ui.WithCodes(`Claude itself calls statusline, with JSON on stdin: it is the status line of each agent. It
-keeps how full the conversation is and what it cost in .nbs/status/<handle>.json. Then it
-runs the status line that you have configured yourself, if any, with the same input for at
-most five seconds, and shows its output. It looks for yours in the folder that the record
-names and in the configuration of the recorded claude, but not in a file that other users
-can write, nor in one that the agent was told to leave out with --setting-sources. It runs
-nothing for a caller that is no recorded agent. It always succeeds; failures are in the
-journal.`),
+		Long: ui.WithCodes(`Claude calls statusline with JSON on stdin, as the status line of each agent. It stores context
+use and cost in .nbs/status/<handle>.json. Then it runs your own status line, if you have
+configured one, with the same input for at most five seconds, and prints its output. It looks
+for yours in the recorded folder and in the configuration of the recorded claude, but not in
+files that other users can write, nor in those that --setting-sources excludes. For a caller
+that is no recorded agent it runs nothing. It always succeeds; failures are in the journal.`),
 		Example: `  nbs-worker statusline < payload.json`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {

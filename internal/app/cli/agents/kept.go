@@ -14,7 +14,7 @@ import (
 // sayTranscript reports, also to scripts, that a transcript was restored or is shorter than before.
 func sayTranscript(f *ui.Factory, handle agent.Handle, back *keep.Restored, loss *keep.Loss) {
 	if back != nil {
-		f.Say("%s: its transcript %s; the whole one was put back from %s: %s", handle, back.What, back.From, back.To)
+		f.Say("%s: its transcript %s; it was restored from %s: %s", handle, back.What, back.From, back.To)
 	}
 	if loss != nil {
 		f.Say("warning: %s: %s", handle, loss)
@@ -35,17 +35,17 @@ func warnUnkept(f *ui.Factory, verb string, handle agent.Handle, err error) {
 // keptLine describes whether the conversation outlives Claude's own transcript.
 func keptLine(v inspect.View) string {
 	if v.Unkept != nil {
-		return "not as it should be: " + v.Unkept.Error()
+		return "problem: " + v.Unkept.Error()
 	}
 	return cmp.Or(keptWords[v.Kept], "-")
 }
 
 var keptWords = map[archive.Freshness]string{
-	archive.Emptied:   "-, for the transcript is empty",
-	archive.Cut:       "-, for something was cut off the transcript itself; nbs-worker doctor says more",
-	archive.Longer:    "in the archive, all of it; Claude's own has lost a part, and nbs-worker resume puts the whole one back",
-	archive.OnlyCopy:  "in the archive; Claude's own is gone, and nbs-worker resume puts it back",
-	archive.Linked:    "in the archive too: Claude may delete its own",
+	archive.Emptied:   "no: the transcript is empty",
+	archive.Cut:       "no: the transcript itself was cut short; nbs-worker doctor says more",
+	archive.Longer:    "complete in the archive; Claude's copy has lost a part, and nbs-worker resume restores it",
+	archive.OnlyCopy:  "in the archive; Claude's copy is gone, and nbs-worker resume restores it",
+	archive.Linked:    "also in the archive: Claude may delete its copy",
 	archive.CopyFresh: "a copy in the archive, on another disk",
 	archive.CopyStale: "a copy in the archive, on another disk",
 }

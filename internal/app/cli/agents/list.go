@@ -25,25 +25,18 @@ func newListCmd(f *ui.Factory) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Show all agents of the project",
-		Long: ui.WithCodes(`Prints one line per agent: handle, state and what it waits for, the model that runs, for how
-long it is in that state, context left, cost. Agents that need a person come first. MODE and
-FOLDER are shown where they differ within the team, DESIRED where the desired state differs
-from the actual one. A model that is not the recorded one is marked. --wide adds pid, session id and folder.
---usage adds what the agent's processes use: resident memory, processor time, bytes written
-to disk.
+		Long: ui.WithCodes(`Prints one line per agent: handle, state, the running model, how long it is in that state,
+the context that is left, cost. Agents that need a person come first. MODE, FOLDER and DESIRED
+appear when they differ. A model other than the recorded one is marked, and so are two agents
+in one conversation. --wide adds pid, session id and folder; --usage adds memory, processor
+time and bytes written.
 
-In a pipe, by handle, without header and separated by tabs: handle, state, cause, desired,
-the recorded model, start in RFC 3339, percent of the context that is left, cost in USD, pid, session id,
-folder, and with --usage bytes, seconds, bytes; "-" for what is not known. Programs should
-use --json.
+In a pipe the fields are separated by tabs, without a header, sorted by handle: handle, state,
+cause, desired state, recorded model, start (RFC 3339), context left in percent, cost in USD,
+pid, session id, folder, and with --usage bytes, seconds, bytes. "-" means unknown. Programs
+should use --json. If an agent cannot be examined, stderr says why, and its line stays.
 
-A live agent is starting, idle, busy, waiting (for a person), retrying (the API refuses),
-failed (idle, and its last turn failed) or unknown. An agent that should run and does not
-shows why: exited, crashed, lost: reboot, lost: tmux, killed: probably out of memory, never
-started. An agent that was ended is stopped. In backoff, its launcher will start it again.
-Context and cost are what Claude's status line last reported; session shows more. If a
-problem such as a damaged record hides an agent, stderr says so, and its line stays. Two
-agents in one conversation are marked.`,
+More: nbs-worker help states.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'

@@ -25,23 +25,18 @@ func newLogsCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs <handle>",
 		Short: "Show what was said in an agent's conversation",
-		Long: ui.WithCodes(`Shows the conversation from Claude's transcript: when, who (you or agent), and what. It
-marks API errors, and the place where the conversation was compacted. Lines after the first
-of a message are indented.
+		Long: ui.WithCodes(`Prints the conversation from Claude's transcript: when, who (you or agent), and the text. API
+errors and compactions are marked. If the conversation has branches, because a prompt was taken
+back or two claudes forked it, logs shows the one that Claude would continue, and notes the
+others on stderr.
 
-A conversation has branches where a prompt was taken back, as by Escape before an answer, or
-where two claudes have forked it. logs shows the branch that Claude itself would go on from,
-and says on stderr that there are others.
-
---tools adds what the agent did with tools, and what Claude itself put into the conversation
-or left to subagents, marked as such. --all begins with the conversations that the agent was
-in before a /clear, a /branch or a fresh start; --session-id shows only one of them.
---follow goes on with new messages. It follows the agent into another conversation and says
-so. It ends with 0 when the agent is dismissed, and with 130 when logs is interrupted.
+--tools adds what tools and subagents did and what Claude inserted. --all begins with the
+agent's previous conversations; --session-id shows only one of them. --follow waits for new
+messages, also in the next conversation; it ends with 0 when the agent is dismissed.
 
 --json prints one object per line: session_id, at, who (you, agent, tool, claude, compacted,
-session), text; where they apply tool, failure, model, aside, subagent, and bytes of a
-record too long to be read, of which text is the beginning.`,
+session), text, and where they apply tool, failure, model, aside, subagent, and bytes. With
+bytes, the record was too long to read, and text is its beginning.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker logs theologian -n 20
   nbs-worker logs theologian --follow -n 1
@@ -65,11 +60,11 @@ record too long to be read, of which text is the beginning.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with new messages")
+	flags.BoolVarP(&opts.Follow, "follow", "f", false, "wait for new messages")
 	opts.Bind(cmd, "messages")
 	flags.StringVar(&opts.grep, "grep", "", "only messages whose text matches this Go regular expression")
 	flags.BoolVar(&opts.Tools, "tools", false, "also what tools and subagents did, and what Claude added")
-	flags.BoolVar(&opts.All, "all", false, "also the conversations that the agent was in before")
+	flags.BoolVar(&opts.All, "all", false, "also the agent's previous conversations")
 	flags.StringVar(&opts.session, "session-id", "", "only this conversation of the agent")
 	cmd.MarkFlagsMutuallyExclusive("session-id", "all")
 	cmd.MarkFlagsMutuallyExclusive("session-id", "follow")
@@ -81,7 +76,7 @@ func runLogs(ctx context.Context, f *ui.Factory, opts logsOptions) error {
 	if opts.grep != "" {
 		match, err := regexp.Compile(opts.grep)
 		if err != nil {
-			return fail.Errorf(fail.BadInput, "logs: --grep: %w", err).Hint("to find a text as it is: --grep %s", ui.ShellQuote(regexp.QuoteMeta(opts.grep)))
+			return fail.Errorf(fail.BadInput, "logs: --grep: %w", err).Hint("to search for the literal text: --grep %s", ui.ShellQuote(regexp.QuoteMeta(opts.grep)))
 		}
 		opts.Match = match
 	}

@@ -21,7 +21,7 @@ func planned(f *ui.Factory, p launch.Plan) ui.Outcome {
 func printPlan(f *ui.Factory, p launch.Plan) error {
 	r := p.Record
 	if p.Restores != nil {
-		f.Note("its transcript is gone from Claude's folder and would be put back from %s", p.Restores.Path)
+		f.Note("its transcript is gone from Claude's folder and would be restored from %s", p.Restores.Path)
 	}
 	words := []string{"cd", ui.ShellQuote(r.LaunchCwd()), "&&"}
 	words = append(append(words, envWords(&r)...), ui.ShellQuote(p.Program))
@@ -32,9 +32,9 @@ func printPlan(f *ui.Factory, p launch.Plan) error {
 		words = append(words, ui.ShellQuote(arg))
 	}
 	if p.Moved != nil {
-		f.Note("its folder is now %s; it was %s", p.Moved.To, p.Moved.From)
+		f.Note("its folder has moved from %s to %s", p.Moved.To, p.Moved.From)
 	}
-	f.Note("dry run; nothing was changed. In tmux session %s would run, with our hooks folded (--json has them):", r.TmuxSession)
+	f.Note("dry run: nothing was changed. This would run in the tmux session %s (settings shortened; --json has them):", r.TmuxSession)
 	_, err := fmt.Fprintln(f.Streams.Out, strings.Join(words, " "))
 	return err
 }

@@ -32,32 +32,23 @@ func newResumeCmd(f *ui.Factory) *cobra.Command {
 		Use:     "resume {<handle>... | --down | --all} [flags]",
 		Aliases: []string{"continue"},
 		Short:   "Bring agents back into their conversations",
-		Long: ui.WithCodes(`Rebuilds the launch from the record and starts the agent again: same conversation,
-same model, same permissions, same folder. It works after a clean exit, a crash, a
-kill of claude, of its launcher or of the tmux server, and after a reboot. It first
-ends what the last start's tools left running.
+		Long: ui.WithCodes(`Starts an agent again from its record: same conversation, model, permissions and folder,
+after an exit, a crash, a killed tmux server or a reboot. First it ends what the last start's
+tools left running. A running agent is refused, unless --force ends it first.
 
---down resumes all agents that should run and do not: use it after a reboot. --all also
-resumes stopped agents, and with --force running ones. Several agents are started side
-by side.
+--down resumes all agents that should run and do not. --all also resumes stopped agents, and
+with --force running ones. Several agents are started in parallel.
 
-resume refuses a running agent (5); --force ends it properly first. A transcript that
-was deleted or has lost a part is restored from the archive, and resume says so. If the
-archive has none, resume fails (2) and changes nothing.
+If the transcript was deleted or has lost a part, resume restores it from the archive and says
+so. If the archive has no copy, it fails and changes nothing. --fresh starts a new conversation
+with the first prompt; the old id is kept in previous_sessions. With --brief, the agent is told
+where the old conversation stopped: the last messages, its task list, the files it edited, and
+what the project's memory has about it. --session-id goes back to one of previous_sessions, for
+example after a /clear.
 
---fresh starts an empty conversation with the first prompt, and keeps the old id in
-previous_sessions. With --brief the agent is also told where the old conversation left
-off: what was asked and said last, its task list, the files it edited, and what the
-project's memory has of it. These notes carry no authority, and stay in the conversation.
-After /clear, --session-id goes back to a conversation of previous_sessions, and to no
-other (2).
-
-resume sends nothing to the agent without --prompt. The prompt is on claude's command line,
-where other users can read it. If the start fails, the record stays as it was, and resume
-shows claude's own words. After 3, 8 and 130 the start continues, and the record describes it.
-
-An agent may resume colleagues that have no more than it has, as they were, and without
---force, --fresh and --session-id, unless it was spawned with --may-manage (8).`,
+Without --prompt, resume sends nothing to the agent. Other users can read the prompt on
+claude's command line. If the start fails, the record is unchanged, and resume shows the last
+output of claude. After exit code 3, 8 or 130 the start may still succeed.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker resume theologian
   nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
@@ -82,13 +73,13 @@ func (o *resumeOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.Down, "down", false, "all agents that should run and do not")
 	flags.BoolVar(&o.All, "all", false, "all agents that do not run, including stopped ones")
-	flags.StringVar(&o.model, "model", "", "another model, kept from now on (default: the recorded one)")
-	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation in place of the recorded one")
-	flags.BoolVar(&o.brief, "brief", false, "with --fresh: tell the agent where the old conversation left off")
-	flags.StringVar(&o.sessionID, "session-id", "", "go back to this conversation, one of the agent's previous_sessions")
-	flags.StringVar(&o.cwd, "cwd", "", "another working directory, kept from now on (default: the recorded one, at its new place if the project was moved)")
+	flags.StringVar(&o.model, "model", "", "use this new model (default: the recorded one)")
+	flags.BoolVar(&o.fresh, "fresh", false, "start a new, empty conversation")
+	flags.BoolVar(&o.brief, "brief", false, "with --fresh: tell the agent where the old conversation stopped")
+	flags.StringVar(&o.sessionID, "session-id", "", "go back to this one of the agent's previous_sessions")
+	flags.StringVar(&o.cwd, "cwd", "", "use this working directory from now on (default: the recorded one; if the project was moved, its new place)")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "session-id")
-	flags.BoolVar(&o.force, "force", false, "end the agent first if it runs")
+	flags.BoolVar(&o.force, "force", false, "if the agent runs, end it first")
 	o.start.bind(cmd)
 	f.WithJSON(cmd)
 	ui.CompleteWith(cmd, "model", ui.CompleteModels)
@@ -112,7 +103,7 @@ func runResume(ctx context.Context, f *ui.Factory, o *resumeOptions) error {
 		return ui.Failed(err, "resume")
 	}
 	if len(handles) == 0 {
-		f.Note("no agent is to be resumed")
+		f.Note("there is no agent to resume")
 	}
 	if o.Down {
 		f.NoteStopped(&o.Selection)
@@ -155,11 +146,11 @@ func (o *resumeOptions) parse(f *ui.Factory) (supervisor.Resume, error) {
 	}
 	switch {
 	case err == nil && o.brief && !o.fresh:
-		err = fail.Errorf(fail.BadInput, "--brief is for a new conversation; in its own the agent knows it all").
+		err = fail.Errorf(fail.BadInput, "--brief is only for a new conversation").
 			Hint("to begin a new one: add --fresh")
 	case err != nil || o.sessionID == "":
 	case o.Several():
-		err = fail.Errorf(fail.BadInput, "--session-id is for one agent")
+		err = fail.Errorf(fail.BadInput, "--session-id needs exactly one agent")
 	default:
 		resume.SessionID, err = agent.ParseSessionID(o.sessionID)
 	}

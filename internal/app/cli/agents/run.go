@@ -22,13 +22,11 @@ func newRunCmd(f *ui.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "run <handle>",
 		Short: "Run an agent in this terminal, without tmux",
-		Long: ui.WithCodes(`Runs the agent of an existing record in the foreground of this terminal, in its
-conversation. It ends when claude ends, with claude's exit code; a signal counts as 128
-plus its number. list and session show the agent like any other, and it can be stopped
-from elsewhere. Use run where there is no tmux. It needs a terminal: without one claude
-would answer one prompt and exit.
+		Long: ui.WithCodes(`Runs the agent of an existing record in this terminal, without tmux, in its conversation. It
+ends when claude ends, with claude's exit code, or 128 plus the number of the signal. list,
+session and stop work on it as on any other agent. It needs a terminal.
 
-This is also the launcher: the command that spawn and resume give to tmux.`,
+This is also the launcher: spawn and resume have tmux run it.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example:           `  nbs-worker run theologian`,
 		Args:              ui.OneHandle,

@@ -17,13 +17,12 @@ import (
 func newScreenCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "screen <handle>",
-		Short: "Print what is on an agent's screen",
-		Long: ui.WithCodes(`Prints what the agent's terminal shows now, as plain text. A control character is shown
-as a question mark, and an invisible character by its number. --json adds the size and
-what the screen says of the agent: state, dialog, attempt and wait of a retry, or why the
-last turn failed. The words of a dialog alone do not count as a dialog. The state is
-"unknown" when the screen does not show it. For the state itself use session: Claude's
-registry knows it better.`,
+		Short: "Print an agent's screen",
+		Long: ui.WithCodes(`Prints what the agent's terminal shows, as plain text. Control characters are shown as
+question marks, invisible characters as numbers. --json adds the size and what nbs-worker reads
+from the screen: state, dialog, attempt and wait of a retry, or why the last turn failed. The
+state is "unknown" if the screen does not show it; session knows it better, from Claude's
+registry.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker screen theologian
   nbs-worker screen theologian | tail -20

@@ -24,27 +24,15 @@ func newSessionCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session <handle>...",
 		Short: "Show an agent's record and its observed state",
-		Long: ui.WithCodes(`Shows what is recorded of an agent and what is observed: state, its source and since when,
-whether the recorded pid is the process that was started and runs, whether the tmux session
-exists, uptime, context, cost, transcript, and any drift between the record and what runs.
-Of an agent that waits for a person it shows what is asked, and the choices.
-If the agent does not run, it shows why, its last words, and the command to run next. It
-shows the API error with which the last turn ended, if any, and whether Claude cannot write
-its transcript. It changes nothing. What cannot be known is "unknown".
+		Long: ui.WithCodes(`Shows the record of an agent and what is observed: its state and since when, the process, the
+tmux session, context, cost, transcript, and any drift between the record and what runs. For an
+agent that waits for a person it shows the question and the choices. For one that does not run
+it shows the cause, its last output and the command to run next. session changes nothing.
 
-Why an agent does not run: exited (code 0), crashed (another code, or a signal),
-stopped (by nbs-worker), lost: reboot, lost: tmux (its server is gone), killed: probably
-out of memory (reported by the kernel), never started. An agent in backoff does not run either:
-its launcher starts it again by its restart policy, at the time shown. An agent that is
-held is not started again before somebody has looked: nbs-worker resume brings it back.
+--last-screen prints the screen that the last start left, with control characters made
+harmless. In --json they are not: do not print that to a terminal.
 
-Context and cost are exact where Claude's status line reported them and nothing happened
-since; else they are read from the transcript. The rest of the context is healthy, low
-(25% or less), critical (under 15%) or at the floor (under 10%); NBS_CONTEXT_BANDS sets
-other limits.
-
---last-screen prints only the whole screen that the last start left when it ended, as plain
-text, made safe as screen does. In --json it is not: do not send that to a terminal.`,
+More: nbs-worker help states.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
 		Example: `  nbs-worker session theologian
   nbs-worker session theologian --json | jq '.[0].context.left_percent, .[0].cost.usd'
@@ -128,14 +116,14 @@ func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
 	case v.IsNotAllowed():
 		lines = append(lines, ui.Line{"Allowed", "no: " + v.NotAllowed.Error()})
 	case v.NotAllowed != nil:
-		lines = append(lines, ui.Line{"Allowed", "not known: " + v.NotAllowed.Error()})
+		lines = append(lines, ui.Line{"Allowed", "unknown: " + v.NotAllowed.Error()})
 	}
 	if r.Memory {
 		lines = append(lines, ui.Line{"Memory", "on: nbs-worker memory list --handle " + string(r.Handle)})
 	}
 	lines = append(lines, ui.CarriedLines(&r)...)
 	if r.Process != nil && r.Process.Adopted != nil {
-		lines = append(lines, ui.Line{"Adopted", f.When(r.Process.Adopted.At) + "; it has no launcher before its next start"})
+		lines = append(lines, ui.Line{"Adopted", f.When(r.Process.Adopted.At) + "; it has no launcher until its next start"})
 	}
 	if v.LastError != nil {
 		lines = append(lines, ui.Line{"Last error", errorLine(f, v.LastError)})
@@ -209,7 +197,7 @@ func pidLine(v inspect.View) string {
 		return fmt.Sprintf("%d, running (verified); %s, %s resident, %s of CPU, %s written", v.Record.PID,
 			human.Count(v.Usage.Processes, "process"), human.Bytes(v.Usage.RSS), seconds(v.Usage.CPUSeconds), human.Bytes(v.Usage.Written))
 	case v.Status.State == agent.Unknown:
-		return fmt.Sprintf("%d, not to be judged from here", v.Record.PID)
+		return fmt.Sprintf("%d, unknown from here", v.Record.PID)
 	default:
 		return fmt.Sprintf("%d, gone", v.Record.PID)
 	}
@@ -238,7 +226,7 @@ func folderLine(v inspect.View) string {
 	case slices.ContainsFunc(v.Drift, func(d observe.Drift) bool { return d.Field == "cwd" }):
 		return folder + "; it works in " + human.Quote(v.WorksIn)
 	default:
-		return folder + "; its session has entered " + human.Quote(v.WorksIn) + " and works there"
+		return folder + "; its session has moved to " + human.Quote(v.WorksIn)
 	}
 }
 
@@ -255,7 +243,7 @@ func transcriptLine(f *ui.Factory, v inspect.View) string {
 		size := human.Bytes(uint64(v.Transcript.Size)) //nolint:gosec // a size is not negative
 		return fmt.Sprintf("%s, %s, written %s", v.Transcript.Path, size, f.When(v.Transcript.Modified))
 	case !v.Record.TranscriptSeen.IsZero():
-		return "gone; last known " + f.When(v.Record.TranscriptSeen)
+		return "gone; last seen " + f.When(v.Record.TranscriptSeen)
 	default:
 		return "none yet: claude writes it with the first prompt"
 	}
@@ -271,7 +259,7 @@ func exitLine(f *ui.Factory, r agent.Record) string {
 		text = fmt.Sprintf("%s, %s, after %s", f.When(exit.At), exit.Summary(), time.Duration(exit.UptimeS)*time.Second)
 	}
 	if exit.LastScreen != "" {
-		text += "; its last words:\n" + lastLines(f, exit.LastScreen, 6)
+		text += "; its last output:\n" + lastLines(f, exit.LastScreen, 6)
 	}
 	return text
 }

@@ -91,9 +91,9 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 		"Context:         16% used, 84% left (healthy): 32,077 of 200,000 tokens; says the status line, " + at,
 		"Cost:            $0.86, says the status line",
 		"Transcript:      /c/t.jsonl, 2.0 KiB, written " + at,
-		"Kept:            in the archive too: Claude may delete its own",
+		"Kept:            also in the archive: Claude may delete its copy",
 		"Folder:          /srv/lab",
-		"Last exit:       " + at + ", not started: e, after 2h15m21s; its last words:",
+		"Last exit:       " + at + ", not started: e, after 2h15m21s; its last output:",
 		"                 bye",
 		"                 ?[31m",
 		`Variable:        HIDDEN="hidden"`,
@@ -103,7 +103,7 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 		"                 State: idle",
 		"Previous:        " + string(uitest.SessionID) + " until " + at + " (clear)",
 		`Drift:           model: recorded "opus", live "\x1b[2J"`,
-		"Next:            it asks whether it trusts the folder; answer it there: nbs-worker attach alpha",
+		"Next:            it asks whether it trusts the folder; answer in its terminal: nbs-worker attach alpha",
 		"",
 	}, "\n")
 	diff := cmp.Diff(want, out)
@@ -127,7 +127,7 @@ func TestSessionSaysWhatIsNotKnown(t *testing.T) {
 func TestSessionOfATranscriptThatIsGone(t *testing.T) {
 	t.Parallel()
 	out, _ := shown(t, inspect.View{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Handle: "alpha"}, TranscriptSeen: time.Date(2026, 2, 20, 11, 44, 7, 0, time.UTC)}}})
-	rig.Check(t, strings.Contains(out, "Transcript:      gone; last known 2026-02-20T11:44:07Z\n"), "stdout is\n%s", out)
+	rig.Check(t, strings.Contains(out, "Transcript:      gone; last seen 2026-02-20T11:44:07Z\n"), "stdout is\n%s", out)
 }
 
 // Text that an agent or a file chose does not steer the terminal, and does not look
@@ -152,9 +152,9 @@ func TestSessionSaysHowATranscriptIsKept(t *testing.T) {
 	t.Parallel()
 	for want, view := range map[string]inspect.View{
 		"Kept:            -\n": {Kept: archive.NotKept},
-		"Kept:            in the archive; Claude's own is gone, and nbs-worker resume puts it back\n": {Kept: archive.OnlyCopy},
+		"Kept:            in the archive; Claude's copy is gone, and nbs-worker resume restores it\n": {Kept: archive.OnlyCopy},
 		"Kept:            a copy in the archive, on another disk\n":                                   {Kept: archive.CopyStale},
-		"Kept:            not as it should be: no space left\n":                                       {Unkept: errors.New("no space left")},
+		"Kept:            problem: no space left\n":                                       {Unkept: errors.New("no space left")},
 	} {
 		out, _ := shown(t, view)
 		rig.Check(t, strings.Contains(out, want), "%q is not in\n%s", want, out)

@@ -20,20 +20,17 @@ func newSetCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "set <handle> KEY=VALUE...",
 		Short: "Change an agent's record",
-		Long: ui.WithCodes(`Changes all the named values in the agent's record, or none:
+		Long: ui.WithCodes(`Changes values in the agent's record: all of the named ones, or none.
 
-  model=NAME              as spawn takes it; empty leaves the choice to Claude
+  model=NAME              like spawn --model; empty leaves the choice to Claude
   permission-mode=MODE    how claude asks before it acts
-  prompt=TEXT             the first message of a conversation in which nothing was said yet,
-                          and of resume --fresh
+  prompt=TEXT             the first message, while nothing was said yet, and for
+                          resume --fresh
   restart=POLICY          no, on-failure, on-abnormal or always
 
-restart takes effect at once, the others at the next start. A running agent stays as it was
-started, and session shows the difference as drift, until nbs-worker resume <handle> --force
-starts it again. The record must be allowed, and is sealed again.
-
-An agent may not change a colleague that may do more than itself, or give one more than it
-has, unless it was spawned with --may-manage (8).`,
+restart takes effect at once, the others at the next start. Until then session shows the
+difference as drift; nbs-worker resume <handle> --force starts the agent again. The record must
+be allowed.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker set theologian restart=on-failure
   nbs-worker set theologian model=opus permission-mode=acceptEdits`,
@@ -51,7 +48,7 @@ func setPositional(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) == 1 {
-		return fail.Errorf(fail.BadInput, "set: what is to be changed?").Hint("for example: nbs-worker set %s restart=on-failure", args[0])
+		return fail.Errorf(fail.BadInput, "set: KEY=VALUE is needed").Hint("for example: nbs-worker set %s restart=on-failure", args[0])
 	}
 	return nil
 }
@@ -142,11 +139,10 @@ func completeSet(f *ui.Factory) ui.Completion {
 func newResetCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "reset <handle>...",
-		Short: "Clear the failures that a restart policy counted, and end a hold",
-		Long: ui.WithCodes(`Clears the failures that the agent's restart policy counted and its wait between two starts,
-and ends a hold. It starts nothing: nbs-worker resume does, and resets by itself. The exit
-code is 0 also when there was nothing to clear. An agent may not reset a colleague that may
-do more than itself, unless it was spawned with --may-manage (8).`,
+		Short: "Clear counted failures, and end a hold",
+		Long: ui.WithCodes(`Clears the failures that the restart policy has counted, and the wait between two starts, and
+ends a hold (nbs-worker help restarts). It starts nothing; nbs-worker resume does, and resets
+by itself. The exit code is 0 even if there was nothing to clear.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker reset theologian
   nbs-worker reset theologian gatekeeper`,
@@ -171,7 +167,7 @@ func runReset(ctx context.Context, f *ui.Factory, handles []agent.Handle) error 
 		words := "nothing was held"
 		switch {
 		case was.Hold != nil:
-			words = fmt.Sprintf("held no longer; it was (%s): %s", was.Hold.Class, was.Hold.Reason)
+			words = fmt.Sprintf("no longer held; the reason was (%s): %s", was.Hold.Class, was.Hold.Reason)
 		case len(was.Counted) > 0:
 			words += "; " + human.Count(len(was.Counted), "failure") + " forgotten"
 		}

@@ -29,34 +29,16 @@ func newSpawnCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spawn <handle> [PROMPT] [flags] [-- CLAUDE-ARGS...]",
 		Short: "Start a new agent under a name",
-		Long: ui.WithCodes(`Mints a session id, writes the record, starts claude in the tmux session
-nbs-<handle>-live, waits until claude is ready, checks that what runs is what was
-recorded, and prints the handle, alone on stdout.
+		Long: ui.WithCodes(`Starts claude in its own tmux session, nbs-<handle>-live, with a new session id. The record
+is on disk before claude starts. spawn returns when claude is ready and was checked against
+the record, and prints the handle on stdout.
 
-The default permission mode is bypassPermissions: the agent acts without asking.
+The agent acts without asking: the default permission mode is bypassPermissions. It works in
+the project root, the folder that holds .nbs, unless --cwd names another one. Other users of
+the machine can read the first message on claude's command line: put no secrets in it. If the
+start fails, the record stays, and nbs-worker resume <handle> tries again.
 
-An agent gives a colleague that it spawns no more than it has itself: its own arguments,
-variables and folder, and at most its own permission mode, which is then the default.
-The prompt may not be a command of Claude's or name a file by @, and the only
---prompt-file is -. Anything more ends with 8, unless the agent was spawned with
---may-manage. A claude that was started by hand may give no more than its command line
-says (8). Agents may bring a project to at most 50 agents, each at most three steps away
-from a person (nbs-worker help environment).
-
-With --restart the launcher starts the agent again by itself, in the same conversation,
-when it ends: on-failure unless it exited cleanly, on-abnormal when a signal ended it,
-always also after a clean exit; never after nbs-worker stopped it. The launcher waits 1,
-2, 4 ... 60 s between starts, and for the end of a usage limit. It holds the agent after
-five failures in ten minutes, or when nobody is logged in, claude refuses to start, or
-another claude has the conversation. nbs-worker session shows all this.
-
-The agent works in the project root, the folder that holds .nbs, found upward from the
-current one. spawn says so if that is not the current folder; --cwd names another one.
-
-Claude gets the environment of this call (nbs-worker help environment). The first message
-is on claude's command line, where other users of the machine can read it: put no secrets
-in it. With --prompt-file it is on no other command line. If the start fails, the record
-stays: nbs-worker resume <handle> tries again.`,
+More: nbs-worker help restarts, help rights, help environment.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
   nbs-worker spawn scout --permission-mode acceptEdits --cwd ../lab --prompt-file task.md
@@ -75,14 +57,14 @@ stays: nbs-worker resume <handle> tries again.`,
 
 func (o *spawnOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.model, "model", "", "model: an alias like opus or sonnet[1m], or a full name; exactly:NAME if it resembles a known one (default: $NBS_MODEL, or Claude's choice)")
+	flags.StringVar(&o.model, "model", "", "model: an alias such as opus or sonnet[1m], or a full name; exactly:NAME for a name that looks like a typing error (default: $NBS_MODEL, or Claude's choice)")
 	flags.StringVar(&o.permissionMode, "permission-mode", "", "how claude asks before it acts (default: $NBS_PERMISSION_MODE, or bypassPermissions)")
-	flags.StringVar(&o.restart, "restart", string(agent.RestartNo), "when the launcher starts the agent again by itself: no, on-failure, on-abnormal, always")
+	flags.StringVar(&o.restart, "restart", string(agent.RestartNo), "restart policy: no, on-failure, on-abnormal, always (nbs-worker help restarts)")
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
-	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, kept in the record; not for secrets; repeatable")
-	flags.StringVar(&o.sessionID, "session-id", "", "continue this existing conversation instead of a new one")
-	flags.BoolVar(&o.mayManage, "may-manage", false, "let the agent give colleagues more than it has, and end and dismiss them, by nbs-worker")
-	flags.BoolVar(&o.memory, "memory", false, "observe and remember what the agent does (nbs-worker help memory)")
+	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, stored in the record, not for secrets; repeatable")
+	flags.StringVar(&o.sessionID, "session-id", "", "continue this existing conversation")
+	flags.BoolVar(&o.mayManage, "may-manage", false, "let the agent manage its colleagues without limits (nbs-worker help rights)")
+	flags.BoolVar(&o.memory, "memory", false, "observe the agent and remember what it does (nbs-worker help memory)")
 	flags.BoolVar(&o.foreground, observe.Foreground, false, "run the agent in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
 	f.WithJSON(cmd)
@@ -101,7 +83,7 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	}
 	const most = 2
 	if len(args) > most {
-		return fail.Errorf(fail.BadInput, "spawn: the first message is one word to the shell, and %d were given", len(args)-1).
+		return fail.Errorf(fail.BadInput, "spawn: the first message must be one argument, %d given", len(args)-1).
 			Hint("nbs-worker spawn %s %s", args[0], ui.ShellQuote(strings.Join(args[1:], " ")))
 	}
 	if err := ui.OneHandle(cmd, args[:min(1, len(args))]); err != nil {
@@ -128,7 +110,7 @@ func runSpawn(ctx context.Context, f *ui.Factory, o *spawnOptions) (int, error) 
 		return 0, err
 	}
 	if o.foreground && !f.Streams.InTTY {
-		return 0, fail.Errorf(fail.BadInput, "stdin is not a terminal").Hint("to run it in the background: nbs-worker spawn %s", o.handle)
+		return 0, fail.Errorf(fail.BadInput, "stdin is not a terminal").Hint("to run it in tmux: nbs-worker spawn %s", o.handle)
 	}
 	s, err := f.Planner()
 	if err != nil {
@@ -212,5 +194,5 @@ func sayFolder(f *ui.Factory, r *agent.Record) {
 	if cwd == f.Opened.Project() {
 		root = ", the project root,"
 	}
-	f.Say("%s works in %s%s and not in the current folder; to choose another one: --cwd DIR", r.Handle, human.Quote(cwd), root)
+	f.Say("%s works in %s%s not in the current folder; to choose another folder: --cwd DIR", r.Handle, human.Quote(cwd), root)
 }

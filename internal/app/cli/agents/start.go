@@ -32,10 +32,10 @@ type startOptions struct {
 
 func (o *startOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.prompt, "prompt", "", "first message of this start; surrounding white space is dropped")
+	flags.StringVar(&o.prompt, "prompt", "", "first message to the agent; surrounding white space is dropped")
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
-	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt, not for the answer")
-	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs")
+	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt (not for the answer)")
+	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs, before it is ready")
 	o.trust.bind(cmd)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
@@ -53,8 +53,8 @@ func (o *startOptions) parse(f *ui.Factory, handle agent.Handle) (launch.Start, 
 	if o.noWait {
 		start.Wait = 0
 	} else if o.timeout <= 0 {
-		return start, fail.Errorf(fail.BadInput, "--timeout %s is not a time to wait", o.timeout).
-			Hint("to return at once: --no-wait")
+		return start, fail.Errorf(fail.BadInput, "--timeout %s must be more than 0", o.timeout).
+			Hint("to return without waiting: --no-wait")
 	}
 	if o.promptFile != "" && o.promptFile != "-" {
 		if start.PromptFile, err = filepath.Abs(o.promptFile); err != nil {
@@ -95,22 +95,22 @@ func sayStarted(f *ui.Factory, handle agent.Handle, started supervisor.Started) 
 	warnUnkept(f, "keep", handle, started.Unkept)
 	sayTranscript(f, handle, started.Restored, started.Loss)
 	if started.Unsaid != "" {
-		f.Say("%s: its first prompt was never delivered, and the new one was sent in its place; the record keeps it: nbs-worker session %s --json", handle, handle)
+		f.Say("%s: its first prompt was never delivered; the new prompt was sent instead. The record still has the first one: nbs-worker session %s --json", handle, handle)
 	}
 	if missed := started.Briefed.Missed; missed != nil {
-		f.Say("%s: it was briefed without a part of what there is: %s", handle, missed)
+		f.Say("%s: the briefing is incomplete: %s", handle, missed)
 	}
 	if moved := started.Moved; moved != nil {
-		f.Say("%s: its folder is now %s; it was %s", handle, moved.To, moved.From)
+		f.Say("%s: its folder has moved from %s to %s", handle, moved.To, moved.From)
 	}
 	if started.WorksIn != "" {
-		f.Say("%s: its session has entered %s before, and works there", handle, human.Quote(started.WorksIn))
+		f.Say("%s: its session works in %s, which it entered earlier", handle, human.Quote(started.WorksIn))
 	}
 	if started.Unsaved != "" {
 		f.Say("%s: its turns are being lost: %s", handle, started.Unsaved)
 	}
 	if started.Old { // it runs and is what was asked for; its later output is unknown
-		f.Hint("claude %s is older than any that nbs-worker is tested with", human.Quote(started.Record.ClaudeVersion))
+		f.Hint("claude %s is older than the versions that nbs-worker is tested with", human.Quote(started.Record.ClaudeVersion))
 	}
 }
 

@@ -38,20 +38,13 @@ func newStopCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop {<handle>... | --all}",
 		Short: "End agents and keep their records",
-		Long: ui.WithCodes(`Ends the agent: TERM, up to 5 s, KILL. Then ends what its tools left running, and closes
-the agent's pane. Other panes and windows of the tmux session belong to somebody, and stay.
-The exit code is 0 only when all of it was seen to be gone. The record stays, marked as
-stopped, and nbs-worker resume brings the agent back. An agent that does not run is marked
-too. If another command is at work on the agent, stop waits for some seconds.
+		Long: ui.WithCodes(`Ends agents: SIGTERM, SIGKILL after 5 s, then the processes that their tools left running,
+then their panes. Other panes and windows of the tmux session stay. Exit code 0 means that all
+of it is gone. The records stay, marked as stopped: nbs-worker resume brings the agents back.
 
---all stops the agents of the project that run or should run, several side by side.
-
-stop finds leftover processes by NBS_INVOCATION_ID in their environment, or by their
-process group. A process that detaches itself, as daemons do, and also drops its
-environment, cannot be seen and keeps running.
-
-An agent may not stop a colleague that may do more than itself, unless it was spawned with
---may-manage (8).`,
+stop finds leftover processes by NBS_INVOCATION_ID in their environment, or by their process
+group. A process that detaches itself, as daemons do, and also drops its environment, cannot
+be seen and keeps running.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker stop theologian
   nbs-worker stop theologian gatekeeper
@@ -74,16 +67,13 @@ func newDismissCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dismiss {<handle>... | --all}",
 		Short: "End agents and remove their records",
-		Long: ui.WithCodes(`Ends the agent as nbs-worker stop does, then removes its record. The journal,
-.nbs/journal.jsonl, keeps the session id, and Claude keeps the transcript for some
-weeks: nbs-worker spawn <handle> --session-id <id> takes the conversation up again.
-dismiss also removes the archived transcripts of the agent, and what is remembered of it.
-With --keep both stay, and the conversation can be taken up at any time. An archived
-transcript that Claude has already deleted always stays: it is the last copy.
+		Long: ui.WithCodes(`Ends agents as stop does, and removes their records, their archived transcripts, and what is
+remembered about them. --keep keeps transcripts and memory. The journal keeps the session ids:
+while Claude has the transcript, usually for some weeks, nbs-worker spawn <handle>
+--session-id <id> continues the conversation. An archived transcript that Claude has already
+deleted is never removed: it is the last copy.
 
---all dismisses every agent of the project. It asks first, unless --yes is given.
-
-An agent may not dismiss another, unless it was spawned with --may-manage (8).`,
+--all dismisses every agent of the project. It asks first, unless --yes is given.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker dismiss theologian
   nbs-worker dismiss scout gatekeeper
@@ -100,7 +90,7 @@ An agent may not dismiss another, unless it was spawned with --may-manage (8).`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&keep, "keep", false, "keep the archived transcripts, and say where, and what is remembered")
+	flags.BoolVar(&keep, "keep", false, "keep the archived transcripts, print their paths, and keep what is remembered")
 	flags.BoolVar(&o.All, "all", false, "all agents of the project")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
 	return f.WithJSON(cmd)
@@ -131,7 +121,7 @@ func runEnding(ctx context.Context, f *ui.Factory, verb string, o *endingOptions
 		return ui.Failed(err, verb)
 	}
 	if len(handles) == 0 {
-		f.Note("no agent is to be %s", endedAs[verb])
+		f.Note("there is no agent to %s", endedAs[verb])
 	}
 	if verb == "stop" && o.All && len(handles) > 0 {
 		defer f.HintBack(handles)
@@ -143,10 +133,10 @@ func runEnding(ctx context.Context, f *ui.Factory, verb string, o *endingOptions
 		}
 		warnUnkept(f, verb, handle, gone.Unkept)
 		if gone.Unsaved != "" {
-			f.Say("%s %s: what was said last may be lost: %s", verb, handle, gone.Unsaved)
+			f.Say("%s %s: the last messages may be lost: %s", verb, handle, gone.Unsaved)
 		}
 		if gone.Dropped > 0 {
-			f.Say("%s %s: %s of its outbox dropped; the journal has them: nbs-worker events %s", verb, handle, human.Count(gone.Dropped, "message"), handle)
+			f.Say("%s %s: dropped %s from its outbox; the journal has the beginning of each: nbs-worker events %s", verb, handle, human.Count(gone.Dropped, "message"), handle)
 		}
 		if !f.JSON {
 			for _, path := range gone.Kept {
@@ -155,7 +145,7 @@ func runEnding(ctx context.Context, f *ui.Factory, verb string, o *endingOptions
 		}
 		if o.forgets {
 			if err := forget(f, ctx, s, handle); err != nil {
-				f.Say("%s %s: what is remembered of it stays: %s; to remove it: nbs-worker memory forget --handle %s --yes", verb, handle, err, handle)
+				f.Say("%s %s: what is remembered about it stays: %s; to remove it: nbs-worker memory forget --handle %s --yes", verb, handle, err, handle)
 			}
 		}
 		words := fmt.Sprintf("%s, was %s, session %s", endedAs[verb], gone.Was.Word(), gone.Record.SessionID)

@@ -17,7 +17,7 @@ type trustFlag struct {
 
 func (t *trustFlag) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolFunc("trust", "trust the agent's folder in Claude's configuration, as its dialog would; for a folder outside of the project name it: --trust=DIR", func(text string) error {
+	flags.BoolFunc("trust", "trust the agent's folder in Claude's configuration, as its dialog does; a folder outside of the project must be named: --trust=DIR", func(text string) error {
 		t.given, t.dir = text != "false", ""
 		if text != "true" && text != "false" {
 			t.dir = text
@@ -35,6 +35,6 @@ func (t *trustFlag) checkNext(word string) error {
 	if info, err := os.Stat(word); err != nil || !info.IsDir() {
 		return nil //nolint:nilerr // what cannot be looked at is a prompt
 	}
-	return fail.Errorf(fail.BadInput, "spawn: the folder to trust stands behind an equals sign").
-		Hint("if it is no prompt: --trust=%s", ui.LineQuote(word))
+	return fail.Errorf(fail.BadInput, "spawn: --trust takes a folder only after an equals sign").
+		Hint("if this is not the prompt: --trust=%s", ui.LineQuote(word))
 }

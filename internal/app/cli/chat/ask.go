@@ -39,43 +39,30 @@ func newAskCmd(f *ui.Factory) *cobra.Command {
 	o := &askOptions{}
 	cmd := &cobra.Command{
 		Use:   "ask <key> [TEXT | -] [-- CLAUDE-ARGS...]",
-		Short: "Say something in a headless conversation, and print the answer",
-		Long: ui.WithCodes(`Takes one turn of the conversation that the key names, such as telegram:123456789 or review,
-and prints the answer. The first text begins the conversation. The conversation remembers
-all that was said in it, across processes, restarts and machine failures. Without TEXT, or
-with -, ask reads standard input; a text that begins with a dash must come from there.
-Nothing in a text is a command to Claude.
+		Short: "Take a turn in a headless conversation",
+		Long: ui.WithCodes(`Takes one turn in a conversation without a terminal, and prints the answer. KEY names the
+conversation, such as review or telegram:123456789; the first text begins it. Without TEXT, or
+with -, ask reads stdin; a text that begins with a dash must come from there. @<handle> asks an
+agent in its terminal, like send --wait-reply; with --fork it asks a copy of the agent's
+conversation.
 
-Turns of one key are taken one at a time, in the order in which they were accepted. Other keys are answered at the same time. An accepted text is on disk: a caller that
-is killed loses no text, and the next ask, or nbs-worker serve, goes on with it. If a claude
-was killed during a turn, ask looks in the transcript before it says anything again. If
-tools were used and there is no answer, a person decides (8), or --on-unknown does: continue
-asks for the answer without saying the text again, rerun says the text again. Three failed
-attempts hold the key until a person decides. A text with the --id of an earlier text is not
-said again: ask prints the stored answer.
+Turns of one key are answered one after the other, in the order in which they were accepted. An
+accepted text is on disk: if the caller is killed, the next ask or nbs-worker serve continues
+with it. A text with the --id of an earlier one is not sent again; ask prints the stored answer.
+If a claude was killed during a turn, ask looks into the transcript first. If tools were used and
+there is no answer, a person decides (exit code 8), or --on-unknown: continue asks for the answer
+only, rerun sends the text again. Three failed attempts block the key until a person decides.
 
-The system prompt belongs to the conversation, and Claude gets it at every turn. ask refuses
-a different one (5) until nbs-worker conversation reset. --context-cmd runs a program
-without a shell. Claude gets its output apart from the text, at most 16 kB per turn.
+A failed turn does not lose the conversation. If Claude has lost it, ask restores it from the
+archive, or fails; with --on-lost fresh it begins a new one and says so. --json reports this as
+"continuity": resumed, new or reset.
 
-A failed turn does not lose the conversation. If Claude has lost the conversation, ask
-restores it from what is kept. If it cannot, ask fails (2). With --on-lost fresh, ask begins
-a new one instead, once, and says so: --json then has "continuity": "reset", else "new" or
-"resumed".
+Claude gets the system prompt at every turn. A different one is refused until nbs-worker
+conversation reset. --isolated answers outside of the conversation, which does not remember it.
+Only a text typed on the command line can name files with @. Claude must trust the folder before
+its first turn there.
 
---isolated answers without the conversation, which does not remember it. ask @<handle> asks
-an agent in its terminal, as nbs-worker send --wait-reply does. With --fork, it asks a copy
-of the agent's conversation, and does not disturb the agent. --id, --on-lost, --on-unknown
-and --stream are only for a copy.
-
-An agent asks in conversations of its own: its key KEY is agent:HANDLE:KEY. Claude gets the
-agent's powers in such a turn, and no more: its permission mode, arguments and folder. An agent
-may give a system prompt only with --isolated, and no --context-cmd or CLAUDE-ARGS. Its texts
-say who sends them, its --id values are apart from those of its user, and --timeout is at
-most 1h.
-
-Only a text that a person types on the command line can name files with @. Claude must trust
-the folder before the first turn there (8).`,
+More: nbs-worker conversation --help, and help rights about agents that ask.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
@@ -94,16 +81,16 @@ the folder before the first turn there (8).`,
 
 func (o *askOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.model, "model", "", "model: an alias such as sonnet, or a full name; the first turn sets that of the conversation")
+	flags.StringVar(&o.model, "model", "", "model: an alias such as sonnet, or a full name; the first turn sets it for the conversation")
 	flags.StringVar(&o.prompt, "system-prompt", "", "system prompt of the conversation")
 	flags.StringVar(&o.file, "system-prompt-file", "", "read the system prompt from this file")
-	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "program whose output Claude gets besides the text")
-	flags.BoolVar(&o.ask.Isolated, "isolated", false, "answer without the conversation, and leave it unchanged")
+	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "program whose output Claude gets in addition to the text, up to 16 kB; run without a shell")
+	flags.BoolVar(&o.ask.Isolated, "isolated", false, "answer outside of the conversation, which does not remember it")
 	flags.BoolVar(&o.fork, "fork", false, "with @<handle>: ask a copy of its conversation")
-	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "if the conversation is lost: fail, or fresh")
-	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "if it is unknown how far a turn came: ask, continue or rerun (default ask when tools were used, else continue)")
-	flags.StringVar(&o.ask.ID, "id", "", "idempotency key: each is answered only once")
-	flags.DurationVar(&o.ask.Timeout, "timeout", conversation.TurnTimeout, "end the turn when there is no answer after this time, and give up when no turn before it goes on for this time; 0: never")
+	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "what to do if the conversation is lost: fail, or fresh for a new one")
+	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "what to do if a turn was cut short: ask, continue or rerun (default: ask if tools were used, otherwise continue)")
+	flags.StringVar(&o.ask.ID, "id", "", "id of the text; a text with a known id is not sent again")
+	flags.DurationVar(&o.ask.Timeout, "timeout", conversation.TurnTimeout, "time limit for the turn, and for each turn that it waits for; 0: none")
 	flags.BoolVar(&o.stream, "stream", false, "print the answer as it arrives")
 	f.WithJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
@@ -120,7 +107,7 @@ func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return fail.Errorf(fail.BadInput, "ask: the key of a conversation is needed").Hint("for example: nbs-worker ask review 'What is left to do?'")
 	case len(args) > 2:
-		return fail.Errorf(fail.BadInput, "ask: one text, and not %d", len(args)-1).Hint("put it in quotes: nbs-worker ask %s 'TEXT'", human.ShellWord(args[0]))
+		return fail.Errorf(fail.BadInput, "ask: one text is needed, %d given", len(args)-1).Hint("put it in quotes: nbs-worker ask %s 'TEXT'", human.ShellWord(args[0]))
 	}
 	o.key, o.text = args[0], "-"
 	if len(args) == 2 {
@@ -136,22 +123,22 @@ func (o *askOptions) check() error {
 			return err
 		}
 		if o.fork {
-			return fail.Errorf(fail.BadInput, "ask: --fork is for agents").Hint("nbs-worker ask @HANDLE TEXT --fork")
+			return fail.Errorf(fail.BadInput, "ask: --fork is only for agents").Hint("nbs-worker ask @HANDLE TEXT --fork")
 		}
 	} else if !o.fork && (o.ask.ID != "" || o.ask.OnLost != conversation.LostFail || o.ask.OnUnknown != "" || o.stream) {
-		return fail.Errorf(fail.BadInput, "ask: --id, --on-lost, --on-unknown and --stream are not for an agent in its terminal").
+		return fail.Errorf(fail.BadInput, "ask: --id, --on-lost, --on-unknown and --stream do not work with an agent in its terminal").
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", name)
 	}
 	if o.ask.OnLost != conversation.LostFail && o.ask.OnLost != conversation.LostFresh {
-		return fail.Errorf(fail.BadInput, "ask: --on-lost %s is neither fail nor fresh", human.Quote(o.ask.OnLost)).Hint("nbs-worker ask --help")
+		return fail.Errorf(fail.BadInput, "ask: --on-lost %s must be fail or fresh", human.Quote(o.ask.OnLost)).Hint("nbs-worker ask --help")
 	}
 	switch o.ask.OnUnknown {
 	case "", conversation.UnknownAsk, conversation.UnknownContinue, conversation.UnknownRerun:
 	default:
-		return fail.Errorf(fail.BadInput, "ask: --on-unknown %s is neither ask, continue nor rerun", human.Quote(o.ask.OnUnknown)).Hint("nbs-worker ask --help")
+		return fail.Errorf(fail.BadInput, "ask: --on-unknown %s must be ask, continue or rerun", human.Quote(o.ask.OnUnknown)).Hint("nbs-worker ask --help")
 	}
 	if o.ask.Timeout < 0 {
-		return fail.Errorf(fail.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0 waits as long as it takes")
+		return fail.Errorf(fail.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0: no limit")
 	}
 	if o.model != "" {
 		model, err := agent.ChooseModel(o.model)
@@ -218,13 +205,13 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 	}
 	result, err := await(ctx, e, key, say.ID, heard)
 	if errors.Is(err, context.Canceled) {
-		return result, fail.Errorf(fail.Interrupted, "interrupted; the text is kept, as turn %d", accepted.Seq).
+		return result, fail.Errorf(fail.Interrupted, "interrupted; the text is kept as turn %d", accepted.Seq).
 			Hint("to give it up: nbs-worker conversation skip %s %d", human.ShellWord(string(key)), accepted.Seq).
-			Hint("to have it answered: nbs-worker conversation retry %s %d", human.ShellWord(string(key)), accepted.Seq)
+			Hint("to get the answer: nbs-worker conversation retry %s %d", human.ShellWord(string(key)), accepted.Seq)
 	}
 	if kind := fail.KindOf(err); err != nil && kind != fail.Held && kind != fail.NotFound { // those say it themselves
-		return result, fail.Errorf(kind, "%w; the text is kept, as turn %d", err, accepted.Seq).
-			Hint("to have it answered: nbs-worker conversation retry %s %d", human.ShellWord(string(key)), accepted.Seq)
+		return result, fail.Errorf(kind, "%w; the text is kept as turn %d", err, accepted.Seq).
+			Hint("to get the answer: nbs-worker conversation retry %s %d", human.ShellWord(string(key)), accepted.Seq)
 	}
 	return result, err
 }
@@ -239,7 +226,7 @@ func await(ctx context.Context, e *conversation.Engine, key conversations.Key, i
 	case !served:
 		return e.Await(ctx, key, id)
 	case errors.Is(err, context.Canceled) && ctx.Err() == nil:
-		return result, fail.Errorf(fail.TimedOut, "the server of the project gave no answer: %w", context.Cause(moving))
+		return result, fail.Errorf(fail.TimedOut, "nbs-worker serve gave no answer: %w", context.Cause(moving))
 	}
 	return result, err
 }
@@ -251,7 +238,7 @@ func contextProgram(named string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
-		return "", fail.Errorf(fail.BadInput, "--context-cmd %s is no program", human.Quote(path)).Hint("give the path of a file that can be run")
+		return "", fail.Errorf(fail.BadInput, "--context-cmd %s is not a program", human.Quote(path)).Hint("give the path of an executable file")
 	}
 	return path, nil
 }

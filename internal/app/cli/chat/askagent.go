@@ -20,7 +20,7 @@ func runAskAgent(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, n
 		return err
 	}
 	if len(o.ask.ClaudeArgs) > 0 || o.ask.ContextCmd != "" || o.prompt != "" || o.ask.Model != "" || o.ask.Isolated {
-		return fail.Errorf(fail.BadInput, "an agent is asked in the conversation that it is in, as it was started").
+		return fail.Errorf(fail.BadInput, "an agent in its terminal keeps its own conversation and settings").
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", handle)
 	}
 	begun := time.Now()

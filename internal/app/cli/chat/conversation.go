@@ -25,16 +25,17 @@ func newConversationCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "conversation {list | show | history | reset | queue | retry | skip | restore | import}",
 		Short: "Show and change headless conversations",
-		Long: ui.WithCodes(`Shows and changes the conversations of nbs-worker ask and nbs-worker serve. Each has a key,
-a Claude session, and turns that are taken one at a time. A turn that is not answered yet is
+		Long: ui.WithCodes(`Shows and changes the conversations of nbs-worker ask and nbs-worker serve. Each has a key, a
+Claude session, and turns that are answered one after the other. An open turn is in one of these
+states:
 
-  queued   it waits for its turn
+  queued   it waits for the turns before it
   running  claude works on it
-  held     it failed for a reason that passes, such as an overload, and is tried again later
-  dead     a person decides: retry or skip. Until then no turn behind it is answered
+  held     it failed for a temporary reason, such as an overload, and is tried again
+  dead     a person must decide: retry or skip. Until then the turns behind it wait
 
-A conversation that was reset is kept, and restore goes back to it. Here only persons
-decide. An agent sees its own conversations, whose keys begin with agent:HANDLE:`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
+A conversation that was reset is kept, and restore goes back to it. An agent sees only its own
+conversations, whose keys begin with agent:HANDLE:`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker conversation list
   nbs-worker conversation queue
   nbs-worker conversation reset telegram:123456789`,
@@ -56,7 +57,7 @@ func newConversationListCmd(f *ui.Factory) *cobra.Command {
 		Use:   "list",
 		Short: "List the conversations",
 		Long: ui.WithCodes(`Lists the conversations of the project, the last used first. In a pipe the columns are key,
-session id, answered turns, open turns, and when it was last used.`,
+session id, answered turns, open turns, and time of last use.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker conversation list
   nbs-worker conversation list --json | jq -r '.[] | select(.open | length > 0) | .key'`,
@@ -196,8 +197,8 @@ func keyCmd(f *ui.Factory, v keyVerb) *cobra.Command {
 func newConversationShowCmd(f *ui.Factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
 		use: "show <key>", short: "Show a conversation",
-		long: `Shows the session of a conversation, what Claude gets at each turn, the previous sessions,
-and the turns that wait.`,
+		long: `Shows the session of a conversation, its model and system prompt, the previous sessions, and the
+open turns.`,
 		example: `  nbs-worker conversation show review
   nbs-worker conversation show review --json | jq -r .session_id`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Held},

@@ -32,10 +32,9 @@ func newConversationResetCmd(f *ui.Factory) *cobra.Command {
 	var cmd *cobra.Command
 	cmd = keyCmd(f, keyVerb{
 		use: "reset <key>", short: "Begin a new session in a conversation",
-		long: `The next turn begins a new Claude session, which knows nothing of what was said. The present
-session is kept as a previous one, and nbs-worker conversation restore goes back to it.
-Waiting turns stay. reset waits for a turn that is being answered. --system-prompt and
---model apply to the new session; without them, the present ones stay.`,
+		long: `Begins a new Claude session, which knows nothing of what was said; nbs-worker conversation
+restore goes back to the old one. Open turns stay. reset waits for a turn that is being answered.
+--system-prompt and --model apply to the new session; without them, the present ones stay.`,
 		example: `  nbs-worker conversation reset telegram:123456789
   nbs-worker conversation reset review --system-prompt 'You review Go code.'`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
@@ -56,8 +55,8 @@ Waiting turns stay. reset waits for a turn that is being answered. --system-prom
 			})
 		},
 	})
-	cmd.Flags().StringVar(&prompt, "system-prompt", "", "system prompt from now on")
-	cmd.Flags().StringVar(&model, "model", "", "model from now on")
+	cmd.Flags().StringVar(&prompt, "system-prompt", "", "new system prompt")
+	cmd.Flags().StringVar(&model, "model", "", "new model")
 	return cmd
 }
 
@@ -81,9 +80,9 @@ func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.
 	if err != nil {
 		return err
 	}
-	words := "is new"
+	words := "has a new session"
 	if previous.ID != "" {
-		words = "is new; the one before is kept as " + string(previous.ID)
+		words = "has a new session; the previous one is " + string(previous.ID)
 	}
 	return printChanged(f, e, key, words)
 }
@@ -104,10 +103,9 @@ func printChanged(f *ui.Factory, e *conversation.Engine, key conversations.Key, 
 func newConversationRetryCmd(f *ui.Factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
 		use: "retry <key> [<number>]", short: "Try a turn again", most: 1,
-		long: `Tries the first waiting turn again, now, and prints its answer; the turns behind it can
-follow. A text that may have been said already is not said again, unless it was asked with
---on-unknown rerun. With a number, retry answers all turns up to that turn, and prints the
-answer to it.`,
+		long: `Tries the first open turn again, now, and prints its answer; then the turns behind it can
+follow. A text that Claude may already have is not sent again, unless it was asked with
+--on-unknown rerun. With a number, retry answers all turns up to that one, and prints its answer.`,
 		example: `  nbs-worker conversation retry review
   nbs-worker conversation retry review 17`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted},
@@ -142,9 +140,9 @@ answer to it.`,
 func newConversationSkipCmd(f *ui.Factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
 		use: "skip <key> [<number>]", short: "Give up a turn", most: 1,
-		long: `Gives up the first waiting turn, or the turn with that number. The turn is not answered, and
-the turn behind it is next. Callers that wait for its answer are told so. If its text was
-already said, it stays in the conversation. skip refuses a turn that is being answered.`,
+		long: `Gives up the first open turn, or the one with that number, so that the next one can be answered.
+Callers that wait for its answer get an error. If Claude already has its text, the text stays in
+the conversation. A turn that is being answered cannot be skipped.`,
 		example: `  nbs-worker conversation skip review
   nbs-worker conversation skip review 17`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
@@ -174,7 +172,7 @@ func numbered(rest []string) (int, error) {
 	}
 	seq, err := strconv.Atoi(rest[0])
 	if err != nil || seq < 1 {
-		return 0, fail.Errorf(fail.BadInput, "%s is no number of a turn", human.Quote(rest[0])).Hint("to see those that wait: nbs-worker conversation queue")
+		return 0, fail.Errorf(fail.BadInput, "%s is not the number of a turn", human.Quote(rest[0])).Hint("to see the open turns: nbs-worker conversation queue")
 	}
 	return seq, nil
 }
@@ -182,8 +180,8 @@ func numbered(rest []string) (int, error) {
 func newConversationRestoreCmd(f *ui.Factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
 		use: "restore <key> <session-id>", short: "Go back to a previous session of a conversation", most: 1,
-		long: `Makes a previous session the present one again; the present one becomes a previous one. New
-turns go on in the restored session. The beginning of the id is enough.`,
+		long: `Makes a previous session of the conversation the present one, and the present one a previous one.
+The beginning of the id is enough.`,
 		example: `  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
 		codes:   []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {

@@ -24,8 +24,8 @@ func newConversationHistoryCmd(f *ui.Factory) *cobra.Command {
 	var asked conversation.Past
 	cmd := keyCmd(f, keyVerb{
 		use: "history <key>", short: "Show what was said in a conversation",
-		long: `Shows the conversation from Claude's transcript, as nbs-worker logs does for an agent. --all
-begins with the previous sessions of the conversation.`,
+		long: `Prints the conversation from Claude's transcript, as nbs-worker logs does for an agent. --all
+begins with its previous sessions.`,
 		example: `  nbs-worker conversation history review -n 20
   nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Held},
@@ -38,7 +38,7 @@ begins with the previous sessions of the conversation.`,
 	})
 	cmd.Flags().IntVarP(&asked.Last, "last", "n", 0, "only this many messages from the end of each session; 0: all")
 	cmd.Flags().BoolVar(&asked.All, "all", false, "also the previous sessions")
-	cmd.Flags().BoolVar(&asked.Tools, "tools", false, "also what tools did, and what Claude was told besides the texts")
+	cmd.Flags().BoolVar(&asked.Tools, "tools", false, "also what tools did, and what Claude was told in addition to the texts")
 	return cmd
 }
 
@@ -59,13 +59,12 @@ func newConversationImportCmd(f *ui.Factory) *cobra.Command {
 	var key, prefix string
 	cmd := &cobra.Command{
 		Use:   "import {FOLDER | FILE}",
-		Short: "Take over the sessions of other chat bridges",
-		Long: ui.WithCodes(`Reads the session ids that other bridges have stored. Each becomes the session of a
-conversation, which goes on in it. A folder holds one file per chat: its name is the chat
-id, its content the session id. The key is --prefix and the file name. A file such as
-session_id.txt holds one session id, for the conversation --key. import leaves a
-conversation that has another session already as it is (5). It says whether Claude has a
-transcript of each session.`,
+		Short: "Import the sessions of other chat bridges",
+		Long: ui.WithCodes(`Imports the session ids that other chat bridges have stored; each becomes the session of a
+conversation. In a folder, each file is one chat: its name is the chat id, its content the
+session id, and the key is --prefix plus the name. A single file, such as session_id.txt, is
+imported as the conversation --key. A conversation that already has another session is refused
+and left unchanged. import says if Claude has no transcript of a session.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Partial, fail.Held),
 		Example: `  nbs-worker conversation import ~/sessions
   nbs-worker conversation import data/session_id.txt --key telegram:123456789`,
@@ -80,7 +79,7 @@ transcript of each session.`,
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "main", "key of the conversation, for a file")
-	cmd.Flags().StringVar(&prefix, "prefix", "telegram:", "start of each key, before the file name, for a folder")
+	cmd.Flags().StringVar(&prefix, "prefix", "telegram:", "prefix of the keys, for a folder")
 	return f.WithJSON(cmd)
 }
 
@@ -132,9 +131,9 @@ func importOne(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, one
 	if f.JSON {
 		return present(e, one.key)
 	}
-	words := "goes on in " + string(one.id)
+	words := "continues in " + string(one.id)
 	if !there {
-		words += ", of which there is no transcript here"
+		words += ", which has no transcript here"
 	}
 	_, err = fmt.Fprintf(f.Streams.Out, "%s %s\n", one.key, words)
 	return wire.Conversation{}, err
@@ -164,7 +163,7 @@ func readStored(path, key, prefix string) ([]stored, error) {
 		all = append(all, one)
 	}
 	if len(all) == 0 {
-		return nil, fail.Errorf(fail.NotFound, "no file in it holds the id of a session")
+		return nil, fail.Errorf(fail.NotFound, "no file in it holds a session id")
 	}
 	slices.SortFunc(all, func(a, b stored) int { return strings.Compare(string(a.key), string(b.key)) })
 	return all, nil

@@ -18,14 +18,14 @@ func newConversationQueueCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "queue [<key>]",
 		Short: "List the turns that are not answered yet",
-		Long: ui.WithCodes(`Lists the open turns of one conversation, or of all, in the order in which they are
-answered. In a pipe the columns are key, number, state, attempts, time of the next attempt,
-reason, and the beginning of the text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
+		Long: ui.WithCodes(`Lists the open turns of one conversation, or of all, in the order in which they are answered. In
+a pipe the columns are key, number, state, attempts, time of the next attempt, reason, and the
+beginning of the text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker conversation queue
   nbs-worker conversation queue --json | jq -r '.[] | select(.state == "dead") | "\(.key) \(.seq)"'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fail.Errorf(fail.BadInput, "conversation queue: one key, or none").Hint("nbs-worker conversation queue")
+				return fail.Errorf(fail.BadInput, "conversation queue takes at most one key").Hint("nbs-worker conversation queue")
 			}
 			return nil
 		},

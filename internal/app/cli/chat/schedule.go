@@ -23,9 +23,10 @@ func newScheduleCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule",
 		Short: "Show the schedules, or run one now",
-		Long: ui.WithCodes(`The file .nbs/schedules.yaml sets the times of turns of Claude, messages to agents and
-resets of conversations. It counts as you have allowed it: nbs-worker allow --schedules.
-An entry needs cron or every, and prompt, prompt_file or send. All else may be left out:
+		Long: ui.WithCodes(`.nbs/schedules.yaml says when turns are taken, messages are sent to agents, and conversations
+are reset. nbs-worker serve runs the schedules, as you have allowed them: nbs-worker allow
+--schedules. An entry needs cron or every, and prompt, prompt_file or send. All else is
+optional:
 
   zone: Europe/Berlin            # of all entries (default: UTC)
   reset_at: "04:00"              # conversations are reset; the answer says so
@@ -38,15 +39,15 @@ An entry needs cron or every, and prompt, prompt_file or send. All else may be l
       prompt: "What is new?"     # or prompt_file: a path below the project root
       system_prompt: "Be brief."
       model: haiku
-      missed: once               # make up for a missed run; default: skip
+      missed: once               # run a missed time once; default: skip
       overlap: queue             # wait for the last run; default: skip
       deliver_to: telegram:1234  # the chat that gets the answer
     nudge:                       # a message to an agent
       every: 1h
       send: {to: theologian, text: "Go on."}
 
-A time that daylight saving skips is run right after the gap. A time that comes twice is
-run once. Intervals follow the clock, not a start: every 15m is each quarter of an hour.`,
+A time that daylight saving skips is run right after the gap; one that occurs twice is run once.
+Intervals follow the clock: every 15m is each quarter of an hour.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule run morning`,
@@ -84,8 +85,8 @@ func openSchedules(f *ui.Factory) (plan, error) {
 		p.lasts, err = s.Store.Schedules().Recall()
 	}
 	if err == nil && p.barred != nil {
-		f.SayNote(p.barred.Error() + "; nothing of it runs until then")
-		f.Hint("look at it, then: nbs-worker allow --schedules")
+		f.SayNote(p.barred.Error() + "; nothing in it runs until then")
+		f.Hint("to review it: nbs-worker allow --schedules")
 	}
 	return p, err
 }
@@ -112,7 +113,7 @@ func newScheduleListCmd(f *ui.Factory) *cobra.Command {
 func listed(f *ui.Factory) (plan, error) {
 	p, err := openSchedules(f)
 	if fail.KindOf(err) == fail.NotFound && f.Opened != nil { // otherwise there is no project
-		f.Note("%s; how to write some: nbs-worker schedule --help", err)
+		f.Note("%s; to write them: nbs-worker schedule --help", err)
 		return plan{file: &schedule.File{}}, nil
 	}
 	return p, err
@@ -200,15 +201,15 @@ func runScheduleNext(f *ui.Factory, count int) error {
 func newScheduleRunCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run <name>",
-		Short: "Run a schedule now, in addition to its times",
-		Long: ui.WithCodes(`Takes the turn of the schedule and prints the answer, or sends the schedule's message. The
-schedule's chat also gets the answer, by nbs-worker serve. The times do not change.`,
+		Short: "Run a schedule now",
+		Long: ui.WithCodes(`Runs the entry now: takes its turn and prints the answer, or sends its message. The chat of the
+entry also gets the answer, through nbs-worker serve. The next runs do not change.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker schedule run morning`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fail.Errorf(fail.BadInput, "schedule run: one name of a schedule is needed, %d given", len(args)).
-					Hint("to see which there are: nbs-worker schedule list")
+				return fail.Errorf(fail.BadInput, "schedule run: one schedule is needed, %d given", len(args)).
+					Hint("to see them: nbs-worker schedule list")
 			}
 			return nil
 		},

@@ -31,34 +31,18 @@ func newServeCmd(f *ui.Factory) *cobra.Command {
 	o := &serveOptions{}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Keep conversations warm, and answer waiting messages",
-		Long: ui.WithCodes(`Runs in the foreground for one project until it is interrupted. It keeps the claudes of
-the conversations that were used last, so that their next turn costs no start. It answers
-messages that were accepted while it did not run, and those that are to be tried again.
-nbs-worker ask uses serve where it runs, and works the same without it. At the start serve
-reports for each conversation whether it was restored.
+		Short: "Serve conversations, schedules and chats",
+		Long: ui.WithCodes(`Runs in the foreground until it is interrupted, for one project. It answers the waiting texts of
+conversations, runs the schedules (nbs-worker schedule --help), observes the agents whose memory
+is on, and with a token is the bridge to Telegram (nbs-worker help telegram). It keeps the claudes
+of the conversations that were used last, so that their next turn needs no start. nbs-worker ask
+uses serve while it runs, and works the same without it.
 
-All conversations get serve's environment, including its API key. When serve ends, it ends
-its claudes. The next process that uses a conversation looks up an answer that was cut
-short. A warm process holds the lease of its conversation.
+All conversations get the environment of serve, including its API key. When serve ends, its
+claudes end too; the next process that uses a conversation looks up an answer that was cut short.
 
-With the token of a bot, serve is the bridge to Telegram. Each allowed chat is a
-conversation, telegram:ID; --telegram-chat allows a chat. Without it nobody is served, and
-serve prints the number of a chat that writes. Whoever writes in an allowed chat speaks as you
-do: Claude answers with your settings and your permission mode, in this project, and /send and
-/resume reach your agents, whatever those may do. --telegram-user hears only those users. A
-chat has the commands /new, /status, /agents, /send and /resume; the last three are off in
-groups without --telegram-group-commands. The token is in a file that only you can read, or
-in NBS_TELEGRAM_TOKEN. When a chat's conversation is lost, serve begins a new one and tells
-the chat. nbs-worker tell writes to a chat.
-
-serve runs the schedules of .nbs/schedules.yaml once they are allowed: nbs-worker schedule
---help.
-
-serve reports its health at /healthz, and what it has done at /metrics, for Prometheus: on
-its socket, and with --metrics on loopback.
-
-For a service unit: nbs-worker export systemd.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
+serve reports its health at /healthz and metrics for Prometheus at /metrics: on its socket, and
+with --metrics on loopback. nbs-worker export systemd writes a service for it.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker serve
   nbs-worker serve --warm 8 --metrics 127.0.0.1:9321
   nbs-worker serve --telegram-token-file ~/.config/nbs-worker/telegram --telegram-chat 123456789`,
@@ -70,16 +54,16 @@ For a service unit: nbs-worker export systemd.`, fail.Failed, fail.NotFound, fai
 	flags := cmd.Flags()
 	flags.IntVar(&o.warm, "warm", 4, "maximum number of claudes to keep")
 	flags.IntVar(&o.memory, "memory", 2000, "maximum memory of all kept claudes, in MB")
-	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end a claude that was not used for this long")
-	flags.StringVar(&o.metrics, "metrics", "", "report health and metrics at this loopback address too: 127.0.0.1:PORT")
+	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end a claude that was not used for this time")
+	flags.StringVar(&o.metrics, "metrics", "", "also serve health and metrics at this loopback address: 127.0.0.1:PORT")
 	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
-	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve; repeatable")
-	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to hear in the chats (default: all who write there); repeatable")
-	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /agents, /send and /resume in groups too")
+	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
+	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to serve in the chats (default: everyone there); repeatable")
+	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /agents, /send and /resume also in groups")
 	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
-	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of chats that begin or are reset")
+	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of new and reset chats")
 	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")
-	flags.StringVar(&o.model, "model", "", "model of chats that begin or are reset")
+	flags.StringVar(&o.model, "model", "", "model of new and reset chats")
 	flags.StringVar(&o.contextCmd, "context-cmd", "", "program whose output Claude gets with each text of a chat")
 	_ = flags.MarkHidden("telegram-url")
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
@@ -120,7 +104,7 @@ func (o *serveOptions) listen(ctx context.Context) (net.Listener, error) {
 	}
 	host, _, err := net.SplitHostPort(o.metrics)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return nil, fail.Errorf(fail.BadInput, "--metrics %s is no address on loopback", human.Quote(o.metrics)).Hint("for example: --metrics 127.0.0.1:9321")
+		return nil, fail.Errorf(fail.BadInput, "--metrics %s is not a loopback address", human.Quote(o.metrics)).Hint("for example: --metrics 127.0.0.1:9321")
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", o.metrics)

@@ -22,18 +22,12 @@ func newTellCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tell <chat> [TEXT | -]",
 		Short: "Write to a chat",
-		Long: ui.WithCodes(`Sends a text to the Telegram chat telegram:ID, and returns when Telegram has it. The bridge
-of nbs-worker serve sends it, and must run for this project: it has the token, and knows
-the allowed chats. Without TEXT, or with -, the text is read from standard input. A text
-from an agent names the agent.
+		Long: ui.WithCodes(`Sends a text to the Telegram chat telegram:ID, and returns when Telegram has it. nbs-worker serve
+must run as the bridge for this project. Without TEXT, or with -, the text is read from stdin. A
+text from an agent names the agent.
 
-With --notice, standard input is the JSON that nbs-worker watch gives its program, and the
-chat gets it in words. In the policy of watch, with the folder of the project:
-
-  notify:
-    command: [/usr/local/bin/nbs-worker, --root, /srv/project,
-              tell, telegram:1234, --notice]
-    on: [waiting, held, crashed]`,
+With --notice, stdin is the JSON that nbs-worker watch gives its notify program, and the chat
+gets it in words: nbs-worker help policy.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker tell telegram:123456789 'The build is done.'
   nbs-worker tell telegram:123456789 - <REPORT.md`,
@@ -42,7 +36,7 @@ chat gets it in words. In the policy of watch, with the folder of the project:
 				return fail.Errorf(fail.BadInput, "tell: a chat and one text are needed").Hint("nbs-worker tell telegram:123456789 'TEXT'")
 			}
 			if limit <= 0 {
-				return fail.Errorf(fail.BadInput, "tell: --timeout %s is not a time", limit)
+				return fail.Errorf(fail.BadInput, "tell: --timeout %s must be more than 0", limit)
 			}
 			_, err := remote.Chat(args[0])
 			return err
@@ -53,8 +47,8 @@ chat gets it in words. In the policy of watch, with the folder of the project:
 			return ui.Failed(runTell(ctx, f, args[0], append(args[1:], "-")[0], notice), "tell", args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&notice, "notice", false, "standard input is the JSON that watch gives its program")
-	cmd.Flags().DurationVar(&limit, "timeout", tellLimit, "give up waiting for Telegram, or for the server, after this time")
+	cmd.Flags().BoolVar(&notice, "notice", false, "stdin is the JSON that watch gives its notify program")
+	cmd.Flags().DurationVar(&limit, "timeout", tellLimit, "give up after this time")
 	return cmd
 }
 
@@ -113,7 +107,7 @@ func signedParts(from, text string) (parts []string) {
 func noticeWords(text string) (string, error) {
 	var n wire.Notice
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil || n.Event == "" {
-		return "", fail.Errorf(fail.BadInput, "standard input is not what a watch tells its program")
+		return "", fail.Errorf(fail.BadInput, "stdin is not a report of nbs-worker watch")
 	}
 	words := string(n.Event)
 	if n.Handle != "" { // otherwise it is not about a single agent

@@ -27,9 +27,9 @@ func newMemoryBriefCmd(f *ui.Factory) *cobra.Command {
 		Use:   "brief <handle>",
 		Short: "Show the notes that a fresh conversation would get",
 		Long: ui.WithCodes(`Prints the notes that nbs-worker resume <handle> --fresh --brief would give to the agent, at
-most 8,000 characters: where the conversation stood, by its transcript, and the latest
-observations of the agent. brief asks no model. The memory need not be on. --tokens shortens
-each part of the notes by its share; tokens are counted roughly, one for three bytes.`,
+most 8,000 characters: where the conversation stopped, from its transcript, and the latest
+observations of the agent. brief asks no model, and the memory need not be on. --tokens shortens
+each part in proportion; a token is taken as three bytes.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory brief theologian
   nbs-worker memory brief theologian --tokens 1000
@@ -39,11 +39,11 @@ each part of the notes by its share; tokens are counted roughly, one for three b
 	}
 	cmd.Flags().StringVar(&o.sessionID, "session-id", "", "one of the agent's conversations (default: the present one)")
 	cmd.Flags().StringVar(&o.why, "why", "", "why the conversation was given up")
-	cmd.Flags().IntVar(&o.tokens, "tokens", 0, "at most about this many tokens (default: as many as 8,000 characters have)")
+	cmd.Flags().IntVar(&o.tokens, "tokens", 0, "at most about this many tokens (default: 8,000 characters)")
 	ui.CompleteWith(cmd, "session-id", f.CompleteEarlier)
 	return remembering(f, cmd, func(ctx context.Context, args []string) error {
 		if cmd.Flags().Changed("tokens") && o.tokens < brief.FewestTokens {
-			return fail.Errorf(fail.BadInput, "--tokens %d: it must be %d or more", o.tokens, brief.FewestTokens).
+			return fail.Errorf(fail.BadInput, "--tokens %d must be %d or more", o.tokens, brief.FewestTokens).
 				Hint("nbs-worker memory brief %s --tokens %d", args[0], brief.FewestTokens)
 		}
 		return runMemoryBrief(ctx, f, o, agent.Handle(args[0]))
@@ -61,7 +61,7 @@ func runMemoryBrief(ctx context.Context, f *ui.Factory, o *briefOptions, handle 
 	}
 	id := cmp.Or(agent.SessionID(o.sessionID), r.SessionID)
 	if !slices.Contains(r.Conversations(), id) {
-		return fail.Errorf(fail.NotFound, "the agent was never in the conversation %s", human.Quote(string(id))).Hint("to see where it was: nbs-worker session %s", r.Handle)
+		return fail.Errorf(fail.NotFound, "the agent was never in the conversation %s", human.Quote(string(id))).Hint("to see its conversations: nbs-worker session %s", r.Handle)
 	}
 	noted, err := services.Remembered(ctx, s.Store, r.Handle)
 	if err != nil {

@@ -19,24 +19,24 @@ import (
 func newMemoryCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "memory {on | off | list | search | show | add | forget | brief | status | check | work | allow | export | import | backup}",
-		Short: "Observe agents, and read what is remembered",
-		Long: ui.WithCodes(`An agent whose memory is on is observed: a small model, in a headless conversation of its
-own, reads each turn of the agent after its end, and writes down what is worth knowing
-later. Its notes are called observations. Each has a type:
+		Short: "Observe agents, and read what they did",
+		Long: ui.WithCodes(`While the memory of an agent is on, a small model reads each turn of the agent after its end,
+in a conversation of its own, and writes down what is worth knowing later. Its notes are
+called observations. Each has a type:
 
   decision   what was chosen, and why
   fix        what was wrong, and what fixed it
   discovery  what was found out
   change     what is different now
   open_end   what is left to do
-  question   what nobody has answered
+  question   what has no answer yet
 
-They are in .nbs/memory.db, a SQLite database that needs your seal, as records do. People
-and agents read them with list, search and show. nbs-worker resume <handle> --fresh --brief
-gives the latest to a fresh conversation. They are notes of a model: they have no authority,
-and may be wrong. Secrets of known forms are replaced before a text leaves.
+Observations are in .nbs/memory.db, a SQLite database that needs your seal, as records do.
+list, search and show read them; nbs-worker resume <handle> --fresh --brief gives the latest to
+a new conversation. They are notes of a model and may be wrong. Secrets of known forms are
+replaced before a text is sent to the observer.
 
-The observer runs within nbs-worker serve, or as nbs-worker memory work. It costs tokens.`,
+The observer runs in nbs-worker serve, or as nbs-worker memory work. It costs tokens.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory on theologian
   nbs-worker memory search 'oak gate'`,
@@ -76,8 +76,8 @@ func remembered(f *ui.Factory, ctx context.Context, use func(s *supervisor.Super
 
 func openMemory(ctx context.Context, in *store.Store) (memory.Store, error) {
 	if !services.HasMemory(in) {
-		return nil, fail.Errorf(fail.NotFound, "nothing was ever remembered in this project").
-			Hint("to have an agent observed: nbs-worker memory on HANDLE")
+		return nil, fail.Errorf(fail.NotFound, "this project has no memory yet").
+			Hint("to turn it on for an agent: nbs-worker memory on HANDLE")
 	}
 	return services.OpenMemory(ctx, in, false)
 }

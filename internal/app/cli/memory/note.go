@@ -30,10 +30,8 @@ func newMemoryAddCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add <handle> TITLE",
 		Short: "Write an observation by hand",
-		Long: ui.WithCodes(`Adds an observation to the agent's present conversation, as its observer would, and prints
-its id. The agent's memory need not be on. A title that an agent gives begins with the agent's
-name. An agent may not do this for a colleague that may do more than itself, unless it was
-spawned with --may-manage (8).`,
+		Long: ui.WithCodes(`Adds an observation to the agent's present conversation, as its observer would, and prints its
+id. The agent's memory need not be on. A title from an agent begins with the agent's name.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory add theologian 'The gate is of oak' --type decision --text 'Iron was too heavy.' --file gate.go`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -111,9 +109,9 @@ func newMemoryForgetCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget {ID... | --handle HANDLE}",
 		Short: "Remove observations",
-		Long: ui.WithCodes(`Removes observations. --handle removes all that is kept of an agent, present or dismissed,
-also how far its conversations were read. It then asks; --yes answers. Exports and backups
-keep what they hold. Only a person may forget.`,
+		Long: ui.WithCodes(`Removes observations. --handle removes everything that is remembered about an agent, present or
+dismissed, including how far its conversations were read. It asks first, unless --yes is given.
+Exports and backups are not changed.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory forget 17 18
   nbs-worker memory forget --handle theologian --yes`,
@@ -128,7 +126,7 @@ keep what they hold. Only a person may forget.`,
 			return ui.Failed(err, "memory forget")
 		},
 	}
-	cmd.Flags().StringVar(&handle, "handle", "", "all that is kept of this agent")
+	cmd.Flags().StringVar(&handle, "handle", "", "everything about this agent")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	ui.CompleteWith(cmd, "handle", f.HandlesWhere(ui.AnyAgent))
 	return remembering(f, cmd, func(ctx context.Context, args []string) error {
@@ -159,10 +157,10 @@ func runMemoryForget(ctx context.Context, f *ui.Factory, m memory.Store, args []
 func runMemoryForgetAll(ctx context.Context, f *ui.Factory, m memory.Store, handle agent.Handle, yes bool) error {
 	if !yes {
 		if !f.Streams.InTTY || !f.Streams.ErrTTY {
-			return fail.Errorf(fail.BadInput, "nobody was asked whether all that is remembered of %s is meant", handle).
-				Hint("if it is: nbs-worker memory forget --handle %s --yes", handle)
+			return fail.Errorf(fail.BadInput, "this would forget everything that is remembered about %s; confirm with --yes (no terminal to ask on)", handle).
+				Hint("to confirm: nbs-worker memory forget --handle %s --yes", handle)
 		}
-		if !f.Confirmed(fmt.Sprintf("forget all that is remembered of %s? [y/N] ", handle)) {
+		if !f.Confirmed(fmt.Sprintf("forget everything that is remembered about %s? [y/N] ", handle)) {
 			return fail.Errorf(fail.Interrupted, "nothing was changed")
 		}
 	}

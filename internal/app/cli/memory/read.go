@@ -29,7 +29,7 @@ type memoryQuery struct {
 
 func (q *memoryQuery) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&q.since, "since", "", "only observations since then: 90m, 2h, 7d, or a time such as 2026-02-20T11:44:07Z")
+	flags.StringVar(&q.since, "since", "", "only observations since this time: 90m, 2h, 7d, or a time such as 2026-02-20T11:44:07Z")
 	flags.IntVarP(&q.last, "last", "n", memory.DefaultLimit, "at most this many")
 	flags.StringVar(&q.handle, "handle", "", "only of this agent")
 	ui.CompleteWith(cmd, "handle", f.HandlesWhere(ui.AnyAgent))
@@ -38,7 +38,7 @@ func (q *memoryQuery) bind(f *ui.Factory, cmd *cobra.Command) {
 func (q *memoryQuery) parse(now time.Time) (query memory.Query, err error) {
 	query = memory.Query{Text: strings.Join(q.words, " "), Limit: q.last}
 	if q.last < 1 {
-		return query, fail.Errorf(fail.BadInput, "--last %d: it must be 1 or more", q.last)
+		return query, fail.Errorf(fail.BadInput, "--last %d must be 1 or more", q.last)
 	}
 	if q.handle != "" {
 		if query.Handle, err = agent.ParseHandle(q.handle); err != nil {
@@ -57,7 +57,7 @@ func newMemoryListCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List observations, the newest first",
-		Long: ui.WithCodes(`Prints one line per observation: id, when it was stored, agent, type, title.`,
+		Long: ui.WithCodes(`Prints one line per observation: id, time, agent, type, title.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory list
   nbs-worker memory list --handle theologian --since 7d -n 100
@@ -73,7 +73,7 @@ func newMemorySearchCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search WORDS...",
 		Short: "Find observations by their words, the best first",
-		Long: ui.WithCodes(`All words must occur in an observation: in its title, text, facts or files. The output is
+		Long: ui.WithCodes(`Finds the observations that contain all the words, in title, text, facts or files. The output is
 that of nbs-worker memory list.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory search oak gate
@@ -99,7 +99,7 @@ func runMemoryQuery(ctx context.Context, f *ui.Factory, q *memoryQuery, ask func
 		return err
 	}
 	if !services.HasMemory(s.Store) {
-		f.Note("nothing was ever remembered in this project; to have an agent observed: nbs-worker memory on HANDLE")
+		f.Note("this project has no memory yet; to turn it on for an agent: nbs-worker memory on HANDLE")
 		return showObservations(f, nil)
 	}
 	return remembered(f, ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
@@ -115,7 +115,7 @@ func newMemoryShowCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show ID...",
 		Short:   "Show whole observations",
-		Long:    ui.WithCodes(`Shows all of each observation: text, facts, files, and its conversation and turn.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
+		Long:    ui.WithCodes(`Shows whole observations: text, facts, files, conversation and turn.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory show 17`,
 		Args:    observationIDs,
 	}

@@ -27,9 +27,9 @@ func newMemoryStatusCmd(f *ui.Factory) *cobra.Command {
 		Use:   "status",
 		Short: "Show how far the agents are observed",
 		Long: ui.WithCodes(`Prints one line per observed conversation, the oldest first: agent, session id, whether its
-observer has an id, observations, when the newest was stored, and why the observer is stuck,
-if it is. On a terminal, and with --json, also which agents have their memory on, and what
-the observers have spent today, in UTC.`,
+observer has an id, observations, the time of the newest, and the problem if the observer is
+stuck. On a terminal and with --json, also which agents have their memory on, and how many
+tokens the observers have used today, in UTC.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory status
   nbs-worker memory status --json | jq -r '.conversations[] | select(.problem) | .handle'`,
@@ -51,8 +51,8 @@ func runMemoryStatus(ctx context.Context, f *ui.Factory) error {
 	if f.JSON {
 		return f.PrintJSON(wire.NewMemoryStatus(on, spent, all))
 	}
-	f.Note("memory is on of: %s", cmp.Or(ui.Joined(on), "no agent"))
-	f.Note("spent today: %s tokens", human.Thousands(spent))
+	f.Note("memory is on for: %s", cmp.Or(ui.Joined(on), "no agent"))
+	f.Note("used today: %s tokens", human.Thousands(spent))
 	t := f.NewTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
 	t.Under = 5
 	for i := range all {
@@ -98,10 +98,10 @@ func observed(s *supervisor.Supervisor) []agent.Handle {
 func newMemoryCheckCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check whether the memory is whole",
+		Short: "Check the memory for damage",
 		Long: ui.WithCodes(`Looks for damage of the database, observations without a conversation, and observer ids that
-belong to an agent's conversation. It changes nothing. When it finds something, it ends with
-1, and prints a line for each.`,
+belong to an agent's conversation. It changes nothing. If it finds something, it prints a line
+for each, and ends with 1.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory check`,
 		Args:    cobra.NoArgs,
@@ -131,10 +131,10 @@ func runMemoryCheck(ctx context.Context, f *ui.Factory) error {
 		}
 		if len(found) > 0 {
 			return fail.Errorf(fail.Failed, "%s found", human.Count(len(found), "fault")).
-				Hint("to begin with what an export holds, move it away: %s", memory.Aside(s.Store.MemoryFile())).
+				Hint("to start over from an export, move the database away: %s", memory.Aside(s.Store.MemoryFile())).
 				Hint("then: nbs-worker memory import FILE")
 		}
-		f.Note("what is remembered is whole")
+		f.Note("the memory is not damaged")
 		return nil
 	})
 }
@@ -176,8 +176,8 @@ func newMemoryExportCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [FILE | -]",
 		Short: "Write all observations as JSON lines",
-		Long: ui.WithCodes(`Writes to a new file that only you can read, or to stdout. nbs-worker memory import reads
-it. With --json, export reports what it wrote; to stdout it writes only the lines.`,
+		Long: ui.WithCodes(`Writes all observations to a new file that only you can read, or to stdout; nbs-worker memory
+import reads it. With --json, export reports what it wrote; to stdout it writes only the lines.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory export memory.jsonl`,
 		Args:    upToOneFile,
@@ -218,7 +218,7 @@ func runMemoryExport(ctx context.Context, f *ui.Factory, args []string) error {
 func newFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil, fail.Errorf(fail.Conflict, "there is a file %s already", human.Quote(path)).Hint("name another")
+		return nil, fail.Errorf(fail.Conflict, "the file %s exists already", human.Quote(path)).Hint("choose another name")
 	}
 	return file, err
 }
@@ -235,9 +235,8 @@ func newMemoryImportCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import {FILE | -}",
 		Short: "Import what an export holds",
-		Long: ui.WithCodes(`Imports what nbs-worker memory export wrote, here or elsewhere: all of it or nothing. It
-skips what is there already. Read a file from others first: agents are told what it holds.
-Only a person may import.`,
+		Long: ui.WithCodes(`Imports what nbs-worker memory export wrote, all of it or nothing. Observations that exist
+already are skipped. Read a file from others first: agents are told what it contains.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory import memory.jsonl`,
 		Args:    oneFile,
@@ -261,7 +260,7 @@ func runMemoryImport(ctx context.Context, f *ui.Factory, path string) error {
 		}
 		defer file.Close()
 		if info, err := file.Stat(); err != nil || info.IsDir() {
-			return errors.Join(err, fail.Errorf(fail.BadInput, "%s is a folder, and no file that memory export wrote", human.Quote(path)))
+			return errors.Join(err, fail.Errorf(fail.BadInput, "%s is a folder, not a file that memory export wrote", human.Quote(path)))
 		}
 		in = file
 	}
@@ -276,19 +275,19 @@ func runMemoryImport(ctx context.Context, f *ui.Factory, path string) error {
 	if f.JSON {
 		return f.PrintJSON(wire.Imported{Observations: n, Skipped: skipped})
 	}
-	f.Note("%s taken over, %d skipped", human.Count(n, "observation"), skipped)
+	f.Note("%s imported, %d skipped", human.Count(n, "observation"), skipped)
 	return nil
 }
 
 func newMemoryBackupCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Copy the database as it is at one moment",
-		Long: ui.WithCodes(`Writes a copy into a new file, also while the observer is at work. A plain copy of
-.nbs/memory.db may lose what was stored last. To restore the copy, end all observers, move
-away .nbs/memory.db and also memory.db-wal and memory.db-shm, which SQLite would take for a
-part of the copy and so damage it, and put the copy in their place. It is trusted as before,
-in this project. For another project, and for later versions: nbs-worker memory export.`,
+		Short: "Copy the database",
+		Long: ui.WithCodes(`Writes a copy of the database to a new file, also while an observer runs. (A plain copy of
+.nbs/memory.db may miss what was stored last.) To restore the copy: end all observers, move away
+.nbs/memory.db, memory.db-wal and memory.db-shm, and put the copy in place of memory.db. It is
+trusted as before, in this project. For another project or a later version, use nbs-worker
+memory export.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory backup /backup/memory.db`,
 		Args:    oneFile,

@@ -19,10 +19,9 @@ func newMemoryOnCmd(f *ui.Factory) *cobra.Command {
 	return switching(f, true, &cobra.Command{
 		Use:   "on <handle>...",
 		Short: "Turn the memory of agents on",
-		Long: ui.WithCodes(`From now on, the observer reads what the agent does, turn by turn, and what was done before
-in its present conversation. This takes effect at once, and stays on across starts. The
-observer must run: nbs-worker serve, or nbs-worker memory work. An agent may not do this for
-a colleague that may do more than itself, unless it was spawned with --may-manage (8).`,
+		Long: ui.WithCodes(`From now on, the observer reads the agent's turns, including the earlier ones of its present
+conversation. This takes effect at once and lasts across starts. The observer must run:
+nbs-worker serve, or nbs-worker memory work.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory on theologian
   nbs-worker memory on theologian gatekeeper`,
@@ -33,8 +32,8 @@ func newMemoryOffCmd(f *ui.Factory) *cobra.Command {
 	return switching(f, false, &cobra.Command{
 		Use:   "off <handle>...",
 		Short: "Turn the memory of agents off",
-		Long: ui.WithCodes(`Observations stay and can be read; nbs-worker memory forget removes them. Turns that were
-not observed yet will not be.`,
+		Long: ui.WithCodes(`Turns the memory of agents off. Observations stay and can be read; nbs-worker memory forget
+removes them. Turns that were not observed yet will not be.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory off theologian`,
 	})
@@ -79,10 +78,10 @@ func runMemorySwitch(ctx context.Context, f *ui.Factory, verb string, on bool, h
 func newMemoryAllowCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "allow",
-		Short: "Look at the memory of a project, and allow it",
-		Long: ui.WithCodes(`nbs-worker does not use a database that came with a project, was moved with it, or was put
-back by another user: agents would be told what it holds. allow shows the latest of it, and
-asks, at a terminal. Only a person may allow it.`,
+		Short: "Review the memory of a project, and allow it",
+		Long: ui.WithCodes(`A database that came with a project, was moved with it, or was put back by another user is not
+used until you allow it, since agents are told what it contains. allow shows its latest
+observations, and asks on the terminal.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory allow`,
 		Args:    cobra.NoArgs,
@@ -95,7 +94,7 @@ asks, at a terminal. Only a person may allow it.`,
 
 func runMemoryAllow(ctx context.Context, f *ui.Factory) error {
 	if !f.Streams.InTTY || !f.Streams.ErrTTY || !f.Streams.OutTTY {
-		return fail.Errorf(fail.Held, "a person has to look at it, at a terminal").Hint("in a terminal: nbs-worker memory allow")
+		return fail.Errorf(fail.Held, "only a person can allow it, on a terminal").Hint("in a terminal: nbs-worker memory allow")
 	}
 	s, err := f.Supervisor()
 	if err != nil {
@@ -123,8 +122,8 @@ func allowMemory(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, m
 			return err
 		}
 	}
-	if !f.Confirmed("\nlet agents be told this, and what is older? [y/N] ") {
-		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
+	if !f.Confirmed("\ntell agents this, and what is older? [y/N] ") {
+		return fail.Errorf(fail.Failed, "not allowed; nothing was changed")
 	}
 	if err := s.AllowFile(ctx, memory.SealKind, name, []byte(instance)); err != nil {
 		return err

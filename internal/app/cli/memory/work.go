@@ -27,22 +27,21 @@ func newMemoryWorkCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "work",
 		Short: "Observe the agents whose memory is on",
-		Long: ui.WithCodes(`Runs in the foreground until it is interrupted (130), once per project; nbs-worker serve
-does the same work unasked. work reads what the agents' turns have left in their
-transcripts, has it observed, and stores the observations. It reads nothing twice. If the
-API refuses, work tries later, and nbs-worker memory status says so. When the tokens of a
-day are spent, work rests until the next day, in UTC. With --once it ends with 7 when
-something still waits.`,
+		Long: ui.WithCodes(`Runs in the foreground until it is interrupted (exit code 130), once per project. It has the
+turns of the agents observed, each once, and stores the observations. nbs-worker serve does the
+same. If the API refuses, it tries again later; nbs-worker memory status shows that. When the
+tokens of a day are used up, it pauses until the next day, in UTC. With --once it ends with 7 if
+something is still waiting.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory work
   nbs-worker memory work --once --handle theologian`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.once, "once", false, "observe what there is now, and exit")
+	flags.BoolVar(&o.once, "once", false, "observe the present turns, and exit")
 	flags.StringVar(&o.handle, "handle", "", "only this agent")
 	flags.StringVar(&o.model, "model", "haiku", "model of the observers")
-	flags.IntVar(&o.perDay, "tokens-per-day", 500_000, "tokens that the observers may spend per day, in UTC")
+	flags.IntVar(&o.perDay, "tokens-per-day", 500_000, "tokens that the observers may use per day, in UTC")
 	ui.CompleteWith(cmd, "handle", f.HandlesWhere(ui.AnyAgent))
 	ui.CompleteWith(cmd, "model", ui.CompleteModels)
 	return remembering(f, cmd, func(ctx context.Context, _ []string) error { return runMemoryWork(ctx, f, o) })
@@ -72,7 +71,7 @@ func runMemoryWork(ctx context.Context, f *ui.Factory, o *workOptions) error {
 		}
 	}
 	if !services.HasMemory(s.Store) && len(observed(s)) == 0 {
-		return fail.Errorf(fail.NotFound, "the memory of no agent is on").Hint("to have an agent observed: nbs-worker memory on HANDLE")
+		return fail.Errorf(fail.NotFound, "no agent has its memory on").Hint("to turn it on for an agent: nbs-worker memory on HANDLE")
 	}
 	err = services.Observe(ctx, s, func(w *observer.Worker) error {
 		w.Handle, w.Model, w.TokensPerDay, w.Said = handle, cmp.Or(model, w.Model), o.perDay, f.Say
@@ -94,7 +93,7 @@ func runMemoryWork(ctx context.Context, f *ui.Factory, o *workOptions) error {
 // worked prints the outcome of one round.
 func worked(f *ui.Factory, done observer.Report) error {
 	waits := agent.Mapped(done.Waiting, func(w observer.Waiting) string {
-		return fmt.Sprintf("%s: not all of %s is observed: %s", w.Handle, w.ContentID, w.Why)
+		return fmt.Sprintf("%s: the conversation %s is not fully observed: %s", w.Handle, w.ContentID, w.Why)
 	})
 	if f.JSON {
 		if err := f.PrintJSON(wire.Worked{Turns: done.Turns, Observations: done.Observations, Tokens: done.Tokens, Waiting: append([]string{}, waits...)}); err != nil {
@@ -109,6 +108,6 @@ func worked(f *ui.Factory, done observer.Report) error {
 	if len(waits) == 0 {
 		return nil
 	}
-	return fail.Errorf(fail.Partial, "not all is observed: %s waits to be tried again", human.Count(len(waits), "conversation")).
+	return fail.Errorf(fail.Partial, "not everything was observed: %s will be tried again", human.Count(len(waits), "conversation")).
 		Hint("to see why: nbs-worker memory status")
 }

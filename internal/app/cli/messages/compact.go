@@ -20,20 +20,14 @@ func newCompactCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact <handle> [INSTRUCTIONS]",
 		Short: "Compact an agent's conversation",
-		Long: ui.WithCodes(`Has Claude replace the conversation with a summary, as /compact in the agent's terminal
-does, waits for the end, and prints how full the context was before and after. INSTRUCTIONS
-are for the summary. compact waits for an agent at work. The session id stays the same.
+		Long: ui.WithCodes(`Has Claude replace the conversation with a summary, as /compact does, waits for the end, and
+prints how full the context was before and after. INSTRUCTIONS are for the summary. compact
+waits for a busy agent. The session id stays the same. Do not type in the agent's terminal
+meanwhile: your words could become part of the instructions.
 
-compact ends with 1 when it did not help: the API refused, or the conversation is at its
-compaction floor. At the floor, compacting freed less than a tenth of it, or Claude has
-nothing more to compact. Then begin a new, empty conversation:
-nbs-worker resume <handle> --force --fresh.
-
-Do not type in the agent's terminal meanwhile: words that Claude has not drawn yet could
-become instructions.
-
-If Claude does not report how much is left, its next reply does. Only a person may compact
-an agent's conversation (8).`,
+compact ends with 1 if the API refused, or if the conversation is at its compaction floor: less
+than a tenth of it was freed, or there is nothing more to compact. Then start a new
+conversation: nbs-worker resume <handle> --force --fresh.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker compact theologian
   nbs-worker compact theologian 'Keep the list of open questions.'
@@ -44,7 +38,7 @@ an agent's conversation (8).`,
 			}
 			o.Instructions = strings.Join(args[1:], " ")
 			if o.Timeout < 0 {
-				return fail.Errorf(fail.BadInput, "compact: --timeout %s is negative", o.Timeout).Hint("0 waits as long as it takes")
+				return fail.Errorf(fail.BadInput, "compact: --timeout %s is negative", o.Timeout).Hint("0: no limit")
 			}
 			return nil
 		},
@@ -53,7 +47,7 @@ an agent's conversation (8).`,
 			return ui.Failed(runCompact(cmd.Context(), f, agent.Handle(args[0]), o), "compact", args[0])
 		},
 	}
-	cmd.Flags().DurationVar(&o.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the end, after this time; 0: never")
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", 10*time.Minute, "give up waiting after this time; 0: never")
 	return f.WithJSON(cmd)
 }
 

@@ -18,21 +18,18 @@ func newInterruptCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "interrupt <handle>...",
 		Short: "End the present turn of agents",
-		Long: ui.WithCodes(`Presses Escape once in the agent's terminal, if the agent is at work and shows its prompt,
-and ends with 0 when the end of the turn was observed. It prints one of:
+		Long: ui.WithCodes(`Presses Escape once in the terminals of agents that work on a turn and show their prompt. Exit
+code 0 means that the end of the turn was observed. It prints one of:
 
   interrupted  the turn was interrupted; what the agent has queued is its next turn
-  ended        the turn ended by itself in that moment
-  idle         the agent was not at work, and nothing was pressed
+  ended        the turn ended by itself at that moment
+  idle         the agent had no turn, and nothing was pressed
 
-If the turn had no answer yet, Claude forgets its prompt and puts it back into the input
-box. interrupt prints the prompt, writes it into the journal, and deletes it from the box, so
-that the next message finds an empty one. What a person may have typed stays in the box.
-After an interrupted turn, the messages in the agent's outbox are typed, if the agent is
-ready then.
-
-interrupt leaves a dialog alone (8), because Escape would answer it. Changes that the turn
-made on disk stay. An agent cannot interrupt itself.`,
+If the turn had no answer yet, Claude forgets the prompt and puts it back into the input box.
+interrupt prints it, writes it to the journal, and deletes it from the box; text that a person
+may have typed stays. A dialog is left alone, since Escape would answer it. Changes that the turn
+made on disk stay. Messages in the outbox are typed afterwards. An agent cannot interrupt
+itself.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker interrupt theologian
   nbs-worker interrupt theologian && nbs-worker send theologian 'Stop there: chapter 2 first.'
@@ -72,10 +69,10 @@ func interrupted(done message.Interruption, err error) (ui.Outcome, error) {
 func interruptionWords(done message.Interruption) string {
 	words := string(done.Outcome)
 	if done.Prompt != "" {
-		words += fmt.Sprintf("; nothing was answered yet to %q", done.Prompt) // whole: Claude has dropped it
+		words += fmt.Sprintf("; this prompt had no answer yet: %q", done.Prompt) // whole: Claude has dropped it
 	}
 	if done.Left {
-		words += ", which is in its prompt again"
+		words += ", which is in its input box again"
 	}
 	return words
 }

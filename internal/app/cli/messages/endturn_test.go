@@ -16,8 +16,8 @@ func TestPromptThatWasGivenBackIsPrintedBesideAnError(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("Read PLAN.md. ", 100)
 	for prompt, want := range map[string]string{
-		"Read PLAN.md.": `alpha: interrupted; nothing was answered yet to "Read PLAN.md."`,
-		long:            `alpha: interrupted; nothing was answered yet to "` + long + `"`,
+		"Read PLAN.md.": `alpha: interrupted; this prompt had no answer yet: "Read PLAN.md."`,
+		long:            `alpha: interrupted; this prompt had no answer yet: "` + long + `"`,
 		"":              "",
 	} {
 		var out strings.Builder

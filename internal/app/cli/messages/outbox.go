@@ -22,20 +22,18 @@ func newOutboxCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outbox {list | drop | retry}",
 		Short: "Show and change the messages that wait for agents",
-		Long: ui.WithCodes(`Shows and changes the messages that nbs-worker send --queue keeps for agents. They are
-typed in order when the agent becomes ready: its launcher learns of each start and of each
-end of a turn, and looks every ten seconds while a message waits. A message has one of these
-states:
+		Long: ui.WithCodes(`Shows and changes the messages that nbs-worker send --queue keeps for agents. They are typed in
+order when the agent becomes ready. A message has one of these states:
 
-  waiting  it waits for the agent to be ready
+  waiting  it waits until the agent is ready
   sending  it is being typed
-  unknown  it was submitted, and no proof came in time; it is not typed again by itself
+  unknown  it was submitted, and no proof came in time; it is not typed again automatically
   failed   it cannot be typed to this agent
 
-An unknown or failed message does not block the others. Check with nbs-worker logs whether
-it arrived, then drop it or retry it. A message that no command of this user queued for
-this agent, as in a copied project, is never typed. Dismissing an agent drops its messages;
-the journal keeps the beginning of each.`,
+Unknown and failed messages do not block the others. Check with nbs-worker logs whether the
+message arrived, then drop it or retry it. Messages that none of your commands queued, as in a
+copied project, are never typed. Dismissing an agent drops its messages; the journal keeps the
+beginning of each.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker outbox list
   nbs-worker outbox drop theologian 3f2a
@@ -56,8 +54,8 @@ func newOutboxListCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "list [<handle>...]",
 		Short: "List the kept messages",
-		Long: ui.WithCodes(`Lists the messages kept for these agents, or for all, in the order of typing. In a pipe
-the columns are handle, id, state, since when, why the last try failed, and the beginning
+		Long: ui.WithCodes(`Lists the messages that are kept for these agents, or for all, in the order of typing. In a
+pipe the columns are handle, id, state, since when, why the last try failed, and the beginning
 of the text. --json prints the whole text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker outbox list theologian
   nbs-worker outbox list --json | jq -r '.[] | select(.state == "unknown") | .id'`,
@@ -153,8 +151,8 @@ func keptCmd(f *ui.Factory, verb, short, long string, codes []fail.Kind, run fun
 
 func newOutboxDropCmd(f *ui.Factory) *cobra.Command {
 	return keptCmd(f, "drop", "Remove a kept message",
-		`Removes the message; the beginning of its id is enough. It is not typed any more. If its
-receipt was unknown, nbs-worker forgets that it may have arrived. Only a person may do this.`,
+		`Removes the message, so that it is not typed. The beginning of its id is enough. If its receipt
+was unknown, nbs-worker forgets that it may have arrived.`,
 		[]fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held},
 		func(ctx context.Context, handle agent.Handle, id string) error {
 			s, err := f.Supervisor()
@@ -172,9 +170,9 @@ receipt was unknown, nbs-worker forgets that it may have arrived. Only a person 
 
 func newOutboxRetryCmd(f *ui.Factory) *cobra.Command {
 	return keptCmd(f, "retry", "Type a kept message again",
-		`Types an unknown or failed message again; the beginning of its id is enough. The message
-keeps its place in the order: messages that wait before it are typed first. The receipt and
-the exit code are those of nbs-worker send --queue. Only a person may do this.`,
+		`Types an unknown or failed message again. The beginning of its id is enough. The message keeps
+its place: messages that wait before it are typed first. The receipt and the exit code are those
+of nbs-worker send --queue.`,
 		[]fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted},
 		func(ctx context.Context, handle agent.Handle, id string) error {
 			s, err := f.Supervisor()
@@ -203,8 +201,8 @@ func newOutboxDeliverCmd(f *ui.Factory) *cobra.Command {
 		Short:  "Type the messages that wait for an agent",
 		Hidden: true,
 		Long: ui.WithCodes(`An agent's launcher runs this when the agent may have become ready. It types the messages of the
-outbox in order, as long as the agent takes them. It prints nothing: the journal and
-nbs-worker outbox list tell what became of each message.`,
+outbox in order, as long as the agent accepts them. It prints nothing: the journal and
+nbs-worker outbox list show what became of each message.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example:           `  nbs-worker outbox deliver theologian`,
 		Args:              ui.OneHandle,

@@ -34,40 +34,29 @@ func newSendCmd(f *ui.Factory) *cobra.Command {
 	o := &sendOptions{}
 	cmd := &cobra.Command{
 		Use:   "send {<handle>... | --all} {TEXT | - | --file FILE}",
-		Short: "Send text to agents, and report whether it arrived",
-		Long: ui.WithCodes(`Types the text into the agent's prompt when the prompt is ready, and proves by the agent's
-transcript that it arrived. The last argument is the text, or - for standard input. The
-receipt is one of:
+		Short: "Send a message to agents, and prove that it arrived",
+		Long: ui.WithCodes(`Types a text into the prompt of agents, and proves by their transcripts that it arrived. The
+last argument is the text, or - for stdin. send waits for a busy agent, and never types into
+a dialog, a shell or unsent text. It prints a receipt:
 
-  accepted  the text is in the transcript, as the words of the user
-  queued    Claude has the text, and takes it up after its present turn
-  held      nothing was submitted: the agent waits for a person or has somebody's unsent
-            draft in its prompt (8), does not run (5), or did not end its turn in time (3)
-  unknown   the text was submitted, and no proof came in time (3); when the same text is
-            sent again, send looks for it. If it has not arrived, --force types it again
+  accepted  the text is in the transcript
+  queued    Claude has the text, and reads it after the present turn
+  held      nothing was submitted: the agent needs a person or its prompt contains unsent
+            text (exit code 8), it does not run (5), or its turn did not end in time (3)
+  unknown   the text was submitted, and no proof came in time (3). If you send the same text
+            again, send looks for it first; --force types it again if it has not arrived
 
-With --queue a text that would be held is kept in the agent's outbox instead, and the
-launcher types it when the agent is ready. send then does not wait for an agent at work.
-The receipt is held, with the exit code 0 and the id in the outbox. Messages in the outbox
-are typed before any other text. Where that is not possible, a text without --queue is held
-(8). What keeps a message from being typed may go without a sign, such as a draft that a
-person deletes: the message is then typed within some ten seconds.
+--queue puts a text that would be held into the agent's outbox, with exit code 0. The launcher
+types it when the agent is ready, usually at once, at the latest some ten seconds later.
 
-send waits for an agent at work, up to --timeout, and after a second says so. When an agent
-calls, the default is 90s: its shell ends a command after two minutes. send never types into
-a dialog, a shell or a draft. Text that is longer than 780 characters, has tabs or characters
-that Claude drops, or does not fit on the agent's screen goes by a private file,
-.nbs/messages/*.md, which stays for 30 days; the one line that is typed names the file.
-Text that Claude would take for a command, such as /compact, !ls or exit, is refused (4):
---by-file has Claude read it as words, --raw gives Claude a command of its own.
-A command that starts no turn leaves no trace to prove it by: its receipt is unknown.
+--wait-reply waits for the end of the turn and prints the agent's last words. It ends with 1 if
+the turn failed or was interrupted, and with 8 if it waits for a person.
 
-A message from an agent says so above its text, with the agent's name in the records: only
-a person's words arrive as the user's own. An agent may not use --raw (8).
-
---wait-reply waits for the end of that turn and prints the agent's last words in it. A turn
-that failed or was interrupted ends the wait with 1, a turn that waits for a person with 8.
-When the receipt is accepted, 1, 3 and 8 are about the reply. --json prints an array.`,
+A text that is over 780 characters, does not fit the screen, or has tabs or characters that
+Claude drops is passed in a private file, which stays for 30 days. A text that Claude would take
+for a command, such as /compact, !ls or exit, is refused: --by-file passes it as words, --raw as
+a command. A command that starts no turn has the receipt unknown. A message from an agent names
+its sender. --json prints an array.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
   nbs-worker send theologian 'What is left to do?' --wait-reply --timeout 10m
@@ -88,13 +77,13 @@ When the receipt is accepted, 1, 3 and 8 are about the reply. --json prints an a
 func (o *sendOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.file, "file", "", "read the text from this file")
-	flags.BoolVar(&o.All, "all", false, "all other agents of the project that should run")
+	flags.BoolVar(&o.All, "all", false, "all agents of the project that should run, except the caller")
 	flags.BoolVar(&o.message.Raw, "raw", false, "the text is a command of Claude's own")
 	flags.BoolVar(&o.message.ByFile, "by-file", false, "pass the text in a file, whatever its length")
 	flags.BoolVar(&o.message.Queue, "queue", false, "keep the text in the agent's outbox if it cannot be submitted now")
-	flags.BoolVar(&o.message.Force, "force", false, "type a text again whose last receipt was unknown, if it has not arrived since")
+	flags.BoolVar(&o.message.Force, "force", false, "type a text again whose receipt was unknown, if it has not arrived")
 	flags.BoolVar(&o.message.Reply, "wait-reply", false, "wait for the answer and print it")
-	flags.DurationVar(&o.message.Timeout, "timeout", 10*time.Minute, "give up waiting for the prompt, or for the answer, after this time; 0: never")
+	flags.DurationVar(&o.message.Timeout, "timeout", 10*time.Minute, "give up waiting after this time; 0: never")
 	f.WithJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("raw", "by-file")
 	cmd.MarkFlagsMutuallyExclusive("raw", "wait-reply")
@@ -119,11 +108,11 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	}
 	o.timeoutGiven = cmd.Flags().Changed("timeout")
 	if o.message.Timeout < 0 {
-		return fail.Errorf(fail.BadInput, "send: --timeout %s is negative", o.message.Timeout).Hint("0 waits as long as it takes")
+		return fail.Errorf(fail.BadInput, "send: --timeout %s is negative", o.message.Timeout).Hint("0: no limit")
 	}
 	err := o.Selection.Positional(cmd, args)
 	if refused, ok := errors.AsType[*fail.Error](err); ok && len(args) > 1 && !o.All {
-		return refused.Hint("a text of several words stands in quotes: nbs-worker send %s 'TEXT'", ui.LineQuote(args[0]))
+		return refused.Hint("put a text of several words in quotes: nbs-worker send %s 'TEXT'", ui.LineQuote(args[0]))
 	}
 	return err
 }
@@ -149,9 +138,9 @@ func (o *sendOptions) unquoted(f *ui.Factory, s *supervisor.Supervisor) error {
 	if likely {
 		return nil // misspelled handles
 	}
-	return fail.Errorf(fail.NotFound, "no agent is called %s; nothing was sent", ui.Joined(o.Handles[1:])).
-		Hint("a text of several words stands in quotes: %s", f.LineJoining(string(o.Handles[0]), o.words)).
-		Hint("to see who is there: nbs-worker list")
+	return fail.Errorf(fail.NotFound, "there is no agent %s; nothing was sent", ui.Joined(o.Handles[1:])).
+		Hint("put a text of several words in quotes: %s", f.LineJoining(string(o.Handles[0]), o.words)).
+		Hint("to see the agents: nbs-worker list")
 }
 
 func (o *sendOptions) readText(f *ui.Factory, s *supervisor.Supervisor) (err error) {
@@ -181,7 +170,7 @@ func runSend(ctx context.Context, f *ui.Factory, o *sendOptions) error {
 		return ui.Failed(err, "send")
 	}
 	if len(handles) == 0 {
-		return ui.Failed(fail.Errorf(fail.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list"), "send")
+		return ui.Failed(fail.Errorf(fail.NotFound, "no agent of this project should run").Hint("to see the agents: nbs-worker list"), "send")
 	}
 	if err := o.unquoted(f, s); err != nil {
 		return ui.Failed(err, "send")

@@ -32,34 +32,27 @@ func newWaitCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait {<handle>... | --all} --for STATE[,STATE]",
 		Short: "Wait until agents are idle, gone, or short of context",
-		Long: ui.WithCodes(`Returns as soon as the agents are in a state of --for, at once if they already are. It
-sleeps until files or processes report a change. --for takes these states; with several,
-any of them counts:
+		Long: ui.WithCodes(`Returns as soon as the agents are in one of the states of --for, at once if they already are.
+wait does not poll: it sleeps until files or processes report a change.
 
-  idle     claude waits for a prompt; a turn that failed ends the wait with 1
-  done     idle, after a turn since its start that ended well, and nothing that this turn
-           left in the background (shells, subagents) still runs: its end begins another
-           turn. An agent that was given no prompt is only idle
-  failed   idle, and the API refused its last turn
-  ready    idle, and logged in: it will answer a prompt
+  idle     claude waits for a prompt; if its last turn failed, wait ends with 1
+  done     idle after a turn that ended well, with no background work of that turn (shells,
+           subagents) running. An agent that was given no prompt is only idle
+  failed   idle, and its last turn failed
+  ready    idle and logged in: it will answer a prompt
   busy     it works, or retries after an error of the API
   waiting  it asks a person: a permission, a question, a first-run dialog
-  gone     it ended, for whatever reason, or was dismissed
+  gone     it ended, for any reason, or was dismissed
   context-below=25%  less than 25% of its context is left
 
-An agent that asks a person something is not idle: the wait continues. To notice that
-too, add --for waiting and read the printed state. If an agent is resumed meanwhile, the
-wait follows its new process. If an agent is gone, the wait ends at once with 1, except
-with --for gone.
+An agent that asks a person is not idle: to notice that too, add --for waiting and read the
+printed state. wait follows an agent that is resumed. If an agent is gone, wait ends with 1,
+unless --for gone. Several agents must be in such a state at the same time, or with --any one of
+them. There is one exit code for all agents, never 7.
 
-After a second, wait says on stderr for whom it waits. When an agent calls, the default of
---timeout is 90s: its shell ends a command after two minutes.
-
-Several agents must be in such a state at the same time; with --any one is enough. --all
-waits for the agents of the project that should run. wait prints a line for each agent in
-such a state: handle, state, cause and, if it waits for a person, what it asks with the
-choices, separated by tabs. --json prints the state of all of them, also when wait fails.
-There is one exit code for all handles, never 7.`,
+wait prints a line for each agent in such a state, separated by tabs: handle, state, cause and,
+if it asks a person, the question and the choices. --json prints all agents. When an agent calls,
+the default --timeout is 90s, since its shell ends a command after two minutes.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Interrupted),
 		Example: `  nbs-worker wait theologian --for idle --timeout 10m
   nbs-worker wait theologian --for done,waiting | cut -f2
@@ -74,7 +67,7 @@ There is one exit code for all handles, never 7.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.until, "for", nil, strings.Join(wait.Conditions, ", ")+" or context-below=PERCENT; separate several by commas")
+	flags.StringArrayVar(&o.until, "for", nil, strings.Join(wait.Conditions, ", ")+" or context-below=PERCENT; several are separated by commas")
 	flags.BoolVar(&o.any, "any", false, "one of the agents is enough")
 	flags.BoolVar(&o.All, "all", false, "all agents of the project that should run")
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, such as 90s or 10m (default: never)")
@@ -100,7 +93,7 @@ func runWait(ctx context.Context, f *ui.Factory, o *waitOptions) error {
 		return err
 	}
 	if len(wanted.Handles) == 0 {
-		return fail.Errorf(fail.NotFound, "no agent of the project should run").Hint("to see the agents: nbs-worker list")
+		return fail.Errorf(fail.NotFound, "no agent of this project should run").Hint("to see the agents: nbs-worker list")
 	}
 	var shortened bool
 	wanted.Timeout, shortened = ui.Patience(s, o.timeoutGiven, o.timeout)
@@ -113,7 +106,7 @@ func runWait(ctx context.Context, f *ui.Factory, o *waitOptions) error {
 	agents, err := wait.For(ctx, &s.Inspector, wanted)
 	if shortened && fail.KindOf(err) == fail.TimedOut {
 		err = fail.Errorf(fail.TimedOut, "%w", err).
-			Hint("an agent's shell ends a command after two minutes; wait again, or give the shell more time, and add --timeout 10m")
+			Hint("an agent's shell ends a command after two minutes: wait again, or give the shell more time and add --timeout 10m")
 	}
 	return errors.Join(err, printWaited(f, agents, bands, s.Now()))
 }
@@ -122,9 +115,9 @@ func (o *waitOptions) parse() (wait.Wanted, error) {
 	wanted := wait.Wanted{Any: o.any, Timeout: o.timeout}
 	switch {
 	case len(o.until) == 0:
-		return wanted, fail.Errorf(fail.BadInput, "nothing is waited for").Hint("for example: nbs-worker wait %s --for idle", o)
+		return wanted, fail.Errorf(fail.BadInput, "--for STATE is needed").Hint("for example: nbs-worker wait %s --for idle", o)
 	case o.timeout < 0:
-		return wanted, fail.Errorf(fail.BadInput, "--timeout %s is negative", o.timeout).Hint("0 waits as long as it takes")
+		return wanted, fail.Errorf(fail.BadInput, "--timeout %s is negative", o.timeout).Hint("0: no limit")
 	}
 	for _, text := range strings.Split(strings.Join(o.until, ","), ",") {
 		condition, err := wait.ParseCondition(text)

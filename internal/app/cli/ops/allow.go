@@ -58,19 +58,15 @@ func newAllowCmd(f *ui.Factory) *cobra.Command {
 	o := &allowOptions{}
 	cmd := &cobra.Command{
 		Use:   "allow {<handle>... | --all | --runbook NAME | --policy FILE | --schedules}",
-		Short: "Look at what a record or a runbook would run, and allow it",
-		Long: ui.WithCodes(`A project can come from anywhere, so the files in its .nbs are not trusted by themselves.
-Each record carries a seal, made with a key that is yours and that no project holds. Your
-commands seal what they write. A record without your seal (from a clone, from the original
-tools, or edited) is shown as "not allowed", and nbs-worker starts nothing from it (8).
+		Short: "Review what a record or a file would run, and allow it",
+		Long: ui.WithCodes(`Shows what a record, runbook, policy or schedule would run, and asks you on the terminal. A
+project can come from anywhere, so nothing in it is trusted by itself: it needs your seal, whose
+key is outside of all projects. Your own commands seal the records that they write. A record
+without your seal, from a clone, from the original tools or edited by hand, is "not allowed", and
+nothing is started from it.
 
-allow shows everything that the record would run, and asks. Only a person can answer, on a
-terminal; an agent cannot. What was typed before the question does not count.
-
---runbook shows a page in the project's runbooks/. A page runs only as it was allowed, in
-the folder where it was allowed: look at it again after a change or a copy. --policy shows a
-watch policy that lies in the project. --schedules shows .nbs/schedules.yaml and the prompt
-files that it names. The same rule holds for both.`,
+A seal is for the exact content: allow a file again after a change, and a runbook also after it
+was copied to another folder. Input that was typed before the question does not count.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker allow theologian
   nbs-worker allow --all     # of a project that you have brought from elsewhere
@@ -91,8 +87,8 @@ files that it names. The same rule holds for both.`,
 
 func runAllow(ctx context.Context, f *ui.Factory, o *allowOptions) error {
 	if !f.Streams.InTTY || !f.Streams.ErrTTY || !f.Streams.OutTTY {
-		return ui.Failed(fail.Errorf(fail.Held, "only a person can allow, on a terminal").
-			Hint("type it in a terminal of yours: nbs-worker allow %s", o), "allow")
+		return ui.Failed(fail.Errorf(fail.Held, "only a person can allow this, on a terminal").
+			Hint("in a terminal: nbs-worker allow %s", o), "allow")
 	}
 	if o.schedules {
 		return ui.Failed(runAllowSchedules(ctx, f), "allow --schedules")
@@ -137,8 +133,8 @@ func allowOne(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, hand
 	if err := f.PrintLines(requestLines(asked), 0); err != nil {
 		return ui.Outcome{}, err
 	}
-	if !f.Confirmed(fmt.Sprintf("\nallow %s to run so? [y/N] ", handle)) {
-		return ui.Outcome{}, fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
+	if !f.Confirmed(fmt.Sprintf("\nallow %s? [y/N] ", handle)) {
+		return ui.Outcome{}, fail.Errorf(fail.Failed, "not allowed; nothing was changed")
 	}
 	if err := s.Allow(ctx, asked); err != nil {
 		return ui.Outcome{}, err
@@ -165,7 +161,7 @@ func requestLines(asked supervisor.Request) []ui.Line {
 	lines = append(append(lines, ui.CarriedLines(r)...),
 		ui.Line{"Session ID", string(r.SessionID)},
 		ui.Line{"Model", ui.ModelName(r.Model)},
-		ui.Line{"Program", cmp.Or(asked.Program, "claude, which is not found now")},
+		ui.Line{"Program", cmp.Or(asked.Program, "claude, which was not found")},
 		ui.Line{"Folder", strconv.Quote(asked.Folder)},
 		ui.Line{"Permissions", string(r.LaunchPermissionMode())},
 	)

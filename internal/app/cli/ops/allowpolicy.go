@@ -51,8 +51,8 @@ func runAllowPolicy(ctx context.Context, f *ui.Factory, path string) error {
 	if err := printRuns(f, lines); err != nil {
 		return err
 	}
-	if !f.Confirmed("\nallow a watch to do so? [y/N] ") {
-		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
+	if !f.Confirmed("\nallow this policy? [y/N] ") {
+		return fail.Errorf(fail.Failed, "not allowed; nothing was changed")
 	}
 	if err := s.AllowFile(ctx, watch.SealKind, file.Name, file.Text); err != nil {
 		return err

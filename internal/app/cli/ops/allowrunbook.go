@@ -33,8 +33,8 @@ func runAllowRunbook(ctx context.Context, f *ui.Factory, name string) error {
 	if err := printPage(f, page); err != nil {
 		return err
 	}
-	if !f.Confirmed(fmt.Sprintf("\nallow the runbook %s to run so? [y/N] ", name)) {
-		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
+	if !f.Confirmed(fmt.Sprintf("\nallow the runbook %s? [y/N] ", name)) {
+		return fail.Errorf(fail.Failed, "not allowed; nothing was changed")
 	}
 	if err := s.AllowFile(ctx, runbook.SealKind, page.File, []byte(page.Text)); err != nil {
 		return err

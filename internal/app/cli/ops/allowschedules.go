@@ -86,8 +86,8 @@ func runAllowSchedules(ctx context.Context, f *ui.Factory) error {
 	if err := printRuns(f, scheduleLines(file)); err != nil {
 		return err
 	}
-	if !f.Confirmed("\nallow this to run at its times? [y/N] ") {
-		return fail.Errorf(fail.Failed, "it was not allowed; nothing was changed")
+	if !f.Confirmed("\nallow these schedules? [y/N] ") {
+		return fail.Errorf(fail.Failed, "not allowed; nothing was changed")
 	}
 	for _, one := range asked {
 		if err := s.AllowFile(ctx, one.kind, one.name, one.text); err != nil {

@@ -13,6 +13,6 @@ var Commands = []ui.Command{
 	{Name: "triage", Make: newTriageCmd},
 	{Name: "recover", Make: newRecoverCmd},
 	{Name: "doctor", Make: newDoctorCmd},
-	{Name: "export", Make: newExportCmd},
+	{Name: "export", Make: newExportCmd, Plumbing: true},
 	{Name: "runbook", Make: newRunbookCmd},
 }

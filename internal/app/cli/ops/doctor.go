@@ -23,23 +23,21 @@ func newDoctorCmd(f *ui.Factory) *cobra.Command {
 	var opts doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check all that nbs-worker relies on, and say what fixes it",
-		Long: ui.WithCodes(`Checks claude and tmux and what a start needs of them, the project's folder, disks and
-memory, whether agents survive a logout, transcripts, claudes without a record, files that killed
-commands left, the environment, and the clock. It names the agents that are not well; what
-is wrong with them says triage. For each finding: what, why it matters, and the command that
-fixes it. Levels: note (nothing is wrong), warning (something will be lost or fail when
-something else happens), failure (something that nbs-worker needs does not hold).
+		Short: "Check everything that nbs-worker relies on",
+		Long: ui.WithCodes(`Checks claude and tmux, the project folder, disk and memory, whether agents survive a logout,
+transcripts, claudes without a record, leftover files, the environment and the clock, and names
+the agents that are not well. Each finding has the reason and the command that fixes it. A note
+means that nothing is wrong, a warning that something may be lost or fail later, a failure that
+something nbs-worker needs is missing.
 
-doctor tries tmux on a server of its own, asks claude for its version and options with a
-configuration of its own, and changes nothing. --probe also starts a claude, without account
-and network, and checks whether its files and hooks are those that nbs-worker needs. --fix
-does only what can lose nothing. It removes half-written files and unused launch files older
-than an hour, signatures of ended processes, and status files without an agent. It takes the
-rights of others off this user's files in .nbs, has git ignore .nbs, and updates a record when
-the conversation changed inside claude. It touches nothing else.
-doctor ends with 0 when nothing is worse than a note, with 6 when claude or tmux is missing
-or unfit, else with 1.`,
+doctor changes nothing. --probe also starts a claude, without account or network, and checks
+its files and hooks. --fix fixes what cannot lose anything: it removes half-written files and
+unused launch files older than an hour, signatures of ended processes, and status files without
+an agent; takes other users' rights off your files in .nbs; has git ignore .nbs; and updates a
+record when the conversation changed inside claude.
+
+doctor ends with 0 if there is nothing worse than a note, with 6 if claude or tmux is missing or
+unfit, otherwise with 1.`,
 			fail.Failed, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker doctor
   nbs-worker doctor --fix

@@ -30,20 +30,17 @@ func newEventsCmd(f *ui.Factory) *cobra.Command {
 	var opts eventsOptions
 	cmd := &cobra.Command{
 		Use:   "events [<handle>...]",
-		Short: "Show the journal: what was done to whom",
-		Long: ui.WithCodes(`Prints one line per event, oldest first: time, event, handle, pid, session id, detail. In a
-pipe, separated by tabs, times in RFC 3339, "-" for what is not known. The journal keeps the
-events and session ids of agents that were dismissed.
+		Short: "Show the journal: what was done to which agent",
+		Long: ui.WithCodes(`Prints the journal, one line per event, oldest first: time, event, handle, pid, session id,
+detail. In a pipe the fields are separated by tabs, times are in RFC 3339, and "-" means unknown.
+The journal keeps the events and session ids of dismissed agents. --follow waits for new events,
+until it is interrupted or the project's .nbs is gone; --since 0s skips past ones.
 
---follow goes on with new events. It ends with 130 when it is interrupted, and with 2 when
-the project's .nbs is removed or moved away. --since 0s leaves out past events.
-
-The lines of .nbs/journal.jsonl are a chain: "prev" in each line is the SHA-256 of the line
-before it. A file in the user's state folder, where no project and no agent writes, says
-where the chain ends. --verify checks the chain. It ends with 1 at the first line that was
-altered, removed, inserted, moved or cut off, or where the chain was made anew, and names
-file and line. It also reports a line that a full disk or a power cut left torn; such a line
-does no harm.`,
+--verify checks that the journal was not altered. Each line of .nbs/journal.jsonl holds the
+SHA-256 of the line before it, and the end of this chain is also stored in your state folder,
+where no agent writes. --verify names the first line that was changed, removed, inserted, moved
+or cut off, and ends with 1. Lines that a full disk or a power cut left incomplete do no harm;
+they are reported.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker events
   nbs-worker events theologian gatekeeper --since 2h
@@ -66,7 +63,7 @@ does no harm.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&opts.Follow, "follow", "f", false, "go on with new events")
+	flags.BoolVarP(&opts.Follow, "follow", "f", false, "wait for new events")
 	opts.Bind(cmd, "events")
 	flags.BoolVar(&opts.verify, "verify", false, "check that the journal was not altered")
 	for _, other := range []string{"follow", "last", "since"} {
@@ -81,7 +78,7 @@ func runEvents(ctx context.Context, f *ui.Factory, opts eventsOptions) error {
 		return ui.Failed(err, "events")
 	}
 	if opts.verify && len(opts.Handles) > 0 {
-		return fail.Errorf(fail.BadInput, "events: --verify is for the whole journal").Hint("nbs-worker events --verify")
+		return fail.Errorf(fail.BadInput, "events: --verify checks the whole journal and takes no handles").Hint("nbs-worker events --verify")
 	}
 	if opts.verify {
 		return ui.Failed(verifyEvents(f, s), "events --verify")
@@ -153,17 +150,17 @@ func verifyEvents(f *ui.Factory, s *supervisor.Supervisor) error {
 		return err
 	}
 	return fail.Errorf(fail.Failed, "%w", v.Broken).
-		Hint("to keep it as it is and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", ui.ShellQuote(v.Broken.File),
+		Hint("to set it aside and begin a new journal: mv %[1]s %[2]s; rm -f %[3]s", ui.ShellQuote(v.Broken.File),
 			ui.ShellQuote(v.Broken.File+".broken"), ui.ShellQuote(v.Head))
 }
 
 func printVerified(f *ui.Factory, v journal.Verification) error {
 	words := []string{human.Count(v.Links, "event") + ", as they were written"}
 	for _, line := range v.Torn {
-		words = append(words, fmt.Sprintf("line %d is no event: it was cut short by a full disk, a kill or a power cut", line))
+		words = append(words, fmt.Sprintf("line %d is incomplete, after a full disk, a kill or a power cut", line))
 	}
 	if v.NoHead && v.Lines > 0 {
-		words = append(words, "where the chain ends is not known until the next event: lines cut off at the end would not be missed")
+		words = append(words, "the end of the chain is unknown until the next event: missing lines at the end would not be noticed")
 	}
 	_, err := fmt.Fprintln(f.Streams.Out, strings.Join(words, "\n"))
 	return err

@@ -23,30 +23,28 @@ func newExportCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export systemd",
 		Short: "Write systemd units that recover the agents at boot and watch them",
-		Long: ui.WithCodes(`Prints four units for your own systemd, or writes them with --dir:
+		Long: ui.WithCodes(`Prints four units for your own systemd, or writes them to --dir:
 
-  nbs-tmux.service         the agents' tmux server, in a service of its own: no logout and
-                           no restart of another service ends it
+  nbs-tmux.service         the agents' tmux server, as a service of its own, so that no
+                           logout and no restart of another service ends it
   nbs-recover-*.service    at boot: nbs-worker recover --all
-  nbs-watch-*.service      nbs-worker watch, from then on
+  nbs-watch-*.service      from then on: nbs-worker watch
   nbs-serve-*.service      nbs-worker serve: conversations, schedules, chats
 
-The units hold the paths of this program, of tmux and of the project, and the values that
-are set here of PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR, XDG_STATE_HOME,
-TMUX_TMPDIR and IS_SANDBOX. Put keys into ~/.config/nbs-worker/environment, a file of
-NAME=value lines that the units read if it exists. --tmux-socket names the server, as
-everywhere.
+The units hold the paths of this program, of tmux and of the project, the server of
+--tmux-socket, and the present values of PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR,
+XDG_STATE_HOME, TMUX_TMPDIR and IS_SANDBOX. They also read ~/.config/nbs-worker/environment, a
+file with NAME=value lines, if it exists: put API keys there.
 
-Your services run while you are logged in. To run them from boot, and after a logout:
-loginctl enable-linger. To enable the units: systemctl --user daemon-reload, then
-systemctl --user enable --now with their names. export replaces a file that it has made. It
-leaves any other file alone, and ends with 5.`,
+To enable them: systemctl --user daemon-reload, then systemctl --user enable --now with their
+names. They run while you are logged in; with loginctl enable-linger also from boot and after a
+logout. export replaces only files that it has written itself.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
 		Example: `  nbs-worker export systemd
   nbs-worker export systemd --dir ~/.config/systemd/user --policy ~/.config/nbs-worker/team.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] != "systemd" {
-				return fail.Errorf(fail.BadInput, "export: what is to be written? there is: systemd").Hint("nbs-worker export systemd")
+				return fail.Errorf(fail.BadInput, "export: the argument systemd is needed").Hint("nbs-worker export systemd")
 			}
 			return nil
 		},
@@ -111,8 +109,8 @@ func printUnits(f *ui.Factory, units []export.Unit, paths []string) error {
 		return err
 	}
 	names := agent.Mapped(units, func(u export.Unit) string { return u.Name })
-	f.Note("to have them run: systemctl --user daemon-reload; systemctl --user enable --now %s", strings.Join(names, " "))
-	f.Note("to have them run from boot, and outlive a logout: loginctl enable-linger")
+	f.Note("to enable them: systemctl --user daemon-reload; systemctl --user enable --now %s", strings.Join(names, " "))
+	f.Note("to run them from boot, and after a logout: loginctl enable-linger")
 	_, err := fmt.Fprintln(f.Streams.Out, human.Legible(strings.Join(paths, "\n")))
 	return err
 }

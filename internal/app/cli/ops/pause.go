@@ -14,12 +14,11 @@ func newPauseCmd(f *ui.Factory) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
 		Use:   "pause",
-		Short: "Suspend automatic repairs and restarts until unpause",
-		Long: ui.WithCodes(`Suspends the automatic actions in the project: watch repairs nothing, and no agent is
-started again after a crash. A repair in progress is completed. Running agents are left
-alone, and commands still work: resume, recover, stop and the others. The pause is on disk;
-a reboot does not end it. list, session and doctor report it, and watch still tells what
-needs a person. Pausing again sets another reason. An agent needs --may-manage for this (8).`,
+		Short: "Suspend automatic repairs and restarts",
+		Long: ui.WithCodes(`Suspends everything automatic in the project: watch repairs nothing, and no restart policy starts
+an agent. A repair in progress is completed. Running agents are left alone, and your commands
+still work. The pause lasts across reboots. list, session and doctor show it, and watch still
+reports what needs a person. Pausing again changes the reason.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker pause
   nbs-worker pause --reason 'moving the project to another disk'`,
@@ -36,9 +35,8 @@ func newUnpauseCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "unpause",
 		Short: "End a pause",
-		Long: ui.WithCodes(`Ends the pause of the project: watch repairs agents again, and restart policies start
-agents again. The exit code is 0 also when there was no pause. An agent needs
---may-manage for this (8).`,
+		Long: ui.WithCodes(`Ends the pause of the project: watch repairs agents again, and restart policies start them again.
+The exit code is 0 even if there was no pause.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker unpause`,
 		Args:    ui.NoArguments,
@@ -60,7 +58,7 @@ func runPause(ctx context.Context, f *ui.Factory, reason string) error {
 	if f.JSON {
 		return f.PrintJSON(wire.NewPause(&pause))
 	}
-	f.Note("paused: nothing is done by itself until nbs-worker unpause")
+	f.Note("paused: no automatic repairs or restarts until nbs-worker unpause")
 	return nil
 }
 

@@ -34,39 +34,31 @@ func newRecoverCmd(f *ui.Factory) *cobra.Command {
 	o := &recoverOptions{}
 	cmd := &cobra.Command{
 		Use:   "recover {<handle>... | --all} [flags]",
-		Short: "Repair agents, each with the mildest step that helps",
-		Long: ui.WithCodes(`Judges agents as triage does, repairs those that need it, one at a time, looks at all of
-them again, and reports. After a reboot or an unattended night, recover --all is all you
-need. It first tries the mildest level that may help. Each level has its own check and time
-limit, and only what is seen afterwards counts.
+		Short: "Repair agents, each with the mildest step that works",
+		Long: ui.WithCodes(`Judges agents as triage does, and repairs those that need it, one at a time, starting with the
+mildest level that may help. After a reboot or an unattended night, recover --all is all you
+need. A repair counts only if the agent is seen to be well afterwards.
 
   1  ping     watches a stuck or zombie agent for up to 15 seconds, to see whether it
-              reacts. No key is pressed: Enter may answer a dialog that has just come up.
-  2  compact  interrupts a stuck agent, and compacts the conversation where little context
-              is left. Skipped at the floor: when less than 10% is left, or when compacting
-              this conversation freed nothing before.
-  3  resume   starts the agent again: same conversation, model and permissions. First ends
-              what is left of the last start, and the process of a stuck or zombie agent.
-  4  new      starts a new conversation when the old one is full or gone, with the same
-              model and first prompt, and the notes of resume --fresh --brief: why, how to
-              read the old conversation, where it left off. Only with --yes; without it the
-              need is reported.
+              reacts. No key is pressed, since Enter could answer a dialog.
+  2  compact  interrupts a stuck agent, and compacts the conversation if little context is
+              left; not at the floor, and not if compacting has not helped before
+  3  resume   starts the agent again: same conversation, model and permissions. First it
+              ends the process of a stuck or zombie agent, and what the last start left
+  4  new      starts a new conversation if the old one is full or gone, as resume --fresh
+              --brief does. Only with --yes; without it the need is reported
 
-recover never touches an agent at work, whatever the flags. An agent that only a person can
-help is only reported. An agent whose restarts are held, or that crashed again and again,
-is brought back only when it is named. An agent on which another command is at work is left
-to that one; only what ends soon is waited for, as the typing of a message. An agent whose
-launcher waits to start it again is left to the launcher: it is not well yet (7).
+recover never touches an agent that works. An agent that only a person can help is reported. One
+whose restarts are held, or that crashed repeatedly, is resumed only if you name it. One that
+another command is working on, or that its launcher will start again, is left to that.
 
-Each step is in the journal before and after it is taken: nbs-worker events. If a run was
-killed, run it again: it looks at what became of the last step, and repeats nothing that
-helped. Starts are --stagger apart. The whole run ends when nobody is logged in, or after
---give-up failed starts in a row.
+Each step is in the journal before and after it is taken. If recover was killed, run it again: it
+continues where it stopped. The run ends when nobody is logged in, or after --give-up failed
+starts in a row.
 
---dry-run prints what would be tried first, and changes nothing. Output in a pipe has no
-header and is separated by tabs: handle, verdict before, steps, verdict after, and why
-nothing more was done. Exit code 8: some agent needs a person. 7: none does, and some are
-not well. 1: none is well.`,
+In a pipe the fields are separated by tabs, without a header: handle, verdict before, steps,
+verdict after, and why nothing more was done. Exit code 8: an agent needs a person. 7: none does,
+and some are not well. 1: none is well.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker recover --all                  # after a reboot, or in the morning
   nbs-worker recover --all --dry-run
@@ -82,12 +74,12 @@ not well. 1: none is well.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&o.All, "all", false, "all agents of the project that should run")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would be done, and change nothing")
-	flags.IntVar(&o.maxLevel, "max-level", int(triage.LevelFresh), "go no further than this level: 0 to 4")
+	flags.IntVar(&o.maxLevel, "max-level", int(triage.LevelFresh), "try no level above this one: 0 to 4")
 	flags.StringSliceVar(&o.order, "order", nil, "agents to repair first, separated by commas")
 	flags.DurationVar(&o.stagger, "stagger", 5*time.Second, "time between two starts")
-	flags.IntVar(&o.giveUp, "give-up", 3, "end after this many failed starts in a row; 0: never")
+	flags.IntVar(&o.giveUp, "give-up", 3, "give up after this many failed starts in a row; 0: never")
 	flags.DurationVar(&o.patience, "patience", recovery.DefaultPatience, "how long a busy agent may show no progress")
-	flags.BoolVarP(&o.Yes, "yes", "y", false, "give an agent a new conversation where nothing else helps")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "allow a new conversation if nothing else helps")
 	f.WithJSON(cmd)
 	ui.CompleteWith(cmd, "order", f.HandlesWhere(ui.AnyAgent))
 	return cmd
@@ -133,7 +125,7 @@ func runRecover(ctx context.Context, f *ui.Factory, o *recoverOptions) error {
 		return ui.Failed(err, "recover")
 	}
 	if report.Stopped != "" {
-		f.Say("recover: ended before all had their turn: %s", report.Stopped)
+		f.Say("recover: stopped early: %s", report.Stopped)
 	}
 	if err != nil {
 		return ui.ExitError(fail.Interrupted)
@@ -150,7 +142,7 @@ func (o *recoverOptions) check() error {
 	case o.giveUp < 0:
 		return fail.Errorf(fail.BadInput, "--give-up %d is negative", o.giveUp).Hint("0 never gives up")
 	case o.patience <= 0:
-		return fail.Errorf(fail.BadInput, "--patience %s is not a time", o.patience)
+		return fail.Errorf(fail.BadInput, "--patience %s must be more than 0", o.patience)
 	}
 	for _, name := range o.order {
 		if _, err := agent.ParseHandle(name); err != nil {
@@ -178,7 +170,7 @@ func inOrder(handles []agent.Handle, first []string) []agent.Handle {
 func noteOrder(f *ui.Factory, handles []agent.Handle, first []string) {
 	for _, name := range first {
 		if !slices.ContainsFunc(handles, agent.Handle(name).Same) {
-			f.SayNote("--order: " + name + " has no turn: it is not among those that are looked at")
+			f.SayNote("--order: " + name + " is ignored: it is not among these agents")
 		}
 	}
 }
@@ -212,7 +204,7 @@ func recovered(cases []recovery.Case) error {
 func showStep(f *ui.Factory, c *recovery.Case) {
 	s := c.Steps[len(c.Steps)-1]
 	if s.Result == "" {
-		f.Note("%s: %s, for it is %s", c.Handle, s.Level, s.Why)
+		f.Note("%s: %s, because it is %s", c.Handle, s.Level, s.Why)
 		return
 	}
 	f.Note("%s: %s: %s", c.Handle, stepWords(s), s.Result)

@@ -19,26 +19,26 @@ import (
 func newRunbookCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runbook",
-		Short: "Show and run runbooks, pages with executable steps",
-		Long: ui.WithCodes(`A runbook is a Markdown page for people whose steps nbs-worker can run. Each step is a
-verb of nbs-worker with arguments; no shell is involved. nbs-worker has pages of its own.
-Pages in runbooks/ of the project run only after you have looked at them: nbs-worker allow
---runbook NAME. An allowed page precedes the program's page of the same name.
+		Short: "Show and run runbooks: pages with executable steps",
+		Long: ui.WithCodes(`A runbook is a Markdown page for people, with steps that nbs-worker can run. Each step is a verb
+of nbs-worker with its arguments; no shell is involved. nbs-worker has pages of its own. A page in
+runbooks/ of the project runs only after nbs-worker allow --runbook NAME; then it replaces the
+program's page of the same name.
 
-A fenced block is a step when its first line says so:
+A fenced block is a step if its first line says so:
 
   `+"```"+`sh {step=resume expect="0 5"}
   nbs-worker resume $handle
   `+"```"+`
 
   expect="0 5"   exit codes that mean success (default: 0)
-  check          the step changes nothing, and proves what was done
+  check          the step changes nothing; it checks what was done
   confirm="..."  a question asked before the step; --yes answers it
-  ask="..."      a question asked after the step; a person judges by the step's output
+  ask="..."      a question asked after the step, which a person answers from its output
 
-A list before the first section declares the parameters: the name, or name=default, in
-backquotes, then a colon and a description. In a command a parameter is a word of its own:
-$handle. The program's pages are examples: nbs-worker runbook show fixup`,
+A list before the first section declares the parameters: NAME or NAME=DEFAULT in backquotes, a
+colon, and a description. In a command, $handle is the value of the parameter handle, as one
+word. For an example: nbs-worker runbook show fixup`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker runbook list
   nbs-worker runbook show restart
@@ -68,8 +68,8 @@ func newRunbookListCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the runbooks",
-		Long: ui.WithCodes(`Prints one line per page: name, source, and purpose. A page of the project is "not
-allowed" until you have looked at it, and again after each change.`,
+		Long: ui.WithCodes(`Prints one line per page: name, source, and purpose. A page of the project is "not allowed" until
+you have allowed it, and again after each change.`,
 			fail.NotFound, fail.BadInput),
 		Example: `  nbs-worker runbook list
   nbs-worker runbook list --json | jq -r '.[] | select(.allowed | not) | .name'`,
@@ -114,8 +114,8 @@ func newRunbookShowCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "show NAME",
 		Short: "Print a runbook",
-		Long: ui.WithCodes(`Prints the page as it is, in Markdown. If the project and the program both have a page of
-this name, it prints the one that would run. --json also prints the parameters and steps.`,
+		Long: ui.WithCodes(`Prints the page in Markdown. If the project and the program both have a page of this name, it
+prints the one that would run. --json also prints the parameters and steps.`,
 			fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker runbook show restart
   nbs-worker runbook show fixup --json | jq -r '.steps[].name'`,
@@ -150,7 +150,7 @@ func findPage(f *ui.Factory, name string) (runbook.Found, error) {
 	}
 	page, barred, err := shelf.Find(name)
 	if err == nil && barred != nil {
-		f.SayNote(fmt.Sprintf("this is the page of the program; the project has one of its own: %s", barred.Barred))
+		f.SayNote(fmt.Sprintf("this is the page of nbs-worker; the project has its own page: %s", barred.Barred))
 		f.Hint("%s", strings.Join(fail.HintsOf(barred.Barred), "; "))
 	}
 	return page, err
@@ -159,8 +159,8 @@ func findPage(f *ui.Factory, name string) (runbook.Found, error) {
 // onePage checks the name of a page, so that an invalid one is refused before anything is opened.
 func onePage(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fail.Errorf(fail.BadInput, "%s: one name of a runbook is needed, %d given", cmd.CommandPath(), len(args)).
-			Hint("to see which there are: nbs-worker runbook list")
+		return fail.Errorf(fail.BadInput, "%s: one runbook is needed, %d given", cmd.CommandPath(), len(args)).
+			Hint("to see them: nbs-worker runbook list")
 	}
 	return runbook.ParseName(args[0])
 }

@@ -29,21 +29,18 @@ func newRunbookRunCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run NAME",
 		Short: "Run the steps of a runbook",
-		Long: ui.WithCodes(`Runs the steps of the page in order, in the project of this call. If a step does not end
-as the page expects, the run ends with that step's exit code, and says how to continue.
-stdout has what the verbs print. All commands are checked before the first one runs.
+		Long: ui.WithCodes(`Runs the steps of a page in order, in this project. All commands are checked before the first one
+runs. If a step does not end as the page expects, the run ends with that step's exit code, and
+says how to continue. The output of the verbs goes to stdout.
 
-Each step is recorded before and after it, in the journal and in .nbs/runs. A run that was
-not completed, because a step failed, it was killed, or a person has to decide, is not
-repeated by mistake: the same command says where it stopped (5). --from STEP continues
-there, or starts over when STEP is the first step. With other parameter values it is
-another run.
+Progress is stored in the journal and in .nbs/runs. A run that did not complete is not repeated
+by mistake: the same command says where it stopped, and --from STEP continues there, or starts
+over with the first step. With other parameters it is another run.
 
-Where the page asks, a person decides by what was shown. Without a terminal the run stops
-there with 8, and says what to decide; --from STEP is the answer. The answer no ends the
-run (130). --yes answers confirmations, but no question that needs a judgement. Without a
-terminal, a run that would stop at a confirmation is not begun (8). --dry-run prints each
-step and the command that it would run, separated by a tab, and changes nothing.`,
+If the page asks a question, a person answers it. Without a terminal the run stops there with 8,
+and --from STEP is the answer; a run that would stop at a confirmation is not begun. If the
+answer is no, the run ends with 130. --yes answers confirmations, but not questions that need a
+judgement. --dry-run prints each step and its command, and changes nothing.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker runbook run restart
   nbs-worker runbook run fixup --set handle=theologian --dry-run
@@ -59,7 +56,7 @@ step and the command that it would run, separated by a tab, and changes nothing.
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a parameter of the page: NAME=VALUE; repeatable")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the commands that would run, and change nothing")
-	flags.StringVar(&o.From, "from", "", "the step to begin with (default: the first)")
+	flags.StringVar(&o.From, "from", "", "begin with this step (default: the first)")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask to confirm")
 	f.WithJSON(cmd)
 	ui.CompleteWith(cmd, "from", completeSteps(f))

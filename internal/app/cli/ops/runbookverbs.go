@@ -39,13 +39,13 @@ func (v *Verbs) Check(args []string) error {
 		return ui.ErrUnknownCommand(root, args[0])
 	}
 	if why := notInSteps[args[0]]; why != "" {
-		return fail.Errorf(fail.BadInput, "%s is for no step: %s", args[0], why)
+		return fail.Errorf(fail.BadInput, "%s is not allowed in a step: %s", args[0], why)
 	}
 	if err := checkLine(cmd, rest); err != nil {
 		return ui.InOurWords(err)
 	}
 	if isEndless(cmd) {
-		return fail.Errorf(fail.BadInput, "%s is for no step: it does not end", strings.Join(args, " "))
+		return fail.Errorf(fail.BadInput, "%s is not allowed in a step: it does not end", strings.Join(args, " "))
 	}
 	return nil
 }

@@ -20,33 +20,31 @@ func newTriageCmd(f *ui.Factory) *cobra.Command {
 	patience := time.Duration(0)
 	cmd := &cobra.Command{
 		Use:   "triage [<handle>...]",
-		Short: "Judge the health of agents, and say what each needs",
-		Long: ui.WithCodes(`Judges the named agents, or all agents of the project. Prints for each the verdict, the
-level of repair that it needs, the evidence, and the command to run next. Changes nothing.
+		Short: "Judge the health of agents, and show what each needs",
+		Long: ui.WithCodes(`Judges agents and prints for each the verdict, the level of repair that it needs, the evidence
+and the command to run next. It changes nothing.
 
-  healthy   it works, starts, or retries by itself after an error of the API
-  idle      it waits for a prompt, and all is well
+  healthy   it works, starts, or retries after an error of the API
+  idle      it waits for a prompt
   stopped   it was ended on purpose
   stressed  it has little context left (25% or less; NBS_CONTEXT_BANDS)
   waiting   it asks a person: a permission, a question, a first-run dialog
-  stuck     it is busy for longer than --patience without progress: its transcript, those
-            of its subagents and the tokens of its status line do not grow, no hook reports;
-            and its processes use less than a tenth of a processor while they are watched
-  zombie    its terminal takes keys, but its process is stopped and executes none of them
-  held      only a person can help: nobody is logged in, a usage limit or an error of the
-            API ended its last turn, another claude is in its conversation, its record is
-            not allowed, it crashed again and again, or a person's unsent draft in its
-            prompt blocks messages
+  stuck     it is busy for longer than --patience without progress: no new output in its
+            transcripts, tokens or hooks, and hardly any processor time while it is watched
+  zombie    its process is suspended and does not react
+  held      only a person can help: login, usage limit, an API error that ended its last
+            turn, another claude in its conversation, a record that is not allowed, repeated
+            crashes, or unsent text in its prompt that blocks messages
   dead      it should run and does not; the cause is given
   missing   it has a record, but no start, folder or transcript
-  unknown   a query was not answered; this does not mean dead
+  unknown   a query got no answer; this does not mean dead
 
-The levels, each more drastic than the one before: 0 look, 1 ping, 2 interrupt and compact,
-3 resume, 4 new conversation. An agent that only a person can help needs 0.
+The levels are 0 look, 1 ping, 2 interrupt and compact, 3 resume, 4 new conversation. An agent
+that only a person can help needs 0.
 
-triage takes a moment when nothing is suspect, and 2 seconds more otherwise. Output in a
-pipe has no header and is separated by tabs: handle, verdict, level, evidence, command.
-Exit code 8: some agent needs a person. 7: none does, and some need a repair.`,
+triage takes two seconds longer if an agent looks stuck. In a pipe the fields are separated by
+tabs, without a header: handle, verdict, level, evidence, command. Exit code 8: an agent needs a
+person. 7: none does, and some need a repair.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker triage
   nbs-worker triage theologian
@@ -72,7 +70,7 @@ func handlesOrAll(cmd *cobra.Command, args []string) error {
 
 func runTriage(ctx context.Context, f *ui.Factory, handles []agent.Handle, patience time.Duration) error {
 	if patience <= 0 {
-		return ui.Failed(fail.Errorf(fail.BadInput, "--patience %s is not a time", patience), "triage")
+		return ui.Failed(fail.Errorf(fail.BadInput, "--patience %s must be more than 0", patience), "triage")
 	}
 	bands, err := ui.ContextBands()
 	if err != nil {

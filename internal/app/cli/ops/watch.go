@@ -26,47 +26,18 @@ func newWatchCmd(f *ui.Factory) *cobra.Command {
 	policy := ""
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "Repair agents automatically, and tell a person what needs one",
-		Long: ui.WithCodes(`Runs in the foreground of a terminal or of a service until it is interrupted (130). It
-sleeps until a file changes or a process ends, judges the agent as triage does, and repairs
-it as recover does: with the mildest step that helps, one agent at a time, each step in the
-journal. It also checks agents at work by the clock, since nothing signals that an agent
-stops making progress. It prints a line for each thing that it did, and nothing else: time,
-handle, what, detail.
+		Short: "Repair agents automatically, and notify you of the rest",
+		Long: ui.WithCodes(`Runs in the foreground until it is interrupted, once per project. It sleeps until a file changes
+or a process ends, judges the agent as triage does, and repairs it as recover does. It prints a
+line for each thing that it did: time, handle, what, detail.
 
-watch never touches an agent that works, waits for a person, is held, was stopped or exited
-by itself with 0, or that its own restart policy will start again. An agent that has used up
-its repairs is quarantined for the rest of that hour. The loss of a tmux server does not
-count against its agents. A server that is lost three times in 10 minutes is held: for
-an hour, or until an agent is resumed there, watch brings no agent back into it. pause
-suspends the repairs, but not what is told, and unpause continues them. Only one watch runs per project; a second
-one ends with 5.
+watch leaves alone an agent that works, waits for a person, is held, was stopped, exited with 0,
+or will be restarted by its own policy. An agent that has used up its repairs is left alone for
+the rest of that hour. A tmux server that is lost three times in 10 minutes gets no agents back
+for an hour, or until you resume one there. pause suspends the repairs, but not the reports.
 
---policy names a YAML file of yours. A file in the project, where agents write, must be
-allowed first: nbs-worker allow --policy FILE. Every key may be left out. These are the
-defaults, except for notify: without it nobody is told.
-
-  agents: []              # handles; none: all of the project
-  except: []
-  max-level: 3            # 0 tell, 2 interrupt, compact, 3 resume, 4 start anew
-  every: 5m               # until an agent at work is looked at without a sign
-  patience: 15m           # how long a busy agent may show no progress
-  repairs:
-    per-hour: 12          # of all agents
-    per-agent: 3          # of one agent, in an hour
-  context:
-    bands: 25,15,10       # percent left (NBS_CONTEXT_BANDS)
-    compact: critical     # when an agent is compacted: low, critical, never
-  notify:
-    command: [/usr/local/bin/tell, --urgent]
-    on: [waiting, held, crashed, repaired, context, paused]
-    timeout: 10s
-    per-hour: 30
-
-The program must not be in the project. watch runs it without a shell, with only the
-variables by which it reaches you, and with one JSON object on its stdin, described as
-notify in "nbs-worker schema". The same thing is told once until it changes. If the program
-fails, watch tries three times. An agent cannot call watch (8).`,
+--policy names a file that says what watch may do, and which program it runs to notify you:
+nbs-worker help policy.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker watch
   nbs-worker watch --policy ~/.config/nbs-worker/team.yaml
@@ -76,7 +47,7 @@ fails, watch tries three times. An agent cannot call watch (8).`,
 			return ui.Looked(runWatch(cmd.Context(), f, policy), "watch")
 		},
 	}
-	cmd.Flags().StringVar(&policy, "policy", "", "YAML file of yours: what watch may do, and whom to tell")
+	cmd.Flags().StringVar(&policy, "policy", "", "YAML file: what watch may do, and which program it notifies (nbs-worker help policy)")
 	return f.WithJSON(cmd)
 }
 
@@ -108,7 +79,7 @@ func runWatch(ctx context.Context, f *ui.Factory, file string) error {
 	if err := notify.Ready(); err != nil {
 		return fmt.Errorf("tell the service manager: %w", err)
 	}
-	f.Note("watching; what is done is said here")
+	f.Note("watching; actions are printed here")
 	if err := w.Run(ctx); ctx.Err() == nil {
 		return err
 	}

@@ -63,51 +63,51 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) Step {
 	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, handle) }
 	switch next {
 	case triage.Answer:
-		return Step{fmt.Sprintf("it asks %s; answer it there", v.Dialog.Question()), nbs("attach")}
+		return Step{fmt.Sprintf("it asks %s; answer in its terminal", v.Dialog.Question()), nbs("attach")}
 	case triage.Attend:
 		return Step{"it waits for a person", nbs("attach")}
 	case triage.Allow:
-		return Step{"look at what it would run, and allow it", nbs("allow")}
+		return Step{"review what it would run, and allow it", nbs("allow")}
 	case triage.EndOther:
-		return Step{fmt.Sprintf("two claudes fork the conversation: end the other one, pid %d, in its own terminal", v.Strangers[0].PID), ""}
+		return Step{fmt.Sprintf("two claudes have the conversation open, which forks it; end the other one, pid %d, in its terminal", v.Strangers[0].PID), ""}
 	case triage.LookAtDrift:
 		if isOfNextStart(v.Drift) {
-			return Step{"it runs with another model or mode than is recorded; to end it, and start it as recorded", nbs("resume") + " --force"}
+			return Step{"its model or permission mode differs from the record; end it, and start it as recorded", nbs("resume") + " --force"}
 		}
-		return Step{"what runs is not what is recorded; look", nbs("attach")}
+		return Step{"what runs differs from the record; look at it", nbs("attach")}
 	case triage.MakeRoom:
-		return Step{"make room there, or what is said to it is lost with its process", dfOf(v)}
+		return Step{"free disk space there, or its conversation is lost when its process ends", dfOf(v)}
 	case triage.LogIn:
-		return Step{"the API does not know who it is; log in there, with /login", nbs("attach")}
+		return Step{"it is not logged in; type /login in its terminal", nbs("attach")}
 	case triage.LogInAfter:
-		return Step{"then log in there, with /login", nbs("attach")}
+		return Step{"then type /login in its terminal", nbs("attach")}
 	case triage.ReadEnd:
-		return Step{"it ended again and again soon after its start; read its last words before all else", nbs("session") + " --last-screen"}
+		return Step{"it ended soon after each start; read its last output first", nbs("session") + " --last-screen"}
 	case triage.ResumeMended:
-		return Step{"when the reason is gone, bring it back", nbs("resume")}
+		return Step{"when the cause is fixed, bring it back", nbs("resume")}
 	case triage.StartMended:
-		return Step{"when that is mended, start it", nbs("resume")}
+		return Step{"when that is fixed, start it", nbs("resume")}
 	case triage.FindMemory:
-		return Step{"see what takes the memory, or it will end like this again", "ps -eo rss,pid,args --sort=-rss | head"}
+		return Step{"see what uses the memory, or this will happen again", "ps -eo rss,pid,args --sort=-rss | head"}
 	case triage.Interrupt:
-		return Step{"it does not get on; interrupt it", nbs("interrupt")}
+		return Step{"it makes no progress; interrupt it", nbs("interrupt")}
 	case triage.Compact:
 		return Step{"its conversation is nearly full; compact it", nbs("compact")}
 	case triage.StartFresh:
 		if v.Status.Running() {
-			return Step{"end it, and begin a new conversation", nbs("resume") + " --force --fresh"}
+			return Step{"end it, and start a new conversation", nbs("resume") + " --force --fresh"}
 		}
-		return Step{"give the conversation up, and begin a new one", nbs("resume") + " --fresh"}
+		return Step{"give up the conversation, and start a new one", nbs("resume") + " --fresh"}
 	case triage.ResumeForce:
 		return Step{"end it, and bring it back", nbs("resume") + " --force"}
 	case triage.Prompt:
-		return Step{"its last turn came to nothing; say on", nbs("send") + " 'Go on.'"}
+		return Step{"its last turn failed; tell it to continue", nbs("send") + " 'Go on.'"}
 	case triage.FindFolder:
-		return Step{"put the folder back, or name the one where it is to work", nbs("resume") + " --cwd DIR"}
+		return Step{"restore the folder, or name another one", nbs("resume") + " --cwd DIR"}
 	case triage.AwaitReset, triage.Look:
 		return Step{"look", nbs("session")}
 	case triage.Dismiss:
-		return Step{"or forget it; the journal keeps its session id", nbs("dismiss")}
+		return Step{"or remove it; the journal keeps its session id", nbs("dismiss")}
 	case triage.Resume:
 	}
 	return Step{"bring it back", nbs("resume")}

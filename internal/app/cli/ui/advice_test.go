@@ -27,15 +27,15 @@ func TestAdvice(t *testing.T) {
 		},
 		{
 			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Waiting}, Dialog: screen.DialogAPIKey}},
-			"it asks whether to use the API key of the environment; answer it there: nbs-worker attach alpha", []string{"nbs-worker attach alpha"},
+			"it asks whether to use the API key of the environment; answer in its terminal: nbs-worker attach alpha", []string{"nbs-worker attach alpha"},
 		},
 		{
 			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}, Strangers: []observe.Stranger{{PID: 7}}},
-			"two claudes fork the conversation: end the other one, pid 7, in its own terminal", []string{},
+			"two claudes have the conversation open, which forks it; end the other one, pid 7, in its terminal", []string{},
 		},
 		{
 			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}, Record: agent.Record{Exits: []agent.Exit{{Code: 1}, {Code: 1}, {Code: 1}}}}},
-			"it ended again and again soon after its start; read its last words before all else: nbs-worker session alpha --last-screen", []string{"nbs-worker session alpha --last-screen", "nbs-worker resume alpha"},
+			"it ended soon after each start; read its last output first: nbs-worker session alpha --last-screen", []string{"nbs-worker session alpha --last-screen", "nbs-worker resume alpha"},
 		},
 		{inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, "", []string{}},
 	} {

@@ -52,8 +52,9 @@ type Factory struct {
 
 // Command is a command of the program, by its name.
 type Command struct {
-	Name string
-	Make func(*Factory) *cobra.Command
+	Name     string
+	Make     func(*Factory) *cobra.Command
+	Plumbing bool // for scripts and services; people rarely type it
 }
 
 // Close closes the opened project.

@@ -18,5 +18,5 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fail.Errorf(fail.BadInput, "%s takes no arguments, and %s was given", cmd.Name(), human.Quote(args[0])).Hint("%s --help", cmd.CommandPath())
+	return fail.Errorf(fail.BadInput, "%s takes no arguments, but %s was given", cmd.Name(), human.Quote(args[0])).Hint("%s --help", cmd.CommandPath())
 }

@@ -22,13 +22,13 @@ type Past struct {
 func (p *Past) Bind(cmd *cobra.Command, what string) {
 	flags := cmd.Flags()
 	flags.IntVarP(&p.last, "last", "n", 0, "only this many "+what+" from the end (default: all)")
-	flags.StringVar(&p.since, "since", "", "only "+what+" since then: 90m, 2h, 7d, or a time such as 2026-02-20T11:44:07Z")
+	flags.StringVar(&p.since, "since", "", "only "+what+" since this time: 90m, 2h, 7d, or a time such as 2026-02-20T11:44:07Z")
 }
 
 // Parse checks the flags. Errors: BadInput.
 func (p *Past) Parse(cmd *cobra.Command, now time.Time) (last int, since time.Time, err error) {
 	if cmd.Flags().Changed("last") && p.last < 1 {
-		return 0, since, fail.Errorf(fail.BadInput, "%s: --last %d: it must be 1 or more", cmd.Name(), p.last).Hint("nbs-worker %s --last 20", cmd.Name())
+		return 0, since, fail.Errorf(fail.BadInput, "%s: --last %d must be 1 or more", cmd.Name(), p.last).Hint("nbs-worker %s --last 20", cmd.Name())
 	}
 	if since, err = ParseSince(p.since, now); err != nil {
 		return 0, since, fail.Errorf(fail.BadInput, "%s: --since: %w", cmd.Name(), err).Hint("nbs-worker %s --since 2h", cmd.Name())
@@ -51,7 +51,7 @@ func ParseSince(text string, now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%s is neither a duration, as 90m, 2h or 7d, nor a time, as 2026-02-20T11:44:07Z", human.Quote(text))
+		return time.Time{}, fmt.Errorf("%s is not a duration (90m, 2h, 7d) or a time (2026-02-20T11:44:07Z)", human.Quote(text))
 	}
 	return at, nil
 }

@@ -94,10 +94,10 @@ func (s *Sending) To(ctx context.Context, handle agent.Handle) (message.Receipt,
 	}
 	late := fail.Errorf(fail.TimedOut, "%w", err)
 	if receipt.Word == message.Held && s.mayQueue() {
-		late = late.Hint("to leave the message for when it is ready, add --queue")
+		late = late.Hint("to have it typed when the agent is ready, add --queue")
 	}
 	if s.shortened {
-		late = late.Hint("an agent's shell ends a command after two minutes; to wait longer, give the shell more time, and add --timeout 10m")
+		late = late.Hint("an agent's shell ends a command after two minutes: to wait longer, give the shell more time and add --timeout 10m")
 	}
 	return receipt, late
 }
@@ -130,7 +130,7 @@ func (s *Sending) Notice(ctx context.Context, handle agent.Handle, began time.Ti
 	}
 	text := fmt.Sprintf("%s %s: it is %s%s; waiting %s%s", s.Verb, handle, status.Word(), since, what, LimitWords(s.message.Timeout))
 	if s.mayQueue() {
-		text += "; --queue leaves the message instead"
+		text += "; --queue keeps the message instead"
 	}
 	s.Say("%s", text)
 }

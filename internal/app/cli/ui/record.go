@@ -26,12 +26,12 @@ func CarriedLines(r *agent.Record) []Line {
 		lines = append(lines, Line{"Variable", name + "=" + strconv.Quote(r.Env[name])})
 	}
 	if r.MayManage {
-		lines = append(lines, Line{"Powers", "it may give other agents what it does not have itself"})
+		lines = append(lines, Line{"Powers", "may give other agents more than it has"})
 	}
 	if r.Depth > 0 {
 		lines = append(lines, Line{"Spawned by", "an agent, " + human.Count(r.Depth, "agent") + " away from a person"})
 	}
-	return append(lines, Line{"Config folder", configFolder(r)}, Line{"Arguments", cmp.Or(strings.Join(agent.Mapped(r.ClaudeArgs, strconv.Quote), " "), "none of its own")})
+	return append(lines, Line{"Config folder", configFolder(r)}, Line{"Arguments", cmp.Or(strings.Join(agent.Mapped(r.ClaudeArgs, strconv.Quote), " "), "none")})
 }
 
 func configFolder(r *agent.Record) string {
@@ -39,7 +39,7 @@ func configFolder(r *agent.Record) string {
 	case r.ConfigDir != "":
 		return strconv.Quote(r.ConfigDir)
 	case r.Schema == 0:
-		return "the one of the command that starts it"
+		return "that of the command that starts it"
 	default:
 		return "Claude's own"
 	}
@@ -75,7 +75,7 @@ func (f *Factory) NotePause(s *supervisor.Supervisor) {
 }
 
 func (f *Factory) pauseWords(pause *watching.Pause) string {
-	words := fmt.Sprintf("paused, since %s: nothing is done by itself", f.When(pause.Since))
+	words := fmt.Sprintf("paused since %s: no automatic repairs or restarts", f.When(pause.Since))
 	if why := pause.Words(); why != "" {
 		words += " (" + OneLine(why) + ")"
 	}
@@ -122,7 +122,7 @@ func (f *Factory) shownTime(at, now time.Time) string {
 // SetWords describes what was changed, and when it takes effect.
 func SetWords(changed supervisor.Changed) string {
 	if len(changed.Changes) == 0 {
-		return "nothing changed: it is so already"
+		return "nothing changed: the values are already set"
 	}
 	var words []string
 	for _, c := range changed.Changes {

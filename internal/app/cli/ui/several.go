@@ -95,7 +95,7 @@ func (o *Selection) Resolve(ctx context.Context, s *supervisor.Supervisor, wante
 // NoteStopped names the agents that a verb leaves alone because a person has stopped them.
 func (f *Factory) NoteStopped(o *Selection) {
 	if len(o.stopped) > 0 {
-		f.SayNote("left as they were stopped: " + Joined(o.stopped))
+		f.SayNote("still stopped: " + Joined(o.stopped))
 		f.HintBack(o.stopped)
 	}
 }
@@ -111,8 +111,8 @@ func (o *Selection) Confirm(f *Factory, verb string, handles []agent.Handle) err
 		return nil
 	}
 	if !f.Streams.InTTY || !f.Streams.ErrTTY {
-		return fail.Errorf(fail.BadInput, "%s --all is for %s; nobody was asked whether that is meant", verb, human.Count(len(handles), "agent")).
-			Hint("if it is: nbs-worker %s --all --yes", verb)
+		return fail.Errorf(fail.BadInput, "--all would %s %s; confirm with --yes (no terminal to ask on)", verb, human.Count(len(handles), "agent")).
+			Hint("to confirm: nbs-worker %s --all --yes", verb)
 	}
 	if !f.Confirmed(fmt.Sprintf("%s %s? [y/N] ", verb, Joined(handles))) {
 		return fail.Errorf(fail.Interrupted, "nothing was changed")
@@ -189,7 +189,7 @@ func (f *Factory) eachOf(ctx context.Context, verb string, handles []agent.Handl
 		turns <- struct{}{}
 		workers.Go(func() {
 			if ctx.Err() != nil {
-				take(i, Outcome{}, fail.Errorf(fail.Interrupted, "interrupted; nothing was begun"))
+				take(i, Outcome{}, fail.Errorf(fail.Interrupted, "interrupted; not started"))
 			} else {
 				made, err := do(handle)
 				take(i, made, err)

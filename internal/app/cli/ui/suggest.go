@@ -27,7 +27,7 @@ var OtherNames = map[string][]string{
 	"interrupt HANDLE":              {"esc", "cancel", "abort"},
 	"outbox list":                   {"queue"},
 	"spawn HANDLE":                  {"new", "create", "launch", "init", "setup"},
-	"spawn HANDLE, or for an agent that is there nbs-worker resume HANDLE": {"start"},
+	"spawn HANDLE, or for an existing agent: nbs-worker resume HANDLE": {"start"},
 	"resume HANDLE":                 {"wake"},
 	"resume HANDLE --force":         {"restart", "respawn", "reload"},
 	"resume HANDLE --force --fresh": {"clear"},
@@ -59,10 +59,10 @@ var NoVerb = map[string]string{
 }
 
 const (
-	renameHint = "a name stays; to take the conversation over under another one, with the ID that session shows: nbs-worker dismiss OLD --keep, " +
+	renameHint = "an agent cannot be renamed; to continue its conversation under another name, with the ID that session shows: nbs-worker dismiss OLD --keep, " +
 		"nbs-worker spawn NEW --session-id ID"
-	answerHint = "a person answers a question in the agent's terminal: nbs-worker attach HANDLE"
-	gitHint    = "nbs-worker leaves git to you; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
+	answerHint = "questions are answered in the agent's terminal: nbs-worker attach HANDLE"
+	gitHint    = "nbs-worker does not run git; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
 )
 
 // ErrUnknownCommand returns the error for words that do not begin with a command of parent.

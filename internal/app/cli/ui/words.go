@@ -55,7 +55,7 @@ func FlagError(err error) string {
 	if _, lacksValue := errors.AsType[*pflag.ValueRequiredError](err); lacksValue {
 		return name + " needs a value"
 	}
-	return "there is no flag " + name
+	return "unknown flag " + name
 }
 
 // valueKinds describes the values of flags, by flag type.
