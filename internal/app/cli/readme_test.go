@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// The README is kept true: its tables are the program's own. That its commands run is a test of internal/e2e/recover.
+// The README is kept true. That its commands run is a test of internal/e2e/recover.
 
 func readme(t *testing.T) string {
 	t.Helper()
@@ -23,21 +23,14 @@ func readme(t *testing.T) string {
 func TestReadmeKnowsEveryVerb(t *testing.T) {
 	t.Parallel()
 	text := readme(t)
-	verbs := regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(run("--help").out, -1)
+	help, topics, _ := strings.Cut(run("--help").out, "\nAdditional help topics:\n")
+	for _, match := range regexp.MustCompile(`(?m)^  nbs-worker ([a-z-]+) `).FindAllStringSubmatch(topics, -1) {
+		rig.Check(t, strings.Contains(text, "`"+match[1]+"`"), "the README does not name the topic %s", match[1])
+	}
+	verbs := regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(help, -1)
 	rig.Check(t, len(verbs) > 20, "%d verbs in the help", len(verbs))
 	for _, match := range verbs {
 		rig.Check(t, match[1] == "help" || strings.Contains(text, "`"+match[1]), "the README does not name %s", match[1])
-	}
-}
-
-func TestReadmeHasThePublishedExitCodes(t *testing.T) {
-	t.Parallel()
-	text := readme(t)
-	rows := regexp.MustCompile(`(?m)^ +(\d+)  (.+)$`).FindAllStringSubmatch(run("help", "exit-codes").out, -1)
-	rig.Check(t, len(rows) >= 10, "%d exit codes", len(rows))
-	for _, row := range rows {
-		want := "| " + row[1] + " | " + row[2] + " |"
-		rig.Check(t, strings.Contains(text, want), "the README has no row %s", want)
 	}
 }
 
