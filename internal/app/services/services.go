@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/chat/serve"
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/platform/notify"
+	"nbs-worker/internal/team/headless"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -53,7 +54,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 		return err
 	}
 	server := serve.New(conversation.New(s.Observer), o.Say)
-	server.Engine.Warm = &conversation.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}
+	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
 	team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries(), Wait: ready}
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}

@@ -23,15 +23,15 @@ func TestAnEmptyTextIsNotAccepted(t *testing.T) {
 		_, err := s.ask(text)
 		storetest.WantKind(t, "an empty text", err, fail.BadInput)
 	}
-	rig.Check(t, len(s.heard) == 0, "claude heard %q", s.heard)
+	rig.Check(t, len(s.Texts()) == 0, "claude heard %q", s.Texts())
 }
 
 // A turn whose tools ask its own conversation would wait for itself.
 func TestATurnDoesNotAskItsOwnConversation(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.respond = func(_ int, text string) turn.Outcome {
-		within := agent.TurnVariable + "=" + agent.Variable(s.starts[len(s.starts)-1].Env, agent.TurnVariable)
+	s.Respond = func(_ int, text string) turn.Outcome {
+		within := agent.TurnVariable + "=" + agent.Variable(s.Launches()[len(s.Launches())-1].Env, agent.TurnVariable)
 		inner := New(s.Observer)
 		inner.Env = append(slices.Clone(s.Env), within)
 		say := Say{Request: conversations.Request{ID: "inner", Text: "and you?", At: s.now}, Meta: s.meta()}

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 // The files of a turn are gone before its answer is written down: nobody looks for those of a turn that is over.
@@ -16,9 +17,9 @@ func TestTheContextOfAnAnsweredTurnIsGoneBeforeClaudeIs(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	closed := false
-	s.onClose = func(f *fake) {
-		_, err := os.Stat(f.context)
-		rig.Check(t, f.context != "" && errors.Is(err, fs.ErrNotExist), "%q: %v", f.context, err)
+	s.OnClose = func(c *headlesstest.Claude) {
+		_, err := os.Stat(c.Context)
+		rig.Check(t, c.Context != "" && errors.Is(err, fs.ErrNotExist), "%q: %v", c.Context, err)
 		closed = true
 	}
 	_, err := s.ask("hello", func(r *conversations.Request) { r.ContextCmd = "/bin/true" })

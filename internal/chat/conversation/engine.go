@@ -31,6 +31,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/headless"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
 )
@@ -40,7 +41,7 @@ type Engine struct {
 	observe.Observer
 
 	// Warm keeps processes for the next turn. nil: each turn starts its own process.
-	Warm *Pool
+	Warm *headless.Pool
 
 	// Heard is called with the turn's key and id and each part of its answer as claude writes it; nil: not called.
 	Heard func(key conversations.Key, id, text string)
@@ -48,7 +49,7 @@ type Engine struct {
 	// Over is called with the result of each turn that this engine has finished; nil: not called.
 	Over func(conversations.Result)
 
-	Start func(turn.Launch) (Process, error) // a real claude, except in tests
+	Start func(turn.Launch) (headless.Process, error) // a real claude, except in tests
 
 	waits sync.Map      // the [wait]s of its callers
 	dying time.Duration // how long a killed runner may still hold its locks
@@ -57,17 +58,9 @@ type Engine struct {
 // TurnTimeout is the default time limit of a turn. Without it a hanging claude would block its key forever.
 const TurnTimeout = 10 * time.Minute
 
-// Process is a claude that takes one text after another.
-type Process interface {
-	PID() int
-	Turn(ctx context.Context, id, text string, heard func(turn.Event)) (turn.Outcome, error)
-	Close(ctx context.Context) error
-	Ended() <-chan struct{}
-}
-
 // New creates the engine of a project.
 func New(o observe.Observer) *Engine {
-	return &Engine{Observer: o, Start: func(l turn.Launch) (Process, error) { return turn.Start(l) }, dying: dyingGrace}
+	return &Engine{Observer: o, Start: headless.Start, dying: dyingGrace}
 }
 
 // Say is a text for a conversation, and the options for its answer.
@@ -236,7 +229,7 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 		return conversations.Previous{}, err
 	}
 	defer unlock()
-	e.Warm.drop(ctx, key)
+	e.Warm.Drop(ctx, key)
 	previous, err := c.Reset(ctx, reason, meta)
 	if errors.Is(err, os.ErrNotExist) {
 		return previous, ErrNone(key)
@@ -254,7 +247,7 @@ func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason 
 	}
 	defer unlock()
 	if done, err = c.ResetUnused(ctx, reason, since); done {
-		e.Warm.drop(ctx, key)
+		e.Warm.Drop(ctx, key)
 	}
 	return done, err
 }
@@ -291,6 +284,6 @@ func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning s
 		return "", fail.Errorf(fail.NotFound, "%s of its previous sessions begin with %s", human.Count(len(found), "session"), human.Quote(beginning)).
 			Hint("to see them: nbs-worker conversation show %s", human.ShellWord(string(key)))
 	}
-	e.Warm.drop(ctx, key)
+	e.Warm.Drop(ctx, key)
 	return found[0], c.Restore(ctx, found[0])
 }

@@ -18,6 +18,7 @@ import (
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/turns"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 // The first turn begins a conversation with an id of ours, and the next ones go on in it.
@@ -26,8 +27,8 @@ func TestAConversationGoesOn(t *testing.T) {
 	s := newStage(t)
 	first, second := s.mustAsk("one"), s.mustAsk("two")
 	rig.Check(t, first.Answer == "re: one" && first.Continuity == conversations.New && second.Continuity == conversations.Resumed && second.SessionID == first.SessionID, "%+v, then %+v", first, second)
-	rig.Check(t, strings.Contains(strings.Join(s.starts[0].Args, " "), "--session-id "+string(first.SessionID)) && strings.Contains(strings.Join(s.starts[1].Args, " "), "--resume "+string(first.SessionID)), "claude was started with %q, then %q", s.starts[0].Args, s.starts[1].Args)
-	for _, l := range s.starts {
+	rig.Check(t, strings.Contains(strings.Join(s.Launches()[0].Args, " "), "--session-id "+string(first.SessionID)) && strings.Contains(strings.Join(s.Launches()[1].Args, " "), "--resume "+string(first.SessionID)), "claude was started with %q, then %q", s.Launches()[0].Args, s.Launches()[1].Args)
+	for _, l := range s.Launches() {
 		for _, word := range append(l.Args, l.Env...) {
 			rig.Check(t, word != "one" && word != "two", "a text is in what others can read")
 		}
@@ -39,7 +40,7 @@ func TestTheAnswersIDIsTheNextOnes(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	chain := agent.NewSessionID()
-	s.answer(turn.Outcome{Answer: "yes", SessionID: chain})
+	s.Answer(turn.Outcome{Answer: "yes", SessionID: chain})
 	s.mustAsk("one")
 	got := s.mustAsk("two")
 	rig.Check(t, got.SessionID == chain && got.Continuity == conversations.Resumed, "%+v; want it in %s", got, chain)
@@ -86,7 +87,7 @@ func TestOneIDIsRunOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	rig.Check(t, len(s.heard) == 1, "it was said %d times", len(s.heard))
+	rig.Check(t, len(s.Texts()) == 1, "it was said %d times", len(s.Texts()))
 	_, err := s.ask("pay twice", func(r *conversations.Request) { r.ID = "update-77" })
 	storetest.WantKind(t, "another text under the same id", err, fail.Conflict)
 }
@@ -105,7 +106,7 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			before := s.mustAsk("before")
-			s.answer(failing(class))
+			s.Answer(headlesstest.Failing(class))
 			got, err := s.ask("now")
 			if err == nil {
 				err = ErrOf("review", got)
@@ -132,7 +133,7 @@ func ptr[T any](v T) *T { return &v }
 func TestAnOverloadIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.answer(failing(turn.Overloaded), failing(turn.ServerError), failing(turn.Overloaded))
+	s.Answer(headlesstest.Failing(turn.Overloaded), headlesstest.Failing(turn.ServerError), headlesstest.Failing(turn.Overloaded))
 	rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
 	for n, wait := range []time.Duration{5 * time.Second, 20 * time.Second} {
 		until, err := s.Drain(t.Context(), "review")
@@ -143,7 +144,7 @@ func TestAnOverloadIsTriedAgain(t *testing.T) {
 	_, err := s.Drain(t.Context(), "review")
 	storetest.WantKind(t, "the third attempt", err, fail.Held)
 	want := []string{"hello", turn.Continue, turn.Continue}
-	rig.Check(t, strings.Join(s.heard, "|") == strings.Join(want, "|"), "claude heard %q; want %q", s.heard, want)
+	rig.Check(t, strings.Join(s.Texts(), "|") == strings.Join(want, "|"), "claude heard %q; want %q", s.Texts(), want)
 	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
 	got, err := s.Await(t.Context(), "review", "a")
 	rig.Check(t, err == nil && got.Answer == "re: "+turn.Continue, "after a retry: %+v, %v", got, err)
@@ -159,17 +160,17 @@ func TestWhatBecameOfAKilledTurn(t *testing.T) {
 		outcome turn.Outcome
 		heard   []string
 	}{
-		"it never stood there":        {failing(neverHeard), []string{"hello", "hello"}},
-		"it stands there":             {failing(turn.Killed), []string{"hello", turn.Continue}},
-		"it was taken for a new id's": {failing(turn.SessionInUse), []string{"hello", turn.Continue}},
+		"it never stood there":        {headlesstest.Failing(headlesstest.NeverHeard), []string{"hello", "hello"}},
+		"it stands there":             {headlesstest.Failing(turn.Killed), []string{"hello", turn.Continue}},
+		"it was taken for a new id's": {headlesstest.Failing(turn.SessionInUse), []string{"hello", turn.Continue}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
-			s.answer(c.outcome)
+			s.Answer(c.outcome)
 			got := s.mustAsk("hello")
 			rig.Check(t, strings.HasPrefix(got.Answer, "re: "), "%+v", got)
-			rig.Check(t, strings.Join(s.heard, "|") == strings.Join(c.heard, "|"), "claude heard %q; want %q", s.heard, c.heard)
+			rig.Check(t, strings.Join(s.Texts(), "|") == strings.Join(c.heard, "|"), "claude heard %q; want %q", s.Texts(), c.heard)
 		})
 	}
 }
@@ -178,16 +179,16 @@ func TestWhatBecameOfAKilledTurn(t *testing.T) {
 func TestADeadLetterBlocksItsKey(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.respond = func(_ int, text string) turn.Outcome {
+	s.Respond = func(_ int, text string) turn.Outcome {
 		if text == "poison" || text == turn.Continue {
-			return failing(turn.Killed)
+			return headlesstest.Failing(turn.Killed)
 		}
 		return turn.Outcome{Answer: "re: " + text}
 	}
 	_, err := s.ask("poison")
 	storetest.WantKind(t, "the poison", err, fail.Held)
 	storetest.WantHint(t, err, "conversation skip 'review'")
-	rig.Check(t, len(s.heard) == 3, "it was tried %d times; want 3", len(s.heard))
+	rig.Check(t, len(s.Texts()) == 3, "it was tried %d times; want 3", len(s.Texts()))
 	_, err = s.ask("behind it")
 	storetest.WantKind(t, "what is behind it", err, fail.Held)
 	rig.Must(t, s.Store.Conversations().Of("review").Skip(t.Context(), 1, "a person gave it up"))
@@ -204,7 +205,7 @@ func TestALostConversation(t *testing.T) {
 	s := newStage(t)
 	before := s.mustAsk("one")
 	lose := func() {
-		rig.Must(t, os.Remove(s.transcript(s.state().Session.ID)))
+		rig.Must(t, os.Remove(s.Transcript(s.state().Session.ID)))
 		rig.Must(t, s.Store.Archive().Remove(s.state().Session.ID))
 	}
 	lose()
@@ -223,10 +224,10 @@ func TestAKeptConversationIsPutBack(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	before := s.mustAsk("one")
-	rig.Must(t, os.Remove(s.transcript(before.SessionID)))
+	rig.Must(t, os.Remove(s.Transcript(before.SessionID)))
 	got := s.mustAsk("two")
 	rig.Check(t, got.Continuity == conversations.Resumed && got.SessionID == before.SessionID, "%+v", got)
-	text := storetest.Read(t, s.transcript(before.SessionID))
+	text := storetest.Read(t, s.Transcript(before.SessionID))
 	rig.Check(t, strings.Contains(text, `"one"`) && strings.Contains(text, `"two"`), "the transcript is %s", text)
 }
 
@@ -235,14 +236,14 @@ func TestAnEmptyTranscriptTakesNeitherFlag(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	var minted agent.SessionID
-	s.respond = func(n int, text string) turn.Outcome {
+	s.Respond = func(n int, text string) turn.Outcome {
 		if n > 1 {
 			return turn.Outcome{Answer: "re: " + text}
 		}
 		minted = s.state().Session.ID
-		rig.Must(t, os.MkdirAll(filepath.Dir(s.transcript(minted)), 0o700))
-		storetest.Write(t, s.transcript(minted), "")
-		return failing(neverHeard)
+		rig.Must(t, os.MkdirAll(filepath.Dir(s.Transcript(minted)), 0o700))
+		storetest.Write(t, s.Transcript(minted), "")
+		return headlesstest.Failing(headlesstest.NeverHeard)
 	}
 	got := s.mustAsk("hello")
 	rig.Check(t, got.SessionID != minted && got.Continuity == conversations.New, "%+v; it began in %s", got, minted)
@@ -262,7 +263,7 @@ func TestAnIsolatedTurn(t *testing.T) {
 func TestATurnThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.answer(failing(forever))
+	s.Answer(headlesstest.Failing(headlesstest.Waits))
 	got := s.mustAsk("hello", func(r *conversations.Request) { r.Timeout = time.Millisecond })
 	storetest.WantKind(t, "the turn", ErrOf("review", got), fail.TimedOut)
 }
@@ -271,7 +272,7 @@ func TestATurnThatTakesTooLong(t *testing.T) {
 func TestATextThatCouldNotBeSaid(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.answer(failing(takesNone))
+	s.Answer(headlesstest.Failing(headlesstest.TakesNone))
 	_, err := s.ask("hello")
 	storetest.WantKind(t, "the turn", err, fail.Conflict)
 	rig.Check(t, len(s.state().Open) == 1, "it is over: %+v", s.state())
@@ -281,15 +282,13 @@ func TestATextThatCouldNotBeSaid(t *testing.T) {
 func TestAnInterruptedTurnStaysOpen(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.answer(failing(forever))
+	s.Answer(headlesstest.Failing(headlesstest.Waits))
 	ctx, cancel := context.WithCancel(t.Context())
 	rig.Must(t, second(s.Accept(ctx, "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
 	done := make(chan error)
 	go func() { _, err := s.Await(ctx, "review", "a"); done <- err }()
 	rig.WaitFor(t, "claude hears it", func() (bool, string) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return len(s.heard) == 1, ""
+		return len(s.Texts()) == 1, ""
 	})
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
@@ -309,7 +308,7 @@ func TestTheSystemPromptIsTheConversations(t *testing.T) {
 	_, err := s.Await(t.Context(), "review", "1")
 	rig.Must(t, err)
 	s.mustAsk("two")
-	for _, l := range s.starts {
+	for _, l := range s.Launches() {
 		rig.Check(t, strings.Contains(strings.Join(l.Args, " "), "--system-prompt-file "), "claude was started with %q", l.Args)
 		rig.Check(t, !strings.Contains(strings.Join(l.Args, " "), "terse"), "the prompt is in what others can read: %q", l.Args)
 	}
@@ -326,9 +325,9 @@ func TestTheSystemPromptIsTheConversations(t *testing.T) {
 func TestAPersonDecidesOnATurnWithTools(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.respond = func(n int, text string) turn.Outcome {
+	s.Respond = func(n int, text string) turn.Outcome {
 		if n == 1 {
-			return turn.Outcome{Class: turn.Killed, Answer: usedTool}
+			return turn.Outcome{Class: turn.Killed, Answer: headlesstest.UsedTool}
 		}
 		return turn.Outcome{Answer: "re: " + text}
 	}
@@ -336,7 +335,7 @@ func TestAPersonDecidesOnATurnWithTools(t *testing.T) {
 	storetest.WantKind(t, "a turn that may have paid", err, fail.Held)
 	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
 	_, err = s.Drain(t.Context(), "review")
-	rig.Check(t, err == nil && strings.Join(s.heard, "|") == "pay|"+turn.Continue, "claude heard %q; %v", s.heard, err)
+	rig.Check(t, err == nil && strings.Join(s.Texts(), "|") == "pay|"+turn.Continue, "claude heard %q; %v", s.Texts(), err)
 }
 
 // An id under which nothing was accepted is no reason to wait.

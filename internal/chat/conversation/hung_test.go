@@ -2,12 +2,7 @@ package conversation
 
 import (
 	"bufio"
-	"context"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -83,49 +78,6 @@ func TestAnothersClaudeIsNotEnded(t *testing.T) {
 		t.Error("it was ended")
 	default:
 	}
-}
-
-// A claude is ended before its tool: of one that was ended beneath it, it would tell the model, and go on.
-func TestAClaudeIsEndedBeforeItsTool(t *testing.T) {
-	t.Parallel()
-	invocation, wentOn := agent.NewInvocation(), filepath.Join(t.TempDir(), "went-on")
-	// A shell takes TERM when the command that it waits for has ended.
-	cmd := exec.Command("sh", "-c", `trap : TERM; sleep 600; echo >"$0"`, wentOn)
-	cmd.Env = append(os.Environ(), agent.TurnVariable+"="+string(invocation))
-	rig.Must(t, cmd.Start())
-	rig.Eventually(t, "its tool runs", func() bool {
-		both, err := local.New().Carrying(agent.TurnVariable, string(invocation))
-		return err == nil && len(both) == 2 && slices.ContainsFunc(both, func(id agent.Identity) bool { return local.New().Name(id.PID) == "sleep" })
-	})
-	rig.Must(t, endProcesses(t.Context(), local.New(), invocation, brief))
-	_ = cmd.Wait() // it was killed
-	storetest.WantNames(t, filepath.Dir(wentOn))
-}
-
-// stubborn is a claude that does not exit, and is not found, until it was asked often enough.
-type stubborn struct {
-	fake
-
-	t     *testing.T
-	asked int
-}
-
-func (p *stubborn) Close(ctx context.Context) error {
-	_, bounded := ctx.Deadline()
-	rig.Check(p.t, bounded, "it is waited for without end")
-	if p.asked++; p.asked < 4 {
-		return context.DeadlineExceeded
-	}
-	return nil
-}
-
-// A claude that hangs, and could not be looked for, is looked for again: it would keep its conversation for good.
-func TestAClaudeIsEndedUntilItHasEnded(t *testing.T) {
-	t.Parallel()
-	p, released := &stubborn{t: t}, false
-	w := &worker{machine: local.New(), process: p, invocation: agent.NewInvocation(), release: func() { released = p.asked == 4 }}
-	w.end(t.Context())
-	rig.Check(t, released, "it was asked %d times before its conversation was given up", p.asked)
 }
 
 // Turns that hang take the places of a machine: another one does not wait for them longer than it may take itself.

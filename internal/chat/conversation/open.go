@@ -91,11 +91,6 @@ func (j *job) replace(ctx context.Context, cause error) error {
 	return nil
 }
 
-// goneMeanwhile settles a turn whose claude did not find the conversation.
-func (j *job) goneMeanwhile(ctx context.Context, w *worker, o turn.Outcome) error {
-	return j.settleLost(ctx, fmt.Errorf("the conversation %s cannot be resumed: %s", w.session, o.Detail))
-}
-
 // settleLost replaces a lost conversation if the request allows it; otherwise the turn fails.
 func (j *job) settleLost(ctx context.Context, cause error) error {
 	if j.ask.OnLost == LostFresh && j.state.TellReset == nil { // once

@@ -11,11 +11,13 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/team/headless"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 func warm(t *testing.T, most int) *stage {
 	s := newStage(t)
-	s.Warm = &Pool{Most: most, Memory: 1 << 50, Idle: time.Hour, Now: func() time.Time { return s.now }}
+	s.Warm = &headless.Pool{Most: most, Memory: 1 << 50, Idle: time.Hour, Now: func() time.Time { return s.now }}
 	t.Cleanup(func() { s.Warm.Close(context.Background()) })
 	return s
 }
@@ -27,9 +29,9 @@ func TestAWarmTurnStartsNothing(t *testing.T) {
 	s.mustAsk("one")
 	got := s.mustAsk("two")
 	rig.Check(t, got.Continuity == conversations.Resumed && got.Answer == "re: two", "%+v", got)
-	rig.Check(t, len(s.starts) == 1 && s.Warm.Len() == 1, "%d processes were started", len(s.starts))
+	rig.Check(t, len(s.Launches()) == 1 && s.Warm.Len() == 1, "%d processes were started", len(s.Launches()))
 	s.mustAsk("three", func(r *conversations.Request) { r.Model = "haiku" })
-	rig.Check(t, len(s.starts) == 2 && s.Warm.Len() == 1, "%d processes were started, %d are warm", len(s.starts), s.Warm.Len())
+	rig.Check(t, len(s.Launches()) == 2 && s.Warm.Len() == 1, "%d processes were started, %d are warm", len(s.Launches()), s.Warm.Len())
 }
 
 // A process that has the hook takes turns with a context and without one in turn, and tells each its own.
@@ -41,12 +43,12 @@ func TestAWarmProcessWithAHookTakesAllTurns(t *testing.T) {
 	withContext := func(r *conversations.Request) { r.ContextCmd = program }
 	s.mustAsk("one")
 	s.mustAsk("two", withContext)
-	rig.Equal(t, len(s.starts), 2, "processes, of which the second has the hook")
+	rig.Equal(t, len(s.Launches()), 2, "processes, of which the second has the hook")
 	got := s.mustAsk("three")
 	rig.Check(t, got.Notice == "", "a turn without a context says %q", got.Notice)
 	id := s.mustAsk("four", withContext).SessionID
-	rig.Equal(t, len(s.starts), 2, "processes after turns with a context and without one")
-	rig.Equal(t, strings.Count(storetest.Read(t, s.transcript(id)), "NBS_CONVERSATION=review"), 2*2, "contexts, each of which stands twice in its record")
+	rig.Equal(t, len(s.Launches()), 2, "processes after turns with a context and without one")
+	rig.Equal(t, strings.Count(storetest.Read(t, s.Transcript(id)), "NBS_CONVERSATION=review"), 2*2, "contexts, each of which stands twice in its record")
 }
 
 // While a process is warm, nobody else gets its conversation; when it has ended, anybody does.
@@ -55,7 +57,7 @@ func TestAWarmProcessHasTheLease(t *testing.T) {
 	s := warm(t, 4)
 	id := s.mustAsk("one").SessionID
 	cold := New(s.Observer)
-	cold.Start, cold.dying = s.startFake, brief
+	cold.Start, cold.dying = s.Claudes.Start, brief
 	say := Say{Request: conversations.Request{ID: "cold", Text: "two", At: s.now}, Meta: s.meta()}
 	rig.Must(t, second(cold.Accept(t.Context(), "review", say)))
 	_, err := cold.Await(t.Context(), "review", "cold")
@@ -72,31 +74,31 @@ func TestAnAnswerDoesNotWaitForAnothersProcess(t *testing.T) {
 	s := warm(t, 1)
 	s.mustAsk("one")
 	s.now = s.now.Add(time.Minute) // so that the first process is the one used least recently
-	s.closing = make(chan struct{})
-	answered := make(chan conversations.Result, 1)
+	closing := make(chan struct{})
+	s.OnClose = func(*headlesstest.Claude) { <-closing }
+	answered := make(chan conversations.Result, 2)
 	s.Over = func(r conversations.Result) { answered <- r }
-	say := Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()}
-	rig.Must(t, second(s.Accept(t.Context(), "other", say)))
 	ended := make(chan error, 1)
-	go func() { _, err := s.Await(t.Context(), "other", "a"); ended <- err }()
+	go func() { _, err := s.askIn("other", "hello"); ended <- err }()
 	rig.Eventually(t, "it is answered", func() bool { return len(answered) == 1 })
-	close(s.closing)
+	close(closing)
 	rig.Must(t, <-ended)
-	rig.Check(t, s.Warm.Len() == 1 && s.Warm.workers["other"] != nil, "%d are warm", s.Warm.Len())
+	rig.Equal(t, s.Warm.Len(), 1, "warm processes")
+	s.mustAsk("two")
+	rig.Equal(t, len(s.Launches()), 3, "processes: the first one is not the one that stayed")
 }
 
 // Those that were not used for longest go when there are too many, and all that are idle for long.
 func TestThePoolIsBounded(t *testing.T) {
 	t.Parallel()
 	s := warm(t, 2)
-	for _, key := range []conversations.Key{"a", "b", "c"} {
+	for i, key := range []conversations.Key{"a", "b", "c", "c", "a"} {
 		s.now = s.now.Add(time.Minute)
-		say := Say{Request: conversations.Request{ID: string(key), Text: "hello", At: s.now}, Meta: s.meta()}
-		rig.Must(t, second(s.Accept(t.Context(), key, say)))
-		_, err := s.Await(t.Context(), key, string(key))
+		_, err := s.askIn(key, "hello")
 		rig.Must(t, err)
+		rig.Equal(t, len(s.Launches()), []int{1, 2, 3, 3, 4}[i], "processes after turn %d", i+1)
 	}
-	rig.Check(t, s.Warm.Len() == 2 && s.Warm.workers["a"] == nil, "%d are warm, of a %v", s.Warm.Len(), s.Warm.workers["a"])
+	rig.Equal(t, s.Warm.Len(), 2, "warm processes")
 	s.now = s.now.Add(2 * time.Hour)
 	s.Warm.Trim(t.Context())
 	rig.Check(t, s.Warm.Len() == 0, "%d are still warm", s.Warm.Len())
@@ -107,7 +109,7 @@ func TestAProcessThatHasEndedIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := warm(t, 4)
 	id := s.mustAsk("one").SessionID
-	rig.Must(t, s.Warm.workers["review"].process.Close(t.Context()))
+	s.End()
 	got := s.mustAsk("two")
-	rig.Check(t, got.SessionID == id && len(s.starts) == 2, "%+v, after %d starts", got, len(s.starts))
+	rig.Check(t, got.SessionID == id && len(s.Launches()) == 2, "%+v, after %d starts", got, len(s.Launches()))
 }

@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/headless"
 )
 
 // What to do with a text that was sent and has no answer, when it is unknown how far claude got.
@@ -24,14 +23,11 @@ const (
 	UnknownRerun    = "rerun"    // the text is sent again
 )
 
-// endGrace is how long the processes of an attempt have to exit.
-const endGrace = 5 * time.Second
-
 // lookUp determines the outcome of the turn's last attempt. ended: the turn is over or held, and that is recorded.
 // Otherwise j.text is what the next attempt sends.
 func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	last := j.turn.Starts[len(j.turn.Starts)-1]
-	if err := j.endLeftovers(ctx, j.state.Meta.Key, last); err != nil {
+	if err := j.endLeft(ctx, j.state.Meta.Key, last); err != nil {
 		return false, err
 	}
 	said, at, err := j.marked()
@@ -43,7 +39,8 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 		if !here {
 			j.state.TellReset = nil // it was answered before the reset
 		}
-		return true, j.finish(ctx, &worker{mode: at.Mode}, turn.Outcome{Answer: said.Answer, SessionID: at.Session}, at.At)
+		j.mode = at.Mode
+		return true, j.finish(ctx, turn.Outcome{Answer: said.Answer, SessionID: at.Session}, at.At)
 	}
 	if here {
 		j.text = turn.Continue
@@ -94,33 +91,10 @@ func (j *job) onUnknown(said *turn.Mark) string {
 	}
 }
 
-// endLeftovers ends the remaining processes of an attempt whose runner is gone, and removes its files.
-func (e *Engine) endLeftovers(ctx context.Context, key conversations.Key, s conversations.Start) error {
-	e.Warm.drop(ctx, key)
-	err := endProcesses(ctx, e.Machine, s.Invocation, endGrace)
-	if err == nil {
-		_ = e.Store.TurnFiles(s.Invocation).Drop() // a later turn looks again
-	}
-	return err
-}
-
-// endProcesses ends a claude first and then the processes that it started. If a tool ended first, claude would report
-// that to the model and continue. Each has grace to exit.
-func endProcesses(ctx context.Context, m *machine.Machine, invocation agent.Invocation, grace time.Duration) error {
-	for {
-		left, err := m.Carrying(agent.TurnVariable, string(invocation))
-		if err != nil || len(left) == 0 {
-			return err
-		}
-		isBelow := func(id agent.Identity) bool {
-			above := m.AncestorsOf(id.PID)
-			return slices.ContainsFunc(left, func(other agent.Identity) bool { return other.PID != id.PID && slices.Contains(above, other.PID) })
-		}
-		highest := slices.DeleteFunc(slices.Clone(left), isBelow)
-		if err := m.StopAll(ctx, highest, grace); err != nil {
-			return err
-		}
-	}
+// endLeft ends what is left of an attempt whose runner is gone.
+func (e *Engine) endLeft(ctx context.Context, key conversations.Key, s conversations.Start) error {
+	e.Warm.Drop(ctx, key)
+	return headless.EndLeft(ctx, &e.Observer, s.Invocation)
 }
 
 // marked looks for the turn's text in the transcripts of its attempts, latest first. It returns the mark, and the
@@ -167,7 +141,7 @@ func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why s
 		return 0, err
 	}
 	if n := len(t.Starts); n > 0 {
-		if err := e.endLeftovers(ctx, key, t.Starts[n-1]); err != nil {
+		if err := e.endLeft(ctx, key, t.Starts[n-1]); err != nil {
 			return 0, err
 		}
 	}

@@ -11,20 +11,21 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 // mustHear checks what claude was told.
 func (s *stage) mustHear(want ...string) {
 	s.Helper()
-	rig.Check(s.T, strings.Join(s.heard, "|") == strings.Join(want, "|"), "claude heard %q; want %q", s.heard, want)
+	rig.Check(s.T, strings.Join(s.Texts(), "|") == strings.Join(want, "|"), "claude heard %q; want %q", s.Texts(), want)
 }
 
 // A limit is nobody's fault: however often it is met, the turn is answered when it is lifted.
 func TestALimitIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	limit := failing(turn.Limit)
-	s.answer(limit, limit, limit, limit)
+	limit := headlesstest.Failing(turn.Limit)
+	s.Answer(limit, limit, limit, limit)
 	rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
 	for range 4 {
 		until, err := s.Drain(t.Context(), "review")
@@ -39,7 +40,7 @@ func TestALimitIsNoAttempt(t *testing.T) {
 func TestAFailedFirstTurnHasItsSession(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.answer(failing(turn.Overloaded))
+	s.Answer(headlesstest.Failing(turn.Overloaded))
 	rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: "a", Text: "hello", At: s.now}, Meta: s.meta()})))
 	until, err := s.Drain(t.Context(), "review")
 	rig.Must(t, err)
@@ -57,14 +58,14 @@ func TestWhatStandsElsewhereIsSaid(t *testing.T) {
 	t.Run("without the conversation", func(t *testing.T) {
 		t.Parallel()
 		s := newStage(t)
-		s.answer(failing(turn.Killed), failing(turn.Killed))
+		s.Answer(headlesstest.Failing(turn.Killed), headlesstest.Failing(turn.Killed))
 		s.mustAsk("hello", func(r *conversations.Request) { r.Isolated = true })
 		s.mustHear("hello", "hello", "hello")
 	})
 	t.Run("after a reset", func(t *testing.T) {
 		t.Parallel()
 		s := newStage(t)
-		s.answer(failing(turn.Authentication))
+		s.Answer(headlesstest.Failing(turn.Authentication))
 		_, err := s.ask("hello")
 		storetest.WantKind(t, "the turn", err, fail.Held)
 		_, err = s.Reset(t.Context(), "review", ReasonAsked, nil)
@@ -81,7 +82,7 @@ func TestWhatStandsElsewhereIsSaid(t *testing.T) {
 func TestAPersonDecidesOnAnUnknownTurn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.answer(failing(turn.Killed))
+	s.Answer(headlesstest.Failing(turn.Killed))
 	_, err := s.ask("hello", func(r *conversations.Request) { r.OnUnknown = UnknownAsk })
 	storetest.WantKind(t, "the turn", err, fail.Held)
 	_, err = s.Drain(t.Context(), "review")
@@ -98,7 +99,7 @@ func TestAPersonDecidesOnAnUnknownTurn(t *testing.T) {
 func TestRerunAfterAConversationThatWasInUse(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.answer(failing(turn.Killed), failing(turn.SessionInUse))
+	s.Answer(headlesstest.Failing(turn.Killed), headlesstest.Failing(turn.SessionInUse))
 	_, err := s.ask("hello", func(r *conversations.Request) { r.OnUnknown = UnknownRerun })
 	rig.Must(t, err)
 	s.mustHear("hello", "hello", "hello")
@@ -120,8 +121,8 @@ func TestADyingRunnerIsWaitedFor(t *testing.T) {
 func TestAConversationThatIsOpenElsewhereIsTold(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	inUse := failing(turn.SessionInUse)
-	s.answer(inUse, inUse, inUse)
+	inUse := headlesstest.Failing(turn.SessionInUse)
+	s.Answer(inUse, inUse, inUse)
 	_, err := s.ask("hello")
 	storetest.WantKind(t, "the turn", err, fail.Held)
 	held := s.state().Open[0].Held

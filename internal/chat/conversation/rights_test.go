@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 // Who waits for a turn has its answer when it is there, and not when whoever runs the turns of the key has run
@@ -19,13 +20,13 @@ func TestAnAnswerDoesNotWaitForTheTurnsBehindIt(t *testing.T) {
 		rig.Must(t, second(s.Accept(t.Context(), "review", Say{Request: conversations.Request{ID: id, Text: id, At: s.now}, Meta: s.meta()})))
 	}
 	asked, begun := make(chan struct{}), make(chan struct{})
-	s.respond = func(n int, text string) turn.Outcome {
+	s.Respond = func(n int, text string) turn.Outcome {
 		if n == 1 {
 			close(begun)
 			<-asked
 			return turn.Outcome{Answer: "re: " + text}
 		}
-		return turn.Outcome{Class: forever}
+		return turn.Outcome{Class: headlesstest.Waits}
 	}
 	draining, stop := context.WithCancel(t.Context())
 	drained := make(chan struct{})
@@ -47,7 +48,7 @@ func TestATextThatFailedBeforeAResetIsSaidAgain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.mustAsk("before")
-	s.answer(failing(turn.Authentication))
+	s.Answer(headlesstest.Failing(turn.Authentication))
 	_, err := s.ask("hello")
 	rig.Check(t, err != nil, "it was answered")
 	_, err = s.Reset(t.Context(), "review", ReasonAsked, nil)

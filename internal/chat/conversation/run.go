@@ -1,10 +1,10 @@
 package conversation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -28,7 +28,9 @@ type job struct {
 	ask   conversations.Request
 
 	text    string   // to send: the user's text, or a request to answer the last one
+	mode    string   // of the answer: new or resumed
 	notices []string // notices for the user, in addition to the answer
+	leaving sync.WaitGroup
 }
 
 // run makes one attempt at the first open turn. After an error the turn stays open; every other outcome is recorded.
@@ -99,36 +101,39 @@ func (j *job) attempt() int { return len(j.turn.Starts) + 1 }
 
 // speak sends the text to a warm claude, or to a new one, and records the outcome.
 func (j *job) speak(ctx context.Context) error {
-	w, err := j.worker(ctx)
+	s, err := j.open(ctx)
+	if gone, is := errors.AsType[lostError](err); is {
+		return j.settleLost(ctx, gone.error)
+	}
 	if err != nil {
-		return j.failedToStart(ctx, err)
+		return err // the turn stays open
 	}
 	begun := j.Now()
-	outcome, err := w.say(ctx, j)
+	outcome, err := j.say(ctx, s)
 	if err != nil {
-		w.kill(ctx)
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return cmp.Or(ctx.Err(), err) // the turn stays open, and is looked up before the text is sent again
+		s.Kill(ctx)
+		if fail.KindOf(err) != fail.TimedOut {
+			return err // the turn stays open, and is looked up before the text is sent again
 		}
-		return j.finish(ctx, w, turn.Outcome{Class: classTimedOut, Detail: fmt.Sprintf("no answer within %s", j.ask.Timeout)}, begun)
+		return j.finish(ctx, turn.Outcome{Class: classTimedOut, Detail: err.Error()}, begun)
 	}
 	switch {
 	case outcome.Class != turn.Answered:
-		w.end(ctx)
+		s.End(ctx)
 	case j.staysWarm():
-		defer j.Warm.put(ctx, j.state.Meta.Key, w) // after the answer is recorded: put may end another process
+		defer j.Warm.Put(ctx, j.state.Meta.Key, s) // after the answer is recorded: Put may end another process
 	default:
-		w.dropFiles(j.Store) // while the turn is open: a runner killed later could not remove them
-		w.leave(ctx)
+		_ = s.DropFiles()                   // while the turn is open: a runner killed later could not remove them
+		j.leaving.Go(func() { s.End(ctx) }) // claude takes a moment to exit; its answer is complete
 	}
-	if outcome.Class == turn.Answered && j.awaitWritten(ctx, w, outcome) {
+	if outcome.Class == turn.Answered && j.awaitWritten(ctx, s, outcome) {
 		return nil // the next attempt sends the text again
 	}
-	return j.settle(ctx, w, outcome, begun)
+	return j.settle(ctx, s.ID, outcome, begun)
 }
 
 // settle records the outcome of an attempt that ended by itself.
-func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
+func (j *job) settle(ctx context.Context, id agent.SessionID, o turn.Outcome, begun time.Time) error {
 	if o.Class != turn.Answered && !j.isThere(o.SessionID) {
 		o.SessionID = "" // claude ended before it wrote anything: the next one begins the session
 	}
@@ -152,9 +157,9 @@ func (j *job) settle(ctx context.Context, w *worker, o turn.Outcome, begun time.
 	case turn.Authentication:
 		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail}))
 	case turn.UnknownSession:
-		return j.goneMeanwhile(ctx, w, o)
+		return j.settleLost(ctx, fmt.Errorf("the conversation %s cannot be resumed: %s", id, o.Detail))
 	default:
-		return j.finish(ctx, w, o, begun)
+		return j.finish(ctx, o, begun)
 	}
 }
 
@@ -164,15 +169,15 @@ const limitPause = 15 * time.Minute
 func backoff(n int) time.Duration { return 5 * time.Second << (2 * (n - 1)) }
 
 // finish records the result of a turn.
-func (j *job) finish(ctx context.Context, w *worker, o turn.Outcome, begun time.Time) error {
+func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error {
 	result := conversations.Result{
 		Seq: j.turn.Seq, ID: j.turn.ID, SHA: j.turn.SHA,
 		Answer: o.Answer, Class: string(o.Class), Error: o.Detail,
-		Continuity: w.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD,
+		Continuity: j.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD,
 		DurationMS: j.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Now().UTC(),
 	}
 	err := j.over(ctx, j.withNotices(result))
-	w.awaitLeft() // claude may write to its transcript until then
+	j.leaving.Wait() // claude may write to its transcript until then
 	if o.SessionID != "" && !j.ask.Isolated {
 		j.keep(ctx, o.SessionID)
 	}

@@ -7,6 +7,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/platform/clock"
+	"nbs-worker/internal/team/headless"
 )
 
 // An answer is reported once it is on disk: killing claude earlier would lose it, and all of a new conversation. With
@@ -19,7 +20,7 @@ const (
 
 // awaitWritten waits until the transcript has the attempt's answer. lost: a warm claude, which only exits when told
 // to, has ended and left nothing of the turn.
-func (j *job) awaitWritten(ctx context.Context, w *worker, o turn.Outcome) (lost bool) {
+func (j *job) awaitWritten(ctx context.Context, s *headless.Session, o turn.Outcome) (lost bool) {
 	config, err := j.config()
 	if err != nil || j.ask.Isolated || o.SessionID == "" {
 		return false
@@ -28,11 +29,11 @@ func (j *job) awaitWritten(ctx context.Context, w *worker, o turn.Outcome) (lost
 	defer cancel()
 	var mark turn.Mark
 	for size := int64(-1); ; {
-		ended := !w.alive() // before the look, which is then the last one
+		ended := !s.Alive() // before the look, which is then the last one
 		file, found, err := config.Transcript(o.SessionID)
 		if found && file.Size != size {
 			size = file.Size
-			mark, err = turn.Marked(file, string(w.invocation), j.turn.Seq)
+			mark, err = turn.Marked(file, string(s.Invocation), j.turn.Seq)
 		}
 		if mark.Answered || err != nil { // an unreadable transcript does not delay the answer
 			return false

@@ -8,15 +8,16 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 // What is told is in the transcript, which may be written later than the answer comes.
 func TestAnAnswerIsOnDiskWhenItIsTold(t *testing.T) {
 	t.Parallel()
 	s := warm(t, 4)
-	s.answer(turn.Outcome{Class: writesLate, Answer: "yes"})
+	s.Answer(turn.Outcome{Class: headlesstest.WritesLate, Answer: "yes"})
 	got := s.mustAsk("one")
-	rig.Check(t, got.Answer == "yes" && strings.Contains(storetest.Read(t, s.transcript(got.SessionID)), `"yes"`), "%+v", got)
+	rig.Check(t, got.Answer == "yes" && strings.Contains(storetest.Read(t, s.Transcript(got.SessionID)), `"yes"`), "%+v", got)
 }
 
 // A claude that stays for the next turn answers, and is killed before it has written anything down: with the answer told,
@@ -24,7 +25,7 @@ func TestAnAnswerIsOnDiskWhenItIsTold(t *testing.T) {
 func TestAnAnswerThatWasNeverWrittenIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s := warm(t, 4)
-	s.answer(turn.Outcome{Class: killedAnswering, Answer: "lost"})
+	s.Answer(turn.Outcome{Class: headlesstest.KilledAnswering, Answer: "lost"})
 	got := s.mustAsk("one")
 	rig.Check(t, got.Answer == "re: one" && got.Continuity == conversations.New && got.Attempts == 2, "%+v", got)
 	next := s.mustAsk("two")
@@ -35,7 +36,7 @@ func TestAnAnswerThatWasNeverWrittenIsAskedForAgain(t *testing.T) {
 func TestAFailureBeforeAnythingWasWrittenLosesNoConversation(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.answer(turn.Outcome{Class: neverWrote, Detail: "its wrapper was killed"})
+	s.Answer(turn.Outcome{Class: headlesstest.NeverWrote, Detail: "its wrapper was killed"})
 	failed := s.mustAsk("one")
 	rig.Check(t, failed.Class == string(turn.Failed) && !s.state().Session.Confirmed, "%+v", failed)
 	got := s.mustAsk("two")

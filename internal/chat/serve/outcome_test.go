@@ -39,7 +39,7 @@ func TestADeadLetterThatWasGivenUpHoldsNothingUp(t *testing.T) {
 	<-s.begun
 	held := s.heldUpOf(serving.Server, key, id)
 	rig.Check(t, held == nil, "it is held up by %+v", held)
-	close(s.hold)
+	close(s.Go)
 	o, err := serving.Outcome(t.Context(), key, id, nil)
 	rig.Check(t, err == nil && o.Result != nil && o.Result.Answer == "re: wait", "%+v, %v", o, err)
 }
@@ -59,6 +59,6 @@ func TestTroubleEndsWithTheNextAttempt(t *testing.T) {
 	<-s.begun
 	held = s.heldUpOf(server, "review", id)
 	rig.Check(t, held == nil, "while it is answered it is held up by %+v", held)
-	close(s.hold)
+	close(s.Go)
 	rig.Must(t, <-answered)
 }

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/claude/turn"
@@ -25,25 +24,23 @@ import (
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/headless"
+	"nbs-worker/internal/team/headless/headlesstest"
 	"nbs-worker/internal/team/observe"
 )
 
 // It fails when anything is left: a goroutine, a descriptor.
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m, nil)) }
 
-// stage is a project, and a claude that answers "re: TEXT".
+// stage is a project, and claudes that answer "re: TEXT".
 type stage struct {
 	*testing.T
+	*headlesstest.Claudes
 
-	store  *store.Store
-	config string // Claude's configuration folder
+	store *store.Store
 
 	mu    sync.Mutex
-	says  []string // of those that run
-	alive int      // claudes
-	ended int
-
-	hold  chan struct{} // a text "wait" is answered when it is closed
+	says  []string      // of those that run
 	begun chan struct{} // gets a value when "wait" is being answered; "login" waits for a person
 }
 
@@ -56,82 +53,28 @@ func newStage(t *testing.T, project string) *stage {
 	opened.UseHome(trust.Home(home))
 	opened.RunIn(filepath.Join(home, "run"))
 	opened.Use(trust.NewKeeper(trust.Home(home)))
-	return &stage{T: t, store: opened, config: t.TempDir(), hold: make(chan struct{}), begun: make(chan struct{}, 10)}
+	s := &stage{
+		T: t, Claudes: &headlesstest.Claudes{TB: t, Config: t.TempDir(), Go: make(chan struct{})},
+		store: opened, begun: make(chan struct{}, 10),
+	}
+	s.Respond = func(_ int, text string) turn.Outcome {
+		switch text {
+		case "wait":
+			s.begun <- struct{}{}
+			return turn.Outcome{Class: headlesstest.Waits, Answer: "re: wait"}
+		case "login":
+			return turn.Outcome{Class: turn.Authentication, Detail: "log in"}
+		}
+		return turn.Outcome{Answer: "re: " + text}
+	}
+	return s
 }
 
 // engine is that of one process of the project.
 func (s *stage) engine() *conversation.Engine {
 	e := conversation.New(observe.Observer{Machine: local.New(), Store: s.store, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: storetest.SomeTime})
-	e.Start = s.start
+	e.Start = s.Start
 	return e
-}
-
-// fake is a claude.
-type fake struct {
-	s       *stage
-	id      agent.SessionID
-	context string
-	ended   chan struct{}
-	once    sync.Once
-}
-
-func (s *stage) start(l turn.Launch) (conversation.Process, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.alive++
-	f := &fake{s: s, context: agent.Variable(l.Env, turn.ContextVariable), ended: make(chan struct{})}
-	for i, arg := range l.Args {
-		if arg == "--session-id" || arg == "--resume" {
-			f.id = agent.SessionID(l.Args[i+1])
-		}
-	}
-	return f, nil
-}
-
-func (f *fake) PID() int               { return os.Getpid() }
-func (f *fake) Ended() <-chan struct{} { return f.ended }
-
-func (f *fake) Close(context.Context) error {
-	f.once.Do(func() {
-		close(f.ended)
-		f.s.mu.Lock()
-		defer f.s.mu.Unlock()
-		f.s.alive--
-		f.s.ended++
-	})
-	return nil
-}
-
-func (f *fake) Turn(ctx context.Context, textID, text string, heard func(turn.Event)) (turn.Outcome, error) {
-	if text == "wait" {
-		f.s.begun <- struct{}{}
-		select {
-		case <-f.s.hold:
-		case <-ctx.Done():
-			return turn.Outcome{Class: turn.Interrupted}, ctx.Err()
-		}
-	}
-	if text == "login" {
-		return turn.Outcome{Class: turn.Authentication, Detail: "log in"}, nil
-	}
-	for _, word := range []string{"re: ", text} {
-		heard(turn.Event{Text: word})
-	}
-	path := filepath.Join(f.s.config, "projects", "-p", string(f.id)+".jsonl")
-	rig.Must(f.s.T, os.MkdirAll(filepath.Dir(path), 0o700))
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	rig.Must(f.s.T, err)
-	defer file.Close()
-	_, err = fmt.Fprintf(file, `{"type":"user","uuid":%q,"parentUuid":null,"sessionId":%q,"message":{"role":"user","content":"x"}}
-{"type":"assistant","uuid":%q,"parentUuid":%[1]q,"sessionId":%[2]q,"message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"end_turn","content":[{"type":"text","text":"y"}]}}
-`, textID, f.id, "after-"+textID)
-	return turn.Outcome{Answer: "re: " + text, SessionID: f.id}, err
-}
-
-func (s *stage) claudes() (alive, ended int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.alive, s.ended
 }
 
 // serving is a server that runs.
@@ -148,7 +91,7 @@ func (s *stage) serve(change ...func(*Server)) *serving {
 		defer s.mu.Unlock()
 		s.says = append(s.says, fmt.Sprintf(format, args...))
 	})
-	server.Engine.Warm = &conversation.Pool{Most: 4, Memory: 1 << 50, Idle: 1 << 50, Now: storetest.SomeTime}
+	server.Engine.Warm = &headless.Pool{Most: 4, Memory: 1 << 50, Idle: 1 << 50, Now: storetest.SomeTime}
 	for _, c := range change {
 		c(server)
 	}
@@ -173,7 +116,7 @@ func (s *stage) accept(key conversations.Key, text string) (id string) {
 	s.Helper()
 	say := conversation.Say{
 		Request: conversations.Request{ID: string(key) + " " + text, Text: text, At: storetest.SomeTime()},
-		Meta:    conversations.Meta{Cwd: s.store.Project(), ConfigDir: s.config},
+		Meta:    conversations.Meta{Cwd: s.store.Project(), ConfigDir: s.Config},
 	}
 	_, _, err := s.engine().Accept(s.Context(), key, say)
 	rig.Must(s.T, err)
@@ -198,11 +141,9 @@ func TestATurnOverTheSocket(t *testing.T) {
 	second, _, err := client.Await(t.Context(), s.store, "review", s.accept("review", "two"), func(text string) { heard = append(heard, text) })
 	rig.Must(t, err)
 	rig.Check(t, strings.Join(heard, "") == "re: two" && second.SessionID == first.SessionID && second.Continuity == conversations.Resumed, "%q, then %+v", heard, second)
-	alive, ended := s.claudes()
-	rig.Check(t, alive == 1 && ended == 0, "%d claudes run, %d have ended", alive, ended)
+	rig.Check(t, s.Alive() == 1 && len(s.Launches()) == 1, "%d claudes of %d run", s.Alive(), len(s.Launches()))
 	rig.Must(t, serving.stop())
-	alive, _ = s.claudes()
-	rig.Check(t, alive == 0, "%d claudes outlive the server", alive)
+	rig.Equal(t, s.Alive(), 0, "claudes that outlive the server")
 	_, there, err := client.Await(t.Context(), s.store, "review", "none", nil)
 	rig.Check(t, !there && err == nil, "a server that has ended: %v, %v", there, err)
 }
@@ -227,7 +168,7 @@ func TestACallerThatLeaves(t *testing.T) {
 	leave()
 	rig.Check(t, errors.Is(<-left, context.Canceled), "who leaves is told something else")
 	rig.Eventually(t, "one listens", func() bool { return serving.listeners() == 1 })
-	close(s.hold)
+	close(s.Go)
 	r := <-stayed
 	rig.Check(t, r.Answer == "re: wait" && strings.Join(heard, "") == "re: wait", "%+v, heard %q", r, heard)
 }
@@ -249,12 +190,11 @@ func TestATurnOutlivesItsServer(t *testing.T) {
 	go func() { _, there, _ := client.Await(t.Context(), s.store, "review", id, nil); asked <- there }()
 	<-s.begun
 	rig.Must(t, serving.stop())
-	alive, _ := s.claudes()
-	rig.Check(t, alive == 0, "%d claudes outlive the server", alive)
+	rig.Equal(t, s.Alive(), 0, "claudes that outlive the server")
 	rig.Check(t, !<-asked, "who asked is told that this was the answer")
 	state, err := s.store.Conversations().Of("review").State()
 	rig.Check(t, err == nil && len(state.Open) == 1, "%+v, %v", state.Open, err)
-	close(s.hold)
+	close(s.Go)
 	s.serve()
 	rig.Eventually(t, "it is answered", func() bool {
 		r, done, err := s.store.Conversations().Of("review").Result(id)
@@ -343,8 +283,7 @@ func TestManyTurns(t *testing.T) {
 		})
 	}
 	all.Wait()
-	alive, _ := s.claudes()
-	rig.Check(t, alive <= 4 && serving.listeners() == 0, "%d claudes are kept, %d listen", alive, serving.listeners())
+	rig.Check(t, s.Alive() <= 4 && serving.listeners() == 0, "%d claudes are kept, %d listen", s.Alive(), serving.listeners())
 	rig.Must(t, serving.stop())
 	rig.Check(t, len(storetest.Names(t, filepath.Join(s.store.Runtime(), "turns"))) == 0, "files of turns are left")
 }

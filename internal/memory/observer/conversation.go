@@ -3,10 +3,7 @@ package observer
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +13,8 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
+	"nbs-worker/internal/team/headless"
 )
 
 // observer is the observer of one conversation of an agent, with a conversation of its own.
@@ -53,18 +50,8 @@ func (w *Worker) observerOf(t target) *observer {
 
 const (
 	turnTimeout = 5 * time.Minute
-	endGrace    = 5 * time.Second
 	long        = 60_000 // tokens in an observer's conversation from which on the next turn begins another one
 )
-
-// session is a claude that has the observer's conversation open.
-type session struct {
-	Process
-
-	id      agent.SessionID // in which it was started
-	resumed bool
-	end     func()
-}
 
 // show shows a turn to the observer, and asks once more if the answer does not fit. Errors: *unfitError, *laterError.
 func (o *observer) show(ctx context.Context, of *past.Turn) ([]memory.Observation, error) {
@@ -74,14 +61,10 @@ func (o *observer) show(ctx context.Context, of *past.Turn) ([]memory.Observatio
 	}
 	defer release()
 	s, outcome, err := o.open(ctx, promptOf(o.of.record.Handle, of))
-	if s.resumed && (outcome.Class == turn.UnknownSession || outcome.Class == turn.TooLong) {
-		s.end()
-		s, outcome, err = o.open(ctx, promptOf(o.of.record.Handle, of))
-	}
-	defer s.end()
 	if err != nil {
 		return nil, err
 	}
+	defer s.End(ctx)
 	answer, unfit := memory.ReadAnswer(outcome.Answer)
 	if unfit == nil {
 		return answer, nil
@@ -96,24 +79,30 @@ func (o *observer) show(ctx context.Context, of *past.Turn) ([]memory.Observatio
 	return answer, nil
 }
 
-// open starts claude on the observer's conversation, and gives it a text. Errors: *unfitError, *laterError.
-func (o *observer) open(ctx context.Context, text string) (session, turn.Outcome, error) {
-	s, err := o.start(ctx)
+// open starts claude on the observer's conversation, and gives it a text. If that conversation cannot be continued, it
+// begins a new one. Errors: *unfitError, *laterError.
+func (o *observer) open(ctx context.Context, text string) (*headless.Session, turn.Outcome, error) {
+	s, resumed, err := o.start(ctx)
 	if err != nil {
-		return session{end: func() {}}, turn.Outcome{}, &laterError{pause: pause{why: err.Error(), until: o.again(o.rest)}}
+		return nil, turn.Outcome{}, &laterError{pause: pause{why: err.Error(), until: o.again(o.rest)}}
 	}
 	outcome, err := o.say(ctx, s, text)
-	return s, outcome, err
+	if err == nil {
+		return s, outcome, nil
+	}
+	s.End(ctx)
+	if resumed && (outcome.Class == turn.UnknownSession || outcome.Class == turn.TooLong) {
+		return o.open(ctx, text) // in a new one, since say failed
+	}
+	return nil, outcome, err
 }
 
 // say gives the observer a text. Errors: those of judge; the outcome is returned beside them.
-func (o *observer) say(ctx context.Context, s session, text string) (turn.Outcome, error) {
-	patience, cancel := context.WithTimeout(ctx, turnTimeout)
-	defer cancel()
+func (o *observer) say(ctx context.Context, s *headless.Session, text string) (turn.Outcome, error) {
 	var uncaptured error
-	outcome, err := s.Turn(patience, string(agent.NewInvocation()), text, func(heard turn.Event) {
+	outcome, err := s.Say(ctx, turnTimeout, string(agent.NewInvocation()), text, func(heard turn.Event) {
 		if heard.Kind == turn.Confirmed {
-			uncaptured = o.capture(ctx, s.id, heard.SessionID)
+			uncaptured = o.capture(ctx, s.ID, heard.SessionID)
 		}
 	})
 	if ctx.Err() != nil {
@@ -122,7 +111,7 @@ func (o *observer) say(ctx context.Context, s session, text string) (turn.Outcom
 	o.prompts++
 	o.anew = err != nil || outcome.Class != turn.Answered || outcome.Usage.Input+outcome.Usage.CacheRead+outcome.Usage.CacheCreation > long
 	if err != nil {
-		return outcome, &laterError{pause: pause{why: fmt.Sprintf("no answer within %s", turnTimeout), until: o.again(o.rest)}}
+		return outcome, &laterError{pause: pause{why: err.Error(), until: o.again(o.rest)}}
 	}
 	if err := cmp.Or(uncaptured, o.spend(ctx, &outcome)); err != nil {
 		return outcome, err
@@ -179,59 +168,33 @@ func (o *observer) again(before pause) time.Time {
 	return o.Now().Add(min(longPause, 10*time.Second<<min(before.failures, 10)))
 }
 
-// start opens the observer's conversation: the existing one or a new one.
-func (o *observer) start(ctx context.Context) (session, error) {
+// start starts claude on the observer's conversation, or on a new one.
+func (o *observer) start(ctx context.Context) (s *headless.Session, resumed bool, err error) {
 	known, err := o.Memory.Observed(ctx, o.of.id)
 	if err != nil {
-		return session{}, err
+		return nil, false, err
 	}
-	s, release := session{}, func() {} // a new id is in no other use: a lease would only leave a file
-	id, opening := agent.NewSessionID(), claude.OpenNew
-	if memory.ShouldResume(known, o.prompts+1, o.anew) {
-		if free, err := o.claim(known.MemoryID); err == nil {
-			id, opening, release, s.resumed = known.MemoryID, claude.OpenResume, free, true
-		}
-	}
-	s.id = id
-	invocation := agent.NewInvocation()
-	if s.Process, err = o.startClaude(id, opening, invocation); err != nil {
-		release()
-		return session{}, err
-	}
-	s.end = func() {
-		o.end(ctx, s.Process, invocation)
-		release()
-	}
-	return s, nil
-}
-
-// claim takes the lease of the observer's conversation and its transcript. Errors: Conflict; NotFound when the
-// transcript no longer exists.
-func (o *observer) claim(id agent.SessionID) (release func(), err error) {
-	config, err := o.ConfigOf(&o.of.record)
+	dir, err := o.Store.Spool().Work()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if said, err := config.HasMessages(id); err != nil || !said {
-		return nil, errors.Join(err, fail.Errorf(fail.NotFound, "the conversation %s is gone", id))
+	l := headless.Launch{
+		Start: o.Start, Record: o.asRecord(agent.NewSessionID()), Spec: turn.Spec{Opening: claude.OpenNew, Extra: bare},
+		Manner: headless.Manner{Model: o.Model, Prompt: SystemPrompt}, Dir: dir, Caller: o.Env,
+		Prepare: func(_ agent.Invocation, files turnfiles.Files) (map[string]string, error) {
+			_, err := files.Put(turnfiles.Observes, o.Store.Project())
+			return nil, err
+		},
 	}
-	endLease, err := o.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "memory", Since: o.Seconds()})
-	if err != nil {
-		return nil, err
+	if resumed = memory.ShouldResume(known, o.prompts+1, o.anew); resumed {
+		l.Record, l.Spec.Opening, l.Verb = o.asRecord(known.MemoryID), claude.OpenResume, "memory"
 	}
-	letGo, _, err := config.Hold(id)
-	if err != nil {
-		endLease()
-		return nil, err
+	s, err = l.Open(ctx, &o.Observer)
+	if resumed && err != nil { // for example, another process has it open
+		o.anew = true
+		return o.start(ctx)
 	}
-	release = func() { letGo(); endLease() }
-	r := o.asRecord(id)
-	strangers, err := o.Strangers(r)
-	if err = cmp.Or(err, o.ErrStranger(r, strangers)); err != nil {
-		release()
-		return nil, err
-	}
-	return release, nil
+	return s, resumed, err
 }
 
 // asRecord describes the observer's conversation as an agent's record, for packages that know agents only.
@@ -240,68 +203,14 @@ func (o *observer) asRecord(id agent.SessionID) *agent.Record {
 	return &agent.Record{Spec: agent.Spec{Schema: r.Schema, SessionID: id, Model: o.Model, ProjectRoot: r.ProjectRoot, ConfigDir: r.ConfigDir}}
 }
 
-func (o *observer) startClaude(id agent.SessionID, opening claude.Opening, invocation agent.Invocation) (Process, error) {
-	program, err := claude.FindBinary(o.Variable(claude.BinaryVariable))
-	if err != nil {
-		return nil, err
-	}
-	dir, err := o.Store.Spool().Work()
-	if err != nil {
-		return nil, err
-	}
-	o.Store.SweepTurnFiles(time.Now(), func(invocation string) bool {
-		there, err := o.Machine.Carrying(agent.TurnVariable, invocation)
-		return err != nil || len(there) > 0
-	})
-	files := o.Store.TurnFiles(invocation)
-	prompt, err := files.Put(turnfiles.SystemPrompt, SystemPrompt)
-	if err == nil {
-		_, err = files.Put(turnfiles.Observes, o.Store.Project())
-	}
-	if err != nil {
-		return nil, errors.Join(err, files.Drop())
-	}
-	spec := turn.Spec{SessionID: id, Opening: opening, Model: o.Model, SystemPromptFile: prompt, Extra: bare}
-	caller := slices.DeleteFunc(slices.Clone(o.Env), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
-	env := claude.Env(&o.asRecord(id).Spec, caller, map[string]string{agent.TurnVariable: string(invocation), "PWD": dir})
-	process, err := o.Worker.Start(turn.Launch{Program: program, Args: turn.Args(spec), Dir: dir, Env: env})
-	if err != nil {
-		return nil, errors.Join(err, files.Drop())
-	}
-	return process, nil
-}
-
 // bare starts claude without tools, and without the user's additions: hooks, servers, instructions.
 var bare = []string{"--tools", "", "--safe-mode"}
-
-// end asks claude to exit, or ends it and its children, even if the caller is canceled. It tries again if that fails:
-// without free descriptors the process is not found.
-func (o *observer) end(ctx context.Context, process Process, invocation agent.Invocation) {
-	ctx = context.WithoutCancel(ctx)
-	exits := func() bool {
-		patience, cancel := context.WithTimeout(ctx, endGrace)
-		defer cancel()
-		return process.Close(patience) == nil
-	}
-	for !exits() {
-		left, _ := o.Machine.Carrying(agent.TurnVariable, string(invocation))
-		_ = o.Machine.StopAll(ctx, left, endGrace)
-	}
-	_ = o.Store.TurnFiles(invocation).Drop() // otherwise the next sweep does it
-}
 
 // endLeft ends the claudes that a killed worker of this project left running: a claude that hangs does not exit by
 // itself. The caller holds the lock of the workers, so no worker uses them.
 func (w *Worker) endLeft(ctx context.Context) {
 	for _, invocation := range w.Store.TurnFiles("").With(turnfiles.Observes, w.Store.Project()) {
-		left, err := w.Machine.Carrying(agent.TurnVariable, invocation)
-		if err == nil {
-			err = w.Machine.StopAll(ctx, left, endGrace)
-		}
-		if err == nil {
-			err = w.Store.TurnFiles(agent.Invocation(invocation)).Drop()
-		}
-		if err != nil {
+		if err := headless.EndLeft(ctx, &w.Observer, agent.Invocation(invocation)); err != nil {
 			w.Said("memory: the observer of a worker that was killed: %s", err)
 		}
 	}

@@ -1,12 +1,10 @@
 package observer
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +18,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/team/headless/headlesstest"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -111,15 +110,10 @@ func (k *kept) titles() string {
 type stage struct {
 	*testing.T
 	*Worker
-	kept   *kept
-	config string
-	now    time.Time
-	lines  map[agent.SessionID]int
-
-	starts  []turn.Launch
-	said    []string
-	strays  agent.SessionID                       // in which observers are, whatever they were started in; "": none does
-	respond func(n int, text string) turn.Outcome // to the n-th text, from 1; nil: one observation
+	*headlesstest.Claudes
+	kept  *kept
+	now   time.Time
+	lines map[agent.SessionID]int
 }
 
 func newStage(t *testing.T) *stage {
@@ -128,10 +122,11 @@ func newStage(t *testing.T) *stage {
 	opened, err := own(project, home)
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
-	s := &stage{T: t, kept: newKept(), config: t.TempDir(), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}}
+	s := &stage{T: t, Claudes: &headlesstest.Claudes{TB: t, Config: t.TempDir()}, kept: newKept(), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}}
+	s.Respond = func(n int, _ string) turn.Outcome { return noted("noted " + strconv.Itoa(n)) }
 	env := []string{"NBS_CLAUDE=/bin/true", "PATH=" + os.Getenv("PATH"), "NBS_HANDLE=outer", "HOME=" + home}
 	s.Worker = New(observe.Observer{Machine: local.New(), Store: opened, Env: env, Now: func() time.Time { return s.now }}, s.kept)
-	s.Start = s.startFake
+	s.Worker.Start = s.Claudes.Start
 	return s
 }
 
@@ -139,7 +134,7 @@ func newStage(t *testing.T) *stage {
 func (s *stage) agent(handle agent.Handle, change ...func(*agent.Record)) agent.Record {
 	s.Helper()
 	r := agent.Record{
-		Spec:        agent.Spec{Schema: agent.Schema, Handle: handle, SessionID: agent.NewSessionID(), ProjectRoot: s.Worker.Store.Project(), ConfigDir: s.config, Memory: true},
+		Spec:        agent.Spec{Schema: agent.Schema, Handle: handle, SessionID: agent.NewSessionID(), ProjectRoot: s.Worker.Store.Project(), ConfigDir: s.Config, Memory: true},
 		TmuxSession: "nbs-" + string(handle) + "-live",
 	}
 	for _, c := range change {
@@ -155,7 +150,7 @@ func (s *stage) agent(handle agent.Handle, change ...func(*agent.Record)) agent.
 // write appends a record to the transcript of a conversation.
 func (s *stage) write(id agent.SessionID, form string, args ...any) {
 	s.Helper()
-	path := s.transcript(id)
+	path := s.Transcript(id)
 	rig.Must(s.T, os.MkdirAll(filepath.Dir(path), 0o700))
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	rig.Must(s.T, err)
@@ -165,10 +160,6 @@ func (s *stage) write(id agent.SessionID, form string, args ...any) {
 	_, err = fmt.Fprintf(f, `{"uuid":"%s-%d","timestamp":%q,"sessionId":%q,%s}`+"\n",
 		id, s.lines[id], s.now.Format(time.RFC3339), id, fmt.Sprintf(form, args...))
 	rig.Must(s.T, err)
-}
-
-func (s *stage) transcript(id agent.SessionID) string {
-	return filepath.Join(s.config, "projects", "-p", string(id)+".jsonl")
 }
 
 func (s *stage) prompt(id agent.SessionID, text string) {
@@ -192,7 +183,7 @@ func (s *stage) turn(handle agent.Handle, id agent.SessionID, text string) {
 func (s *stage) announce(handle agent.Handle, id agent.SessionID) {
 	s.Helper()
 	a := spool.Announcement{Handle: handle, SessionID: id, At: s.now}
-	if info, err := os.Stat(s.transcript(id)); err == nil {
+	if info, err := os.Stat(s.Transcript(id)); err == nil {
 		a.Size = info.Size()
 	}
 	rig.Must(s.T, s.Worker.Store.Spool().Put(a))
@@ -215,42 +206,11 @@ func (s *stage) announced() int {
 // opened is how each claude was opened.
 func (s *stage) opened() string {
 	var all []string
-	for _, l := range s.starts {
-		i := slices.IndexFunc(l.Args, func(arg string) bool { return arg == "--session-id" || arg == "--resume" })
-		all = append(all, l.Args[i])
+	for _, l := range s.Launches() {
+		how, _ := headlesstest.Opened(l)
+		all = append(all, how)
 	}
 	return strings.Join(all, " ")
-}
-
-// fake is a claude that observes.
-type fake struct {
-	s  *stage
-	id agent.SessionID
-}
-
-func (s *stage) startFake(l turn.Launch) (Process, error) {
-	s.starts = append(s.starts, l)
-	i := slices.IndexFunc(l.Args, func(arg string) bool { return arg == "--session-id" || arg == "--resume" })
-	return &fake{s, agent.SessionID(l.Args[i+1])}, nil
-}
-
-func (f *fake) Close(context.Context) error { return nil }
-
-func (f *fake) Turn(ctx context.Context, _, text string, heard func(turn.Event)) (turn.Outcome, error) {
-	s := f.s
-	s.said = append(s.said, text)
-	o := noted("noted " + strconv.Itoa(len(s.said)))
-	if s.respond != nil {
-		o = s.respond(len(s.said), text)
-	}
-	if o.Class == turn.UnknownSession {
-		return o, nil
-	}
-	heard(turn.Event{Kind: turn.Confirmed, SessionID: cmp.Or(s.strays, f.id)})
-	s.prompt(f.id, "shown") // its own transcript, so that it can be resumed
-	s.reply(f.id, o.Answer)
-	o.SessionID = f.id
-	return o, ctx.Err()
 }
 
 // noted is an answer with one observation.

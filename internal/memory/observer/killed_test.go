@@ -26,6 +26,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/headless/headlesstest"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -52,25 +53,13 @@ func playRole(words []string) {
 	kept, err := db.Open(context.Background(), database(project))
 	storetest.Must(err)
 	w := New(observe.Observer{Machine: local.New(), Store: opened, Env: append(os.Environ(), "NBS_CLAUDE=/bin/true"), Now: time.Now}, kept)
-	w.Start = func(l turn.Launch) (Process, error) { return noter{l}, nil }
+	claudes := headlesstest.Claudes{Respond: func(_ int, text string) turn.Outcome {
+		return noted(fmt.Sprintf("%s by %d", shownTurn.FindString(text), os.Getpid()))
+	}}
+	w.Start = claudes.Start
 	_, err = w.Once(context.Background())
 	storetest.Must(errors.Join(err, kept.Close(), opened.Close()))
 }
-
-// noter is a claude that notes which turn it was shown. It cannot be resumed: there is no transcript of it.
-type noter struct{ turn.Launch }
-
-func (n noter) Turn(_ context.Context, _, text string, heard func(turn.Event)) (turn.Outcome, error) {
-	for i, arg := range n.Args {
-		if arg == "--session-id" {
-			heard(turn.Event{Kind: turn.Confirmed, SessionID: agent.SessionID(n.Args[i+1])})
-		}
-	}
-	o := noted(fmt.Sprintf("%s by %d", shownTurn.FindString(text), os.Getpid()))
-	return o, nil
-}
-
-func (noter) Close(context.Context) error { return nil }
 
 // A worker is killed at any moment. Each turn is observed once in the end, under the id of an observer and of nobody
 // else, and what is kept in between is whole.
@@ -261,7 +250,7 @@ func newPlayed(t *testing.T, turns int, long time.Duration) *site {
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	s := &site{
 		turns: turns, asked: func() (all, answered int) { return 0, 0 }, rest: func() {},
-		stage: &stage{T: t, Worker: New(observe.Observer{Machine: local.New(), Store: opened}, nil), config: filepath.Join(home, "claude"), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}},
+		stage: &stage{T: t, Worker: New(observe.Observer{Machine: local.New(), Store: opened}, nil), Claudes: &headlesstest.Claudes{TB: t, Config: filepath.Join(home, "claude")}, now: storetest.SomeTime(), lines: map[agent.SessionID]int{}},
 		work:  func() *exec.Cmd { return rig.Command(project, home) },
 	}
 	for _, handle := range []agent.Handle{"alpha", "beta"} {

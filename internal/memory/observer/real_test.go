@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/headless/headlesstest"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -37,7 +38,7 @@ func newReal(t *testing.T, version string) *real {
 	opened, err := own(r.world.Project, filepath.Join(r.world.Root, "state"))
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
-	r.stage = &stage{T: t, kept: newKept(), config: r.world.ConfigDir, now: time.Now()}
+	r.stage = &stage{T: t, kept: newKept(), Claudes: &headlesstest.Claudes{TB: t, Config: r.world.ConfigDir}, now: time.Now()}
 	env := r.world.Env("CLAUDE_CODE_MAX_RETRIES=1", claude.BinaryVariable+"="+r.claude)
 	r.Worker = New(observe.Observer{Machine: local.New(), Store: opened, Env: env, Now: time.Now}, r.kept)
 	return r

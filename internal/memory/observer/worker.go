@@ -25,6 +25,7 @@ import (
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/store/spool"
+	"nbs-worker/internal/team/headless"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -43,19 +44,13 @@ type Worker struct {
 	TokensPerDay int          // all observers together, by the UTC day; then they rest until the next
 	Handle       agent.Handle // the only agent to observe; "": all
 	Said         func(format string, args ...any)
-	Start        func(turn.Launch) (Process, error) // a real claude, except in tests
+	Start        func(turn.Launch) (headless.Process, error) // a real claude, except in tests
 
 	observers map[agent.SessionID]*observer // by content id
 	owed      map[agent.SessionID]bool      // content ids with turns that are over and not observed yet
 	rest      pause                         // of all observers
 	done      Report
 	said      string // the failure that was told last
-}
-
-// Process is a claude that takes one text after the other.
-type Process interface {
-	Turn(ctx context.Context, id, text string, heard func(turn.Event)) (turn.Outcome, error)
-	Close(ctx context.Context) error
 }
 
 // Report counts the results of a run.
@@ -79,7 +74,7 @@ type Waiting struct {
 func New(o observe.Observer, kept memory.Store) *Worker {
 	return &Worker{
 		Observer: o, Memory: kept, Model: DefaultModel, TokensPerDay: DefaultTokensPerDay, Said: func(string, ...any) {},
-		Start: func(l turn.Launch) (Process, error) { return turn.Start(l) }, observers: map[agent.SessionID]*observer{},
+		Start: headless.Start, observers: map[agent.SessionID]*observer{},
 		owed: map[agent.SessionID]bool{},
 	}
 }

@@ -1,0 +1,64 @@
+package headless
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/team/observe"
+)
+
+// endGrace is how long the processes of a claude have to exit.
+const endGrace = 5 * time.Second
+
+// End asks the claude to exit, kills it if it does not, and releases the conversation. It does so even if the context
+// is canceled.
+func (s *Session) End(ctx context.Context) { s.end(ctx, s.exits(ctx)) }
+
+// Kill ends the claude and the processes that it started, and releases the conversation.
+func (s *Session) Kill(ctx context.Context) { s.end(ctx, false) }
+
+func (s *Session) end(ctx context.Context, exited bool) {
+	for ; !exited; exited = s.exits(ctx) { // without free descriptors, no process is found
+		_ = endProcesses(context.WithoutCancel(ctx), s.machine, s.Invocation, endGrace)
+	}
+	_ = s.DropFiles() // otherwise the next sweep does it
+	s.release()
+}
+
+// exits asks the claude to exit, and reports whether it did in time.
+func (s *Session) exits(ctx context.Context) bool {
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), endGrace)
+	defer cancel()
+	return s.Close(patience) == nil
+}
+
+// EndLeft ends what is left of a claude whose runner is gone, and removes its files.
+func EndLeft(ctx context.Context, o *observe.Observer, invocation agent.Invocation) error {
+	err := endProcesses(ctx, o.Machine, invocation, endGrace)
+	if err == nil {
+		_ = o.Store.TurnFiles(invocation).Drop() // otherwise the next sweep does it
+	}
+	return err
+}
+
+// endProcesses ends a claude first and then the processes that it started. If a tool ended first, claude would report
+// that to the model and continue. Each has grace to exit.
+func endProcesses(ctx context.Context, m *machine.Machine, invocation agent.Invocation, grace time.Duration) error {
+	for {
+		left, err := m.Carrying(agent.TurnVariable, string(invocation))
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		isBelow := func(id agent.Identity) bool {
+			above := m.AncestorsOf(id.PID)
+			return slices.ContainsFunc(left, func(other agent.Identity) bool { return other.PID != id.PID && slices.Contains(above, other.PID) })
+		}
+		highest := slices.DeleteFunc(slices.Clone(left), isBelow)
+		if err := m.StopAll(ctx, highest, grace); err != nil {
+			return err
+		}
+	}
+}

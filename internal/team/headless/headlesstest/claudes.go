@@ -1,0 +1,270 @@
+// Package headlesstest has headless claudes for tests: they answer as a test wants, and write transcripts. The product
+// must not import it.
+package headlesstest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/headless"
+)
+
+// Classes of outcomes that only these claudes have.
+const (
+	Waits           turn.Class = "waits"            // answers when Claudes.Go is closed; nil: never
+	NeverHeard      turn.Class = "never heard"      // is killed before it has written anything
+	NeverWrote      turn.Class = "never wrote"      // fails before it has written anything
+	KilledAnswering turn.Class = "killed answering" // answers, and is killed before it has written that
+	WritesLate      turn.Class = "writes late"      // answers, and writes that later
+	TakesNone       turn.Class = "takes none"       // refuses the turn
+)
+
+// UsedTool is the answer of a turn that has only used a tool.
+const UsedTool = "used a tool"
+
+// Claudes are the claudes of a test.
+type Claudes struct {
+	TB      testing.TB
+	Config  string                                // Claude's configuration folder
+	Respond func(n int, text string) turn.Outcome // to the n-th text, from 1; nil: answers "re: TEXT"
+	OnClose func(*Claude)                         // nil: nothing is done
+	Go      chan struct{}                         // closed when those that wait may answer
+	Stray   agent.SessionID                       // the session that they name, whichever they were started in; "": their own
+
+	mu       sync.Mutex
+	texts    []string
+	launches []turn.Launch
+	alive    map[*Claude]bool
+	busy     map[agent.SessionID]bool
+	last     map[agent.SessionID]string // UUID of the last record
+}
+
+// Claude is one of them.
+type Claude struct {
+	Context string // the file that its hook prints
+
+	of    *Claudes
+	how   string // it opens its session
+	id    agent.SessionID
+	ended chan struct{}
+}
+
+// Start starts one.
+func (c *Claudes) Start(l turn.Launch) (headless.Process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.launches = append(c.launches, l)
+	how, id := Opened(l)
+	one := &Claude{of: c, how: how, id: agent.SessionID(id), Context: agent.Variable(l.Env, turn.ContextVariable), ended: make(chan struct{})}
+	if c.alive == nil {
+		c.alive, c.busy, c.last = map[*Claude]bool{}, map[agent.SessionID]bool{}, map[agent.SessionID]string{}
+	}
+	c.alive[one] = true
+	return one, nil
+}
+
+// Opened returns how a claude was to open its session, and which.
+func Opened(l turn.Launch) (how, id string) {
+	i := slices.IndexFunc(l.Args, func(arg string) bool { return arg == "--session-id" || arg == "--resume" })
+	return l.Args[i], l.Args[i+1]
+}
+
+// Launches are those of all claudes, in order.
+func (c *Claudes) Launches() []turn.Launch {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.launches)
+}
+
+// Alive returns how many run.
+func (c *Claudes) Alive() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.alive)
+}
+
+// End ends all of them, unasked.
+func (c *Claudes) End() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for one := range c.alive {
+		delete(c.alive, one)
+		close(one.ended)
+	}
+}
+
+// Texts are the texts that they were given, in order.
+func (c *Claudes) Texts() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.texts)
+}
+
+// Answer makes them respond with these outcomes, one after the other, and then with answers.
+func (c *Claudes) Answer(all ...turn.Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := len(c.texts)
+	c.Respond = func(n int, text string) turn.Outcome {
+		if i := n - before - 1; i < len(all) {
+			return all[i]
+		}
+		return turn.Outcome{Answer: "re: " + text}
+	}
+}
+
+// Failing is an outcome of a class.
+func Failing(class turn.Class) turn.Outcome {
+	return turn.Outcome{Class: class, Detail: "it is " + string(class)}
+}
+
+// Transcript returns the file of a session.
+func (c *Claudes) Transcript(id agent.SessionID) string {
+	return filepath.Join(c.Config, "projects", "-p", string(id)+".jsonl")
+}
+
+// PID is that of the test.
+func (*Claude) PID() int { return os.Getpid() }
+
+// Ended is closed by Close.
+func (c *Claude) Ended() <-chan struct{} { return c.ended }
+
+// Close ends it at once.
+func (c *Claude) Close(context.Context) error {
+	if c.of.OnClose != nil {
+		c.of.OnClose(c)
+	}
+	c.end()
+	return nil
+}
+
+func (c *Claude) end() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if c.of.alive[c] {
+		delete(c.of.alive, c)
+		close(c.ended)
+	}
+}
+
+// Turn responds to a text.
+func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.Event)) (turn.Outcome, error) {
+	if _, err := os.Stat(c.of.Transcript(c.id)); c.how == "--resume" && err != nil {
+		return turn.Outcome{Class: turn.UnknownSession, Detail: "No conversation found"}, nil
+	}
+	o, leave := c.of.hear(c.id, text)
+	defer leave()
+	switch o.Class {
+	case Waits:
+		select {
+		case <-ctx.Done():
+			return turn.Outcome{Class: turn.Interrupted}, ctx.Err()
+		case <-c.of.Go:
+			o.Class = turn.Answered
+		}
+	case TakesNone:
+		return turn.Outcome{}, fail.Errorf(fail.Conflict, "it takes none")
+	case turn.UnknownSession:
+		return o, nil
+	default:
+	}
+	c.id = cmp.Or(o.SessionID, c.id)
+	o.SessionID = c.id
+	heard(turn.Event{Kind: turn.Confirmed, SessionID: cmp.Or(c.of.Stray, c.id)})
+	for _, word := range strings.SplitAfter(o.Answer, " ") {
+		heard(turn.Event{Kind: turn.Partial, Text: word})
+	}
+	write := func() { c.write(textID, text, &o) }
+	switch o.Class {
+	case NeverHeard:
+		o.Class = turn.Killed
+	case NeverWrote:
+		o.Class = turn.Failed
+	case KilledAnswering:
+		o.Class = turn.Answered
+		c.end()
+	case WritesLate:
+		o.Class = turn.Answered
+		time.AfterFunc(20*time.Millisecond, write)
+	default:
+		write()
+	}
+	return o, ctx.Err()
+}
+
+// hear notes a text, and returns the response. A session takes one turn at a time.
+func (c *Claudes) hear(id agent.SessionID, text string) (o turn.Outcome, leave func()) {
+	c.mu.Lock()
+	if c.busy[id] {
+		c.TB.Error("two turns of one conversation at once")
+	}
+	c.busy[id] = true
+	c.texts = append(c.texts, text)
+	n, respond := len(c.texts), c.Respond
+	c.mu.Unlock()
+	leave = func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.busy, id)
+	}
+	if respond == nil {
+		return turn.Outcome{Answer: "re: " + text}, leave
+	}
+	return respond(n, text), leave
+}
+
+// write appends a turn to the transcript, as Claude does.
+func (c *Claude) write(textID, text string, o *turn.Outcome) {
+	if c.of.Config == "" {
+		return
+	}
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	var lines []string
+	record := func(id, form string, args ...any) {
+		parent := "null"
+		if last := c.of.last[c.id]; last != "" {
+			parent = strconv.Quote(last)
+		}
+		c.of.last[c.id] = id
+		lines = append(lines, fmt.Sprintf(`{"uuid":%q,"parentUuid":%s,"sessionId":%q,%s}`+"\n", id, parent, c.id, fmt.Sprintf(form, args...)))
+	}
+	record(textID, `"type":"user","message":{"role":"user","content":%s}`, strconv.Quote(text))
+	if c.Context != "" {
+		context, err := os.ReadFile(c.Context)
+		c.of.must(err)
+		record("context-"+textID, `"type":"attachment","attachment":{"type":"hook_success","hookEvent":"UserPromptSubmit","content":%s,"stdout":%[1]s}`, strconv.Quote(string(context)))
+	}
+	const says = `"type":"assistant","message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":%q,"content":[%s]}`
+	if o.Answer == UsedTool {
+		record("tool-"+textID, says, "tool_use", `{"type":"tool_use","id":"t","name":"Bash","input":{}}`)
+	}
+	if o.Class == turn.Answered {
+		record("answer-"+textID, says, "end_turn", `{"type":"text","text":`+strconv.Quote(o.Answer)+`}`)
+	}
+	path := c.of.Transcript(c.id)
+	c.of.must(os.MkdirAll(filepath.Dir(path), 0o700))
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	c.of.must(err)
+	defer file.Close()
+	_, err = file.WriteString(strings.Join(lines, ""))
+	c.of.must(err)
+}
+
+func (c *Claudes) must(err error) {
+	if err != nil {
+		c.TB.Error(err)
+	}
+}

@@ -1,0 +1,163 @@
+// Package headless runs headless claudes (claude -p) for conversations and for the observers of the memory. It claims a
+// conversation, starts a claude on it, keeps claudes for the next turn, and ends them, also those of a killed runner.
+//
+//   - A claude and all that it starts carry the claude's invocation in their environment. Only these are ended.
+//   - A conversation is released when its claude has ended, and not before.
+//   - What a claude prints is read in one place, [turn.Process].
+package headless
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/store/turnfiles"
+	"nbs-worker/internal/team/observe"
+)
+
+// Process is a claude that takes one text after another.
+type Process interface {
+	PID() int
+	Turn(ctx context.Context, id, text string, heard func(turn.Event)) (turn.Outcome, error)
+	Close(ctx context.Context) error
+	Ended() <-chan struct{}
+}
+
+// Start starts a real claude.
+func Start(l turn.Launch) (Process, error) { return turn.Start(l) }
+
+// Manner is how a claude was started: the options that cannot change while it runs.
+type Manner struct {
+	Model  agent.Model
+	Prompt string // the system prompt
+	Hook   bool   // has the hook that passes context to it
+	Args   string
+	Powers string // of the agent that it runs for; "": it runs for a person
+}
+
+// serves reports whether a claude started in this manner can take a turn that wants another one. A claude with the
+// hook also takes turns without context: an empty context is cheaper than a start.
+func (m Manner) serves(wanted Manner) bool {
+	wanted.Hook = wanted.Hook || m.Hook
+	return m == wanted
+}
+
+// Session is a claude that has a conversation open.
+type Session struct {
+	Process
+
+	ID         agent.SessionID // with which it was started
+	Invocation agent.Invocation
+	Manner     Manner
+
+	machine *machine.Machine
+	files   turnfiles.Files
+	release func()
+	used    time.Time // when [Pool.Put] got it
+}
+
+// Launch is a claude to be started on a conversation.
+type Launch struct {
+	Start   func(turn.Launch) (Process, error)
+	Record  *agent.Record // the conversation as an agent's record, with the claude's own variables
+	Manner  Manner
+	Spec    turn.Spec // without what Record and Manner have
+	Dir     string
+	Caller  []string // the environment that it inherits, less the variables of an agent
+	OneTurn bool     // see [turn.Launch]
+
+	// Verb names who claims the conversation. "": it is new and used only here, so that a lease would only leave a file.
+	Verb string
+
+	// Dying is how long the locks of a killed runner are waited for: they are released one after the other, and its
+	// claude, which gets no more input, exits by itself.
+	Dying time.Duration
+
+	// IsOurs reports whether an invocation is of an earlier turn of this conversation. Such a claude is ended if it
+	// does not exit, since its runner is gone. nil: none is.
+	IsOurs func(agent.Invocation) bool
+
+	// Prepare is called before claude starts, so that what is left of it can be found. It returns more variables.
+	Prepare func(agent.Invocation, turnfiles.Files) (map[string]string, error)
+}
+
+// Open claims the conversation and starts the claude. Errors: Conflict when another process has the conversation open.
+func (l *Launch) Open(ctx context.Context, o *observe.Observer) (s *Session, err error) {
+	release, err := l.claim(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	invocation := agent.NewInvocation()
+	s = &Session{ID: l.Record.SessionID, Invocation: invocation, Manner: l.Manner, machine: o.Machine, files: o.Store.TurnFiles(invocation), release: release}
+	if s.Process, err = l.start(s, o); err != nil {
+		err = errors.Join(err, s.DropFiles())
+		release()
+	}
+	return s, err
+}
+
+func (l *Launch) start(s *Session, o *observe.Observer) (Process, error) {
+	program, err := claude.FindBinary(o.Variable(claude.BinaryVariable))
+	if err != nil {
+		return nil, err
+	}
+	variables, err := l.Prepare(s.Invocation, s.files)
+	if err != nil {
+		return nil, err
+	}
+	o.Store.SweepTurnFiles(time.Now(), func(invocation string) bool {
+		there, err := o.Machine.Carrying(agent.TurnVariable, invocation)
+		return err != nil || len(there) > 0
+	})
+	spec := l.Spec
+	spec.SessionID, spec.Model = s.ID, l.Manner.Model
+	if l.Manner.Prompt != "" {
+		if spec.SystemPromptFile, err = s.files.Put(turnfiles.SystemPrompt, l.Manner.Prompt); err != nil {
+			return nil, err
+		}
+	}
+	ours := map[string]string{agent.TurnVariable: string(s.Invocation), "PWD": l.Dir}
+	maps.Copy(ours, variables)
+	caller := slices.DeleteFunc(slices.Clone(l.Caller), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
+	return l.Start(turn.Launch{
+		Program: program, Args: turn.Args(spec), Dir: l.Dir, Env: claude.Env(&l.Record.Spec, caller, ours), OneTurn: l.OneTurn,
+	})
+}
+
+// Say sends a text, and waits for the end of the turn for at most limit; 0: without a limit. Errors: TimedOut; those of
+// the context; those of [turn.Process.Turn].
+func (s *Session) Say(ctx context.Context, limit time.Duration, id, text string, heard func(turn.Event)) (turn.Outcome, error) {
+	waiting := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	outcome, err := s.Turn(waiting, id, text, heard)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fail.Errorf(fail.TimedOut, "no answer within %s", limit)
+	}
+	return outcome, cmp.Or(ctx.Err(), err)
+}
+
+// Alive reports whether the claude has not ended yet.
+func (s *Session) Alive() bool {
+	select {
+	case <-s.Ended():
+		return false
+	default:
+		return true
+	}
+}
+
+// DropFiles removes the files that the claude was to read.
+func (s *Session) DropFiles() error { return s.files.Drop() }
