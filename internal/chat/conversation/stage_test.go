@@ -3,17 +3,14 @@ package conversation
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/headless/headlesstest"
 	"nbs-worker/internal/team/observe"
 )
@@ -32,12 +29,9 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	project, home := storetest.MemoryProject(t), rig.MemoryDir(t)
-	opened, err := store.Create(project)
+	opened, err := headlesstest.Project(project, home)
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
-	opened.UseHome(trust.Home(home))
-	opened.RunIn(filepath.Join(home, "run"))
-	opened.Use(trust.NewKeeper(trust.Home(home)))
 	s := &stage{T: t, Claudes: &headlesstest.Claudes{TB: t, Config: t.TempDir()}, now: storetest.SomeTime()}
 	s.Engine = New(observe.Observer{Machine: local.New(), Store: opened, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: func() time.Time { return s.now }})
 	s.Engine.Start = s.Claudes.Start

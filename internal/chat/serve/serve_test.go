@@ -23,7 +23,6 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/headless"
 	"nbs-worker/internal/team/headless/headlesstest"
 	"nbs-worker/internal/team/observe"
@@ -47,12 +46,9 @@ type stage struct {
 func newStage(t *testing.T, project string) *stage {
 	t.Helper()
 	home := t.TempDir()
-	opened, err := store.Create(project)
+	opened, err := headlesstest.Project(project, home)
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
-	opened.UseHome(trust.Home(home))
-	opened.RunIn(filepath.Join(home, "run"))
-	opened.Use(trust.NewKeeper(trust.Home(home)))
 	s := &stage{
 		T: t, Claudes: &headlesstest.Claudes{TB: t, Config: t.TempDir(), Go: make(chan struct{})},
 		store: opened, begun: make(chan struct{}, 10),

@@ -119,7 +119,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	project, home := storetest.MemoryProject(t), rig.MemoryDir(t)
-	opened, err := own(project, home)
+	opened, err := headlesstest.Project(project, home)
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	s := &stage{T: t, Claudes: &headlesstest.Claudes{TB: t, Config: t.TempDir()}, kept: newKept(), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}}

@@ -23,24 +23,10 @@ import (
 	"nbs-worker/internal/memory/db"
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/storetest"
-	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/headless/headlesstest"
 	"nbs-worker/internal/team/observe"
 )
-
-// own opens a project as its user.
-func own(project, home string) (*store.Store, error) {
-	opened, err := store.Create(project)
-	if err != nil {
-		return nil, err
-	}
-	opened.UseHome(trust.Home(home))
-	opened.RunIn(filepath.Join(home, "run"))
-	opened.Use(trust.NewKeeper(trust.Home(home)))
-	return opened, nil
-}
 
 func database(project string) string { return filepath.Join(project, ".nbs", "memory.db") }
 
@@ -48,7 +34,7 @@ func database(project string) string { return filepath.Join(project, ".nbs", "me
 // who noted it.
 func playRole(words []string) {
 	project, home := words[0], words[1]
-	opened, err := own(project, home)
+	opened, err := headlesstest.Project(project, home)
 	storetest.Must(err)
 	kept, err := db.Open(context.Background(), database(project))
 	storetest.Must(err)
@@ -245,7 +231,7 @@ func (s *site) observed(kept *db.Database, r *agent.Record) (turns int, by agent
 func newPlayed(t *testing.T, turns int, long time.Duration) *site {
 	t.Helper()
 	project, home := storetest.MemoryProject(t), rig.MemoryDir(t)
-	opened, err := own(project, home)
+	opened, err := headlesstest.Project(project, home)
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	s := &site{

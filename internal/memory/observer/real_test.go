@@ -35,7 +35,7 @@ func newReal(t *testing.T, version string) *real {
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	r := &real{api: server, world: rig.NewWorld(t, server.URL()), claude: rig.ClaudeBinary(t, version), said: map[agent.SessionID]bool{}}
-	opened, err := own(r.world.Project, filepath.Join(r.world.Root, "state"))
+	opened, err := headlesstest.Project(r.world.Project, filepath.Join(r.world.Root, "state"))
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	r.stage = &stage{T: t, kept: newKept(), Claudes: &headlesstest.Claudes{TB: t, Config: r.world.ConfigDir}, now: time.Now()}

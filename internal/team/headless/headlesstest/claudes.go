@@ -18,6 +18,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/headless"
 )
 
@@ -128,6 +130,18 @@ func (c *Claudes) Answer(all ...turn.Outcome) {
 // Failing is an outcome of a class.
 func Failing(class turn.Class) turn.Outcome {
 	return turn.Outcome{Class: class, Detail: "it is " + string(class)}
+}
+
+// Project opens a project as its user, whose home is another folder.
+func Project(project, home string) (*store.Store, error) {
+	opened, err := store.Create(project)
+	if err != nil {
+		return nil, err
+	}
+	opened.UseHome(trust.Home(home))
+	opened.RunIn(filepath.Join(home, "run"))
+	opened.Use(trust.NewKeeper(trust.Home(home)))
+	return opened, nil
 }
 
 // Transcript returns the file of a session.
