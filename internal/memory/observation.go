@@ -104,7 +104,7 @@ func checkText(what, text string, limit int, bad func(rune) bool) error {
 	case len(text) > limit:
 		return fail.Errorf(fail.BadInput, "a %s is longer than %d bytes", what, limit)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, bad):
-		return fail.Errorf(fail.BadInput, "a %s holds a control character, or is not valid UTF-8", what) // unquoted: it may be of a file
+		return fail.Errorf(fail.BadInput, "a %s contains a control character, or is not valid UTF-8", what) // unquoted: it may be of a file
 	}
 	return nil
 }

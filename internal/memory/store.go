@@ -30,7 +30,7 @@ type StatusOf struct {
 }
 
 // ErrReplaced is the error after the database file was moved or replaced: a change would be stored in the old file.
-var ErrReplaced = errors.New("it was moved away, or another one was put in its place, since it was opened")
+var ErrReplaced = errors.New("it was moved or replaced after it was opened")
 
 // Store keeps observations. Several processes and goroutines may use it. The changes of a call are durable when it
 // returns: all of them or none. Each method that changes something may fail with [ErrReplaced].

@@ -102,13 +102,13 @@ func (e *Engine) checkOther(c *conversations.Conversation) error {
 	}
 	state, err := c.State()
 	if err != nil || len(state.Open) == 0 {
-		return nil //nolint:nilerr // whoever opens it says so
+		return nil //nolint:nilerr // the error is reported when the conversation is opened
 	}
 	if starts := state.Open[0].Starts; len(starts) == 0 || starts[len(starts)-1].Invocation != within {
 		return nil
 	}
-	return fail.Errorf(fail.BadInput, "a turn does not ask its own conversation: it would wait for its own end").
-		Hint("ask in another one: nbs-worker ask OTHER-KEY TEXT")
+	return fail.Errorf(fail.BadInput, "a turn cannot ask its own conversation: it would wait for itself").
+		Hint("ask another conversation: nbs-worker ask OTHER-KEY TEXT")
 }
 
 // Await returns the result of the turn with this id. It runs the open turns up to it, unless other callers do.
@@ -281,7 +281,7 @@ func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning s
 		}
 	}
 	if len(found) != 1 {
-		return "", fail.Errorf(fail.NotFound, "%s of its previous sessions begin with %s", human.Count(len(found), "session"), human.Quote(beginning)).
+		return "", fail.Errorf(fail.NotFound, "%s begin with %s; exactly one must", human.Count(len(found), "previous session"), human.Quote(beginning)).
 			Hint("to see them: nbs-worker conversation show %s", human.ShellWord(string(key)))
 	}
 	e.Warm.Drop(ctx, key)

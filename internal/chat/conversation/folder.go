@@ -23,8 +23,8 @@ func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 		return err
 	}
 	if powers := say.Powers; powers != nil && (powers.Cwd != meta.Cwd || powers.ConfigDir != meta.ConfigDir) {
-		return fail.Errorf(fail.Held, "the conversation is in another folder, or another configuration of Claude, than %s", powers.Agent).
-			Hint("begin another one, with another key")
+		return fail.Errorf(fail.Held, "the conversation uses another folder or Claude configuration than %s", powers.Agent).
+			Hint("begin a conversation under another key")
 	}
 	if begun {
 		return nil

@@ -65,7 +65,7 @@ func ErrOf(key conversations.Key, r conversations.Result) error {
 	case ClassLost:
 		return fail.Errorf(fail.NotFound, "%s", r.Error).
 			Hint("put a backup of its transcript back, or begin a new conversation: nbs-worker conversation reset %s", named).
-			Hint("to begin a new one by itself: nbs-worker ask %s TEXT --on-lost fresh", named)
+			Hint("to begin a new one automatically: nbs-worker ask %s TEXT --on-lost fresh", named)
 	case classTimedOut:
 		return fail.Errorf(fail.TimedOut, "%s; the conversation is kept", r.Error).Hint("give it more time: nbs-worker ask %s TEXT --timeout 1h", named)
 	case turn.BadModel:

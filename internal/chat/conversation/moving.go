@@ -102,7 +102,7 @@ func (e *Engine) errHalted(head *conversations.Turn, limit time.Duration) error 
 	case head.Seq == 0:
 		return fail.Errorf(fail.TimedOut, "another process has held the conversation for %s", limit)
 	case len(head.Starts) == 0:
-		return fail.Errorf(fail.TimedOut, "turn %d of the conversation was not begun within %s, and another process has the right to", head.Seq, limit)
+		return fail.Errorf(fail.TimedOut, "turn %d of the conversation did not start within %s; another process holds the right to run it", head.Seq, limit)
 	}
 	runner := head.Starts[len(head.Starts)-1].Runner
 	late := fail.Errorf(fail.TimedOut, "turn %d of the conversation has not ended within %s; pid %d runs it", head.Seq, limit, runner.PID)

@@ -60,7 +60,7 @@ func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.Sess
 		return false, err
 	}
 	if before.Session.ID != "" && before.Session.ID != id {
-		return false, fail.Errorf(fail.Conflict, "the conversation %s is there, and in another session", human.Quote(string(key))).
+		return false, fail.Errorf(fail.Conflict, "the conversation %s already has another session", human.Quote(string(key))).
 			Hint("to leave that one: nbs-worker conversation reset %s", human.ShellWord(string(key)))
 	}
 	return there, c.Adopt(ctx, meta, id)

@@ -55,7 +55,7 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	case UnknownContinue:
 		return false, nil
 	default:
-		return true, j.hold(ctx, conversations.Held{Class: "unknown", Reason: fmt.Sprintf("claude was ended at work on it, after it had used tools; nobody knows what they have done. It said it in %s", at.Session)})
+		return true, j.hold(ctx, conversations.Held{Class: "unknown", Reason: fmt.Sprintf("claude was ended in the middle of the turn, after it had used tools; what they did is unknown. The turn is in session %s", at.Session)})
 	}
 }
 
@@ -133,7 +133,7 @@ func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why s
 		return 0, err
 	}
 	if unlock == nil {
-		return 0, fail.Errorf(fail.Conflict, "a turn of it is being answered").Hint("see it: nbs-worker conversation queue %s", human.ShellWord(string(key)))
+		return 0, fail.Errorf(fail.Conflict, "a turn of the conversation is running").Hint("to see it: nbs-worker conversation queue %s", human.ShellWord(string(key)))
 	}
 	defer unlock()
 	_, t, err := e.OpenTurn(key, seq)
@@ -157,12 +157,12 @@ func (e *Engine) OpenTurn(key conversations.Key, seq int) (head, wanted conversa
 	case err != nil:
 		return head, wanted, err
 	case len(state.Open) == 0:
-		return head, wanted, fail.Errorf(fail.NotFound, "no turn of it waits").Hint("to see what was said: nbs-worker conversation history %s", human.ShellWord(string(key)))
+		return head, wanted, fail.Errorf(fail.NotFound, "no turn of the conversation is waiting").Hint("to see what was said: nbs-worker conversation history %s", human.ShellWord(string(key)))
 	}
 	for _, t := range state.Open {
 		if seq == 0 || t.Seq == seq {
 			return state.Open[0], t, nil
 		}
 	}
-	return head, wanted, fail.Errorf(fail.NotFound, "turn %d does not wait", seq).Hint("to see those that do: nbs-worker conversation queue %s", human.ShellWord(string(key)))
+	return head, wanted, fail.Errorf(fail.NotFound, "turn %d is not waiting", seq).Hint("to see those that do: nbs-worker conversation queue %s", human.ShellWord(string(key)))
 }

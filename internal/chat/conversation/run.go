@@ -46,7 +46,7 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 			return err
 		}
 		if t.Tries >= attempts {
-			return j.hold(ctx, conversations.Held{Class: heldClass(t), Reason: fmt.Sprintf("%d attempts came to nothing: %s", attempts, heldReason(t))})
+			return j.hold(ctx, conversations.Held{Class: heldClass(t), Reason: fmt.Sprintf("%d attempts failed: %s", attempts, heldReason(t))})
 		}
 	}
 	if why, err := j.withdrawn(); why != "" || err != nil {
@@ -82,7 +82,7 @@ func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
 	}
 	release, err = places.Await(waiting, j.Machine.Halted, func() {})
 	if err != nil && ctx.Err() == nil {
-		return nil, fail.Errorf(fail.TimedOut, "%s run on this machine already, and none ended within %s", human.Count(turns.AtOnce(), "turn"), j.ask.Timeout).
+		return nil, fail.Errorf(fail.TimedOut, "%s already run on this machine, and none ended within %s", human.Count(turns.AtOnce(), "turn"), j.ask.Timeout).
 			Hint("to see what runs: nbs-worker conversation queue")
 	}
 	return release, err

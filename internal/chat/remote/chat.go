@@ -13,7 +13,7 @@ func Chat(key string) (int64, error) {
 	number, is := strings.CutPrefix(key, "telegram:")
 	chat, err := strconv.ParseInt(number, 10, 64)
 	if !is || err != nil {
-		return 0, fail.Errorf(fail.BadInput, "%s is no chat", human.Quote(key)).Hint("for example: telegram:123456789")
+		return 0, fail.Errorf(fail.BadInput, "%s is not a chat", human.Quote(key)).Hint("for example: telegram:123456789")
 	}
 	return chat, nil
 }

@@ -54,7 +54,7 @@ func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
 	case there && note.State == deliveries.Over:
 		return note.Text, nil
 	case there:
-		return fmt.Sprintf("I was interrupted while sending it to %s: it has it, or it waits in its outbox, or it was lost. Look before you send it again.", handle), nil
+		return fmt.Sprintf("I was interrupted while sending it to %s: it may have arrived, be waiting in the outbox, or be lost. Check before you send it again.", handle), nil
 	}
 	note = deliveries.Note{ID: id, Key: "@" + string(handle), State: deliveries.Begun, At: t.Now().UTC()}
 	if err := t.Notes.Put(note); err != nil {
@@ -80,7 +80,7 @@ func became(r message.Receipt, err error) (string, error) {
 	case r.Outbox != "":
 		return fmt.Sprintf("It waits in the outbox of %s: %s.", r.Handle, r.Reason), nil
 	case r.Word == message.Unknown:
-		return fmt.Sprintf("Nobody knows whether %s has it: %v. Look before you send it again.", r.Handle, err), err
+		return fmt.Sprintf("It is unknown whether %s has it: %v. Check before you send it again.", r.Handle, err), err
 	case r.Word == message.Held:
 		return fmt.Sprintf("It was not sent: %v.", err), err
 	default:

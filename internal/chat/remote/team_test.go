@@ -20,9 +20,9 @@ func TestWhatBecameOfAText(t *testing.T) {
 		"alpha has it (accepted).":   {receipt: message.Receipt{Word: message.Accepted}},
 		"alpha has it (queued).":     {receipt: message.Receipt{Word: message.Queued}, err: failure, fails: true}, // the journal lacks it
 		"It was not sent: no proof.": {receipt: message.Receipt{Word: message.Held}, err: failure, fails: true},
-		"Nobody knows whether alpha has it: no proof. Look before you send it again.": {receipt: message.Receipt{Word: message.Unknown}, err: failure, fails: true},
-		"It waits in the outbox of alpha: it is at work.":                             {receipt: message.Receipt{Word: message.Held, Outbox: "1", Reason: "it is at work"}},
-		"It waits in the outbox of alpha: no proof.":                                  {receipt: message.Receipt{Word: message.Held, Outbox: "1", Reason: "another command"}, err: failure},
+		"It is unknown whether alpha has it: no proof. Check before you send it again.": {receipt: message.Receipt{Word: message.Unknown}, err: failure, fails: true},
+		"It waits in the outbox of alpha: it is at work.":                               {receipt: message.Receipt{Word: message.Held, Outbox: "1", Reason: "it is at work"}},
+		"It waits in the outbox of alpha: no proof.":                                    {receipt: message.Receipt{Word: message.Held, Outbox: "1", Reason: "another command"}, err: failure},
 	} {
 		c.receipt.Handle = "alpha"
 		got, err := became(c.receipt, c.err)

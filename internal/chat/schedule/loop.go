@@ -42,8 +42,8 @@ const (
 	WasReset Word = "reset"
 )
 
-// Deed is something that a loop did or failed to do.
-type Deed struct {
+// Action is something that a loop did or failed to do.
+type Action struct {
 	At           time.Time
 	Word         Word
 	Name         string    // of the entry, or the key of a conversation
@@ -57,7 +57,7 @@ type Loop struct {
 	Memory        Memory
 	Runner        Runner
 	Conversations Conversations // nil: no conversation is reset
-	Say           func(Deed)    // nil: reports are dropped
+	Say           func(Action)  // nil: reports are dropped
 
 	// Set by tests; nil: the machine's clock.
 	Now   func() time.Time
@@ -221,6 +221,6 @@ func (l *Loop) reset(ctx context.Context) (next time.Time) {
 
 func (l *Loop) say(word Word, name string, at time.Time, detail string) {
 	if l.Say != nil {
-		l.Say(Deed{At: l.Now(), Word: word, Name: name, ScheduledFor: at, Detail: detail})
+		l.Say(Action{At: l.Now(), Word: word, Name: name, ScheduledFor: at, Detail: detail})
 	}
 }

@@ -32,7 +32,7 @@ type machine struct {
 	deaf     bool                 // no alarm can be set
 	accepted map[string]time.Time // by id
 	handed   map[string]int
-	deeds    []Deed
+	actions  []Action
 	talks    []Talk
 	resets   []Reset
 }
@@ -159,10 +159,10 @@ func (m *machine) Reset(_ context.Context, reset Reset) (bool, error) {
 	return true, nil
 }
 
-func (m *machine) say(d Deed) {
+func (m *machine) say(d Action) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.deeds = append(m.deeds, d)
+	m.actions = append(m.actions, d)
 }
 
 // with changes the machine while a loop may run in it.
@@ -210,7 +210,7 @@ func TestAnAlarmThatCannotBeSetIsSetLater(t *testing.T) {
 		m.pass(2 * time.Hour)
 		rig.Check(t, len(m.accepted) >= 1, "nothing ran")
 		down()
-		rig.Check(t, len(m.deeds) > 1 && m.deeds[0].Word == Failed && m.deeds[1].Word != Failed, "%+v", m.deeds)
+		rig.Check(t, len(m.actions) > 1 && m.actions[0].Word == Failed && m.actions[1].Word != Failed, "%+v", m.actions)
 	})
 }
 
@@ -307,8 +307,8 @@ func later(a, b time.Time) time.Time {
 // words are what the loop told, without the times.
 func (m *machine) words() string {
 	var all strings.Builder
-	for _, deed := range m.deeds {
-		all.WriteString(deed.Name + " " + string(deed.Word) + ", ")
+	for _, action := range m.actions {
+		all.WriteString(action.Name + " " + string(action.Word) + ", ")
 	}
 	return all.String()
 }
@@ -323,7 +323,7 @@ func TestRunThatWasCutShort(t *testing.T) {
 		m.pass(2*time.Hour + 10*time.Minute)
 		down()
 		rig.Equal(t, m.words(), "a began, a waits, ", "until it was stopped")
-		m.deeds = nil
+		m.actions = nil
 		down, _ = m.up()
 		m.pass(91 * time.Minute)
 		down()

@@ -98,7 +98,7 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 	}
 	if node := has["deliver_to"]; node != nil {
 		if e.DeliverTo = p.text(node); !chat().MatchString(e.DeliverTo) {
-			p.wrong(node, "%s: deliver_to %s is no chat, such as telegram:1234", e.Name, human.Quote(e.DeliverTo))
+			p.wrong(node, "%s: deliver_to %s is not a chat, such as telegram:1234", e.Name, human.Quote(e.DeliverTo))
 		}
 	}
 }

@@ -32,9 +32,9 @@ var errNever = errors.New("there is no such day, so it would never run")
 func cronTimes(expression string, zone *time.Location) (Times, error) {
 	switch {
 	case strings.Contains(expression, "TZ="):
-		return Times{}, errors.New("the zone has a field of its own: zone: Europe/Berlin")
+		return Times{}, errors.New("set the time zone in its own field: zone: Europe/Berlin")
 	case strings.HasPrefix(expression, "@every"):
-		return Times{}, errors.New("an interval has a field of its own: every: 15m")
+		return Times{}, errors.New("set an interval in its own field: every: 15m")
 	}
 	wall, err := cron.ParseStandard(expression)
 	if err != nil {

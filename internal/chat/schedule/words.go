@@ -49,7 +49,7 @@ func (e *Entry) ReadPromptFile(project string) ([]byte, error) {
 	case len(text) > promptLimit:
 		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file %s is larger than %d bytes", e.Name, human.Quote(e.PromptFile), promptLimit)
 	case !utf8.Valid(text) || strings.TrimSpace(string(text)) == "":
-		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file %s holds no text", e.Name, human.Quote(e.PromptFile))
+		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file %s contains no text", e.Name, human.Quote(e.PromptFile))
 	}
 	return text, nil
 }
@@ -67,7 +67,7 @@ func readBelow(folder, name string) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New(human.Quote(name)+" is no regular file"))
+		return nil, errors.Join(err, errors.New(human.Quote(name)+" is not a regular file"))
 	}
 	return io.ReadAll(io.LimitReader(f, promptLimit+1))
 }

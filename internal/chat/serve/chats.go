@@ -173,7 +173,7 @@ func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	}
 	untold, unread := c.Notes.Untold(key)
 	for _, n := range untold {
-		lines = append(lines, fmt.Sprintf("The answer to message %d could not be told: %s.", n.Seq, n.Untold))
+		lines = append(lines, fmt.Sprintf("The answer to message %d could not be delivered: %s.", n.Seq, n.Untold))
 	}
 	return strings.Join(lines, "\n"), errors.Join(err, unread)
 }

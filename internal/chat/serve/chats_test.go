@@ -49,8 +49,8 @@ func TestStatusNamesAnswersThatWereNotTold(t *testing.T) {
 	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:77", ""))
 	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:78", "Telegram refused a message: Bad Request"))
 	status, err := chats.Status(t.Context(), "telegram:1")
-	const lost = "The answer to message 2 could not be told: Telegram refused a message: Bad Request."
-	rig.Check(t, err == nil && strings.Contains(status, lost) && strings.Count(status, "could not be told") == 1, "%q, %v", status, err)
+	const lost = "The answer to message 2 could not be delivered: Telegram refused a message: Bad Request."
+	rig.Check(t, err == nil && strings.Contains(status, lost) && strings.Count(status, "could not be delivered") == 1, "%q, %v", status, err)
 }
 
 // A claude that hangs keeps neither a chat nor a schedule for good.

@@ -85,7 +85,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest)).Decode(&m)
 	switch {
 	case err != nil:
-		err = fail.Errorf(fail.BadInput, "the message is not to be understood, or too long: %w", err)
+		err = fail.Errorf(fail.BadInput, "the message cannot be read, or is too long: %w", err)
 	case s.Tell == nil:
 		err = client.ErrNoBridge()
 	default:

@@ -126,7 +126,7 @@ func (s *Schedules) read() plan {
 	return plan{file: file, text: string(text)}
 }
 
-func (s *Schedules) say(d schedule.Deed) {
+func (s *Schedules) say(d schedule.Action) {
 	words := string(d.Word)
 	if d.Name != "" {
 		words = d.Name + ": " + words
@@ -199,7 +199,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 	_ = s.Notes.Put(note) // on a full disk the chat is told anyway
 	text := r.Answer
 	if err := failureIn(conversations.Key(due.Entry.Key()), r); err != nil {
-		text = fmt.Sprintf("The schedule %s came to nothing: %s.", due.Entry.Name, err)
+		text = fmt.Sprintf("The schedule %s failed: %s.", due.Entry.Name, err)
 	}
 	if again {
 		text = telegram.PerhapsAgain + text

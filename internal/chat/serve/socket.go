@@ -16,7 +16,7 @@ import (
 func listen(ctx context.Context, s *store.Store) (l net.Listener, forget func(), err error) {
 	path := client.SocketPath(s)
 	if path == "" {
-		return nil, nil, fail.Errorf(fail.Unfit, "there is no folder for its socket").Hint("name one: export XDG_RUNTIME_DIR=/path/of/yours")
+		return nil, nil, fail.Errorf(fail.Unfit, "there is no folder for the socket").Hint("name one: export XDG_RUNTIME_DIR=/path/of/yours")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, nil, err

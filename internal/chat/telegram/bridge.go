@@ -88,7 +88,7 @@ func New(opts Options) (*Bridge, error) {
 func (b *Bridge) Run(ctx context.Context) error {
 	defer b.client.CloseIdleConnections()
 	if len(b.Allowed) == 0 {
-		b.log("no chat is allowed, so that nobody is served: the number of a chat that writes is told here")
+		b.log("no chat is allowed yet, so none is served; the number of a chat that writes is logged here")
 	}
 	err := b.serve(ctx)
 	if ctx.Err() != nil {
@@ -131,14 +131,14 @@ func (b *Bridge) introduce(ctx context.Context) error {
 
 func errToken() error {
 	return fail.Errorf(fail.Held, "start Telegram bridge: Telegram does not accept the token").
-		Hint("@BotFather tells a bot's token, and gives out a new one")
+		Hint("@BotFather shows a bot's token, and issues a new one")
 }
 
 // takeUp continues with the messages that an earlier bridge accepted and did not answer.
 func (b *Bridge) takeUp(ctx context.Context) error {
 	messages, err := b.Deliveries.Undelivered(ctx)
 	if err != nil {
-		return fmt.Errorf("take up messages of Telegram: %w", err)
+		return fmt.Errorf("take up messages from Telegram: %w", err)
 	}
 	for _, m := range messages {
 		id, err := strconv.ParseInt(strings.TrimPrefix(m.Key, keyPrefix), 10, 64)
@@ -156,7 +156,7 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 // bot), Held (the group became another chat), Failed.
 func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
 	if !slices.Contains(b.Allowed, chat) {
-		return fail.Errorf(fail.BadInput, "tell chat %d: it is not allowed", chat)
+		return fail.Errorf(fail.BadInput, "write to chat %d: it is not allowed", chat)
 	}
 	err := b.send(ctx, chat, text)
 	switch {
@@ -165,7 +165,7 @@ func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return fail.Errorf(fail.KindOf(err), "tell chat %d: %s", chat, b.Token.hide(err.Error()))
+	return fail.Errorf(fail.KindOf(err), "write to chat %d: %s", chat, b.Token.hide(err.Error()))
 }
 
 // log writes a line for the operator, without the token.

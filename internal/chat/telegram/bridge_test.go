@@ -196,7 +196,7 @@ func TestAFailureIsToldWithWhatIsNext(t *testing.T) {
 	}
 	want(t, toldAnswers(t, server, 7, 8),
 		"Claude is overloaded; your message is kept and will be tried again at 14:05 on 2 January.", "at last: overloaded",
-		"Claude is not logged in; your message is kept, and waits for somebody at the machine: nbs-worker conversation retry telegram:7\nOr send /new for a new conversation.", "at last: login",
+		"Claude is not logged in; your message is kept, and waits for a person at the machine: nbs-worker conversation retry telegram:7\nOr send /new for a new conversation.", "at last: login",
 		"Your session could not be resumed (its transcript is empty); this is a new one. The old one was old.\n\nHello.",
 		"This is a new conversation, as every day at 04:00.\n\nGood morning.",
 		"The conversation is too long for Claude. Your message was not answered. Send /new for a new conversation; the old one is kept.",
@@ -289,7 +289,7 @@ func TestAnEmptyListServesNobodyAndSaysSo(t *testing.T) {
 	rig.Must(t, server.AwaitAcknowledged(ctx))
 	cancel()
 	rig.Must(t, <-ended)
-	rig.Check(t, strings.Contains(log.text(), "nobody is served") && strings.Contains(log.text(), "chat 1 is not allowed"), "log = %q", log.text())
+	rig.Check(t, strings.Contains(log.text(), "no chat is allowed yet") && strings.Contains(log.text(), "chat 1 is not allowed"), "log = %q", log.text())
 	want(t, server.Sent(1))
 }
 

@@ -315,7 +315,7 @@ func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 		return ctx.Err()
 	case fail.KindOf(err) == fail.NotFound:
 		c.change(func() { c.blocked = true })
-		b.log("write to chat %d: %v: what it would be told is dropped until it writes again", c.number, err)
+		b.log("write to chat %d: %v: messages to it are dropped until it writes again", c.number, err)
 	default:
 		b.log("write to chat %d: %v", c.number, err)
 		return err

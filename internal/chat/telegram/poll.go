@@ -68,11 +68,11 @@ func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 	var update update
 	if err := json.Unmarshal(raw, &update); err != nil {
 		// An update that cannot be parsed must not block the others: it is acknowledged by its number.
-		b.log("an update of Telegram is not understood and passed over: %v", err)
+		b.log("an update from Telegram cannot be read and is skipped: %v", err)
 		update.Message = nil
 	}
 	if update.ID <= 0 {
-		b.once("an update of Telegram has no number and is passed over")
+		b.once("an update from Telegram has no number and is skipped")
 		return false
 	}
 	if !b.acks.begin(update.ID) {

@@ -45,9 +45,9 @@ func ReadToken(file string) (Token, error) {
 	switch {
 	case token.text == "":
 		return Token{}, fail.Errorf(fail.NotFound, "read token of Telegram: %s is empty", where).
-			Hint("@BotFather gives one out: put it into a file that only you can read, and name the file")
+			Hint("get one from @BotFather, put it into a file that only you can read, and name the file")
 	case !isToken(token.text):
-		return Token{}, fail.Errorf(fail.BadInput, "read token of Telegram: %s holds no token, which is a number, a colon, and letters", where)
+		return Token{}, fail.Errorf(fail.BadInput, "read token of Telegram: %s contains no token (a number, a colon, and letters)", where)
 	}
 	return token, nil
 }
@@ -61,10 +61,10 @@ func readOwn(file string) ([]byte, error) {
 	case err != nil:
 		return nil, fail.Errorf(fail.Failed, "read token of Telegram: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fail.Errorf(fail.BadInput, "read token of Telegram: %s is no regular file", human.Quote(file))
+		return nil, fail.Errorf(fail.BadInput, "read token of Telegram: %s is not a regular file", human.Quote(file))
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o077 != 0 {
-		return nil, fail.Errorf(fail.BadInput, "read token of Telegram: others can read %s, or write it: it has mode %04o", human.Quote(file), info.Mode().Perm()).
+		return nil, fail.Errorf(fail.BadInput, "read token of Telegram: other users can read or write %s: its mode is %04o", human.Quote(file), info.Mode().Perm()).
 			Hint("chmod 600 %s", human.ShellWord(file))
 	}
 	data, err := os.ReadFile(file)

@@ -21,9 +21,9 @@ var failures = map[string]string{
 	"interrupted":     "The turn was interrupted",
 	"killed":          "Claude was ended in the middle of the turn",
 	"timed_out":       "Claude did not answer in time",
-	"unknown":         "Claude ended in the middle of the turn, and what it had done by then is not known",
+	"unknown":         "Claude ended in the middle of the turn; what it had done is unknown",
 	"skipped":         "Your message was taken out of the queue",
-	"lost":            "What became of your message cannot be found out",
+	"lost":            "It is unknown what happened to your message",
 }
 
 // remedies says how to resolve a failure, other than by sending the message again.
@@ -79,7 +79,7 @@ func (b *Bridge) failure(key string, a Answer) string {
 	case !a.RetryAt.IsZero():
 		return what + "; your message is kept and will be tried again at " + b.clock(a.RetryAt) + "."
 	case a.Held:
-		return what + "; your message is kept, and waits for somebody at the machine: nbs-worker conversation retry " + key + "\nOr send /new for a new conversation."
+		return what + "; your message is kept, and waits for a person at the machine: nbs-worker conversation retry " + key + "\nOr send /new for a new conversation."
 	case a.Class == "skipped":
 		next = "Send it again if you want an answer."
 	case remedies[a.Class] != "":

@@ -91,7 +91,7 @@ func (r Registry) OpenOn(id agent.SessionID) (open []Entry, err error) {
 		}
 	}
 	if len(torn) > 0 {
-		time.Sleep(tornFor) //nolint:forbidigo // claude tells nobody when it has written an entry
+		time.Sleep(tornFor) //nolint:forbidigo // nothing signals that claude has written an entry
 	}
 	for _, pid := range torn {
 		if entry, err := r.Entry(pid); err == nil && entry.SessionID == id {

@@ -139,7 +139,7 @@ func (p *Process) listen(t *listener) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t != nil && (p.givenUp || p.turn != nil) {
-		return fail.Errorf(fail.Conflict, "claude (pid %d) is still at another turn, or takes no more", p.PID())
+		return fail.Errorf(fail.Conflict, "claude (pid %d) is still running another turn, or takes no more turns", p.PID())
 	}
 	p.turn = t
 	return nil

@@ -145,9 +145,9 @@ func TestAskIsKilled(t *testing.T) {
 	})
 	m.Kill(ask.Process.Pid, syscall.SIGKILL)
 	ask.End()
-	m.Refused(8, "nobody knows what they have done", "ask", "review", "What now?")
+	m.Refused(8, "what they did is unknown", "ask", "review", "What now?")
 	m.NoTurnFiles()
-	m.MustSay(m.OK("conversation", "queue"), "dead", "nobody knows")
+	m.MustSay(m.OK("conversation", "queue"), "dead", "what they did is unknown")
 	m.OK("conversation", "retry", "review")
 	if got := m.Ask(0, "review", "What now?"); got.Continuity != "resumed" {
 		m.Errorf("%+v", got)

@@ -18,6 +18,6 @@ func TestAConversationAsksAnother(t *testing.T) {
 	}
 	m.MustSay(asks("outer", "inner hello --id 77"), "carries no authority")
 	m.Says("inner", "mine", "You said: mine", "--id", "77")
-	m.MustSay(asks("claude:outer", "outer hello"), "would wait for its own end")
+	m.MustSay(asks("claude:outer", "outer hello"), "would wait for itself")
 	m.MustSay(m.OK("conversation", "history", "claude:inner"), "carries no authority", "hello")
 }

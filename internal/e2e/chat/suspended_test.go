@@ -63,5 +63,5 @@ func TestSuspendedServerIsNotWaitedFor(t *testing.T) {
 	m.MustRefuse(asks.End(), 3, "and is suspended")
 	m.InTime(time.Since(begun), 35*time.Second)
 	m.Says("other", "hello", "You said: hello")
-	m.gaveUp(2*time.Second, "the server gave no answer in time; whether it was written is not known", "", "tell", "telegram:7", "hello", "--timeout", "2s")
+	m.gaveUp(2*time.Second, "the server did not answer in time; it is unknown whether the text was written", "", "tell", "telegram:7", "hello", "--timeout", "2s")
 }

@@ -26,7 +26,7 @@ func (d *Database) Check(ctx context.Context) (all []string, err error) {
 	}
 	// This compares the index of words with the observations. It only reads, although it has the form of an insert.
 	if _, err := d.sql.ExecContext(ctx, "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"); err != nil {
-		all = append(all, fmt.Sprintf("the index of words does not fit the observations: %v", err))
+		all = append(all, fmt.Sprintf("the index of words does not match the observations: %v", err))
 	}
 	return all, nil
 }

@@ -32,7 +32,7 @@ func Create(ctx context.Context, path string, vouch func(instance string) error)
 	case fail.KindOf(err) != fail.NotFound:
 		return d, err
 	case left != "":
-		return nil, fail.Errorf(fail.Failed, "%s is there without its database", left).
+		return nil, fail.Errorf(fail.Failed, "%s exists, but its database is missing", left).
 			Hint("put the database back, or remove what is left of it: rm %s", human.ShellWord(left))
 	}
 	instance := uuid.NewString()
@@ -121,7 +121,7 @@ func place(path string, fill func(temp string) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // what is left of it harms nobody
+	defer os.Remove(temp.Name()) //nolint:errcheck // what is left of it does no harm
 	defer temp.Close()
 	if err := fill(temp.Name()); err != nil {
 		return err
@@ -130,7 +130,7 @@ func place(path string, fill func(temp string) error) error {
 		return fail.Errorf(fail.Failed, "write %s: %w", path, err)
 	}
 	if err := os.Link(temp.Name(), path); errors.Is(err, fs.ErrExist) {
-		return fail.Errorf(fail.Conflict, "%s is there already", path)
+		return fail.Errorf(fail.Conflict, "%s exists already", path)
 	} else if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func checkFiles(path string) error {
 			return err
 		}
 		if !info.Mode().IsRegular() {
-			return fail.Errorf(fail.Failed, "%s is no plain file", path+suffix).Hint("move it away: mv %s %s", human.ShellWord(path+suffix), human.ShellWord(path+suffix+".foreign"))
+			return fail.Errorf(fail.Failed, "%s is not a plain file", path+suffix).Hint("move it away: mv %s %s", human.ShellWord(path+suffix), human.ShellWord(path+suffix+".foreign"))
 		}
 		if info.Mode().Perm()&0o077 != 0 {
 			if err := os.Chmod(path+suffix, 0o600); err != nil {
@@ -133,7 +133,7 @@ func (d *Database) look(ctx context.Context) error {
 	}
 	switch {
 	case app != application || found < 1:
-		return d.damaged(errors.New("it is no memory of nbs-worker"))
+		return d.damaged(errors.New("it is not a memory of nbs-worker"))
 	case found > version:
 		return fail.Errorf(fail.Unfit, "open %s: it is of version %d, and this nbs-worker knows version %d", d.path, found, version).
 			Hint("use the nbs-worker that has written it, or a newer one")
@@ -158,7 +158,7 @@ func (d *Database) checkSchema(ctx context.Context, reader *sql.DB) error {
 	}
 	for _, p := range parts {
 		if p.text == "" || !strings.Contains(schema, p.text) {
-			return d.damaged(fmt.Errorf("its %s %s is none of nbs-worker", p.kind, human.Quote(p.name)))
+			return d.damaged(fmt.Errorf("its %s %s was not made by nbs-worker", p.kind, human.Quote(p.name)))
 		}
 	}
 	return nil
@@ -183,7 +183,7 @@ func (d *Database) change(ctx context.Context, do func(tx *sql.Tx) error) error 
 		return d.failed(err)
 	}
 	if err := do(tx); err != nil {
-		_ = tx.Rollback() // what could be said of it, err says
+		_ = tx.Rollback() // err has the reason
 		return d.failed(err)
 	}
 	return d.failed(tx.Commit())

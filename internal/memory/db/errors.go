@@ -22,7 +22,7 @@ func (d *Database) failed(err error) error {
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return d.damaged(err)
 	case sqlite3.SQLITE_BUSY:
-		return fail.Errorf(fail.TimedOut, "use %s: another process is writing for too long: %w", d.path, err)
+		return fail.Errorf(fail.TimedOut, "use %s: another process has been writing for too long: %w", d.path, err)
 	case sqlite3.SQLITE_FULL:
 		return fail.Errorf(fail.Failed, "write %s: %w", d.path, err).Hint("make room there: df -h %s", human.ShellWord(filepath.Dir(d.path)))
 	}

@@ -148,7 +148,7 @@ func readLines(r io.Reader) (all []line, err error) {
 func (l *line) checkHead() error {
 	switch {
 	case l.Format != format || l.Version < 1:
-		return fail.Errorf(fail.BadInput, "it is no export of a memory")
+		return fail.Errorf(fail.BadInput, "it is not an export of a memory")
 	case l.Version > version:
 		return fail.Errorf(fail.Unfit, "the export is of version %d, and this nbs-worker knows version %d", l.Version, version)
 	}

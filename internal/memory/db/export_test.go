@@ -53,7 +53,7 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 		kind fail.Kind
 	}{
 		"nothing":                       {"", "empty", fail.BadInput},
-		"no head":                       {strings.Join(lines[1:], ""), "line 1: it is no export", fail.BadInput},
+		"no head":                       {strings.Join(lines[1:], ""), "line 1: it is not an export", fail.BadInput},
 		"a newer one":                   {strings.Replace(text, `"version":1`, `"version":2`, 1), "version 2", fail.Unfit},
 		"cut short":                     {text[:len(text)-20], "line 6: ", fail.BadInput},
 		"an observation of nobody":      {lines[0] + lines[3], "line 2: ", fail.BadInput},

@@ -87,7 +87,7 @@ func insert(ctx context.Context, q querier, o memory.Observation) (id int64, err
 		return 0, err
 	}
 	if o.Turn < 0 {
-		return 0, fail.Errorf(fail.BadInput, "turn %d is none", o.Turn)
+		return 0, fail.Errorf(fail.BadInput, "turn %d is not a valid number", o.Turn)
 	}
 	o = o.Redacted()
 	facts, err := json.Marshal(o.Facts)

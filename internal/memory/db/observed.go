@@ -110,7 +110,7 @@ func at(ms int64) time.Time {
 // checkTime refuses a time that an export could not write.
 func checkTime(t time.Time) error {
 	if year := t.UTC().Year(); year < 1970 || year > 9999 {
-		return fail.Errorf(fail.BadInput, "the year %d is none to be remembered", year)
+		return fail.Errorf(fail.BadInput, "the year %d is out of range", year)
 	}
 	return nil
 }

@@ -211,7 +211,7 @@ func TestPlantedFilesAreNotFollowed(t *testing.T) {
 		storetest.Plant(t, path+suffix)
 		_, err = Open(t.Context(), path)
 		storetest.WantKind(t, "a link in place of memory.db"+suffix, err, fail.Failed)
-		rig.Check(t, err != nil && strings.Contains(err.Error(), path+suffix+" is no plain file"), "memory.db%s: %v", suffix, err)
+		rig.Check(t, err != nil && strings.Contains(err.Error(), path+suffix+" is not a plain file"), "memory.db%s: %v", suffix, err)
 	}
 }
 

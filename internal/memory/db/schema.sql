@@ -2,7 +2,7 @@
 PRAGMA application_id = 0x6e62736d; -- "nbsm"
 PRAGMA user_version = 1;
 
--- What the user vouches for: the id of this database, made with it.
+-- The id of this database, made with it. The user's seal covers it.
 CREATE TABLE instance (
   only_one INTEGER PRIMARY KEY CHECK (only_one = 1),
   id       TEXT NOT NULL
@@ -30,7 +30,7 @@ CREATE TRIGGER memory_is_no_content BEFORE UPDATE OF memory_id ON observed
   WHEN EXISTS (SELECT 1 FROM observed WHERE content_id = NEW.memory_id)
   BEGIN SELECT RAISE(ABORT, 'the memory id is a content id'); END;
 
--- An observer that begins anew has a new id, which takes along what the old one observed.
+-- An observer in a new conversation has a new memory id. The earlier observations then get that id.
 CREATE TABLE observations (
   id        INTEGER PRIMARY KEY AUTOINCREMENT, -- of one that is forgotten, never given again
   memory_id TEXT NOT NULL REFERENCES observed (memory_id) ON UPDATE CASCADE ON DELETE CASCADE,

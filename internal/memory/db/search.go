@@ -16,7 +16,7 @@ import (
 func (d *Database) Search(ctx context.Context, q memory.Query) ([]memory.Observation, error) {
 	match := matching(q.Text)
 	if match == "" {
-		return nil, fail.Errorf(fail.BadInput, "%s holds no word to look for", human.Quote(q.Text))
+		return nil, fail.Errorf(fail.BadInput, "%s contains no word to search for", human.Quote(q.Text))
 	}
 	oldest, err := d.oldestRanked(ctx, match)
 	if err != nil {

@@ -23,7 +23,7 @@ type observer struct {
 	of      target
 	id      agent.SessionID // the memory id, as it was captured last
 	prompts int             // that it was given in this process
-	anew    bool            // the next one begins another conversation: the last failed, or it has become long
+	fresh   bool            // the next one begins another conversation: the last failed, or it has become long
 	rest    pause
 	seen    seen   // when no finished turn was unobserved
 	rests   bool   // whether a turn was open then
@@ -73,7 +73,7 @@ func (o *observer) show(ctx context.Context, of *past.Turn) ([]memory.Observatio
 		return nil, err
 	}
 	if answer, unfit = memory.ReadAnswer(outcome.Answer); unfit != nil {
-		o.anew = true
+		o.fresh = true
 		return nil, &unfitError{unfit.Error()}
 	}
 	return answer, nil
@@ -109,7 +109,7 @@ func (o *observer) say(ctx context.Context, s *headless.Session, text string) (t
 		return outcome, ctx.Err()
 	}
 	o.prompts++
-	o.anew = err != nil || outcome.Class != turn.Answered || outcome.Usage.Input+outcome.Usage.CacheRead+outcome.Usage.CacheCreation > long
+	o.fresh = err != nil || outcome.Class != turn.Answered || outcome.Usage.Input+outcome.Usage.CacheRead+outcome.Usage.CacheCreation > long
 	if err != nil {
 		return outcome, &laterError{pause: pause{why: err.Error(), until: o.again(o.rest)}}
 	}
@@ -123,7 +123,7 @@ func (o *observer) say(ctx context.Context, s *headless.Session, text string) (t
 // is stored under it. Errors: Conflict for an agent's id, if it is another one than the observer was started with.
 func (o *observer) capture(ctx context.Context, asked, id agent.SessionID) error {
 	if id != asked && o.isAnAgents(id) {
-		return fail.Errorf(fail.Conflict, "the observer was started in %s, and is in %s, which is an agent's", asked, id)
+		return fail.Errorf(fail.Conflict, "the observer was started in the conversation %s, but reports %s, which is an agent's", asked, id)
 	}
 	before, err := o.Memory.Observed(ctx, o.of.id)
 	if err != nil {
@@ -153,9 +153,9 @@ func (o *observer) judge(outcome *turn.Outcome) error {
 		if !until.After(o.Now()) {
 			until = o.Now().Add(longPause)
 		}
-		return &laterError{pause: pause{why: why, until: until}, everybody: true}
+		return &laterError{pause: pause{why: why, until: until}, all: true}
 	case turn.Overloaded, turn.ServerError:
-		return &laterError{pause: pause{why: why, until: o.again(o.Worker.rest)}, everybody: true}
+		return &laterError{pause: pause{why: why, until: o.again(o.Worker.rest)}, all: true}
 	case turn.UnknownSession, turn.SessionInUse, turn.Interrupted, turn.Killed, turn.Failed:
 	}
 	return &laterError{pause: pause{why: why, until: o.again(o.rest)}}
@@ -186,12 +186,12 @@ func (o *observer) start(ctx context.Context) (s *headless.Session, resumed bool
 			return nil, err
 		},
 	}
-	if resumed = memory.ShouldResume(known, o.prompts+1, o.anew); resumed {
+	if resumed = memory.ShouldResume(known, o.prompts+1, o.fresh); resumed {
 		l.Record, l.Spec.Opening, l.Verb = o.asRecord(known.MemoryID), claude.OpenResume, "memory"
 	}
 	s, err = l.Open(ctx, &o.Observer)
 	if resumed && err != nil { // for example, another process has it open
-		o.anew = true
+		o.fresh = true
 		return o.start(ctx)
 	}
 	return s, resumed, err
@@ -211,7 +211,7 @@ var bare = []string{"--tools", "", "--safe-mode"}
 func (w *Worker) endLeft(ctx context.Context) {
 	for _, invocation := range w.Store.TurnFiles("").With(turnfiles.Observes, w.Store.Project()) {
 		if err := headless.EndLeft(ctx, &w.Observer, agent.Invocation(invocation)); err != nil {
-			w.Said("memory: the observer of a worker that was killed: %s", err)
+			w.Said("memory: end the observer of a killed worker: %s", err)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, gr
 	}
 	if read.Lost && o.lost != known.ReadTo {
 		o.lost = known.ReadTo
-		w.journal(ctx, t, "memory-again", fmt.Sprintf("%s is observed from its beginning, so that some of it may be noted twice: the record up to which it was, %s, is not in its transcript any more",
+		w.journal(ctx, t, "memory-again", fmt.Sprintf("%s is observed from its beginning again, so some of it may be noted twice: the last observed record, %s, is no longer in its transcript",
 			t.id, known.ReadTo))
 	}
 	w.owed[t.id] = true
@@ -120,7 +120,7 @@ func (w *Worker) observeTurn(ctx context.Context, t target, of *past.Turn) error
 type laterError struct {
 	pause
 
-	everybody bool // it keeps all observers from their work
+	all bool // it keeps all observers from their work
 }
 
 func (e *laterError) Error() string { return e.why }
@@ -137,7 +137,7 @@ func (w *Worker) note(ctx context.Context, t target, err error) error {
 		return err
 	}
 	o := w.observerOf(t)
-	if later.everybody {
+	if later.all {
 		later.failures = w.rest.failures + 1
 		w.rest = later.pause
 	} else {
@@ -158,9 +158,9 @@ func (w *Worker) checkBudget(ctx context.Context) error {
 	if err != nil || spent < w.TokensPerDay {
 		return err
 	}
-	return &laterError{everybody: true, pause: pause{
+	return &laterError{all: true, pause: pause{
 		until: now.Truncate(24 * time.Hour).Add(24 * time.Hour),
-		why:   fmt.Sprintf("the %d tokens of this day are spent (%d): it goes on at midnight UTC", w.TokensPerDay, spent),
+		why:   fmt.Sprintf("the limit of %d tokens a day is reached (%d were used); observing continues at midnight UTC", w.TokensPerDay, spent),
 	}}
 }
 

@@ -448,7 +448,7 @@ func TestTranscriptThatLostWhatWasRead(t *testing.T) {
 	s.now = s.now.Add(time.Hour)
 	rig.Equal(t, s.once().Turns, 2, "turns that are observed again")
 	events := storetest.Read(t, filepath.Join(s.Worker.Store.Folder(), "journal.jsonl"))
-	rig.Check(t, strings.Count(events, `"memory-again"`) == 1 && strings.Contains(events, "is not in its transcript any more"), "%s", events)
+	rig.Check(t, strings.Count(events, `"memory-again"`) == 1 && strings.Contains(events, "is no longer in its transcript"), "%s", events)
 }
 
 // What a worker that was killed has left running is ended by the next one of the project; an observer of another project,

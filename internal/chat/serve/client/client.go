@@ -72,9 +72,9 @@ func Tell(ctx context.Context, s *store.Store, to, text string) error {
 	}
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fail.Errorf(fail.TimedOut, "the server gave no answer in time; whether it was written is not known")
+		return fail.Errorf(fail.TimedOut, "the server did not answer in time; it is unknown whether the text was written")
 	case err != nil && ctx.Err() != nil:
-		return fail.Errorf(fail.Interrupted, "interrupted; whether it was written is not known")
+		return fail.Errorf(fail.Interrupted, "interrupted; it is unknown whether the text was written")
 	case err != nil:
 		return fail.Errorf(fail.Failed, "the server did not say whether it was written: %w", err)
 	case t.Error != nil:

@@ -56,7 +56,7 @@ func CheckOwn(folder string) error {
 	}
 	owner, known := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || !known || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
-		return fail.Errorf(fail.BadInput, "%s is not this user's alone", human.Quote(folder)).Hint("look at what it is: ls -ld %s", human.ShellWord(folder))
+		return fail.Errorf(fail.BadInput, "%s does not belong to this user alone", human.Quote(folder)).Hint("look at what it is: ls -ld %s", human.ShellWord(folder))
 	}
 	return nil
 }

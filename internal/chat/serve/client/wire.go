@@ -47,6 +47,6 @@ func (f *Failure) error() error {
 
 // ErrNoBridge returns the error that there is no bridge to chats.
 func ErrNoBridge() error {
-	return fail.Errorf(fail.Unfit, "there is no bridge to chats").
+	return fail.Errorf(fail.Unfit, "no bridge to chats is running").
 		Hint("nbs-worker serve --telegram-token-file FILE --telegram-chat ID")
 }
