@@ -96,7 +96,7 @@ func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
 	var status struct{ Conversations []struct{ Observer string } }
 	m.Must(json.Unmarshal([]byte(m.OK("memory", "status", "--json")), &status))
 	observer := status.Conversations[0].Observer
-	m.Refused(4, observer+" observes an agent for the memory, and is none itself", "spawn", "beta", "--session-id", observer, "--cwd", m.World.Project)
+	m.Refused(4, observer+" observes an agent for the memory, and is not an agent's own", "spawn", "beta", "--session-id", observer, "--cwd", m.World.Project)
 	file := m.World.Root + "/session_id.txt"
 	m.Must(os.WriteFile(file, []byte(observer), 0o600))
 	m.Refused(4, observer+" observes an agent for the memory", "conversation", "import", file)
