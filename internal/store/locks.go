@@ -21,7 +21,7 @@ const verbRetry = 5 * time.Millisecond
 
 // Patience is how long a verb waits for the holder of its agent's verb lock.
 type Patience struct {
-	Short time.Duration // for one that ends by itself in time, as [shortVerbs] do
+	Short time.Duration // for a holder that soon ends by itself, like [shortVerbs]
 	Other time.Duration
 }
 
@@ -32,7 +32,7 @@ const ShortVerb = 2 * time.Minute
 type Holder struct {
 	PID    int          `json:"pid"`
 	Verb   string       `json:"verb"`
-	Handle agent.Handle `json:"handle"` // "" for what is no agent's
+	Handle agent.Handle `json:"handle"` // "": it is not an agent's lock
 	Since  time.Time    `json:"since"`
 	Left   bool         `json:"left,omitempty"` // see [Store.LeaveToLauncher]
 }
@@ -93,7 +93,7 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 	}
 }
 
-// shortVerbs end by themselves in time. They type into an agent's terminal, are run by its launcher, change only its
+// shortVerbs soon end by themselves. They type into an agent's terminal, are run by its launcher, change only its
 // record or, like recover, only wait for such verbs.
 var shortVerbs = []string{"send", "outbox", "interrupt", "compact", "restart", "set", "reset", "allow", "doctor", "recover"}
 
@@ -103,8 +103,8 @@ func isUnwritable(err error) bool {
 	return slices.ContainsFunc(known, func(one error) bool { return errors.Is(err, one) })
 }
 
-// ErrStayedLocked is the error for a short lock of .nbs that did not come free: another command hangs with it, or the
-// machine is slow.
+// ErrStayedLocked is the error for a short lock of .nbs that was not released: the command that holds it hangs, or
+// the machine is slow.
 var ErrStayedLocked = private.ErrStayedLocked
 
 func verbLock(handle agent.Handle) string { return handle.Key() + ".verb" }
@@ -215,7 +215,7 @@ func (s *Store) tryLock(name string, holder Holder, taken func(by string) error)
 		if unlock != nil {
 			_ = s.sign(name, &holder) // the lock is held even when a full disk refuses this
 			return func() {
-				_ = s.sign(name, nil) // so that a holder that has let go is not reported
+				_ = s.sign(name, nil) // so that a former holder is not reported
 				unlock()
 			}, nil
 		}

@@ -22,7 +22,7 @@ func (s *Store) Loose() ([]Loose, error) {
 	var loose []Loose
 	err := fs.WalkDir(s.nbs.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // it went away meanwhile, or is another's folder, which is listed
+			return nil //nolint:nilerr // it was just removed, or is another user's folder, which is listed
 		}
 		info, err := entry.Info()
 		if err != nil || info.Mode().Type()&^fs.ModeDir != 0 {

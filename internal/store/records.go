@@ -65,13 +65,13 @@ func (s *Store) load(handle agent.Handle) (record agent.Record, size int, err er
 		data, err = s.nbs.Read(sessions, recordFile(name), fileLimit)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // it was removed this moment
+	case errors.Is(err, fs.ErrNotExist): // it was just removed
 		return record, 0, s.absent(handle)
 	case fail.KindOf(err) == fail.BadInput:
 		return record, 0, err // not damaged: others could have written it
 	case errors.Is(err, smallfile.ErrIrregular), errors.Is(err, smallfile.TooLargeError(fileLimit)):
 		return record, 0, s.damaged(name, err)
-	case err != nil: // such as too many open files, which passes
+	case err != nil: // a temporary error, such as too many open files
 		return record, 0, fail.Errorf(fail.Failed, "read the record %s: %w", human.Quote(s.absolute(name)), err)
 	}
 	if err := s.understand(name, data, &record); err != nil {
@@ -244,7 +244,7 @@ func (s *Store) inAnyCase(handle agent.Handle) ([]agent.Handle, error) {
 	return slices.DeleteFunc(handles, func(h agent.Handle) bool { return !h.Same(handle) }), err
 }
 
-// AbsentError is the error about a handle that no agent has.
+// AbsentError is the error for a handle without an agent.
 type AbsentError struct {
 	Handle  agent.Handle
 	Near    agent.Handle // of the agent that was probably meant, or ""

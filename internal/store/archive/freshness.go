@@ -21,8 +21,8 @@ const (
 	Emptied   Freshness = "empty"      // it is the original, and there is nothing in it
 )
 
-// Freshness compares what is kept of a conversation with the transcript at path; "" when
-// that is gone.
+// Freshness compares the kept transcript of a conversation with the original at path. path is "" if the original is
+// gone.
 func (a *Archive) Freshness(id agent.SessionID, path string) (Freshness, error) {
 	all, err := a.Kept(id)
 	if err != nil || len(all) == 0 {

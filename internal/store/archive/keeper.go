@@ -15,7 +15,7 @@ import (
 	"nbs-worker/internal/store/private"
 )
 
-// keeper changes what is kept of one conversation.
+// keeper changes the kept transcripts of one conversation.
 type keeper struct {
 	dir *os.File // the archive
 	id  agent.SessionID
@@ -25,11 +25,11 @@ func (k keeper) fd() int { return int(k.dir.Fd()) }
 
 func (k keeper) name() string { return transcriptFile(k.id) }
 
-// temp returns the name of what is not done yet. A writer that was killed may have left one.
+// temp returns the temporary name of an unfinished file. A killed writer may have left one.
 func (k keeper) temp() string { return "." + k.name() }
 
-// put gives the original its second name, or makes the first copy. It replaces a file that has
-// that name, at which the caller has looked before.
+// put gives the original its second name, or makes the first copy. It replaces an existing file of that name, which
+// the caller has checked.
 func (k keeper) put(source *private.OwnFile) error {
 	if err := k.clean(); err != nil {
 		return err
@@ -54,11 +54,11 @@ func (k keeper) clean() error {
 	return private.IfThere(unix.Unlinkat(k.fd(), k.temp(), 0))
 }
 
-// update follows an original that is not what is kept: it was replaced, or ours is a copy.
+// update handles an original that is not the kept file: the original was replaced, or the kept file is a copy.
 func (k keeper) update(kept, source *private.OwnFile) error {
 	switch {
 	case upToDate(&kept.Seen, &source.Seen), source.Seen.Size == 0:
-		return nil // an emptied original is no reason to give up what is kept
+		return nil // an emptied original must not replace the kept transcript
 	case !continues(kept, source):
 		if err := k.setAside(); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (k keeper) update(kept, source *private.OwnFile) error {
 // no two transcripts end alike.
 const tailLength = 64 << 10
 
-// continues reports whether the source goes on where what is kept ends.
+// continues reports whether the source continues where the kept transcript ends.
 func continues(kept, source *private.OwnFile) bool {
 	size := kept.Seen.Size
 	if source.Seen.Size < size {
@@ -88,7 +88,7 @@ func continues(kept, source *private.OwnFile) bool {
 	return cmp.Or(err, err2) == nil && bytes.Equal(ours, theirs)
 }
 
-// setAside gives what is kept another name, which is free.
+// setAside gives the kept transcript another, free name.
 func (k keeper) setAside() error {
 	for n := range asideLimit {
 		err := unix.Linkat(k.fd(), k.name(), k.fd(), asideFile(k.id, n+1), 0)
@@ -98,14 +98,14 @@ func (k keeper) setAside() error {
 		if !errors.Is(err, unix.EEXIST) {
 			return err
 		}
-		if k.isAside(n + 1) { // by a process that was killed before it went on
+		if k.isAside(n + 1) { // by a process that was killed in between
 			return nil
 		}
 	}
 	return errors.New("too many versions of it are already kept")
 }
 
-// isAside reports whether what is kept has the n-th name of those set aside, too.
+// isAside reports whether the kept transcript also has the n-th name of the transcripts set aside.
 func (k keeper) isAside(n int) bool {
 	var kept, aside unix.Stat_t
 	err := unix.Fstatat(k.fd(), k.name(), &kept, unix.AT_SYMLINK_NOFOLLOW)
@@ -123,8 +123,8 @@ func (k keeper) copyFrom(source *private.OwnFile) error {
 	return duplicate(os.NewFile(uintptr(fd), k.temp()), source)
 }
 
-// duplicate makes a new file as the source was when it was opened, on the disk, and closes it; on a
-// file system that can share blocks it shares them.
+// duplicate creates a durable copy of the source as it was when it was opened. If the file system can share blocks,
+// the copy shares them.
 func duplicate(f *os.File, source *private.OwnFile) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if portable.CloneFile(f, source.File) != nil {

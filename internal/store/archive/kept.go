@@ -47,8 +47,7 @@ func (k Kept) HasLeft() bool {
 	return k.Original != "" && errors.Is(err, fs.ErrNotExist)
 }
 
-// goesOn reports whether the kept transcript has all of the file at path, from its beginning,
-// and more behind it.
+// goesOn reports whether the kept transcript begins with all of the file at path, and continues.
 func (k Kept) goesOn(path string) (bool, error) {
 	shorter, err := private.OpenOwn(nil, path)
 	if err != nil {
@@ -63,7 +62,7 @@ func (k Kept) goesOn(path string) (bool, error) {
 	return begins(longer, shorter)
 }
 
-// originOf returns where a conversation's transcript was; empty when that is not known.
+// originOf returns where a conversation's transcript was; empty if that is unknown.
 func (a *Archive) originOf(id agent.SessionID) origin {
 	data, err := a.kept.Read(originFile(id), originLimit)
 	if err != nil {

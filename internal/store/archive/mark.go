@@ -52,7 +52,7 @@ func (m mark) stands(f *private.OwnFile) (bool, error) {
 	return err == nil && now == m, err
 }
 
-// beginsAlike reports whether the file begins as the mark remembers, as far as it goes.
+// beginsAlike reports whether the file begins as the mark records, for the length of the file.
 func (m mark) beginsAlike(f *private.OwnFile) (bool, error) {
 	length := min(m.Size, headLength)
 	if f.Seen.Size < length {
@@ -74,14 +74,14 @@ func (a *Archive) remark(ctx context.Context, id agent.SessionID, source *privat
 		return err
 	}
 	defer unlock()
-	// Again: who had the lock before may have looked later, and must not be followed by an earlier mark.
+	// Check again: the last holder of the lock may have looked later, and its mark must not get an earlier one.
 	if grew, err := a.grew(id, source); err != nil || !grew {
 		return err
 	}
 	return a.noteOrigin(id, source)
 }
 
-// grew reports whether a transcript goes on where its mark is.
+// grew reports whether a transcript continues after its mark.
 func (a *Archive) grew(id agent.SessionID, source *private.OwnFile) (bool, error) {
 	from := a.originOf(id)
 	if from.Size == source.Seen.Size {
@@ -93,7 +93,7 @@ func (a *Archive) grew(id agent.SessionID, source *private.OwnFile) (bool, error
 // CutOff describes damage to a transcript in place.
 type CutOff struct {
 	Missing   int64 // bytes, at least
-	Rewritten bool  // it is not the beginning of what it was, but has other content
+	Rewritten bool  // it has other content than before
 }
 
 // CutOff returns what was cut off the transcript at path, if that file is the kept one; nil if nothing is

@@ -16,10 +16,9 @@ import (
 // restoredSuffix marks a copy that is not whole yet. Claude looks for *.jsonl.
 const restoredSuffix = ".nbs"
 
-// Restore puts a kept transcript back to where its original was; the folder is
-// there. What is at that path is never replaced. The file is private and counts as written
-// now: Claude deletes those that were not written for some weeks. The caller holds the lease.
-// Errors: [fs.ErrExist].
+// Restore puts a kept transcript back at the path of its original, whose folder exists. It never replaces a file.
+// The restored file is private and has the present time, because Claude deletes files that were not written for some
+// weeks. The caller holds the lease. Errors: [fs.ErrExist].
 func (a *Archive) Restore(kept Kept, path string) error {
 	dir, err := a.kept.Open()
 	if err != nil {
@@ -51,7 +50,7 @@ func linkOrCopy(source *private.OwnFile, path string) error {
 	return nil
 }
 
-// restoreCopy writes the copy under another name, and gives it its own when it is whole.
+// restoreCopy writes the copy under another name, and renames it when it is complete.
 func restoreCopy(source *private.OwnFile, path string) error {
 	temp := path + restoredSuffix
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {

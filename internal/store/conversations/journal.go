@@ -275,7 +275,7 @@ func (c *Conversation) writeMeta(meta Meta) {
 // line is written, and the next line tries again.
 func (w *writer) compact(now time.Time) {
 	c := w.c
-	if w.size <= c.compactAbove || w.size <= 2*w.first { // a line of the state alone may be as long again
+	if w.size <= c.compactAbove || w.size <= 2*w.first { // the line of the state alone may be just as long
 		return
 	}
 	text, _, err := c.seal(c.linePlace(""), &Line{What: Base, At: now, State: &w.State})

@@ -26,7 +26,7 @@ const firstSum private.Sum = "00000000000000000000000000000000000000000000000000
 // chain is what the next link must say.
 type chain struct {
 	prev private.Sum
-	over int // lines since the last link that are none
+	over int // lines since the last link that are not links
 }
 
 // lineKind is what a line of the journal is.
@@ -34,8 +34,8 @@ type lineKind int
 
 const (
 	link    lineKind = iota
-	foreign          // an event that none of ours wrote
-	torn             // no event
+	foreign          // an event that this program did not write
+	torn             // not an event
 )
 
 // entry is one line of the journal and where it stands.
@@ -45,11 +45,11 @@ type entry struct {
 	number int         // from 1
 	end    int64       // offset in bytes behind it, and behind its line break
 	whole  bool        // it has a line break
-	sum    private.Sum // a link's own, or the sum with which the next link goes on
+	sum    private.Sum // the link's sum, or the sum from which the next link continues
 	before chain       // what a link here must say
 }
 
-// fits reports whether a link continues what stands before it.
+// fits reports whether a link continues the lines before it.
 func (e *entry) fits() bool { return e.Prev == e.before.prev && e.Over == e.before.over }
 
 // reader reads a journal from some line on, in bounded memory, and keeps its chain.
@@ -64,8 +64,8 @@ func readFrom(from io.Reader, start chain, at int64) *reader {
 	return &reader{text: bufio.NewReaderSize(from, eventLimit), chain: start, at: at}
 }
 
-// next returns the next line. One that is longer than any of ours is no event. Errors: [io.EOF], and
-// those of the reader.
+// next returns the next line. A line that is longer than any line of this program is not an event. Errors: [io.EOF],
+// and those of the reader.
 func (r *reader) next() (entry, error) {
 	text, err := r.text.ReadSlice('\n')
 	long := errors.Is(err, bufio.ErrBufferFull)

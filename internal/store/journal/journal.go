@@ -37,7 +37,7 @@ type Journal struct {
 	memory memory
 }
 
-// In returns the journal of a .nbs. Where its chain ends is said in a file of that name in heads.
+// In returns the journal of a .nbs. A file of that name in heads records the end of its chain.
 func In(nbs *private.Folder, heads private.Tree, name string) *Journal {
 	return &Journal{nbs: nbs, heads: heads, name: name}
 }
@@ -56,8 +56,8 @@ type Event struct {
 	PID        int              `json:"pid,omitempty"`
 	Detail     string           `json:"detail,omitempty"`
 
-	Over int         `json:"over,omitempty"` // how many lines before this one are no links of the chain
-	Prev private.Sum `json:"prev,omitempty"` // the sum of what stands before this line
+	Over int         `json:"over,omitempty"` // number of lines before this one that are not links of the chain
+	Prev private.Sum `json:"prev,omitempty"` // the sum of everything before this line
 }
 
 // EventOf returns an event about the agent of a record.

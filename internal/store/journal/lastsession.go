@@ -8,16 +8,16 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// memory caches the last session id that the journal has of each agent, by key. Reading it
-// takes its time, and one command may meet with many damaged records.
+// memory caches the last session id of each agent in the journal, by key. Reading the journal takes time, and one
+// command may find many damaged records.
 type memory struct {
 	mu   sync.Mutex
 	size int64 // of the journal that was read; it only grows
 	ids  map[string]agent.SessionID
 }
 
-// recent is how much of the journal, in bytes from its end, is read for what it says last: some
-// hundred thousand events.
+// recent is the number of bytes at the end of the journal that are searched for the latest ids: some hundred
+// thousand events.
 const recent = 64 << 20
 
 // LastSessionID returns the id that the journal names last for the handle, or "". It reads the
@@ -35,13 +35,13 @@ func (j *Journal) LastSessionID(handle agent.Handle) agent.SessionID {
 	j.memory.mu.Lock()
 	defer j.memory.mu.Unlock()
 	if j.memory.ids == nil || j.memory.size != info.Size() {
-		last := io.NewSectionReader(f, max(0, info.Size()-recent), recent) // it may begin within a line, which is no event then
+		last := io.NewSectionReader(f, max(0, info.Size()-recent), recent) // it may begin within a line, which is then not an event
 		j.memory.ids, j.memory.size = lastSessionIDs(last), info.Size()
 	}
 	return j.memory.ids[handle.Key()]
 }
 
-// lastSessionIDs reads a journal, and passes over lines that are no events.
+// lastSessionIDs reads a journal, and skips lines that are not events.
 func lastSessionIDs(journal io.Reader) map[string]agent.SessionID {
 	last := map[string]agent.SessionID{}
 	for lines := readFrom(journal, chain{}, 0); ; {

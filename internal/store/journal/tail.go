@@ -99,7 +99,7 @@ func (t *Tail) reopen() error {
 		there, err := t.journal.nbs.Lstat(fileName)
 		mine, statErr := t.file.Stat()
 		if err != nil || statErr != nil || os.SameFile(there, mine) {
-			return statErr // one that was moved aside is read on until another is there
+			return statErr // a journal that was moved aside is read until a new one exists
 		}
 	}
 	file, err := t.journal.nbs.OpenRegular(fileName, os.O_RDONLY)

@@ -12,10 +12,10 @@ import (
 type Verification struct {
 	Lines  int          // of the journal
 	Links  int          // of the chain
-	Torn   []int        // numbers of lines that are no events; at most a hundred
+	Torn   []int        // numbers of lines that are not events; at most a hundred
 	Head   string       // path of the head
-	NoHead bool         // nothing says where the chain ends: lines that were cut off would not be missed
-	Broken *BrokenError // nil: all is as it was written
+	NoHead bool         // the end of the chain is not recorded, so lines that were cut off are not noticed
+	Broken *BrokenError // nil: nothing was changed
 }
 
 // BrokenError is the first place where the journal was changed.
@@ -70,7 +70,7 @@ type verifier struct {
 	before    entry  // the line before the suspect
 }
 
-// run returns the line at which the chain is broken and how; "" when it is whole.
+// run returns the line at which the chain is broken, and how; "" if it is whole.
 func (v *verifier) run(lines *reader) (line int, what string, err error) {
 	for {
 		next, err := lines.next()
@@ -88,7 +88,7 @@ func (v *verifier) run(lines *reader) (line int, what string, err error) {
 	}
 }
 
-// visit looks at one line; after is the chain behind it.
+// visit checks one line; after is the chain behind it.
 func (v *verifier) visit(l entry, after chain) (line int, what string) {
 	v.result.Lines = l.number
 	switch l.kind {
@@ -110,7 +110,7 @@ func (v *verifier) visit(l entry, after chain) (line int, what string) {
 	return v.atHead(l, after)
 }
 
-// atHead compares the line at which the head stands.
+// atHead checks the line that the head names.
 func (v *verifier) atHead(l entry, after chain) (line int, what string) {
 	if !v.headKnown || l.end != v.head.size {
 		return 0, ""

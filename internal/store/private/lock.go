@@ -30,7 +30,7 @@ const Locks = "locks"
 const (
 	looks     = 5
 	lookEvery = time.Second
-	busyLooks = 600 // at a lock whose holders change: a newcomer may get it before one that waits
+	busyLooks = 600 // for a lock whose holders change: a newcomer may get it before one that waits
 )
 
 // TryLock takes a lock; unlock is nil when another holder has it.
@@ -88,9 +88,9 @@ func awaitShort(ctx context.Context, lock *flock.Flock) error {
 	return nil
 }
 
-// await waits in the kernel: two hundred that asked again and again instead would keep the holder from
-// its work, and find the lock free by chance only. A caller that gives up leaves a goroutine and a
-// descriptor until the lock is granted; it is then let go at once. Errors: those of [awaitGrant].
+// await waits in the kernel. If two hundred waiters polled instead, they would slow down the holder, and find the
+// lock free only by chance. A caller that gives up leaves a goroutine and a descriptor until the lock is granted;
+// the lock is then released at once. Errors: those of [awaitGrant].
 func await(ctx context.Context, lock *flock.Flock, look <-chan time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -113,8 +113,8 @@ func await(ctx context.Context, lock *flock.Flock, look <-chan time.Time) error 
 	return err
 }
 
-// awaitGrant waits until a lock is granted, and looks now and then at when its holder got it. Errors: that of
-// the context; [ErrStayedLocked] when that was always the same holder.
+// awaitGrant waits until a lock is granted, and checks at intervals when its holder got it. Errors: that of the
+// context; [ErrStayedLocked] if it was always the same holder.
 func awaitGrant(ctx context.Context, granted <-chan error, look <-chan time.Time, taken func() time.Time) (given bool, err error) {
 	var holder time.Time
 	for all, seen := 0, 0; ; {
@@ -151,7 +151,7 @@ func (f *Folder) LockFailed(name string, err error) error {
 	return lockFailed(f.Label(Locks+"/"+name), f.LockPath(name), f.Remedied(err))
 }
 
-// ErrStayedLocked is the error for a lock that its holders keep for milliseconds and that did not come free.
+// ErrStayedLocked is the error for a lock that its holders should keep for milliseconds and that was not released.
 var ErrStayedLocked = errors.New("stayed locked")
 
 func lockFailed(label, path string, err error) error {

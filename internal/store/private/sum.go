@@ -14,7 +14,7 @@ func SumOf(data []byte) Sum {
 	return Sum(hex.EncodeToString(digest[:]))
 }
 
-// Valid reports whether s has the form of a sum: what was read may be anything.
+// Valid reports whether s has the form of a sum: a sum that was read may be any text.
 func (s Sum) Valid() bool {
 	_, err := hex.DecodeString(string(s))
 	return err == nil && len(s) == hex.EncodedLen(sha256.Size)

@@ -51,7 +51,7 @@ func (t Tree) made() (*os.File, error) {
 	return t.Open()
 }
 
-// existing returns the nearest folder upward that is there.
+// existing returns the nearest existing folder at or above a path.
 func existing(path string) string {
 	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
 		if _, err := os.Lstat(path); err == nil {
@@ -81,7 +81,7 @@ func (t Tree) Open() (*os.File, error) {
 	return dir, nil
 }
 
-// checkAlone refuses a folder that is another's, or that others can look into.
+// checkAlone refuses a folder that belongs to another user, or that others can read.
 func checkAlone(dir *os.File) error {
 	info, err := dir.Stat()
 	if err != nil {
@@ -113,7 +113,7 @@ func (t Tree) In(change func(dir *os.Root, at *os.File) error) error {
 	return change(dir, at)
 }
 
-// Names lists the tree, unsorted; nothing when it is not there.
+// Names lists the tree, unsorted. The list is empty if the tree does not exist.
 func (t Tree) Names() ([]string, error) {
 	dir, err := t.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +126,7 @@ func (t Tree) Names() ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// Stat looks at a file, and not through a link.
+// Stat returns the state of a file. It does not follow a link.
 func (t Tree) Stat(name string) (unix.Stat_t, error) {
 	dir, err := t.Open()
 	if err != nil {
@@ -167,7 +167,7 @@ func (t Tree) HandOverText(name string, text []byte) error {
 	})
 }
 
-// Remove deletes files; those that are not there are no error.
+// Remove deletes files. A missing file is not an error.
 func (t Tree) Remove(names ...string) error {
 	dir, err := t.Open()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -84,7 +84,7 @@ func (f *Folder) Delete(sub, name string) error {
 	})
 }
 
-// IfThere drops the error that a file does not exist, for a caller to whom that is no error.
+// IfThere drops the error that a file does not exist, for a caller that accepts a missing file.
 func IfThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -112,7 +112,7 @@ func encode(name string, value any, limit int) ([]byte, error) {
 
 func syncDir(dir *os.Root) error { return synced(dir.Open(".")) }
 
-// SyncPath makes durable what a folder lists.
+// SyncPath makes the entries of a folder durable.
 func SyncPath(path string) error { return synced(os.Open(path)) }
 
 func synced(f *os.File, err error) error {

@@ -26,7 +26,7 @@ func (q *Queue) Deliver(ctx context.Context, e Entry) error {
 func (q *Queue) delivered() (ids []string) {
 	text, err := q.memory.Read(q.deliveredFile(), deliveredSize)
 	if err == nil {
-		_ = json.Unmarshal(text, &ids) // what cannot be read is as if it were forgotten
+		_ = json.Unmarshal(text, &ids) // unreadable ids count as forgotten
 	}
 	return ids
 }

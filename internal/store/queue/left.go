@@ -14,7 +14,7 @@ type Left struct {
 	Invocation agent.Invocation `json:"invocation"`      // of the start that the prompt is of
 	Texts      []string         `json:"texts,omitempty"` // that commands of ours have typed, and not seen to be gone
 	Since      time.Time        `json:"since,omitzero"`  // when the first of them was typed
-	Blocks     time.Time        `json:"blocks,omitzero"` // since when a draft has kept messages from being typed; zero: none does
+	Blocks     time.Time        `json:"blocks,omitzero"` // since when a draft has blocked messages; zero: no draft blocks them
 	Seal       string           `json:"seal"`
 }
 

@@ -72,7 +72,7 @@ type Typing struct {
 func (e *Entry) Pending() bool { return e.State == Waiting || e.State == Sending }
 
 const (
-	most       = 100     // entries of an agent that wait, and again of those that came to nothing
+	most       = 100     // waiting entries of an agent, and as many failed ones
 	entryLimit = 8 << 20 // bytes; a text has at most one million, and each may be escaped
 )
 
@@ -251,7 +251,7 @@ func (q *Queue) AwaitTurn(ctx context.Context, late time.Time) (unlock func(), e
 	}
 	unlock, err = q.nbs.Await(ctx, name)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, nil //nolint:nilnil // nobody failed, and nothing was taken
+		return nil, nil //nolint:nilnil // nothing failed, and nothing was taken
 	}
 	return unlock, err
 }

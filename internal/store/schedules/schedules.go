@@ -59,7 +59,7 @@ func (s *Schedules) Text() ([]byte, error) {
 // Last is the progress of an entry.
 type Last struct {
 	When   string    `json:"when"`   // the times of the entry in words; a change restarts the count
-	Passed time.Time `json:"passed"` // for all its times up to here it is decided whether they run
+	Passed time.Time `json:"passed"` // its times up to here are handled: they ran, or were skipped
 
 	// Of the last run that was handed over; zero before the first.
 	ScheduledFor time.Time `json:"scheduled_for,omitzero"`

@@ -22,8 +22,7 @@ const (
 	OtherID = agent.SessionID("11111111-2222-4333-8444-555555555555")
 )
 
-// Main runs all tests, under the umask that protects nothing, or plays another nbs-worker for them. It
-// returns the exit code.
+// Main runs all tests with a umask of 0, or plays another nbs-worker for them. It returns the exit code.
 func Main(m *testing.M, play func(role []string)) (code int) {
 	syscall.Umask(0)
 	if role := rig.Role(); role != nil {
@@ -113,7 +112,7 @@ func WantKind(t testing.TB, what string, err error, want fail.Kind) {
 	}
 }
 
-// WantHint checks that what an error advises has the words.
+// WantHint checks that a hint of an error contains the words.
 func WantHint(t testing.TB, err error, words string) {
 	t.Helper()
 	hints := strings.Join(fail.HintsOf(err), "\n")
