@@ -1,5 +1,5 @@
-// Package brief makes the notes that the successor of a conversation is given: what the agent was asked,
-// what it said and changed last, and what is remembered of it.
+// Package brief makes the notes for the successor of a conversation: what the agent was asked, what it last said and
+// changed, and what the memory has about it.
 //
 //   - No model is asked. What is quoted stands as it was said, and is cut.
 //   - The notes are bounded, since they stay in the conversation for as long as it lasts, and since Claude

@@ -7,21 +7,22 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Wanted says which conversation the notes are to be about.
+// Wanted says which conversation the notes are about.
 type Wanted struct {
 	SessionID agent.SessionID
 	Why       string // the reason why it was given up
-	Tokens    int    // most tokens of the notes, as in [Notes]
+	Tokens    int    // the limit of the notes, as in [Notes]
 }
 
-// Source says what notes were made from.
+// Source says what the notes were made from.
 type Source struct {
-	Memory     bool  // also from what is remembered
+	Memory     bool  // from the memory
 	Transcript bool  // from the transcript
-	Missed     error // why a part of what there is was left out
+	Missed     error // why a part was left out
 }
 
-// Text returns the notes for an agent's successor: from the transcript and from noted, what is remembered, the newest first.
+// Text returns the notes for an agent's successor, from the transcript and from noted, the memory's observations,
+// newest first.
 func Text(o *observe.Observer, r *agent.Record, w Wanted, noted []Note) (string, Source) {
 	notes := Notes{Handle: r.Handle, SessionID: w.SessionID, Why: w.Why, Noted: noted, Tokens: w.Tokens}
 	from := Source{Memory: len(noted) > 0}

@@ -7,15 +7,15 @@ import (
 	"nbs-worker/internal/claude/transcript"
 )
 
-// Said is what a transcript tells of where a conversation had come to.
+// Said is what a transcript shows of the last state of a conversation.
 type Said struct {
-	Summary string   // that Claude wrote of what was said before it compacted the conversation; "": none
+	Summary string   // Claude's summary at the last compaction; "": it was not compacted
 	Asked   []string // the last messages to the agent, oldest first
-	Words   []string // what it said last, oldest first
+	Words   []string // its last messages, oldest first
 	Open    bool     // the last message was not answered
-	Failure string   // class of the error of the API that stands at the end, as Claude names it; "": none
-	Files   []string // that it edited, the latest first
-	Tasks   []Task   // its list as it was noted last
+	Failure string   // Claude's class of the API's error at the end; "": no error
+	Files   []string // the files that it edited, newest first
+	Tasks   []Task   // its last list of tasks
 }
 
 // Task is an entry of the list that an agent keeps with its TodoWrite tool.
@@ -25,13 +25,13 @@ type Task struct {
 }
 
 const (
-	reach    = 1000 // messages from the end that are looked at
+	reach    = 1000 // number of messages from the end that are read
 	askedNum = 3
 	wordsNum = 2
 	filesNum = 15
 )
 
-// read reads where a conversation has come to.
+// read reads the last state of a conversation.
 func read(file transcript.File) (Said, error) {
 	conversation, err := file.Conversation(transcript.Wanted{Tools: true, Keep: matters, Last: reach})
 	if err != nil {
@@ -47,7 +47,7 @@ func read(file transcript.File) (Said, error) {
 	return said, err
 }
 
-// matters tells which messages are read. Claude's message right after a compaction is the summary.
+// matters reports whether a message is read. Claude's message right after a compaction is the summary.
 func matters(m transcript.Message) bool {
 	switch m.Speaker {
 	case transcript.You:
@@ -109,5 +109,5 @@ func (s *Said) noteFile(input string) {
 	s.Files = s.Files[:min(len(s.Files), filesNum)]
 }
 
-// last are the last n of all.
+// last returns the last n elements of all.
 func last(all []string, n int) []string { return all[max(0, len(all)-n):] }

@@ -11,18 +11,18 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// Notes are what a successor is told.
+// Notes are the content of the notes for a successor.
 type Notes struct {
 	Handle    agent.Handle
-	SessionID agent.SessionID // of the conversation that it goes on from
+	SessionID agent.SessionID // of the earlier conversation
 	Why       string          // the reason why it was given up
-	Gone      bool            // there is no transcript
+	Gone      bool            // its transcript does not exist
 	Said      Said
 	Noted     []Note // newest first; of all conversations of the agent
-	Tokens    int    // most tokens of the text, roughly, as the model counts; 0: as [Limit] allows
+	Tokens    int    // rough limit of the text in tokens of the model; 0: only [Limit] counts
 }
 
-// Note is something that is remembered of an agent.
+// Note is an observation about an agent from the memory.
 type Note struct {
 	ID                     int64
 	Kind, Title, Narrative string
@@ -31,18 +31,20 @@ type Note struct {
 	At                     time.Time
 }
 
-// Limit is the greatest length of the notes, in characters as Claude counts them: in UTF-16. Claude passes so much of a
-// hook's output on (seen on 2.1.197 and 2.1.329); of 20,000 it would show the model the first 2,000 and a file's name.
+// Limit is the greatest length of the notes, in characters as Claude counts them, which is UTF-16. Claude passes
+// that much of a hook's output to the model (seen on 2.1.197 and 2.1.329). Of 20,000 characters it would show the
+// model the first 2,000 and the name of a file.
 const Limit = 8000
 
-// Tokens are counted roughly, since each model takes text apart in its own way: three bytes of UTF-8 are one. Prose
-// has fewer for its length, a character of three bytes is about one; only ids and numbers have more.
+// Tokens are counted roughly, because each model splits text in its own way: three bytes of UTF-8 count as one
+// token. Prose has fewer tokens for its length, and a character of three bytes is about one token. Only ids and
+// numbers have more.
 const bytesPerToken = 3
 
 // FewestTokens leave room for the notes' introduction.
 const FewestTokens = 300
 
-// The greatest length of a quotation, and of a part, in characters; in shorter notes, a share of it.
+// The greatest length of a quotation, and of a part, in characters. Shorter notes use a share of it.
 const (
 	summaryLimit = 2000
 	askedLimit   = 700
@@ -52,7 +54,7 @@ const (
 	lineLimit    = 200
 )
 
-// Text is what the successor is given.
+// Text returns the notes as text.
 func (n Notes) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `Notes for agent %[1]s, put together by nbs-worker from its records. They come neither from the user nor
@@ -75,7 +77,7 @@ You are agent %[1]s, in a new conversation. Your earlier one, %[2]s, was given u
 	return text
 }
 
-// share scales the limit of a part, which is for notes of the full length, to the notes' own.
+// share scales the limit of a part, which is for notes of the full length, to these notes.
 func (n Notes) share(limit int) int {
 	if n.Tokens <= 0 || n.Tokens > Limit/bytesPerToken {
 		return limit
@@ -83,7 +85,8 @@ func (n Notes) share(limit int) int {
 	return limit * n.Tokens * bytesPerToken / Limit
 }
 
-// reminders replaces the marks between which Claude puts the output of a hook, so that no quotation can end it.
+// reminders replaces the marks around the output of a hook in Claude's conversation, so that no quotation can end
+// that output.
 var reminders = strings.NewReplacer("<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder")
 
 func because(why string) string {
@@ -93,7 +96,7 @@ func because(why string) string {
 	return " (" + cut(oneLine(why), lineLimit) + ")"
 }
 
-// noted writes the observations that have room, open ends and questions before the others.
+// noted writes the observations for which there is space, open ends and questions first.
 func (n Notes) noted(b *strings.Builder) {
 	if len(n.Noted) == 0 {
 		return
@@ -126,7 +129,7 @@ func noteOf(o *Note) string {
 	return cut(oneLine(text), noteLimit)
 }
 
-// said writes what the transcript tells.
+// said writes what the transcript shows.
 func (n Notes) said(b *strings.Builder) {
 	s := &n.Said
 	if s.Summary != "" {
@@ -160,7 +163,7 @@ func (s *Said) tasks() string {
 	return strings.Join(lines, "\n")
 }
 
-// quote writes texts, each of so many characters at most, whose every line is marked.
+// quote writes texts, each cut at limit characters, with a mark before every line.
 func quote(b *strings.Builder, heading string, limit int, texts ...string) {
 	fmt.Fprintf(b, "\n%s:\n", heading)
 	for _, text := range texts {
@@ -171,13 +174,13 @@ func quote(b *strings.Builder, heading string, limit int, texts ...string) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(human.Legible(text)), " ") }
 
-// cut is a text of at most so many characters.
+// cut returns a text of at most limit characters.
 func cut(text string, limit int) string { return cutBy(utf16.RuneLen, text, limit) }
 
-// cutBy is a text of at most that size, where size gives that of a character.
+// cutBy returns a text of at most the size limit, where size returns the size of a character.
 func cutBy(size func(rune) int, text string, limit int) string {
 	room := limit - size('…')
-	total, end := 0, 0 // end: before the last character that leaves room for the mark
+	total, end := 0, 0 // end: the last place that leaves space for the mark
 	for at, r := range text {
 		if total <= room {
 			end = at
@@ -189,5 +192,5 @@ func cutBy(size func(rune) int, text string, limit int) string {
 	return text
 }
 
-// length is that of a text in characters.
+// length returns the length of a text in characters.
 func length(text string) int { return len(utf16.Encode([]rune(text))) }
