@@ -85,7 +85,7 @@ var ErrNotLoggedIn = errors.New("claude is not logged in")
 func (w *starting) checkLogin(ctx context.Context) error {
 	shown, err := w.Observer.Screen(ctx, &w.record)
 	if err != nil {
-		return nil //nolint:nilerr // it is ready all the same
+		return nil //nolint:nilerr // it is ready nevertheless
 	}
 	if screen.NotLoggedIn(shown.Text) {
 		return fail.Errorf(fail.Held, "%w: it cannot answer a prompt", ErrNotLoggedIn).

@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/team/keep"
 )
 
-// Restored makes a plan, and restores the transcript that it needs. It joins all kept parts: the last part may begin
-// in the middle.
+// Restored makes a plan, and restores the transcript that the plan needs. It joins all kept parts: the last part may
+// begin in the middle of the conversation.
 func (s Starter) Restored(ctx context.Context, verb string, plan func() (Plan, error)) (Plan, *keep.Restored, error) {
 	p, err := plan()
 	if err != nil || p.Opening != claude.OpenResume {
