@@ -27,7 +27,7 @@ func ParseModel(s string) (Model, error) {
 	if s == "" || len(s) <= modelLimit && isWord(s, "", "._:/@[]-") {
 		return Model(s), nil
 	}
-	return "", fail.Errorf(fail.BadInput, "model %s is not valid: a name like opus, sonnet[1m] or claude-sonnet-5-5", human.Quote(s))
+	return "", fail.Errorf(fail.BadInput, "model %s is not valid: use a name like opus, sonnet[1m] or claude-sonnet-5-5", human.Quote(s))
 }
 
 // exactly is the prefix of a name that is correct although it looks like a typing mistake.

@@ -39,7 +39,7 @@ func CheckEnv(env map[string]string) error {
 		}
 		if why := whyLoader(name); why != "" {
 			return fail.Errorf(fail.BadInput, "variable %s cannot be set for an agent: %s; agents get it only from the caller's environment", name, why).
-				Hint("if nbs-worker itself needs it, export it before the call")
+				Hint("to pass it to the agent, export it before the call")
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func (c Config) Hold(id agent.SessionID) (release func(), held bool, err error) 
 		return nil, false, err
 	}
 	if !locked {
-		return nil, false, fail.Errorf(fail.Conflict, "the conversation %s is open already, by an agent of another project", id)
+		return nil, false, fail.Errorf(fail.Conflict, "the conversation %s is open already: an agent of another project has it", id)
 	}
 	return func() { _ = lock.Close() }, true, nil
 }

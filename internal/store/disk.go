@@ -50,7 +50,7 @@ func (s *Store) ProveFlock() error {
 		return nil
 	}
 	if err == nil {
-		return fmt.Errorf("%w: two openers got the same lock at once", ErrNoLocks)
+		return fmt.Errorf("%w: two processes can hold the same lock", ErrNoLocks)
 	}
 	return fmt.Errorf("%w: lock a file that is locked: %w", ErrNoLocks, err)
 }

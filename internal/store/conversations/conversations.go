@@ -51,7 +51,7 @@ type Key string
 func ParseKey(s string) (Key, error) {
 	const limit = 200
 	if s == "" || len(s) > limit || s[0] == '-' || s[0] == '@' || strings.ContainsFunc(s, unicode.IsSpace) || !human.IsLegible(s) {
-		return "", fail.Errorf(fail.BadInput, "key %s is not valid: 1 to %d bytes without spaces, not beginning with - or @", human.Quote(s), limit)
+		return "", fail.Errorf(fail.BadInput, "key %s is not valid: use 1 to %d bytes without spaces, and do not begin with - or @", human.Quote(s), limit)
 	}
 	return Key(s), nil
 }
