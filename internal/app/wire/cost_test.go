@@ -7,7 +7,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A cost has no digits that come from its addition.
+// A cost has no digits that come only from rounding errors.
 func TestCostIsRounded(t *testing.T) {
 	t.Parallel()
 	rig.Equal(t, newCost(&agent.Cost{USD: 0.42218500000000003}).USD, 0.422185, "a sum")

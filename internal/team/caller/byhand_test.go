@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// claudeLike runs what looks like a claude with the arguments, in a folder.
+// claudeLike runs a program that looks like a claude, with the arguments, in a folder.
 func claudeLike(t *testing.T, dir string, args ...string) ancestor {
 	t.Helper()
 	return named(t, "claude", dir, args...)
@@ -89,7 +89,8 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	rig.Check(t, found != nil && found.doubt != nil, "a command with another folder for the user's state than its claude is believed")
 }
 
-// A claude of another name is known by its registry, which it may call by a path from its own folder.
+// A claude with another program name is recognised by its registry, which it may name by a path relative to its
+// folder.
 func TestClaudeOfAnotherNameIsNoPerson(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -106,7 +107,7 @@ func TestClaudeOfAnotherNameIsNoPerson(t *testing.T) {
 	rig.Check(t, isClaude && mayBeNamed([]ancestor{node}, ""), "its registry has it")
 }
 
-// The records are read only when one may name a process of the line.
+// The records are read only if one may name a process of the chain.
 func TestWhoMayBeNamed(t *testing.T) {
 	t.Parallel()
 	const mark = "00000000-0000-4000-8000-000000000001"
@@ -127,8 +128,8 @@ func TestWhoMayBeNamed(t *testing.T) {
 	}
 }
 
-// What a claude's tools have left behind bears a variable of Claude's, unless whoever started the
-// tmux server has given it to every pane.
+// A process that a claude's tools have left behind has a variable of Claude's. The variable proves nothing if the
+// tmux server gives it to every pane.
 func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {
 	t.Parallel()
 	f := finder{&observe.Observer{Machine: local.New(), Store: store.Absent(t.TempDir())}}

@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// Only a person's words arrive as the user's own.
+// Only a person's messages arrive as the user's own words.
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	var person *Caller

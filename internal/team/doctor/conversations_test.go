@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A turn whose runner is gone has a parent all the same: the first process, or the user's systemd.
+// A turn whose runner has ended still has a parent: the first process, or the user's systemd.
 func TestWhoRunsATurn(t *testing.T) {
 	t.Parallel()
 	this, err := os.Executable()

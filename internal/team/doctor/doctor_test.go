@@ -67,7 +67,7 @@ func TestEachCheckHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
-// What was mended, and could not be journaled, is both told and a failure.
+// A repair that was made but could not be journaled is reported as done and as a failure.
 func TestRepairThatIsDoneAndFails(t *testing.T) {
 	t.Parallel()
 	full := errors.New("the disk is full")
@@ -79,7 +79,7 @@ func TestRepairThatIsDoneAndFails(t *testing.T) {
 	rig.Equal(t, fmt.Sprint(done, failed), "[moved it aside] [the disk is full]", "what is told")
 }
 
-// An upgrade leaves launchers that run the old version; each is named.
+// After an upgrade, launchers run the old version; each one is named.
 func TestLaunchersOfAReplacedVersionAreNamed(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "sleep")

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// That an agent is being started is said of no other one: somebody would wait for it.
+// Only an agent in the state starting is said to be starting: a person would wait for it.
 func TestWhyThereIsNoTerminal(t *testing.T) {
 	t.Parallel()
 	for want, status := range map[string]agent.Status{

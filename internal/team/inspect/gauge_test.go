@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// The newer of the two witnesses counts, and the exact one when they are of one moment.
+// The newer of the two sources counts. If they have the same time, the exact one counts.
 func TestContextIsThatOfTheNewerWitness(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return time.Date(2026, 2, 20, 11, 44, s, 0, time.UTC) }

@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A look may fall between the hook that tells of a failure and the transcript, which has it a little later.
+// A look may come after the hook has reported a failure, and before the transcript has it.
 func TestFailureCountsBeforeTheTranscriptHasIt(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return time.Date(2026, 2, 20, 11, 44, s, 0, time.UTC) }

@@ -8,7 +8,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// Claude says a time of day as its user's clock shows it; ends are recorded in UTC.
+// Claude prints a time of day in the user's zone; ends are recorded in UTC.
 func TestLimitIsLiftedByTheClockOfTheMachine(t *testing.T) { //nolint:paralleltest // the zone is the process's
 	zone := time.Local
 	t.Cleanup(func() { time.Local = zone })

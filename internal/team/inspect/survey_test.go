@@ -12,7 +12,8 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Nothing is told of what belongs to a record that was removed meanwhile: its conversation may be another agent's.
+// A survey reads nothing for a record that was removed during the look: its conversation may belong to another agent
+// now.
 func TestSurveyLeavesALostRecordAlone(t *testing.T) {
 	t.Parallel()
 	dir, id := t.TempDir(), agent.NewSessionID()

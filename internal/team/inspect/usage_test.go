@@ -16,8 +16,8 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Nothing is measured for a start that has no process, has ended, or names one that is not its own: without a
-// process to begin with, the sum would be of the whole machine.
+// Nothing is measured for a start without a process, for one that has ended, and for a process that is not its own.
+// Without a first process, the sum would be that of the whole machine.
 func TestOnlyAVerifiedProcessIsMeasured(t *testing.T) {
 	t.Parallel()
 	in := &Inspector{Keeper: keep.Keeper{Observer: observe.Observer{Machine: local.New()}}}
@@ -33,7 +33,7 @@ func TestOnlyAVerifiedProcessIsMeasured(t *testing.T) {
 	rig.Check(t, got != nil && got.Processes >= 1 && got.RSS > 0, "its own: %+v", got)
 }
 
-// An agent that has ended, or whose processes have left it, was not idle: nothing is said of what it used.
+// If an agent has ended, or processes have left it, it was not idle: there is no sample.
 func TestSampleIsOfAnAgentThatStayed(t *testing.T) {
 	t.Parallel()
 	used := func(seconds float64) *machine.Usage { return &machine.Usage{CPUSeconds: seconds} }
@@ -41,11 +41,11 @@ func TestSampleIsOfAnAgentThatStayed(t *testing.T) {
 		before, after *machine.Usage
 		want          *Sample
 	}{
-		"nothing used":             {used(3), used(3), &Sample{Over: time.Second}},
-		"some used":                {used(3), used(3.5), &Sample{Over: time.Second, CPU: 500 * time.Millisecond}},
-		"ended before":             {nil, nil, nil},
-		"ended meanwhile":          {used(3), nil, nil},
-		"processes left meanwhile": {used(3), used(2), nil},
+		"nothing used":         {used(3), used(3), &Sample{Over: time.Second}},
+		"some used":            {used(3), used(3.5), &Sample{Over: time.Second, CPU: 500 * time.Millisecond}},
+		"ended before":         {nil, nil, nil},
+		"ended in between":     {used(3), nil, nil},
+		"some processes ended": {used(3), used(2), nil},
 	} {
 		diff := cmp.Diff(c.want, sampleOf(c.before, c.after, time.Second))
 		rig.Check(t, diff == "", "%s: -want +got:\n%s", what, diff)

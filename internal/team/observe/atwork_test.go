@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// An agent that nbs-worker resumes is being started; a lock that some other program signed says nothing.
+// An agent is being started while nbs-worker resumes it. A lock that another program signed proves nothing.
 func TestWhoIsAtWork(t *testing.T) {
 	t.Parallel()
 	for program, works := range map[string]bool{"nbs-worker": true, "other": false} {

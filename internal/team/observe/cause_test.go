@@ -10,8 +10,8 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// The cause of a death, by what was written down and what is left. This process is gone by
-// its start; the server that is there is this process.
+// The cause of a death, from the record and the evidence. By its recorded start this process has ended; the tmux
+// server that exists is this process.
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	o := &Observer{Machine: local.New()}

@@ -8,7 +8,7 @@ import (
 	userstrust "nbs-worker/internal/store/trust"
 )
 
-// use gives a store a user's key and folders of the test's own.
+// use gives a store a user's key and the test's own folders.
 func use(t *testing.T, opened *store.Store) {
 	t.Helper()
 	opened.Use(userstrust.NewKeeper(userstrust.Home(filepath.Join(t.TempDir(), "state"))))

@@ -78,7 +78,7 @@ var living = map[string]struct {
 	"a dialog before it is ready":     {nil, agent.Report{}, trust, nil, young, "waiting screen trust dialog"},
 }
 
-// Whom a judgement believes of a live claude.
+// Which sources a judgement about a running claude uses.
 func TestJudgeTheLiving(t *testing.T) {
 	t.Parallel()
 	for what, c := range living {
@@ -96,7 +96,7 @@ func TestJudgeTheLiving(t *testing.T) {
 	}
 }
 
-// What is not answered makes nobody dead.
+// A question without an answer makes no agent dead.
 func TestJudgeTheAbsent(t *testing.T) {
 	t.Parallel()
 	exit := agent.Exit{Invocation: "i", Code: 1}
@@ -129,7 +129,7 @@ func TestJudgeTheAbsent(t *testing.T) {
 	}
 }
 
-// What the restart policy has led to is told of an agent that does not run.
+// The status of an agent that does not run shows what its restart policy will do.
 func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 	t.Parallel()
 	next := agent.Restarts{Next: now.Add(12 * time.Second)}
@@ -162,14 +162,14 @@ func TestJudgeWhatTheLauncherWaitsFor(t *testing.T) {
 	}
 }
 
-// An agent has been dead since its end, and not since its start.
+// An agent has been dead since its end, not since its start.
 func TestJudgeSinceWhenOneIsDead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
 	r := agent.Record{Started: now.Add(-time.Hour), Process: &agent.Process{Invocation: "i", Identity: agent.Identity{Identified: agent.Identified{PID: 9}}}}
 	e := Evidence{Claude: machine.Gone, Now: now}
 	if status, _ := judge(&r, &e); status.Age != nil {
-		t.Errorf("nobody saw the end, and it was %s ago", *status.Age)
+		t.Errorf("no launcher saw the end, and it was %s ago", *status.Age)
 	}
 	r.Exits = []agent.Exit{{Invocation: "i", Code: 1, At: now.Add(-time.Minute)}}
 	status, _ := judge(&r, &e)

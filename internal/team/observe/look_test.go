@@ -14,8 +14,8 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// Between the reading of a record and the look at its processes the launcher may write
-// the exit down and leave. Whoever looks then must not take it for killed.
+// Between the read of a record and the look at its processes the launcher may record the exit and end. The look must
+// not take it for killed.
 func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	t.Parallel()
 	opened, err := store.Create(rig.MemoryDir(t))
@@ -47,7 +47,7 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 	rig.Check(t, len(sight.Record.Exits) == 1, "the record shown has no exit: %+v", sight.Record)
 }
 
-// An agent that was dismissed during the look is told of by its last record, and that this was lost.
+// An agent that was dismissed during the look is shown by its last record, which counts as lost.
 func TestLookAtAnAgentThatWentMeanwhile(t *testing.T) {
 	t.Parallel()
 	opened := storeWithLive(t, "alpha", os.Getpid())
@@ -58,7 +58,7 @@ func TestLookAtAnAgentThatWentMeanwhile(t *testing.T) {
 	rig.Check(t, sight.Lost && sight.Record.Handle == "beta" && fail.KindOf(sight.Err) == fail.NotFound && sight.Status.State == agent.Unknown, "%+v", sight)
 }
 
-// tmux is asked while processes are looked at. Where the two answers cannot be of one moment, it is asked again.
+// tmux is asked while the processes are read. If the two answers do not fit together, tmux is asked again.
 func TestAnswersOfTwoMoments(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {

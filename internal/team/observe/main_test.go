@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m, play)) }
 
-// play is a command at work on an agent: a project, a handle, a verb.
+// play is a command that works on an agent: a project, a handle, a verb.
 func play(role []string) {
 	opened, err := store.Open(role[0])
 	storetest.Must(err)

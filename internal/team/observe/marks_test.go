@@ -7,7 +7,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A run of a runbook, whose steps may be processes of their own, is no launcher of an agent.
+// A run of a runbook is not the launcher of an agent, although its steps may be separate processes.
 func TestWhichCommandLinesLaunch(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{

@@ -11,8 +11,8 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A move that is in the record counts, whether or not the journal could be told: who goes on with the record
-// from before it would hold the wrong conversation.
+// A move in the record counts even if the journal could not be written: a caller with the earlier record would hold
+// the wrong conversation.
 func TestMoveThatIsNotJournaledCounts(t *testing.T) {
 	t.Parallel()
 	opened := storeWithLive(t, "alpha", os.Getpid())

@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A record that cannot be read may be the one that has the conversation.
+// A record that cannot be read may be the one with the conversation.
 func TestCheckUnrecordedDoesNotPassOverADamagedRecord(t *testing.T) {
 	t.Parallel()
 	opened := storeWithLive(t, "zeta", os.Getpid())

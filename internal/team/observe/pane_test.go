@@ -11,8 +11,8 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A pane is the agent's by its mark and by who leads it; what a person has put into it is theirs.
-// Before its launcher has come forward, its program must be what tmux was asked to start.
+// A pane is the agent's by its mark and its leader; a pane that a person has opened there is theirs. Before its
+// launcher is recorded, its program must be the one that tmux was asked to start.
 func TestPaneOfAStart(t *testing.T) {
 	t.Parallel()
 	o := &Observer{Machine: local.New()}

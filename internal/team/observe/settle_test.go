@@ -15,8 +15,8 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// Who may have been killed right before the command is given time to be gone, all agents
-// of the command together: no wait for one begins when the command is older than that.
+// A process that may have been killed right before the command gets time to end. All agents of the command share
+// that time: no wait begins once the command is older.
 func TestManyAgentsSettleTogether(t *testing.T) {
 	t.Parallel()
 	s := &Observer{Machine: local.New(), Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
@@ -37,7 +37,7 @@ func TestManyAgentsSettleTogether(t *testing.T) {
 	rig.Check(t, others < (agents-1)*KillNotice, "after the first, each of %d live agents was waited for: %s", agents-1, others)
 }
 
-// One that counts as alive at the first look is not said to live when it ends meanwhile.
+// An agent that ends after the first look is not reported as running.
 func TestAgentThatWasKilledRightBefore(t *testing.T) {
 	t.Parallel()
 	claude := rig.StartChild(t, exec.Command("cat"))
@@ -57,7 +57,7 @@ func TestAgentThatWasKilledRightBefore(t *testing.T) {
 	rig.Check(t, r.Process != nil && local.New().IsGone(r.Process.Identity), "%+v", r)
 }
 
-// pidfds is how many this process has of another.
+// pidfds returns how many pidfds this process has of another process.
 func pidfds(t *testing.T, pid int) (n int) {
 	t.Helper()
 	fds, err := filepath.Glob("/proc/self/fdinfo/*")
@@ -70,7 +70,7 @@ func pidfds(t *testing.T, pid int) (n int) {
 	return n
 }
 
-// storeWithLive has the record of an agent whose claude and launcher are one live process.
+// storeWithLive returns a store with the record of an agent whose claude and launcher are the same running process.
 func storeWithLive(t *testing.T, handle agent.Handle, pid int) *store.Store {
 	t.Helper()
 	opened, err := store.Create(rig.MemoryDir(t))

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// What ends between two looks is still the agent's own, and who has its pid then is not.
+// A process that ends between two looks is still the agent's own; the next owner of its pid is not.
 func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 	t.Parallel()
 	o := &Observer{Machine: local.New()}
@@ -30,8 +30,8 @@ func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 	}
 }
 
-// A child of the agent's claude shows its words until it becomes another program, and at that
-// moment has no environment: it is no stranger.
+// A child of the agent's claude shows claude's command line until its exec, and has no environment at that moment.
+// It is not a stranger.
 func TestChildrenThatBecomeProgramsAreNoStrangers(t *testing.T) {
 	t.Parallel()
 	r := &agent.Record{Spec: agent.Spec{SessionID: agent.NewSessionID()}, Process: &agent.Process{Invocation: agent.NewInvocation()}}

@@ -28,7 +28,7 @@ import (
 
 const claudePID, launcherPID, toolPID, otherPID = 10, 11, 12, 13
 
-// played are processes that a test has thought up: the live ones, and what was done to them.
+// played are made-up processes: the running ones, and what was done to them.
 type played struct {
 	live   []int
 	stays  int         // outlives KILL
@@ -78,8 +78,8 @@ func start() *agent.Record {
 	return &agent.Record{Process: p}
 }
 
-// Claude first, so that its launcher can write down how; what is left then; the pane at last. What
-// could not be ended ends the ending, and is no success.
+// Claude ends first, so that its launcher can record how. Then what is left ends, and the pane last. If something
+// cannot be ended, the end stops there and fails.
 func TestWhatIsEndedInWhichOrder(t *testing.T) {
 	t.Parallel()
 	unchanged, never := func(*agent.Process) {}, func(p *agent.Process) { p.PID = 0 }
@@ -119,7 +119,7 @@ func TestWhatIsEndedInWhichOrder(t *testing.T) {
 	}
 }
 
-// server is a tmux server that a test has thought up.
+// server is a made-up tmux server.
 type server struct {
 	panes []tmux.Pane
 	keeps bool // what it is told to end
@@ -135,8 +135,8 @@ func (s *server) KillPane(_ context.Context, pane tmux.Pane) error {
 	return s.err
 }
 
-// The pane that bears the mark of the start and is led by its launcher ends, and no other: a window
-// in its session, its mark on a program of a person's, its session's name.
+// Only the pane that has the mark of the start and is led by its launcher ends. Another window in its session stays,
+// and so do a person's program with its mark and another session with its name.
 func TestOnlyTheAgentsOwnPaneIsEnded(t *testing.T) {
 	t.Parallel()
 	own := tmux.Pane{ID: "%1", PID: launcherPID, Invocation: "i", SessionInvocation: "i"}
@@ -156,7 +156,8 @@ func TestOnlyTheAgentsOwnPaneIsEnded(t *testing.T) {
 	}
 }
 
-// Of a start that has not arrived, what has come of it is ended without tmux, and a launcher that comes late finds no launch file.
+// If a start has no recorded launcher yet, its processes are ended without tmux, and a late launcher finds no launch
+// file.
 func TestStartThatHasNotArrived(t *testing.T) {
 	t.Parallel()
 	opened, err := store.Create(storetest.MemoryProject(t))

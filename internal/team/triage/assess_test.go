@@ -19,7 +19,7 @@ import (
 
 var now = time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
 
-// in is an agent whose state is known.
+// in returns an agent with a known state.
 func in(status agent.Status) *inspect.View {
 	r := agent.Record{Spec: agent.Spec{Handle: "alpha"}, Desired: agent.DesiredRunning}
 	status.SamePID = status.State != agent.Dead
@@ -38,8 +38,7 @@ func left(percent int) func(*inspect.View) {
 	}
 }
 
-// quietFor is a busy agent of which nothing has grown for a time, and which used so much of a
-// processor in two seconds.
+// quietFor is a busy agent without progress for a time, whose processes used some processor time in two seconds.
 func quietFor(quiet, used time.Duration) func(*inspect.View) {
 	return func(v *inspect.View) {
 		v.Growth = &inspect.Growth{At: now.Add(-quiet), Of: "its transcript", Sample: &inspect.Sample{Over: 2 * time.Second, CPU: used}}
@@ -52,7 +51,7 @@ func failedWith(class, text string) func(*inspect.View) {
 	}
 }
 
-// startedAfter is an agent that was started so long after its last error, and seen to be ready that much later.
+// startedAfter is an agent that was started some time after its last error, and was ready some time after that.
 func startedAfter(d, ready time.Duration) func(*inspect.View) {
 	return func(v *inspect.View) {
 		v.Record.Started = v.LastError.At.Add(d)
@@ -70,7 +69,7 @@ var (
 
 func drafted(d inspect.Draft) func(*inspect.View) { return func(v *inspect.View) { v.Draft = &d } }
 
-// judged is an agent, and what is to be said of it.
+// judged is an agent, and the expected assessment.
 type judged struct {
 	view     *inspect.View
 	verdict  Verdict
@@ -129,12 +128,12 @@ func TestAssessTheLiving(t *testing.T) {
 	})
 }
 
-// limitedBy is an agent whose launcher has waited for the end of a usage limit.
+// limitedBy is an agent whose launcher waits for the end of a usage limit.
 func limitedBy(in time.Duration) func(*inspect.View) {
 	return func(v *inspect.View) { v.Record.Restarts = agent.Restarts{Next: now.Add(in), After: agent.EndQuota} }
 }
 
-// refusedFor is an agent that claude has refused to start a minute ago.
+// refusedFor is an agent that claude refused to start a minute ago.
 func refusedFor(words string) func(*inspect.View) {
 	return func(v *inspect.View) {
 		v.Record.Exits = []agent.Exit{{Code: 1, UptimeS: 1, At: now.Add(-time.Minute), LastScreen: words}}
@@ -185,7 +184,7 @@ func TestAssessTheDead(t *testing.T) {
 	})
 }
 
-// A tmux server that does not answer is said, and makes no live agent sick.
+// A tmux server that does not answer is mentioned, and does not make a running agent unwell.
 func TestWhatCouldNotBeAskedIsEvidence(t *testing.T) {
 	t.Parallel()
 	a := Assess(Known{View: with(in(idle), func(v *inspect.View) { v.Err = errors.New("tmux did not answer") }), Handle: "alpha", Now: now, Bands: agent.DefaultBands})

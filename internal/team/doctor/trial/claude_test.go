@@ -14,7 +14,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A claude that is late with all that it does, as on a busy machine, does all of it; in virtual time.
+// A claude on a busy machine does everything late, but it does everything. The test uses virtual time.
 func TestClaudeThatIsLate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
