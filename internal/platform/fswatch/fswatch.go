@@ -20,6 +20,9 @@ import (
 	"nbs-worker/internal/platform/machine"
 )
 
+// untilClosed lets a wait for the end of a process go on until its handle is closed.
+var untilClosed = context.Background()
+
 // Watch reports files that changed and processes that ended. It watches folders, not files: files are replaced by
 // renaming.
 type Watch struct {
@@ -170,7 +173,7 @@ func (w *Watch) Process(m *machine.Machine, id agent.Identified) error {
 	}
 	w.endings[id] = ending
 	go func() {
-		if err == nil && ending.Wait(context.Background()) != nil {
+		if err == nil && ending.Wait(untilClosed) != nil {
 			return
 		}
 		select {

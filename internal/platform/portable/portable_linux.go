@@ -51,7 +51,7 @@ func ModifiedOf(stat *unix.Stat_t) time.Time { return time.Unix(stat.Mtim.Unix()
 
 // KeepFromChildren marks all descriptors from the first on, so that no child inherits them.
 func KeepFromChildren(first int) {
-	_ = unix.CloseRange(uint(first), math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) //nolint:gosec // positive; kernels before 5.11 lack this
+	_ = unix.CloseRange(uint(first), math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // kernels before 5.11 lack this
 }
 
 // DropInput discards what was typed at a terminal and not read yet.
