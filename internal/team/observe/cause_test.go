@@ -5,21 +5,18 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/machine/local"
 
+	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/sim/rig"
 )
 
-// The cause of a death, from the record and the evidence. By its recorded start this process has ended; the tmux
-// server that exists is this process.
+// The cause of a death, from the record and the evidence: the process of its tmux server has the recorded
+// start, or another one.
 func TestCauses(t *testing.T) {
 	t.Parallel()
-	o := &Observer{Machine: local.New()}
-	self, selfErr := o.Machine.Self()
-	boot, bootErr := o.Machine.BootTime()
-	if selfErr != nil || bootErr != nil {
-		t.Fatal(selfErr, bootErr)
-	}
+	table := fake.New()
+	o := &Observer{Machine: table.Machine()}
+	self, boot := table.Add(9, fake.Process{}), table.Boot
 	there := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks}
 	lost := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks - 1}
 	id := agent.NewInvocation()

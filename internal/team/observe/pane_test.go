@@ -1,12 +1,10 @@
 package observe
 
 import (
-	"os"
-	"os/exec"
 	"testing"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/machine/local"
+	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 )
@@ -15,14 +13,12 @@ import (
 // launcher is recorded, its program must be the one that tmux was asked to start.
 func TestPaneOfAStart(t *testing.T) {
 	t.Parallel()
-	o := &Observer{Machine: local.New()}
-	program := func(env ...string) int {
-		cmd := exec.Command("cat")
-		cmd.Env = append(os.Environ(), env...)
-		return rig.StartChild(t, cmd).Process.Pid
-	}
-	ours, persons := program("TMUX_PANE=%1", agent.LaunchVariable+"=i"), program("TMUX_PANE=%1", agent.LaunchVariable+"=")
-	forking := program() // as tmux is before it has become the program
+	const ours, persons, forking = 10, 11, 12 // the last as tmux is before it has become the program
+	table := fake.New()
+	table.Add(ours, fake.Process{Env: []string{"TMUX_PANE=%1", agent.LaunchVariable + "=i"}})
+	table.Add(persons, fake.Process{Env: []string{"TMUX_PANE=%1", agent.LaunchVariable + "="}})
+	table.Add(forking, fake.Process{})
+	o := &Observer{Machine: table.Machine()}
 	arrived, arriving := agent.Identified{PID: ours}, agent.Identified{}
 	for what, c := range map[string]struct {
 		launcher agent.Identified

@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
@@ -13,13 +14,11 @@ import (
 // A process that ends between two looks is still the agent's own; the next owner of its pid is not.
 func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 	t.Parallel()
-	o := &Observer{Machine: local.New()}
-	child := rig.StartChild(t, exec.Command("cat"))
-	id, err := o.Machine.Identify(child.Process.Pid)
-	rig.Must(t, err)
+	table := fake.New()
+	o := &Observer{Machine: table.Machine()}
+	id := table.Add(10, fake.Process{})
 	r := &agent.Record{Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: id}}
-	_ = child.Process.Kill()
-	_ = child.Wait()
+	table.End(10)
 	renamed, reused, rebooted := id, id, id
 	renamed.Host, reused.StartTicks, rebooted.BootID = "elsewhere", id.StartTicks+1, "another"
 	for _, c := range []struct {
