@@ -56,7 +56,7 @@ func (f finder) name(c *Caller, a ancestor, above []ancestor) {
 		}
 		head := state.Open[0]
 		start := head.Starts[len(head.Starts)-1]
-		runs := func(a ancestor) bool { return a.pid == start.Runner.PID && f.Machine.IsAlive(start.Runner) }
+		runs := func(a ancestor) bool { return a.PID == start.Runner.PID && f.Machine.IsAlive(start.Runner) }
 		if start.Invocation != attempt || !slices.ContainsFunc(above, runs) {
 			continue
 		}
@@ -84,30 +84,27 @@ func (f finder) withoutOurs(cmdline []string) []string {
 // claude returns the command line of an ancestor that is a claude: by its name, or because it is in the registry of
 // its configuration.
 func (a ancestor) claude() (cmdline []string, isClaude bool) {
-	cmdline, err := a.machine.Cmdline(a.pid)
+	if claude.IsClaude(a.cmdline) || claude.IsBackground(a.cmdline) {
+		return a.cmdline, true
+	}
+	config, err := claude.ConfigUsedBy(a.cwd, a.variable)
 	if err != nil {
-		return nil, false
+		return a.cmdline, false
 	}
-	if claude.IsClaude(cmdline) || claude.IsBackground(cmdline) {
-		return cmdline, true
-	}
-	cwd, _ := a.machine.Cwd(a.pid)
-	config, err := claude.ConfigUsedBy(cwd, a.variable)
-	return cmdline, err == nil && observe.IsRegistered(a.machine, config, a.pid)
+	entry, err := config.Registry().Entry(a.PID)
+	return a.cmdline, err == nil && entry.StartTicks == a.StartTicks
 }
 
 // caller describes a claude without a record by its command line, folder and environment.
 func (a ancestor) caller(cmdline []string) *Caller {
 	launched := claude.ReadLaunch(cmdline)
-	id, idErr := a.machine.Identify(a.pid)
-	cwd, cwdErr := a.machine.Cwd(a.pid)
-	c := &Caller{byHand: true, project: cwd, env: a.env, doubt: cmp.Or(idErr, cwdErr)}
+	c := &Caller{byHand: true, project: a.cwd, env: a.env, doubt: a.unseen}
 	c.record = agent.Record{
 		Spec: agent.Spec{
-			Schema: agent.Schema, Cwd: cwd, ConfigDir: claude.ConfigDirIn(cwd, a.variable(claude.ConfigDirVariable)),
+			Schema: agent.Schema, Cwd: a.cwd, ConfigDir: claude.ConfigDirIn(a.cwd, a.variable(claude.ConfigDirVariable)),
 			PermissionMode: agent.PermissionMode(cmp.Or(launched.PermissionMode, "default")), ClaudeArgs: launched.Extra,
 		},
-		Process: &agent.Process{Identity: id},
+		Process: &agent.Process{Identity: a.Identity},
 	}
 	if roots := rootsOf([]ancestor{a}); len(roots) > 0 {
 		c.project = roots[0]

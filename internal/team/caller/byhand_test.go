@@ -3,40 +3,23 @@ package caller
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/machine/local"
+	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/observe"
 )
 
-// claudeLike runs a program that looks like a claude, with the arguments, in a folder.
-func claudeLike(t *testing.T, dir string, args ...string) ancestor {
-	t.Helper()
-	return named(t, "claude", dir, args...)
-}
-
-// named runs a program of that name with the arguments, in a folder.
-func named(t *testing.T, name, dir string, args ...string) ancestor {
-	t.Helper()
-	cmd := exec.Command("/bin/sh")
-	cmd.Args, cmd.Dir = append([]string{name, "-c", "read line", "sh"}, args...), dir
-	stdin, err := cmd.StdinPipe()
-	rig.Must(t, err)
-	rig.Must(t, cmd.Start())
-	t.Cleanup(func() { _ = stdin.Close(); _ = cmd.Wait() })
-	rig.Eventually(t, "its command line is there", func() bool { // shortly after the start has returned
-		cmdline, err := local.New().Cmdline(cmd.Process.Pid)
-		return err == nil && len(cmdline) > 0
-	})
-	return ancestor{machine: local.New(), pid: cmd.Process.Pid, env: []string{"HOME=" + dir}}
+// claudeIn is a claude with the arguments, in a folder.
+func claudeIn(table *fake.Machine, pid int, dir string, args ...string) ancestor {
+	table.Add(pid, fake.Process{Args: append([]string{"claude"}, args...), Folder: dir, Env: []string{"HOME=" + dir}})
+	return newAncestor(table.Machine(), pid)
 }
 
 func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
@@ -47,8 +30,9 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	rig.Must(t, err)
 	opened := store.Absent(dir)
 	opened.UseHome(home)
-	f := finder{&observe.Observer{Machine: local.New(), Store: opened}}
-	command := ancestor{machine: local.New(), pid: os.Getpid()}
+	table := fake.New()
+	f := finder{&observe.Observer{Machine: table.Machine(), Store: opened}}
+	command := ancestor{}
 	for _, c := range []struct {
 		what  string
 		above [][]string // the nearest first
@@ -66,15 +50,15 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 		{"an option that is not known", [][]string{{"--novel", "x"}}, "default", "--novel"},
 	} {
 		line := []ancestor{command}
-		for _, args := range c.above {
-			line = append(line, claudeLike(t, dir, args...))
+		for i, args := range c.above {
+			line = append(line, claudeIn(table, 10+i, dir, args...))
 		}
 		found := f.byHand(line, ancestor{})
-		found.at = f.Observer
 		if found == nil {
 			t.Errorf("%s: counts as a person", c.what)
 			continue
 		}
+		found.at = f.Observer
 		doubt := ""
 		if found.doubt != nil {
 			doubt = found.doubt.Error()
@@ -83,7 +67,7 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 			t.Errorf("%s: %s, doubt %q, %+v", c.what, found.mode(), doubt, found.record)
 		}
 	}
-	elsewhere := claudeLike(t, dir)
+	elsewhere := claudeIn(table, 10, dir)
 	elsewhere.env = []string{"HOME=/elsewhere"}
 	found := f.byHand([]ancestor{command, elsewhere}, ancestor{})
 	rig.Check(t, found != nil && found.doubt != nil, "a command with another folder for the user's state than its claude is believed")
@@ -94,12 +78,11 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 func TestClaudeOfAnotherNameIsNoPerson(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	node := named(t, "node", dir)
-	node.env = append(node.env, claude.ConfigDirVariable+"=conf")
+	table := fake.New()
+	id := table.Add(10, fake.Process{Args: []string{"node"}, Folder: dir, Env: []string{claude.ConfigDirVariable + "=conf"}})
+	node := newAncestor(table.Machine(), id.PID)
 	_, isClaude := node.claude()
 	rig.Check(t, !isClaude, "a node that no registry has")
-	id, err := local.New().Identify(node.pid)
-	rig.Must(t, err)
 	rig.Must(t, os.MkdirAll(filepath.Join(dir, "conf", "sessions"), 0o700))
 	entry := fmt.Sprintf(`{"pid":%d,"sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11","cwd":%q,"procStart":"%d"}`, id.PID, dir, id.StartTicks)
 	rig.Must(t, os.WriteFile(filepath.Join(dir, "conf", "sessions", fmt.Sprint(id.PID, ".json")), []byte(entry), 0o600))
@@ -120,10 +103,9 @@ func TestWhoMayBeNamed(t *testing.T) {
 		{"a mark", ancestor{mark: mark + "2"}, true},
 		{"a mark that each pane of the server has", ancestor{mark: mark}, false},
 		{"what a claude's tools have left behind", ancestor{env: []string{"CLAUDECODE=1"}}, true},
-		{"a claude", claudeLike(t, t.TempDir()), true},
+		{"a claude", claudeIn(fake.New(), 10, t.TempDir()), true},
 	} {
-		c.above.machine = local.New()
-		got := mayBeNamed([]ancestor{{machine: c.above.machine}, c.above}, mark)
+		got := mayBeNamed([]ancestor{{}, c.above}, mark)
 		rig.Check(t, got == c.want, "%s: %t", c.what, got)
 	}
 }
@@ -132,8 +114,8 @@ func TestWhoMayBeNamed(t *testing.T) {
 // tmux server gives it to every pane.
 func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {
 	t.Parallel()
-	f := finder{&observe.Observer{Machine: local.New(), Store: store.Absent(t.TempDir())}}
-	ofTools, plain := ancestor{machine: f.Machine, env: []string{"CLAUDECODE=1"}}, ancestor{machine: f.Machine}
+	f := finder{&observe.Observer{Store: store.Absent(t.TempDir())}}
+	ofTools, plain := ancestor{env: []string{"CLAUDECODE=1"}}, ancestor{}
 	for _, line := range [][]ancestor{{ofTools}, {plain, ofTools}} {
 		found := f.byHand(line, plain)
 		rig.Check(t, found != nil && found.doubt != nil, "%v: %+v", line, found)

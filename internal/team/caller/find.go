@@ -49,17 +49,24 @@ func Find(o *observe.Observer) (*Caller, error) {
 // finder looks for the caller.
 type finder struct{ *observe.Observer }
 
-// ancestor is a process above the command, or the command itself.
+// ancestor is a process above the command, or the command itself, as it was when it was looked at.
 type ancestor struct {
-	machine *machine.Machine
-	pid     int
+	agent.Identity // without a birth if it has ended
+
+	cmdline []string
+	cwd     string
 	env     []string // at its start
 	mark    agent.Invocation
 	handle  agent.Handle // the agent that it claims to be
+	unseen  error        // why its identity or its folder is not known
 }
 
 func newAncestor(m *machine.Machine, pid int) ancestor {
-	a := ancestor{machine: m, pid: pid}
+	id, err := m.Identify(pid)
+	cwd, err2 := m.Cwd(pid)
+	a := ancestor{Identity: id, cwd: cwd, unseen: cmp.Or(err, err2)}
+	a.PID = pid
+	a.cmdline, _ = m.Cmdline(pid)
 	a.env, _ = m.Environ(pid) // that of another user cannot be read, and is not an agent of ours
 	a.mark, a.handle = agent.Invocation(a.variable(agent.InvocationVariable)), agent.Handle(a.variable(agent.HandleVariable))
 	return a
@@ -83,7 +90,7 @@ func lineage(m *machine.Machine) (line []ancestor, server ancestor) {
 func (f finder) find() (*Caller, error) {
 	line, server := lineage(f.Machine)
 	seen := search{line: line, handed: server.mark, at: len(line)}
-	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.pid) }) + 1 // the command itself may be about to become one
+	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.PID) }) + 1 // the command itself may be about to become one
 	if launcher > 0 || mayBeNamed(line, seen.handed) {
 		if err := f.eachRecord(line, seen.look); err != nil {
 			return nil, err
@@ -137,7 +144,7 @@ type search struct {
 
 func (s *search) look(o *observe.Observer, r *agent.Record) {
 	for i := 1; i < s.at; i++ {
-		pid := s.line[i].pid
+		pid := s.line[i].PID
 		isClaude := pid == r.Process.PID && o.Machine.IsAlive(r.Process.Identity)
 		isLauncher := pid == r.Process.Launcher.PID && o.Machine.IsAlive(r.Process.LauncherIdentity())
 		if (isClaude || isLauncher) && o.Marked(r, pid) {
@@ -192,10 +199,8 @@ func rootsOf(line []ancestor) []string {
 		if root := a.variable(agent.RootVariable); filepath.IsAbs(root) {
 			roots = append(roots, root)
 		}
-		if cwd, err := a.machine.Cwd(a.pid); err == nil {
-			if root, err := store.Find(cwd); err == nil {
-				roots = append(roots, root)
-			}
+		if root, err := store.Find(a.cwd); a.cwd != "" && err == nil {
+			roots = append(roots, root)
 		}
 	}
 	return roots
