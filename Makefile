@@ -17,18 +17,22 @@ VULN = .cache/bin/govulncheck-$(VULN_VERSION)
 VERSION = $$(git describe --tags --dirty 2>/dev/null || git log -1 --date=format:%Y%m%d --format=%cd-%h 2>/dev/null || echo unknown)
 # How many tests of one package run at a time: they mostly wait for claude and tmux.
 AT_ONCE = 4
+# Our programs, which make test builds once for all packages.
+PROGRAMS = $(CURDIR)/build/test
 # A line for each package as it ends, and a test that fails in full. Each package that starts claude or tmux has a limit of
 # its own, which grows with the machine; -timeout is for what hangs in spite of it. Vet is part of make lint.
-TEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -parallel $(AT_ONCE) -timeout 60m
+TEST = NBS_TEST_BIN=$(PROGRAMS) $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -parallel $(AT_ONCE) -timeout 60m
 # The packages that take longest begin first.
-LONG = ./internal/e2e/life ./internal/e2e/recover ./internal/sim/contract ./internal/claude/turn ./internal/sim/bench \
-	./internal/memory/observer ./internal/e2e/security ./internal/e2e/send ./internal/e2e/memory ./internal/e2e/chat
+LONG = ./internal/e2e/send ./internal/e2e/life ./internal/e2e/recover ./internal/e2e/security ./internal/e2e/memory ./internal/e2e/chat \
+	./internal/sim/contract ./internal/memory/observer ./internal/claude/turn ./internal/sim/bench
+# What has tests of each version: it is found by their call of eachVersion.
+VERSIONS = ./internal/e2e/... ./internal/sim/contract ./internal/claude/turn ./internal/memory/observer
 # How long make fuzz fuzzes each target.
 FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build demo demo-chat test test-all test-rest quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-all test-rest quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -44,17 +48,19 @@ demo-chat: build ## show a conversation in a chat that outlives what is killed, 
 	scripts/bootstrap demo
 	bin/nbs-sim isolate -- scripts/demo-chat
 
-test: bootstrap $(GOTESTSUM) ## run the tests; they fetch tmux and Claude Code when missing
+test: bootstrap $(GOTESTSUM) programs ## run the tests; they fetch tmux and Claude Code when missing
 	$(TEST) $(LONG) $$(go list ./... | grep -v /e2e/campaign)
 
 test-all: test test-rest ## run make test, and what it leaves out
 
-# What runs on each version is found by its call of eachVersion.
-test-rest: bootstrap $(GOTESTSUM) ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
+test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
 	$(TEST) ./internal/e2e/campaign
 	NBS_MEMORY_KILLS=20 $(TEST) -run '^TestKilledWorker' ./internal/memory/observer
 	NBS_TEST_OLDEST=1 $(TEST) -run "^($$(awk '/^func Test/ { name = $$2 } /eachVersion\(t\)/ && name { sub(/\(.*/, "", name); print name; name = "" }' \
-		internal/e2e/*/*_test.go | paste -sd '|'))\$$" ./internal/e2e/...
+		$$(grep -rl 'eachVersion(t)' --include='*_test.go' internal) | paste -sd '|'))\$$" $(VERSIONS)
+
+programs:
+	go build -ldflags='-s -w' -o $(PROGRAMS)/ ./cmd/...
 
 $(GOTESTSUM):
 	CGO_ENABLED=0 GOBIN="$$PWD/.cache/bin" go install gotest.tools/gotestsum@v$(GOTESTSUM_VERSION)

@@ -17,22 +17,16 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// oldest is the variable that is 1 where the tests of each version run on the oldest Claude Code.
-const oldest = "NBS_TEST_OLDEST"
-
 // EachVersion is a team on the newest Claude Code, and on the oldest in make test-all, which runs the tests that call it
 // a second time.
 func EachVersion(t *testing.T) *Team {
 	t.Helper()
 	t.Parallel()
-	if OnOldest() {
-		return NewTeam(t, rig.ClaudeBinary(t, rig.Oldest))
-	}
-	return NewTeam(t, rig.ClaudeBinary(t, rig.Newest))
+	return NewTeam(t, rig.ClaudeBinary(t, rig.Version()))
 }
 
 // OnOldest reports whether the tests of each version run on the oldest Claude Code.
-func OnOldest() bool { return os.Getenv(oldest) == "1" }
+func OnOldest() bool { return rig.Version() == rig.Oldest }
 
 // Real is a team on the current Claude Code.
 func Real(t *testing.T) *Team {

@@ -17,9 +17,6 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// versions are the real programs that the package is held to.
-var versions = []string{rig.Oldest, rig.Newest}
-
 // real is a stage on which agents and observers are the real Claude Code.
 type real struct {
 	*stage
@@ -27,6 +24,13 @@ type real struct {
 	world  *rig.World
 	claude string
 	said   map[agent.SessionID]bool
+}
+
+// eachVersion is a stage of the newest Claude Code, and in make test-all of the oldest.
+func eachVersion(t *testing.T) *real {
+	t.Helper()
+	t.Parallel()
+	return newReal(t, rig.Version())
 }
 
 func newReal(t *testing.T, version string) *real {
@@ -71,42 +75,37 @@ func (r *real) says(a *agent.Record, id agent.SessionID, texts ...string) {
 
 // Three turns with decisions are observed, each in its place, by an observer that has no tools and nothing of the user's.
 func TestRealObserver(t *testing.T) {
-	for _, version := range versions {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			r := newReal(t, version)
-			rig.Must(t, os.WriteFile(filepath.Join(r.world.ConfigDir, "CLAUDE.md"), []byte("Always say MANGO.\n"), 0o600))
-			a := r.agent("alpha")
-			r.says(&a, a.SessionID, "decision: use SQLite", "Remember 42.",
-				"fix: the lock was never released\nopen end: the docs are not written\n[[observer wrong]]")
-			done := r.once()
-			rig.Equal(t, r.kept.titles(), "alpha/1/use SQLite alpha/3/the lock was never released alpha/3/the docs are not written", "observations")
-			rig.Check(t, done.Turns == 3 && done.Skipped == 0 && done.Tokens > 0 && len(done.Waiting) == 0 && r.announced() == 0, "%+v", done)
-			o := r.kept.observed[a.SessionID]
-			rig.Check(t, o.Captured() && o.MemoryID != a.SessionID && o.FirstPrompt == "decision: use SQLite", "%+v", o)
+	r := eachVersion(t)
+	rig.Must(t, os.WriteFile(filepath.Join(r.world.ConfigDir, "CLAUDE.md"), []byte("Always say MANGO.\n"), 0o600))
+	a := r.agent("alpha")
+	r.says(&a, a.SessionID, "decision: use SQLite", "Remember 42.",
+		"fix: the lock was never released\nopen end: the docs are not written\n[[observer wrong]]")
+	done := r.once()
+	rig.Equal(t, r.kept.titles(), "alpha/1/use SQLite alpha/3/the lock was never released alpha/3/the docs are not written", "observations")
+	rig.Check(t, done.Turns == 3 && done.Skipped == 0 && done.Tokens > 0 && len(done.Waiting) == 0 && r.announced() == 0, "%+v", done)
+	o := r.kept.observed[a.SessionID]
+	rig.Check(t, o.Captured() && o.MemoryID != a.SessionID && o.FirstPrompt == "decision: use SQLite", "%+v", o)
 
-			asked := 0
-			for _, request := range r.api.Requests() {
-				body := string(request.Body)
-				if !strings.Contains(body, SystemPrompt[:40]) {
-					continue
-				}
-				asked++
-				rig.Check(t, !strings.Contains(body, "MANGO"), "it is told what the user tells claude")
-				rig.Check(t, !strings.Contains(body, `"input_schema"`), "it has tools")
-				rig.Check(t, request.SessionID == string(o.MemoryID), "it is asked in %s", request.SessionID)
-			}
-			rig.Equal(t, asked, 4, "requests of the observer: three turns, and one that was asked again")
-
-			// The next run begins another conversation, and shows nothing again.
-			r.says(&a, a.SessionID, "question: who pays?")
-			before := o.MemoryID
-			next := New(r.Observer, r.kept)
-			done, err := next.Once(t.Context())
-			rig.Must(t, err)
-			rig.Check(t, done.Turns == 1 && o.MemoryID != before && strings.HasSuffix(r.kept.titles(), "alpha/4/who pays?"), "%+v: %s", done, r.kept.titles())
-		})
+	asked := 0
+	for _, request := range r.api.Requests() {
+		body := string(request.Body)
+		if !strings.Contains(body, SystemPrompt[:40]) {
+			continue
+		}
+		asked++
+		rig.Check(t, !strings.Contains(body, "MANGO"), "it is told what the user tells claude")
+		rig.Check(t, !strings.Contains(body, `"input_schema"`), "it has tools")
+		rig.Check(t, request.SessionID == string(o.MemoryID), "it is asked in %s", request.SessionID)
 	}
+	rig.Equal(t, asked, 4, "requests of the observer: three turns, and one that was asked again")
+
+	// The next run begins another conversation, and shows nothing again.
+	r.says(&a, a.SessionID, "question: who pays?")
+	before := o.MemoryID
+	next := New(r.Observer, r.kept)
+	done, err := next.Once(t.Context())
+	rig.Must(t, err)
+	rig.Check(t, done.Turns == 1 && o.MemoryID != before && strings.HasSuffix(r.kept.titles(), "alpha/4/who pays?"), "%+v: %s", done, r.kept.titles())
 }
 
 // What the API refuses is shown again later. How each version says so is tested where it is read, in package turn.

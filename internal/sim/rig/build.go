@@ -20,6 +20,15 @@ const (
 	Oldest = "2.1.197"
 )
 
+// Version is the Claude Code of the tests that are held to each version: the newest, and where NBS_TEST_OLDEST is 1, as in
+// make test-rest, the oldest.
+func Version() string {
+	if os.Getenv("NBS_TEST_OLDEST") == "1" {
+		return Oldest
+	}
+	return Newest
+}
+
 // binaries are the programs that this test process has built, each once. Main removes their folder.
 var binaries struct {
 	mu   sync.Mutex
@@ -35,6 +44,10 @@ func (b binary) folder() string {
 	sum := sha256.Sum256([]byte(b.ldflags))
 	return hex.EncodeToString(sum[:8])
 }
+
+// built is the variable that names a folder with our programs, built from this checkout: make test builds them once for all
+// packages.
+const built = "NBS_TEST_BIN"
 
 // Worker is the path of nbs-worker, built from this checkout.
 func Worker(t testing.TB) string { return WorkerWith(t, "") }
@@ -58,6 +71,9 @@ func StandIn(t testing.TB) string {
 
 func build(t testing.TB, name, ldflags string) string {
 	t.Helper()
+	if dir := os.Getenv(built); dir != "" && ldflags == "" && !Race {
+		return filepath.Join(dir, name)
+	}
 	binaries.mu.Lock()
 	defer binaries.mu.Unlock()
 	if binaries.dir == "" {
