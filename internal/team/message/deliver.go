@@ -33,6 +33,7 @@ const (
 	eraseLimit  = 3 * time.Second
 	settleLimit = 2 * time.Second
 	glance      = 15 * time.Millisecond
+	longGlance  = 150 * time.Millisecond
 )
 
 // The keys. They are escape sequences where Claude would take a plain key in the same write for a part of the text.
@@ -276,19 +277,18 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 
 func inSeconds(begun time.Time) time.Duration { return time.Since(begun).Round(time.Second) }
 
-// poll calls ask every 15 ms until it returns true or an error, for at most limit. Errors: TimedOut; Interrupted;
-// ask's.
+// poll calls ask every 15 ms, and more rarely as it waits longer, until it returns true or an error, for at most limit.
+// An ask may start a program: asked as often for seconds, it would take the processor from what is waited for. Errors:
+// TimedOut; Interrupted; ask's.
 func poll(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()
-	again := time.NewTicker(glance)
-	defer again.Stop()
-	for {
+	for begun := time.Now(); ; {
 		if done, err := ask(); done || err != nil {
 			return err
 		}
 		select {
-		case <-again.C:
+		case <-time.After(min(max(glance, time.Since(begun)/8), longGlance)):
 		case <-late.C:
 			return fail.Errorf(fail.TimedOut, "not within %s", limit)
 		case <-ctx.Done():

@@ -348,7 +348,7 @@ func TestPromptBehindADialog(t *testing.T) {
 		s.onLook, s.dialog = nil, true
 		begun := time.Now()
 		_, err = awaitPrompt(t.Context(), s)
-		rig.Check(t, fail.KindOf(err) == fail.Held && strings.Contains(err.Error(), "permission prompt") && time.Since(begun) <= settleLimit+glance, "after %s: %v", time.Since(begun), err)
+		rig.Check(t, fail.KindOf(err) == fail.Held && strings.Contains(err.Error(), "permission prompt") && time.Since(begun) <= settleLimit+longGlance, "after %s: %v", time.Since(begun), err)
 		s.dialog, s.box, begun = false, "somebody's", time.Now()
 		_, err = awaitPrompt(t.Context(), s)
 		rig.Check(t, fail.KindOf(err) == fail.Held && time.Now().Equal(begun), "a draft, after %s: %v", time.Since(begun), err)
