@@ -10,14 +10,18 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// A user who edits with vim's keys has agents that can be interrupted and spoken to.
-func TestUserOfVimKeys(t *testing.T) {
+// A user who edits with vim's keys, and has Claude drawn for a screen reader in each way that there is, has agents that
+// can be interrupted and spoken to, and the question of a start is seen.
+func TestUserOfVimKeysAndAScreenReader(t *testing.T) {
 	m := eachVersion(t)
-	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, Settings: `{"editorMode":"vim"}`})
+	m.Env = append(m.Env, "CLAUDE_AX_SCREEN_READER=1")
+	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Settings: `{"editorMode":"vim","axScreenReader":true,"env":{"CLAUDE_AX_SCREEN_READER":"1"}}`})
 	m.configures("editorMode", "vim") // where 2.1.197 has it
-	m.MustSay(m.NBS("doctor").Stdout, `Claude's editorMode is "vim" for this user; agents are started with "normal"`)
-	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.MustSay(m.NBS("doctor").Stdout, `Claude's editorMode is "vim" for this user; agents are started with "normal"`, "; agents are started without that")
+	m.Refused(8, "it asks whether it trusts the folder (trust)", "spawn", "alpha", "--model", "sonnet")
+	m.OK("resume", "alpha", "--force", "--trust="+m.World.Project)
 	m.mustBeSpokenTo()
+	m.OK("compact", "alpha")
 }
 
 // mustBeSpokenTo checks that an agent takes a message, is interrupted, and takes what was queued and sent then.
@@ -72,27 +76,5 @@ func TestUserOfOtherKeys(t *testing.T) {
 	m.awaitOutbox()
 	if got := m.Reply("alpha", "hello"); got != "You said: hello" {
 		m.Errorf("%q", got)
-	}
-}
-
-// A user who has Claude drawn for a screen reader, by the settings or by a variable, has agents that can be
-// spoken to, and the question of a start is seen.
-func TestUserOfAScreenReader(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ settings, variable string }{
-		"settings":              {`{"axScreenReader":true}`, "LANG=C.UTF-8"},
-		"settings of variables": {`{"env":{"CLAUDE_AX_SCREEN_READER":"1"}}`, "LANG=C.UTF-8"},
-		"variable":              {`{}`, "CLAUDE_AX_SCREEN_READER=1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := eachVersion(t)
-			m.Env = append(m.Env, c.variable)
-			rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Settings: c.settings})
-			m.Refused(8, "it asks whether it trusts the folder (trust)", "spawn", "alpha", "--model", "sonnet")
-			m.OK("resume", "alpha", "--force", "--trust="+m.World.Project)
-			m.mustBeSpokenTo()
-			m.OK("compact", "alpha")
-			m.MustSay(m.NBS("doctor").Stdout, "; agents are started without that")
-		})
 	}
 }
