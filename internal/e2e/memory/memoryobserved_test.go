@@ -43,7 +43,7 @@ func TestMemoryToldToASuccessor(t *testing.T) {
 // serve observes too, also an agent whose memory is switched on while it runs; one worker a project. What runs until it
 // is interrupted says so by its code.
 func TestMemoryWithinServe(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "decision: The gate is of oak")
 	m.WaitState("alpha", "idle")
 	serving := m.Begin("serve")
