@@ -154,7 +154,7 @@ func TestSessionSaysHowATranscriptIsKept(t *testing.T) {
 		"Kept:            -\n": {Kept: archive.NotKept},
 		"Kept:            in the archive; Claude's copy is gone, and nbs-worker resume restores it\n": {Kept: archive.OnlyCopy},
 		"Kept:            a copy in the archive, on another disk\n":                                   {Kept: archive.CopyStale},
-		"Kept:            problem: no space left\n":                                       {Unkept: errors.New("no space left")},
+		"Kept:            problem: no space left\n":                                                   {Unkept: errors.New("no space left")},
 	} {
 		out, _ := shown(t, view)
 		rig.Check(t, strings.Contains(out, want), "%q is not in\n%s", want, out)
