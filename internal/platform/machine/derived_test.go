@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"syscall"
@@ -43,7 +44,7 @@ func TestWhoIsAboveAndBelow(t *testing.T) {
 	table.HidesStart = true
 	carrying, err = m.Carrying("MARK", "i")
 	_, known := m.Environ(12)
-	rig.Check(t, err == nil && len(carrying) == 0 && known == machine.ErrUnknown, "of hidden environments: %v, %v, %v", carrying, err, known)
+	rig.Check(t, err == nil && len(carrying) == 0 && errors.Is(known, machine.ErrUnknown), "of hidden environments: %v, %v, %v", carrying, err, known)
 }
 
 // Who gets the pid of a process that was asked for is another one.
