@@ -108,8 +108,8 @@ After nbs-worker has stopped an agent, no policy starts it again. spawn --restar
 policy, and nbs-worker set <handle> restart=POLICY changes it.
 
 The launcher waits 1, 2, 4 ... 60 s between starts, and until a usage limit ends. It holds
-the agent after five failures in ten minutes, when nobody is logged in, when claude refuses
-to start, or when another claude has the conversation open. A held agent is not started
+the agent after five failures in ten minutes, if claude is not logged in or refuses to
+start, or if another claude has the conversation open. A held agent is not started
 until you run nbs-worker resume or nbs-worker reset. nbs-worker session shows failures and
 holds. nbs-worker pause suspends all restarts of a project.`
 

@@ -53,9 +53,9 @@ output of claude. After exit code 3, 8 or 130 the start may still succeed.`,
 		Example: `  nbs-worker resume theologian
   nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
   nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
-  nbs-worker resume theologian --force     # it hangs: end it and start it anew
+  nbs-worker resume theologian --force     # it hangs: end it, and start it again
   nbs-worker resume theologian --fresh     # give the conversation up
-  nbs-worker resume theologian --force --fresh --brief   # and tell its successor where it had come to
+  nbs-worker resume theologian --force --fresh --brief   # and tell the agent where the old one stopped
   nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to what it was in before /clear`,
 		Args:              o.Positional,
 		ValidArgsFunction: f.HandlesWhere(ui.Down),

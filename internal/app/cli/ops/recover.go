@@ -53,7 +53,7 @@ whose restarts are held, or that crashed repeatedly, is resumed only if you name
 another command is working on, or that its launcher will start again, is left to that.
 
 Each step is in the journal before and after it is taken. If recover was killed, run it again: it
-continues where it stopped. The run ends when nobody is logged in, or after --give-up failed
+continues where it stopped. The run ends if claude is not logged in, or after --give-up failed
 starts in a row.
 
 In a pipe the fields are separated by tabs, without a header: handle, verdict before, steps,
