@@ -33,7 +33,7 @@ func leftByEarlier(t *testing.T) *team {
 func TestStateOfAnEarlierVersion(t *testing.T) {
 	m := leftByEarlier(t)
 	m.MustSay(m.OK("list"), "alpha\tstopped\t-\tstopped\tsonnet\t", "beta\tlost: reboot\t-\trunning\tsonnet\t", "gamma\tstopped\t")
-	m.MustSay(m.OK("session", "alpha", "gamma"), "Restart:         on-failure", "code 143, as after SIGTERM", "Resume this session with:", "nbs-worker resume puts it back")
+	m.MustSay(m.OK("session", "alpha", "gamma"), "Restart:         on-failure", "code 143, as after SIGTERM", "Resume this session with:", "Kept:            in the archive; ")
 	m.MustSay(m.OK("logs", "alpha"), " you: Remember 42.\n", " agent: You said: Hello.\n")
 	m.MustSay(m.OK("events"), "\tspawn\tdelta\t", "\tsent\talpha\t", "\tdismiss\tdelta\t", "a person looked at .nbs/schedules.yaml")
 	m.MustSay(m.OK("outbox", "list"), "\twaiting\t", "\tWhat number?\n")
