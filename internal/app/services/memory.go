@@ -90,11 +90,11 @@ func noteOf(o memory.Observation) brief.Note {
 
 // Observe runs the worker of the memory, and creates the memory if it is missing.
 func Observe(ctx context.Context, s *supervisor.Supervisor, run func(*observer.Worker) error) error {
-	kept, err := OpenMemory(ctx, s.Store, true)
+	kept, err := OpenMemory(ctx, s.Project.Store, true)
 	if err != nil {
 		return err
 	}
-	return errors.Join(run(observer.New(s.Observer, kept)), kept.Close())
+	return errors.Join(run(observer.New(s.Project, kept)), kept.Close())
 }
 
 // lookAgain is how often a server checks whether an agent's memory was switched on, and whether another process has
@@ -107,7 +107,7 @@ func remembering(ctx context.Context, s *supervisor.Supervisor, say func(format 
 	defer tick.Stop()
 	said := ""
 	for {
-		if somethingToObserve(s.Store) {
+		if somethingToObserve(s.Project.Store) {
 			err := Observe(ctx, s, func(w *observer.Worker) error {
 				w.Said = say
 				return w.Run(ctx)

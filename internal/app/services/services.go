@@ -53,10 +53,10 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	if err != nil {
 		return err
 	}
-	server := serve.New(conversation.New(s.Observer), o.Say)
+	server := serve.New(conversation.New(s.Project), o.Say)
 	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
-	team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries(), Wait: ready}
+	team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries(), Wait: ready}
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
 	if bridged {

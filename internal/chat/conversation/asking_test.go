@@ -32,8 +32,9 @@ func TestATurnDoesNotAskItsOwnConversation(t *testing.T) {
 	s := newStage(t)
 	s.Respond = func(_ int, text string) turn.Outcome {
 		within := agent.TurnVariable + "=" + agent.Variable(s.Launches()[len(s.Launches())-1].Env, agent.TurnVariable)
-		inner := New(s.Observer)
-		inner.Env = append(slices.Clone(s.Env), within)
+		project := *s.Project
+		project.Env = append(slices.Clone(s.Project.Env), within)
+		inner := New(&project)
 		say := Say{Request: conversations.Request{ID: "inner", Text: "and you?", At: s.now}, Meta: s.meta()}
 		_, _, err := inner.Accept(t.Context(), "review", say)
 		storetest.WantKind(t, "its own conversation", err, fail.BadInput)
@@ -47,7 +48,7 @@ func TestATurnDoesNotAskItsOwnConversation(t *testing.T) {
 func TestAnIsolatedTurnLeavesNoLease(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	locks := filepath.Join(s.Store.Project(), ".nbs", "locks")
+	locks := filepath.Join(s.Project.Store.Project(), ".nbs", "locks")
 	s.mustAsk("before")
 	before := storetest.Names(t, locks)
 	s.mustAsk("now", func(r *conversations.Request) { r.Isolated = true })
@@ -81,6 +82,6 @@ func TestWhatIsNoTextIsNotAccepted(t *testing.T) {
 		_, _, err := s.Accept(t.Context(), "review", say)
 		rig.Check(t, fail.KindOf(err) == fail.BadInput, "%s: %v", what, err)
 	}
-	_, err := s.Store.Conversations().Of("review").State()
+	_, err := s.Project.Store.Conversations().Of("review").State()
 	rig.Check(t, errors.Is(err, fs.ErrNotExist), "something was accepted: %v", err)
 }

@@ -53,7 +53,7 @@ func TestATextThatFailedBeforeAResetIsSaidAgain(t *testing.T) {
 	rig.Check(t, err != nil, "it was answered")
 	_, err = s.Reset(t.Context(), "review", ReasonAsked, nil)
 	rig.Must(t, err)
-	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 2))
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Retry(t.Context(), 2))
 	got, err := s.Await(t.Context(), "review", "id 2")
 	rig.Check(t, err == nil && got.Answer == "re: hello", "%+v, %v", got, err)
 }

@@ -30,7 +30,7 @@ func (j *job) background(ctx context.Context) string {
 	out := &limited{}
 	cmd := exec.CommandContext(ctx, j.ask.ContextCmd) // the user's own program, without a shell
 	cmd.Dir, cmd.Stdout, cmd.WaitDelay = j.state.Meta.Cwd, out, time.Second
-	cmd.Env = append(slices.Clone(j.Env), "NBS_CONVERSATION="+string(j.state.Meta.Key))
+	cmd.Env = append(slices.Clone(j.Project.Env), "NBS_CONVERSATION="+string(j.state.Meta.Key))
 	if err := cmd.Run(); err != nil {
 		j.notices = append(j.notices, fmt.Sprintf("It was answered without context: %s: %s.", human.Quote(j.ask.ContextCmd), reasonOf(ctx, err)))
 		return ""

@@ -38,7 +38,7 @@ import (
 
 // Engine runs the conversations of one project.
 type Engine struct {
-	observe.Observer
+	Project *observe.Project
 
 	// Warm keeps processes for the next turn. nil: each turn starts its own process.
 	Warm *headless.Pool
@@ -59,8 +59,8 @@ type Engine struct {
 const TurnTimeout = 10 * time.Minute
 
 // New creates the engine of a project.
-func New(o observe.Observer) *Engine {
-	return &Engine{Observer: o, Start: headless.Start, dying: dyingGrace}
+func New(project *observe.Project) *Engine {
+	return &Engine{Project: project, Start: headless.Start, dying: dyingGrace}
 }
 
 // Say is a text for a conversation, and the options for its answer.
@@ -87,7 +87,7 @@ func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t 
 	if err := say.checkTexts(); err != nil {
 		return t, nil, err
 	}
-	c := e.Store.Conversations().Of(key)
+	c := e.Project.Store.Conversations().Of(key)
 	if err := errors.Join(e.checkOther(c), e.checkFolder(c, &say)); err != nil {
 		return t, nil, err
 	}
@@ -96,7 +96,7 @@ func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t 
 
 // checkOther refuses a text from the conversation's own running turn: it would wait for itself. Errors: BadInput.
 func (e *Engine) checkOther(c *conversations.Conversation) error {
-	within := agent.Invocation(e.Variable(agent.TurnVariable))
+	within := agent.Invocation(e.Project.Variable(agent.TurnVariable))
 	if within == "" {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (e *Engine) checkOther(c *conversations.Conversation) error {
 // Errors: Held when a turn up to this one waits for a person, or for longer than patience; NotFound when the id was
 // never accepted; those of the context, after which the turn is still open.
 func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (conversations.Result, error) {
-	c := e.Store.Conversations().Of(key)
+	c := e.Project.Store.Conversations().Of(key)
 	for {
 		result, _, err := c.Look(id)
 		if err != nil {
@@ -128,7 +128,7 @@ func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (c
 		if err != nil {
 			return conversations.Result{}, err
 		}
-		if wait := until.Sub(e.Now()); wait > patience {
+		if wait := until.Sub(e.Project.Now()); wait > patience {
 			return conversations.Result{}, errLater(c, until)
 		}
 		if err := e.sleep(ctx, until); err != nil {
@@ -155,7 +155,7 @@ func errLater(c *conversations.Conversation, until time.Time) error {
 // Drain runs the open turns of a conversation until one is held. until is when that turn is tried again. Errors: Held
 // when it waits for a person.
 func (e *Engine) Drain(ctx context.Context, key conversations.Key) (until time.Time, err error) {
-	return e.advance(ctx, e.Store.Conversations().Of(key), "")
+	return e.advance(ctx, e.Project.Store.Conversations().Of(key), "")
 }
 
 // advance runs open turns in order until the one with the id is done, or all are done. until is when the first
@@ -179,7 +179,7 @@ func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id 
 			if held.Until.IsZero() {
 				return time.Time{}, errHeld(state.Meta.Key, &head, id)
 			}
-			if held.Until.After(e.Now()) {
+			if held.Until.After(e.Project.Now()) {
 				return held.Until, nil
 			}
 		}
@@ -200,7 +200,7 @@ func (e *Engine) sleep(ctx context.Context, until time.Time) error {
 	if until.IsZero() {
 		return ctx.Err()
 	}
-	return clock.Sleep(ctx, until.Sub(e.Now()))
+	return clock.Sleep(ctx, until.Sub(e.Project.Now()))
 }
 
 // ErrDeadLetter is in the error of a turn that waits for a person. The journal records that wait as well.
@@ -218,12 +218,12 @@ func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
 }
 
 // keeper restores transcripts.
-func (e *Engine) keeper() *keep.Keeper { return &keep.Keeper{Observer: e.Observer} }
+func (e *Engine) keeper() *keep.Keeper { return &keep.Keeper{Project: e.Project} }
 
 // Reset ends a key's session: its id becomes a previous one, and the next turn begins a new session. Open turns stay
 // open. Errors: NotFound.
 func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string, meta *conversations.Meta) (conversations.Previous, error) {
-	c := e.Store.Conversations().Of(key)
+	c := e.Project.Store.Conversations().Of(key)
 	unlock, err := e.awaitTurn(ctx, c, "") // not while a turn runs
 	if err != nil {
 		return conversations.Previous{}, err
@@ -240,7 +240,7 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 // ResetUnused resets a conversation that was not used since a time. The next answer states the reason. It does not
 // wait: a conversation with a running turn is in use. done reports whether it was reset.
 func (e *Engine) ResetUnused(ctx context.Context, key conversations.Key, reason string, since time.Time) (done bool, err error) {
-	c := e.Store.Conversations().Of(key)
+	c := e.Project.Store.Conversations().Of(key)
 	unlock, err := c.TryTurn()
 	if unlock == nil {
 		return false, err
@@ -261,7 +261,7 @@ func ErrNone(key conversations.Key) error {
 
 // Restore makes a previous session the current one again. A prefix of its id is enough. Errors: NotFound.
 func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning string) (agent.SessionID, error) {
-	c := e.Store.Conversations().Of(key)
+	c := e.Project.Store.Conversations().Of(key)
 	unlock, err := e.awaitTurn(ctx, c, "")
 	if err != nil {
 		return "", err

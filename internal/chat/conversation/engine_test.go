@@ -62,7 +62,7 @@ func TestTurnsOfAKeyAreOneAfterTheOther(t *testing.T) {
 		})
 	}
 	all.Wait()
-	lines, err := s.Store.Conversations().Of("review").Journal()
+	lines, err := s.Project.Store.Conversations().Of("review").Journal()
 	rig.Must(t, err)
 	next := 0
 	for _, line := range lines {
@@ -118,7 +118,7 @@ func TestFailures(t *testing.T) {
 				rig.Check(t, len(open) == 0, "it is left open: %+v", open)
 			} else {
 				rig.Check(t, len(open) == 1 && open[0].Word == want.word, "it is %+v; want one that is %s", open, want.word)
-				rig.Must(t, s.Store.Conversations().Of("review").Skip(t.Context(), open[0].Seq, "in the way"))
+				rig.Must(t, s.Project.Store.Conversations().Of("review").Skip(t.Context(), open[0].Seq, "in the way"))
 			}
 			after := s.mustAsk("after")
 			rig.Check(t, after.SessionID == before.SessionID && after.Continuity == conversations.Resumed, "the conversation is another one: %+v", after)
@@ -145,7 +145,7 @@ func TestAnOverloadIsTriedAgain(t *testing.T) {
 	storetest.WantKind(t, "the third attempt", err, fail.Held)
 	want := []string{"hello", turn.Continue, turn.Continue}
 	rig.Check(t, strings.Join(s.Texts(), "|") == strings.Join(want, "|"), "claude heard %q; want %q", s.Texts(), want)
-	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Retry(t.Context(), 1))
 	got, err := s.Await(t.Context(), "review", "a")
 	rig.Check(t, err == nil && got.Answer == "re: "+turn.Continue, "after a retry: %+v, %v", got, err)
 }
@@ -191,7 +191,7 @@ func TestADeadLetterBlocksItsKey(t *testing.T) {
 	rig.Check(t, len(s.Texts()) == 3, "it was tried %d times; want 3", len(s.Texts()))
 	_, err = s.ask("behind it")
 	storetest.WantKind(t, "what is behind it", err, fail.Held)
-	rig.Must(t, s.Store.Conversations().Of("review").Skip(t.Context(), 1, "a person gave it up"))
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Skip(t.Context(), 1, "a person gave it up"))
 	if _, err := s.Drain(t.Context(), "review"); err != nil {
 		t.Error(err)
 	}
@@ -206,7 +206,7 @@ func TestALostConversation(t *testing.T) {
 	before := s.mustAsk("one")
 	lose := func() {
 		rig.Must(t, os.Remove(s.Transcript(s.state().Session.ID)))
-		rig.Must(t, s.Store.Archive().Remove(s.state().Session.ID))
+		rig.Must(t, s.Project.Store.Archive().Remove(s.state().Session.ID))
 	}
 	lose()
 	got := s.mustAsk("two")
@@ -333,7 +333,7 @@ func TestAPersonDecidesOnATurnWithTools(t *testing.T) {
 	}
 	_, err := s.ask("pay")
 	storetest.WantKind(t, "a turn that may have paid", err, fail.Held)
-	rig.Must(t, s.Store.Conversations().Of("review").Retry(t.Context(), 1))
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Retry(t.Context(), 1))
 	_, err = s.Drain(t.Context(), "review")
 	rig.Check(t, err == nil && strings.Join(s.Texts(), "|") == "pay|"+turn.Continue, "claude heard %q; %v", s.Texts(), err)
 }
@@ -352,7 +352,7 @@ func TestANestedTurnNeedsNoPlace(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	for range turns.AtOnce() {
-		release, err := s.Store.ConversationTurns().Await(t.Context(), func(int) bool { return false }, func() { t.Error("it waits") })
+		release, err := s.Project.Store.ConversationTurns().Await(t.Context(), func(int) bool { return false }, func() { t.Error("it waits") })
 		rig.Must(t, err)
 		defer release()
 	}

@@ -48,7 +48,7 @@ func (e *Engine) CheckTrust(meta *conversations.Meta) error {
 	if err != nil {
 		return err
 	}
-	first, err := config.ReadFirstStart(folder, e.Variable)
+	first, err := config.ReadFirstStart(folder, e.Project.Variable)
 	if err != nil || first.Trusted {
 		return err
 	}

@@ -50,7 +50,7 @@ func TestAHungClaudeOfATurnIsEnded(t *testing.T) {
 	s := newStage(t)
 	s.dying = brief
 	first := s.mustAsk("one")
-	lines, err := s.Store.Conversations().Of("review").Journal()
+	lines, err := s.Project.Store.Conversations().Of("review").Journal()
 	rig.Must(t, err)
 	var of agent.Invocation
 	for _, line := range lines {
@@ -85,7 +85,7 @@ func TestNoPlaceComesFree(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	for range turns.AtOnce() {
-		release, err := s.Store.ConversationTurns().Await(t.Context(), local.New().Halted, func() {})
+		release, err := s.Project.Store.ConversationTurns().Await(t.Context(), local.New().Halted, func() {})
 		rig.Must(t, err)
 		defer release()
 	}

@@ -28,7 +28,7 @@ type Waiting struct {
 
 // Open are the open turns of a conversation, in their order.
 func (e *Engine) Open(state *conversations.State) ([]Waiting, error) {
-	c := e.Store.Conversations().Of(state.Meta.Key)
+	c := e.Project.Store.Conversations().Of(state.Meta.Key)
 	all := []Waiting{}
 	for _, t := range state.Open {
 		ask, err := c.Request(t.Seq)
@@ -49,7 +49,7 @@ func (e *Engine) wordOf(t *conversations.Turn) string {
 		return Dead
 	case t.Held != nil:
 		return Later
-	case len(t.Starts) > 0 && e.Machine.IsAlive(t.Starts[len(t.Starts)-1].Runner):
+	case len(t.Starts) > 0 && e.Project.Machine.IsAlive(t.Starts[len(t.Starts)-1].Runner):
 		return Running
 	default:
 		return Queued

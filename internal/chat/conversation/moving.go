@@ -20,7 +20,7 @@ func (e *Engine) Moving(ctx context.Context, key conversations.Key, id string) (
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if why := e.awaitHalt(moving, e.Store.Conversations().Of(key), id); why != nil {
+		if why := e.awaitHalt(moving, e.Project.Store.Conversations().Of(key), id); why != nil {
 			cancel(why)
 		}
 	}()
@@ -29,7 +29,7 @@ func (e *Engine) Moving(ctx context.Context, key conversations.Key, id string) (
 
 // awaitHalt waits until the conversation is stuck and returns why; nil if the context ends or nothing is open.
 func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, id string) error {
-	since, first := e.Now(), 0
+	since, first := e.Project.Now(), 0
 	for {
 		state, err := c.State()
 		if err != nil {
@@ -40,14 +40,14 @@ func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, i
 			head = state.Open[0]
 		}
 		if first != 0 && head.Seq != first {
-			since = e.Now()
+			since = e.Project.Now()
 		}
 		first = head.Seq
 		limit := limitOf(c, &state, id)
 		if limit == 0 {
 			return nil
 		}
-		wait := latest(since, &head).Add(limit).Sub(e.Now())
+		wait := latest(since, &head).Add(limit).Sub(e.Project.Now())
 		if e.isRun(&head) {
 			wait += settleTime
 		}
@@ -93,7 +93,7 @@ func (e *Engine) isRun(t *conversations.Turn) bool {
 		return false
 	}
 	runner := t.Starts[len(t.Starts)-1].Runner
-	return e.Machine.IsAlive(runner) && !e.Machine.Halted(runner.PID)
+	return e.Project.Machine.IsAlive(runner) && !e.Project.Machine.Halted(runner.PID)
 }
 
 // errHalted returns the error for a conversation that its first open turn has blocked for some time.
@@ -106,7 +106,7 @@ func (e *Engine) errHalted(head *conversations.Turn, limit time.Duration) error 
 	}
 	runner := head.Starts[len(head.Starts)-1].Runner
 	late := fail.Errorf(fail.TimedOut, "turn %d of the conversation has not ended within %s; pid %d runs it", head.Seq, limit, runner.PID)
-	if e.Machine.IsAlive(runner) && e.Machine.Halted(runner.PID) {
+	if e.Project.Machine.IsAlive(runner) && e.Project.Machine.Halted(runner.PID) {
 		return fail.Errorf(fail.TimedOut, "%w, and is suspended", late).Hint("to let that process go on: kill -CONT %d", runner.PID)
 	}
 	return late

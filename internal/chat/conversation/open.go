@@ -39,7 +39,7 @@ type lostError struct{ error }
 func (j *job) record(id agent.SessionID, confirmed bool) *agent.Record {
 	meta := &j.state.Meta
 	r := &agent.Record{Spec: agent.Spec{
-		Schema: agent.Schema, SessionID: id, Model: meta.Model, ProjectRoot: j.Store.Project(), Cwd: meta.Cwd, ConfigDir: meta.ConfigDir,
+		Schema: agent.Schema, SessionID: id, Model: meta.Model, ProjectRoot: j.Project.Store.Project(), Cwd: meta.Cwd, ConfigDir: meta.ConfigDir,
 	}}
 	if confirmed {
 		r.TranscriptSeen = j.state.LastAt
@@ -98,7 +98,7 @@ func (j *job) settleLost(ctx context.Context, cause error) error {
 	}
 	return j.over(ctx, conversations.Result{
 		Seq: j.turn.Seq, ID: j.turn.ID, SHA: j.turn.SHA, Class: ClassLost, Error: cause.Error(),
-		Attempts: j.attempt(), At: j.Now().UTC(),
+		Attempts: j.attempt(), At: j.Project.Now().UTC(),
 	})
 }
 

@@ -17,13 +17,13 @@ import (
 
 // CheckClaude checks that a claude can be started. Errors: Unfit.
 func (e *Engine) CheckClaude() error {
-	_, err := claude.FindBinary(e.Variable(claude.BinaryVariable))
+	_, err := claude.FindBinary(e.Project.Variable(claude.BinaryVariable))
 	return err
 }
 
 // Founding returns the Meta of a conversation that begins here and now.
 func (e *Engine) Founding() (conversations.Meta, error) {
-	meta := conversations.Meta{Cwd: e.Store.Project(), ConfigDir: e.Variable(claude.ConfigDirVariable)}
+	meta := conversations.Meta{Cwd: e.Project.Store.Project(), ConfigDir: e.Project.Variable(claude.ConfigDirVariable)}
 	if meta.ConfigDir == "" {
 		return meta, nil
 	}
@@ -35,7 +35,7 @@ func (e *Engine) Founding() (conversations.Meta, error) {
 // Adopt gives a conversation a session that another bridge recorded. there reports whether Claude has its transcript.
 // Errors: Conflict when the conversation has another session; BadInput when the session is an observer's.
 func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.SessionID) (there bool, err error) {
-	c := e.Store.Conversations().Of(key)
+	c := e.Project.Store.Conversations().Of(key)
 	meta, err := e.Founding()
 	if err != nil {
 		return false, err
@@ -51,7 +51,7 @@ func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.Sess
 	if cwd, err := file.LastCwd(); there && err == nil && cwd != "" { // up to 2.1.197 claude finds it only from there
 		meta.Cwd = cwd
 	}
-	if e.Store.Spool().WorksIn(meta.Cwd) {
+	if e.Project.Store.Spool().WorksIn(meta.Cwd) {
 		return false, fail.Errorf(fail.BadInput, "the session %s observes an agent for the memory", id).
 			Hint("to see who is observed: nbs-worker memory status")
 	}
@@ -83,7 +83,7 @@ type PastSession struct {
 
 // History reads the messages of a conversation from Claude's transcripts. Errors: NotFound.
 func (e *Engine) History(key conversations.Key, asked Past, session func(PastSession) error, said func(transcript.Message) error) error {
-	state, err := e.Store.Conversations().Of(key).State()
+	state, err := e.Project.Store.Conversations().Of(key).State()
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNone(key)
 	}

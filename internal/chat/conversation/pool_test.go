@@ -56,7 +56,7 @@ func TestAWarmProcessHasTheLease(t *testing.T) {
 	t.Parallel()
 	s := warm(t, 4)
 	id := s.mustAsk("one").SessionID
-	cold := New(s.Observer)
+	cold := New(s.Project)
 	cold.Start, cold.dying = s.Claudes.Start, brief
 	say := Say{Request: conversations.Request{ID: "cold", Text: "two", At: s.now}, Meta: s.meta()}
 	rig.Must(t, second(cold.Accept(t.Context(), "review", say)))

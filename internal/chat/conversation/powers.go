@@ -31,12 +31,12 @@ func (j *job) withdrawn() (why string, err error) {
 	if powers == nil || powers.Handle == "" {
 		return "", nil
 	}
-	r, err := j.Store.Load(powers.Handle)
+	r, err := j.Project.Store.Load(powers.Handle)
 	if fail.KindOf(err) == fail.NotFound {
 		return powers.Agent + ", which asked for it, is not there any more", nil
 	}
 	if err == nil {
-		err = j.Store.CheckSeal(&r)
+		err = j.Project.Store.CheckSeal(&r)
 	}
 	if err != nil {
 		return "", err
@@ -57,14 +57,14 @@ func hasStill(r *agent.Spec, powers *conversations.Powers) bool {
 func (j *job) given() []string {
 	powers := j.ask.Powers
 	if powers == nil {
-		return j.Env
+		return j.Project.Env
 	}
-	if r, err := j.Store.Load(powers.Handle); err == nil && r.Process != nil {
-		if env := j.Machine.EnvironOf(r.Process.Identity); env != nil {
+	if r, err := j.Project.Store.Load(powers.Handle); err == nil && r.Process != nil {
+		if env := j.Project.Machine.EnvironOf(r.Process.Identity); env != nil {
 			return env
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(j.Env), func(entry string) bool { return !isNeeded(entry) })
+	return slices.DeleteFunc(slices.Clone(j.Project.Env), func(entry string) bool { return !isNeeded(entry) })
 }
 
 var (

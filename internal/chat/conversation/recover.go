@@ -94,7 +94,7 @@ func (j *job) onUnknown(said *turn.Mark) string {
 // endLeft ends what is left of an attempt whose runner is gone.
 func (e *Engine) endLeft(ctx context.Context, key conversations.Key, s conversations.Start) error {
 	e.Warm.Drop(ctx, key)
-	return headless.EndLeft(ctx, &e.Observer, s.Invocation)
+	return headless.EndLeft(ctx, e.Project, s.Invocation)
 }
 
 // marked looks for the turn's text in the transcripts of its attempts, latest first. It returns the mark, and the
@@ -127,7 +127,7 @@ func (j *job) marked() (*turn.Mark, conversations.Start, error) {
 // Skip gives up an open turn (0: the first one), and ends the remaining processes of its last attempt. Errors:
 // NotFound; Conflict while a turn of the conversation is being answered.
 func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why string) (given int, err error) {
-	c := e.Store.Conversations().Of(key)
+	c := e.Project.Store.Conversations().Of(key)
 	unlock, err := c.TryTurn()
 	if err != nil {
 		return 0, err
@@ -150,7 +150,7 @@ func (e *Engine) Skip(ctx context.Context, key conversations.Key, seq int, why s
 
 // OpenTurn returns the first open turn, and the one with the number (0: the first). Errors: NotFound.
 func (e *Engine) OpenTurn(key conversations.Key, seq int) (head, wanted conversations.Turn, err error) {
-	state, err := e.Store.Conversations().Of(key).State()
+	state, err := e.Project.Store.Conversations().Of(key).State()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return head, wanted, ErrNone(key)

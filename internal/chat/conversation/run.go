@@ -54,7 +54,7 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 			return err
 		}
 		return j.over(ctx, conversations.Result{
-			Seq: t.Seq, ID: t.ID, SHA: t.SHA, Class: string(classPowers), Error: why, Attempts: len(t.Starts), At: e.Now().UTC(),
+			Seq: t.Seq, ID: t.ID, SHA: t.SHA, Class: string(classPowers), Error: why, Attempts: len(t.Starts), At: e.Project.Now().UTC(),
 		})
 	}
 	if !ask.Nested {
@@ -70,9 +70,9 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 // awaitPlace waits for a free slot for a turn on this machine, for at most the turn's time limit. Errors: TimedOut;
 // those of the context.
 func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
-	places := j.Store.ConversationTurns()
+	places := j.Project.Store.ConversationTurns()
 	if j.ask.Powers != nil {
-		places = j.Store.AgentsTurns()
+		places = j.Project.Store.AgentsTurns()
 	}
 	waiting := ctx
 	if j.ask.Timeout > 0 {
@@ -80,7 +80,7 @@ func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
 		waiting, cancel = context.WithTimeout(ctx, j.ask.Timeout)
 		defer cancel()
 	}
-	release, err = places.Await(waiting, j.Machine.Halted, func() {})
+	release, err = places.Await(waiting, j.Project.Machine.Halted, func() {})
 	if err != nil && ctx.Err() == nil {
 		return nil, fail.Errorf(fail.TimedOut, "%s already run on this machine, and none ended within %s", human.Count(turns.AtOnce(), "turn"), j.ask.Timeout).
 			Hint("to see what runs: nbs-worker conversation queue")
@@ -108,7 +108,7 @@ func (j *job) speak(ctx context.Context) error {
 	if err != nil {
 		return err // the turn stays open
 	}
-	begun := j.Now()
+	begun := j.Project.Now()
 	outcome, err := j.say(ctx, s)
 	if err != nil {
 		s.Kill(ctx)
@@ -141,17 +141,17 @@ func (j *job) settle(ctx context.Context, id agent.SessionID, o turn.Outcome, be
 	case turn.Killed, turn.Interrupted: // the next attempt finds out how far it got
 		return nil
 	case turn.SessionInUse: // tried again at once; this is reported after the last attempt
-		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: j.Now()})
+		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: j.Project.Now()})
 	case turn.Overloaded, turn.ServerError:
 		held := conversations.Held{Class: string(o.Class), Reason: o.Detail}
 		if j.turn.Tries+1 < attempts {
-			held.Until = j.Now().Add(backoff(j.turn.Tries + 1))
+			held.Until = j.Project.Now().Add(backoff(j.turn.Tries + 1))
 		}
 		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, held))
 	case turn.Limit:
 		until := o.RetryAt
-		if !until.After(j.Now()) {
-			until = j.Now().Add(limitPause)
+		if !until.After(j.Project.Now()) {
+			until = j.Project.Now().Add(limitPause)
 		}
 		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: until, Uncounted: true}))
 	case turn.Authentication:
@@ -174,7 +174,7 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 		Seq: j.turn.Seq, ID: j.turn.ID, SHA: j.turn.SHA,
 		Answer: o.Answer, Class: string(o.Class), Error: o.Detail,
 		Continuity: j.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD,
-		DurationMS: j.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Now().UTC(),
+		DurationMS: j.Project.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Project.Now().UTC(),
 	}
 	err := j.over(ctx, j.withNotices(result))
 	j.leaving.Wait() // claude may write to its transcript until then
@@ -204,13 +204,13 @@ func (j *job) keep(ctx context.Context, id agent.SessionID) {
 		return
 	}
 	if file, found, err := config.Transcript(id); err == nil && found {
-		_ = j.Store.Archive().Keep(ctx, id, file.Path)
+		_ = j.Project.Store.Archive().Keep(ctx, id, file.Path)
 	}
 }
 
 // hold keeps the turn first in its queue, until a time or until a person decides.
 func (j *job) hold(ctx context.Context, held conversations.Held) error {
-	held.At = j.Now().UTC()
+	held.At = j.Project.Now().UTC()
 	return j.c.Hold(ctx, j.turn.Seq, held)
 }
 

@@ -33,13 +33,13 @@ func newStage(t *testing.T) *stage {
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	s := &stage{T: t, Claudes: &headlesstest.Claudes{TB: t, Config: t.TempDir()}, now: storetest.SomeTime()}
-	s.Engine = New(observe.Observer{Machine: local.New(), Store: opened, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: func() time.Time { return s.now }})
+	s.Engine = New(&observe.Project{Machine: local.New(), Store: opened, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: func() time.Time { return s.now }})
 	s.Engine.Start = s.Claudes.Start
 	return s
 }
 
 func (s *stage) meta() conversations.Meta {
-	return conversations.Meta{Cwd: s.Store.Project(), ConfigDir: s.Config}
+	return conversations.Meta{Cwd: s.Project.Store.Project(), ConfigDir: s.Config}
 }
 
 // ask takes one turn.
@@ -69,7 +69,7 @@ func (s *stage) mustAsk(text string, change ...func(*conversations.Request)) con
 
 func (s *stage) state() conversations.State {
 	s.Helper()
-	state, err := s.Store.Conversations().Of("review").State()
+	state, err := s.Project.Store.Conversations().Of("review").State()
 	rig.Must(s.T, err)
 	return state
 }

@@ -52,13 +52,13 @@ func (j *job) staysWarm() bool { return j.Warm != nil && !j.ask.Isolated }
 
 // begin records that the turn is about to be sent to this claude.
 func (j *job) begin(ctx context.Context, invocation agent.Invocation, id agent.SessionID) error {
-	self, err := j.Machine.Self()
+	self, err := j.Project.Machine.Self()
 	if err != nil {
 		return err
 	}
 	return j.c.Begin(ctx, conversations.Start{
 		Seq: j.turn.Seq, Attempt: j.attempt(), Invocation: invocation, Runner: self,
-		Session: id, Mode: j.mode, At: j.Now().UTC(),
+		Session: id, Mode: j.mode, At: j.Project.Now().UTC(),
 	})
 }
 
@@ -68,7 +68,7 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening claude.Open
 		Start: j.Start, Record: j.record(id, true), Manner: manner, Dir: j.state.Meta.Cwd, Caller: j.given(), OneTurn: !j.staysWarm(),
 		Spec: turn.Spec{
 			Opening: opening, Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork,
-			Settings: turn.Settings(observe.Closed(j.Store), manner.Hook),
+			Settings: turn.Settings(observe.Closed(j.Project.Store), manner.Hook),
 		},
 		Verb: "ask", Dying: j.dying, IsOurs: j.isOurs,
 		Prepare: func(invocation agent.Invocation, files turnfiles.Files) (map[string]string, error) {
@@ -86,7 +86,7 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening claude.Open
 	if powers := j.ask.Powers; powers != nil {
 		l.Record.Env, l.Spec.PermissionMode, l.Spec.Extra = powers.Env, powers.PermissionMode, slices.Concat(powers.ClaudeArgs, l.Spec.Extra)
 	}
-	return l.Open(ctx, &j.Observer)
+	return l.Open(ctx, j.Project)
 }
 
 // isOurs reports whether an invocation is of a turn of this conversation; false if its journal cannot be read.
@@ -99,7 +99,7 @@ func (j *job) isOurs(invocation agent.Invocation) bool {
 func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error) {
 	if s.Manner.Hook {
 		background := turn.Marker(string(s.Invocation), j.turn.Seq) + "\n" + j.background(ctx)
-		if _, err := j.Store.TurnFiles(s.Invocation).Put(turnfiles.Context, background); err != nil {
+		if _, err := j.Project.Store.TurnFiles(s.Invocation).Put(turnfiles.Context, background); err != nil {
 			return turn.Outcome{}, err
 		}
 	}

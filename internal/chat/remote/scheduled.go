@@ -8,12 +8,12 @@ import (
 
 // Scheduled returns the isolated turn of a scheduled run, and its key. Errors: those of [schedule.Entry.Words].
 func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, conversation.Say, error) {
-	words, err := due.Entry.Words(e.Store.Project(), e.Store.Allowed().Check)
+	words, err := due.Entry.Words(e.Project.Store.Project(), e.Project.Store.Allowed().Check)
 	if err != nil {
 		return "", conversation.Say{}, err
 	}
 	meta, err := e.Founding()
 	return conversations.Key(due.Entry.Key()), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Timeout: conversation.TurnTimeout, At: e.Now().UTC(),
+		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Timeout: conversation.TurnTimeout, At: e.Project.Now().UTC(),
 	}}, err
 }

@@ -17,7 +17,7 @@ import (
 
 // Team lets a chat or a schedule use a project's agents. A member of an allowed chat counts as the user.
 type Team struct {
-	*supervisor.Supervisor
+	Supervisor *supervisor.Supervisor
 
 	Notes *deliveries.Drawer // records what was begun, so that it is not done twice
 	Wait  time.Duration      // how long a resumed agent may take to be ready
@@ -25,7 +25,7 @@ type Team struct {
 
 // Agents lists the agents and their states.
 func (t *Team) Agents(ctx context.Context) (string, error) {
-	rows, err := t.List(ctx)
+	rows, err := t.Supervisor.Inspector.List(ctx)
 	if err != nil || len(rows) == 0 {
 		return "There are no agents.", err
 	}
@@ -56,7 +56,7 @@ func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
 	case there:
 		return fmt.Sprintf("I was interrupted while sending it to %s: it may have arrived, be waiting in the outbox, or be lost. Check before you send it again.", handle), nil
 	}
-	note = deliveries.Note{ID: id, Key: "@" + string(handle), State: deliveries.Begun, At: t.Now().UTC()}
+	note = deliveries.Note{ID: id, Key: "@" + string(handle), State: deliveries.Begun, At: t.Supervisor.Project.Now().UTC()}
 	if err := t.Notes.Put(note); err != nil {
 		return "", err
 	}

@@ -39,12 +39,12 @@ func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
 		return err
 	}
 	t, err := c.Server.Accept(ctx, conversations.Key(key), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout, At: c.Server.Engine.Now().UTC(),
+		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout, At: c.Server.Engine.Project.Now().UTC(),
 	}})
 	if err != nil {
 		return err
 	}
-	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Now().UTC()})
+	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC()})
 }
 
 // reasonOther is the reset reason, shown in the chat, when a system prompt or model differs from the bot's.
@@ -58,7 +58,7 @@ func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.
 		return meta, err
 	}
 	meta.SystemPrompt, meta.Model = c.Prompt, c.Model
-	state, err := c.Server.Engine.Store.Conversations().Of(key).State()
+	state, err := c.Server.Engine.Project.Store.Conversations().Of(key).State()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return meta, nil
@@ -76,7 +76,7 @@ func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.
 
 // Ahead implements [telegram.Chats].
 func (c *Chats) Ahead(_ context.Context, key, id string) (int, error) {
-	state, err := c.Server.Engine.Store.Conversations().Of(conversations.Key(key)).State()
+	state, err := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key)).State()
 	return max(0, slices.IndexFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id })), err
 }
 
@@ -110,7 +110,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 // Reset implements [telegram.Chats]. It gives up turns that wait for a person: a user who starts over does not wait for
 // them.
 func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, err error) {
-	of := c.Server.Engine.Store.Conversations().Of(conversations.Key(key))
+	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
 	state, err := of.State()
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -123,7 +123,7 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 		return "", err
 	}
 	if !noted {
-		note = deliveries.Note{ID: id, Key: key, State: deliveries.Over, Text: string(state.Session.ID), At: c.Server.Engine.Now().UTC()}
+		note = deliveries.Note{ID: id, Key: key, State: deliveries.Over, Text: string(state.Session.ID), At: c.Server.Engine.Project.Now().UTC()}
 		if err := c.Notes.Put(note); err != nil {
 			return "", err
 		}
@@ -151,7 +151,7 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 
 // Status implements [telegram.Chats].
 func (c *Chats) Status(_ context.Context, key string) (string, error) {
-	state, err := c.Server.Engine.Store.Conversations().Of(conversations.Key(key)).State()
+	state, err := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key)).State()
 	if errors.Is(err, fs.ErrNotExist) {
 		return "Nothing was said yet.", nil
 	}
@@ -205,7 +205,7 @@ func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err 
 	if !there {
 		n = deliveries.Note{ID: id, Key: key}
 	}
-	n.State, n.At = deliveries.Telling, c.Server.Engine.Now().UTC()
+	n.State, n.At = deliveries.Telling, c.Server.Engine.Project.Now().UTC()
 	return false, c.Notes.Put(n)
 }
 
@@ -215,5 +215,5 @@ func (c *Chats) NoteDelivered(_ context.Context, key, id, untold string) error {
 	if err != nil {
 		return err
 	}
-	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: n.Seq, State: deliveries.Over, Untold: untold, At: c.Server.Engine.Now().UTC()})
+	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: n.Seq, State: deliveries.Over, Untold: untold, At: c.Server.Engine.Project.Now().UTC()})
 }

@@ -60,9 +60,9 @@ func (c *counts) write(to io.Writer) {
 // open returns the number of turns in each state.
 func (s *Server) open() map[string]int {
 	all := map[string]int{}
-	keys, _ := s.Engine.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
+	keys, _ := s.Engine.Project.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
 	for _, key := range keys {
-		state, err := s.Engine.Store.Conversations().Of(key).State()
+		state, err := s.Engine.Project.Store.Conversations().Of(key).State()
 		if err != nil {
 			continue
 		}

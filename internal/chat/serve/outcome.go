@@ -28,7 +28,7 @@ type Outcome struct {
 // Outcome waits until a turn is over, or is held for another reason than told. The server's work loop runs the turn,
 // not Outcome. Errors: NotFound; those of the context.
 func (s *Server) Outcome(ctx context.Context, key conversations.Key, id string, told *conversations.Held) (Outcome, error) {
-	c := s.Engine.Store.Conversations().Of(key)
+	c := s.Engine.Project.Store.Conversations().Of(key)
 	again := time.NewTicker(rescan) // for changes by other processes
 	defer again.Stop()
 	for {
@@ -57,7 +57,7 @@ func (s *Server) Outcome(ctx context.Context, key conversations.Key, id string, 
 
 // heldUp returns why the first open turn of a conversation is held; nil if it is not.
 func (s *Server) heldUp(key conversations.Key, head *conversations.Turn) *conversations.Held {
-	if held := head.Held; held != nil && (held.Until.IsZero() || held.Until.After(s.Engine.Now())) {
+	if held := head.Held; held != nil && (held.Until.IsZero() || held.Until.After(s.Engine.Project.Now())) {
 		return held
 	}
 	s.mu.Lock()

@@ -49,7 +49,7 @@ func TestTroubleEndsWithTheNextAttempt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, t.TempDir())
 	server := New(s.engine(), func(string, ...any) {})
-	server.Engine.Now = time.Now
+	server.Engine.Project.Now = time.Now
 	id := s.accept("review", "wait")
 	server.note("review", fail.Errorf(fail.Conflict, "it is open in a terminal"))
 	held := s.heldUpOf(server, "review", id)

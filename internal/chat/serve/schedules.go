@@ -43,7 +43,7 @@ type plan struct {
 // Run runs what is due until the context ends. When the file changes, the new content counts once it is allowed.
 // Errors: those of watching the file.
 func (s *Schedules) Run(ctx context.Context) error {
-	store := s.Server.Engine.Store
+	store := s.Server.Engine.Project.Store
 	files, err := fswatch.New()
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 		return
 	}
 	for said := ""; ctx.Err() == nil; _ = clock.Sleep(ctx, rescan) {
-		loop := schedule.Loop{File: file, Memory: s.Server.Engine.Store.Schedules(), Runner: runner{s}, Conversations: s, Say: s.say}
+		loop := schedule.Loop{File: file, Memory: s.Server.Engine.Project.Store.Schedules(), Runner: runner{s}, Conversations: s, Say: s.say}
 		err := loop.Run(ctx)
 		if ctx.Err() != nil {
 			return
@@ -108,7 +108,7 @@ func (s *Schedules) awaitOther(ctx context.Context, files *fswatch.Watch, before
 
 // read reads the file.
 func (s *Schedules) read() plan {
-	store := s.Server.Engine.Store
+	store := s.Server.Engine.Project.Store
 	text, err := store.Schedules().Text()
 	if fail.KindOf(err) == fail.NotFound {
 		return plan{}
@@ -195,7 +195,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 	if err != nil || note.State == deliveries.Over {
 		return err
 	}
-	note = deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Begun, At: s.Server.Engine.Now().UTC()}
+	note = deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Begun, At: s.Server.Engine.Project.Now().UTC()}
 	_ = s.Notes.Put(note) // on a full disk the chat is told anyway
 	text := r.Answer
 	if err := failureIn(conversations.Key(due.Entry.Key()), r); err != nil {
@@ -214,7 +214,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 
 // Talks implements [schedule.Conversations].
 func (s *Schedules) Talks() ([]schedule.Talk, error) {
-	drawer := s.Server.Engine.Store.Conversations()
+	drawer := s.Server.Engine.Project.Store.Conversations()
 	keys, err := drawer.Keys()
 	var talks []schedule.Talk
 	for _, key := range keys {

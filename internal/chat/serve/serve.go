@@ -57,12 +57,12 @@ const ending = 20 * time.Second
 
 // Run serves until the context ends. Errors: Conflict when the project already has a server.
 func (s *Server) Run(ctx context.Context) error {
-	release, err := s.Engine.Store.LockServe(s.Engine.Now())
+	release, err := s.Engine.Project.Store.LockServe(s.Engine.Project.Now())
 	if err != nil {
 		return err
 	}
 	defer release()
-	listener, forget, err := listen(ctx, s.Engine.Store)
+	listener, forget, err := listen(ctx, s.Engine.Project.Store)
 	if err != nil {
 		return err
 	}
@@ -121,12 +121,12 @@ func end(ctx context.Context, server *http.Server) {
 
 // greet reports the state of each conversation.
 func (s *Server) greet() {
-	keys, err := s.Engine.Store.Conversations().Keys()
+	keys, err := s.Engine.Project.Store.Conversations().Keys()
 	if err != nil {
 		s.Said("some conversations cannot be read: %s", err)
 	}
 	for _, key := range keys {
-		if state, err := s.Engine.Store.Conversations().Of(key).State(); err == nil {
+		if state, err := s.Engine.Project.Store.Conversations().Of(key).State(); err == nil {
 			s.Said("%s: %s", key, conversation.Describe(&state))
 		}
 	}
@@ -148,7 +148,7 @@ func (s *Server) work(ctx context.Context) error {
 		}
 		timer.Reset(rescan)
 		s.Engine.Warm.Trim(ctx)
-		keys, _ := s.Engine.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
+		keys, _ := s.Engine.Project.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
 		for _, key := range keys {
 			if _, busy := running.LoadOrStore(key, true); busy {
 				continue
@@ -168,7 +168,7 @@ func (s *Server) drain(ctx context.Context, key conversations.Key) {
 		return
 	}
 	s.note(key, err)
-	if wait := until.Sub(s.Engine.Now()); err == nil && !until.IsZero() && wait < rescan { // rescan finds later ones
+	if wait := until.Sub(s.Engine.Project.Now()); err == nil && !until.IsZero() && wait < rescan { // rescan finds later ones
 		time.AfterFunc(wait, s.Wake)
 	}
 }
@@ -176,7 +176,7 @@ func (s *Server) drain(ctx context.Context, key conversations.Key) {
 // note records why a conversation is held, reports each reason once, and wakes the callers that wait for a turn. If a
 // turn waits for a person, its journal says so as well.
 func (s *Server) note(key conversations.Key, err error) {
-	now := s.Engine.Now()
+	now := s.Engine.Project.Now()
 	s.mu.Lock()
 	held := s.trouble[key]
 	isNew := err != nil && held.Reason != err.Error()

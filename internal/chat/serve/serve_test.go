@@ -68,7 +68,7 @@ func newStage(t *testing.T, project string) *stage {
 
 // engine is that of one process of the project.
 func (s *stage) engine() *conversation.Engine {
-	e := conversation.New(observe.Observer{Machine: local.New(), Store: s.store, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: storetest.SomeTime})
+	e := conversation.New(&observe.Project{Machine: local.New(), Store: s.store, Env: []string{"NBS_CLAUDE=/bin/true", "CLAUDE_CODE_SANDBOXED=1", "PATH=" + os.Getenv("PATH")}, Now: storetest.SomeTime})
 	e.Start = s.Start
 	return e
 }

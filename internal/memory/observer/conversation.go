@@ -55,7 +55,7 @@ const (
 
 // show shows a turn to the observer, and asks once more if the answer does not fit. Errors: *unfitError, *laterError.
 func (o *observer) show(ctx context.Context, of *past.Turn) ([]memory.Observation, error) {
-	release, err := o.Store.ConversationTurns().Await(ctx, o.Machine.Halted, func() {})
+	release, err := o.Project.Store.ConversationTurns().Await(ctx, o.Project.Machine.Halted, func() {})
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +150,8 @@ func (o *observer) judge(outcome *turn.Outcome) error {
 		return &unfitError{why}
 	case turn.Limit, turn.Authentication, turn.BadModel:
 		until := outcome.RetryAt
-		if !until.After(o.Now()) {
-			until = o.Now().Add(longPause)
+		if !until.After(o.Project.Now()) {
+			until = o.Project.Now().Add(longPause)
 		}
 		return &laterError{pause: pause{why: why, until: until}, all: true}
 	case turn.Overloaded, turn.ServerError:
@@ -165,7 +165,7 @@ const longPause = 15 * time.Minute
 
 // again returns when to retry after some failures: in 10 s, 20 s, 40 s ... 15 minutes.
 func (o *observer) again(before pause) time.Time {
-	return o.Now().Add(min(longPause, 10*time.Second<<min(before.failures, 10)))
+	return o.Project.Now().Add(min(longPause, 10*time.Second<<min(before.failures, 10)))
 }
 
 // start starts claude on the observer's conversation, or on a new one.
@@ -174,22 +174,22 @@ func (o *observer) start(ctx context.Context) (s *headless.Session, resumed bool
 	if err != nil {
 		return nil, false, err
 	}
-	dir, err := o.Store.Spool().Work()
+	dir, err := o.Project.Store.Spool().Work()
 	if err != nil {
 		return nil, false, err
 	}
 	l := headless.Launch{
 		Start: o.Start, Record: o.asRecord(agent.NewSessionID()), Spec: turn.Spec{Opening: claude.OpenNew, Extra: bare},
-		Manner: headless.Manner{Model: o.Model, Prompt: SystemPrompt}, Dir: dir, Caller: o.Env,
+		Manner: headless.Manner{Model: o.Model, Prompt: SystemPrompt}, Dir: dir, Caller: o.Project.Env,
 		Prepare: func(_ agent.Invocation, files turnfiles.Files) (map[string]string, error) {
-			_, err := files.Put(turnfiles.Observes, o.Store.Project())
+			_, err := files.Put(turnfiles.Observes, o.Project.Store.Project())
 			return nil, err
 		},
 	}
 	if resumed = memory.ShouldResume(known, o.prompts+1, o.fresh); resumed {
 		l.Record, l.Spec.Opening, l.Verb = o.asRecord(known.MemoryID), claude.OpenResume, "memory"
 	}
-	s, err = l.Open(ctx, &o.Observer)
+	s, err = l.Open(ctx, o.Project)
 	if resumed && err != nil { // for example, another process has it open
 		o.fresh = true
 		return o.start(ctx)
@@ -209,8 +209,8 @@ var bare = []string{"--tools", "", "--safe-mode"}
 // endLeft ends the claudes that a killed worker of this project left running: a claude that hangs does not exit by
 // itself. The caller holds the lock of the workers, so no worker uses them.
 func (w *Worker) endLeft(ctx context.Context) {
-	for _, invocation := range w.Store.TurnFiles("").With(turnfiles.Observes, w.Store.Project()) {
-		if err := headless.EndLeft(ctx, &w.Observer, agent.Invocation(invocation)); err != nil {
+	for _, invocation := range w.Project.Store.TurnFiles("").With(turnfiles.Observes, w.Project.Store.Project()) {
+		if err := headless.EndLeft(ctx, w.Project, agent.Invocation(invocation)); err != nil {
 			w.Said("memory: end the observer of a killed worker: %s", err)
 		}
 	}

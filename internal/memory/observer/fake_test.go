@@ -125,7 +125,7 @@ func newStage(t *testing.T) *stage {
 	s := &stage{T: t, Claudes: &headlesstest.Claudes{TB: t, Config: t.TempDir()}, kept: newKept(), now: storetest.SomeTime(), lines: map[agent.SessionID]int{}}
 	s.Respond = func(n int, _ string) turn.Outcome { return noted("noted " + strconv.Itoa(n)) }
 	env := []string{"NBS_CLAUDE=/bin/true", "PATH=" + os.Getenv("PATH"), "NBS_HANDLE=outer", "HOME=" + home}
-	s.Worker = New(observe.Observer{Machine: local.New(), Store: opened, Env: env, Now: func() time.Time { return s.now }}, s.kept)
+	s.Worker = New(&observe.Project{Machine: local.New(), Store: opened, Env: env, Now: func() time.Time { return s.now }}, s.kept)
 	s.Worker.Start = s.Claudes.Start
 	return s
 }
@@ -134,16 +134,16 @@ func newStage(t *testing.T) *stage {
 func (s *stage) agent(handle agent.Handle, change ...func(*agent.Record)) agent.Record {
 	s.Helper()
 	r := agent.Record{
-		Spec:        agent.Spec{Schema: agent.Schema, Handle: handle, SessionID: agent.NewSessionID(), ProjectRoot: s.Worker.Store.Project(), ConfigDir: s.Config, Memory: true},
+		Spec:        agent.Spec{Schema: agent.Schema, Handle: handle, SessionID: agent.NewSessionID(), ProjectRoot: s.Worker.Project.Store.Project(), ConfigDir: s.Config, Memory: true},
 		TmuxSession: "nbs-" + string(handle) + "-live",
 	}
 	for _, c := range change {
 		c(&r)
 	}
-	unlock, err := s.Worker.Store.LockVerb(handle, "spawn", s.now)
+	unlock, err := s.Worker.Project.Store.LockVerb(handle, "spawn", s.now)
 	rig.Must(s.T, err)
 	defer unlock()
-	rig.Must(s.T, s.Worker.Store.Insert(s.Context(), r))
+	rig.Must(s.T, s.Worker.Project.Store.Insert(s.Context(), r))
 	return r
 }
 
@@ -186,7 +186,7 @@ func (s *stage) announce(handle agent.Handle, id agent.SessionID) {
 	if info, err := os.Stat(s.Transcript(id)); err == nil {
 		a.Size = info.Size()
 	}
-	rig.Must(s.T, s.Worker.Store.Spool().Put(a))
+	rig.Must(s.T, s.Worker.Project.Store.Spool().Put(a))
 }
 
 func (s *stage) once() Report {
@@ -198,7 +198,7 @@ func (s *stage) once() Report {
 
 func (s *stage) announced() int {
 	s.Helper()
-	all, err := s.Worker.Store.Spool().List()
+	all, err := s.Worker.Project.Store.Spool().List()
 	rig.Must(s.T, err)
 	return len(all)
 }

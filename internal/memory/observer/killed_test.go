@@ -38,7 +38,7 @@ func playRole(words []string) {
 	storetest.Must(err)
 	kept, err := db.Open(context.Background(), database(project))
 	storetest.Must(err)
-	w := New(observe.Observer{Machine: local.New(), Store: opened, Env: append(os.Environ(), "NBS_CLAUDE=/bin/true"), Now: time.Now}, kept)
+	w := New(&observe.Project{Machine: local.New(), Store: opened, Env: append(os.Environ(), "NBS_CLAUDE=/bin/true"), Now: time.Now}, kept)
 	claudes := headlesstest.Claudes{Respond: func(_ int, text string) turn.Outcome {
 		return noted(fmt.Sprintf("%s by %d", shownTurn.FindString(text), os.Getpid()))
 	}}
@@ -179,7 +179,7 @@ func (s *site) state() (now state) {
 	s.Helper()
 	now.asked, now.answered = s.asked()
 	now.begun, now.announced = s.begun(), s.announced()
-	kept, err := db.Open(s.Context(), database(s.Store.Project()))
+	kept, err := db.Open(s.Context(), database(s.Project.Store.Project()))
 	if fail.KindOf(err) == fail.NotFound {
 		return now
 	}
@@ -198,7 +198,7 @@ func (s *site) state() (now state) {
 
 // begun are the files of claudes that were started and have not come to their end.
 func (s *site) begun() string {
-	return strings.Join(storetest.Names(s.T, filepath.Join(s.Store.Runtime(), "turns")), " ")
+	return strings.Join(storetest.Names(s.T, filepath.Join(s.Project.Store.Runtime(), "turns")), " ")
 }
 
 var shownTurn = regexp.MustCompile(`work (\d+)`)
@@ -236,7 +236,7 @@ func newPlayed(t *testing.T, turns int, long time.Duration) *site {
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	s := &site{
 		turns: turns, asked: func() (all, answered int) { return 0, 0 }, rest: func() {},
-		stage: &stage{T: t, Worker: New(observe.Observer{Machine: local.New(), Store: opened}, nil), Claudes: &headlesstest.Claudes{TB: t, Config: filepath.Join(home, "claude")}, now: storetest.SomeTime(), lines: map[agent.SessionID]int{}},
+		stage: &stage{T: t, Worker: New(&observe.Project{Machine: local.New(), Store: opened}, nil), Claudes: &headlesstest.Claudes{TB: t, Config: filepath.Join(home, "claude")}, now: storetest.SomeTime(), lines: map[agent.SessionID]int{}},
 		work:  func() *exec.Cmd { return rig.Command(project, home) },
 	}
 	for _, handle := range []agent.Handle{"alpha", "beta"} {

@@ -81,7 +81,7 @@ func (r *real) site(turns int) *site {
 func (k *realSite) program(env []string, args ...string) *exec.Cmd {
 	cmd := exec.Command(rig.Worker(k), args...)
 	cmd.Dir = k.world.Project
-	cmd.Env = slices.Concat(k.Env, []string{trust.HomeVariable + "=" + string(k.Store.Home()), trust.RuntimeVariable + "=" + k.Store.Runtime()}, env)
+	cmd.Env = slices.Concat(k.Project.Env, []string{trust.HomeVariable + "=" + string(k.Project.Store.Home()), trust.RuntimeVariable + "=" + k.Project.Store.Runtime()}, env)
 	return cmd
 }
 
@@ -150,7 +150,7 @@ func (k *realSite) asked() (all, answered int) {
 
 // written tells one state of the database from another.
 func (k *realSite) written() string {
-	info, err := os.Stat(k.Store.MemoryFile() + "-wal")
+	info, err := os.Stat(k.Project.Store.MemoryFile() + "-wal")
 	if err != nil {
 		return ""
 	}
@@ -173,7 +173,7 @@ func (k *realSite) file(a *agent.Record, id agent.SessionID) transcript.File {
 // mustBeAlone waits until the claudes of workers that were killed have ended.
 func (k *realSite) mustBeAlone() {
 	k.Helper()
-	for _, file := range storetest.Names(k.T, filepath.Join(k.Store.Runtime(), "turns")) {
+	for _, file := range storetest.Names(k.T, filepath.Join(k.Project.Store.Runtime(), "turns")) {
 		invocation, _, _ := strings.Cut(file, ".")
 		rig.Eventually(k.T, "the claude of a worker that was killed has ended", func() bool {
 			there, err := local.New().Carrying(agent.TurnVariable, invocation)
@@ -220,7 +220,7 @@ func (k *realSite) mustNotMix() {
 // else, to the end.
 func (k *realSite) mustHaveWatched(a *agent.Record) {
 	k.Helper()
-	kept, err := db.Open(k.Context(), database(k.Store.Project()))
+	kept, err := db.Open(k.Context(), database(k.Project.Store.Project()))
 	rig.Must(k.T, err)
 	defer kept.Close()
 	_, by := k.site.observed(kept, a)

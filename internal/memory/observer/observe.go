@@ -26,12 +26,12 @@ func (w *Worker) observe(ctx context.Context, t target) (unfinished bool, err er
 	if err != nil || w.owed[t.id] {
 		return false, err
 	}
-	old := w.Now().Sub(t.newest()) > hopeless
+	old := w.Project.Now().Sub(t.newest()) > hopeless
 	taken := min(len(read.Turns), len(t.announced))
 	if old || grown && !read.Rest {
 		taken = len(t.announced)
 	}
-	return taken < len(t.announced), w.Store.Spool().Take(t.announced[:taken]...)
+	return taken < len(t.announced), w.Project.Store.Spool().Take(t.announced[:taken]...)
 }
 
 // observeTurns sends the finished turns to the observer, and returns them. grown reports whether the transcript has
@@ -58,7 +58,7 @@ func (w *Worker) observeTurns(ctx context.Context, t target) (read past.Past, gr
 		return read, grown, err
 	}
 	err = w.Memory.Create(ctx, memory.Observed{
-		ContentID: t.id, Handle: t.record.Handle, FirstPrompt: firstPrompt(read.First), Created: w.Now().UTC(),
+		ContentID: t.id, Handle: t.record.Handle, FirstPrompt: firstPrompt(read.First), Created: w.Project.Now().UTC(),
 	})
 	if err != nil {
 		return read, grown, err
@@ -104,7 +104,7 @@ func (w *Worker) observeTurn(ctx context.Context, t target, of *past.Turn) error
 	}
 	for i := range answer {
 		answer[i].ContentID, answer[i].Handle, answer[i].MemoryID = t.id, t.record.Handle, o.id
-		answer[i].Turn, answer[i].At = of.Number, w.Now().UTC()
+		answer[i].Turn, answer[i].At = of.Number, w.Project.Now().UTC()
 	}
 	n, err := w.Memory.Store(ctx, t.id, of.Number, answer, of.Last)
 	if err != nil {
@@ -153,7 +153,7 @@ const day = "2006-01-02"
 
 // checkBudget returns an error if the day's tokens are spent. Errors: *laterError.
 func (w *Worker) checkBudget(ctx context.Context) error {
-	now := w.Now().UTC()
+	now := w.Project.Now().UTC()
 	spent, err := w.Memory.Spend(ctx, now.Format(day), 0)
 	if err != nil || spent < w.TokensPerDay {
 		return err
@@ -168,13 +168,13 @@ func (w *Worker) checkBudget(ctx context.Context) error {
 func (w *Worker) spend(ctx context.Context, o *turn.Outcome) error {
 	tokens := o.Usage.Input + o.Usage.Output + o.Usage.CacheRead + o.Usage.CacheCreation
 	w.done.Tokens += tokens
-	_, err := w.Memory.Spend(ctx, w.Now().UTC().Format(day), tokens)
+	_, err := w.Memory.Spend(ctx, w.Project.Now().UTC().Format(day), tokens)
 	return err
 }
 
 // journal records in the journal what happened to the memory of an agent. If that fails, it reports both.
 func (w *Worker) journal(ctx context.Context, t target, event, detail string) {
-	if err := w.Store.Journal().Append(ctx, journal.EventOf(&t.record, w.Seconds(), event, detail)); err != nil {
+	if err := w.Project.Store.Journal().Append(ctx, journal.EventOf(&t.record, w.Project.Seconds(), event, detail)); err != nil {
 		w.Said("memory of %s: %s; the journal: %s", t.record.Handle, detail, err)
 	}
 }

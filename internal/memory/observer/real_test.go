@@ -44,7 +44,7 @@ func newReal(t *testing.T, version string) *real {
 	t.Cleanup(func() { rig.Must(t, opened.Close()) })
 	r.stage = &stage{T: t, kept: newKept(), Claudes: &headlesstest.Claudes{TB: t, Config: r.world.ConfigDir}, now: time.Now()}
 	env := r.world.Env("CLAUDE_CODE_MAX_RETRIES=1", claude.BinaryVariable+"="+r.claude)
-	r.Worker = New(observe.Observer{Machine: local.New(), Store: opened, Env: env, Now: time.Now}, r.kept)
+	r.Worker = New(&observe.Project{Machine: local.New(), Store: opened, Env: env, Now: time.Now}, r.kept)
 	return r
 }
 
@@ -57,7 +57,7 @@ func (r *real) says(a *agent.Record, id agent.SessionID, texts ...string) {
 	}
 	r.said[id] = true
 	p, err := turn.Start(turn.Launch{
-		Program: r.claude, Args: turn.Args(turn.Spec{SessionID: id, Opening: opening, Model: "sonnet"}), Dir: r.world.Project, Env: r.Env,
+		Program: r.claude, Args: turn.Args(turn.Spec{SessionID: id, Opening: opening, Model: "sonnet"}), Dir: r.world.Project, Env: r.Project.Env,
 	})
 	rig.Must(r.T, err)
 	ctx := rig.Patient(r)
@@ -102,7 +102,7 @@ func TestRealObserver(t *testing.T) {
 	// The next run begins another conversation, and shows nothing again.
 	r.says(&a, a.SessionID, "question: who pays?")
 	before := o.MemoryID
-	next := New(r.Observer, r.kept)
+	next := New(r.Project, r.kept)
 	done, err := next.Once(t.Context())
 	rig.Must(t, err)
 	rig.Check(t, done.Turns == 1 && o.MemoryID != before && strings.HasSuffix(r.kept.titles(), "alpha/4/who pays?"), "%+v: %s", done, r.kept.titles())

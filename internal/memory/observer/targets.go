@@ -45,21 +45,21 @@ func (t *target) size() (size int64) {
 // agents are in now, and those that were observed before. Announcements of other conversations are dropped in the
 // end.
 func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err error) {
-	waiting, err := w.Store.Spool().List()
+	waiting, err := w.Project.Store.Spool().List()
 	if err != nil || len(waiting) == 0 && !all && len(w.owed) == 0 {
 		return nil, err
 	}
 	for i := range waiting {
-		if waiting[i].At.After(w.Now().Add(hopeless)) { // an agent can write any time, and clocks are set back: it is not waited for
+		if waiting[i].At.After(w.Project.Now().Add(hopeless)) { // an agent can write any time, and clocks are set back: it is not waited for
 			waiting[i].At = time.Time{}
 		}
 	}
-	handles, err := w.Store.Handles()
+	handles, err := w.Project.Store.Handles()
 	if err != nil {
 		return nil, err
 	}
 	for _, handle := range handles {
-		r, failure := w.Store.Load(handle)
+		r, failure := w.Project.Store.Load(handle)
 		if failure != nil { // what was announced of it is kept until its record can be read
 			waiting = slices.DeleteFunc(waiting, func(a spool.Announcement) bool { return handle.Same(a.Handle) })
 			if w.observes(handle) {
@@ -75,7 +75,7 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 			waiting, t.announced = apart(waiting, &r, id)
 			switch n := len(t.announced); {
 			case !w.observes(handle):
-				err = errors.Join(err, w.Store.Spool().Take(t.announced[:max(0, n-1)]...)) // a worker for it needs no more than one
+				err = errors.Join(err, w.Project.Store.Spool().Take(t.announced[:max(0, n-1)]...)) // a worker for it needs no more than one
 			case n > 0 || w.owed[id] || all && w.isKnown(ctx, &r, id):
 				targets = append(targets, t)
 			}
@@ -85,8 +85,8 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 		return !slices.ContainsFunc(targets, func(t target) bool { return t.id == id })
 	})
 	for _, a := range waiting {
-		if w.Now().Sub(a.At) > hopeless { // a younger one stays: its record may be about to move
-			err = errors.Join(err, w.Store.Spool().Take(a))
+		if w.Project.Now().Sub(a.At) > hopeless { // a younger one stays: its record may be about to move
+			err = errors.Join(err, w.Project.Store.Spool().Take(a))
 		}
 	}
 	return targets, err
@@ -97,14 +97,14 @@ func (w *Worker) observes(handle agent.Handle) bool { return w.Handle == "" || h
 
 // isOn reports whether an agent is to be observed. A planted record does not count.
 func (w *Worker) isOn(r *agent.Record) bool {
-	allowed, _ := w.Store.IsAllowed(r)
+	allowed, _ := w.Project.Store.IsAllowed(r)
 	return r.Memory && allowed
 }
 
 // isOnStill is isOn at this moment: while other agents are observed, the memory may be switched off or the agent
 // dismissed.
 func (w *Worker) isOnStill(t target) (bool, error) {
-	r, err := w.Store.Load(t.record.Handle)
+	r, err := w.Project.Store.Load(t.record.Handle)
 	if fail.KindOf(err) == fail.NotFound {
 		return false, nil
 	}
@@ -125,9 +125,9 @@ func apart(waiting []spool.Announcement, r *agent.Record, id agent.SessionID) (o
 
 // isAnAgents reports whether an agent is in a conversation, or was. It also returns true if a record cannot be read.
 func (w *Worker) isAnAgents(id agent.SessionID) bool {
-	handles, err := w.Store.Handles()
+	handles, err := w.Project.Store.Handles()
 	return err != nil || slices.ContainsFunc(handles, func(handle agent.Handle) bool {
-		r, err := w.Store.Load(handle)
+		r, err := w.Project.Store.Load(handle)
 		return err != nil || slices.Contains(r.Conversations(), id)
 	})
 }
@@ -144,7 +144,7 @@ func (w *Worker) isKnown(ctx context.Context, r *agent.Record, id agent.SessionI
 
 // transcript finds the transcript of a conversation. If there is no transcript, it was not written yet or is gone.
 func (w *Worker) transcript(t target) (file transcript.File, found bool, err error) {
-	config, err := w.ConfigOf(&t.record)
+	config, err := w.Project.ConfigOf(&t.record)
 	if err != nil {
 		return file, false, err
 	}

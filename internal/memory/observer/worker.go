@@ -37,7 +37,7 @@ const (
 
 // Worker observes the agents of one project.
 type Worker struct {
-	observe.Observer
+	Project *observe.Project
 
 	Memory       memory.Store
 	Model        agent.Model  // of the observers
@@ -70,10 +70,10 @@ type Waiting struct {
 	Until     time.Time // when it is tried again; zero: at the next end of a turn
 }
 
-// New returns the worker of a project. The observers have o's environment, without the variables of an agent.
-func New(o observe.Observer, kept memory.Store) *Worker {
+// New returns the worker of a project. The observers have its environment, without the variables of an agent.
+func New(project *observe.Project, kept memory.Store) *Worker {
 	return &Worker{
-		Observer: o, Memory: kept, Model: DefaultModel, TokensPerDay: DefaultTokensPerDay, Said: func(string, ...any) {},
+		Project: project, Memory: kept, Model: DefaultModel, TokensPerDay: DefaultTokensPerDay, Said: func(string, ...any) {},
 		Start: headless.Start, observers: map[agent.SessionID]*observer{},
 		owed: map[agent.SessionID]bool{},
 	}
@@ -89,7 +89,7 @@ const (
 // Once observes all that can be observed now, and returns. The report names what has to wait. Errors: Conflict when
 // another worker runs.
 func (w *Worker) Once(ctx context.Context) (Report, error) {
-	release, err := w.Store.LockMemory(w.Now())
+	release, err := w.Project.Store.LockMemory(w.Project.Now())
 	if err != nil {
 		return Report{}, err
 	}
@@ -110,7 +110,7 @@ func (w *Worker) Once(ctx context.Context) (Report, error) {
 // Run observes announced conversations, until the context ends. It sleeps between announcements. Errors: Conflict
 // when another worker runs; [memory.ErrReplaced].
 func (w *Worker) Run(ctx context.Context) error {
-	release, err := w.Store.LockMemory(w.Now())
+	release, err := w.Project.Store.LockMemory(w.Project.Now())
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	defer changes.Close()
 	for all := true; ; all = false {
-		if err := changes.Folder(w.Store.Spool().Path()); err != nil {
+		if err := changes.Folder(w.Project.Store.Spool().Path()); err != nil {
 			return err
 		}
 		w.done.Waiting = nil
@@ -153,7 +153,7 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // isOwing reports whether there is work for which no new announcement will come.
 func (w *Worker) isOwing() bool {
-	waiting, err := w.Store.Spool().List()
+	waiting, err := w.Project.Store.Spool().List()
 	return err != nil || len(w.owed) > 0 || slices.ContainsFunc(waiting, func(a spool.Announcement) bool { return w.observes(a.Handle) })
 }
 
@@ -186,7 +186,7 @@ func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error
 		if o := w.observerOf(t); failure != nil {
 			o.rest = pause{until: o.again(o.rest), why: failure.Error(), failures: o.rest.failures + 1}
 		}
-		unfinished = unfinished || more && w.Now().Sub(t.newest()) < patience
+		unfinished = unfinished || more && w.Project.Now().Sub(t.newest()) < patience
 	}
 	return unfinished, err
 }
@@ -194,10 +194,10 @@ func (w *Worker) pass(ctx context.Context, all bool) (unfinished bool, err error
 // mustWait reports whether a conversation must not be observed yet, and records why.
 func (w *Worker) mustWait(t target) bool {
 	held := w.rest
-	if o := w.observers[t.id]; o != nil && !w.rest.lasts(w.Now()) {
+	if o := w.observers[t.id]; o != nil && !w.rest.lasts(w.Project.Now()) {
 		held = o.rest
 	}
-	if !held.lasts(w.Now()) {
+	if !held.lasts(w.Project.Now()) {
 		return false
 	}
 	w.waits(t, held)

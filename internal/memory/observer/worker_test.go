@@ -46,7 +46,7 @@ func TestTurnsAreObservedOnce(t *testing.T) {
 	before := s.kept.observed[r.SessionID].MemoryID
 
 	s.turn("alpha", r.SessionID, "four")
-	again := New(s.Observer, s.kept)
+	again := New(s.Project, s.kept)
 	again.Start = s.Claudes.Start
 	_, err := again.Once(t.Context())
 	rig.Must(t, err)
@@ -69,7 +69,7 @@ func TestObserverIsBare(t *testing.T) {
 		rig.Check(t, !strings.HasPrefix(entry, "NBS_") || strings.HasPrefix(entry, agent.TurnVariable+"="), "it has %s", entry)
 	}
 	rig.Equal(t, agent.Variable(l.Env, "CLAUDE_CONFIG_DIR"), s.Config, "configuration")
-	inside, err := filepath.Rel(s.Worker.Store.Project(), l.Dir)
+	inside, err := filepath.Rel(s.Worker.Project.Store.Project(), l.Dir)
 	rig.Check(t, err == nil && strings.HasPrefix(inside, ".."), "it works in %s", l.Dir)
 	storetest.WantNames(t, l.Dir)
 }
@@ -109,7 +109,7 @@ func TestAnswerThatDoesNotFit(t *testing.T) {
 	s.turn("alpha", r.SessionID, "two")
 	done = s.once()
 	rig.Check(t, done.Turns == 0 && done.Skipped == 1, "%+v", done)
-	rig.Check(t, strings.Contains(storetest.Read(t, filepath.Join(s.Worker.Store.Folder(), "journal.jsonl")), "memory-skipped"), "nothing in the journal")
+	rig.Check(t, strings.Contains(storetest.Read(t, filepath.Join(s.Worker.Project.Store.Folder(), "journal.jsonl")), "memory-skipped"), "nothing in the journal")
 	s.turn("alpha", r.SessionID, "three")
 	rig.Equal(t, s.once().Turns, 1, "turns after the one that was passed over")
 	rig.Equal(t, s.opened(), "--session-id --resume --session-id", "openings: a new conversation after nonsense")
@@ -187,7 +187,7 @@ func TestWhatIsBelieved(t *testing.T) {
 	}
 	s.turn("beta", off.SessionID, "not remembered")
 	s.turn("gamma", r.SessionID, "of another")
-	planted := filepath.Join(s.Worker.Store.Folder(), "sessions", "alpha.json")
+	planted := filepath.Join(s.Worker.Project.Store.Folder(), "sessions", "alpha.json")
 	good := storetest.Read(t, planted)
 	storetest.Write(t, planted, strings.Replace(good, `"model": ""`, `"model": "opus"`, 1))
 	rig.Check(t, storetest.Read(t, planted) != good, "the record was not changed")
@@ -265,7 +265,7 @@ func TestAnnouncementOfTheFuture(t *testing.T) {
 	r := s.agent("alpha")
 	s.turn("alpha", r.SessionID, "one")
 	for _, id := range []agent.SessionID{r.SessionID, agent.NewSessionID()} {
-		rig.Must(t, s.Worker.Store.Spool().Put(spool.Announcement{Handle: "alpha", SessionID: id, Size: 1 << 40, At: s.now.AddDate(1000, 0, 0)}))
+		rig.Must(t, s.Worker.Project.Store.Spool().Put(spool.Announcement{Handle: "alpha", SessionID: id, Size: 1 << 40, At: s.now.AddDate(1000, 0, 0)}))
 	}
 	unfinished, err := s.pass(t.Context(), false)
 	rig.Check(t, err == nil && !unfinished && s.announced() == 0 && len(s.kept.stored) == 1, "unfinished %t, %v; %d announced", unfinished, err, s.announced())
@@ -276,10 +276,10 @@ func TestSwitchedOffMeanwhile(t *testing.T) {
 	t.Parallel()
 	for what, end := range map[string]func(s *stage, handle agent.Handle) error{
 		"off": func(s *stage, handle agent.Handle) error {
-			_, err := s.Worker.Store.Update(t.Context(), handle, func(r *agent.Record) error { r.Memory = false; return nil })
+			_, err := s.Worker.Project.Store.Update(t.Context(), handle, func(r *agent.Record) error { r.Memory = false; return nil })
 			return err
 		},
-		"dismissed": func(s *stage, handle agent.Handle) error { return s.Worker.Store.Remove(t.Context(), handle) },
+		"dismissed": func(s *stage, handle agent.Handle) error { return s.Worker.Project.Store.Remove(t.Context(), handle) },
 	} {
 		s := newStage(t)
 		for _, handle := range []agent.Handle{"alpha", "beta"} {
@@ -339,7 +339,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	r := s.agent("alpha")
-	s.Now = time.Now
+	s.Project.Now = time.Now
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- s.Worker.Run(ctx) }()
@@ -360,7 +360,7 @@ func TestObserverSignsItsLease(t *testing.T) {
 	s.Respond = func(n int, _ string) turn.Outcome {
 		if n == 2 {
 			id := s.kept.observed[r.SessionID].MemoryID
-			_, err := s.Worker.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "run", Handle: "beta"})
+			_, err := s.Worker.Project.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: "run", Handle: "beta"})
 			rig.Check(t, err != nil && strings.Contains(err.Error(), "is open already: memory, pid "+strconv.Itoa(os.Getpid())), "%v", err)
 		}
 		return noted("noted")
@@ -396,7 +396,7 @@ func TestWorkerOfOneAgent(t *testing.T) {
 func TestOneWorker(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	release, err := s.Worker.Store.LockMemory(s.now)
+	release, err := s.Worker.Project.Store.LockMemory(s.now)
 	rig.Must(t, err)
 	_, err = s.Once(t.Context())
 	storetest.WantKind(t, "another worker", err, fail.Conflict)
@@ -411,7 +411,7 @@ func TestPlantedSpoolIsToldWithItsRemedy(t *testing.T) {
 	r := s.agent("alpha")
 	s.prompt(r.SessionID, "one")
 	s.reply(r.SessionID, "done")
-	at := s.Worker.Store.Spool().Path()
+	at := s.Worker.Project.Store.Spool().Path()
 	rig.Must(t, os.Mkdir(filepath.Dir(at), 0o700))
 	rig.Must(t, os.Symlink(t.TempDir(), at))
 	ctx, end := context.WithCancel(t.Context())
@@ -447,7 +447,7 @@ func TestTranscriptThatLostWhatWasRead(t *testing.T) {
 	s.once()
 	s.now = s.now.Add(time.Hour)
 	rig.Equal(t, s.once().Turns, 2, "turns that are observed again")
-	events := storetest.Read(t, filepath.Join(s.Worker.Store.Folder(), "journal.jsonl"))
+	events := storetest.Read(t, filepath.Join(s.Worker.Project.Store.Folder(), "journal.jsonl"))
 	rig.Check(t, strings.Count(events, `"memory-again"`) == 1 && strings.Contains(events, "is no longer in its transcript"), "%s", events)
 }
 
@@ -459,7 +459,7 @@ func TestObserverOfAKilledWorkerIsEnded(t *testing.T) {
 	r := s.agent("alpha")
 	s.turn("alpha", r.SessionID, "one")
 	ended := map[string]chan error{}
-	for _, project := range []string{s.Worker.Store.Project(), "/srv/another", ""} {
+	for _, project := range []string{s.Worker.Project.Store.Project(), "/srv/another", ""} {
 		invocation := agent.NewInvocation()
 		cmd := exec.CommandContext(t.Context(), "cat")
 		cmd.Env = append(os.Environ(), agent.TurnVariable+"="+string(invocation))
@@ -468,7 +468,7 @@ func TestObserverOfAKilledWorkerIsEnded(t *testing.T) {
 		defer stays.Close()
 		rig.Must(t, cmd.Start())
 		if project != "" {
-			_, err = s.Worker.Store.TurnFiles(invocation).Put(turnfiles.Observes, project)
+			_, err = s.Worker.Project.Store.TurnFiles(invocation).Put(turnfiles.Observes, project)
 			rig.Must(t, err)
 		}
 		done := make(chan error, 1)
@@ -476,7 +476,7 @@ func TestObserverOfAKilledWorkerIsEnded(t *testing.T) {
 		ended[project] = done
 	}
 	rig.Equal(t, s.once().Turns, 1, "turns")
-	rig.Check(t, (<-ended[s.Worker.Store.Project()]).Error() == "signal: terminated", "it ended by itself")
+	rig.Check(t, (<-ended[s.Worker.Project.Store.Project()]).Error() == "signal: terminated", "it ended by itself")
 	for _, others := range []string{"/srv/another", ""} {
 		select {
 		case err := <-ended[others]:
@@ -484,6 +484,6 @@ func TestObserverOfAKilledWorkerIsEnded(t *testing.T) {
 		default:
 		}
 	}
-	rig.Equal(t, len(s.Worker.Store.TurnFiles("").With(turnfiles.Observes, s.Worker.Store.Project())), 0, "observers that are known to run")
-	rig.Equal(t, len(s.Worker.Store.TurnFiles("").With(turnfiles.Observes, "/srv/another")), 1, "of the other project")
+	rig.Equal(t, len(s.Worker.Project.Store.TurnFiles("").With(turnfiles.Observes, s.Worker.Project.Store.Project())), 0, "observers that are known to run")
+	rig.Equal(t, len(s.Worker.Project.Store.TurnFiles("").With(turnfiles.Observes, "/srv/another")), 1, "of the other project")
 }

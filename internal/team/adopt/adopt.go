@@ -34,12 +34,12 @@ type Request struct {
 }
 
 // search searches for claudes that were started by hand.
-type search struct{ *observe.Observer }
+type search struct{ project *observe.Project }
 
 // Plan returns the record of an adoption. Errors: NotFound; BadInput; Conflict; Held.
-func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, error) {
+func Plan(ctx context.Context, o *observe.Project, a Request) (agent.Record, error) {
 	s := search{o}
-	if err := s.Store.CheckFree(a.Handle); err != nil {
+	if err := s.project.Store.CheckFree(a.Handle); err != nil {
 		return agent.Record{}, err
 	}
 	if a.PID == 0 {
@@ -60,14 +60,14 @@ func Plan(ctx context.Context, o *observe.Observer, a Request) (agent.Record, er
 	if err := r.Validate(); err != nil {
 		return r, err
 	}
-	if err := s.CheckUnrecorded(&r); err != nil {
+	if err := s.project.CheckUnrecorded(&r); err != nil {
 		return r, err
 	}
-	strangers, err := s.Strangers(&r)
+	strangers, err := s.project.Strangers(&r)
 	if err != nil {
 		return r, err
 	}
-	if err := s.ErrStranger(&r, strangers); err != nil {
+	if err := s.project.ErrStranger(&r, strangers); err != nil {
 		return r, err
 	}
 	if !o.Machine.IsAlive(found.Identity) { // if it is alive, all data came from that very process
@@ -81,13 +81,13 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 	started := time.UnixMilli(f.live.StartedMS).UTC().Truncate(time.Second)
 	r := agent.Record{
 		Spec: agent.Spec{
-			Schema: agent.Schema, Handle: a.Handle, SessionID: f.live.SessionID, ProjectRoot: s.Store.Project(), Env: a.Env,
+			Schema: agent.Schema, Handle: a.Handle, SessionID: f.live.SessionID, ProjectRoot: s.project.Store.Project(), Env: a.Env,
 			ConfigDir: f.configDir, Restart: agent.RestartPolicy{Policy: agent.RestartNo},
 		},
 		Started: started, Created: started, PID: f.PID, ClaudeVersion: f.live.Version, Desired: agent.DesiredRunning,
 		Process: &agent.Process{
 			Invocation: agent.NewInvocation(), Identity: f.Identity, Transcripts: f.config.TranscriptFolder(),
-			Adopted: &agent.Adoption{At: s.Seconds(), RegisteredMS: f.live.StartedMS},
+			Adopted: &agent.Adoption{At: s.project.Seconds(), RegisteredMS: f.live.StartedMS},
 		},
 	}
 	if id, err := agent.ParseSessionID(string(r.SessionID)); err != nil || id != r.SessionID {
@@ -96,7 +96,7 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 	if err := s.take(&r, a, f); err != nil {
 		return r, err
 	}
-	observe.NoteTranscript(&r, f.config, s.Seconds())
+	observe.NoteTranscript(&r, f.config, s.project.Seconds())
 	place := s.placeOf(ctx, f.PID)
 	r.Process.Tmux, r.Process.Adopted.Pane = place.server, place.pane
 	if agent.CheckTmuxName(place.session) == nil {
@@ -214,20 +214,20 @@ type place struct {
 
 // placeOf finds the tmux server above a process, and its pane there.
 func (s search) placeOf(ctx context.Context, pid int) place {
-	chain := s.Machine.AncestorsOf(pid)
+	chain := s.project.Machine.AncestorsOf(pid)
 	var server agent.Identity
 	for _, ancestor := range chain {
-		if s.Machine.Name(ancestor) == observe.TmuxServerName {
-			server, _ = s.Machine.Identify(ancestor)
+		if s.project.Machine.Name(ancestor) == observe.TmuxServerName {
+			server, _ = s.project.Machine.Identify(ancestor)
 			break
 		}
 	}
-	path, _ := s.Machine.Variable(pid, "TMUX")
+	path, _ := s.project.Machine.Variable(pid, "TMUX")
 	path, _, _ = strings.Cut(path, ",")
 	if server.PID == 0 || path == "" || agent.CheckPath("tmux path", path) != nil {
 		return place{}
 	}
-	client, err := s.Tmux(path)
+	client, err := s.project.Tmux(path)
 	if err != nil {
 		return place{}
 	}
@@ -249,7 +249,7 @@ func (s search) placeOf(ctx context.Context, pid int) place {
 // socketName returns a socket in the form of a record: its name if tmux -L would find it, otherwise its path.
 func (s search) socketName(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	if client, err := s.Tmux(name); err == nil && client.Path() == path {
+	if client, err := s.project.Tmux(name); err == nil && client.Path() == path {
 		return name
 	}
 	return path

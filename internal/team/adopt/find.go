@@ -42,21 +42,21 @@ func (s search) find(pid int) (handStarted, error) {
 	if err != nil {
 		return handStarted{}, err
 	}
-	if owner, ours := s.OwnerOf(id); ours {
+	if owner, ours := s.project.OwnerOf(id); ours {
 		return handStarted{}, errOwned(s, id.PID, owner)
 	}
-	f := handStarted{machine: s.Machine, Identity: id}
-	if f.cmdline, err = s.Machine.Cmdline(pid); err != nil {
+	f := handStarted{machine: s.project.Machine, Identity: id}
+	if f.cmdline, err = s.project.Machine.Cmdline(pid); err != nil {
 		return f, err
 	}
-	if _, isTurns := s.Machine.Variable(pid, agent.TurnVariable); isTurns {
+	if _, isTurns := s.project.Machine.Variable(pid, agent.TurnVariable); isTurns {
 		return f, s.errTurns(pid)
 	}
 	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
 		return f, fail.Errorf(fail.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so it cannot be resumed", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
 	}
-	if f.cwd, err = s.Machine.Cwd(pid); err != nil {
+	if f.cwd, err = s.project.Machine.Cwd(pid); err != nil {
 		return f, err
 	}
 	if err := f.readRegistry(); err != nil {
@@ -72,7 +72,7 @@ func (s search) find(pid int) (handStarted, error) {
 // errTurns returns the error for adopting a headless claude of ours. Only the claude of a conversation has the
 // variable of the context, which may be empty.
 func (s search) errTurns(pid int) error {
-	if _, converses := s.Machine.Variable(pid, turn.ContextVariable); converses {
+	if _, converses := s.project.Machine.Variable(pid, turn.ContextVariable); converses {
 		return fail.Errorf(fail.BadInput, "pid %d answers a conversation of nbs-worker ask, and is not an agent", pid).
 			Hint("to see the conversations: nbs-worker conversation list")
 	}
@@ -82,7 +82,7 @@ func (s search) errTurns(pid int) error {
 
 // identify returns the identity of a process of this user, or the reason why it cannot.
 func (s search) identify(pid int) (agent.Identity, error) {
-	uid, err := s.Machine.Owner(pid)
+	uid, err := s.project.Machine.Owner(pid)
 	if errors.Is(err, fs.ErrNotExist) {
 		return agent.Identity{}, fail.Errorf(fail.NotFound, "there is no process %d", pid).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
@@ -90,11 +90,11 @@ func (s search) identify(pid int) (agent.Identity, error) {
 	if err != nil {
 		return agent.Identity{}, err
 	}
-	id, err := s.Machine.Identify(pid)
+	id, err := s.project.Machine.Identify(pid)
 	if errors.Is(err, fs.ErrNotExist) {
 		return id, fail.Errorf(fail.NotFound, "process %d has ended: it is a zombie until its parent waits for it", pid)
 	}
-	if err == nil && uid != s.UID {
+	if err == nil && uid != s.project.UID {
 		err = fail.Errorf(fail.BadInput, "process %d belongs to user id %d", pid, uid).
 			Hint("run the command as that user")
 	}
@@ -102,7 +102,7 @@ func (s search) identify(pid int) (agent.Identity, error) {
 }
 
 func errOwned(s search, pid int, o observe.Owner) error {
-	if o.Project == s.Store.Project() {
+	if o.Project == s.project.Store.Project() {
 		return fail.Errorf(fail.Conflict, "process %d is already agent %s", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
 	}
 	return fail.Errorf(fail.Conflict, "process %d is agent %s of the project %s", pid, o.Handle, human.Quote(o.Project)).
@@ -156,7 +156,7 @@ func (f *handStarted) checkFolder() error {
 
 // claudeIn finds the only claude of a tmux session, in the server that the call names or in the user's own.
 func (s search) claudeIn(ctx context.Context, session string) (int, error) {
-	client, err := s.Tmux(s.SocketFor(nil))
+	client, err := s.project.Tmux(s.project.SocketFor(nil))
 	if err != nil {
 		return 0, err
 	}
@@ -185,15 +185,15 @@ func (s search) claudeIn(ctx context.Context, session string) (int, error) {
 // claudeBelow finds the claude that is a pane's first process or was started by it. It ignores claudes that this
 // claude's own tools run.
 func (s search) claudeBelow(leader int, session string) (int, error) {
-	below, err := s.Machine.Descendants(leader)
+	below, err := s.project.Machine.Descendants(leader)
 	if err != nil {
 		return 0, err
 	}
 	var claudes []int
 	candidates := agent.Mapped(below, func(id agent.Identity) int { return id.PID }) // parents before children
 	for _, pid := range append([]int{leader}, candidates...) {
-		cmdline, err := s.Machine.Cmdline(pid)
-		isBelow := slices.ContainsFunc(s.Machine.AncestorsOf(pid), func(a int) bool { return slices.Contains(claudes, a) })
+		cmdline, err := s.project.Machine.Cmdline(pid)
+		isBelow := slices.ContainsFunc(s.project.Machine.AncestorsOf(pid), func(a int) bool { return slices.Contains(claudes, a) })
 		if err == nil && !isBelow && s.isClaude(pid, cmdline) {
 			claudes = append(claudes, pid)
 		}
@@ -214,11 +214,11 @@ func (s search) isClaude(pid int, cmdline []string) bool {
 	if claude.IsClaude(cmdline) {
 		return true
 	}
-	id, err := s.Machine.Identify(pid)
+	id, err := s.project.Machine.Identify(pid)
 	if err != nil {
 		return false
 	}
-	f := handStarted{machine: s.Machine, Identity: id, cmdline: cmdline}
-	f.cwd, _ = s.Machine.Cwd(pid)
+	f := handStarted{machine: s.project.Machine, Identity: id, cmdline: cmdline}
+	f.cwd, _ = s.project.Machine.Cwd(pid)
 	return f.readRegistry() == nil
 }

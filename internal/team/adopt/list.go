@@ -25,7 +25,7 @@ type Unrecorded struct {
 
 // List returns the Claude sessions of this user that have no record in the project, and its agents whose conversation
 // another process has open too.
-func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
+func List(ctx context.Context, o *observe.Project) ([]Unrecorded, error) {
 	s := search{o}
 	pids, err := claudes(o)
 	if err != nil {
@@ -61,7 +61,7 @@ func List(ctx context.Context, o *observe.Observer) ([]Unrecorded, error) {
 
 // claudes returns the processes of this user that are claudes, by their names or by the registry of the caller's
 // configuration.
-func claudes(o *observe.Observer) ([]int, error) {
+func claudes(o *observe.Project) ([]int, error) {
 	named, err := o.Machine.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
@@ -91,15 +91,15 @@ func claudes(o *observe.Observer) ([]int, error) {
 // describe returns what is known about one process of all. there is false if it has ended, if its registry entry is a
 // leftover, and for a forked child that shows its parent's command line until it executes its own program.
 func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
-	id, err := s.Machine.Identify(pid)
+	id, err := s.project.Machine.Identify(pid)
 	if err != nil {
 		return u, false
 	}
-	f := handStarted{machine: s.Machine, Identity: id}
-	f.cmdline, _ = s.Machine.Cmdline(pid)
-	f.cwd, _ = s.Machine.Cwd(pid)
+	f := handStarted{machine: s.project.Machine, Identity: id}
+	f.cmdline, _ = s.project.Machine.Cmdline(pid)
+	f.cwd, _ = s.project.Machine.Cwd(pid)
 	unregistered := f.readRegistry()
-	chain := s.Machine.AncestorsOf(pid)
+	chain := s.project.Machine.AncestorsOf(pid)
 	if unregistered != nil && (!claude.IsClaude(f.cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
 		return u, false
 	}
@@ -107,14 +107,14 @@ func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	if unregistered == nil {
 		u.SessionID, u.State = f.live.SessionID, f.live.Status
 	}
-	owner, owned := s.OwnerOf(id)
-	if u.Agent = owner.Handle; owned && owner.Project != s.Store.Project() {
+	owner, owned := s.project.OwnerOf(id)
+	if u.Agent = owner.Handle; owned && owner.Project != s.project.Store.Project() {
 		u.Project = owner.Project
 	}
 	if _, err := s.find(pid); err != nil {
 		u.Obstacle = err.Error()
 	}
-	return u, s.Machine.IsAlive(id)
+	return u, s.project.Machine.IsAlive(id)
 }
 
 // String returns a place in words for people.

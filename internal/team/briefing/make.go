@@ -23,7 +23,7 @@ type Source struct {
 
 // Text returns the notes for an agent's successor, from the transcript and from noted, the memory's observations,
 // newest first.
-func Text(o *observe.Observer, r *agent.Record, w Wanted, noted []Note) (string, Source) {
+func Text(o *observe.Project, r *agent.Record, w Wanted, noted []Note) (string, Source) {
 	notes := Notes{Handle: r.Handle, SessionID: w.SessionID, Why: w.Why, Noted: noted, Tokens: w.Tokens}
 	from := Source{Memory: len(noted) > 0}
 	notes.Said, from.Transcript, from.Missed = said(o, r, w.SessionID)
@@ -31,7 +31,7 @@ func Text(o *observe.Observer, r *agent.Record, w Wanted, noted []Note) (string,
 	return notes.Text(), from
 }
 
-func said(o *observe.Observer, r *agent.Record, id agent.SessionID) (said Said, there bool, err error) {
+func said(o *observe.Project, r *agent.Record, id agent.SessionID) (said Said, there bool, err error) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
 		return said, false, err

@@ -46,7 +46,7 @@ func (f finder) name(c *Caller, a ancestor, above []ancestor) {
 	if attempt == "" {
 		return
 	}
-	drawer := f.Store.Conversations()
+	drawer := f.project.Store.Conversations()
 	keys, _ := drawer.WithWork() // a turn that cannot be read gives no name
 	for _, key := range keys {
 		of := drawer.Of(key)
@@ -56,7 +56,7 @@ func (f finder) name(c *Caller, a ancestor, above []ancestor) {
 		}
 		head := state.Open[0]
 		start := head.Starts[len(head.Starts)-1]
-		runs := func(a ancestor) bool { return a.PID == start.Runner.PID && f.Machine.IsAlive(start.Runner) }
+		runs := func(a ancestor) bool { return a.PID == start.Runner.PID && f.project.Machine.IsAlive(start.Runner) }
 		if start.Invocation != attempt || !slices.ContainsFunc(above, runs) {
 			continue
 		}
@@ -73,7 +73,7 @@ func (f finder) withoutOurs(cmdline []string) []string {
 	if len(cmdline) == 0 {
 		return cmdline
 	}
-	closed := observe.Closed(f.Store)
+	closed := observe.Closed(f.project.Store)
 	extra, isTurn := turn.Extra(cmdline[1:], []string{turn.Settings(closed, false), turn.Settings(closed, true)})
 	if !isTurn {
 		return cmdline

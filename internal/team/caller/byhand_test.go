@@ -31,7 +31,7 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	opened := store.Absent(dir)
 	opened.UseHome(home)
 	table := fake.New()
-	f := finder{&observe.Observer{Machine: table.Machine(), Store: opened}}
+	f := finder{&observe.Project{Machine: table.Machine(), Store: opened}}
 	command := ancestor{}
 	for _, c := range []struct {
 		what  string
@@ -58,7 +58,7 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 			t.Errorf("%s: counts as a person", c.what)
 			continue
 		}
-		found.at = f.Observer
+		found.at = f.project
 		doubt := ""
 		if found.doubt != nil {
 			doubt = found.doubt.Error()
@@ -114,7 +114,7 @@ func TestWhoMayBeNamed(t *testing.T) {
 // tmux server gives it to every pane.
 func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {
 	t.Parallel()
-	f := finder{&observe.Observer{Store: store.Absent(t.TempDir())}}
+	f := finder{&observe.Project{Store: store.Absent(t.TempDir())}}
 	ofTools, plain := ancestor{env: []string{"CLAUDECODE=1"}}, ancestor{}
 	for _, line := range [][]ancestor{{ofTools}, {plain, ofTools}} {
 		found := f.byHand(line, plain)

@@ -25,7 +25,7 @@ import (
 
 // Caller is the agent, or other claude, from whose shell a command was called; nil is a person.
 type Caller struct {
-	at      *observe.Observer // the project in which it calls
+	at      *observe.Project // the project in which it calls
 	record  agent.Record
 	project string
 
@@ -38,7 +38,7 @@ type Caller struct {
 }
 
 // Find finds the caller; nil for a person.
-func Find(o *observe.Observer) (*Caller, error) {
+func Find(o *observe.Project) (*Caller, error) {
 	found, err := finder{o}.find()
 	if found != nil {
 		found.at = o
@@ -47,7 +47,7 @@ func Find(o *observe.Observer) (*Caller, error) {
 }
 
 // finder looks for the caller.
-type finder struct{ *observe.Observer }
+type finder struct{ project *observe.Project }
 
 // ancestor is a process above the command, or the command itself, as it was when it was looked at.
 type ancestor struct {
@@ -88,9 +88,9 @@ func lineage(m *machine.Machine) (line []ancestor, server ancestor) {
 }
 
 func (f finder) find() (*Caller, error) {
-	line, server := lineage(f.Machine)
+	line, server := lineage(f.project.Machine)
 	seen := search{line: line, handed: server.mark, at: len(line)}
-	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.Launches(a.PID) }) + 1 // the command itself may be about to become one
+	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.project.Launches(a.PID) }) + 1 // the command itself may be about to become one
 	if launcher > 0 || mayBeNamed(line, seen.handed) {
 		if err := f.eachRecord(line, seen.look); err != nil {
 			return nil, err
@@ -103,7 +103,7 @@ func (f finder) find() (*Caller, error) {
 		return f.unidentified(line, server, seen.marked), nil
 	}
 	found := seen.identified
-	found.env = f.Machine.EnvironOf(found.record.Process.Identity)
+	found.env = f.project.Machine.EnvironOf(found.record.Process.Identity)
 	found.doubt = f.doubt(found)
 	return found, nil
 }
@@ -142,7 +142,7 @@ type search struct {
 	marked     *Caller // the agent whose mark the command, or a process above it, has: of this start or an earlier one
 }
 
-func (s *search) look(o *observe.Observer, r *agent.Record) {
+func (s *search) look(o *observe.Project, r *agent.Record) {
 	for i := 1; i < s.at; i++ {
 		pid := s.line[i].PID
 		isClaude := pid == r.Process.PID && o.Machine.IsAlive(r.Process.Identity)
@@ -179,9 +179,9 @@ func unrecorded(line []ancestor, launcher int) *Caller {
 
 // eachRecord calls look with the records that may name the caller: the records of this project, and of the projects
 // in which the processes above work or were started. It skips damaged ones.
-func (f finder) eachRecord(line []ancestor, look func(o *observe.Observer, r *agent.Record)) error {
+func (f finder) eachRecord(line []ancestor, look func(o *observe.Project, r *agent.Record)) error {
 	seen := map[string]bool{}
-	for _, root := range append([]string{f.Store.Project()}, rootsOf(line)...) {
+	for _, root := range append([]string{f.project.Store.Project()}, rootsOf(line)...) {
 		if seen[root] {
 			continue
 		}
@@ -206,9 +206,9 @@ func rootsOf(line []ancestor) []string {
 	return roots
 }
 
-func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agent.Record)) error {
-	o := *f.Observer
-	if root != f.Store.Project() {
+func (f finder) eachRecordOf(root string, look func(o *observe.Project, r *agent.Record)) error {
+	o := *f.project
+	if root != f.project.Store.Project() {
 		opened, err := store.Open(root)
 		if err != nil {
 			return nil // no longer a project, or another user's
@@ -235,12 +235,12 @@ func (f finder) eachRecordOf(root string, look func(o *observe.Observer, r *agen
 func (f finder) doubt(c *Caller) error {
 	env := c.env
 	if c.record.Process.Adopted == nil {
-		env = f.Machine.EnvironOf(c.record.Process.LauncherIdentity())
+		env = f.project.Machine.EnvironOf(c.record.Process.LauncherIdentity())
 	}
 	if err := f.doubtHome(env); err != nil {
 		return err
 	}
-	keeper := trust.NewKeeper(f.Store.Home())
+	keeper := trust.NewKeeper(f.project.Store.Home())
 	project, err := store.Open(c.project)
 	if err != nil {
 		return err
@@ -253,13 +253,13 @@ func (f finder) doubt(c *Caller) error {
 // doubtHome returns the reason why the command's state folder cannot be trusted: the caller may have named another
 // folder, with its own key, in the command's environment.
 func (f finder) doubtHome(env []string) error {
-	if f.Store.Home() == "" {
+	if f.project.Store.Home() == "" {
 		return errors.New("there is no folder for the user's state")
 	}
 	if env == nil {
 		return errors.New("it has ended")
 	}
-	if home, err := trust.HomeOf(env); err != nil || home != f.Store.Home() {
+	if home, err := trust.HomeOf(env); err != nil || home != f.project.Store.Home() {
 		return errors.New("the command has another state folder than its caller")
 	}
 	return nil

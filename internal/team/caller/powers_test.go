@@ -26,8 +26,8 @@ func agentWith(change func(*Caller)) *Caller {
 	return c
 }
 
-func in(project string) *observe.Observer {
-	return &observe.Observer{Machine: local.New(), Store: store.Absent(project)}
+func in(project string) *observe.Project {
+	return &observe.Project{Machine: local.New(), Store: store.Absent(project)}
 }
 
 type refusal struct {

@@ -28,11 +28,11 @@ type saidClaude struct {
 // askClaude asks claude for its version and its options, with a temporary configuration.
 func (d *examination) askClaude(ctx context.Context) saidClaude {
 	var said saidClaude
-	said.program, said.findErr = claude.FindBinary(d.Variable(claude.BinaryVariable))
+	said.program, said.findErr = claude.FindBinary(d.project.Variable(claude.BinaryVariable))
 	if said.findErr != nil {
 		return said
 	}
-	env := claude.ScratchEnv(d.Env, d.scratch)
+	env := claude.ScratchEnv(d.project.Env, d.scratch)
 	var versionErr, helpErr error
 	var both sync.WaitGroup
 	both.Go(func() { said.version, versionErr = launcher.Ask(ctx, said.program, versionArgs, env, d.scratch) })
@@ -90,7 +90,7 @@ func (d *examination) rootWithoutSandbox(_ context.Context) findings {
 	var refused []string
 	rows := d.known()
 	for _, row := range rows {
-		if claude.RefusesRoot(&row.Record.Spec, claude.Env(&row.Record.Spec, d.Env, nil), d.UID) {
+		if claude.RefusesRoot(&row.Record.Spec, claude.Env(&row.Record.Spec, d.project.Env, nil), d.project.UID) {
 			refused = append(refused, string(row.Handle))
 		}
 	}
@@ -99,7 +99,7 @@ func (d *examination) rootWithoutSandbox(_ context.Context) findings {
 	case len(refused) > 0:
 		return found(Failure, "claude would refuse to start "+handles(refused)+": they bypass permissions, this user is root, and IS_SANDBOX is not set",
 			"claude says: "+claude.RootRefusal, fixes...)
-	case len(rows) == 0 && claude.RefusesRoot(&agent.Spec{}, d.Env, d.UID):
+	case len(rows) == 0 && claude.RefusesRoot(&agent.Spec{}, d.project.Env, d.project.UID):
 		return found(Warning, "claude would refuse a spawn with the default permission mode: it bypasses permissions, and this user is root",
 			"claude says: "+claude.RootRefusal, append(fixes, "or start agents that ask before they act: nbs-worker spawn HANDLE --permission-mode acceptEdits")...)
 	}
@@ -112,7 +112,7 @@ func (d *examination) probe(ctx context.Context) findings {
 	if said.findErr != nil {
 		return found(Note, "claude was not tried: it was not found", "")
 	}
-	seen, err := trial.Claude(ctx, d.Machine, d.scratch, said.program)
+	seen, err := trial.Claude(ctx, d.project.Machine, d.scratch, said.program)
 	if err != nil {
 		return found(Note, "claude was not tried: "+oneLine(err), "")
 	}

@@ -17,7 +17,7 @@ func (d *examination) fromTheFuture(row inspect.Row) (all findings) {
 			latest = exit.At
 		}
 	}
-	if ahead := latest.Sub(d.Seconds()); ahead > clockSlack {
+	if ahead := latest.Sub(d.project.Seconds()); ahead > clockSlack {
 		all.add(Warning, fmt.Sprintf("the record of %s is %s ahead of the clock", row.Handle, ahead.Round(time.Second)),
 			"ages and uptimes are wrong while the clock is; agents are still identified correctly", "set the clock: timedatectl set-ntp true")
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func (d *examination) damagedConversations(_ context.Context) findings {
-	_, err := d.Store.Conversations().Keys()
+	_, err := d.project.Store.Conversations().Keys()
 	if err == nil {
 		return nil
 	}
@@ -23,9 +23,9 @@ func (d *examination) damagedConversations(_ context.Context) findings {
 
 // deadLetters looks for turns that block their conversation until a person decides.
 func (d *examination) deadLetters(_ context.Context) (all findings) {
-	keys, _ := d.Store.Conversations().WithWork() // damagedConversations reports those that cannot be read
+	keys, _ := d.project.Store.Conversations().WithWork() // damagedConversations reports those that cannot be read
 	for _, key := range keys {
-		state, err := d.Store.Conversations().Of(key).State()
+		state, err := d.project.Store.Conversations().Of(key).State()
 		if err != nil || len(state.Open) == 0 {
 			continue
 		}
@@ -46,14 +46,14 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 func (d *examination) leftTurns(_ context.Context) (all findings) {
 	claudes, _ := d.claudes() // team.unrecorded says what is wrong
 	for _, one := range claudes {
-		if _, isTurns := d.Machine.Variable(one.PID, agent.TurnVariable); !isTurns {
+		if _, isTurns := d.project.Machine.Variable(one.PID, agent.TurnVariable); !isTurns {
 			continue
 		}
-		if !isOrphan(d.Machine.AncestorsOf(one.PID), d.Machine.Name) || isBelow(d.Machine, one.PID, filepath.Base(d.Program)) {
+		if !isOrphan(d.project.Machine.AncestorsOf(one.PID), d.project.Machine.Name) || isBelow(d.project.Machine, one.PID, filepath.Base(d.project.Program)) {
 			continue
 		}
 		next := "the next turn of its conversation ends it"
-		if _, converses := d.Machine.Variable(one.PID, turn.ContextVariable); !converses {
+		if _, converses := d.project.Machine.Variable(one.PID, turn.ContextVariable); !converses {
 			next = "it observed an agent; the next memory work of its project ends it"
 		}
 		all.add(Note, fmt.Sprintf("the claude of a turn still runs, pid %d, and the process that started it has ended", one.PID),

@@ -27,6 +27,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -88,11 +89,11 @@ func holding(what string) findings { return findings{{Level: Holds, What: what}}
 
 // Options control the checks.
 type Options struct {
-	Fix     bool
-	Probe   bool  // start a claude in a scratch folder, and watch what it does
-	Project error // why the project's .nbs cannot be opened; nil if it can, or if the project has no .nbs
-	Bands   agent.Bands
-	Version string // of this program, as nbs-worker version prints it
+	Fix        bool
+	Probe      bool  // start a claude in a scratch folder, and watch what it does
+	ProjectErr error // why the project's .nbs cannot be opened; nil if it can, or if the project has no .nbs
+	Bands      agent.Bands
+	Version    string // of this program, as nbs-worker version prints it
 }
 
 // Checkup is what doctor found and did.
@@ -126,7 +127,8 @@ var NeverTouched = []string{
 
 // examination is one run of the checks. Facts that several checks need are found out once.
 type examination struct {
-	*supervisor.Supervisor
+	project    *observe.Project
+	supervisor *supervisor.Supervisor
 	Options
 	scratch    string // a folder that is removed at the end
 	claude     func() saidClaude
@@ -174,7 +176,7 @@ func repair(ctx context.Context, all findings) (done []string, failed []error) {
 // been another command.
 func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
 	wanted := slices.DeleteFunc(slices.Clone(checks), func(c check) bool {
-		return c.project && !s.Store.Exists() || c.id == "claude.probe" && !how.Probe
+		return c.project && !s.Project.Store.Exists() || c.id == "claude.probe" && !how.Probe
 	})
 	found, err := lookOnce(ctx, s, how, wanted)
 	doubtful := slices.DeleteFunc(slices.Clone(wanted), func(c check) bool {
@@ -230,7 +232,7 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 	if err != nil {
 		return nil, fail.Errorf(fail.Failed, "create a scratch folder: %w", err).Hint("name another folder: export TMPDIR=DIR")
 	}
-	d := &examination{Supervisor: s, Options: how, scratch: scratch}
+	d := &examination{project: s.Project, supervisor: s, Options: how, scratch: scratch}
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
 	d.rows = sync.OnceValues(func() ([]inspect.Row, error) { return d.records(ctx) })
 	d.claudes = sync.OnceValues(d.runningClaudes)
@@ -250,10 +252,10 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 
 // records lists the agents; it returns none if there is no project.
 func (d *examination) records(ctx context.Context) ([]inspect.Row, error) {
-	if !d.Store.Exists() {
+	if !d.project.Store.Exists() {
 		return nil, nil
 	}
-	return d.List(ctx)
+	return d.supervisor.Inspector.List(ctx)
 }
 
 // live returns the agents whose recorded process runs.

@@ -11,7 +11,7 @@ import (
 )
 
 func (d *examination) forgetfulHere(_ context.Context) findings {
-	name := claude.Forgetful(d.Variable)
+	name := claude.Forgetful(d.project.Variable)
 	if name == "" {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (d *examination) forgetfulHere(_ context.Context) findings {
 
 // forgetfulAgents reads the environment of an agent's process, whether or not nbs-worker started the process.
 func (d *examination) forgetfulAgents(row inspect.Row) findings {
-	env, _ := d.Machine.Environ(row.Record.Process.PID) // empty if it has just ended
+	env, _ := d.project.Machine.Environ(row.Record.Process.PID) // empty if it has just ended
 	name := claude.Forgetful(lookup(env))
 	if name == "" {
 		return nil
@@ -52,10 +52,10 @@ func (d *examination) missingNames(_ context.Context) (all findings) {
 func (d *examination) missingFor(row inspect.Row) []string {
 	names := row.Record.EnvNames
 	if row.Status.SamePID {
-		if env, err := d.Machine.Environ(row.Record.Process.PID); err == nil && len(env) > 0 {
+		if env, err := d.project.Machine.Environ(row.Record.Process.PID); err == nil && len(env) > 0 {
 			names = claude.ProviderNames(&row.Record.Spec, env)
 		}
 	}
-	here := claude.ProviderNames(&row.Record.Spec, d.Env)
+	here := claude.ProviderNames(&row.Record.Spec, d.project.Env)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(here, name) })
 }

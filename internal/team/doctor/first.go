@@ -12,7 +12,7 @@ import (
 )
 
 func (d *examination) callersConfig() (claude.Config, error) {
-	dir, err := d.CallersConfigDir()
+	dir, err := d.project.CallersConfigDir()
 	if err != nil {
 		return claude.Config{}, err
 	}
@@ -25,11 +25,11 @@ func (d *examination) firstStart(folder string) (claude.FirstStart, error) {
 	if err != nil {
 		return claude.FirstStart{}, err
 	}
-	return config.ReadFirstStart(folder, d.Variable)
+	return config.ReadFirstStart(folder, d.project.Variable)
 }
 
 func (d *examination) login(_ context.Context) findings {
-	first, err := d.firstStart(d.Store.Project())
+	first, err := d.firstStart(d.project.Store.Project())
 	const why = "a new agent would wait for a person at its first dialog; spawn would exit with 8"
 	switch {
 	case err != nil:
@@ -49,12 +49,12 @@ func (d *examination) trust(_ context.Context) (all findings) {
 	const why = "an agent that starts there asks for that trust, and waits for a person"
 	said := map[string]bool{}
 	for _, row := range d.known() {
-		config, err := d.ConfigOf(&row.Record)
-		folder := cmp.Or(d.MovedWithProject(&row.Record), row.Record.LaunchCwd())
+		config, err := d.project.ConfigOf(&row.Record)
+		folder := cmp.Or(d.project.MovedWithProject(&row.Record), row.Record.LaunchCwd())
 		if err != nil || said[folder] {
 			continue
 		}
-		if first, err := config.ReadFirstStart(folder, d.Variable); err == nil && !first.Trusted {
+		if first, err := config.ReadFirstStart(folder, d.project.Variable); err == nil && !first.Trusted {
 			said[folder] = true
 			all.add(Warning, fmt.Sprintf("claude does not trust the folder of %s: %s", row.Handle, human.Quote(folder)), why,
 				"start claude there once by hand, and answer yes: claude", fmt.Sprintf("or trust the folder for the agent: nbs-worker resume %s --force %s", row.Handle, launch.TrustFlag(folder)))
@@ -63,10 +63,10 @@ func (d *examination) trust(_ context.Context) (all findings) {
 	if len(d.known()) > 0 {
 		return all
 	}
-	first, err := d.firstStart(d.Store.Project())
+	first, err := d.firstStart(d.project.Store.Project())
 	if err != nil || first.Trusted {
 		return nil // start.login says what cannot be read
 	}
-	return found(Note, "claude does not trust the folder "+human.Quote(d.Store.Project()), why,
-		"start claude there once by hand, and answer yes: claude", "or trust the folder for a new agent: nbs-worker spawn HANDLE "+launch.TrustFlag(d.Store.Project()))
+	return found(Note, "claude does not trust the folder "+human.Quote(d.project.Store.Project()), why,
+		"start claude there once by hand, and answer yes: claude", "or trust the folder for a new agent: nbs-worker spawn HANDLE "+launch.TrustFlag(d.project.Store.Project()))
 }

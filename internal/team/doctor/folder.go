@@ -16,13 +16,13 @@ import (
 
 func (d *examination) projectFolder(_ context.Context) findings {
 	switch {
-	case d.Project != nil:
-		return found(Failure, oneLine(d.Project), "the agents of this project cannot be shown, started or ended", fail.HintsOf(d.Project)...)
-	case !d.Store.Exists():
-		return found(Note, "there is no project here: no .nbs folder in "+human.Quote(d.Store.Project())+" or above it",
+	case d.ProjectErr != nil:
+		return found(Failure, oneLine(d.ProjectErr), "the agents of this project cannot be shown, started or ended", fail.HintsOf(d.ProjectErr)...)
+	case !d.project.Store.Exists():
+		return found(Note, "there is no project here: no .nbs folder in "+human.Quote(d.project.Store.Project())+" or above it",
 			"only the machine was checked", "to check a project: nbs-worker doctor --root DIR")
 	}
-	return holding("the project is " + d.Store.Project())
+	return holding("the project is " + d.project.Store.Project())
 }
 
 // filesystem is a kind of file system.
@@ -36,13 +36,13 @@ const likeWindows = "locks and modes on a Windows share differ from those of Uni
 
 // disk checks the file systems of the project and of Claude's configurations.
 func (d *examination) disk(ctx context.Context) findings {
-	all := findings{roomOn(ctx, "the project", d.Store.Folder())}
+	all := findings{roomOn(ctx, "the project", d.project.Store.Folder())}
 	for _, folder := range d.configFolders() {
 		all = append(all, roomOn(ctx, "Claude's configuration", folder))
 	}
-	where := d.Store.Project()
-	if d.Store.Exists() {
-		where = d.Store.Folder()
+	where := d.project.Store.Project()
+	if d.project.Store.Exists() {
+		where = d.project.Store.Folder()
 	}
 	on, err := filesystemOf(where)
 	switch {
@@ -63,7 +63,7 @@ func (d *examination) configFolders() []string {
 		folders = append(folders, filepath.Dir(config.SettingsFile()))
 	}
 	for _, row := range d.known() {
-		if config, err := d.ConfigOf(&row.Record); err == nil {
+		if config, err := d.project.ConfigOf(&row.Record); err == nil {
 			folders = append(folders, filepath.Dir(config.SettingsFile()))
 		}
 	}
@@ -72,25 +72,25 @@ func (d *examination) configFolders() []string {
 }
 
 func (d *examination) fileLocks(_ context.Context) findings {
-	err := d.Store.ProveFlock()
+	err := d.project.Store.ProveFlock()
 	if err == nil {
 		return nil
 	}
-	holder := "to see its disk: findmnt -T " + human.ShellWord(d.Store.Folder())
+	holder := "to see its disk: findmnt -T " + human.ShellWord(d.project.Store.Folder())
 	if errors.Is(err, store.ErrNoLocks) {
-		return found(Failure, "in "+d.Store.Folder()+" "+oneLine(err), "two commands could start one agent at the same time, and fork its conversation",
+		return found(Failure, "in "+d.project.Store.Folder()+" "+oneLine(err), "two commands could start one agent at the same time, and fork its conversation",
 			"keep .nbs on a local disk; "+holder)
 	}
 	hints := fail.HintsOf(err)
 	if len(hints) == 0 {
 		hints = []string{holder}
 	}
-	return found(Failure, "cannot write in "+d.Store.Folder()+": "+oneLine(err), "no agent can be started, and the end of an agent is not recorded", hints...)
+	return found(Failure, "cannot write in "+d.project.Store.Folder()+": "+oneLine(err), "no agent can be started, and the end of an agent is not recorded", hints...)
 }
 
 // outside checks the user's folders outside the project.
 func (d *examination) outside(_ context.Context) (all findings) {
-	for _, err := range d.Store.CheckOutside() {
+	for _, err := range d.project.Store.CheckOutside() {
 		all.add(Failure, oneLine(err), "no agent can be started without it, and no transcript is archived", fail.HintsOf(err)...)
 	}
 	return all
@@ -98,17 +98,17 @@ func (d *examination) outside(_ context.Context) (all findings) {
 
 // private checks owners and modes. If another user may have planted a file, a person must judge it.
 func (d *examination) private(_ context.Context) (all findings) {
-	loose, err := d.Store.Loose()
+	loose, err := d.project.Store.Loose()
 	if err != nil {
 		return found(Warning, "the modes in .nbs cannot be read: "+oneLine(err), "other users may be able to read records")
 	}
 	own := slices.DeleteFunc(slices.Clone(loose), func(l store.Loose) bool { return !l.Own() })
 	if len(own) > 0 {
 		readable := all.add(Warning, fmt.Sprintf("other users can read files in .nbs: %s, such as %s (mode %04o)", human.Count(len(own), "file"), human.Quote(own[0].Path), own[0].Mode.Perm()),
-			"records contain prompts and last screens", "chmod -R go= "+human.ShellWord(d.Store.Folder()))
+			"records contain prompts and last screens", "chmod -R go= "+human.ShellWord(d.project.Store.Folder()))
 		readable.repair = func(context.Context) (string, error) {
 			for _, l := range own {
-				if err := d.Store.Tighten(l); err != nil {
+				if err := d.project.Store.Tighten(l); err != nil {
 					return "", err
 				}
 			}
@@ -131,8 +131,8 @@ func (d *examination) private(_ context.Context) (all findings) {
 
 // tracked checks whether git tracks a file of .nbs, or would add one.
 func (d *examination) tracked(ctx context.Context) (all findings) {
-	folder := git.Folder{Parent: d.Store.Project(), Name: filepath.Base(d.Store.Folder()), Env: d.Env}
-	at, name := human.ShellWord(d.Store.Project()), human.ShellWord(folder.Name)
+	folder := git.Folder{Parent: d.project.Store.Project(), Name: filepath.Base(d.project.Store.Folder()), Env: d.project.Env}
+	at, name := human.ShellWord(d.project.Store.Project()), human.ShellWord(folder.Name)
 	if files := folder.Tracked(ctx); len(files) > 0 {
 		return found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", human.Count(len(files), "file"), folder.Name, human.Quote(files[0])),
 			"records contain prompts and last screens, and every clone of the repository gets them",
@@ -142,9 +142,9 @@ func (d *examination) tracked(ctx context.Context) (all findings) {
 		return nil
 	}
 	would := all.add(Warning, "git does not ignore "+folder.Name, "the next git add would add the records to the repository",
-		`printf '*\n' >>`+human.ShellWord(filepath.Join(d.Store.Folder(), ".gitignore")))
+		`printf '*\n' >>`+human.ShellWord(filepath.Join(d.project.Store.Folder(), ".gitignore")))
 	would.repair = func(context.Context) (string, error) {
-		return "made git ignore " + folder.Name, d.Store.IgnoreItself()
+		return "made git ignore " + folder.Name, d.project.Store.IgnoreItself()
 	}
 	return all
 }

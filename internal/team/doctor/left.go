@@ -14,7 +14,7 @@ import (
 // orphanedLeases finds leases of agents whose holder runs and is not the launcher of an agent. A lease that names no
 // agent is held for a turn of a conversation, or by an observer of the memory.
 func (d *examination) orphanedLeases(_ context.Context) (all findings) {
-	locks, err := d.Machine.Flocks()
+	locks, err := d.project.Machine.Flocks()
 	if err != nil {
 		return found(Note, "the locks of this machine cannot be listed: "+oneLine(err), "")
 	}
@@ -24,7 +24,7 @@ func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 			ours[row.Record.Process.Launcher.PID] = true
 		}
 	}
-	for _, signed := range d.Store.Signatures() {
+	for _, signed := range d.project.Store.Signatures() {
 		pid, held := locks[signed.Inode]
 		session, isLease := strings.CutSuffix(signed.Name, ".lease")
 		if !isLease || !held || ours[pid] || pid == os.Getpid() || signed.Holder.Handle == "" || d.atWork(signed.Holder.Handle) {
@@ -40,7 +40,7 @@ func (d *examination) orphanedLeases(_ context.Context) (all findings) {
 const leftAfter = time.Hour
 
 func (d *examination) leftovers(_ context.Context) (all findings) {
-	left := d.Store.Leftovers(d.Now(), leftAfter)
+	left := d.project.Store.Leftovers(d.project.Now(), leftAfter)
 	if len(left) == 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (d *examination) leftovers(_ context.Context) (all findings) {
 	f.about = left[0].Path // the number of files may have grown at the second look
 	f.repair = func(context.Context) (string, error) {
 		for _, one := range left {
-			if err := d.Store.RemoveLeftover(one, d.Now(), leftAfter); err != nil {
+			if err := d.project.Store.RemoveLeftover(one, d.project.Now(), leftAfter); err != nil {
 				return "", err
 			}
 		}
@@ -59,8 +59,8 @@ func (d *examination) leftovers(_ context.Context) (all findings) {
 }
 
 func (d *examination) brokenJournal(_ context.Context) findings {
-	path := human.ShellWord(filepath.Join(d.Store.Folder(), "journal.jsonl"))
-	chain, err := d.Store.Journal().Verify()
+	path := human.ShellWord(filepath.Join(d.project.Store.Folder(), "journal.jsonl"))
+	chain, err := d.project.Store.Journal().Verify()
 	switch {
 	case err != nil:
 		return found(Failure, "the journal cannot be read: "+oneLine(err), "no verb can record its actions", "look at it: ls -l "+path)

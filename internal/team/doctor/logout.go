@@ -22,11 +22,11 @@ func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 	groups := map[string]string{}
 	for _, client := range d.servers() {
 		if pid, err := client.ServerPID(); err == nil {
-			groups[fmt.Sprintf("the tmux server, pid %d,", pid)] = d.Machine.Cgroup(pid)
+			groups[fmt.Sprintf("the tmux server, pid %d,", pid)] = d.project.Machine.Cgroup(pid)
 		}
 	}
 	if len(groups) == 0 { // the next agent's server would run in the group of this command
-		groups["a tmux server started from here"] = d.Machine.Cgroup(os.Getpid())
+		groups["a tmux server started from here"] = d.project.Machine.Cgroup(os.Getpid())
 	}
 	for what, group := range groups {
 		all = append(all, judgeLogin(files, what, group, name)...)

@@ -61,12 +61,12 @@ func (d *examination) memory(ctx context.Context) findings {
 }
 
 func (d *examination) load(context.Context) findings {
-	load, cores := d.Machine.Load()
-	boot, err := d.Machine.BootTime()
+	load, cores := d.project.Machine.Load()
+	boot, err := d.project.Machine.BootTime()
 	if err != nil {
 		return found(Note, "the load of this machine cannot be measured: "+oneLine(err), "")
 	}
-	said := fmt.Sprintf("load %.1f on %s, up for %s", load, human.Count(cores, "core"), d.Now().Sub(boot).Round(time.Second))
+	said := fmt.Sprintf("load %.1f on %s, up for %s", load, human.Count(cores, "core"), d.project.Now().Sub(boot).Round(time.Second))
 	if load > float64(manyPerCore*cores) {
 		return found(Note, "this machine is very busy: "+said, "starts take long; spawn gives up after --timeout, and the agent may get ready later", "to see what runs: top -b -n 1 | head -20")
 	}

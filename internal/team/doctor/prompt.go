@@ -28,7 +28,7 @@ func (d *examination) promptKeys(_ context.Context) (all findings) {
 	if config, err := d.callersConfig(); err == nil {
 		look(config, "")
 	}
-	if d.Variable(claude.ScreenReaderVariable) != "" {
+	if d.project.Variable(claude.ScreenReaderVariable) != "" {
 		all = append(all, withoutReader(claude.ScreenReaderVariable+" is set here")...)
 	}
 	live := d.live()
@@ -38,7 +38,7 @@ func (d *examination) promptKeys(_ context.Context) (all findings) {
 				"nbs-worker cannot read what it shows: messages, interrupts and compactions fail",
 				fmt.Sprintf("to restart its conversation without that argument: nbs-worker dismiss %[1]s --keep && nbs-worker spawn %[1]s --session-id %[2]s", row.Handle, row.Record.SessionID))
 		}
-		if config, err := d.ConfigOf(&row.Record); err == nil {
+		if config, err := d.project.ConfigOf(&row.Record); err == nil {
 			look(config, adoptedLive(live, row))
 		}
 	}

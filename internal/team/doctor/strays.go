@@ -25,18 +25,18 @@ type runningClaude struct {
 
 // runningClaudes reads all processes of the machine once, for all agents.
 func (d *examination) runningClaudes() ([]runningClaude, error) {
-	ids, err := d.Machine.Find("claude", claude.IsClaude)
+	ids, err := d.project.Machine.Find("claude", claude.IsClaude)
 	if err != nil {
 		return nil, err
 	}
 	var all []runningClaude
 	for _, id := range ids {
-		env, err := d.Machine.Environ(id.PID)
+		env, err := d.project.Machine.Environ(id.PID)
 		if err != nil {
 			continue // it belongs to another user, or has ended
 		}
 		variable := lookup(env)
-		cwd, _ := d.Machine.Cwd(id.PID)
+		cwd, _ := d.project.Machine.Cwd(id.PID)
 		all = append(all, runningClaude{
 			Identity: id, session: d.sessionOf(id, cwd, variable), cwd: cwd, root: variable(agent.RootVariable),
 			handle: agent.Handle(variable(agent.HandleVariable)), invocation: agent.Invocation(variable(agent.InvocationVariable)),
@@ -52,7 +52,7 @@ func (d *examination) sessionOf(id agent.Identity, cwd string, variable func(str
 			return live.SessionID
 		}
 	}
-	cmdline, err := d.Machine.Cmdline(id.PID)
+	cmdline, err := d.project.Machine.Cmdline(id.PID)
 	if err != nil {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 	}
 	known := d.invocations()
 	for _, one := range claudes {
-		if one.root != d.Store.Project() || one.handle == "" || known[one.invocation] || d.atWork(one.handle) {
+		if one.root != d.project.Store.Project() || one.handle == "" || known[one.invocation] || d.atWork(one.handle) {
 			continue
 		}
 		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", human.Quote(string(one.handle)), one.PID),
@@ -80,7 +80,7 @@ func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 
 // atWork reports whether another command holds the verb lock of an agent.
 func (d *examination) atWork(handle agent.Handle) bool {
-	_, atWork := observe.VerbAtWork(d.Machine, d.Store, handle, filepath.Base(d.Program))
+	_, atWork := observe.VerbAtWork(d.project.Machine, d.project.Store, handle, filepath.Base(d.project.Program))
 	return atWork
 }
 
@@ -89,7 +89,7 @@ func (d *examination) atWork(handle agent.Handle) bool {
 func (d *examination) hintKill(pid int, hint string) []string {
 	fixes := []string{fmt.Sprintf("to look at it: ps -fp %d", pid)}
 	const startsWithin = 10 * time.Second
-	if age, err := d.Machine.Age(pid); err != nil || age < startsWithin {
+	if age, err := d.project.Machine.Age(pid); err != nil || age < startsWithin {
 		return fixes
 	}
 	return append(fixes, fmt.Sprintf(hint, pid))
@@ -126,10 +126,10 @@ func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
 			if pane.Invocation == "" || known[pane.Invocation] || !strings.HasPrefix(pane.Session, "nbs-") {
 				continue
 			}
-			if cwd, err := d.Machine.Cwd(pane.PID); err != nil || cwd != d.Store.Project() {
+			if cwd, err := d.project.Machine.Cwd(pane.PID); err != nil || cwd != d.project.Store.Project() {
 				continue // another project's
 			}
-			if asked, _ := d.Machine.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
+			if asked, _ := d.project.Machine.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
 				continue // a person has taken the pane over
 			}
 			f := all.add(Warning, fmt.Sprintf("the tmux session %s was created for an agent of this project, and no record names it", human.Quote(pane.Session)),

@@ -18,7 +18,7 @@ import (
 )
 
 func (d *examination) paused(_ context.Context) findings {
-	pause, err := d.Store.Watching().Paused()
+	pause, err := d.project.Store.Watching().Paused()
 	const why = "during a pause, watch and the restart policies do nothing"
 	switch {
 	case err != nil:
@@ -26,7 +26,7 @@ func (d *examination) paused(_ context.Context) findings {
 	case pause != nil:
 		return found(Note, strings.TrimSuffix("the project is paused: "+pause.Words(), ": "), why, "nbs-worker unpause")
 	}
-	if d.Store.Watching().IsForeign() {
+	if d.project.Store.Watching().IsForeign() {
 		return found(Warning, "the project has a pause file without your seal; it does not count", "only the recovery service at boot would skip the project because of it", "nbs-worker unpause")
 	}
 	return nil
@@ -35,12 +35,12 @@ func (d *examination) paused(_ context.Context) findings {
 // health names the agents that need attention; triage says why. It is a warning if an agent needs a person for more
 // than an answer, or could not be asked. It is a failure if a record cannot be read.
 func (d *examination) health(ctx context.Context) findings {
-	team, err := recovery.Team(&d.Inspector, nil)
+	team, err := recovery.Team(d.supervisor.Inspector, nil)
 	if err != nil {
 		return found(Failure, "the records cannot be listed: "+oneLine(err), "the agents cannot be listed", fail.HintsOf(err)...)
 	}
 	level, unwell := Note, []string(nil)
-	for _, p := range recovery.Assess(ctx, &d.Inspector, team, recovery.Limits{Bands: d.Bands}) {
+	for _, p := range recovery.Assess(ctx, d.supervisor.Inspector, team, recovery.Limits{Bands: d.Bands}) {
 		if len(p.Steps) > 0 || p.View.Err != nil {
 			unwell = append(unwell, string(p.Handle))
 		}
@@ -60,11 +60,11 @@ func (d *examination) health(ctx context.Context) findings {
 // moved finds records that still name the conversation before a /clear or /branch.
 func (d *examination) moved(row inspect.Row) (all findings) {
 	r := &row.Record
-	config, err := d.ConfigOf(r)
+	config, err := d.project.ConfigOf(r)
 	if err != nil {
 		return nil
 	}
-	if id, moved := config.Registry().MovedTo(r, d.Store.Report(r.Handle), observe.HookLead(d.Machine, r)); moved {
+	if id, moved := config.Registry().MovedTo(r, d.project.Store.Report(r.Handle), observe.HookLead(d.project.Machine, r)); moved {
 		f := all.add(Warning, fmt.Sprintf("%s is in the conversation %s, and its record names %s", r.Handle, id, r.SessionID),
 			"a resume on another machine, or after a restart of this one, would bring back the recorded conversation", "nbs-worker doctor --fix")
 		f.repair = func(ctx context.Context) (string, error) { return d.followMoved(ctx, row.Handle, id) }
@@ -74,7 +74,7 @@ func (d *examination) moved(row inspect.Row) (all findings) {
 
 // followMoved writes the id into the record, unless a verb is working on the agent: that verb writes it itself.
 func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id agent.SessionID) (string, error) {
-	unlock, err := d.Store.LockVerb(handle, "doctor", d.Seconds())
+	unlock, err := d.project.Store.LockVerb(handle, "doctor", d.project.Seconds())
 	if fail.KindOf(err) == fail.Conflict && err != nil {
 		return "", nil
 	}
@@ -82,11 +82,11 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 		return "", err
 	}
 	defer unlock()
-	r, err := d.Store.Load(handle)
+	r, err := d.project.Store.Load(handle)
 	if err != nil || r.SessionID == id {
 		return "", err // its hook was faster
 	}
-	_, untold, err := observe.MoveTo(ctx, d.Machine, d.Store, &r, id, live.Moved, d.Now())
+	_, untold, err := observe.MoveTo(ctx, d.project.Machine, d.project.Store, &r, id, live.Moved, d.project.Now())
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +95,7 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 
 // replacedLaunchers finds launchers whose program was replaced by another version, for example by an upgrade.
 func (d *examination) replacedLaunchers(_ context.Context) findings {
-	return judgeLaunchers(d.Machine, d.live())
+	return judgeLaunchers(d.project.Machine, d.live())
 }
 
 func judgeLaunchers(m *machine.Machine, live []inspect.Row) findings {
@@ -116,16 +116,16 @@ func judgeLaunchers(m *machine.Machine, live []inspect.Row) findings {
 // damagedTranscripts finds transcripts that exist but have lost or changed content.
 func (d *examination) damagedTranscripts(row inspect.Row) findings {
 	r := &row.Record
-	kept, err := d.RetentionOf(r)
+	kept, err := d.supervisor.Keeper.RetentionOf(r)
 	if err != nil || kept.Path == "" {
 		return nil // a start or triage reports it
 	}
-	config, err := d.ConfigOf(r)
+	config, err := d.project.ConfigOf(r)
 	if err != nil {
 		return nil
 	}
-	loss, lossErr := d.LossOf(config, r.SessionID)
-	whole, wholeErr := d.CheckWhole(r, config)
+	loss, lossErr := d.supervisor.Keeper.LossOf(config, r.SessionID)
+	whole, wholeErr := d.supervisor.Keeper.CheckWhole(r, config)
 	switch {
 	case kept.Kept == archive.Emptied && !r.TranscriptSeen.IsZero():
 		return found(Failure, string(r.Handle)+": its transcript is empty: "+kept.Path, "the agent cannot be resumed; another program has changed Claude's file",
@@ -133,7 +133,7 @@ func (d *examination) damagedTranscripts(row inspect.Row) findings {
 	case fail.KindOf(wholeErr) == fail.Conflict:
 		return found(Failure, string(r.Handle)+": "+oneLine(wholeErr), "a resume is refused until a person chooses one of them", fail.HintsOf(wholeErr)...)
 	case lossErr == nil && loss != nil && loss.Rewritten:
-		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until a person decides what to do with it", fail.HintsOf(d.RefuseRewritten(r, loss))...)
+		return found(Failure, string(r.Handle)+": "+loss.String(), "a resume is refused until a person decides what to do with it", fail.HintsOf(d.supervisor.Keeper.RefuseRewritten(r, loss))...)
 	case lossErr == nil && loss != nil:
 		return found(Failure, string(r.Handle)+": "+loss.String(), "the agent will not know that part; another program has changed Claude's file",
 			"restore the file from a backup; or resume from the shortened one: nbs-worker resume "+string(r.Handle))
@@ -149,7 +149,7 @@ const nearEnd = 7
 
 func (d *examination) endingTranscripts(row inspect.Row) (all findings) {
 	handle := row.Handle
-	kept, err := d.RetentionOf(&row.Record)
+	kept, err := d.supervisor.Keeper.RetentionOf(&row.Record)
 	if err != nil || kept.Path == "" || kept.LeftDays > nearEnd {
 		return nil
 	}

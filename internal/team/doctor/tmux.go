@@ -46,7 +46,7 @@ func (d *examination) tmuxTrial(ctx context.Context) findings {
 	if hooks, _ := settings.Enders(); len(hooks) > 0 {
 		return nil // tmux.settings says so; no session of that server would live
 	}
-	if err := trial.Tmux(ctx, d.Machine, client); err != nil {
+	if err := trial.Tmux(ctx, d.project.Machine, client); err != nil {
 		return unfit("tmux does not work as needed: "+oneLine(err),
 			"nbs-worker would not find an agent's session, or would take another one for it", "try another tmux: "+installTmux)
 	}
@@ -55,7 +55,7 @@ func (d *examination) tmuxTrial(ctx context.Context) findings {
 
 // servers returns the tmux servers that matter here: those of the agents, and that of the next agent.
 func (d *examination) servers() []*tmux.Client {
-	sockets := []string{d.SocketFor(nil)}
+	sockets := []string{d.project.SocketFor(nil)}
 	for _, row := range d.live() {
 		if place := row.Record.Process.Tmux; place != nil && row.Err == nil {
 			sockets = append(sockets, place.Path)
@@ -63,7 +63,7 @@ func (d *examination) servers() []*tmux.Client {
 	}
 	var clients []*tmux.Client
 	for _, socket := range sockets {
-		client, err := d.Tmux(socket)
+		client, err := d.project.Tmux(socket)
 		if err == nil && !slices.ContainsFunc(clients, func(c *tmux.Client) bool { return c.Path() == client.Path() }) {
 			clients = append(clients, client)
 		}

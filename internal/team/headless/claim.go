@@ -20,7 +20,7 @@ const dyingRetry = 20 * time.Millisecond
 
 // claim takes the lease on the conversation and the lock on its transcript, and checks that no other claude has it
 // open. Errors: Conflict.
-func (l *Launch) claim(ctx context.Context, o *observe.Observer) (release func(), err error) {
+func (l *Launch) claim(ctx context.Context, o *observe.Project) (release func(), err error) {
 	if l.Verb == "" {
 		return func() {}, nil
 	}
@@ -66,7 +66,7 @@ func patiently[T any](ctx context.Context, grace time.Duration, take func() (T, 
 
 // checkAlone checks that no other claude has the conversation open. A claude of a turn that still runs is waited for,
 // and then ended if it is ours: its runner was killed, because the lease is free. Errors: Conflict.
-func (l *Launch) checkAlone(ctx context.Context, o *observe.Observer) error {
+func (l *Launch) checkAlone(ctx context.Context, o *observe.Project) error {
 	strangers, err := patiently(ctx, l.Dying, func() ([]observe.Stranger, error) {
 		found, err := o.Strangers(l.Record)
 		if err == nil && slices.ContainsFunc(found, func(s observe.Stranger) bool { return isOfATurn(o.Machine, s) }) {
@@ -86,7 +86,7 @@ func (l *Launch) checkAlone(ctx context.Context, o *observe.Observer) error {
 }
 
 // endHung ends our claudes among the strangers. Claudes that another project started are left alone.
-func (l *Launch) endHung(ctx context.Context, o *observe.Observer, strangers []observe.Stranger) (err error) {
+func (l *Launch) endHung(ctx context.Context, o *observe.Project, strangers []observe.Stranger) (err error) {
 	for _, s := range strangers {
 		if of, is := o.Machine.Variable(s.PID, agent.TurnVariable); is && l.IsOurs != nil && l.IsOurs(agent.Invocation(of)) {
 			err = errors.Join(err, EndLeft(ctx, o, agent.Invocation(of)))

@@ -36,7 +36,7 @@ func (s *Session) exits(ctx context.Context) bool {
 }
 
 // EndLeft ends what is left of a claude whose runner is gone, and removes its files.
-func EndLeft(ctx context.Context, o *observe.Observer, invocation agent.Invocation) error {
+func EndLeft(ctx context.Context, o *observe.Project, invocation agent.Invocation) error {
 	err := endProcesses(ctx, o.Machine, invocation, endGrace)
 	if err == nil {
 		_ = o.Store.TurnFiles(invocation).Drop() // otherwise the next sweep does it

@@ -91,7 +91,7 @@ type Launch struct {
 }
 
 // Open claims the conversation and starts the claude. Errors: Conflict when another process has the conversation open.
-func (l *Launch) Open(ctx context.Context, o *observe.Observer) (s *Session, err error) {
+func (l *Launch) Open(ctx context.Context, o *observe.Project) (s *Session, err error) {
 	release, err := l.claim(ctx, o)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (l *Launch) Open(ctx context.Context, o *observe.Observer) (s *Session, err
 	return s, err
 }
 
-func (l *Launch) start(s *Session, o *observe.Observer) (Process, error) {
+func (l *Launch) start(s *Session, o *observe.Project) (Process, error) {
 	program, err := claude.FindBinary(o.Variable(claude.BinaryVariable))
 	if err != nil {
 		return nil, err

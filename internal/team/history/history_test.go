@@ -26,8 +26,8 @@ func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
 // world is a project with an agent that was never started.
 type world struct {
 	*testing.T
-	observe.Observer
-	config string
+	Project *observe.Project
+	config  string
 }
 
 func newWorld(t *testing.T, r agent.Record) *world {
@@ -39,7 +39,7 @@ func newWorld(t *testing.T, r agent.Record) *world {
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(dir + "/state")))
-	w.Store, w.Now = opened, time.Now
+	w.Project = &observe.Project{Store: opened, Now: time.Now}
 	unlock, err := opened.LockVerb("alpha", "spawn", storetest.SomeTime()) // which makes the folders
 	rig.Must(t, err)
 	unlock()
@@ -66,12 +66,12 @@ func TestFollowerThatLagsBehind(t *testing.T) {
 	w.says(c, "third")
 	ctx, cancel := context.WithCancel(t.Context())
 	var told []string
-	err := Logs(ctx, &w.Observer, LogQuery{Handle: "alpha", Follow: true}, LogReader{
+	err := Logs(ctx, w.Project, LogQuery{Handle: "alpha", Follow: true}, LogReader{
 		Said: func(m Said) error {
 			told = append(told, m.Text)
 			switch m.Text {
 			case "first":
-				_, err := w.Store.Update(ctx, "alpha", func(r *agent.Record) error {
+				_, err := w.Project.Store.Update(ctx, "alpha", func(r *agent.Record) error {
 					r.Replace(b, storetest.SomeTime(), "clear")
 					r.Replace(c, storetest.SomeTime(), "clear")
 					return nil
@@ -110,7 +110,7 @@ func TestConversationWithoutATranscript(t *testing.T) {
 		w := newWorld(t, agent.Record{Spec: agent.Spec{
 			SessionID: now, PreviousSessions: []agent.PreviousSession{{SessionID: earlier, Until: left, Reason: "clear"}},
 		}, TranscriptSeen: c.seen})
-		err := Logs(t.Context(), &w.Observer, LogQuery{Handle: "alpha", SessionID: c.asked}, LogReader{})
+		err := Logs(t.Context(), w.Project, LogQuery{Handle: "alpha", SessionID: c.asked}, LogReader{})
 		rig.Check(t, fail.KindOf(err) == fail.NotFound && strings.Contains(err.Error(), c.want), "%s: %v; want %s", what, err, c.want)
 	}
 }
@@ -120,11 +120,11 @@ func TestReaderThatLeaves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, agent.Record{Spec: agent.Spec{SessionID: agent.NewSessionID()}})
 	for range 3 {
-		rig.Must(t, w.Store.Journal().Append(t.Context(), journal.Event{At: storetest.SomeTime(), Event: "spawn", Handle: "alpha"}))
+		rig.Must(t, w.Project.Store.Journal().Append(t.Context(), journal.Event{At: storetest.SomeTime(), Event: "spawn", Handle: "alpha"}))
 	}
 	for _, last := range []int{0, 3} {
 		visits := 0
-		err := Events(t.Context(), w.Store, EventQuery{Last: last}, func(journal.Event) error { visits++; return unix.EPIPE }, func(string) {})
+		err := Events(t.Context(), w.Project.Store, EventQuery{Last: last}, func(journal.Event) error { visits++; return unix.EPIPE }, func(string) {})
 		rig.Check(t, visits == 1 && errors.Is(err, unix.EPIPE), "of the last %d: %d visits, %v", last, visits, err)
 	}
 }

@@ -54,8 +54,8 @@ type LogReader struct {
 }
 
 // Logs reads the conversation of an agent. Errors: NotFound if there is no such agent or no transcript yet.
-func Logs(ctx context.Context, o *observe.Observer, q LogQuery, to LogReader) error {
-	l := &logs{Observer: o, query: q, to: to}
+func Logs(ctx context.Context, o *observe.Project, q LogQuery, to LogReader) error {
+	l := &logs{project: o, query: q, to: to}
 	r, err := o.Store.Load(q.Handle)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func Logs(ctx context.Context, o *observe.Observer, q LogQuery, to LogReader) er
 
 // logs is one reading.
 type logs struct {
-	*observe.Observer
+	project  *observe.Project
 	query    LogQuery
 	to       LogReader
 	config   claude.Config
@@ -118,7 +118,7 @@ func (l *logs) sessionsOf(r *agent.Record) []LogSession {
 		return LogSession{SessionID: p.SessionID, Until: p.Until, Reason: p.Reason}
 	})
 	all = append(all, LogSession{SessionID: r.SessionID})
-	if id, moved := l.config.Registry().MovedTo(r, l.Store.Report(r.Handle), observe.HookLead(l.Machine, r)); moved {
+	if id, moved := l.config.Registry().MovedTo(r, l.project.Store.Report(r.Handle), observe.HookLead(l.project.Machine, r)); moved {
 		all[len(all)-1].Reason = live.Moved
 		all = append(all, LogSession{SessionID: id})
 	}
@@ -212,7 +212,7 @@ func (l *logs) arm() error {
 	if err != nil {
 		return err
 	}
-	record, _ := l.Store.Watched(l.query.Handle)
+	record, _ := l.project.Store.Watched(l.query.Handle)
 	for _, folder := range append(folders, filepath.Dir(record)) {
 		if err := l.watch.Folder(folder); err != nil {
 			return err
@@ -267,7 +267,7 @@ func (l *logs) later(ctx context.Context) (there bool, err error) {
 // move follows the agent into the next conversation after the followed one. Errors: NotFound if the agent was
 // dismissed.
 func (l *logs) move(ctx context.Context) (moved bool, err error) {
-	r, err := l.Store.Load(l.query.Handle)
+	r, err := l.project.Store.Load(l.query.Handle)
 	if err != nil {
 		return false, err
 	}

@@ -22,7 +22,7 @@ func (i *Inspector) draft(ctx context.Context, view *View) *Draft {
 	if view.Pane == nil || view.Record.Process == nil || view.Status.State != agent.Idle && view.Status.State != agent.TurnFailed {
 		return nil
 	}
-	left := i.Store.Outbox(view.Record.Handle).Left(view.Record.Process.Invocation)
+	left := i.Project.Store.Outbox(view.Record.Handle).Left(view.Record.Process.Invocation)
 	left.Blocks = left.BlocksAfter(view.Report.TurnEnd())
 	since := left.Blocks
 	if since.IsZero() {
@@ -31,7 +31,7 @@ func (i *Inspector) draft(ctx context.Context, view *View) *Draft {
 	if since.IsZero() {
 		return nil
 	}
-	client, err := i.Client(&view.Record)
+	client, err := i.Project.Client(&view.Record)
 	if err != nil {
 		return nil
 	}

@@ -21,7 +21,15 @@ import (
 )
 
 // Inspector looks at the agents of one project.
-type Inspector struct{ keep.Keeper }
+type Inspector struct {
+	Project *observe.Project
+	Keeper  *keep.Keeper
+}
+
+// New returns the inspector of a project.
+func New(project *observe.Project) *Inspector {
+	return &Inspector{Project: project, Keeper: &keep.Keeper{Project: project}}
+}
 
 // View is an agent as recorded and as observed.
 type View struct {
@@ -45,24 +53,24 @@ type View struct {
 
 // Inspect looks at one agent closely.
 func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, error) {
-	before, err := i.Store.Load(handle)
+	before, err := i.Project.Store.Load(handle)
 	if err != nil {
 		return View{}, err
 	}
-	view := View{Sight: i.LookClosely(ctx, []agent.Record{before})[0]}
+	view := View{Sight: i.Project.LookClosely(ctx, []agent.Record{before})[0]}
 	if fail.KindOf(view.Err) == fail.NotFound {
 		return View{}, view.Err // it was just dismissed
 	}
 	r := &view.Record
 	var strangersErr error
-	view.Strangers, strangersErr = i.VisibleStrangers(r)
+	view.Strangers, strangersErr = i.Project.VisibleStrangers(r)
 	if view.Status.SamePID {
 		view.Usage = i.usageOf(r.Process)
-		view.Drift, _ = i.DriftOf(r) // a process that ends during the comparison has no drift
+		view.Drift, _ = i.Project.DriftOf(r) // a process that ends during the comparison has no drift
 	}
 	transcriptErr := i.AddTranscript(&view)
 	if transcriptErr == nil {
-		view.Kept, view.Unkept = i.KeepSeen(ctx, r, view.Transcript, view.NotAllowed == nil)
+		view.Kept, view.Unkept = i.Keeper.KeepSeen(ctx, r, view.Transcript, view.NotAllowed == nil)
 		view.LastError = lastError(view.Report, view.Transcript)
 	}
 	return view, cmp.Or(transcriptErr, strangersErr)
@@ -70,10 +78,10 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 
 // usageOf returns what a start's processes use of the machine; nil if the start does not run.
 func (i *Inspector) usageOf(p *agent.Process) *machine.Usage {
-	if p == nil || !i.Machine.IsAlive(p.Identity) {
+	if p == nil || !i.Project.Machine.IsAlive(p.Identity) {
 		return nil
 	}
-	return new(i.Machine.UsageOf(p.PID))
+	return new(i.Project.Machine.UsageOf(p.PID))
 }
 
 // AddTranscript adds to a look what the transcript says: how full the conversation is, and its cost.
@@ -87,7 +95,7 @@ func (i *Inspector) AddTranscript(view *View) error {
 // transcriptOf finds the transcript of a record's conversation, and reads how full it is. It returns nil if there is
 // no transcript.
 func (i *Inspector) transcriptOf(r *agent.Record) (*transcript.File, transcript.Level, error) {
-	config, err := i.ConfigOf(r)
+	config, err := i.Project.ConfigOf(r)
 	if err != nil {
 		return nil, transcript.Level{}, err
 	}
@@ -104,11 +112,11 @@ func (i *Inspector) transcriptOf(r *agent.Record) (*transcript.File, transcript.
 
 // Attach replaces this process by the agent's terminal.
 func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
-	r, err := i.Store.Load(handle)
+	r, err := i.Project.Store.Load(handle)
 	if err != nil {
 		return err
 	}
-	sight := i.LookAt(ctx, r)
+	sight := i.Project.LookAt(ctx, r)
 	switch {
 	case sight.Err != nil:
 		return sight.Err
@@ -116,7 +124,7 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 		return fail.Errorf(fail.NotFound, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", handle)
 	case sight.Pane != nil:
-		client, err := i.Client(&sight.Record)
+		client, err := i.Project.Client(&sight.Record)
 		if err != nil {
 			return err
 		}
@@ -131,7 +139,7 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 
 // Whereabouts says where an agent runs that has no pane of ours.
 func (i *Inspector) Whereabouts(r *agent.Record) string {
-	if terminal := i.Machine.Terminal(r.Process.PID); terminal != "" {
+	if terminal := i.Project.Machine.Terminal(r.Process.PID); terminal != "" {
 		return "it runs in the terminal " + terminal
 	}
 	return fmt.Sprintf("it runs as pid %d, without a terminal", r.Process.PID)

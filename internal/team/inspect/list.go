@@ -25,7 +25,7 @@ type Row struct {
 // List looks at all agents of the project, with one call to each tmux server in which they were started. One damaged
 // record does not hide the others. An agent that is dismissed during the look has no row.
 func (i *Inspector) List(ctx context.Context) ([]Row, error) {
-	records, err := i.Store.Records()
+	records, err := i.Project.Store.Records()
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 			rows[n].Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
 		}
 	}
-	sights := i.Look(ctx, looked)
+	sights := i.Project.Look(ctx, looked)
 	for n := range rows {
 		if rows[n].Err == nil {
 			rows[n].Sight, sights = sights[0], sights[1:]
@@ -54,7 +54,7 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 func (i *Inspector) Measure(rows []Row) {
 	for n := range rows {
 		if rows[n].Status.SamePID {
-			usage := i.Machine.UsageOf(rows[n].Record.Process.PID)
+			usage := i.Project.Machine.UsageOf(rows[n].Record.Process.PID)
 			rows[n].Usage = &usage
 		}
 	}

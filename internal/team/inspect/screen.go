@@ -22,19 +22,19 @@ type Shot struct {
 
 // Screen looks at an agent's terminal. Errors: NotFound if it has none.
 func (i *Inspector) Screen(ctx context.Context, handle agent.Handle) (Shot, error) {
-	r, err := i.Store.Load(handle)
+	r, err := i.Project.Store.Load(handle)
 	if err != nil {
 		return Shot{}, err
 	}
-	shown, err := i.Observer.Screen(ctx, &r)
+	shown, err := i.Project.Screen(ctx, &r)
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-		return Shot{}, fail.Errorf(fail.NotFound, "the agent has no tmux session: %s", i.LookAt(ctx, r).Status.Word()).
+		return Shot{}, fail.Errorf(fail.NotFound, "the agent has no tmux session: %s", i.Project.LookAt(ctx, r).Status.Word()).
 			Hint("nbs-worker session %s", handle)
 	}
 	if err != nil {
 		return Shot{}, err
 	}
-	shot := Shot{At: i.Now().UTC(), Width: shown.Width, Height: shown.Height, Reading: screen.Read(shown.Text)}
+	shot := Shot{At: i.Project.Now().UTC(), Width: shown.Width, Height: shown.Height, Reading: screen.Read(shown.Text)}
 	if shot.Text = strings.TrimRight(shown.Text, "\n"); shot.Text != "" {
 		shot.Text += "\n"
 	}

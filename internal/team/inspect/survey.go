@@ -24,7 +24,7 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 	var known []agent.Record
 	var of []int
 	for n, handle := range handles {
-		r, err := i.Store.Load(handle)
+		r, err := i.Project.Store.Load(handle)
 		if err != nil {
 			views[n].Err = err
 			views[n].Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
@@ -32,7 +32,7 @@ func (i *Inspector) Survey(ctx context.Context, handles []agent.Handle, patience
 		}
 		known, of = append(known, r), append(of, n)
 	}
-	sights := i.LookClosely(ctx, known)
+	sights := i.Project.LookClosely(ctx, known)
 	parallel.Each(len(of), func(n int) {
 		view := &views[of[n]]
 		view.Sight = sights[n]
@@ -49,7 +49,7 @@ func (i *Inspector) examine(view *View) {
 	if view.Lost {
 		return
 	}
-	strangers, strangersErr := i.VisibleStrangers(&view.Record)
+	strangers, strangersErr := i.Project.VisibleStrangers(&view.Record)
 	view.Strangers = strangers
 	transcriptErr := i.AddTranscript(view)
 	view.LastError = lastError(view.Report, view.Transcript)
@@ -58,7 +58,7 @@ func (i *Inspector) examine(view *View) {
 		view.Gone, goneErr = i.gone(view)
 	}
 	if view.Status.SamePID {
-		view.Drift, _ = i.DriftOf(&view.Record) // an agent that has just ended has no drift
+		view.Drift, _ = i.Project.DriftOf(&view.Record) // an agent that has just ended has no drift
 		view.Growth = growthOf(view)
 	}
 	for _, err := range []error{strangersErr, transcriptErr, goneErr} {
@@ -77,20 +77,20 @@ type Gone struct {
 func (i *Inspector) gone(view *View) (Gone, error) {
 	r := &view.Record
 	var gone Gone
-	if _, err := os.Stat(r.LaunchCwd()); errors.Is(err, fs.ErrNotExist) && i.MovedWithProject(r) == "" {
+	if _, err := os.Stat(r.LaunchCwd()); errors.Is(err, fs.ErrNotExist) && i.Project.MovedWithProject(r) == "" {
 		gone.Folder = r.LaunchCwd()
 	}
 	if view.Transcript != nil || r.TranscriptSeen.IsZero() {
 		return gone, nil
 	}
-	config, err := i.ConfigOf(r)
+	config, err := i.Project.ConfigOf(r)
 	if err != nil {
 		return gone, err
 	}
 	if _, found, err := config.TranscriptOf(r); found || err != nil {
 		return gone, err
 	}
-	kept, err := i.KeptOf(r.SessionID)
+	kept, err := i.Keeper.KeptOf(r.SessionID)
 	if err != nil {
 		return gone, fmt.Errorf("look for a kept transcript: %w", err)
 	}
@@ -155,7 +155,7 @@ func (i *Inspector) sampleSuspects(ctx context.Context, views []View, patience t
 		if view.Growth == nil {
 			continue
 		}
-		halted := i.Machine.Halted(view.Record.Process.Claude().PID)
+		halted := i.Project.Machine.Halted(view.Record.Process.Claude().PID)
 		if halted || view.Status.State == agent.Busy && now.Sub(view.Growth.At) > patience {
 			suspects = append(suspects, suspect{View: view, before: i.usageOf(view.Record.Process), halted: halted})
 		}
@@ -171,7 +171,7 @@ func (i *Inspector) sampleSuspects(ctx context.Context, views []View, patience t
 	over := time.Since(now)
 	for _, s := range suspects {
 		s.Growth.Sample = sampleOf(s.before, i.usageOf(s.Record.Process), over)
-		s.Growth.Halted = s.Growth.Sample != nil && s.halted && i.Machine.Halted(s.Record.Process.Claude().PID)
+		s.Growth.Halted = s.Growth.Sample != nil && s.halted && i.Project.Machine.Halted(s.Record.Process.Claude().PID)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -27,7 +26,7 @@ func TestSurveyLeavesALostRecordAlone(t *testing.T) {
 			Record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: id, ConfigDir: dir}},
 			Lost:   lost, Status: agent.Status{State: agent.Unknown},
 		}}
-		(&Inspector{Keeper: keep.Keeper{Observer: observe.Observer{Machine: local.New()}}}).examine(&view)
+		(New(&observe.Project{Machine: local.New()})).examine(&view)
 		rig.Check(t, (view.Transcript == nil) == lost && view.Err == nil, "lost %t: %+v", lost, view)
 	}
 }

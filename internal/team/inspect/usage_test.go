@@ -12,7 +12,6 @@ import (
 	"nbs-worker/internal/platform/machine/local"
 
 	"nbs-worker/internal/sim/rig"
-	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -20,8 +19,8 @@ import (
 // Without a first process, the sum would be that of the whole machine.
 func TestOnlyAVerifiedProcessIsMeasured(t *testing.T) {
 	t.Parallel()
-	in := &Inspector{Keeper: keep.Keeper{Observer: observe.Observer{Machine: local.New()}}}
-	me, err := in.Machine.Identify(os.Getpid())
+	in := New(&observe.Project{Machine: local.New()})
+	me, err := in.Project.Machine.Identify(os.Getpid())
 	rig.Must(t, err)
 	another := me
 	another.StartTicks++

@@ -12,10 +12,10 @@ import (
 // and those that are the only copy. It returns the ones that stay. It ignores agents of other projects: if one has
 // the same conversation, in a copy of the project, it has Claude's transcript, and its next look keeps that again.
 func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
-	if allowed, err := k.Store.IsAllowed(r); !allowed {
+	if allowed, err := k.Project.Store.IsAllowed(r); !allowed {
 		return k.KeptPaths(r), err // its record may name conversations of other agents
 	}
-	config, err := k.ConfigOf(r)
+	config, err := k.Project.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (k *Keeper) Discard(r *agent.Record) ([]string, error) {
 			stay = append(stay, kept.Path)
 			continue
 		}
-		if err := k.Store.Archive().Remove(id); err != nil {
+		if err := k.Project.Store.Archive().Remove(id); err != nil {
 			return stay, err
 		}
 	}
@@ -56,7 +56,7 @@ func (k *Keeper) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Ke
 	if err != nil {
 		return nil, err
 	}
-	all, err := k.Store.Archive().Kept(id)
+	all, err := k.Project.Store.Archive().Kept(id)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (k *Keeper) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Ke
 // namedByOthers returns the conversations of the other agents. It fails on an unreadable record, which may name any
 // conversation.
 func (k *Keeper) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, error) {
-	handles, err := k.Store.Handles()
+	handles, err := k.Project.Store.Handles()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (k *Keeper) namedByOthers(handle agent.Handle) (map[agent.SessionID]bool, e
 		if other.Same(handle) {
 			continue
 		}
-		r, err := k.Store.Load(other)
+		r, err := k.Project.Store.Load(other)
 		if fail.KindOf(err) == fail.NotFound && err != nil {
 			continue
 		}

@@ -29,7 +29,7 @@ import (
 )
 
 // Keeper keeps the conversations of the agents of one project.
-type Keeper struct{ observe.Observer }
+type Keeper struct{ Project *observe.Project }
 
 // Restored is a transcript that was restored.
 type Restored struct {
@@ -43,22 +43,22 @@ type Restored struct {
 // An agent gets back what the archive keeps, so nothing is kept for a record that is not allowed: it may name the
 // conversation of another agent, and a folder of its own that contains another one.
 func (k *Keeper) Keep(ctx context.Context, r *agent.Record) error {
-	if allowed, err := k.Store.IsAllowed(r); !allowed {
+	if allowed, err := k.Project.Store.IsAllowed(r); !allowed {
 		return err
 	}
-	config, err := k.ConfigOf(r)
+	config, err := k.Project.ConfigOf(r)
 	if err != nil {
 		return err
 	}
-	if err = launcher.Keep(ctx, k.Store, config, r); err != nil {
-		_ = k.Note(ctx, "unkept", r, err.Error()) // on a full disk nothing is journalled
+	if err = launcher.Keep(ctx, k.Project.Store, config, r); err != nil {
+		_ = k.Project.Note(ctx, "unkept", r, err.Error()) // on a full disk nothing is journalled
 	}
 	return err
 }
 
 // KeptOf returns the kept transcript of a conversation; nil if no message of it is kept.
 func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
-	all, err := k.Store.Archive().KeptAnywhere(id)
+	all, err := k.Project.Store.Archive().KeptAnywhere(id)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +106,11 @@ func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cl
 // contains only the later part; the earlier part was kept. Rejoin joins them under the lease of the conversation. The
 // archive keeps the unjoined new file too.
 func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Restored, error) {
-	config, err := k.ConfigOf(r)
+	config, err := k.Project.ConfigOf(r)
 	if err != nil {
 		return nil, err
 	}
-	kept, _ := k.Store.Archive().Kept(r.SessionID) // an unreadable one is reported when the transcript is kept again
+	kept, _ := k.Project.Store.Archive().Kept(r.SessionID) // an unreadable one is reported when the transcript is kept again
 	file, found, err := config.Transcript(r.SessionID)
 	if err != nil || !found || len(kept) == 0 {
 		return nil, err
@@ -119,27 +119,27 @@ func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Res
 	if err != nil || len(parts) == 1 {
 		return nil, err
 	}
-	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: k.Seconds()}
-	release, err := k.Store.AcquireLease(r.SessionID, holder)
+	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: k.Project.Seconds()}
+	release, err := k.Project.Store.AcquireLease(r.SessionID, holder)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := k.Store.Archive().Keep(ctx, r.SessionID, file.Path); err != nil {
+	if err := k.Project.Store.Archive().Keep(ctx, r.SessionID, file.Path); err != nil {
 		return nil, err
 	}
 	if err := file.Join(parts); err != nil {
 		return nil, err
 	}
 	restored := &Restored{From: parts[0].Path, To: file.Path, Written: file.Modified.UTC(), What: "had lost a part"}
-	return restored, k.Note(ctx, "restored", r, "the part of its transcript that was deleted while it ran: "+file.Path)
+	return restored, k.Project.Note(ctx, "restored", r, "the part of its transcript that was deleted while it ran: "+file.Path)
 }
 
 // PutBack restores the transcript of a record, under the lease of the conversation. If the present one is shorter
 // than the kept one, it is moved aside.
 func (k *Keeper) PutBack(ctx context.Context, verb string, r *agent.Record, config claude.Config) (*Restored, error) {
-	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: k.Seconds()}
-	release, err := k.Store.AcquireLease(r.SessionID, holder)
+	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: k.Project.Seconds()}
+	release, err := k.Project.Store.AcquireLease(r.SessionID, holder)
 	if err != nil {
 		return nil, err
 	}
@@ -163,12 +163,12 @@ func (k *Keeper) PutBack(ctx context.Context, verb string, r *agent.Record, conf
 	if err != nil {
 		return nil, err
 	}
-	if err := k.Store.Archive().Restore(*kept, path); err != nil {
+	if err := k.Project.Store.Archive().Restore(*kept, path); err != nil {
 		return nil, err
 	}
 	restored := &Restored{From: kept.Path, To: path, Written: kept.Modified.UTC(), What: what}
 	detail := fmt.Sprintf("its transcript %s: %s, last written %s", what, path, restored.Written.Format(time.RFC3339))
-	return restored, k.Note(ctx, "restored", r, detail)
+	return restored, k.Project.Note(ctx, "restored", r, detail)
 }
 
 // KeptPaths returns the paths of an agent's kept conversations.
@@ -190,10 +190,10 @@ func (k *Keeper) KeepSeen(ctx context.Context, r *agent.Record, file *transcript
 	if file != nil {
 		path = file.Path
 		if allowed {
-			unkept = k.Store.Archive().Keep(ctx, r.SessionID, path)
+			unkept = k.Project.Store.Archive().Keep(ctx, r.SessionID, path)
 		}
 	}
-	freshness, err := k.Store.Archive().Freshness(r.SessionID, path)
+	freshness, err := k.Project.Store.Archive().Freshness(r.SessionID, path)
 	if file != nil && k.longerAside(r, file.Size) {
 		freshness = archive.Longer
 	}
@@ -202,12 +202,12 @@ func (k *Keeper) KeepSeen(ctx context.Context, r *agent.Record, file *transcript
 
 // longerAside reports whether a transcript that was moved aside for another one contains all of it, and more.
 func (k *Keeper) longerAside(r *agent.Record, size int64) bool {
-	all, err := k.Store.Archive().Kept(r.SessionID)
+	all, err := k.Project.Store.Archive().Kept(r.SessionID)
 	longer := func(kept archive.Kept) bool { return kept.Size > size }
 	if err != nil || !slices.ContainsFunc(all, longer) {
 		return false // no kept one is larger, so it need not read any
 	}
-	config, err := k.ConfigOf(r)
+	config, err := k.Project.ConfigOf(r)
 	if err != nil {
 		return false
 	}

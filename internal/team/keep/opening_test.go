@@ -31,7 +31,7 @@ func TestOpeningBesideAClosedFolder(t *testing.T) {
 	rig.Must(t, err)
 	closed, own := filepath.Join(dir, "projects", "-closed"), filepath.Join(dir, "projects", "-own")
 	rig.Must(t, os.MkdirAll(closed, 0o700))
-	k := &Keeper{Observer: observe.Observer{Machine: local.New(), Store: opened, Now: time.Now}}
+	k := &Keeper{Project: &observe.Project{Machine: local.New(), Store: opened, Now: time.Now}}
 	seen := func(folder string) *agent.Record {
 		id := agent.NewSessionID()
 		path := filepath.Join(folder, string(id)+".jsonl")

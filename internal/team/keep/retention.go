@@ -18,7 +18,7 @@ type Retention struct {
 
 // RetentionOf looks at the transcript of an agent, and changes nothing.
 func (k *Keeper) RetentionOf(r *agent.Record) (Retention, error) {
-	config, err := k.ConfigOf(r)
+	config, err := k.Project.ConfigOf(r)
 	if err != nil {
 		return Retention{}, err
 	}
@@ -29,8 +29,8 @@ func (k *Keeper) RetentionOf(r *agent.Record) (Retention, error) {
 		return Retention{}, err
 	}
 	if there {
-		found.Path, found.LeftDays = file.Path, days-k.Now().Sub(file.Modified).Hours()/(24*time.Hour).Hours()
+		found.Path, found.LeftDays = file.Path, days-k.Project.Now().Sub(file.Modified).Hours()/(24*time.Hour).Hours()
 	}
-	found.Kept, err = k.Store.Archive().Freshness(r.SessionID, found.Path)
+	found.Kept, err = k.Project.Store.Archive().Freshness(r.SessionID, found.Path)
 	return found, err
 }

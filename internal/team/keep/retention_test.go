@@ -50,7 +50,7 @@ func TestRetention(t *testing.T) {
 			rig.Must(t, os.Remove(path))
 		}
 	}
-	k := &Keeper{Observer: observe.Observer{Machine: local.New(), Store: opened, Now: func() time.Time { return now }}}
+	k := &Keeper{Project: &observe.Project{Machine: local.New(), Store: opened, Now: func() time.Time { return now }}}
 	want := map[agent.Handle]archive.Freshness{"gone": archive.OnlyCopy, "kept": archive.Linked, "old": archive.NotKept, "unspoken": archive.NotKept}
 	for handle := range ids {
 		r, err := opened.Load(handle)

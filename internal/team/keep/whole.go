@@ -24,7 +24,7 @@ func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kep
 	if err != nil || !found {
 		return nil, err
 	}
-	all, err := k.Store.Archive().Kept(r.SessionID)
+	all, err := k.Project.Store.Archive().Kept(r.SessionID)
 	if err != nil {
 		return nil, nil //nolint:nilerr // what cannot be read is said when the transcript is kept again
 	}
@@ -96,7 +96,7 @@ func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error)
 	if err != nil || !found {
 		return nil, err
 	}
-	cut, err := k.Store.Archive().CutOff(id, file.Path)
+	cut, err := k.Project.Store.Archive().CutOff(id, file.Path)
 	if err != nil || cut == nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (k *Keeper) LossOf(config claude.Config, id agent.SessionID) (*Loss, error)
 func (k *Keeper) RefuseRewritten(r *agent.Record, loss *Loss) error {
 	return fail.Errorf(fail.Conflict, "%s", loss.String()).
 		Hint("restore the file from a backup, then repeat the command").
-		Hint("to go on with the present transcript: rm %s", human.ShellWord(k.Store.Archive().MarkFile(r.SessionID))).
+		Hint("to go on with the present transcript: rm %s", human.ShellWord(k.Project.Store.Archive().MarkFile(r.SessionID))).
 		Hint("or give the conversation up: nbs-worker resume %s --fresh", r.Handle)
 }
 
@@ -117,7 +117,7 @@ func (k *Keeper) NoteLoss(ctx context.Context, r *agent.Record, loss *Loss) erro
 	if loss == nil {
 		return nil
 	}
-	return errors.Join(k.Note(ctx, "lost", r, loss.String()), k.Store.Archive().Accept(ctx, r.SessionID, loss.Path))
+	return errors.Join(k.Project.Note(ctx, "lost", r, loss.String()), k.Project.Store.Archive().Accept(ctx, r.SessionID, loss.Path))
 }
 
 func fileOf(kept archive.Kept) transcript.File { return transcript.At(kept.Path) }

@@ -23,7 +23,7 @@ func (w *starting) checkDialog(ctx context.Context) error {
 		return nil
 	}
 	w.lastScreen = time.Now()
-	shown, err := w.Observer.Screen(ctx, &w.record)
+	shown, err := w.Project.Screen(ctx, &w.record)
 	if err != nil {
 		return health.InVain(err)
 	}
@@ -52,7 +52,7 @@ func (w *starting) checkRefusal(ctx context.Context) error {
 		return nil
 	}
 	w.lastScreen = time.Now()
-	shown, err := w.Observer.Screen(ctx, &w.record)
+	shown, err := w.Project.Screen(ctx, &w.record)
 	if err != nil {
 		return health.InVain(err)
 	}
@@ -83,7 +83,7 @@ var ErrNotLoggedIn = errors.New("claude is not logged in")
 // checkLogin returns an error if claude looks idle but is not logged in, and otherwise records when claude was ready.
 // Without a pane it does neither.
 func (w *starting) checkLogin(ctx context.Context) error {
-	shown, err := w.Observer.Screen(ctx, &w.record)
+	shown, err := w.Project.Screen(ctx, &w.record)
 	if err != nil {
 		return nil //nolint:nilerr // it is ready nevertheless
 	}
@@ -91,7 +91,7 @@ func (w *starting) checkLogin(ctx context.Context) error {
 		return fail.Errorf(fail.Held, "%w: it cannot answer a prompt", ErrNotLoggedIn).
 			Hint("log in with /login in its terminal: nbs-worker attach %s", w.record.Handle)
 	}
-	w.record.Process.Ready = w.Seconds()
+	w.record.Process.Ready = w.Project.Seconds()
 	return nil
 }
 

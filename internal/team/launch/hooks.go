@@ -14,7 +14,7 @@ func (s Starter) endedByHook(ctx context.Context, r *agent.Record) error {
 	if r.Process.Tmux == nil {
 		return nil
 	}
-	client, err := s.Client(r)
+	client, err := s.Project.Client(r)
 	if err != nil {
 		return nil //nolint:nilerr // the start has failed, and its own error tells how
 	}

@@ -22,7 +22,10 @@ import (
 )
 
 // Starter starts the agents of one project.
-type Starter struct{ *keep.Keeper }
+type Starter struct {
+	Project *observe.Project
+	Keeper  *keep.Keeper
+}
 
 // WrongError means that a claude runs that must not: it is not what was recorded, or another claude has its
 // conversation open. The caller must end it.
@@ -49,7 +52,7 @@ func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duratio
 // AwaitTurn waits until fewer than [turns.AtOnce] agents are being started on this machine.
 // Errors: Interrupted.
 func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
-	release, err = s.Store.Turns().Await(interrupt, s.Machine.Halted, func() {
+	release, err = s.Project.Store.Turns().Await(interrupt, s.Project.Machine.Halted, func() {
 		if p.progress != nil {
 			p.progress(fmt.Sprintf("waiting for other starts: at most %s at a time on this machine", human.Count(turns.AtOnce(), "start")))
 		}
@@ -71,9 +74,9 @@ func claimedOf(p Plan) agent.Record {
 
 // Prove waits until a begun start is ready, and checks what runs. wait 0: only until it runs.
 func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
-	prompt := s.Store.Outbox(r.Handle)
+	prompt := s.Project.Store.Outbox(r.Handle)
 	if p.Prompt != "" { // if a hook refuses it, Claude leaves it in its box; if unrecorded, it counts as a draft there
-		_ = prompt.KeepLeft(prompt.Left(r.Process.Invocation).Typed(p.Prompt, s.Seconds()))
+		_ = prompt.KeepLeft(prompt.Left(r.Process.Invocation).Typed(p.Prompt, s.Project.Seconds()))
 	}
 	r, err := s.await(ctx, interrupt, p, r, wait)
 	if err != nil {
@@ -96,12 +99,12 @@ func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, w
 
 // noteStart completes the record of a running agent.
 func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
-	noted, err := s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
-		observe.NoteTranscript(now, p.config, s.Seconds())
+	noted, err := s.Project.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
+		observe.NoteTranscript(now, p.config, s.Project.Seconds())
 		if !p.again { // under the lock: the launcher decides what follows an end that is not recorded yet
-			s.Store.LeaveToLauncher(now.Handle)
+			s.Project.Store.LeaveToLauncher(now.Handle)
 		}
-		if live, err := s.Registered(now); err == nil {
+		if live, err := s.Project.Registered(now); err == nil {
 			now.ClaudeVersion = live.Version
 		}
 		if observe.SameStart(now.Process, r.Process) {
@@ -109,9 +112,9 @@ func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.R
 		}
 		return nil
 	})
-	observe.Wake(s.Machine, &r) // the launcher opens the registry entry, which exists now
+	observe.Wake(s.Project.Machine, &r) // the launcher opens the registry entry, which exists now
 	if err != nil {
-		return r, RunsUnnoted(s.Machine, &r, "the last update of its record", err)
+		return r, RunsUnnoted(s.Project.Machine, &r, "the last update of its record", err)
 	}
 	return noted, nil
 }

@@ -23,14 +23,14 @@ type Sessions interface {
 func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on destination) (name string, err error) {
 	id := r.Process.Invocation
 	name, err = place(ctx, on, s.sessionNames(r), on.panes, p.Record.Process, tmux.Spec{
-		Window: string(r.Handle), Owner: s.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Store.Project(), Invocation: id, InView: p.InView,
-		Command: []string{s.Program, "run", string(r.Handle)},
+		Window: string(r.Handle), Owner: s.Project.ProjectHash() + "/" + r.Handle.Key(), Dir: s.Project.Store.Project(), Invocation: id, InView: p.InView,
+		Command: []string{s.Project.Program, "run", string(r.Handle)},
 		Env: map[string]string{
 			agent.LaunchVariable: string(id),
 			// A tmux server that an agent's shell started gives that agent's mark to each pane.
 			agent.InvocationVariable: string(id),
-			trust.HomeVariable:       string(s.Store.Home()),
-			trust.RuntimeVariable:    s.Store.Runtime(),
+			trust.HomeVariable:       string(s.Project.Store.Home()),
+			trust.RuntimeVariable:    s.Project.Store.Runtime(),
 		},
 		Server: on.pid, StartLimit: p.wait,
 	})
@@ -38,9 +38,9 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on desti
 		err = cmp.Or(endedByHook(ctx, on.Client), err)
 	}
 	if err != nil {
-		return name, health.Diagnose(s.Machine, on.Client, r.Handle, err)
+		return name, health.Diagnose(s.Project.Machine, on.Client, r.Handle, err)
 	}
-	if left, there := s.PaneOf(on.panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
+	if left, there := s.Project.PaneOf(on.panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
 		err = on.KillPane(ctx, left)
 	}
 	return name, err
@@ -84,6 +84,6 @@ func (s Starter) SessionName(r *agent.Record) string { return s.sessionNames(r)[
 func (s Starter) sessionNames(r *agent.Record) []string {
 	return []string{
 		"nbs-" + string(r.Handle) + "-live",
-		"nbs-" + string(r.Handle) + "-" + s.ProjectHash() + "-live",
+		"nbs-" + string(r.Handle) + "-" + s.Project.ProjectHash() + "-live",
 	}
 }

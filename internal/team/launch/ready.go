@@ -102,7 +102,7 @@ func (w *starting) tell() {
 
 // look takes one look. done reports that the wait is over.
 func (w *starting) look(ctx context.Context) (done bool, err error) {
-	record, err := w.Store.Load(w.record.Handle)
+	record, err := w.Project.Store.Load(w.record.Handle)
 	if fail.KindOf(err) == fail.NotFound {
 		return false, w.unrecorded()
 	}
@@ -121,10 +121,10 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 		return false, w.checkLauncher(ctx)
 	case w.wait == 0:
 		return true, nil
-	case w.Machine.IsGone(record.Process.Identity) && w.Machine.IsGone(record.Process.LauncherIdentity()):
+	case w.Project.Machine.IsGone(record.Process.Identity) && w.Project.Machine.IsGone(record.Process.LauncherIdentity()):
 		return false, w.vanished(ctx)
 	}
-	if entry, err := w.Registered(&record); err == nil && entry.Status != "" {
+	if entry, err := w.Project.Registered(&record); err == nil && entry.Status != "" {
 		w.ready = true
 		return w.prompted(ctx, entry)
 	} else if errors.Is(err, fs.ErrNotExist) {
@@ -143,11 +143,11 @@ func (w *starting) findWrapped(ctx context.Context) error {
 		return nil
 	}
 	w.lastBelow = time.Now()
-	wrapped, found := w.FindWrapped(&w.record)
+	wrapped, found := w.Project.FindWrapped(&w.record)
 	if !found {
 		return nil
 	}
-	_, err := w.Store.Update(ctx, w.record.Handle, func(r *agent.Record) error {
+	_, err := w.Project.Store.Update(ctx, w.record.Handle, func(r *agent.Record) error {
 		if !observe.SameStart(r.Process, w.record.Process) {
 			return agent.ErrSuperseded
 		}
@@ -235,7 +235,7 @@ func left(exit *agent.Exit) error {
 // vanished returns the error for a start whose processes are gone. It loads the record again: the exit may have been
 // recorded since the last look.
 func (w *starting) vanished(ctx context.Context) error {
-	record, err := w.Store.Load(w.record.Handle)
+	record, err := w.Project.Store.Load(w.record.Handle)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (w *starting) vanished(ctx context.Context) error {
 // checkLauncher detects a launcher or a tmux session that ended before claude ran.
 func (w *starting) checkLauncher(ctx context.Context) error {
 	if w.record.Process.Launcher.PID != 0 {
-		if w.Machine.IsGone(w.record.Process.LauncherIdentity()) {
+		if w.Project.Machine.IsGone(w.record.Process.LauncherIdentity()) {
 			return w.vanished(ctx)
 		}
 		return nil
@@ -257,11 +257,11 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 		return nil
 	}
 	w.lastScreen = time.Now()
-	_, panes, err := w.Panes(ctx, &w.record)
+	_, panes, err := w.Project.Panes(ctx, &w.record)
 	if err != nil {
 		return health.InVain(err)
 	}
-	if _, there := w.PaneOf(panes, w.record.Process); !there {
+	if _, there := w.Project.PaneOf(panes, w.record.Process); !there {
 		return w.vanished(ctx)
 	}
 	return nil
@@ -289,7 +289,7 @@ func (w *starting) timedOut(ctx context.Context) error {
 
 // leftMeanwhile returns the error for a claude that ended after it was seen to be ready.
 func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
-	r, err := s.Settled(ctx, handle)
+	r, err := s.Project.Settled(ctx, handle)
 	if err != nil {
 		return err
 	}
@@ -302,23 +302,23 @@ func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 // verify checks that what runs is what was recorded, and that no other claude has the conversation open. No other
 // claude can have it if its id was created for this start. Errors: [WrongError].
 func (s Starter) verify(ctx context.Context, r agent.Record, minted bool) error {
-	if r.Process.Tmux != nil && s.Machine.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed, so it is leaving
-		s.Machine.WaitGone(ctx, r.Process.Identity, startLimit)
+	if r.Process.Tmux != nil && s.Project.Machine.Terminal(r.Process.Launcher.PID) == "" { // its pane was closed, so it is leaving
+		s.Project.Machine.WaitGone(ctx, r.Process.Identity, startLimit)
 	}
-	drift, err := s.DriftOf(&r)
-	if s.Machine.IsGone(r.Process.Identity) {
+	drift, err := s.Project.DriftOf(&r)
+	if s.Project.Machine.IsGone(r.Process.Identity) {
 		return s.leftMeanwhile(ctx, r.Handle)
 	}
 	if err != nil {
 		return err
 	}
 	if !minted {
-		strangers, err := s.Strangers(&r)
+		strangers, err := s.Project.Strangers(&r)
 		if err != nil {
 			return err
 		}
 		if len(strangers) > 0 {
-			return &WrongError{s.ErrStranger(&r, strangers)}
+			return &WrongError{s.Project.ErrStranger(&r, strangers)}
 		}
 	}
 	if len(drift) == 0 {

@@ -76,7 +76,8 @@ func startingIn(t *testing.T, dir string) *starting {
 	t.Helper()
 	config, err := claude.ConfigAt(dir)
 	rig.Must(t, err)
-	s := Starter{&keep.Keeper{Observer: observe.Observer{Machine: local.New(), Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}}}
+	project := &observe.Project{Machine: local.New(), Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}
+	s := Starter{Project: project, Keeper: &keep.Keeper{Project: project}}
 	return &starting{
 		Starter: s, record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID()}},
 		plan: Plan{Prompt: "hello", config: config, transcriptSize: 1 << 20},

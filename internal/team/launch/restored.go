@@ -17,11 +17,11 @@ func (s Starter) Restored(ctx context.Context, verb string, plan func() (Plan, e
 	}
 	var restored *keep.Restored
 	if p.Restores != nil {
-		if restored, err = s.PutBack(ctx, verb, &p.Record, p.config); err != nil {
+		if restored, err = s.Keeper.PutBack(ctx, verb, &p.Record, p.config); err != nil {
 			return p, restored, err
 		}
 	}
-	rejoined, err := s.Rejoin(ctx, verb, &p.Record)
+	rejoined, err := s.Keeper.Rejoin(ctx, verb, &p.Record)
 	if restored = cmp.Or(restored, rejoined); err != nil || restored == nil {
 		return p, restored, err
 	}

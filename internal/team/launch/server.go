@@ -42,16 +42,16 @@ func (s Starter) CheckTarget(ctx context.Context, r *agent.Record) error {
 // target returns the tmux server of an agent's next start, after checking that it has room. It lists the panes only
 // if an earlier start may have left a pane to end; that also proves that the server answers. Errors: TimedOut; Unfit.
 func (s Starter) target(ctx context.Context, r *agent.Record) (on destination, err error) {
-	if on.Client, err = s.Tmux(s.SocketFor(r.Process)); err != nil {
+	if on.Client, err = s.Project.Tmux(s.Project.SocketFor(r.Process)); err != nil {
 		return on, err
 	}
 	if r.Process != nil { // if nil, it was never started, and there is no pane to end
 		if on.panes, err = on.Panes(ctx); err != nil {
-			return on, health.Diagnose(s.Machine, on.Client, r.Handle, err)
+			return on, health.Diagnose(s.Project.Machine, on.Client, r.Handle, err)
 		}
 	}
 	if on.pid, err = on.ServerPID(); err != nil {
 		return on, nil //nolint:nilerr // the one that will come up has room
 	}
-	return on, checkRoom(s.Machine, on.pid)
+	return on, checkRoom(s.Project.Machine, on.pid)
 }

@@ -19,7 +19,7 @@ func (s Starter) KeepSession(ctx context.Context, sight *observe.Sight) SessionK
 	if sight.Pane == nil || sight.Pane.Attached == 0 || sight.Record.Process.Adopted != nil {
 		return held
 	}
-	client, err := s.Client(&sight.Record)
+	client, err := s.Project.Client(&sight.Record)
 	if err != nil {
 		return held
 	}

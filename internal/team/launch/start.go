@@ -73,7 +73,7 @@ type Moved struct{ From, To string }
 // program returns the claude that a start runs.
 func (s Starter) program(start *Start) (string, error) {
 	if start.Program == "" {
-		return claude.FindBinary(s.Variable(claude.BinaryVariable))
+		return claude.FindBinary(s.Project.Variable(claude.BinaryVariable))
 	}
 	return start.Program, claude.CheckBinary(start.Program)
 }
@@ -84,11 +84,11 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	config, err := s.ConfigOf(&r)
+	config, err := s.Project.ConfigOf(&r)
 	if err != nil {
 		return Plan{}, err
 	}
-	opening, restores, err := s.Opening(&r, config, start.Minted)
+	opening, restores, err := s.Keeper.Opening(&r, config, start.Minted)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -103,17 +103,17 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 			return Plan{}, err
 		}
 		plan.transcriptSize = transcript.Size
-		if plan.Loss, err = s.LossOf(config, r.SessionID); err != nil {
+		if plan.Loss, err = s.Keeper.LossOf(config, r.SessionID); err != nil {
 			return Plan{}, err
 		}
 		if plan.Loss != nil && plan.Loss.Rewritten {
-			return Plan{}, s.RefuseRewritten(&r, plan.Loss)
+			return Plan{}, s.Keeper.RefuseRewritten(&r, plan.Loss)
 		}
 	}
 	if plan.Prompt == "" && opening == claude.OpenNew {
 		plan.Prompt = r.InitialPrompt // the conversation is empty: this is the first start
 	}
-	plan.Args = claude.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Program, s.Store))
+	plan.Args = claude.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Project.Program, s.Project.Store))
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
@@ -139,7 +139,7 @@ func (s Starter) checkTmux(p *Plan) error {
 	if p.inPlace {
 		return nil
 	}
-	_, err := s.Tmux(s.SocketFor(p.Record.Process))
+	_, err := s.Project.Tmux(s.Project.SocketFor(p.Record.Process))
 	if fail.KindOf(err) != fail.Unfit {
 		return err
 	}
@@ -169,7 +169,7 @@ func checkFolder(p *Plan) error {
 }
 
 func (s Starter) checkRoot(p *Plan) error {
-	if !claude.RefusesRoot(&p.Record.Spec, claude.Env(&p.Record.Spec, s.Env, nil), s.UID) {
+	if !claude.RefusesRoot(&p.Record.Spec, claude.Env(&p.Record.Spec, s.Project.Env, nil), s.Project.UID) {
 		return nil
 	}
 	return fail.Errorf(fail.BadInput, "claude would refuse to start: %s", claude.RootRefusal).
@@ -178,11 +178,11 @@ func (s Starter) checkRoot(p *Plan) error {
 }
 
 func (s Starter) checkStrangers(p *Plan) error {
-	strangers, err := s.Strangers(&p.Record)
+	strangers, err := s.Project.Strangers(&p.Record)
 	if err != nil {
 		return fmt.Errorf("look for other claudes on the conversation: %w", err)
 	}
-	return s.ErrStranger(&p.Record, strangers)
+	return s.Project.ErrStranger(&p.Record, strangers)
 }
 
 // begin starts the planned agent in tmux, and returns after tmux was asked to run its launcher. The caller holds the
@@ -208,11 +208,11 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		}
 	}
 	if p.unawaited {
-		s.Store.LeaveToLauncher(r.Handle)
+		s.Project.Store.LeaveToLauncher(r.Handle)
 	}
 	launch := s.LaunchOf(p, &r)
-	launch.TmuxSocket, launch.OpenFiles = s.SocketFor(before), on.OpenFiles(ctx)
-	if err := s.Store.PutLaunch(r.Handle, launch); err != nil {
+	launch.TmuxSocket, launch.OpenFiles = s.Project.SocketFor(before), on.OpenFiles(ctx)
+	if err := s.Project.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
 	if p.progress != nil {
@@ -221,12 +221,12 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 	}
 	name, err := s.openPane(ctx, &r, p, on)
 	if err != nil {
-		return r, errors.Join(err, s.Store.DropLaunch(r.Handle))
+		return r, errors.Join(err, s.Project.Store.DropLaunch(r.Handle))
 	}
 	if name == r.TmuxSession {
 		return r, nil
 	}
-	noted, err := s.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
+	noted, err := s.Project.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
 		if !observe.SameStart(now.Process, r.Process) {
 			return agent.ErrSuperseded
 		}
@@ -257,12 +257,12 @@ func (s Starter) linkTranscript(p Plan) error {
 
 // LaunchOf returns the launch file for the launcher of a claimed start.
 func (s Starter) LaunchOf(p Plan, r *agent.Record) store.Launch {
-	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Env, Prompt: p.Prompt, Brief: p.Brief}
+	return store.Launch{Invocation: r.Process.Invocation, Claude: p.Program, Opening: string(p.Opening), Env: s.Project.Env, Prompt: p.Prompt, Brief: p.Brief}
 }
 
 // Claim records the start before it happens. If a process is killed after that, the record explains what is found.
 func (s Starter) Claim(ctx context.Context, p Plan) (claimed agent.Record, err error) {
-	return s.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
+	return s.Project.Store.Update(ctx, p.Record.Handle, func(r *agent.Record) error {
 		if !unchanged(r.Process, p.Record.Process) {
 			return agent.ErrSuperseded
 		}
@@ -281,16 +281,16 @@ func unchanged(now, then *agent.Process) bool {
 // placeFor returns where a start will run, before its tmux server is identified: if the verb is killed, the record
 // still shows where the session is.
 func (s Starter) placeFor(before *agent.Process) (*agent.TmuxPlace, error) {
-	client, err := s.Tmux(s.SocketFor(before))
+	client, err := s.Project.Tmux(s.Project.SocketFor(before))
 	if err != nil {
 		return nil, err
 	}
-	return &agent.TmuxPlace{Socket: s.SocketFor(before), Path: client.Path()}, nil
+	return &agent.TmuxPlace{Socket: s.Project.SocketFor(before), Path: client.Path()}, nil
 }
 
 // Claimed returns the record of a plan, with a start that is about to happen.
 func (s Starter) Claimed(p Plan) (agent.Record, error) {
-	self, err := s.Machine.Self()
+	self, err := s.Project.Machine.Self()
 	if err != nil {
 		return agent.Record{}, err
 	}
@@ -302,7 +302,7 @@ func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	if p.again {
 		r.Restarts = p.Record.Restarts.Begun()
 	}
-	r.EnvNames = claude.ProviderNames(&r.Spec, s.Env)
+	r.EnvNames = claude.ProviderNames(&r.Spec, s.Project.Env)
 	r.TmuxSession = s.sessionNames(&r)[0]
 	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
 	if !p.inPlace {

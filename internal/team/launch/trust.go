@@ -28,7 +28,7 @@ func (s Starter) checkTrust(p *Plan) error {
 	case p.trustDir != "" && observe.RealPath(p.trustDir) != cwd:
 		return fail.Errorf(fail.BadInput, "--trust names %s, and the agent works in %s", human.Quote(p.trustDir), human.Quote(cwd)).
 			Hint("to trust that folder: %s", TrustFlag(cwd))
-	case p.trustDir == "" && !observe.Inside(cwd, s.Store.Project()):
+	case p.trustDir == "" && !observe.Inside(cwd, s.Project.Store.Project()):
 		return fail.Errorf(fail.BadInput, "--trust without a folder is for folders of the project, and the agent works in %s", human.Quote(cwd)).
 			Hint("to trust that folder, name it: %s", TrustFlag(cwd))
 	}
@@ -39,10 +39,10 @@ func (s Starter) checkTrust(p *Plan) error {
 // may be unset or different.
 func (s Starter) homes() []string {
 	homes := []string{"/"}
-	if home := s.Variable("HOME"); filepath.IsAbs(home) {
+	if home := s.Project.Variable("HOME"); filepath.IsAbs(home) {
 		homes = append(homes, home)
 	}
-	if known, err := user.LookupId(strconv.Itoa(s.UID)); err == nil && filepath.IsAbs(known.HomeDir) {
+	if known, err := user.LookupId(strconv.Itoa(s.Project.UID)); err == nil && filepath.IsAbs(known.HomeDir) {
 		homes = append(homes, known.HomeDir)
 	}
 	return homes

@@ -43,7 +43,7 @@ func (w *starting) askVersion(ctx context.Context) {
 			return
 		}
 		defer func() { _ = os.RemoveAll(dir) }() // empty, or written by a claude that was only asked for its version
-		a.said, err = launcher.Ask(ctx, w.plan.Program, []string{"--version"}, claude.ScratchEnv(w.Env, dir), dir)
+		a.said, err = launcher.Ask(ctx, w.plan.Program, []string{"--version"}, claude.ScratchEnv(w.Project.Env, dir), dir)
 		_, exited := errors.AsType[interface {
 			error
 			ExitCode() int
@@ -84,7 +84,7 @@ func (w *starting) unready(ctx context.Context) error {
 			return err.Hint("check that it is Claude Code: %s --version", human.ShellWord(w.plan.Program))
 		}
 	}
-	if load, cores := w.Machine.Load(); load > float64(2*cores) {
+	if load, cores := w.Project.Machine.Load(); load > float64(2*cores) {
 		err = err.Hint("this machine is busy, and starts take long: load %.0f on %s", load, human.Count(cores, "core"))
 	}
 	return err.Hint("to wait for it: nbs-worker wait %s --for ready,waiting --timeout 5m", handle)
@@ -93,12 +93,12 @@ func (w *starting) unready(ctx context.Context) error {
 // seen returns what was seen of a claude that is not ready, and whether that proves that it is a claude.
 func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
 	all := []string{fmt.Sprintf("pid %d runs", w.record.PID)}
-	if _, err := w.Registered(&w.record); err == nil {
+	if _, err := w.Project.Registered(&w.record); err == nil {
 		all, isClaude = append(all, "it is in Claude's registry, without a state yet"), true
 	} else {
 		all = append(all, "it is not in Claude's registry yet")
 	}
-	shown, err := w.Observer.Screen(ctx, &w.record)
+	shown, err := w.Project.Screen(ctx, &w.record)
 	switch reading := screen.Read(shown.Text); {
 	case err != nil:
 		all = append(all, "its screen cannot be read")

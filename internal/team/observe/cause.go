@@ -17,7 +17,7 @@ type Death struct {
 	EntryLeft  bool // Claude's registry entry still exists: it was killed
 }
 
-func (o *Observer) deathOf(r *agent.Record) Death {
+func (o *Project) deathOf(r *agent.Record) Death {
 	p := r.Process
 	// Its terminals are hung up before a server that was killed is gone.
 	d := Death{Rebooted: o.Machine.Rebooted(p.Identity), ServerGone: p.Tmux != nil && p.Tmux.ServerPID != 0 && o.Machine.HasEnded(p.ServerIdentity())}

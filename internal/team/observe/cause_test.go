@@ -15,7 +15,7 @@ import (
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	table := fake.New()
-	o := &Observer{Machine: table.Machine()}
+	o := &Project{Machine: table.Machine()}
 	self, boot := table.Add(9, fake.Process{}), table.Boot
 	there := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks}
 	lost := &agent.TmuxPlace{ServerPID: self.PID, ServerStartTicks: self.StartTicks - 1}

@@ -18,7 +18,7 @@ type Drift struct {
 // DriftOf compares the record with the live process: its entry in Claude's registry, its command line, and the
 // invocation in its environment. It does not compare what cannot be read. A folder that the session has entered by
 // itself is not a difference.
-func (o *Observer) DriftOf(r *agent.Record) ([]Drift, error) {
+func (o *Project) DriftOf(r *agent.Record) ([]Drift, error) {
 	var found []Drift
 	compare := func(field, recorded, live string) {
 		if live != "" && live != recorded {
@@ -65,7 +65,7 @@ func worksIn(r *agent.Record, entry *live.Entry) string {
 // hasEntered reports whether the session has moved to a folder by itself, according to the transcript of its
 // conversation. If the session has switched to a new conversation in this start, its transcript may not show the
 // move; then the transcript before it counts.
-func (o *Observer) hasEntered(r *agent.Record, folder string) bool {
+func (o *Project) hasEntered(r *agent.Record, folder string) bool {
 	config, err := o.ConfigOf(r)
 	if err != nil {
 		return false

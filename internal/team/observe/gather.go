@@ -101,7 +101,7 @@ func (l *round) reportOf(r *agent.Record) agent.Report {
 	return report
 }
 
-func (o *Observer) strangersOfUnidentified(r *agent.Record) ([]Stranger, error) {
+func (o *Project) strangersOfUnidentified(r *agent.Record) ([]Stranger, error) {
 	if r.PID == 0 {
 		return nil, nil
 	}
@@ -110,7 +110,7 @@ func (o *Observer) strangersOfUnidentified(r *agent.Record) ([]Stranger, error) 
 
 // outcomeOf returns how the last turn of this start ended: from its hooks or, if they have reported nothing, from
 // the transcript.
-func (o *Observer) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failure, done bool) {
+func (o *Project) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failure, done bool) {
 	if e.Report.Activity != nil {
 		return e.Report.Failure, !e.Report.Done.IsZero()
 	}
@@ -137,7 +137,7 @@ func (o *Observer) outcomeOf(r *agent.Record, e *Evidence) (failure *agent.Failu
 
 // Registered returns the registry entry of the recorded process, never that of an earlier
 // process with the same pid.
-func (o *Observer) Registered(r *agent.Record) (live.Entry, error) {
+func (o *Project) Registered(r *agent.Record) (live.Entry, error) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
 		return live.Entry{}, err
@@ -152,7 +152,7 @@ func (o *Observer) Registered(r *agent.Record) (live.Entry, error) {
 
 // FindWrapped looks for a claude that is a descendant of the recorded process and has the recorded conversation in
 // Claude's registry. The recorded process is then a wrapper around it.
-func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
+func (o *Project) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
 		return agent.Identified{}, false
@@ -169,11 +169,11 @@ func (o *Observer) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 
 // BeingStarted reports whether another command is about to bring the agent up: it has recorded the start, and tmux
 // does not have its session yet.
-func (o *Observer) BeingStarted(r *agent.Record) bool {
+func (o *Project) BeingStarted(r *agent.Record) bool {
 	return StartedBy(o.Machine, o.Store, r.Handle, filepath.Base(o.Program))
 }
 
-// StartedBy is [Observer.BeingStarted] for a program of that name.
+// StartedBy is [Project.BeingStarted] for a program of that name.
 func StartedBy(m *machine.Machine, opened *store.Store, handle agent.Handle, program string) bool {
 	holder, held := VerbAtWork(m, opened, handle, program)
 	return held && slices.Contains([]string{"spawn", "resume", "restart"}, holder.Verb)

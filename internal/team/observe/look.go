@@ -69,17 +69,17 @@ const endPatience = time.Second
 
 // Look looks at agents with one call to each tmux server, and a second call if only a screen can show the state. The
 // caller has just read the records.
-func (o *Observer) Look(ctx context.Context, records []agent.Record) []Sight {
+func (o *Project) Look(ctx context.Context, records []agent.Record) []Sight {
 	return o.look(ctx, records, false)
 }
 
-// LookClosely is [Observer.Look] that also reads each screen, and checks whether transcripts can be written.
-func (o *Observer) LookClosely(ctx context.Context, records []agent.Record) []Sight {
+// LookClosely is [Project.Look] that also reads each screen, and checks whether transcripts can be written.
+func (o *Project) LookClosely(ctx context.Context, records []agent.Record) []Sight {
 	return o.look(ctx, records, true)
 }
 
-func (o *Observer) look(ctx context.Context, records []agent.Record, closely bool) []Sight {
-	l := &round{Observer: o, closely: closely, deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
+func (o *Project) look(ctx context.Context, records []agent.Record, closely bool) []Sight {
+	l := &round{Project: o, closely: closely, deadline: time.Now().Add(endPatience), agents: make([]subject, len(records))}
 	for i, r := range records {
 		l.agents[i] = subject{record: r}
 	}
@@ -106,14 +106,14 @@ func (o *Observer) look(ctx context.Context, records []agent.Record, closely boo
 	return sights
 }
 
-// LookAt is [Observer.Look] at one agent.
-func (o *Observer) LookAt(ctx context.Context, r agent.Record) Sight {
+// LookAt is [Project.Look] at one agent.
+func (o *Project) LookAt(ctx context.Context, r agent.Record) Sight {
 	return o.Look(ctx, []agent.Record{r})[0]
 }
 
-// round is one call of [Observer.Look].
+// round is one call of [Project.Look].
 type round struct {
-	*Observer
+	*Project
 	closely  bool
 	deadline time.Time // of the wait for ends
 	agents   []subject
@@ -207,7 +207,7 @@ func (l *round) unsaved(a *subject) string {
 
 // modelOf is the model that a live agent runs: as Claude's status line named it last, or before that as the command line
 // of the process does.
-func (o *Observer) modelOf(s *Sight) agent.Model {
+func (o *Project) modelOf(s *Sight) agent.Model {
 	if !s.Status.SamePID {
 		return ""
 	}

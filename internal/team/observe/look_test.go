@@ -40,7 +40,7 @@ func TestExitThatIsRecordedWhileWeLook(t *testing.T) {
 		return nil
 	})
 	rig.Must(t, err)
-	o := &Observer{Machine: local.New(), Store: opened, Now: time.Now}
+	o := &Project{Machine: local.New(), Store: opened, Now: time.Now}
 	sight := o.LookAt(t.Context(), seen)
 	status := sight.Status
 	rig.Check(t, status.Cause == agent.Crashed && status.Detail == "signal: killed", "%+v", status)
@@ -54,7 +54,7 @@ func TestLookAtAnAgentThatWentMeanwhile(t *testing.T) {
 	r, err := opened.Load("alpha")
 	rig.Must(t, err)
 	r.Handle, r.Process.StartTicks = "beta", r.Process.StartTicks-1
-	sight := (&Observer{Machine: local.New(), Store: opened, Now: time.Now}).LookAt(t.Context(), r)
+	sight := (&Project{Machine: local.New(), Store: opened, Now: time.Now}).LookAt(t.Context(), r)
 	rig.Check(t, sight.Lost && sight.Record.Handle == "beta" && fail.KindOf(sight.Err) == fail.NotFound && sight.Status.State == agent.Unknown, "%+v", sight)
 }
 

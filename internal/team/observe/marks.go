@@ -13,7 +13,7 @@ import (
 // project. Claude must have the invocation in its environment, or be a child of that launcher, because a wrapper may
 // give it another environment. If a record was copied, with its project or alone, the processes that it names belong
 // to the original.
-func (o *Observer) Marked(r *agent.Record, pid int) bool {
+func (o *Project) Marked(r *agent.Record, pid int) bool {
 	if r.Process.Adopted != nil {
 		return o.stillAdopted(r)
 	}
@@ -31,7 +31,7 @@ func (o *Observer) Marked(r *agent.Record, pid int) bool {
 }
 
 // OfOriginal reports whether a process belongs to the agent from which the record was copied.
-func (o *Observer) OfOriginal(r *agent.Record, pid int) bool {
+func (o *Project) OfOriginal(r *agent.Record, pid int) bool {
 	if asked, _ := o.Machine.Variable(pid, agent.LaunchVariable); asked == string(r.Process.Invocation) || o.runs(pid, r.Handle) {
 		// A launcher may have the variables of the agent whose shell started the tmux server. Only its command line
 		// and its working directory identify it.
@@ -44,20 +44,20 @@ func (o *Observer) OfOriginal(r *agent.Record, pid int) bool {
 
 // OfOtherAgent reports whether a process was started as an agent with another name, or as the agent of another
 // project that has the same agent.
-func (o *Observer) OfOtherAgent(r *agent.Record, pid int) bool {
+func (o *Project) OfOtherAgent(r *agent.Record, pid int) bool {
 	handle, named := o.Machine.Variable(pid, agent.HandleVariable)
 	root, _ := o.Machine.Variable(pid, agent.RootVariable)
 	return named && !agent.Handle(handle).Same(r.Handle) || o.IsOriginal(root, r.Handle)
 }
 
 // IsOriginal reports whether a folder is another project that has the same agent.
-func (o *Observer) IsOriginal(folder string, handle agent.Handle) bool {
+func (o *Project) IsOriginal(folder string, handle agent.Handle) bool {
 	return folder != "" && !SameFolder(folder, o.Store.Project()) && store.Has(folder, handle)
 }
 
 // Carries reports whether a process has the invocation of the record's start in its
 // environment.
-func (o *Observer) Carries(r *agent.Record, pid int) bool {
+func (o *Project) Carries(r *agent.Record, pid int) bool {
 	invocation, _ := o.Machine.Variable(pid, agent.InvocationVariable)
 	return invocation == string(r.Process.Invocation)
 }
@@ -68,14 +68,14 @@ const Foreground = "foreground"
 // runs reports whether a process is the launcher of the handle: this program with the verb run, or with a spawn in
 // the foreground. A launcher that a person started has no invocation in its environment, because it creates the
 // invocation itself.
-func (o *Observer) runs(pid int, handle agent.Handle) bool {
+func (o *Project) runs(pid int, handle agent.Handle) bool {
 	words, err := o.Machine.Cmdline(pid)
 	return err == nil && launches(words) && o.Machine.Program(pid) == filepath.Base(o.Program) && names(words, handle)
 }
 
 // Launches reports whether a process is the launcher of any agent: this program with the verb run, or with a spawn
 // in the foreground.
-func (o *Observer) Launches(pid int) bool {
+func (o *Project) Launches(pid int) bool {
 	words, err := o.Machine.Cmdline(pid)
 	return err == nil && o.Machine.Program(pid) == filepath.Base(o.Program) && launches(words)
 }
@@ -97,7 +97,7 @@ const TmuxServerName = "tmux: server"
 
 // InForeignTmux reports whether a process is a tmux server, or runs in a pane that is not the agent's. If an agent's
 // shell started a tmux server, all panes of that server have the agent's mark, also those of a person.
-func (o *Observer) InForeignTmux(r *agent.Record, pid int) bool {
+func (o *Project) InForeignTmux(r *agent.Record, pid int) bool {
 	leader := 0 // of the pane
 	for _, ancestor := range o.Machine.AncestorsOf(pid) {
 		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {

@@ -24,7 +24,7 @@ const FollowSignal = unix.SIGCHLD
 
 // followSeen moves the record of a live agent to the conversation in its registry entry, because
 // hooks may be turned off.
-func (o *Observer) followSeen(ctx context.Context, r *agent.Record, e *Evidence) {
+func (o *Project) followSeen(ctx context.Context, r *agent.Record, e *Evidence) {
 	if e.Entry.SessionID == r.SessionID || r.Desired != agent.DesiredRunning || o.BeingStarted(r) {
 		return
 	}
@@ -80,7 +80,7 @@ func Wake(m *machine.Machine, r *agent.Record) {
 
 // noteCause records the cause of a death while it can still be determined. Later the tmux server ends too, or the
 // machine reboots, and that would look like the cause.
-func (o *Observer) noteCause(ctx context.Context, a *subject) {
+func (o *Project) noteCause(ctx context.Context, a *subject) {
 	e := &a.evidence
 	if a.record.Process == nil || e.Claude != machine.Gone || e.LauncherLives || e.BeingStarted || !e.Death.settles(&a.record, e.Now) {
 		return
@@ -126,6 +126,6 @@ func NoteTranscript(r *agent.Record, config claude.Config, now time.Time) {
 }
 
 // Note records an action in the journal. If that fails, the verb fails.
-func (o *Observer) Note(ctx context.Context, event string, r *agent.Record, detail string) error {
+func (o *Project) Note(ctx context.Context, event string, r *agent.Record, detail string) error {
 	return o.Store.Journal().Append(ctx, journal.EventOf(r, o.Seconds(), event, detail))
 }

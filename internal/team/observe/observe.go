@@ -1,5 +1,5 @@
 // Package observe finds out what an agent is doing, or why it does not run. It turns evidence into a status. list,
-// session, wait and doctor all ask [Observer.Look], so they never disagree.
+// session, wait and doctor all ask [Project.Look], so they never disagree.
 //
 // judge.go has the order in which the sources are believed. A question without an answer makes an agent unknown,
 // never dead. An end is judged by a record that was read after the end was seen. If a launcher is recording an end,
@@ -21,8 +21,9 @@ import (
 	"nbs-worker/internal/store"
 )
 
-// Observer looks at the agents of one project.
-type Observer struct {
+// Project is a project as one command sees it: its store, the machine, and the environment of the call. It is passed on,
+// and its methods look at the agents.
+type Project struct {
 	Store   *store.Store
 	Machine *machine.Machine
 	Tmux    func(socket string) (*tmux.Client, error)
@@ -36,15 +37,15 @@ type Observer struct {
 }
 
 // Seconds returns the present time in the precision of records.
-func (o *Observer) Seconds() time.Time { return o.Now().UTC().Truncate(time.Second) }
+func (o *Project) Seconds() time.Time { return o.Now().UTC().Truncate(time.Second) }
 
 // ConfigOf returns the configuration of the claude of a record.
-func (o *Observer) ConfigOf(r *agent.Record) (claude.Config, error) {
+func (o *Project) ConfigOf(r *agent.Record) (claude.Config, error) {
 	return claude.ConfigOf(&r.Spec, o.Env)
 }
 
 // Variable returns a variable of the caller's environment.
-func (o *Observer) Variable(name string) string {
+func (o *Project) Variable(name string) string {
 	return agent.Variable(o.Env, name)
 }
 
@@ -58,7 +59,7 @@ func SameStart(a, b *agent.Process) bool {
 
 // IsForeign reports whether the process of a record belongs to another host or pid namespace, so that it can be neither
 // watched nor ended from here.
-func (o *Observer) IsForeign(r *agent.Record) bool {
+func (o *Project) IsForeign(r *agent.Record) bool {
 	if r.Process == nil {
 		return false
 	}
@@ -67,7 +68,7 @@ func (o *Observer) IsForeign(r *agent.Record) bool {
 }
 
 // CallersConfigDir returns the caller's folder of Claude's configuration; "" for Claude's default.
-func (o *Observer) CallersConfigDir() (string, error) {
+func (o *Project) CallersConfigDir() (string, error) {
 	dir := o.Variable(claude.ConfigDirVariable)
 	if dir == "" {
 		return "", nil
@@ -77,7 +78,7 @@ func (o *Observer) CallersConfigDir() (string, error) {
 
 // SocketFor returns the tmux server for a start: the one that was asked for, otherwise the one where the agent was
 // before, otherwise the user's own.
-func (o *Observer) SocketFor(before *agent.Process) string {
+func (o *Project) SocketFor(before *agent.Process) string {
 	switch {
 	case o.Socket != "":
 		return o.Socket
@@ -89,7 +90,7 @@ func (o *Observer) SocketFor(before *agent.Process) string {
 }
 
 // ProjectHash distinguishes projects that use the same handle on one tmux server.
-func (o *Observer) ProjectHash() string {
+func (o *Project) ProjectHash() string {
 	const enough = 8 // characters
 	return o.Store.ProjectHash()[:enough]
 }

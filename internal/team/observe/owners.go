@@ -16,7 +16,7 @@ import (
 // stillAdopted reports whether the recorded process is still the adopted one. Its registry entry must have the start
 // of that process and the time of its registration. No other agent may have the process: no agent of this project,
 // of the project from which this one was copied, or of the project whose mark the process has.
-func (o *Observer) stillAdopted(r *agent.Record) bool {
+func (o *Project) stillAdopted(r *agent.Record) bool {
 	config, err := o.ConfigOf(r)
 	if err != nil {
 		return false
@@ -33,7 +33,7 @@ func (o *Observer) stillAdopted(r *agent.Record) bool {
 }
 
 // namedIn reports whether an agent of another project has the process.
-func (o *Observer) namedIn(root string, id agent.Identity) bool {
+func (o *Project) namedIn(root string, id agent.Identity) bool {
 	if root == o.Store.Project() {
 		return false
 	}
@@ -47,7 +47,7 @@ func (o *Observer) namedIn(root string, id agent.Identity) bool {
 }
 
 // AgentsOf returns the agents of a project whose records name a process. It ignores records that cannot be read.
-func (o *Observer) AgentsOf(project *store.Store, pid int, startTicks uint64) ([]agent.Handle, error) {
+func (o *Project) AgentsOf(project *store.Store, pid int, startTicks uint64) ([]agent.Handle, error) {
 	records, err := project.Records()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ type Owner struct {
 
 // OwnerOf finds the agent of a process: in the records of this project, or in another project that the process's
 // environment names, if that project's record agrees.
-func (o *Observer) OwnerOf(id agent.Identity) (Owner, bool) {
+func (o *Project) OwnerOf(id agent.Identity) (Owner, bool) {
 	if o.Store.Exists() {
 		handles, err := o.AgentsOf(o.Store, id.PID, id.StartTicks)
 		if err == nil && len(handles) > 0 {
@@ -86,7 +86,7 @@ func (o *Observer) OwnerOf(id agent.Identity) (Owner, bool) {
 }
 
 // markedOwner finds the agent whose mark a process has, if that agent's record agrees.
-func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
+func (o *Project) markedOwner(id agent.Identity) (Owner, bool) {
 	root, _ := o.Machine.Variable(id.PID, agent.RootVariable)
 	handle, named := o.Machine.Variable(id.PID, agent.HandleVariable)
 	invocation, marked := o.Machine.Variable(id.PID, agent.InvocationVariable)
@@ -110,7 +110,7 @@ func (o *Observer) markedOwner(id agent.Identity) (Owner, bool) {
 }
 
 // adoptedPane returns the user's pane in which an adopted claude runs, while it runs.
-func (o *Observer) adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+func (o *Project) adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p.Adopted.Pane == "" || p.Tmux == nil || !o.Machine.IsAlive(p.Identity) {
 		return tmux.Pane{}, false
 	}
@@ -125,7 +125,7 @@ func (o *Observer) adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, 
 
 // CheckUnrecorded refuses a conversation that another agent of the project has, or may have. If a record cannot be
 // read, the error names it.
-func (o *Observer) CheckUnrecorded(r *agent.Record) error {
+func (o *Project) CheckUnrecorded(r *agent.Record) error {
 	handles, err := o.Store.Handles()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (o *Observer) CheckUnrecorded(r *agent.Record) error {
 }
 
 // HintAside adds how to move a wrong record aside and go on with its conversation.
-func (o *Observer) HintAside(err *fail.Error, r *agent.Record, when string) *fail.Error {
+func (o *Project) HintAside(err *fail.Error, r *agent.Record, when string) *fail.Error {
 	return err.Hint("%s, move its record aside: %s", when, o.Store.MoveAside(r.Handle)).
 		Hint("and continue its conversation: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
 }

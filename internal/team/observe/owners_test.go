@@ -18,7 +18,7 @@ import (
 func TestCheckUnrecordedDoesNotPassOverADamagedRecord(t *testing.T) {
 	t.Parallel()
 	opened := storeWithLive(t, "zeta", os.Getpid())
-	o := &Observer{Machine: local.New(), Store: opened, Now: time.Now}
+	o := &Project{Machine: local.New(), Store: opened, Now: time.Now}
 	recorded, err := opened.Load("zeta")
 	rig.Must(t, err)
 	other := agent.Record{Spec: agent.Spec{SessionID: agent.NewSessionID()}}

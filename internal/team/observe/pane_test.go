@@ -18,7 +18,7 @@ func TestPaneOfAStart(t *testing.T) {
 	table.Add(ours, fake.Process{Env: []string{"TMUX_PANE=%1", agent.LaunchVariable + "=i"}})
 	table.Add(persons, fake.Process{Env: []string{"TMUX_PANE=%1", agent.LaunchVariable + "="}})
 	table.Add(forking, fake.Process{})
-	o := &Observer{Machine: table.Machine()}
+	o := &Project{Machine: table.Machine()}
 	arrived, arriving := agent.Identified{PID: ours}, agent.Identified{}
 	for what, c := range map[string]struct {
 		launcher agent.Identified

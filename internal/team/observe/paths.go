@@ -40,7 +40,7 @@ func SameFolder(a, b string) bool {
 
 // MovedWithProject returns the present place of a record's folder after its project was moved; "" if the folder is
 // where it was, or was not in the project.
-func (o *Observer) MovedWithProject(r *agent.Record) string {
+func (o *Project) MovedWithProject(r *agent.Record) string {
 	if IsFolder(r.LaunchCwd()) || r.ProjectRoot == o.Store.Project() {
 		return ""
 	}

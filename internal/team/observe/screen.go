@@ -9,7 +9,7 @@ import (
 )
 
 // Screen reads the agent's pane. Errors: [tmux.ErrNoSession] when it has none.
-func (o *Observer) Screen(ctx context.Context, r *agent.Record) (tmux.Screen, error) {
+func (o *Project) Screen(ctx context.Context, r *agent.Record) (tmux.Screen, error) {
 	client, panes, err := o.Panes(ctx, r)
 	if err != nil {
 		return tmux.Screen{}, err

@@ -13,7 +13,7 @@ import (
 
 // Client returns the client of the tmux server in which an agent was started, or of the one in which it would be
 // started.
-func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
+func (o *Project) Client(r *agent.Record) (*tmux.Client, error) {
 	if r.Process != nil && r.Process.Tmux != nil {
 		return o.Tmux(r.Process.Tmux.Path)
 	}
@@ -22,14 +22,14 @@ func (o *Observer) Client(r *agent.Record) (*tmux.Client, error) {
 
 // Panes lists the panes of that server, at least those that may be the agent's. With an [UnreachedError] they are
 // the panes of the server that answered in its place.
-func (o *Observer) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
+func (o *Project) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
 	client, wait := o.askPanes(ctx, r)
 	panes, err := wait()
 	return client, panes, err
 }
 
 // askPanes starts the call of Panes, and returns a function that waits for the answer.
-func (o *Observer) askPanes(ctx context.Context, r *agent.Record) (client *tmux.Client, wait func() ([]tmux.Pane, error)) {
+func (o *Project) askPanes(ctx context.Context, r *agent.Record) (client *tmux.Client, wait func() ([]tmux.Pane, error)) {
 	unasked := func(err error) func() ([]tmux.Pane, error) {
 		return func() ([]tmux.Pane, error) { return nil, err }
 	}
@@ -57,7 +57,7 @@ func (o *Observer) askPanes(ctx context.Context, r *agent.Record) (client *tmux.
 
 // serverGone reports whether the tmux server of a start has ended. Its panes ended with it, and another server may
 // have the path of its socket now.
-func (o *Observer) serverGone(r *agent.Record) bool {
+func (o *Project) serverGone(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Tmux != nil && r.Process.Tmux.ServerStartTicks != 0 && o.Machine.IsGone(r.Process.ServerIdentity())
 }
 
@@ -68,7 +68,7 @@ func (e *UnreachedError) Unwrap() error { return e.error }
 
 // checkListening checks that a running server is the one that has its socket: the file may have been removed, and
 // another server may have started in its place. For an agent that does not run this does not matter.
-func (o *Observer) checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
+func (o *Project) checkListening(ctx context.Context, client *tmux.Client, r *agent.Record) error {
 	if !o.needsServer(r) {
 		return nil
 	}
@@ -91,13 +91,13 @@ func (o *Observer) checkListening(ctx context.Context, client *tmux.Client, r *a
 }
 
 // needsServer reports whether a process of the agent runs in its tmux server.
-func (o *Observer) needsServer(r *agent.Record) bool {
+func (o *Project) needsServer(r *agent.Record) bool {
 	return r.Process != nil && r.Process.Tmux != nil && (!o.Machine.IsGone(r.Process.Identity) || !o.Machine.IsGone(r.Process.LauncherIdentity()))
 }
 
 // PaneOf finds the pane of a start by its mark and by the launcher that leads it, never by a name. If a pane with
 // the mark has another leader, a person has taken it over. The pane of an adopted process is the user's own.
-func (o *Observer) PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+func (o *Project) PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
 	if p == nil || p.Invocation == "" {
 		return tmux.Pane{}, false
 	}
@@ -115,7 +115,7 @@ func (o *Observer) PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool)
 // leads reports whether the launcher of a start leads a pane with the mark of the start. A launcher that has not
 // recorded itself yet is the process for which tmux created the pane: it has the start in its environment, or is
 // still a fork of the server.
-func (o *Observer) leads(p *agent.Process, pane *tmux.Pane) bool {
+func (o *Project) leads(p *agent.Process, pane *tmux.Pane) bool {
 	if p.Launcher.PID != 0 {
 		return pane.PID == p.Launcher.PID
 	}

@@ -68,12 +68,12 @@ func byServer(some subjects) map[serverKey]subjects {
 
 // representative returns the record with which to ask a server for all: that of an agent that needs the server, if
 // there is one.
-func (o *Observer) representative(some subjects) *agent.Record {
+func (o *Project) representative(some subjects) *agent.Record {
 	at := max(0, slices.IndexFunc(some, func(a *subject) bool { return o.needsServer(&a.record) }))
 	return &some[at].record
 }
 
-func (o *Observer) setPane(a *subject, panes []tmux.Pane, err error) {
+func (o *Project) setPane(a *subject, panes []tmux.Pane, err error) {
 	a.pane, a.tmuxErr = nil, nil
 	if pane, there := o.PaneOf(panes, a.record.Process); there {
 		a.pane, a.evidence.Pane = &pane, PaneThere

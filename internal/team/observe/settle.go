@@ -20,7 +20,7 @@ const notedEvery = 10 * time.Millisecond
 
 // awaitNoted waits until the launcher of a claude that has ended has recorded the end. After that the launcher
 // exits, or waits to start claude again.
-func (o *Observer) awaitNoted(ctx context.Context, r *agent.Record, deadline time.Time) {
+func (o *Project) awaitNoted(ctx context.Context, r *agent.Record, deadline time.Time) {
 	for o.Machine.IsAlive(r.Process.LauncherIdentity()) && time.Now().Before(deadline) && ctx.Err() == nil {
 		now, err := o.Store.Load(r.Handle)
 		if err != nil || !SameStart(now.Process, r.Process) || now.BacksOff() {
@@ -33,7 +33,7 @@ func (o *Observer) awaitNoted(ctx context.Context, r *agent.Record, deadline tim
 // Settled loads the record of an agent once claude and launcher agree: both run, or both have ended. A process that
 // was sent a signal does not show it at first. Only signals from before the command count, so that a command about a
 // hundred running agents waits once, not for each of them.
-func (o *Observer) Settled(ctx context.Context, handle agent.Handle) (agent.Record, error) {
+func (o *Project) Settled(ctx context.Context, handle agent.Handle) (agent.Record, error) {
 	r, err := o.Store.Load(handle)
 	if err != nil || r.Process == nil || r.Process.PID == 0 {
 		return r, err

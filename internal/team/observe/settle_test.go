@@ -19,7 +19,7 @@ import (
 // that time: no wait begins once the command is older.
 func TestManyAgentsSettleTogether(t *testing.T) {
 	t.Parallel()
-	s := &Observer{Machine: local.New(), Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
+	s := &Project{Machine: local.New(), Store: storeWithLive(t, "alpha", os.Getpid()), Now: time.Now, Began: time.Now()}
 	const agents = 20
 	var first time.Time // when the first agent was settled
 	for i := range agents {
@@ -41,8 +41,8 @@ func TestManyAgentsSettleTogether(t *testing.T) {
 func TestAgentThatWasKilledRightBefore(t *testing.T) {
 	t.Parallel()
 	claude := rig.StartChild(t, exec.Command("cat"))
-	s := &Observer{Machine: local.New(), Store: storeWithLive(t, "alpha", claude.Process.Pid), Now: time.Now, Began: time.Now().Add(time.Hour)} // so that the test has time
-	own := pidfds(t, claude.Process.Pid)                                                                                                        // the standard library has one, of a child
+	s := &Project{Machine: local.New(), Store: storeWithLive(t, "alpha", claude.Process.Pid), Now: time.Now, Began: time.Now().Add(time.Hour)} // so that the test has time
+	own := pidfds(t, claude.Process.Pid)                                                                                                       // the standard library has one, of a child
 	settled := make(chan agent.Record, 1)
 	go func() {
 		r, _ := s.Settled(t.Context(), "alpha")

@@ -19,7 +19,7 @@ type Stranger struct {
 
 // Strangers looks for them in Claude's registry, which has the present id of each session, and on the command lines
 // of this machine. In its first half second a claude is not in the registry, and at a dialog it may never be.
-func (o *Observer) Strangers(r *agent.Record) ([]Stranger, error) {
+func (o *Project) Strangers(r *agent.Record) ([]Stranger, error) {
 	config, err := o.ConfigOf(r)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (o *Observer) Strangers(r *agent.Record) ([]Stranger, error) {
 	return registered, err
 }
 
-func (o *Observer) registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
+func (o *Project) registeredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
 	open, err := config.Registry().OpenOn(r.SessionID)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (o *Observer) registeredStrangers(r *agent.Record, config claude.Config) ([
 
 // unregisteredStrangers returns the claudes that were started on the conversation, without those that the registry
 // has in another one now. It looks at every process of the machine.
-func (o *Observer) unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
+func (o *Project) unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
 	onIt, err := o.Machine.Find(string(r.SessionID), func(cmdline []string) bool {
 		return claude.RunsOn(cmdline, r.SessionID)
 	})
@@ -79,10 +79,10 @@ func (o *Observer) unregisteredStrangers(r *agent.Record, config claude.Config) 
 	return found, nil
 }
 
-// VisibleStrangers is [Observer.Strangers] for a look at an agent. While the agent runs, a look should cost about
+// VisibleStrangers is [Project.Strangers] for a look at an agent. While the agent runs, a look should cost about
 // one call of tmux and not grow with the machine. So it reads only the registry, and sees a stranger only after the
 // stranger has passed its dialogs.
-func (o *Observer) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
+func (o *Project) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
 	if r.Process == nil || o.Machine.IsGone(r.Process.Identity) {
 		return o.Strangers(r)
 	}
@@ -95,7 +95,7 @@ func (o *Observer) VisibleStrangers(r *agent.Record) ([]Stranger, error) {
 
 // ofThisStart reports whether a process is the agent's own, or a wrapper around it. The agent's own process may be
 // ending: its environment disappears before the process does.
-func (o *Observer) ofThisStart(r *agent.Record, id agent.Identity) bool {
+func (o *Project) ofThisStart(r *agent.Record, id agent.Identity) bool {
 	if r.Process == nil {
 		return false
 	}
@@ -105,7 +105,7 @@ func (o *Observer) ofThisStart(r *agent.Record, id agent.Identity) bool {
 }
 
 // ErrStranger returns the error for opening a conversation that another claude has open; nil if no other has.
-func (o *Observer) ErrStranger(r *agent.Record, strangers []Stranger) error {
+func (o *Project) ErrStranger(r *agent.Record, strangers []Stranger) error {
 	if len(strangers) == 0 {
 		return nil
 	}

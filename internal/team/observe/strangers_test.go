@@ -15,7 +15,7 @@ import (
 func TestOwnClaudeIsNoStrangerWhileItEnds(t *testing.T) {
 	t.Parallel()
 	table := fake.New()
-	o := &Observer{Machine: table.Machine()}
+	o := &Project{Machine: table.Machine()}
 	id := table.Add(10, fake.Process{})
 	r := &agent.Record{Process: &agent.Process{Invocation: agent.NewInvocation(), Identity: id}}
 	table.End(10)
@@ -37,7 +37,7 @@ func TestChildrenThatBecomeProgramsAreNoStrangers(t *testing.T) {
 	shell := exec.Command("sh", "-c", "while :; do /bin/true; done", "--session-id", string(r.SessionID))
 	shell.Args[0] = "claude"
 	shell.Env = []string{agent.InvocationVariable + "=" + string(r.Process.Invocation)}
-	o := &Observer{Machine: local.New()}
+	o := &Project{Machine: local.New()}
 	claudes := rig.StartChild(t, shell)
 	id, err := o.Machine.Identify(claudes.Process.Pid)
 	rig.Must(t, err)

@@ -44,7 +44,7 @@ func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle
 	}
 	patients := make([]Patient, len(handles))
 	for i, view := range look.Survey(ctx, handles, limits.Patience) {
-		patients[i].View, patients[i].At = view, look.Now()
+		patients[i].View, patients[i].At = view, look.Project.Now()
 		patients[i].Assessment = triage.Assess(triage.Known{
 			View: &patients[i].View, Handle: handles[i], Now: patients[i].At, Bands: limits.Bands, Patience: limits.Patience,
 		})
@@ -56,10 +56,10 @@ func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle
 // Errors: NotFound.
 func Team(look *inspect.Inspector, named []agent.Handle) ([]agent.Handle, error) {
 	if len(named) == 0 {
-		return look.Store.Handles()
+		return look.Project.Store.Handles()
 	}
 	for _, handle := range named {
-		if _, err := look.Store.Load(handle); fail.KindOf(err) == fail.NotFound {
+		if _, err := look.Project.Store.Load(handle); fail.KindOf(err) == fail.NotFound {
 			return nil, err
 		}
 	}

@@ -21,24 +21,24 @@ const readyTime = time.Minute
 // what a slow start waits for.
 func New(s *supervisor.Supervisor, limits Limits, verb string, progress func(agent.Handle, string)) *Ladder {
 	return &Ladder{
-		Verbs:  &verbs{Supervisor: s, limits: limits, progress: progress},
-		Memory: &memory{Runs: s.Store.Runs(), s: s, verb: verb},
+		Verbs:  &verbs{supervisor: s, limits: limits, progress: progress},
+		Memory: &memory{Runs: s.Project.Store.Runs(), s: s, verb: verb},
 	}
 }
 
 // verbs are the [Verbs] of a supervisor.
 type verbs struct {
-	*supervisor.Supervisor
-	limits   Limits
-	progress func(agent.Handle, string)
+	supervisor *supervisor.Supervisor
+	limits     Limits
+	progress   func(agent.Handle, string)
 }
 
 func (v *verbs) Look(ctx context.Context, handles []agent.Handle) []Patient {
-	return Assess(ctx, &v.Inspector, handles, v.limits)
+	return Assess(ctx, v.supervisor.Inspector, handles, v.limits)
 }
 
 func (v *verbs) Quiet(ctx context.Context, handle agent.Handle) {
-	_ = v.Supervisor.Quiet(ctx, handle, "recover") // the next step finds what is in the way, and reports it
+	_ = v.supervisor.Quiet(ctx, handle, "recover") // the next step finds what is in the way, and reports it
 }
 
 // Resume ends a running agent first only if it is a zombie or stuck.
@@ -61,7 +61,7 @@ const goOn = "You are in a new conversation. Read the notes about your earlier o
 func (v *verbs) start(ctx context.Context, handle agent.Handle, resume supervisor.Resume) error {
 	resume.Wait = readyTime
 	resume.Progress = func(what string) { v.progress(handle, what) }
-	_, err := v.Supervisor.Resume(ctx, handle, resume)
+	_, err := v.supervisor.Resume(ctx, handle, resume)
 	return err
 }
 
@@ -69,7 +69,7 @@ func (v *verbs) start(ctx context.Context, handle agent.Handle, resume superviso
 const compactTime = 5 * time.Minute
 
 func (v *verbs) Unload(ctx context.Context, p *Patient) error {
-	sender := message.Sender{Supervisor: v.Supervisor}
+	sender := message.Sender{Supervisor: v.supervisor}
 	if p.Verdict == triage.Stuck {
 		if _, err := sender.Interrupt(ctx, p.Handle); err != nil {
 			return err
@@ -93,8 +93,10 @@ type memory struct {
 	verb string
 }
 
-func (m *memory) Lock() (func(), error) { return m.s.Store.LockRecovery(m.verb, m.s.Seconds()) }
+func (m *memory) Lock() (func(), error) {
+	return m.s.Project.Store.LockRecovery(m.verb, m.s.Project.Seconds())
+}
 
 func (m *memory) Note(ctx context.Context, p *Patient, detail string) error {
-	return m.s.Note(ctx, m.verb, &p.View.Record, detail)
+	return m.s.Project.Note(ctx, m.verb, &p.View.Record, detail)
 }

@@ -49,7 +49,7 @@ type Sign struct {
 
 // Signs is a subscription.
 type Signs struct {
-	look   *observe.Observer
+	look   *observe.Project
 	wanted Wanted
 	c      chan Sign
 	rung   chan agent.Handle
@@ -65,7 +65,7 @@ type Signs struct {
 }
 
 // To subscribes. The caller closes the subscription. Errors: Unfit at a limit of the kernel.
-func To(o *observe.Observer, wanted Wanted) (*Signs, error) {
+func To(o *observe.Project, wanted Wanted) (*Signs, error) {
 	watch, err := fswatch.New()
 	if err != nil {
 		return nil, err

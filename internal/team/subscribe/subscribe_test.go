@@ -31,7 +31,7 @@ type world struct {
 	*testing.T
 	*Signs
 	store *store.Store
-	look  *observe.Observer
+	look  *observe.Project
 	alpha agent.Record
 	child *rig.Child
 }
@@ -46,7 +46,7 @@ func newWorld(t *testing.T, wanted Wanted) *world {
 	unlock, err := s.LockVerb("alpha", "spawn", time.Now())
 	rig.Must(t, err)
 	unlock()
-	w := &world{T: t, store: s, look: &observe.Observer{Machine: local.New(), Store: s, Now: time.Now}}
+	w := &world{T: t, store: s, look: &observe.Project{Machine: local.New(), Store: s, Now: time.Now}}
 	w.child = rig.StartChild(t, exec.Command("cat"))
 	w.alpha = agent.Record{
 		Spec:        agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: dir, ConfigDir: filepath.Join(dir, "claude")},

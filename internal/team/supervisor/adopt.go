@@ -31,19 +31,19 @@ func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error
 		return Adopted{}, err
 	}
 	// With the lease, if two commands adopt it under two names, one of them sees the record of the other.
-	release, err := s.Store.AcquireLease(r.SessionID, store.Holder{PID: os.Getpid(), Verb: "adopt", Handle: a.Handle, Since: s.Seconds()})
+	release, err := s.Project.Store.AcquireLease(r.SessionID, store.Holder{PID: os.Getpid(), Verb: "adopt", Handle: a.Handle, Since: s.Project.Seconds()})
 	if err != nil {
 		return Adopted{}, err
 	}
 	defer release()
-	if err := s.CheckUnrecorded(&r); err != nil {
+	if err := s.Project.CheckUnrecorded(&r); err != nil {
 		return Adopted{}, err
 	}
-	if err := s.Store.Insert(ctx, r); err != nil {
+	if err := s.Project.Store.Insert(ctx, r); err != nil {
 		return Adopted{}, err
 	}
-	adopted := Adopted{Record: r, Status: s.LookAt(ctx, r).Status, HasMessages: !r.TranscriptSeen.IsZero(), Unkept: s.Keep(ctx, &r)}
-	if err := s.Note(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
+	adopted := Adopted{Record: r, Status: s.Project.LookAt(ctx, r).Status, HasMessages: !r.TranscriptSeen.IsZero(), Unkept: s.Keeper.Keep(ctx, &r)}
+	if err := s.Project.Note(ctx, "adopt", &r, fmt.Sprintf("pid %d, started by hand", r.PID)); err != nil {
 		return adopted, butDone(err, "it was adopted, but the journal does not say so")
 	}
 	return adopted, nil
@@ -51,5 +51,5 @@ func (s *Supervisor) Adopt(ctx context.Context, a adopt.Request) (Adopted, error
 
 // PlanAdopt returns the record of an adoption, and changes nothing.
 func (s *Supervisor) PlanAdopt(ctx context.Context, a adopt.Request) (agent.Record, error) {
-	return adopt.Plan(ctx, &s.Observer, a)
+	return adopt.Plan(ctx, s.Project, a)
 }

@@ -22,16 +22,16 @@ type Request struct {
 // Request loads what a person is asked to allow for an agent. Errors: those of loading its record; Unfit if the key
 // of the seals cannot be used.
 func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
-	r, err := s.Store.Load(handle)
+	r, err := s.Project.Store.Load(handle)
 	if err != nil {
 		return Request{}, err
 	}
-	err = s.Store.CheckSeal(&r)
+	err = s.Project.Store.CheckSeal(&r)
 	if err != nil && fail.KindOf(err) != fail.Held {
 		return Request{}, err
 	}
-	asked := Request{Record: r, Allowed: err == nil, Changed: s.Store.ChangedSinceSealed(&r)}
-	asked.Program, _ = claude.FindBinary(s.Variable(claude.BinaryVariable)) // it may be installed later
+	asked := Request{Record: r, Allowed: err == nil, Changed: s.Project.Store.ChangedSinceSealed(&r)}
+	asked.Program, _ = claude.FindBinary(s.Project.Variable(claude.BinaryVariable)) // it may be installed later
 	moved := r
 	s.relocate(&moved, "")
 	asked.Folder = observe.RealPath(moved.LaunchCwd())
@@ -45,17 +45,17 @@ func (s *Supervisor) Allow(ctx context.Context, asked Request) error {
 		return err
 	}
 	defer unlock()
-	if err := s.Store.Allow(ctx, &asked.Record); err != nil {
+	if err := s.Project.Store.Allow(ctx, &asked.Record); err != nil {
 		return err
 	}
-	return s.Note(ctx, "allow", &asked.Record, "a person looked at what it would run")
+	return s.Project.Note(ctx, "allow", &asked.Record, "a person looked at what it would run")
 }
 
 // AllowFile seals a file of the project that a person has looked at, such as a runbook. The code that runs the file
 // checks the seal under the same kind. Errors: those of sealing.
 func (s *Supervisor) AllowFile(ctx context.Context, kind, name string, content []byte) error {
-	if err := s.Store.Allowed().Seal(kind, name, content); err != nil {
+	if err := s.Project.Store.Allowed().Seal(kind, name, content); err != nil {
 		return err
 	}
-	return s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "allow", Detail: "a person looked at " + name})
+	return s.Project.Store.Journal().Append(ctx, journal.Event{At: s.Project.Seconds(), Event: "allow", Detail: "a person looked at " + name})
 }

@@ -24,8 +24,8 @@ func (s *Supervisor) brief(ctx context.Context, b *Briefing, r *agent.Record) (s
 	if b == nil {
 		return "", brief.Source{}
 	}
-	noted, err := s.Remembered(ctx, s.Store, r.Handle)
-	text, from := brief.Text(&s.Observer, r, brief.Wanted{SessionID: cmp.Or(b.SessionID, r.SessionID), Why: b.Why}, noted)
+	noted, err := s.Remembered(ctx, s.Project.Store, r.Handle)
+	text, from := brief.Text(s.Project, r, brief.Wanted{SessionID: cmp.Or(b.SessionID, r.SessionID), Why: b.Why}, noted)
 	if err != nil && from.Missed == nil {
 		from.Missed = fmt.Errorf("what is remembered cannot be read: %w", err)
 	}
@@ -43,7 +43,7 @@ func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *
 	if p.Brief == "" {
 		return nil
 	}
-	files := s.Store.TurnFiles(r.Process.Invocation)
+	files := s.Project.Store.TurnFiles(r.Process.Invocation)
 	limited, cancel := context.WithTimeout(interrupt, briefWait)
 	defer cancel()
 	for files.Has(turnfiles.Briefing) {
@@ -59,7 +59,7 @@ func (s *Supervisor) awaitBriefed(interrupt context.Context, p *launch.Plan, r *
 		case <-time.After(briefEvery):
 		}
 	}
-	now, err := s.Store.Load(r.Handle)
+	now, err := s.Project.Store.Load(r.Handle)
 	if err != nil {
 		return err
 	}

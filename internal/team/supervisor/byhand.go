@@ -50,7 +50,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return Prepared{Restored: restored}, err
 	}
 	ready := Prepared{Restored: restored, Loss: plan.Loss}
-	if err := s.NoteLoss(ctx, &plan.Record, plan.Loss); err != nil {
+	if err := s.Keeper.NoteLoss(ctx, &plan.Record, plan.Loss); err != nil {
 		return ready, err
 	}
 	if ready.GiveBack, err = s.starter().AwaitTurn(ctx, plan); err != nil {
@@ -61,7 +61,7 @@ func (s *Supervisor) Prepare(ctx context.Context, handle agent.Handle, terminal 
 		return ready, err
 	}
 	ready.Invocation = claimed.Process.Invocation
-	if err := s.Store.PutLaunch(claimed.Handle, s.starter().LaunchOf(plan, &claimed)); err != nil {
+	if err := s.Project.Store.PutLaunch(claimed.Handle, s.starter().LaunchOf(plan, &claimed)); err != nil {
 		return ready, errors.Join(err, s.restore(ctx, r, claimed))
 	}
 	return ready, nil
@@ -83,7 +83,7 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, e
 	if ready.GiveBack, err = s.starter().AwaitTurn(ctx, plan); err != nil {
 		return ready, err
 	}
-	if err := s.Store.PutLaunch(spawn.Handle, s.starter().LaunchOf(plan, plan.Claimed)); err != nil {
+	if err := s.Project.Store.PutLaunch(spawn.Handle, s.starter().LaunchOf(plan, plan.Claimed)); err != nil {
 		return ready, s.withRecordKept(err, plan.Claimed, spawn.Handle)
 	}
 	return ready, nil

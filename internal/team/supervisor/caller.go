@@ -12,7 +12,7 @@ import (
 
 // caller finds the caller, once; nil for a person.
 func (s *Supervisor) caller() (*caller.Caller, error) {
-	s.looked.Do(func() { s.found, s.lookErr = caller.Find(&s.Observer) })
+	s.looked.Do(func() { s.found, s.lookErr = caller.Find(s.Project) })
 	return s.found, s.lookErr
 }
 
@@ -106,7 +106,7 @@ func (s *Supervisor) Confinement() ([]string, error) {
 // the caller's limits.
 func (s *Supervisor) withCallersLimits(spawn Spawn) (agent.Spec, error) {
 	spec := spawn.Spec
-	spec.Schema, spec.ProjectRoot, spec.InitialPrompt = agent.Schema, s.Store.Project(), spawn.Prompt
+	spec.Schema, spec.ProjectRoot, spec.InitialPrompt = agent.Schema, s.Project.Store.Project(), spawn.Prompt
 	spec.Restart.Policy = spec.LaunchRestart()
 	c, err := s.caller()
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Supervisor) withCallersLimits(spawn Spawn) (agent.Spec, error) {
 		return spec, err
 	}
 	if !bound {
-		spec.ConfigDir, err = s.CallersConfigDir()
+		spec.ConfigDir, err = s.Project.CallersConfigDir()
 	}
 	spec.InitialPrompt = c.Signed(spec.InitialPrompt)
 	return spec, err

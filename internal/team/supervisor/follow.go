@@ -18,18 +18,18 @@ import (
 // follow moves the record to the agent's present conversation before the agent is ended: after that, nothing shows
 // it.
 func (s *Supervisor) follow(r *agent.Record) {
-	config, err := s.ConfigOf(r)
-	if err != nil || s.Store.IsNotAllowed(r) { // if the record is not allowed, its process may be any process
+	config, err := s.Project.ConfigOf(r)
+	if err != nil || s.Project.Store.IsNotAllowed(r) { // if the record is not allowed, its process may be any process
 		return
 	}
-	if id, moved := config.Registry().MovedTo(r, s.Store.Report(r.Handle), 0); moved {
-		r.Replace(id, s.Seconds(), live.Moved)
+	if id, moved := config.Registry().MovedTo(r, s.Project.Store.Report(r.Handle), 0); moved {
+		r.Replace(id, s.Project.Seconds(), live.Moved)
 	}
 }
 
 // update changes a record, which may move to another conversation, and journals such a move.
 func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change func(*agent.Record) error) (agent.Record, error) {
-	r, untold, err := s.Store.Move(ctx, handle, s.Seconds(), change)
+	r, untold, err := s.Project.Store.Move(ctx, handle, s.Project.Seconds(), change)
 	return r, errors.Join(untold, err)
 }
 

@@ -20,23 +20,23 @@ func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, 
 	if err != nil {
 		return watching.Pause{}, err
 	}
-	pause := watching.Pause{Since: s.Seconds(), Reason: reason}
+	pause := watching.Pause{Since: s.Project.Seconds(), Reason: reason}
 	if c != nil {
 		pause.By = c.String()
 	}
-	if before, err := s.Store.Watching().Paused(); err == nil && before != nil {
+	if before, err := s.Project.Store.Watching().Paused(); err == nil && before != nil {
 		pause.Since = before.Since
 	}
-	if err := s.Store.Watching().SetPause(pause); err != nil {
+	if err := s.Project.Store.Watching().SetPause(pause); err != nil {
 		return watching.Pause{}, err
 	}
-	return pause, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "pause", Detail: pause.Words()})
+	return pause, s.Project.Store.Journal().Append(ctx, journal.Event{At: s.Project.Seconds(), Event: "pause", Detail: pause.Words()})
 }
 
 // Unpause ends the pause of the project. It reports whether there was a pause.
 func (s *Supervisor) Unpause(ctx context.Context) (was bool, err error) {
-	if was, err = s.Store.Watching().EndPause(); !was {
+	if was, err = s.Project.Store.Watching().EndPause(); !was {
 		return false, err
 	}
-	return true, errors.Join(err, s.Store.Journal().Append(ctx, journal.Event{At: s.Seconds(), Event: "unpause"}))
+	return true, errors.Join(err, s.Project.Store.Journal().Append(ctx, journal.Event{At: s.Project.Seconds(), Event: "unpause"}))
 }

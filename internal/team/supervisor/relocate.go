@@ -10,10 +10,10 @@ import (
 func (s *Supervisor) relocate(r *agent.Record, cwd string) *launch.Moved {
 	from := r.LaunchCwd()
 	if cwd == "" {
-		cwd = s.MovedWithProject(r)
+		cwd = s.Project.MovedWithProject(r)
 	}
 	root := r.ProjectRoot
-	r.ProjectRoot = s.Store.Project()
+	r.ProjectRoot = s.Project.Store.Project()
 	if cwd == "" || cwd == from {
 		if r.Cwd == "" {
 			r.Cwd = root // where the original tools started it

@@ -18,14 +18,14 @@ import (
 const restartWait = time.Minute
 
 // Restarter implements [launcher.Restarter], in the environment of the command that asked for the first start.
-type Restarter struct{ observe.Observer }
+type Restarter struct{ Project *observe.Project }
 
 // Ready takes a turn and the verb lock, and then does what resume would. It waits for them only while the agent is as
 // its launcher left it: a command that changes the agent decides what follows.
 func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Launch) (launcher.Restart, error) {
-	o := r.Observer
-	o.Env, o.Began = last.Env, o.Now()
-	s := New(o)
+	project := *r.Project
+	project.Env, project.Began = last.Env, project.Now()
+	s := New(&project)
 	letGo, err := s.lockAgain(ctx, over)
 	if err != nil {
 		return launcher.Restart{}, err
@@ -50,11 +50,11 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 		if _, err := s.leftAs(over); err != nil {
 			return nil, err
 		}
-		release, err := s.Store.Turns().Await(ctx, s.Machine.Halted, func() {})
+		release, err := s.Project.Store.Turns().Await(ctx, s.Project.Machine.Halted, func() {})
 		if err != nil {
 			return nil, err
 		}
-		unlock, err := s.Store.LockVerb(over.Handle, "restart", s.Seconds())
+		unlock, err := s.Project.Store.LockVerb(over.Handle, "restart", s.Project.Seconds())
 		if err == nil {
 			return func() { release(); unlock() }, nil
 		}
@@ -73,7 +73,7 @@ func (s *Supervisor) lockAgain(ctx context.Context, over *agent.Record) (letGo f
 // leftAs loads the record of an agent that still waits for its next start: no other start has followed the last one,
 // and no command has cancelled the next one. Errors: [agent.ErrSuperseded].
 func (s *Supervisor) leftAs(over *agent.Record) (agent.Record, error) {
-	r, err := s.Store.Load(over.Handle)
+	r, err := s.Project.Store.Load(over.Handle)
 	switch {
 	case fail.KindOf(err) == fail.NotFound:
 		return r, agent.ErrSuperseded // it was dismissed
@@ -93,10 +93,10 @@ func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last st
 	if err != nil {
 		return next, err
 	}
-	if pause, err := s.Store.Watching().Paused(); pause != nil || err != nil {
+	if pause, err := s.Project.Store.Watching().Paused(); pause != nil || err != nil {
 		return next, launcher.ErrPaused
 	}
-	if err := teardown.Sweep(ctx, &s.Observer, &r); err != nil {
+	if err := teardown.Sweep(ctx, s.Project, &r); err != nil {
 		return next, err
 	}
 	again := Resume{Start: launch.Start{Program: last.Claude, Again: true, InPlace: r.Process.Tmux == nil, Wait: restartWait}}
@@ -104,7 +104,7 @@ func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last st
 	if err != nil {
 		return next, err
 	}
-	if err := s.NoteLoss(ctx, &p.Record, p.Loss); err != nil {
+	if err := s.Keeper.NoteLoss(ctx, &p.Record, p.Loss); err != nil {
 		return next, err
 	}
 	claimed, err := s.starter().ClaimAgain(ctx, p)
@@ -129,8 +129,8 @@ func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claime
 	if err != nil {
 		detail += "; " + err.Error()
 	}
-	if !s.Machine.IsGone(r.Process.Identity) { // if it is gone, its end is recorded
-		_ = s.Note(ctx, "restart", &r, detail)
+	if !s.Project.Machine.IsGone(r.Process.Identity) { // if it is gone, its end is recorded
+		_ = s.Project.Note(ctx, "restart", &r, detail)
 	}
 	return nil
 }

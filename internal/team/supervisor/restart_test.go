@@ -22,12 +22,12 @@ func TestNoStartIsMadeReadyInAPause(t *testing.T) {
 	_, err := w.Pause(t.Context(), "lunch")
 	w.must(err)
 	ready := func() (launcher.Restart, error) {
-		return Restarter{w.Observer}.Ready(t.Context(), &over, store.Launch{Env: w.Env, Claude: w.dir + "/claude"})
+		return Restarter{w.Project}.Ready(t.Context(), &over, store.Launch{Env: w.Project.Env, Claude: w.dir + "/claude"})
 	}
 	if _, err := ready(); !errors.Is(err, launcher.ErrPaused) {
 		t.Errorf("in a pause: %v", err)
 	}
-	if r, err := w.Store.Load("alpha"); err != nil || r.Process.Invocation != over.Process.Invocation {
+	if r, err := w.Project.Store.Load("alpha"); err != nil || r.Process.Invocation != over.Process.Invocation {
 		t.Errorf("in a pause it is claimed: %v, %+v", err, r.Process)
 	}
 	_, err = w.Unpause(t.Context())

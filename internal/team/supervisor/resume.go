@@ -31,9 +31,9 @@ type Resume struct {
 
 // PlanResume checks everything that can be checked before a resume, and changes nothing.
 func (s *Supervisor) PlanResume(ctx context.Context, handle agent.Handle, resume Resume) (launch.Plan, error) {
-	r, err := s.Store.Load(handle)
+	r, err := s.Project.Store.Load(handle)
 	if err == nil {
-		err = s.Store.CheckSeal(&r)
+		err = s.Project.Store.CheckSeal(&r)
 	}
 	if err != nil {
 		return launch.Plan{}, err
@@ -56,7 +56,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is interrupted
-	asked, err := s.Store.Load(handle)
+	asked, err := s.Project.Store.Load(handle)
 	if err != nil {
 		return Started{}, err
 	}
@@ -73,8 +73,8 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	if err != nil {
 		return Started{}, err
 	}
-	written := store.Launch{Claude: planned.Program, Env: s.Env, Prompt: planned.Prompt}
-	if err := s.Store.CheckWritable(ctx, handle, planned.Record.SessionID, written); err != nil {
+	written := store.Launch{Claude: planned.Program, Env: s.Project.Env, Prompt: planned.Prompt}
+	if err := s.Project.Store.CheckWritable(ctx, handle, planned.Record.SessionID, written); err != nil {
 		return Started{}, err
 	}
 	held := s.starter().KeepSession(ctx, &sight)
@@ -105,7 +105,7 @@ type resumption struct {
 // after claude has written more than was lost, the transcript would look overwritten.
 func (s *Supervisor) bringBack(interrupt context.Context, c *resumption) (Started, error) {
 	ctx := context.WithoutCancel(interrupt)
-	if err := s.NoteLoss(ctx, &c.plan.Record, c.plan.Loss); err != nil {
+	if err := s.Keeper.NoteLoss(ctx, &c.plan.Record, c.plan.Loss); err != nil {
 		return Started{Restored: c.restored}, err
 	}
 	r, err := s.launch(ctx, interrupt, c.plan, c.Wait)
@@ -138,8 +138,8 @@ func (s *Supervisor) settle(interrupt context.Context, c *resumption, r agent.Re
 	if err != nil {
 		detail += "; " + err.Error()
 	}
-	if untold := s.Note(ctx, "resume", &r, detail); untold != nil {
-		err = cmp.Or(err, launch.RunsUnnoted(s.Machine, &r, "its entry in the journal", untold))
+	if untold := s.Project.Note(ctx, "resume", &r, detail); untold != nil {
+		err = cmp.Or(err, launch.RunsUnnoted(s.Project.Machine, &r, "its entry in the journal", untold))
 	}
 	return started, err
 }
@@ -156,16 +156,16 @@ func (r *Resume) droppedPrompt(opening claude.Opening, first string) string {
 // look, it looks again.
 func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force bool) (observe.Sight, error) {
 	for last := false; ; last = true {
-		r, err := s.Settled(ctx, handle)
+		r, err := s.Project.Settled(ctx, handle)
 		if err == nil {
-			err = s.Store.CheckSeal(&r)
+			err = s.Project.Store.CheckSeal(&r)
 		}
 		if err != nil {
 			return observe.Sight{}, err
 		}
 		sight, err := s.checkDown(ctx, r, force)
 		p := sight.Record.Process
-		if err == nil || last || p == nil || p.PID == 0 || !s.Machine.IsGone(p.Identity) && !s.Machine.IsGone(p.LauncherIdentity()) {
+		if err == nil || last || p == nil || p.PID == 0 || !s.Project.Machine.IsGone(p.Identity) && !s.Project.Machine.IsGone(p.LauncherIdentity()) {
 			return sight, err
 		}
 	}
@@ -173,12 +173,12 @@ func (s *Supervisor) settledDown(ctx context.Context, handle agent.Handle, force
 
 // checkDown refuses to start an agent that runs or may run.
 func (s *Supervisor) checkDown(ctx context.Context, record agent.Record, force bool) (observe.Sight, error) {
-	sight := s.LookAt(ctx, record)
+	sight := s.Project.LookAt(ctx, record)
 	endFirst, err := s.startable(&sight, force)
 	if !endFirst || err != nil {
 		return sight, err
 	}
-	if err := teardown.CheckSelf(&s.Observer, &sight.Record, sight.Pane); err != nil {
+	if err := teardown.CheckSelf(s.Project, &sight.Record, sight.Pane); err != nil {
 		return sight, err
 	}
 	return sight, s.starter().CheckTarget(ctx, &sight.Record)
@@ -194,13 +194,13 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 		return false, nil
 	case status.State == agent.Unknown && !status.SamePID:
 		untold := fail.Errorf(fail.Conflict, "cannot determine whether the agent runs: %s", status.Detail)
-		return false, s.HintAside(untold, r, "when it is certain that it does not run")
+		return false, s.Project.HintAside(untold, r, "when it is certain that it does not run")
 	case force:
 		return true, nil
 	}
 	runs := runsAlready(r, status, sight.Err)
 	if sight.Pane == nil && status.SamePID && sight.Err == nil {
-		runs = runs.Hint("%s: go there", s.Whereabouts(r))
+		runs = runs.Hint("%s: go there", s.Inspector.Whereabouts(r))
 	} else {
 		runs = runs.Hint("to see what it does: nbs-worker session %[1]s; to go there: nbs-worker attach %[1]s", r.Handle)
 	}
@@ -236,16 +236,16 @@ func (s *Supervisor) clear(ctx context.Context, before agent.Record) (agent.Reco
 	if err != nil {
 		return before, err
 	}
-	if err := teardown.SparingPane(teardown.End(ctx, &s.Observer, before)); err != nil {
+	if err := teardown.SparingPane(teardown.End(ctx, s.Project, before)); err != nil {
 		return before, err
 	}
-	return s.Store.Load(before.Handle)
+	return s.Project.Store.Load(before.Handle)
 }
 
 // planResume makes the record that the resume will write, for the conversation that the agent has last moved to, and
 // plans its start.
 func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, error) {
-	if err := s.Store.CheckSeal(&r); err != nil { // again: the record was read again since the first look
+	if err := s.Project.Store.CheckSeal(&r); err != nil { // again: the record was read again since the first look
 		return launch.Plan{}, err
 	}
 	s.follow(&r)
@@ -258,11 +258,11 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, err
 	if resume.Model != nil {
 		r.Model = *resume.Model
 	}
-	if err := goBack(&r, resume.SessionID, s.Seconds()); err != nil {
+	if err := goBack(&r, resume.SessionID, s.Project.Seconds()); err != nil {
 		return launch.Plan{}, err
 	}
 	if resume.Fresh {
-		r.Replace(agent.NewSessionID(), s.Seconds(), "fresh")
+		r.Replace(agent.NewSessionID(), s.Project.Seconds(), "fresh")
 	}
 	plan, err := s.starter().Plan(r, resume.Start)
 	plan.Moved = moved
@@ -276,10 +276,10 @@ func (s *Supervisor) completeLegacy(r *agent.Record) error {
 	r.Created, r.Cwd, r.PermissionMode = r.Started, r.ProjectRoot, r.LaunchPermissionMode()
 	r.Restart.Policy = agent.RestartNo
 	if r.TranscriptSeen = r.Started; r.Started.IsZero() {
-		r.TranscriptSeen = s.Seconds()
+		r.TranscriptSeen = s.Project.Seconds()
 	}
 	var err error
-	r.ConfigDir, err = s.CallersConfigDir()
+	r.ConfigDir, err = s.Project.CallersConfigDir()
 	return err
 }
 
@@ -296,8 +296,8 @@ func (s *Supervisor) goesOn(ctx context.Context, start *agent.Record, cause erro
 	case fail.Interrupted:
 		return true
 	case fail.Held, fail.TimedOut:
-		now, err := s.Store.Load(start.Handle)
-		return err == nil && observe.SameStart(now.Process, start.Process) && !s.LookAt(ctx, now).Status.Down()
+		now, err := s.Project.Store.Load(start.Handle)
+		return err == nil && observe.SameStart(now.Process, start.Process) && !s.Project.LookAt(ctx, now).Status.Down()
 	default:
 		return false
 	}
@@ -308,10 +308,10 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record) e
 	if failed.Process == nil {
 		return nil // nothing was written
 	}
-	if err := teardown.SparingPane(teardown.End(ctx, &s.Observer, failed)); err != nil {
+	if err := teardown.SparingPane(teardown.End(ctx, s.Project, failed)); err != nil {
 		return err
 	}
-	_, err := s.Store.Update(ctx, before.Handle, func(r *agent.Record) error {
+	_, err := s.Project.Store.Update(ctx, before.Handle, func(r *agent.Record) error {
 		if !observe.SameStart(r.Process, failed.Process) {
 			return agent.ErrSuperseded
 		}
@@ -320,9 +320,9 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record) e
 		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
 			r.TranscriptSeen = seen // what was seen on disk stays recorded
 		}
-		config, err := s.ConfigOf(r)
+		config, err := s.Project.ConfigOf(r)
 		if err == nil && r.TranscriptSeen.IsZero() {
-			observe.NoteTranscript(r, config, s.Seconds())
+			observe.NoteTranscript(r, config, s.Project.Seconds())
 		}
 		return err
 	})

@@ -20,7 +20,7 @@ import (
 // What runs, or may run, is not started, and what is to be done is said.
 func TestWhatMayBeStarted(t *testing.T) {
 	t.Parallel()
-	s := New(observe.Observer{Machine: local.New(), Store: store.Absent("/srv")})
+	s := New(&observe.Project{Machine: local.New(), Store: store.Absent("/srv")})
 	dead, foreign := agent.Status{State: agent.Dead}, agent.Status{State: agent.Unknown, Detail: "it runs on host x"}
 	idle, leaving := agent.Status{State: agent.Idle, SamePID: true}, agent.Status{State: agent.Unknown, SamePID: true}
 	silent, notOurs := fail.Errorf(fail.TimedOut, "tmux is silent"), fail.Errorf(fail.BadInput, "x")
@@ -103,7 +103,7 @@ var broken = map[string]struct {
 	"it was deleted, and what is kept": {func(w *world, path, _ string) { w.lose(path) }, "", "", fail.NotFound, []string{"its transcript is gone", "resume alpha --fresh"}},
 	"the project has one": {func(w *world, path, whole string) {
 		w.lose(path)
-		w.put(filepath.Join(w.Store.Folder(), "transcripts", filepath.Base(path)), whole)
+		w.put(filepath.Join(w.Project.Store.Folder(), "transcripts", filepath.Base(path)), whole)
 	}, "", "", fail.NotFound, []string{"its transcript is gone", "resume alpha --fresh"}},
 }
 
@@ -123,7 +123,7 @@ func TestHowAConversationIsResumed(t *testing.T) {
 		r := w.has("alpha", func(r *agent.Record) { r.TranscriptSeen = r.Started })
 		path := w.transcript(r.SessionID)
 		w.put(path, whole)
-		w.must(w.Keep(t.Context(), &r))
+		w.must(w.Keeper.Keep(t.Context(), &r))
 		c.happens(w, path, whole)
 		for range 2 { // to look at it does not make it right
 			plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
@@ -131,7 +131,7 @@ func TestHowAConversationIsResumed(t *testing.T) {
 			if plan.Opening != c.opening || plan.Prompt != "" || (plan.Loss != nil) != strings.Contains(what, "cut off") {
 				t.Errorf("%s: %s, %+v", what, plan.Opening, plan.Loss)
 			}
-			_, _ = w.Inspect(t.Context(), "alpha")
+			_, _ = w.Inspector.Inspect(t.Context(), "alpha")
 		}
 		ready, err := w.Prepare(t.Context(), "alpha", true, nil)
 		if mustSay(t, what, err, c.kind); c.said == "" {
@@ -178,7 +178,7 @@ func TestWhichConversationIsResumed(t *testing.T) {
 func TestFolderOfAResume(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	lost, sub := w.dir+"/lost", w.Store.Project()+"/sub"
+	lost, sub := w.dir+"/lost", w.Project.Store.Project()+"/sub"
 	w.must(os.Mkdir(sub, 0o700))
 	w.has("alpha", func(r *agent.Record) { r.Cwd = lost })
 	_, err := w.PlanResume(t.Context(), "alpha", inPlace)
@@ -189,7 +189,7 @@ func TestFolderOfAResume(t *testing.T) {
 	plan, err := w.PlanResume(t.Context(), "alpha", Resume{Cwd: sub, Start: inPlace.Start})
 	rig.Check(t, err == nil && plan.Record.Cwd == sub && *plan.Moved == (launch.Moved{From: lost, To: sub}), "%+v, %v", plan.Moved, err)
 	w.has("beta", func(r *agent.Record) { r.ProjectRoot, r.Cwd = lost, lost+"/sub" })
-	if plan, err = w.PlanResume(t.Context(), "beta", inPlace); err != nil || plan.Record.Cwd != sub || plan.Record.ProjectRoot != w.Store.Project() {
+	if plan, err = w.PlanResume(t.Context(), "beta", inPlace); err != nil || plan.Record.Cwd != sub || plan.Record.ProjectRoot != w.Project.Store.Project() {
 		t.Errorf("%+v, %v", plan.Moved, err)
 	}
 }
@@ -199,13 +199,13 @@ func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"project/.nbs/journal.jsonl", "project/.nbs/locks/alpha.record", "state/journals/*"} {
 		w := newWorld(t)
-		w.Tmux, w.Socket = tmux.NewServers(func(int) bool { return false }).Client, w.dir+"/s" // of a server that is not there
+		w.Project.Tmux, w.Project.Socket = tmux.NewServers(func(int) bool { return false }).Client, w.dir+"/s" // of a server that is not there
 		var child *rig.Child
 		r := w.has("alpha", func(r *agent.Record) {
 			child = w.live(r)
 			r.Process.Launcher = r.Process.Identified // else it would be waited for
 		})
-		w.must(w.Note(t.Context(), "spawn", &r, ""))
+		w.must(w.Project.Note(t.Context(), "spawn", &r, ""))
 		name = w.inTheWay(name)
 		_, err := w.Resume(t.Context(), "alpha", Resume{Force: true, Start: inPlace.Start})
 		mustSay(t, name, err, fail.Failed, name)
@@ -234,7 +234,7 @@ func TestRecordAfterAStartThatFailed(t *testing.T) {
 	w.must(err)
 	failed, err := w.starter().Claim(t.Context(), plan)
 	w.must(err)
-	_, err = w.Store.Update(t.Context(), "alpha", func(r *agent.Record) error { r.TranscriptSeen = w.Seconds(); return nil }) // by its launcher
+	_, err = w.Project.Store.Update(t.Context(), "alpha", func(r *agent.Record) error { r.TranscriptSeen = w.Project.Seconds(); return nil }) // by its launcher
 	w.must(err)
 	for _, c := range []struct {
 		cause error
@@ -242,7 +242,7 @@ func TestRecordAfterAStartThatFailed(t *testing.T) {
 	}{{fail.Errorf(fail.Interrupted, "x"), true}, {fail.Errorf(fail.Failed, "x"), false}} {
 		_, err := w.settle(t.Context(), &resumption{before: before, plan: plan}, failed, c.cause)
 		mustSay(t, "settle", err, fail.KindOf(c.cause), c.cause.Error())
-		if now, err := w.Store.Load("alpha"); err != nil || (now.Process != nil) != c.kept || (now.Model == "haiku") != c.kept || now.TranscriptSeen.IsZero() {
+		if now, err := w.Project.Store.Load("alpha"); err != nil || (now.Process != nil) != c.kept || (now.Model == "haiku") != c.kept || now.TranscriptSeen.IsZero() {
 			t.Errorf("after %v: %+v, %v", c.cause, now.Spec, err)
 		}
 	}
@@ -261,7 +261,7 @@ func TestNewConversationOfAStartThatGoesOn(t *testing.T) {
 		w.must(err)
 		claimed, err := w.starter().Claim(t.Context(), plan)
 		w.must(err)
-		_, err = w.Store.Update(t.Context(), handle, func(r *agent.Record) error {
+		_, err = w.Project.Store.Update(t.Context(), handle, func(r *agent.Record) error {
 			w.live(r)
 			r.Process.Invocation = claimed.Process.Invocation
 			return nil
@@ -271,7 +271,7 @@ func TestNewConversationOfAStartThatGoesOn(t *testing.T) {
 		mustSay(t, what, err, fail.KindOf(cause), cause.Error())
 		rig.Check(t, started.Fresh && started.Record.SessionID == plan.Record.SessionID, "%+v", started.Record.Spec)
 		w.mustNote("resume", plan.Record.SessionID)
-		rig.Check(t, strings.Contains(w.read(w.Store.Folder()+"/journal.jsonl"), "in place of "+string(before.SessionID)+"; "+cause.Error()), "%s is not in the journal", cause)
+		rig.Check(t, strings.Contains(w.read(w.Project.Store.Folder()+"/journal.jsonl"), "in place of "+string(before.SessionID)+"; "+cause.Error()), "%s is not in the journal", cause)
 	}
 }
 
@@ -283,7 +283,7 @@ func TestLossOfAStartThatFailed(t *testing.T) {
 	r := w.has("alpha", func(r *agent.Record) { r.TranscriptSeen = r.Started })
 	path := w.transcript(r.SessionID)
 	w.put(path, talk(0, 1, 2))
-	w.must(w.Keep(t.Context(), &r))
+	w.must(w.Keeper.Keep(t.Context(), &r))
 	w.writeOver(path, talk(0, 1))
 	plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
 	w.must(err)
@@ -308,8 +308,8 @@ func TestBriefingOfAClaudeThatLeft(t *testing.T) {
 	r, err := w.starter().Claim(t.Context(), plan)
 	w.must(err)
 	mustSay(t, "taken", w.awaitBriefed(t.Context(), &plan, &r), 0)
-	_, err = w.Store.Update(t.Context(), "alpha", func(r *agent.Record) error {
-		r.AddExit(agent.Exit{At: w.Seconds(), Invocation: r.Process.Invocation, Signal: "killed"})
+	_, err = w.Project.Store.Update(t.Context(), "alpha", func(r *agent.Record) error {
+		r.AddExit(agent.Exit{At: w.Project.Seconds(), Invocation: r.Process.Invocation, Signal: "killed"})
 		return nil
 	})
 	w.must(err)
@@ -321,10 +321,10 @@ func TestStartByHandThatCannotBeReadied(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before := w.has("alpha", asItIs)
-	w.put(filepath.Join(w.Store.Runtime(), w.Store.ProjectHash(), "launch"), "") // in the place of the folder
+	w.put(filepath.Join(w.Project.Store.Runtime(), w.Project.Store.ProjectHash(), "launch"), "") // in the place of the folder
 	_, err := w.Prepare(t.Context(), "alpha", true, nil)
 	mustSay(t, "run", err, fail.Unfit, "launch")
-	now, err := w.Store.Load("alpha")
+	now, err := w.Project.Store.Load("alpha")
 	rig.Check(t, err == nil && now.Process == nil && now.SessionID == before.SessionID, "%+v, %v", now.Process, err)
 	_, err = w.PrepareSpawn(t.Context(), Spawn{Spec: agent.Spec{Handle: "beta"}, UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
 	mustSay(t, "spawn", err, fail.Unfit, "launch", "its record is kept: nbs-worker resume beta tries again")

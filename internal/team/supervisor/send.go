@@ -18,7 +18,7 @@ type Patience = store.Patience
 
 // LockToSend takes the verb lock for a verb that types into an agent's terminal.
 func (s *Supervisor) LockToSend(ctx context.Context, handle agent.Handle, verb string, patience Patience) (unlock func(), err error) {
-	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), patience)
+	return s.Project.Store.AwaitVerb(ctx, handle, verb, s.Project.Seconds(), patience)
 }
 
 // Until returns the patience of a verb that waits until late for any other verb; zero: without limit.
@@ -36,13 +36,13 @@ func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.Envelope(s.Store.Project(), to, order)
+	return c.Envelope(s.Project.Store.Project(), to, order)
 }
 
 // IsCaller reports whether the agent is the caller.
 func (s *Supervisor) IsCaller(handle agent.Handle) bool {
 	c, err := s.caller()
-	return err == nil && c != nil && c.Is(s.Store.Project(), handle)
+	return err == nil && c != nil && c.Is(s.Project.Store.Project(), handle)
 }
 
 // CalledByAgent reports whether the caller is an agent or another claude.
@@ -68,9 +68,9 @@ func (s *Supervisor) CheckAct(r *agent.Record, act string) error {
 
 // dropOutbox removes the waiting messages of an agent, and journals each of them.
 func (s *Supervisor) dropOutbox(ctx context.Context, r *agent.Record) (dropped int, err error) {
-	gone, err := s.Store.Outbox(r.Handle).Clear(ctx)
+	gone, err := s.Project.Store.Outbox(r.Handle).Clear(ctx)
 	for i := range gone {
-		err = errors.Join(err, s.Note(ctx, "dropped", r, DroppedWords(&gone[i])))
+		err = errors.Join(err, s.Project.Note(ctx, "dropped", r, DroppedWords(&gone[i])))
 	}
 	return len(gone), err
 }

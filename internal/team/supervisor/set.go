@@ -48,8 +48,8 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 	}
 	var changes []Change
 	awaited := false
-	r, err := s.Store.Update(ctx, handle, func(r *agent.Record) error {
-		if err := s.Store.CheckSeal(r); err != nil { // a new seal would allow the whole record
+	r, err := s.Project.Store.Update(ctx, handle, func(r *agent.Record) error {
+		if err := s.Project.Store.CheckSeal(r); err != nil { // a new seal would allow the whole record
 			return err
 		}
 		before := r.Spec
@@ -69,13 +69,13 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 		return Changed{}, err
 	}
 	if awaited && !r.AwaitsStart() {
-		observe.Wake(s.Machine, &r)
+		observe.Wake(s.Project.Machine, &r)
 	}
-	changed := Changed{Record: r, Changes: changes, Runs: s.LookAt(ctx, r).Status.Running()}
+	changed := Changed{Record: r, Changes: changes, Runs: s.Project.LookAt(ctx, r).Status.Running()}
 	if len(changes) == 0 {
 		return changed, nil
 	}
-	return changed, s.Note(ctx, "set", &r, summary(changes))
+	return changed, s.Project.Note(ctx, "set", &r, summary(changes))
 }
 
 // signed returns the change with a prompt that names its author.
@@ -138,7 +138,7 @@ func (s *Supervisor) checkSet(before, after *agent.Spec) error {
 	if err := s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(before, after) }); err != nil {
 		return err
 	}
-	if before.LaunchPermissionMode() != after.LaunchPermissionMode() && claude.RefusesRoot(after, claude.Env(after, s.Env, nil), s.UID) {
+	if before.LaunchPermissionMode() != after.LaunchPermissionMode() && claude.RefusesRoot(after, claude.Env(after, s.Project.Env, nil), s.Project.UID) {
 		return fail.Errorf(fail.BadInput, "claude would refuse: %s", claude.RootRefusal).
 			Hint("let it ask before it acts: permission-mode=acceptEdits")
 	}
@@ -168,7 +168,7 @@ func (s *Supervisor) Reset(ctx context.Context, handle agent.Handle) (r agent.Re
 		return r, was, err
 	}
 	defer unlock()
-	r, err = s.Store.Update(ctx, handle, func(r *agent.Record) error {
+	r, err = s.Project.Store.Update(ctx, handle, func(r *agent.Record) error {
 		was = r.Restarts
 		r.Restarts = agent.Restarts{Next: was.Next, After: was.After}
 		return s.CheckChange(r)
@@ -176,7 +176,7 @@ func (s *Supervisor) Reset(ctx context.Context, handle agent.Handle) (r agent.Re
 	if err != nil || was.Hold == nil && len(was.Counted) == 0 {
 		return r, was, err
 	}
-	return r, was, s.Note(ctx, "reset", &r, human.Count(len(was.Counted), "failure")+" forgotten"+heldWords(was.Hold))
+	return r, was, s.Project.Note(ctx, "reset", &r, human.Count(len(was.Counted), "failure")+" forgotten"+heldWords(was.Hold))
 }
 
 func heldWords(hold *agent.Hold) string {

@@ -27,9 +27,9 @@ func TestSet(t *testing.T) {
 		rig.Check(t, c.Now == (c.Field == "restart"), "%+v", c)
 	}
 	rig.Check(t, slices.Equal(fields, []string{"model", "permission-mode", "prompt", "restart"}) && !changed.Runs, "%+v", changed)
-	r, err := w.Store.Load("alpha")
+	r, err := w.Project.Store.Load("alpha")
 	w.must(err)
-	w.must(w.Store.CheckSeal(&r))
+	w.must(w.Project.Store.CheckSeal(&r))
 	if r.Model != "opus" || r.PermissionMode != "plan" || r.InitialPrompt != "Begin." || r.Restart.Policy != agent.RestartOnFailure || r.SessionID != before.SessionID {
 		t.Errorf("%+v", r.Spec)
 	}
@@ -48,14 +48,14 @@ func TestSetOfWhatIsRefused(t *testing.T) {
 		words  string
 	}{
 		"a prompt that leaves": {func(*world) {}, Set{Model: new(agent.Model("opus")), Prompt: new("/exit")}, fail.BadInput, "prompt"},
-		"bypassing as root":    {func(w *world) { w.UID = 0 }, Set{Model: new(agent.Model("opus")), PermissionMode: new(agent.BypassPermissions)}, fail.BadInput, "claude would refuse"},
+		"bypassing as root":    {func(w *world) { w.Project.UID = 0 }, Set{Model: new(agent.Model("opus")), PermissionMode: new(agent.BypassPermissions)}, fail.BadInput, "claude would refuse"},
 	} {
 		w := newWorld(t)
 		w.has("alpha", func(r *agent.Record) { r.PermissionMode = "default" })
 		c.change(w)
 		_, err := w.Set(t.Context(), "alpha", c.set)
 		mustSay(t, what, err, c.kind, c.words)
-		if r, err := w.Store.Load("alpha"); err != nil || r.Model != "" {
+		if r, err := w.Project.Store.Load("alpha"); err != nil || r.Model != "" {
 			t.Errorf("%s: %v, %+v", what, err, r.Spec)
 		}
 	}

@@ -44,7 +44,7 @@ type Started struct {
 
 // PlanSpawn checks everything that can be checked before a spawn, and changes nothing.
 func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
-	if err := s.Store.CheckFree(spawn.Handle); err != nil {
+	if err := s.Project.Store.CheckFree(spawn.Handle); err != nil {
 		return launch.Plan{}, err
 	}
 	start := spawn.Start
@@ -92,14 +92,14 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 	if err != nil {
 		return plan, restored, err
 	}
-	if err := s.Store.Insert(ctx, claimed); err != nil {
+	if err := s.Project.Store.Insert(ctx, claimed); err != nil {
 		return plan, restored, err
 	}
 	if err := s.mayCaller((*caller.Caller).CheckCrowd); err != nil {
-		return plan, restored, errors.Join(err, s.Store.Remove(ctx, claimed.Handle))
+		return plan, restored, errors.Join(err, s.Project.Store.Remove(ctx, claimed.Handle))
 	}
 	plan.Claimed = &claimed
-	if err := errors.Join(s.Note(ctx, "spawn", &claimed, plan.Opening.Conversation()), s.NoteLoss(ctx, &claimed, plan.Loss)); err != nil {
+	if err := errors.Join(s.Project.Note(ctx, "spawn", &claimed, plan.Opening.Conversation()), s.Keeper.NoteLoss(ctx, &claimed, plan.Loss)); err != nil {
 		return plan, restored, s.withRecordKept(err, &claimed, spawn.Handle)
 	}
 	return plan, restored, nil
@@ -107,7 +107,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 
 // withRecordKept adds to an error what became of the record, if the agent does not run.
 func (s *Supervisor) withRecordKept(err error, r *agent.Record, handle agent.Handle) error {
-	if fail.KindOf(err) == fail.Interrupted || r.Process != nil && !s.Machine.IsGone(r.Process.Identity) {
+	if fail.KindOf(err) == fail.Interrupted || r.Process != nil && !s.Project.Machine.IsGone(r.Process.Identity) {
 		return err
 	}
 	return fail.Errorf(fail.KindOf(err), "%w", err).
@@ -118,16 +118,16 @@ func (s *Supervisor) withRecordKept(err error, r *agent.Record, handle agent.Han
 func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan, wait time.Duration) (agent.Record, error) {
 	r, err := s.starter().Start(ctx, interrupt, p, wait)
 	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {
-		err = errors.Join(err, teardown.End(ctx, &s.Observer, r))
+		err = errors.Join(err, teardown.End(ctx, s.Project, r))
 	}
 	return r, err
 }
 
 func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record) Started {
-	sight := s.LookClosely(ctx, []agent.Record{r})[0]
+	sight := s.Project.LookClosely(ctx, []agent.Record{r})[0]
 	return Started{
 		Plan: p, Record: r, Status: sight.Status, WorksIn: sight.WorksIn, Unsaved: sight.Unsaved, Old: claude.OlderThanTested(r.ClaudeVersion),
-		Unkept: s.Keep(ctx, &r),
+		Unkept: s.Keeper.Keep(ctx, &r),
 	}
 }
 
@@ -137,7 +137,7 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 	if err != nil {
 		return agent.Record{}, err
 	}
-	now := s.Seconds()
+	now := s.Project.Seconds()
 	r := agent.Record{Spec: spec, Started: now, Created: now, Desired: agent.DesiredRunning}
 	r.TmuxSession = s.starter().SessionName(&r)
 	if r.SessionID == "" {
@@ -152,7 +152,7 @@ func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 // takeUp sets a new record to an existing conversation. The agent runs in the folder of that conversation: up to
 // 2.1.197, claude does not find it from another folder.
 func (s *Supervisor) takeUp(r *agent.Record) error {
-	config, err := s.ConfigOf(r)
+	config, err := s.Project.ConfigOf(r)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 		}
 	}
 	if !hasMessages { // but it may have been kept
-		kept, err := s.KeptOf(r.SessionID)
+		kept, err := s.Keeper.KeptOf(r.SessionID)
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 		return fail.Errorf(fail.NotFound, "no conversation %s in Claude's configuration", r.SessionID).
 			Hint("leave --session-id away for a new conversation")
 	}
-	r.TranscriptSeen = s.Seconds()
+	r.TranscriptSeen = s.Project.Seconds()
 	held, err := file.LastCwd()
 	if err != nil {
 		return err
@@ -187,11 +187,11 @@ func (s *Supervisor) takeUp(r *agent.Record) error {
 	if entered, err := file.Entered(); err == nil && entered.Includes(held) {
 		held = cmp.Or(entered.From, held) // claude goes back to the worktree by itself
 	}
-	if s.Store.Spool().WorksIn(held) {
+	if s.Project.Store.Spool().WorksIn(held) {
 		return fail.Errorf(fail.BadInput, "the conversation %s observes an agent for the memory, and is not an agent's own", r.SessionID).
 			Hint("to see who is observed: nbs-worker memory status").
 			Hint("leave --session-id away for a new conversation")
 	}
 	r.Cwd = cmp.Or(r.Cwd, held)
-	return s.CheckUnrecorded(r)
+	return s.Project.CheckUnrecorded(r)
 }

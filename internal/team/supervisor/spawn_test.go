@@ -21,9 +21,9 @@ func TestWhatASpawnIsRefusedFor(t *testing.T) {
 	w := newWorld(t)
 	taken := w.has("alpha", asItIs)
 	w.put(w.transcript(taken.SessionID), talk(0))
-	claude := &w.Env[2]
+	claude := &w.Project.Env[2]
 	right := *claude
-	w.UID, *claude = 0, "NBS_CLAUDE="+w.dir+"/none"
+	w.Project.UID, *claude = 0, "NBS_CLAUDE="+w.dir+"/none"
 	spawn := Spawn{Start: launch.Start{Prompt: "/exit", Trust: true}, Spec: agent.Spec{
 		Handle: "ALPHA", SessionID: agent.NewSessionID(), PermissionMode: agent.BypassPermissions, Model: "-x", ClaudeArgs: []string{"--settings", "{}"},
 		Cwd: w.dir + "/none", Env: map[string]string{"LD_PRELOAD": "/x"},
@@ -43,18 +43,18 @@ func TestWhatASpawnIsRefusedFor(t *testing.T) {
 		{fail.BadInput, "leave the conversation", func() { spawn.Prompt = "hello" }},
 		{fail.NotFound, "the working directory", func() { spawn.Cwd = w.dir + "/home" }},
 		{fail.BadInput, "Claude would trust everything in your home folder", func() { spawn.Cwd = w.dir + "/config" }},
-		{fail.BadInput, "--trust without a folder is for folders of the project", func() { spawn.TrustDir = w.Store.Project() }},
+		{fail.BadInput, "--trust without a folder is for folders of the project", func() { spawn.TrustDir = w.Project.Store.Project() }},
 		{fail.BadInput, "--trust names", func() { spawn.TrustDir = spawn.Cwd }},
 		{fail.Unfit, "or run the agent in this terminal: nbs-worker spawn beta --foreground", func() { spawn.InPlace = true }},
-		{fail.BadInput, "cannot be used with root/sudo privileges", func() { spawn.Env = map[string]string{"X": strings.Repeat("x", 2<<20)}; w.UID = 1000 }},
+		{fail.BadInput, "cannot be used with root/sudo privileges", func() { spawn.Env = map[string]string{"X": strings.Repeat("x", 2<<20)}; w.Project.UID = 1000 }},
 		{fail.BadInput, "the limit is", func() { spawn.Env = nil }},
 	} {
 		_, err := w.PrepareSpawn(t.Context(), spawn)
 		mustSay(t, c.words, err, c.kind, c.words)
 		c.mend()
 	}
-	handles, err := w.Store.Handles()
-	made, _ := os.ReadDir(w.Store.Runtime())
+	handles, err := w.Project.Store.Handles()
+	made, _ := os.ReadDir(w.Project.Store.Runtime())
 	rig.Check(t, err == nil && len(handles) == 1 && len(made) == 0, "something was made: %v, %v, %v", handles, made, err)
 	_, err = w.PrepareSpawn(t.Context(), spawn)
 	w.must(err)
@@ -68,7 +68,7 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	_, err := w.PrepareSpawn(t.Context(), Spawn{Spec: agent.Spec{Handle: "alpha"}, UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
 	mustSay(t, "spawn", err, fail.Failed, "open .nbs/journal.jsonl: not a regular file", "look at it, then move it aside: mv ",
 		"its record is kept: nbs-worker resume alpha tries again, nbs-worker dismiss alpha removes it")
-	r, err := w.Store.Load("alpha")
+	r, err := w.Project.Store.Load("alpha")
 	w.must(err)
 	if plan, err := w.PlanResume(t.Context(), "alpha", inPlace); err != nil || plan.Record.SessionID != r.SessionID || plan.Prompt != "Remember 42." {
 		t.Errorf("%+v, %v", plan.Record.Spec, err)
@@ -82,7 +82,7 @@ func TestFoldersThatAreNotTrusted(t *testing.T) {
 	w := newWorld(t)
 	known, err := user.LookupId(strconv.Itoa(os.Geteuid()))
 	w.must(err)
-	w.UID = os.Geteuid()
+	w.Project.UID = os.Geteuid()
 	for _, folder := range []string{"/", w.dir, w.dir + "/home", known.HomeDir} {
 		for _, named := range []string{"", folder} {
 			spawn := Spawn{Spec: agent.Spec{Handle: "alpha", Cwd: folder}, UsualMode: "default", Start: launch.Start{InPlace: true, Trust: true, TrustDir: named}}
@@ -111,7 +111,7 @@ func TestConversationThatIsTakenUp(t *testing.T) {
 func TestObserversConversationIsNotTakenUp(t *testing.T) {
 	t.Parallel()
 	w, id := newWorld(t), agent.NewSessionID()
-	at, err := w.Store.Spool().Work()
+	at, err := w.Project.Store.Spool().Work()
 	w.must(err)
 	w.put(w.transcript(id), strings.ReplaceAll(talk(0), `"type"`, `"cwd":"`+at+`","type"`))
 	for _, cwd := range []string{"", w.dir + "/project"} {
@@ -121,7 +121,7 @@ func TestObserversConversationIsNotTakenUp(t *testing.T) {
 		_, err = w.Spawn(t.Context(), spawn)
 		mustSay(t, "spawned in "+cwd, err, fail.BadInput, "observes an agent for the memory")
 	}
-	if handles, err := w.Store.Handles(); err != nil || len(handles) > 0 {
+	if handles, err := w.Project.Store.Handles(); err != nil || len(handles) > 0 {
 		t.Errorf("records of %v, %v", handles, err)
 	}
 }

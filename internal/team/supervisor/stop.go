@@ -34,8 +34,8 @@ func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, er
 	if err != nil {
 		return stopped, err
 	}
-	stopped.Unkept = s.Keep(ctx, &stopped.Record) // its launcher may have been killed before it could
-	if err := s.Note(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
+	stopped.Unkept = s.Keeper.Keep(ctx, &stopped.Record) // its launcher may have been killed before it could
+	if err := s.Project.Note(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, butDone(err, "it was ended and marked as stopped, but the journal does not say so")
 	}
 	return stopped, nil
@@ -55,24 +55,24 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 		return stopped, err
 	}
 	if keep {
-		stopped.Unkept = s.Keep(ctx, &stopped.Record)
+		stopped.Unkept = s.Keeper.Keep(ctx, &stopped.Record)
 	}
 	if stopped.Dropped, err = s.dropOutbox(ctx, &stopped.Record); err != nil {
 		return stopped, butDone(err, "it was ended, and its record stays: the messages in its outbox could not be written down and removed")
 	}
-	if err := s.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
+	if err := s.Project.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, butDone(err, "it was ended, and its record stays: the journal could not take its session id")
 	}
-	if err := s.Store.Remove(ctx, handle); err != nil {
+	if err := s.Project.Store.Remove(ctx, handle); err != nil {
 		return stopped, butDone(err, "it was ended, but its record could not be removed")
 	}
-	_ = s.Store.RemoveReport(handle)        // no agent has this report now; doctor finds one that stays
-	_ = s.Store.Outbox(handle).ForgetLeft() // the same
-	_ = s.Store.Runs().DropAttempt(handle)  // the same; no other agent has its conversation
+	_ = s.Project.Store.RemoveReport(handle)        // no agent has this report now; doctor finds one that stays
+	_ = s.Project.Store.Outbox(handle).ForgetLeft() // the same
+	_ = s.Project.Store.Runs().DropAttempt(handle)  // the same; no other agent has its conversation
 	if keep {
-		stopped.Kept = s.KeptPaths(&stopped.Record)
+		stopped.Kept = s.Keeper.KeptPaths(&stopped.Record)
 	} else {
-		stopped.Kept, stopped.Unkept = s.Discard(&stopped.Record)
+		stopped.Kept, stopped.Unkept = s.Keeper.Discard(&stopped.Record)
 	}
 	return stopped, nil
 }
@@ -85,7 +85,7 @@ func butDone(err error, done string) error {
 // stop makes all its checks before it writes, and writes before the first signal. If it cannot write, it still ends
 // the agent: a full disk must not keep an agent alive that fills it.
 func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool) (Stopped, error) {
-	r, err := s.Store.Load(handle)
+	r, err := s.Project.Store.Load(handle)
 	if err != nil {
 		return Stopped{}, err
 	}
@@ -97,20 +97,20 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 	if err != nil {
 		return Stopped{}, err
 	}
-	sight := s.LookClosely(ctx, []agent.Record{r})[0] // it is ended even if tmux does not answer; teardown.End reports that
+	sight := s.Project.LookClosely(ctx, []agent.Record{r})[0] // it is ended even if tmux does not answer; teardown.End reports that
 	r = sight.Record
-	if err := teardown.CheckSelf(&s.Observer, &r, sight.Pane); err != nil {
+	if err := teardown.CheckSelf(s.Project, &r, sight.Pane); err != nil {
 		return Stopped{}, err
 	}
-	if err := teardown.CheckEndable(ctx, &s.Observer, &r); err != nil {
+	if err := teardown.CheckEndable(ctx, s.Project, &r); err != nil {
 		return Stopped{}, err
 	}
 	written, unwritten := s.update(ctx, handle, func(r *agent.Record) error {
 		r.Desired = agent.DesiredStopped
 		s.follow(r)
-		config, err := s.ConfigOf(r)
+		config, err := s.Project.ConfigOf(r)
 		if err == nil {
-			observe.NoteTranscript(r, config, s.Seconds())
+			observe.NoteTranscript(r, config, s.Project.Seconds())
 		}
 		return err
 	})
@@ -120,8 +120,8 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 		unwritten = s.tellMove(r, unwritten) // after its end, nothing shows the move
 	}
 	// A launcher that is just starting finds no launch file, or reads in the record that it must not start.
-	dropped := s.Store.DropLaunch(handle)
-	if err := teardown.End(ctx, &s.Observer, r); err != nil {
+	dropped := s.Project.Store.DropLaunch(handle)
+	if err := teardown.End(ctx, s.Project, r); err != nil {
 		return Stopped{}, errors.Join(err, unwritten, dropped)
 	}
 	stopped := Stopped{Record: r, Was: sight.Status, Unsaved: sight.Unsaved}

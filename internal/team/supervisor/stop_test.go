@@ -53,7 +53,7 @@ func TestWhoIsEnded(t *testing.T) {
 				continue
 			}
 			mustSay(t, verb+" "+what, err, fail.Conflict, c.words)
-			if r, err := w.Store.Load("alpha"); err != nil || r.Desired != agent.DesiredRunning {
+			if r, err := w.Project.Store.Load("alpha"); err != nil || r.Desired != agent.DesiredRunning {
 				t.Errorf("%s %s: what was refused is written down: %v", verb, what, err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestEndThatCannotBeWrittenDown(t *testing.T) {
 			w.inTheWay(what)
 			_, err := end(w, t.Context())
 			mustSay(t, verb+" "+what, err, fail.Failed, words[verb])
-			_, err = w.Store.Load("alpha")
+			_, err = w.Project.Store.Load("alpha")
 			rig.Check(t, err == nil && !lives(child), "%s %s: the agent was left running, or its record is gone: %v", verb, what, err)
 		}
 	}
@@ -89,10 +89,10 @@ func TestEndOfTheDead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := w.has("alpha", asItIs)
-	w.must(w.Store.PutLaunch("alpha", store.Launch{Env: []string{"SECRET=x"}}))
+	w.must(w.Project.Store.PutLaunch("alpha", store.Launch{Env: []string{"SECRET=x"}}))
 	for range 2 {
 		stopped, err := w.Stop(t.Context(), "alpha")
-		left, _ := filepath.Glob(w.Store.Runtime() + "/*/launch/*.json")
+		left, _ := filepath.Glob(w.Project.Store.Runtime() + "/*/launch/*.json")
 		rig.Check(t, err == nil && stopped.Record.Desired == agent.DesiredStopped && len(left) == 0, "%v; left: %v", err, left)
 	}
 	_, err := w.Dismiss(t.Context(), "alpha", false)
@@ -123,10 +123,10 @@ func TestWhatADismissRemoves(t *testing.T) {
 		w := newWorld(t)
 		r := w.has("alpha", asItIs)
 		w.put(w.transcript(r.SessionID), talk(0, 1))
-		w.must(w.Keep(t.Context(), &r))
+		w.must(w.Keeper.Keep(t.Context(), &r))
 		c.happens(w, &r)
 		gone, err := w.Dismiss(t.Context(), "alpha", c.keep)
-		kept, keptErr := w.KeptOf(r.SessionID)
+		kept, keptErr := w.Keeper.KeptOf(r.SessionID)
 		err = errors.Join(err, keptErr, gone.Unkept)
 		rig.Check(t, err == nil && (kept != nil) == c.stays && (len(gone.Kept) > 0) == c.told, "%s: %v, there is %+v, and is said to be %q", what, err, kept, gone.Kept)
 	}
@@ -146,7 +146,7 @@ func TestRecordOfTheOriginalTools(t *testing.T) {
 	plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
 	now := plan.Record.Spec
 	rig.Check(t, err == nil && now.Schema == agent.Schema && now.ConfigDir == w.dir+"/config" && plan.Opening == resumed, "%+v, %v", now, err)
-	w.Env[1] = "CLAUDE_CONFIG_DIR=" + w.dir + "/other"
+	w.Project.Env[1] = "CLAUDE_CONFIG_DIR=" + w.dir + "/other"
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
 	mustSay(t, "elsewhere", err, fail.NotFound, "its transcript is gone")
 }

@@ -24,7 +24,9 @@ import (
 
 // Supervisor acts on the agents of one project.
 type Supervisor struct {
-	inspect.Inspector
+	Project   *observe.Project
+	Keeper    *keep.Keeper
+	Inspector *inspect.Inspector
 
 	// Remembered returns what the memory of a project has about an agent, the newest first, for a briefing. The code
 	// that creates a Supervisor sets it, because memory is a wing above.
@@ -35,26 +37,29 @@ type Supervisor struct {
 	lookErr error
 }
 
-// New returns the supervisor of what an observer sees.
-func New(o observe.Observer) *Supervisor {
-	return &Supervisor{Inspector: inspect.Inspector{Keeper: keep.Keeper{Observer: o}}}
+// New returns the supervisor of a project.
+func New(project *observe.Project) *Supervisor {
+	inspector := inspect.New(project)
+	return &Supervisor{Project: project, Keeper: inspector.Keeper, Inspector: inspector}
 }
 
-func (s *Supervisor) starter() launch.Starter { return launch.Starter{Keeper: &s.Keeper} }
+func (s *Supervisor) starter() launch.Starter {
+	return launch.Starter{Project: s.Project, Keeper: s.Keeper}
+}
 
 // lockVerb takes the lock for changing an agent, for a verb that will write. It waits for another verb only if that
 // one is short.
 func (s *Supervisor) lockVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
-	unlock, err = s.Store.LockVerb(handle, verb, s.Seconds())
+	unlock, err = s.Project.Store.LockVerb(handle, verb, s.Project.Seconds())
 	if fail.KindOf(err) != fail.Conflict {
 		return unlock, err
 	}
-	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), store.Patience{Short: store.ShortVerb})
+	return s.Project.Store.AwaitVerb(ctx, handle, verb, s.Project.Seconds(), store.Patience{Short: store.ShortVerb})
 }
 
 // awaitVerb is lockVerb for a verb that waits some seconds for any other verb.
 func (s *Supervisor) awaitVerb(ctx context.Context, handle agent.Handle, verb string) (unlock func(), err error) {
-	return s.Store.AwaitVerb(ctx, handle, verb, s.Seconds(), Briefly)
+	return s.Project.Store.AwaitVerb(ctx, handle, verb, s.Project.Seconds(), Briefly)
 }
 
 // Briefly is the patience of a verb that ends an agent or its turn: it waits some seconds for a verb that may take

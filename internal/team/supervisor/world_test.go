@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	w.must(err)
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(w.dir + "/state")))
-	w.Supervisor = New(observe.Observer{
+	w.Supervisor = New(&observe.Project{
 		Machine: local.New(),
 		Store:   opened, Now: time.Now, Began: time.Now(), UID: 1000, Program: "/usr/bin/nbs-worker",
 		Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.Unfit, "no tmux") },
@@ -63,11 +63,11 @@ func (w *world) has(handle agent.Handle, change func(*agent.Record)) agent.Recor
 	r, err := w.newRecord(Spawn{Spec: agent.Spec{Handle: handle, PermissionMode: agent.BypassPermissions}, Start: launch.Start{Prompt: "Remember 42."}})
 	w.must(err)
 	change(&r)
-	unlock, err := w.Store.LockVerb(handle, "spawn", r.Started) // which makes the folders
+	unlock, err := w.Project.Store.LockVerb(handle, "spawn", r.Started) // which makes the folders
 	w.must(err)
 	unlock()
-	w.must(w.Store.Insert(w.Context(), r))
-	r, err = w.Store.Load(handle) // with its seal
+	w.must(w.Project.Store.Insert(w.Context(), r))
+	r, err = w.Project.Store.Load(handle) // with its seal
 	w.must(err)
 	return r
 }
@@ -128,7 +128,7 @@ func (w *world) read(path string) string {
 // mustNote checks that the journal has an event.
 func (w *world) mustNote(event string, id agent.SessionID) {
 	w.Helper()
-	text := w.read(w.Store.Folder() + "/journal.jsonl")
+	text := w.read(w.Project.Store.Folder() + "/journal.jsonl")
 	rig.Check(w, strings.Contains(text, `"event":"`+event+`"`) && strings.Contains(text, string(id)), "no %s in the journal: %s", event, text)
 }
 

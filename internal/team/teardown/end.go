@@ -49,11 +49,11 @@ type Terminal interface {
 }
 
 // teardown ends agents of one project.
-type teardown struct{ *observe.Observer }
+type teardown struct{ project *observe.Project }
 
 // CheckEndable refuses to end what does not belong to this record, before anything is written or signalled. Errors:
 // Conflict.
-func CheckEndable(ctx context.Context, o *observe.Observer, r *agent.Record) error {
+func CheckEndable(ctx context.Context, o *observe.Project, r *agent.Record) error {
 	return teardown{o}.checkEndable(ctx, r)
 }
 
@@ -62,11 +62,11 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 		return t.checkUnidentified(r)
 	}
 	if r.Process.Adopted != nil { // it has no mark: only the record says that it is ours
-		if err := t.Store.CheckSeal(r); err != nil {
+		if err := t.project.Store.CheckSeal(r); err != nil {
 			return err
 		}
 	}
-	if !t.IsForeign(r) {
+	if !t.project.IsForeign(r) {
 		return t.checkMarks(ctx, r)
 	}
 	if r.ExitOf(r.Process.Invocation) != nil {
@@ -79,19 +79,19 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 // End ends what a record names: claude, its launcher, what their tools left behind, and its pane. A nil error means
 // that all of it was seen to be gone. If only the pane may be left, [SparingPane] drops the error. Panes and windows
 // that a person has opened in the agent's session stay.
-func End(ctx context.Context, o *observe.Observer, r agent.Record) error {
+func End(ctx context.Context, o *observe.Project, r agent.Record) error {
 	return teardown{o}.end(ctx, r)
 }
 
 func (t teardown) end(ctx context.Context, r agent.Record) error {
-	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || t.IsForeign(&r) {
+	if err := t.checkEndable(ctx, &r); err != nil || r.Process == nil || t.project.IsForeign(&r) {
 		return err
 	}
 	if !arrived(&r) { // a late launcher finds no launch file, and exits by itself
-		_ = t.Store.DropLaunch(r.Handle) // if it cannot be removed, no launcher can take it either
+		_ = t.project.Store.DropLaunch(r.Handle) // if it cannot be removed, no launcher can take it either
 	}
 	return endStart(ctx, processes(t), &r, func() error {
-		client, panes, err := t.Panes(ctx, &r)
+		client, panes, err := t.project.Panes(ctx, &r)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func
 
 // Sweep ends what the tools of a start have left running after claude has ended. A launcher calls it before it
 // starts claude again.
-func Sweep(ctx context.Context, o *observe.Observer, r *agent.Record) error {
+func Sweep(ctx context.Context, o *observe.Project, r *agent.Record) error {
 	ps := processes{o}
 	found, err := ps.Below(r)
 	if err != nil {
@@ -178,7 +178,7 @@ func SparingPane(err error) error {
 // checkUnidentified handles a record of the original tools. Its bare pid may belong to another process now, so
 // nothing is signalled. It returns an error if a claude has the conversation open.
 func (t teardown) checkUnidentified(r *agent.Record) error {
-	strangers, err := t.Strangers(r)
+	strangers, err := t.project.Strangers(r)
 	if err != nil || len(strangers) == 0 {
 		return err
 	}
@@ -193,18 +193,18 @@ func hasPane(r *agent.Record) bool { return r.Process.Tmux != nil && r.Process.A
 // endPane ends the pane of a start, if it exists. Other panes and windows of its session belong to a person and
 // stay.
 func (t teardown) endPane(ctx context.Context, server Terminal, panes []tmux.Pane, r *agent.Record) error {
-	pane, there := t.PaneOf(panes, r.Process)
+	pane, there := t.project.PaneOf(panes, r.Process)
 	if !there {
 		return nil
 	}
 	if err := server.KillPane(ctx, pane); err != nil {
-		return health.Diagnose(t.Machine, server, r.Handle, err)
+		return health.Diagnose(t.project.Machine, server, r.Handle, err)
 	}
 	panes, err := server.Panes(ctx)
 	if err != nil {
-		return health.Diagnose(t.Machine, server, r.Handle, err)
+		return health.Diagnose(t.project.Machine, server, r.Handle, err)
 	}
-	if _, there := t.PaneOf(panes, r.Process); there {
+	if _, there := t.project.PaneOf(panes, r.Process); there {
 		return errors.New("it still exists")
 	}
 	return nil
@@ -225,7 +225,7 @@ func checkGone(ps Processes, r *agent.Record) error {
 }
 
 // CheckSelf refuses to end the agent from inside itself: the command would die with it before it is done.
-func CheckSelf(o *observe.Observer, r *agent.Record, pane *tmux.Pane) error {
+func CheckSelf(o *observe.Project, r *agent.Record, pane *tmux.Pane) error {
 	if r.Process == nil || !within(o, r, pane) {
 		return nil
 	}
@@ -233,7 +233,7 @@ func CheckSelf(o *observe.Observer, r *agent.Record, pane *tmux.Pane) error {
 		Hint("run it from another terminal, or let another agent run it")
 }
 
-func within(o *observe.Observer, r *agent.Record, pane *tmux.Pane) bool {
+func within(o *observe.Project, r *agent.Record, pane *tmux.Pane) bool {
 	if !o.Machine.IsGone(r.Process.Identity) && slices.Contains(o.Machine.Ancestors(), r.Process.PID) {
 		return true
 	}

@@ -151,7 +151,7 @@ func TestOnlyTheAgentsOwnPaneIsEnded(t *testing.T) {
 		"a pane that does not end": {server{panes: []tmux.Pane{own}, keeps: true}, 1, "it still exists"},
 		"a server that is silent":  {server{panes: []tmux.Pane{own}, err: errors.New("silent")}, 1, "silent"},
 	} {
-		err := teardown{&observe.Observer{Machine: local.New()}}.endPane(t.Context(), &c.server, c.server.panes, start())
+		err := teardown{&observe.Project{Machine: local.New()}}.endPane(t.Context(), &c.server, c.server.panes, start())
 		rig.Check(t, fmt.Sprint(err) == c.err && len(c.server.panes) == c.left, "%s: %v, and %+v is left", what, err, c.server.panes)
 	}
 }
@@ -179,7 +179,7 @@ func TestStartThatHasNotArrived(t *testing.T) {
 	child := rig.StartChild(t, cmd)
 	id, err := local.New().Identify(child.Process.Pid)
 	rig.Must(t, err)
-	o := &observe.Observer{Machine: local.New(), Store: opened, Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.TimedOut, "silent") }}
+	o := &observe.Project{Machine: local.New(), Store: opened, Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.TimedOut, "silent") }}
 	err = End(t.Context(), o, r)
 	_, late := opened.TakeLaunch("alpha", r.Process.Invocation)
 	rig.Check(t, err == nil && !local.New().IsAlive(id) && errors.Is(late, agent.ErrSuperseded), "%v; alive: %t; a late launcher: %v", err, local.New().IsAlive(id), late)

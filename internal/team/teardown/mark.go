@@ -13,16 +13,16 @@ import (
 // Conflict.
 func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !t.Machine.IsAlive(id) || t.Marked(r, id.PID) {
+		if !t.project.Machine.IsAlive(id) || t.project.Marked(r, id.PID) {
 			continue
 		}
-		t.Machine.WaitGone(ctx, id, observe.KillNotice) // an ending process has no environment
-		if !t.Machine.IsAlive(id) {
+		t.project.Machine.WaitGone(ctx, id, observe.KillNotice) // an ending process has no environment
+		if !t.project.Machine.IsAlive(id) {
 			continue
 		}
 		unmarked := fail.Errorf(fail.Conflict, "process %d is recorded as the agent's, but %s; it was not signalled", id.PID, lacking(r)).
 			Hint("to look at it: ps -fp %d", id.PID)
-		return t.HintAside(unmarked, r, "if it is not the agent's")
+		return t.project.HintAside(unmarked, r, "if it is not the agent's")
 	}
 	return t.checkArrival(r)
 }
@@ -33,12 +33,12 @@ func (t teardown) checkArrival(r *agent.Record) error {
 	if arrived(r) {
 		return nil
 	}
-	found, err := t.Machine.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
+	found, err := t.project.Machine.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
 	if err != nil {
 		return err
 	}
 	for _, id := range found {
-		if t.OfOriginal(r, id.PID) {
+		if t.project.OfOriginal(r, id.PID) {
 			return t.errCopied(r, id.PID)
 		}
 	}
@@ -48,7 +48,7 @@ func (t teardown) checkArrival(r *agent.Record) error {
 // errCopied returns the error for a process that a record names only because it was copied.
 func (t teardown) errCopied(r *agent.Record, pid int) error {
 	copied := fail.Errorf(fail.Conflict, "process %d belongs to another agent or project with the same start; it was not signalled", pid)
-	return t.HintAside(copied, r, "if the record was copied")
+	return t.project.HintAside(copied, r, "if the record was copied")
 }
 
 // lacking says what a process that is recorded as the agent's lacks.

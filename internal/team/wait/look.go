@@ -19,7 +19,7 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 		return nil
 	}
 	a.stale = false
-	r, err := w.Store.Load(a.Handle)
+	r, err := w.inspector.Project.Store.Load(a.Handle)
 	switch {
 	case fail.KindOf(err) == fail.NotFound:
 		a.dismiss()
@@ -44,7 +44,7 @@ func (w *waiting) torn(r *agent.Record) bool {
 	if r.Process == nil || r.Process.PID == 0 {
 		return false
 	}
-	_, err := w.Registered(r)
+	_, err := w.inspector.Project.Registered(r)
 	return err != nil && !errors.Is(err, os.ErrNotExist)
 }
 
@@ -54,27 +54,27 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	if w.torn(r) {
 		_ = clock.Sleep(ctx, tornPause)
 	}
-	view := inspect.View{Sight: w.LookAt(ctx, *r)}
+	view := inspect.View{Sight: w.inspector.Project.LookAt(ctx, *r)}
 	if fail.KindOf(view.Err) == fail.NotFound {
 		a.dismiss()
 		return nil
 	}
 	a.Status, a.done, a.goesOn, a.Dialog, a.Asked = view.Status, view.Done, view.Background() > 0, view.Dialog, view.Asked
-	if a.gone() && w.BeingStarted(r) {
+	if a.gone() && w.inspector.Project.BeingStarted(r) {
 		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}
-	if a.Status.State == agent.Unknown && w.IsForeign(r) {
+	if a.Status.State == agent.Unknown && w.inspector.Project.IsForeign(r) {
 		return fail.Errorf(fail.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
 	}
 	if conditions(w.For).ask(untilContextBelow) {
-		if err := w.AddTranscript(&view); err != nil {
+		if err := w.inspector.AddTranscript(&view); err != nil {
 			return err
 		}
 		a.Context = view.Context
 	}
 	a.notLoggedIn = false
 	if conditions(w.For).ask(untilReady) {
-		shown, err := w.Observer.Screen(ctx, r)
+		shown, err := w.inspector.Project.Screen(ctx, r)
 		a.notLoggedIn = err == nil && screen.NotLoggedIn(shown.Text) || view.Report.Failure != nil && view.Report.Failure.Class == inspect.ClassAuthentication
 	}
 	return nil

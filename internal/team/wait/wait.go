@@ -72,16 +72,16 @@ func (w *Waited) word() string {
 // Interrupted.
 func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error) {
 	for _, handle := range w.Handles {
-		if _, err := in.Store.Load(handle); err != nil {
+		if _, err := in.Project.Store.Load(handle); err != nil {
 			return nil, fmt.Errorf("%s: %w", handle, err)
 		}
 	}
-	signs, err := subscribe.To(&in.Observer, subscribe.Wanted{Handles: w.Handles, Transcripts: conditions(w.For).ask(untilContextBelow)})
+	signs, err := subscribe.To(in.Project, subscribe.Wanted{Handles: w.Handles, Transcripts: conditions(w.For).ask(untilContextBelow)})
 	if err != nil {
 		return nil, err
 	}
 	defer signs.Close()
-	waiting := &waiting{Inspector: in, Wanted: w, signs: signs, agents: make([]watched, len(w.Handles))}
+	waiting := &waiting{inspector: in, Wanted: w, signs: signs, agents: make([]watched, len(w.Handles))}
 	for i, handle := range w.Handles {
 		waiting.agents[i] = watched{Waited: Waited{Handle: handle}, stale: true}
 	}
@@ -95,7 +95,7 @@ func For(ctx context.Context, in *inspect.Inspector, w Wanted) ([]Waited, error)
 
 // waiting is one running wait.
 type waiting struct {
-	*inspect.Inspector
+	inspector *inspect.Inspector
 	Wanted
 	signs  *subscribe.Signs
 	agents []watched

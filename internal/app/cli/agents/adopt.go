@@ -158,7 +158,7 @@ func runAdoptList(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := adopt.List(ctx, &s.Observer)
+	sessions, err := adopt.List(ctx, s.Project)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ running.`,
 					Hint("from a script: nbs-worker session %s --json", args[0])
 			}
 			if err == nil {
-				err = s.Attach(cmd.Context(), agent.Handle(args[0]))
+				err = s.Inspector.Attach(cmd.Context(), agent.Handle(args[0]))
 			}
 			return ui.Failed(err, "attach", args[0])
 		},

@@ -58,7 +58,7 @@ func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
 	if err != nil {
 		return ui.Failed(err, "list")
 	}
-	rows, err := s.List(ctx)
+	rows, err := s.Inspector.List(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ui.ExitError(fail.Interrupted)
 	}
@@ -66,7 +66,7 @@ func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
 		return ui.Failed(err, "list")
 	}
 	if o.usage {
-		s.Measure(rows)
+		s.Inspector.Measure(rows)
 	}
 	outcome := &ui.Partial{Of: len(rows)}
 	said := map[string]bool{} // a tmux server that is down affects all its agents: report it once

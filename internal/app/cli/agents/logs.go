@@ -84,6 +84,6 @@ func runLogs(ctx context.Context, f *ui.Factory, opts logsOptions) error {
 	if err != nil {
 		return ui.Failed(err, "logs", string(opts.Handle))
 	}
-	err = history.Logs(ctx, &s.Observer, opts.LogQuery, history.LogReader{Said: f.PrintSaid, Session: f.PrintLogSession, Note: f.SayNote})
+	err = history.Logs(ctx, s.Project, opts.LogQuery, history.LogReader{Said: f.PrintSaid, Session: f.PrintLogSession, Note: f.SayNote})
 	return ui.Looked(err, "logs", string(opts.Handle))
 }

@@ -64,7 +64,7 @@ func runHere(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, handl
 	if unready != nil {
 		return 0, unready
 	}
-	return lead(ctx, f, s.Store, handle, ready.Invocation, ready.GiveBack)
+	return lead(ctx, f, s.Project.Store, handle, ready.Invocation, ready.GiveBack)
 }
 
 // runLaunched runs the launcher in a pane. It starts in the project root. It trusts no other part of the environment,
@@ -84,7 +84,7 @@ func runLaunched(ctx context.Context, f *ui.Factory, handle agent.Handle, id age
 
 // restarter prepares the restarts of a launcher. It uses the environment of each launch, not the pane's.
 func restarter(f *ui.Factory, opened *store.Store, program string) supervisor.Restarter {
-	return supervisor.Restarter{Observer: observe.Observer{
+	return supervisor.Restarter{Project: &observe.Project{
 		Store: opened, Machine: f.Machine, Tmux: tmux.New, Program: program, UID: os.Geteuid(), Now: time.Now,
 	}}
 }

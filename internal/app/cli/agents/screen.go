@@ -40,7 +40,7 @@ func runScreen(ctx context.Context, f *ui.Factory, handle agent.Handle) error {
 	if err != nil {
 		return err
 	}
-	shot, err := s.Screen(ctx, handle)
+	shot, err := s.Inspector.Screen(ctx, handle)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func runLastScreen(f *ui.Factory, args []string) error {
 	if err != nil {
 		return ui.Failed(err, "session", args[0])
 	}
-	r, err := s.Store.Load(agent.Handle(args[0]))
+	r, err := s.Project.Store.Load(agent.Handle(args[0]))
 	if err != nil {
 		return ui.Failed(err, "session", args[0])
 	}

@@ -65,11 +65,11 @@ func runSession(ctx context.Context, f *ui.Factory, handles []agent.Handle) erro
 	first := true
 	const inOrder = 1 // at a time
 	return f.Each(ctx, "session", handles, len(handles) > 1, inOrder, func(handle agent.Handle) (ui.Outcome, error) {
-		view, err := s.Inspect(ctx, handle)
+		view, err := s.Inspector.Inspect(ctx, handle)
 		if err != nil {
 			return ui.Outcome{}, err
 		}
-		shown := ui.Outcome{JSON: wire.NewSession(view, f.CommandsOf(view, bands), bands, s.Now()), Print: func() error { return printView(f, view, bands) }}
+		shown := ui.Outcome{JSON: wire.NewSession(view, f.CommandsOf(view, bands), bands, s.Project.Now()), Print: func() error { return printView(f, view, bands) }}
 		if !f.JSON && !first {
 			fmt.Fprintln(f.Streams.Out)
 		}

@@ -19,13 +19,13 @@ import (
 
 // forget removes the memory of a dismissed agent, if the caller may.
 func forget(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, handle agent.Handle) error {
-	if !services.HasMemory(s.Store) {
+	if !services.HasMemory(s.Project.Store) {
 		return nil
 	}
 	if err := s.Check(f.Powers["memory forget"]); err != nil {
 		return err
 	}
-	m, err := services.OpenMemory(ctx, s.Store, false)
+	m, err := services.OpenMemory(ctx, s.Project.Store, false)
 	if err != nil {
 		return err
 	}

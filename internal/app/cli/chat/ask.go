@@ -165,15 +165,15 @@ func runAsk(ctx context.Context, f *ui.Factory, o *askOptions) error {
 	if err != nil {
 		return err
 	}
-	if !s.Store.Exists() {
-		if err := conversation.New(s.Observer).CheckTrust(&say.Meta); err != nil { // a refused turn creates no project
+	if !s.Project.Store.Exists() {
+		if err := conversation.New(s.Project).CheckTrust(&say.Meta); err != nil { // a refused turn creates no project
 			return err
 		}
 		if s, err = f.NewProject(); err != nil {
 			return err
 		}
 	}
-	e := conversation.New(s.Observer)
+	e := conversation.New(s.Project)
 	if err := e.CheckClaude(); err != nil { // before the text is accepted
 		return err
 	}
@@ -220,7 +220,7 @@ func ask(ctx context.Context, e *conversation.Engine, key conversations.Key, say
 // conversation's claude warm.
 func await(ctx context.Context, e *conversation.Engine, key conversations.Key, id string, heard func(text string)) (conversations.Result, error) {
 	moving, stop := e.Moving(ctx, key, id)
-	result, served, err := client.Await(moving, e.Store, key, id, heard)
+	result, served, err := client.Await(moving, e.Project.Store, key, id, heard)
 	stop()
 	switch {
 	case !served:
@@ -280,7 +280,7 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	if err != nil {
 		return say, key, err
 	}
-	o.ask.Text, o.ask.At = strings.TrimSpace(o.words), s.Now().UTC()
+	o.ask.Text, o.ask.At = strings.TrimSpace(o.words), s.Project.Now().UTC()
 	if from != "" {
 		o.ask.Text = from + "\n" + o.ask.Text
 		if o.ask.ID != "" { // so that an agent cannot take an id that its user or a chat will use
@@ -289,11 +289,11 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	}
 	o.ask.Typed = from == "" && o.text != "-"
 	o.ask.ID = cmp.Or(o.ask.ID, uuid.NewString())
-	o.ask.Nested = s.Variable(agent.TurnVariable) != ""
+	o.ask.Nested = s.Project.Variable(agent.TurnVariable) != ""
 	if o.ask.Isolated {
 		o.ask.SystemPrompt = o.prompt
 	}
-	meta, err := conversation.New(s.Observer).Founding()
+	meta, err := conversation.New(s.Project).Founding()
 	if err != nil {
 		return say, key, err
 	}

@@ -29,7 +29,7 @@ func runAskAgent(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, n
 	if err != nil || receipt.Answer == nil {
 		return err
 	}
-	r, err := s.Store.Load(receipt.Handle)
+	r, err := s.Project.Store.Load(receipt.Handle)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func forkOf(s *supervisor.Supervisor, name string, ask conversations.Request, me
 	if err != nil {
 		return conversation.Say{}, "", err
 	}
-	r, err := s.Store.Load(handle)
+	r, err := s.Project.Store.Load(handle)
 	if err != nil {
 		return conversation.Say{}, "", err
 	}

@@ -72,8 +72,8 @@ func runConversationList(f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	e := conversation.New(s.Observer)
-	keys, broken := e.Store.Conversations().Keys()
+	e := conversation.New(s.Project)
+	keys, broken := e.Project.Store.Conversations().Keys()
 	all := []wire.Conversation{}
 	for _, key := range keys {
 		if !s.Sees(key) {
@@ -117,12 +117,12 @@ func conversing(f *ui.Factory, named conversations.Key) (*conversation.Engine, c
 		return nil, "", err
 	}
 	key, err := s.Key(string(named))
-	return conversation.New(s.Observer), key, err
+	return conversation.New(s.Project), key, err
 }
 
 // present returns the present state of a conversation, with its open turns. Errors: NotFound.
 func present(e *conversation.Engine, key conversations.Key) (wire.Conversation, error) {
-	state, err := e.Store.Conversations().Of(key).State()
+	state, err := e.Project.Store.Conversations().Of(key).State()
 	if errors.Is(err, fs.ErrNotExist) {
 		return wire.Conversation{}, conversation.ErrNone(key)
 	}
@@ -143,7 +143,7 @@ func completeKeys(f *ui.Factory) ui.Completion {
 		if err != nil || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		keys, _ := s.Store.Conversations().Keys()
+		keys, _ := s.Project.Store.Conversations().Keys()
 		return agent.Mapped(keys, func(key conversations.Key) cobra.Completion { return string(key) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }

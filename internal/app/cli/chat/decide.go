@@ -24,7 +24,7 @@ func decide(f *ui.Factory, key conversations.Key) (*supervisor.Supervisor, *conv
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, s.Store.Conversations().Of(key), nil
+	return s, s.Project.Store.Conversations().Of(key), nil
 }
 
 func newConversationResetCmd(f *ui.Factory) *cobra.Command {
@@ -75,7 +75,7 @@ func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.
 	if err := change(&state.Meta); err != nil {
 		return err
 	}
-	e := conversation.New(s.Observer)
+	e := conversation.New(s.Project)
 	previous, err := e.Reset(ctx, key, conversation.ReasonAsked, &state.Meta)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ follow. A text that Claude may already have is not sent again, unless it was ask
 			if err != nil {
 				return err
 			}
-			e := conversation.New(s.Observer)
+			e := conversation.New(s.Project)
 			head, wanted, err := e.OpenTurn(key, seq)
 			if err != nil {
 				return err
@@ -155,7 +155,7 @@ the conversation. A turn that is being answered cannot be skipped.`,
 			if err != nil {
 				return err
 			}
-			e := conversation.New(s.Observer)
+			e := conversation.New(s.Project)
 			given, err := e.Skip(ctx, key, seq, "a person gave it up")
 			if err != nil {
 				return err
@@ -192,7 +192,7 @@ The beginning of the id is enough.`,
 			if err != nil {
 				return err
 			}
-			e := conversation.New(s.Observer)
+			e := conversation.New(s.Project)
 			id, err := e.Restore(ctx, key, rest[0])
 			if err != nil {
 				return err

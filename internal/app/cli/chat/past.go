@@ -123,7 +123,7 @@ func importOne(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, one
 	if one.unread != nil {
 		return wire.Conversation{}, one.unread
 	}
-	e := conversation.New(s.Observer)
+	e := conversation.New(s.Project)
 	there, err := e.Adopt(ctx, one.key, one.id)
 	if err != nil {
 		return wire.Conversation{}, err

@@ -42,11 +42,11 @@ func runConversationQueue(f *ui.Factory, named []string) error {
 	if err != nil {
 		return err
 	}
-	e := conversation.New(s.Observer)
+	e := conversation.New(s.Project)
 	var keys []conversations.Key
 	var broken error
 	if len(named) == 0 {
-		keys, broken = e.Store.Conversations().WithWork()
+		keys, broken = e.Project.Store.Conversations().WithWork()
 		keys = slices.DeleteFunc(keys, func(key conversations.Key) bool { return !s.Sees(key) })
 	} else {
 		key, err := s.Key(named[0])

@@ -76,13 +76,13 @@ func openSchedules(f *ui.Factory) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	text, err := s.Store.Schedules().Text()
+	text, err := s.Project.Store.Schedules().Text()
 	if err != nil {
 		return plan{}, err
 	}
-	p := plan{barred: checkSchedules(s.Store, text)}
+	p := plan{barred: checkSchedules(s.Project.Store, text)}
 	if p.file, err = schedule.Parse(schedules.Name, text); err == nil {
-		p.lasts, err = s.Store.Schedules().Recall()
+		p.lasts, err = s.Project.Store.Schedules().Recall()
 	}
 	if err == nil && p.barred != nil {
 		f.SayNote(p.barred.Error() + "; nothing in it runs until then")
@@ -237,14 +237,14 @@ func runScheduleRun(ctx context.Context, f *ui.Factory, name string) error {
 		return err
 	}
 	if due.Entry.Send != nil {
-		team := &remote.Team{Supervisor: s, Notes: s.Store.Deliveries()}
+		team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries()}
 		words, err := team.Send(ctx, string(due.Entry.Send.To), due.ID(), due.Entry.Send.Text)
 		if err != nil {
 			return err
 		}
 		return f.Show(ui.Outcome{Handle: due.Entry.Send.To, Words: words}, "")
 	}
-	e := conversation.New(s.Observer)
+	e := conversation.New(s.Project)
 	if err := e.CheckClaude(); err != nil {
 		return err
 	}
@@ -261,5 +261,5 @@ func runScheduleRun(ctx context.Context, f *ui.Factory, name string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	return client.Tell(ctx, s.Store, due.Entry.DeliverTo, result.Answer)
+	return client.Tell(ctx, s.Project.Store, due.Entry.DeliverTo, result.Answer)
 }

@@ -81,7 +81,7 @@ func runTell(ctx context.Context, f *ui.Factory, to, text string, notice bool) e
 		return err
 	}
 	for _, part := range signedParts(from, text) {
-		if err := client.Tell(ctx, s.Store, to, part); err != nil {
+		if err := client.Tell(ctx, s.Project.Store, to, part); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func runMemoryBrief(ctx context.Context, f *ui.Factory, o *briefOptions, handle 
 	if err != nil {
 		return err
 	}
-	r, err := s.Store.Load(handle)
+	r, err := s.Project.Store.Load(handle)
 	if err != nil {
 		return err
 	}
@@ -63,11 +63,11 @@ func runMemoryBrief(ctx context.Context, f *ui.Factory, o *briefOptions, handle 
 	if !slices.Contains(r.Conversations(), id) {
 		return fail.Errorf(fail.NotFound, "the agent was never in the conversation %s", human.Quote(string(id))).Hint("to see its conversations: nbs-worker session %s", r.Handle)
 	}
-	noted, err := services.Remembered(ctx, s.Store, r.Handle)
+	noted, err := services.Remembered(ctx, s.Project.Store, r.Handle)
 	if err != nil {
 		return err
 	}
-	words, from := brief.Text(&s.Observer, &r, brief.Wanted{SessionID: id, Why: o.why, Tokens: o.tokens}, noted)
+	words, from := brief.Text(s.Project, &r, brief.Wanted{SessionID: id, Why: o.why, Tokens: o.tokens}, noted)
 	if from.Missed != nil {
 		f.SayNote(from.Missed.Error())
 	}

@@ -67,7 +67,7 @@ func remembered(f *ui.Factory, ctx context.Context, use func(s *supervisor.Super
 	if err != nil {
 		return err
 	}
-	m, err := openMemory(ctx, s.Store)
+	m, err := openMemory(ctx, s.Project.Store)
 	if err != nil {
 		return err
 	}

@@ -75,14 +75,14 @@ func runMemoryAdd(ctx context.Context, f *ui.Factory, o *noteOptions, handle age
 			return err
 		}
 	}
-	r, err := s.Store.Load(handle)
+	r, err := s.Project.Store.Load(handle)
 	if err == nil {
 		err = s.CheckChange(&r)
 	}
 	if err != nil {
 		return err
 	}
-	m, err := services.OpenMemory(ctx, s.Store, true)
+	m, err := services.OpenMemory(ctx, s.Project.Store, true)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func runMemoryQuery(ctx context.Context, f *ui.Factory, q *memoryQuery, ask func
 	if err != nil {
 		return err
 	}
-	if !services.HasMemory(s.Store) {
+	if !services.HasMemory(s.Project.Store) {
 		f.Note("this project has no memory yet; to turn it on for an agent: nbs-worker memory on HANDLE")
 		return showObservations(f, nil)
 	}

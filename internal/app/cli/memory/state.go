@@ -43,7 +43,7 @@ func runMemoryStatus(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	all, spent, err := howFar(ctx, s.Store)
+	all, spent, err := howFar(ctx, s.Project.Store)
 	if err != nil {
 		return err
 	}
@@ -85,10 +85,10 @@ func howFar(ctx context.Context, in *store.Store) (all []memory.StatusOf, spent 
 
 // observed returns the agents whose memory is on.
 func observed(s *supervisor.Supervisor) []agent.Handle {
-	handles, _ := s.Store.Handles()
+	handles, _ := s.Project.Store.Handles()
 	on := []agent.Handle{}
 	for _, handle := range handles {
-		if r, err := s.Store.Load(handle); err == nil && r.Memory {
+		if r, err := s.Project.Store.Load(handle); err == nil && r.Memory {
 			on = append(on, r.Handle)
 		}
 	}
@@ -131,7 +131,7 @@ func runMemoryCheck(ctx context.Context, f *ui.Factory) error {
 		}
 		if len(found) > 0 {
 			return fail.Errorf(fail.Failed, "%s found", human.Count(len(found), "fault")).
-				Hint("to start over from an export, move the database away: %s", memory.Aside(s.Store.MemoryFile())).
+				Hint("to start over from an export, move the database away: %s", memory.Aside(s.Project.Store.MemoryFile())).
 				Hint("then: nbs-worker memory import FILE")
 		}
 		f.Note("the memory is not damaged")
@@ -142,9 +142,9 @@ func runMemoryCheck(ctx context.Context, f *ui.Factory) error {
 // takenForObservers names agents whose conversation ID is recorded as an observer's: the observer's next turn would run
 // in the agent's conversation.
 func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines []string) {
-	handles, _ := s.Store.Handles()
+	handles, _ := s.Project.Store.Handles()
 	for _, handle := range handles {
-		r, err := s.Store.Load(handle)
+		r, err := s.Project.Store.Load(handle)
 		if err != nil {
 			continue // doctor reports it
 		}
@@ -264,7 +264,7 @@ func runMemoryImport(ctx context.Context, f *ui.Factory, path string) error {
 		}
 		in = file
 	}
-	m, err := services.OpenMemory(ctx, s.Store, true)
+	m, err := services.OpenMemory(ctx, s.Project.Store, true)
 	if err != nil {
 		return err
 	}

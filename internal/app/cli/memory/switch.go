@@ -56,10 +56,10 @@ func runMemorySwitch(ctx context.Context, f *ui.Factory, verb string, on bool, h
 	}
 	return f.Each(ctx, verb, handles, len(handles) > 1, 1, func(handle agent.Handle) (ui.Outcome, error) {
 		if on { // a database that cannot be created is an error now, not only in the observer
-			if _, err := s.Store.Load(handle); err != nil {
+			if _, err := s.Project.Store.Load(handle); err != nil {
 				return ui.Outcome{}, err
 			}
-			m, err := services.OpenMemory(ctx, s.Store, true)
+			m, err := services.OpenMemory(ctx, s.Project.Store, true)
 			if err != nil {
 				return ui.Outcome{}, err
 			}
@@ -100,7 +100,7 @@ func runMemoryAllow(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	m, instance, err := services.LookAtMemory(ctx, s.Store)
+	m, instance, err := services.LookAtMemory(ctx, s.Project.Store)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func runMemoryAllow(ctx context.Context, f *ui.Factory) error {
 
 func allowMemory(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, m memory.Store, instance string) error {
 	name := memory.SealName(instance)
-	if s.Store.Allowed().Check(memory.SealKind, name, []byte(instance)) == nil {
+	if s.Project.Store.Allowed().Check(memory.SealKind, name, []byte(instance)) == nil {
 		return f.Show(ui.Outcome{Handle: "memory", Words: "is allowed already"}, "")
 	}
 	const some = 50

@@ -66,11 +66,11 @@ func runMemoryWork(ctx context.Context, f *ui.Factory, o *workOptions) error {
 		return err
 	}
 	if o.handle != "" {
-		if _, err := s.Store.Load(handle); err != nil {
+		if _, err := s.Project.Store.Load(handle); err != nil {
 			return err
 		}
 	}
-	if !services.HasMemory(s.Store) && len(observed(s)) == 0 {
+	if !services.HasMemory(s.Project.Store) && len(observed(s)) == 0 {
 		return fail.Errorf(fail.NotFound, "no agent has its memory on").Hint("to turn it on for an agent: nbs-worker memory on HANDLE")
 	}
 	err = services.Observe(ctx, s, func(w *observer.Worker) error {

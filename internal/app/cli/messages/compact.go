@@ -62,9 +62,9 @@ func runCompact(ctx context.Context, f *ui.Factory, handle agent.Handle, o messa
 	}
 	sender, began := f.NewSending(s, message.Message{Timeout: o.Timeout}, true), time.Now()
 	stop := ui.AfterASecond(ctx, func(ctx context.Context) { sender.Notice(ctx, handle, began, "until it is compacted") })
-	done, err := sender.Compact(ctx, handle, o)
+	done, err := sender.Sender.Compact(ctx, handle, o)
 	stop()
-	made := ui.Outcome{JSON: wire.NewCompaction(done, err, bands, s.Now()), Handle: done.Handle, Words: done.String()}
+	made := ui.Outcome{JSON: wire.NewCompaction(done, err, bands, s.Project.Now()), Handle: done.Handle, Words: done.String()}
 	if err != nil && !f.JSON || cannotBe(err) {
 		return err
 	}

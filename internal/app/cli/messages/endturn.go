@@ -47,7 +47,7 @@ func runInterrupt(ctx context.Context, f *ui.Factory, o *ui.Selection) error {
 	if err != nil {
 		return ui.Failed(err, "interrupt")
 	}
-	sender := message.Sender{Supervisor: s}
+	sender := message.New(s)
 	return f.Each(ctx, "interrupt", o.Handles, o.Several(), len(o.Handles), func(handle agent.Handle) (ui.Outcome, error) {
 		done, err := sender.Interrupt(ctx, handle)
 		if err == nil && done.Outcome == message.Interrupted {

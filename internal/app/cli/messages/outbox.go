@@ -77,8 +77,8 @@ func runOutboxList(f *ui.Factory, handles []agent.Handle) error {
 	if err != nil {
 		return err
 	}
-	if len(handles) == 0 && s.Store.Exists() {
-		if handles, err = s.Store.Handles(); err != nil {
+	if len(handles) == 0 && s.Project.Store.Exists() {
+		if handles, err = s.Project.Store.Handles(); err != nil {
 			return err
 		}
 	}
@@ -98,11 +98,11 @@ func runOutboxList(f *ui.Factory, handles []agent.Handle) error {
 
 // keptOf returns an agent's outbox. With an error it returns the readable messages.
 func keptOf(s *supervisor.Supervisor, handle agent.Handle) ([]wire.Kept, error) {
-	r, err := s.Store.Load(handle)
+	r, err := s.Project.Store.Load(handle)
 	if err != nil {
 		return nil, err
 	}
-	q := s.Store.Outbox(r.Handle)
+	q := s.Project.Store.Outbox(r.Handle)
 	all, err := q.Entries()
 	return agent.Mapped(all, func(e queue.Entry) wire.Kept { return wire.NewKept(r.Handle, e, q.CheckSeal(&e) == nil) }), err
 }
@@ -159,12 +159,12 @@ was unknown, nbs-worker forgets that it may have arrived.`,
 			if err != nil {
 				return err
 			}
-			sender := message.Sender{Supervisor: s}
+			sender := message.New(s)
 			e, err := sender.Drop(ctx, handle, id)
 			if err != nil {
 				return err
 			}
-			return f.ShowOne(ui.Outcome{JSON: wire.NewKept(e.Handle, e, sender.Store.Outbox(handle).CheckSeal(&e) == nil), Handle: e.Handle, Words: "dropped " + e.ID})
+			return f.ShowOne(ui.Outcome{JSON: wire.NewKept(e.Handle, e, sender.Project.Store.Outbox(handle).CheckSeal(&e) == nil), Handle: e.Handle, Words: "dropped " + e.ID})
 		})
 }
 
@@ -179,7 +179,7 @@ of nbs-worker send --queue.`,
 			if err != nil {
 				return err
 			}
-			sender := message.Sender{Supervisor: s}
+			sender := message.New(s)
 			receipt, err := sender.Retry(ctx, handle, id)
 			made := receivedOutcome(f, receipt, &sendOptions{}, err)
 			if made.JSON == nil {
@@ -210,7 +210,7 @@ nbs-worker outbox list show what became of each message.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.Supervisor()
 			if err == nil {
-				sender := message.Sender{Supervisor: s}
+				sender := message.New(s)
 				err = sender.Deliver(cmd.Context(), agent.Handle(args[0]), time.Now().Add(deliverLimit), func(message.Delivered) {})
 			}
 			return ui.Failed(err, "outbox deliver", args[0])

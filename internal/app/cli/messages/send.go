@@ -125,7 +125,7 @@ func (o *sendOptions) unquoted(f *ui.Factory, s *supervisor.Supervisor) error {
 	}
 	likely := true
 	for i, handle := range o.Handles {
-		_, err := s.Store.Load(handle)
+		_, err := s.Project.Store.Load(handle)
 		absent, isAbsent := errors.AsType[*store.AbsentError](err)
 		if isFirst := i == 0; isAbsent == isFirst {
 			return nil // the error is reported for this agent

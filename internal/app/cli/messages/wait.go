@@ -103,12 +103,12 @@ func runWait(ctx context.Context, f *ui.Factory, o *waitOptions) error {
 			f.Hint("%s", hint)
 		}
 	}
-	agents, err := wait.For(ctx, &s.Inspector, wanted)
+	agents, err := wait.For(ctx, s.Inspector, wanted)
 	if shortened && fail.KindOf(err) == fail.TimedOut {
 		err = fail.Errorf(fail.TimedOut, "%w", err).
 			Hint("an agent's shell ends a command after two minutes: wait again, or give the shell more time and add --timeout 10m")
 	}
-	return errors.Join(err, printWaited(f, agents, bands, s.Now()))
+	return errors.Join(err, printWaited(f, agents, bands, s.Project.Now()))
 }
 
 func (o *waitOptions) parse() (wait.Wanted, error) {

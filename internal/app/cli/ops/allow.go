@@ -102,7 +102,7 @@ func runAllow(ctx context.Context, f *ui.Factory, o *allowOptions) error {
 	s, err := f.Supervisor()
 	handles := o.Handles
 	if err == nil && o.All {
-		handles, err = s.Store.Handles()
+		handles, err = s.Project.Store.Handles()
 	}
 	if err != nil {
 		return ui.Failed(err, "allow")

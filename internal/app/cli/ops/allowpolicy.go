@@ -38,7 +38,7 @@ func runAllowPolicy(ctx context.Context, f *ui.Factory, path string) error {
 		return err
 	}
 	shown := agent.Handle(path)
-	if file.Name == "" || s.Store.Allowed().Check(watch.SealKind, file.Name, file.Text) == nil {
+	if file.Name == "" || s.Project.Store.Allowed().Check(watch.SealKind, file.Name, file.Text) == nil {
 		return f.Show(ui.Outcome{Handle: shown, Words: "is allowed already"}, "")
 	}
 	if _, err := fmt.Fprintf(f.Streams.Out, "%s\n", human.Legible(string(file.Text))); err != nil {

@@ -50,7 +50,7 @@ func runAllowSchedules(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	text, err := s.Store.Schedules().Text()
+	text, err := s.Project.Store.Schedules().Text()
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func runAllowSchedules(ctx context.Context, f *ui.Factory) error {
 		if e.PromptFile == "" {
 			continue
 		}
-		prompt, err := e.ReadPromptFile(s.Store.Project())
+		prompt, err := e.ReadPromptFile(s.Project.Store.Project())
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func runAllowSchedules(ctx context.Context, f *ui.Factory) error {
 	}
 	var asked []shownFile
 	for _, one := range all {
-		if s.Store.Allowed().Check(one.kind, one.name, one.text) != nil {
+		if s.Project.Store.Allowed().Check(one.kind, one.name, one.text) != nil {
 			asked = append(asked, one)
 		}
 	}

@@ -88,7 +88,7 @@ func openToExamine(f *ui.Factory) (*supervisor.Supervisor, doctor.Options, error
 	if notThere != nil {
 		return nil, how, notThere
 	}
-	how.Project = err
+	how.ProjectErr = err
 	s, absent := f.On(store.Absent(root), nil)
 	return s, how, absent
 }

@@ -83,7 +83,7 @@ func runEvents(ctx context.Context, f *ui.Factory, opts eventsOptions) error {
 	if opts.verify {
 		return ui.Failed(verifyEvents(f, s), "events --verify")
 	}
-	return ui.Looked(history.Events(ctx, s.Store, opts.EventQuery, func(e journal.Event) error { return printEvent(f, e) }, f.SayNote), "events")
+	return ui.Looked(history.Events(ctx, s.Project.Store, opts.EventQuery, func(e journal.Event) error { return printEvent(f, e) }, f.SayNote), "events")
 }
 
 func printEvent(f *ui.Factory, e journal.Event) error {
@@ -136,7 +136,7 @@ var eventColours = map[string]string{
 }
 
 func verifyEvents(f *ui.Factory, s *supervisor.Supervisor) error {
-	v, err := s.Store.Journal().Verify()
+	v, err := s.Project.Store.Journal().Verify()
 	if err != nil {
 		return err
 	}

@@ -71,11 +71,11 @@ func runExport(f *ui.Factory, o *exportOptions) error {
 			return err
 		}
 	}
-	server, err := s.Tmux(s.Socket)
+	server, err := s.Project.Tmux(s.Project.Socket)
 	if err != nil {
 		return err
 	}
-	wanted := export.Systemd{Program: s.Program, Tmux: server.Program(), Project: s.Store.Project(), Socket: s.Socket, Pause: s.Store.Watching().PauseFile()}
+	wanted := export.Systemd{Program: s.Project.Program, Tmux: server.Program(), Project: s.Project.Store.Project(), Socket: s.Project.Socket, Pause: s.Project.Store.Watching().PauseFile()}
 	for _, name := range exported {
 		if value := os.Getenv(name); value != "" {
 			wanted.Env = append(wanted.Env, name+"="+value)

@@ -100,7 +100,7 @@ func runRecover(ctx context.Context, f *ui.Factory, o *recoverOptions) error {
 	f.NotePause(s)
 	handles, err := o.Resolve(ctx, s, func(row inspect.Row) bool { return row.Record.LaunchDesired() == agent.DesiredRunning })
 	if err == nil && !o.All {
-		handles, err = recovery.Team(&s.Inspector, handles)
+		handles, err = recovery.Team(s.Inspector, handles)
 	}
 	if err != nil {
 		return ui.Failed(err, "recover")

@@ -61,7 +61,7 @@ func openRunbooks(f *ui.Factory) (runbook.Pages, error) {
 	if err != nil {
 		return runbook.Pages{}, err
 	}
-	return runbook.Pages{BuiltIn: runbooks.Pages, Project: s.Store.Project(), Check: s.Store.Allowed().Check}, nil
+	return runbook.Pages{BuiltIn: runbooks.Pages, Project: s.Project.Store.Project(), Check: s.Project.Store.Allowed().Check}, nil
 }
 
 func newRunbookListCmd(f *ui.Factory) *cobra.Command {

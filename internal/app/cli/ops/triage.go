@@ -80,10 +80,10 @@ func runTriage(ctx context.Context, f *ui.Factory, handles []agent.Handle, patie
 	if err != nil {
 		return ui.Failed(err, "triage")
 	}
-	if handles, err = recovery.Team(&s.Inspector, handles); err != nil {
+	if handles, err = recovery.Team(s.Inspector, handles); err != nil {
 		return ui.Failed(err, "triage")
 	}
-	patients := recovery.Assess(ctx, &s.Inspector, handles, recovery.Limits{Bands: bands, Patience: patience})
+	patients := recovery.Assess(ctx, s.Inspector, handles, recovery.Limits{Bands: bands, Patience: patience})
 	if ctx.Err() != nil {
 		return ui.ExitError(fail.Interrupted)
 	}

@@ -61,12 +61,12 @@ func runWatch(ctx context.Context, f *ui.Factory, file string) error {
 		return err
 	}
 	outliveReader()
-	release, err := s.Store.LockWatch(s.Seconds())
+	release, err := s.Project.Store.LockWatch(s.Project.Seconds())
 	if err != nil {
 		return err
 	}
 	defer release()
-	signs, err := subscribe.To(&s.Observer, subscribe.Wanted{Files: []string{s.Store.Watching().PauseFile()}})
+	signs, err := subscribe.To(s.Project, subscribe.Wanted{Files: []string{s.Project.Store.Watching().PauseFile()}})
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func runWatch(ctx context.Context, f *ui.Factory, file string) error {
 	project := watch.NewProject(s, &policy)
 	w := watch.Watch{Policy: policy, Team: project, Keeper: project, Signs: signs, Say: func(d watch.Action) { sayAction(f, d) }}
 	if policy.Notify != nil {
-		w.Teller = &teller{Program: policy.Notify.Program, project: s.Store.Project()}
+		w.Teller = &teller{Program: policy.Notify.Program, project: s.Project.Store.Project()}
 	}
 	if err := notify.Ready(); err != nil {
 		return fmt.Errorf("tell the service manager: %w", err)
@@ -100,7 +100,7 @@ func policyOf(s *supervisor.Supervisor, file string) (usual watch.Policy, err er
 	if err != nil {
 		return usual, err
 	}
-	return opened.Policy(usual, s.Store.Allowed().Check)
+	return opened.Policy(usual, s.Project.Store.Allowed().Check)
 }
 
 func openPolicy(s *supervisor.Supervisor, file string) (watch.File, error) {
@@ -108,7 +108,7 @@ func openPolicy(s *supervisor.Supervisor, file string) (watch.File, error) {
 	if err != nil {
 		return watch.File{}, err
 	}
-	return watch.OpenPolicy(path, s.Store.Project())
+	return watch.OpenPolicy(path, s.Project.Store.Project())
 }
 
 // teller notifies a program of the user.

@@ -67,10 +67,10 @@ func (f *Factory) records() []agent.Record {
 	if err != nil {
 		return nil
 	}
-	handles, _ := s.Store.Handles()
+	handles, _ := s.Project.Store.Handles()
 	var all []agent.Record
 	for _, handle := range handles {
-		if r, err := s.Store.Load(handle); err == nil {
+		if r, err := s.Project.Store.Load(handle); err == nil {
 			all = append(all, r)
 		}
 	}

@@ -119,7 +119,7 @@ func (f *Factory) ProjectStore() (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Store, nil
+	return s.Project.Store, nil
 }
 
 // Founding returns where a new project would be: in the named folder or in this one.
@@ -147,11 +147,11 @@ func (f *Factory) Planner() (*supervisor.Supervisor, error) {
 // NewProject opens the project, and creates it if it is missing.
 func (f *Factory) NewProject() (*supervisor.Supervisor, error) {
 	s, err := f.Planner() // a refused verb creates nothing
-	if err != nil || s.Store.Exists() {
+	if err != nil || s.Project.Store.Exists() {
 		return s, err
 	}
 	f.Close()
-	return f.On(store.Create(s.Store.Project()))
+	return f.On(store.Create(s.Project.Store.Project()))
 }
 
 // On returns the supervisor of an opened project, if the caller may run the verb there.
@@ -165,7 +165,7 @@ func (f *Factory) On(opened *store.Store, err error) (*supervisor.Supervisor, er
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	stuck := func(pid int) bool { return health.Stuck(f.Machine, pid) }
-	s := supervisor.New(observe.Observer{
+	s := supervisor.New(&observe.Project{
 		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers(stuck).Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.Began,
 	})
@@ -179,14 +179,14 @@ func (f *Factory) limited(s *supervisor.Supervisor) (*supervisor.Supervisor, err
 	if err != nil || env == nil {
 		return s, err
 	}
-	f.Root = s.Store.Project() // not the root in the agent's own environment
+	f.Root = s.Project.Store.Project() // not the root in the agent's own environment
 	env = slices.DeleteFunc(env, isOfTerminal)
 	env = append(env, slices.DeleteFunc(os.Environ(), func(entry string) bool { return !isOfTerminal(entry) })...)
 	if err := ReplaceEnvironment(env); err != nil {
 		return nil, err
 	}
-	f.Use(s.Store) // with the key of the agent's user, in any folder that the command names
-	s.Env, s.Socket = os.Environ(), cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET"))
+	f.Use(s.Project.Store) // with the key of the agent's user, in any folder that the command names
+	s.Project.Env, s.Project.Socket = os.Environ(), cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET"))
 	return s, nil
 }
 
@@ -236,6 +236,6 @@ func (f *Factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, e
 	if err := s.Check(rule); err != nil {
 		return nil, err
 	}
-	s.Outside = s.Check(caller.Rule{Right: caller.Member}) != nil
+	s.Project.Outside = s.Check(caller.Rule{Right: caller.Member}) != nil
 	return f.limited(s)
 }

@@ -57,7 +57,7 @@ func AfterASecond(ctx context.Context, notice func(ctx context.Context)) (stop f
 
 // Sending is how one command sends messages.
 type Sending struct {
-	message.Sender
+	Sender *message.Sender
 	*Factory
 
 	message   message.Message
@@ -66,7 +66,7 @@ type Sending struct {
 
 // NewSending returns how to send a message. given: the caller has set the timeout.
 func (f *Factory) NewSending(s *supervisor.Supervisor, m message.Message, given bool) *Sending {
-	out := &Sending{Sender: message.Sender{Supervisor: s}, Factory: f, message: m}
+	out := &Sending{Sender: message.New(s), Factory: f, message: m}
 	out.message.Timeout, out.shortened = Patience(s, given, m.Timeout)
 	return out
 }
@@ -84,7 +84,7 @@ func (s *Sending) To(ctx context.Context, handle agent.Handle) (message.Receipt,
 		limited, cancel = context.WithTimeout(ctx, replyLimit)
 	}
 	defer cancel()
-	receipt, err := s.Send(limited, handle, s.message)
+	receipt, err := s.Sender.Send(limited, handle, s.message)
 	if fail.KindOf(err) == fail.Interrupted && ctx.Err() == nil && limited.Err() != nil {
 		err = fail.Errorf(fail.TimedOut, "no answer within %s", replyLimit).
 			Hint("to read the answer later: nbs-worker logs %s -n 1", handle)
@@ -110,11 +110,11 @@ func (s *Sending) mayQueue() bool {
 // Notice prints that the verb waits for the agent, and why. ours describes the wait if the turn began after the verb;
 // "": no notice then.
 func (s *Sending) Notice(ctx context.Context, handle agent.Handle, began time.Time, ours string) {
-	r, err := s.Store.Load(handle)
+	r, err := s.Sender.Project.Store.Load(handle)
 	if err != nil {
 		return
 	}
-	status := s.LookAt(ctx, r).Status
+	status := s.Sender.Project.LookAt(ctx, r).Status
 	if ctx.Err() != nil || status.State != agent.Busy && status.State != agent.Retrying && status.State != agent.Starting {
 		return
 	}

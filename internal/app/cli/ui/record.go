@@ -64,7 +64,7 @@ func ContextBands() (agent.Bands, error) {
 
 // NotePause adds a note to the output if the project is paused.
 func (f *Factory) NotePause(s *supervisor.Supervisor) {
-	pause, err := s.Store.Watching().Paused()
+	pause, err := s.Project.Store.Watching().Paused()
 	if err != nil {
 		f.SayNote(err.Error())
 		return

@@ -76,7 +76,7 @@ func (o *Selection) Resolve(ctx context.Context, s *supervisor.Supervisor, wante
 	if !o.All && !o.Down {
 		return o.Handles, nil
 	}
-	rows, err := s.List(ctx)
+	rows, err := s.Inspector.List(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ import (
 
 // Project implements [Team] and [Keeper] for a project.
 type Project struct {
-	*supervisor.Supervisor
-	policy *Policy
-	ladder *recovery.Ladder
+	Supervisor *supervisor.Supervisor
+	policy     *Policy
+	ladder     *recovery.Ladder
 }
 
 // NewProject returns a project whose agents are judged and repaired by a policy.
@@ -32,10 +32,10 @@ func NewProject(s *supervisor.Supervisor, policy *Policy) *Project {
 
 // Handles lists the agents. Errors: NotFound when the project is gone.
 func (p *Project) Handles() ([]agent.Handle, error) {
-	if p.Store.Gone() {
-		return nil, fail.Errorf(fail.NotFound, "the .nbs of %s was removed or moved away", human.Quote(p.Store.Project()))
+	if p.Supervisor.Project.Store.Gone() {
+		return nil, fail.Errorf(fail.NotFound, "the .nbs of %s was removed or moved away", human.Quote(p.Supervisor.Project.Store.Project()))
 	}
-	return p.Store.Handles()
+	return p.Supervisor.Project.Store.Handles()
 }
 
 // Look judges agents.
@@ -46,7 +46,7 @@ func (p *Project) Look(ctx context.Context, handles []agent.Handle) []recovery.P
 // Repair runs the ladder as far as the policy permits. Errors: Conflict when another command holds the agent, or
 // nothing was done; Failed when the agent is afterwards neither well nor as well as the policy requires.
 func (p *Project) Repair(ctx context.Context, handle agent.Handle) (done string, err error) {
-	p.Began = time.Now().UTC() // a process that is about to end is waited for, counted from now
+	p.Supervisor.Project.Began = time.Now().UTC() // a process that is about to end is waited for, counted from now
 	report, err := p.ladder.Run(ctx, recovery.Options{
 		Handles: []agent.Handle{handle}, MaxLevel: p.policy.MaxLevel, Fresh: p.policy.MaxLevel >= triage.LevelFresh, Leave: p.leaves,
 	})
@@ -79,17 +79,21 @@ func (p *Project) leaves(patient *recovery.Patient) bool {
 
 // LoadState reads the state that the last watch has saved.
 func (p *Project) LoadState() (memory State, err error) {
-	err = p.Store.Watching().Recall(&memory)
+	err = p.Supervisor.Project.Store.Watching().Recall(&memory)
 	return memory, err
 }
 
 // SaveState saves the state for the next watch.
-func (p *Project) SaveState(memory State) error { return p.Store.Watching().Remember(memory) }
+func (p *Project) SaveState(memory State) error {
+	return p.Supervisor.Project.Store.Watching().Remember(memory)
+}
 
 // Paused returns the pause of the project; nil if it is not paused.
-func (p *Project) Paused() (*watching.Pause, error) { return p.Store.Watching().Paused() }
+func (p *Project) Paused() (*watching.Pause, error) {
+	return p.Supervisor.Project.Store.Watching().Paused()
+}
 
 // Note journals an action that is about to be taken.
 func (p *Project) Note(ctx context.Context, handle agent.Handle, detail string) error {
-	return p.Store.Journal().Append(ctx, journal.Event{At: p.Seconds(), Event: "watch", Handle: handle, Detail: detail})
+	return p.Supervisor.Project.Store.Journal().Append(ctx, journal.Event{At: p.Supervisor.Project.Seconds(), Event: "watch", Handle: handle, Detail: detail})
 }
