@@ -125,7 +125,7 @@ func TestInterruptedAsk(t *testing.T) {
 	})
 	m.Must(ask.Process.Signal(syscall.SIGINT))
 	got := ask.End()
-	m.Check(got.Code == 130 && strings.Contains(got.Stderr, "the text is kept, as turn 2"), "%s", got)
+	m.Check(got.Code == 130 && strings.Contains(got.Stderr, "the text is kept as turn 2"), "%s", got)
 	for _, p := range m.Processes() {
 		m.Check(!p.AnswersTurns(), "left behind: %s", p)
 	}

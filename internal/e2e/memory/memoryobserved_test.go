@@ -33,7 +33,7 @@ func TestMemoryToldToASuccessor(t *testing.T) {
 	m.MustSay(sent, ", open end: The roof leaks\n", ", decision: The gate is of oak\n", "\n> open end: The roof leaks\n")
 	m.OK("send", "alpha", "[[observer error 529]] decision: Later", "--wait-reply")
 	r := m.NBS("memory", "work", "--once")
-	m.Check(r.Code == 7 && strings.Contains(r.Stderr, "not all of "), "while the API is overloaded: %s", r)
+	m.Check(r.Code == 7 && strings.Contains(r.Stderr, "not everything was observed"), "while the API is overloaded: %s", r)
 	m.MustSay(m.OK("memory", "status"), "overloaded")
 	m.OK("memory", "off", "alpha")
 	m.OK("send", "alpha", "decision: Not to be remembered", "--wait-reply")

@@ -37,7 +37,7 @@ func TestMemoryThatWasPlanted(t *testing.T) {
 	m.Remembers("alpha")
 	m.Must(os.Rename(planted.memoryFile(), m.memoryFile()))
 	r := m.NBS("resume", "alpha", "--force", "--fresh", "--brief")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "briefed without a part of what there is: what is remembered cannot be read"), "%s", r)
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "the briefing is incomplete: what is remembered cannot be read"), "%s", r)
 	_, sent := m.FirstRequest(m.Session("alpha").SessionID)
 	m.Check(strings.Contains(sent, "Notes for agent alpha") && !strings.Contains(sent, "stranger"), "%s", sent)
 }

@@ -77,7 +77,7 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 	whole := m.BytesOf(path)
 	m.Must(os.Truncate(path, int64(len(firstTurn(t, whole)))))
 	out := m.OK("session", "alpha")
-	m.Check(strings.Contains(out, "Kept:            -, for something was cut off"), "session vouches for what is cut off:\n%s", out)
+	m.Check(strings.Contains(out, "Kept:            no: the transcript itself was cut short"), "session vouches for what is cut off:\n%s", out)
 	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "were cut off, and no copy has them")
 	var said struct {
 		Lost *struct {
@@ -143,7 +143,7 @@ func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
 			m.Must(os.WriteFile(path, written(t, m.BytesOf(path)), 0o600)) // in place
 			for range 2 {                                                  // to look at it does not make it right
 				out := m.OK("session", "alpha")
-				m.Check(strings.Contains(out, "Kept:            -, for "), "session vouches for what was overwritten:\n%s", out)
+				m.Check(strings.Contains(out, "Kept:            no: "), "session vouches for what was overwritten:\n%s", out)
 				m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "was overwritten")
 				m.Refused(5, "was overwritten", "resume", "alpha")
 			}

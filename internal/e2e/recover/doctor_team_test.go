@@ -96,7 +96,7 @@ func TestDoctorNamesVariablesThatAreMissing(t *testing.T) {
 	m.DoctorWith(set, 0).IsWell(m.Team, "environment.names")
 	for _, how := range []string{"alive", "dead"} {
 		c := m.Doctor(1)
-		c.Finds(m.Team, "environment.names", "warning", "set when alpha started: ANTHROPIC_AUTH_TOKEN AWS_PROFILE https_proxy")
+		c.Finds(m.Team, "environment.names", "warning", "set when alpha started, and not set here: ANTHROPIC_AUTH_TOKEN AWS_PROFILE https_proxy")
 		text := fmt.Sprint(c)
 		m.Check(!strings.Contains(text, canary) && !strings.Contains(text, "OTHER") && !strings.Contains(text, "AWS_REGION"), "%s: %s", how, text)
 		m.OK("stop", "alpha")

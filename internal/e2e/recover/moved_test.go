@@ -26,7 +26,7 @@ func TestMovedProjectComesBack(t *testing.T) {
 	m.OK("stop", "alpha", "beta")
 	from, to := m.moveProject()
 	r := m.NBS("resume", "alpha", "beta", "--trust", "--prompt", "What number?")
-	if r.Code != 0 || !strings.Contains(r.Stderr, "alpha: its folder is now "+to+"; it was "+from) || !strings.Contains(r.Stderr, "beta: its folder is now "+to+"/sub") {
+	if r.Code != 0 || !strings.Contains(r.Stderr, "alpha: its folder has moved from "+from+" to "+to) || !strings.Contains(r.Stderr, "beta: its folder has moved from "+from+"/sub to "+to+"/sub") {
 		t.Error(r)
 	}
 	m.MustAnswer("alpha", "42")

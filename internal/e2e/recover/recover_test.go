@@ -276,7 +276,7 @@ func TestRecoverEndsWhereNobodyIsLoggedIn(t *testing.T) {
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
 	m.Env = e2e.Without(m.Env, "ANTHROPIC_API_KEY")
 	r := m.NBS("recover", "--all", "--stagger", "0s")
-	m.MustRefuse(r, 8, "ended before all had their turn: claude is not logged in, after the start of alpha")
+	m.MustRefuse(r, 8, "stopped early: claude is not logged in, after the start of alpha")
 	m.MustSay(r.Stdout, "it needs a person: claude is not logged in", "beta\tdead\t-\tdead\tnot begun: claude is not logged in")
 	m.MustBe("beta", "lost: tmux")
 }

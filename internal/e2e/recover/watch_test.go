@@ -119,7 +119,7 @@ func TestWatchDoesNothingInAPause(t *testing.T) {
 	m.WaitState("alpha", "crashed")
 	m.WaitState("beta", "crashed")
 	r := m.NBS("recover", "beta") // what is typed is done
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "note: paused, since "), "recover in a pause: %s", r)
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "note: paused since "), "recover in a pause: %s", r)
 	m.OK("unpause")
 	w.WaitDeed("repaired", "alpha", 1)
 	w.Interrupt()

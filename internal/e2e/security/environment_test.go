@@ -103,7 +103,7 @@ func TestRecordedSocketThatAnotherUserTookIsNotTouched(t *testing.T) {
 	m.Check(s.State == "lost: tmux" && !s.TmuxAlive, "%+v", s)
 	m.OK("list")
 	m.Refused(1, "unsafe permissions", "resume", "alpha")
-	m.Refused(4, "is another user's", "resume", "alpha", "--tmux-socket", path)
+	m.Refused(4, "belongs to another user", "resume", "alpha", "--tmux-socket", path)
 	// And the agent comes back elsewhere.
 	m.OK("resume", "alpha", "--tmux-socket", filepath.Join(m.World.RunDir, "s"))
 	s = m.Session("alpha")
@@ -125,7 +125,7 @@ func TestLiveAgentWhoseSocketAnotherUserTook(t *testing.T) {
 	visitors := m.squat(path)
 	r := m.NBS("session", "alpha")
 	m.Check(r.Code == 4 && strings.Contains(r.Stdout, "running (verified)") && strings.Contains(r.Stderr, "tmux socket"), "%v", r)
-	m.Refused(5, "another user's", "resume", "alpha")
+	m.Refused(5, "belongs to another user", "resume", "alpha")
 	r = m.NBS("stop", "alpha")
 	m.Check(e2e.Dead(s.RecordedPID), "claude was left running: %s", r)
 	n := visitors()

@@ -39,7 +39,7 @@ func TestTrustedConfigurationIsPrivate(t *testing.T) {
 	m.under("umask 000")
 	config := filepath.Join(m.World.Root, "new", "config")
 	m.Env = append(m.Env, "CLAUDE_CONFIG_DIR="+config, "NBS_CLAUDE="+m.Script("exit 1"))
-	m.Refused(1, "claude left", "spawn", "alpha", "--trust")
+	m.Refused(1, "claude exited before it was ready", "spawn", "alpha", "--trust")
 	rig.MustBePrivate(t, config, 2)
 }
 

@@ -70,7 +70,7 @@ func TestUserOfOtherKeys(t *testing.T) {
 	m.Refused(8, keys+`" gives the key enter another meaning in its prompt, "chat:newline"; nothing was typed`, "send", "alpha", "hello")
 	m.Send(0, "held", "alpha", "queued", "--queue")
 	doctor := m.NBS("doctor").Stdout
-	m.MustSay(doctor, `the key enter is bound to "chat:newline", by "`+keys)
+	m.MustSay(doctor, `the key enter is bound to "chat:newline" in Claude's prompt, by "`+keys)
 	m.Must(os.Remove(keys))
 	m.OK("resume", "alpha", "--force")
 	m.awaitOutbox()

@@ -119,7 +119,7 @@ func TestOutboxIsThePersons(t *testing.T) {
 		m.Errorf("%q", got)
 	}
 	r := m.NBS("dismiss", "alpha")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "1 message of its outbox dropped"), "%v", r)
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "dropped 1 message from its outbox"), "%v", r)
 	events := m.OK("events", "alpha")
 	m.Check(strings.Contains(events, "rm -rf") && strings.Count(events, "not needed") == 1, "%s", events)
 	m.OK("spawn", "alpha", "--model", "sonnet")

@@ -31,7 +31,7 @@ func TestSendArrives(t *testing.T) {
 	}
 	// What Claude would take for an order, and what is too long to be typed.
 	for _, order := range []string{"/compact", "!touch PWN", "# note", "exit", " ?\n"} {
-		m.Refused(4, "Claude would take", "send", "alpha", order)
+		m.Refused(4, "Claude would run", "send", "alpha", order)
 	}
 	for _, long := range []string{"exit", strings.Repeat("0123456789\n", 9000), "a\ttab"} {
 		got := m.Send(0, "accepted", "alpha", long, "--by-file")

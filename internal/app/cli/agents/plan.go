@@ -32,7 +32,7 @@ func printPlan(f *ui.Factory, p launch.Plan) error {
 		words = append(words, ui.ShellQuote(arg))
 	}
 	if p.Moved != nil {
-		f.Note("its folder has moved from %s to %s", p.Moved.To, p.Moved.From)
+		f.Note("its folder has moved from %s to %s", p.Moved.From, p.Moved.To)
 	}
 	f.Note("dry run: nothing was changed. This would run in the tmux session %s (settings shortened; --json has them):", r.TmuxSession)
 	_, err := fmt.Fprintln(f.Streams.Out, strings.Join(words, " "))

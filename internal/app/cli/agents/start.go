@@ -101,7 +101,7 @@ func sayStarted(f *ui.Factory, handle agent.Handle, started supervisor.Started) 
 		f.Say("%s: the briefing is incomplete: %s", handle, missed)
 	}
 	if moved := started.Moved; moved != nil {
-		f.Say("%s: its folder has moved from %s to %s", handle, moved.To, moved.From)
+		f.Say("%s: its folder has moved from %s to %s", handle, moved.From, moved.To)
 	}
 	if started.WorksIn != "" {
 		f.Say("%s: its session works in %s, which it entered earlier", handle, human.Quote(started.WorksIn))
