@@ -32,6 +32,6 @@
 //	verdict       what triage concludes from these (Verdict of package triage)
 //
 // Held always means that something goes on only after a person has acted: exit code 8, the verdict, the receipt, a
-// turn of a conversation, the restarts of an agent, a tmux server that is lost repeatedly. It never means that a
-// process has a lock.
+// turn of a conversation, the restarts of an agent, a tmux server that is lost repeatedly. Only a turn that failed for
+// a passing reason is tried again at a time. Held never means that a process has a lock.
 package agent

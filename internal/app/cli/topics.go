@@ -39,8 +39,8 @@ const environmentTopic = `Read:
   NBS_CLAUDE           path of the claude program (default: claude on the PATH)
   NBS_MODEL            default for spawn --model
   NBS_PERMISSION_MODE  default for spawn --permission-mode (default: bypassPermissions)
-  NBS_CONTEXT_BANDS    limits in percent of the context that is left: up to the first it is
-                       low, below the second critical, below the third at the floor
+  NBS_CONTEXT_BANDS    three percentages of context left: from the first down it is low,
+                       below the second critical, below the third at the floor
                        (default: 25,15,10)
   CLAUDE_CONFIG_DIR    Claude's configuration; recorded by spawn, used at each resume
   XDG_STATE_HOME       its nbs-worker/ holds your state outside of all projects: the key of
@@ -137,11 +137,11 @@ itself, and gives a colleague no more than it has.
 No file is read for an agent, and none is written to a path that it names.
 
 An agent that was spawned with --may-manage has no such limits, except for the verbs of a
-person. A claude that was started by hand counts as an agent whose rights are its command
-line.
+person. A claude that was started by hand counts as an agent with the rights that its command
+line shows.
 
-What an agent starts gets the environment of that agent's own start. Agents can
-bring a project to at most 50 agents, each at most three spawns away from a person.
+Commands and agents that an agent starts get the environment of that agent's own start.
+Agents can spawn until the project has 50 agents, at most three levels deep.
 limits.json in your state folder sets other limits: {"agents": 50, "depth": 3}.`
 
 // verbsByRight lists the verbs by the right that they need.

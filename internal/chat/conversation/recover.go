@@ -23,7 +23,7 @@ const (
 	UnknownRerun    = "rerun"    // the text is sent again
 )
 
-// lookUp determines the outcome of the turn's last attempt. ended: the turn is over or held, and that is recorded.
+// lookUp determines, after a kill, what became of the turn's last attempt. ended: the turn is over or held, and that is recorded.
 // Otherwise j.text is what the next attempt sends.
 func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	last := j.turn.Starts[len(j.turn.Starts)-1]

@@ -60,7 +60,7 @@ func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
 	if err := t.Notes.Put(note); err != nil {
 		return "", err
 	}
-	receipt, err := (&message.Sender{Supervisor: t.Supervisor}).Send(ctx, handle, message.Message{Text: text, Queue: true})
+	receipt, err := message.New(t.Supervisor).Send(ctx, handle, message.Message{Text: text, Queue: true})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}

@@ -18,6 +18,10 @@ func (m *team) takeOver(s e2e.Session) (pane string) {
 	if out := m.Tmux("respawn-pane", "-k", "-t", target, "cat"); out != "" {
 		m.Fatal(out)
 	}
+	m.WaitFor("the person's program runs", func() (bool, string) { // till then its process may be a launcher that has not begun
+		runs := strings.TrimSpace(m.Tmux("display-message", "-p", "-t", target, "#{pane_current_command}"))
+		return runs == "cat", runs
+	})
 	return strings.TrimSpace(m.Tmux("display-message", "-p", "-t", target, "#{pane_id} #{pane_pid}"))
 }
 

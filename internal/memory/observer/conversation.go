@@ -190,7 +190,7 @@ func (o *observer) start(ctx context.Context) (s *headless.Session, resumed bool
 		l.Record, l.Spec.Opening, l.Verb = o.asRecord(known.MemoryID), claude.OpenResume, "memory"
 	}
 	s, err = l.Open(ctx, o.Project)
-	if resumed && err != nil { // for example, another process has it open
+	if resumed && fail.KindOf(err) == fail.Conflict { // another process has it open
 		o.fresh = true
 		return o.start(ctx)
 	}

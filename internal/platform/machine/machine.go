@@ -4,7 +4,7 @@
 // A pid is not an identity: it is reused, within a second on a busy machine. A process is named by pid, birth, boot id,
 // pid namespace and host together. Birth is when the process started, in the unit of its operating system: on Linux
 // clock ticks since the boot, on macOS microseconds. A signal is sent only through a handle that was opened before these
-// were checked. A zombie is dead.
+// were checked; macOS has none, and there the birth is compared right before the signal. A zombie is dead.
 //
 // [Kernel] has the questions that each operating system answers in its own way; what follows from the answers is a
 // method of [Machine]. What an operating system cannot answer is [ErrUnknown], never a guess. Package local is the

@@ -78,10 +78,10 @@ func DropInput(terminal *os.File) {
 	_ = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCFLUSH, read)
 }
 
-// FilesLimit is not told by macOS of another process.
+// FilesLimit fails: macOS does not report the limits of another process.
 func FilesLimit(int) (unix.Rlimit, error) { return unix.Rlimit{}, errors.ErrUnsupported }
 
-// SetFilesLimit is not done by macOS for another process.
+// SetFilesLimit fails: macOS does not set the limits of another process.
 func SetFilesLimit(int, unix.Rlimit) error { return errors.ErrUnsupported }
 
 // Socket makes a Unix stream socket that does not block, and that no child inherits.

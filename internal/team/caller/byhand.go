@@ -92,7 +92,7 @@ func (a ancestor) claude() (cmdline []string, isClaude bool) {
 		return a.cmdline, false
 	}
 	entry, err := config.Registry().Entry(a.PID)
-	return a.cmdline, err == nil && entry.StartTicks == a.StartTicks
+	return a.cmdline, err == nil && a.StartTicks != 0 && entry.StartTicks == a.StartTicks
 }
 
 // caller describes a claude without a record by its command line, folder and environment.

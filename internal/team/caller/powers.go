@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// Words are what a start gives its claude in the user's name: a prompt, and the trust of a folder.
+// Words are what a start does in the user's name: it sends a prompt, and trusts a folder.
 type Words struct {
 	Prompt     string
 	PromptFile string // the file to read it from; "" for no file
@@ -167,7 +167,7 @@ func (c *Caller) checkReach(r *agent.Spec) error {
 	return nil
 }
 
-// checkLimits refuses more agents than agents may start without a person. more is the number of agents to add.
+// checkLimits refuses a start beyond the limits for agents that agents start. more is the number of agents to add.
 func (c *Caller) checkLimits(more int) error {
 	limits, err := c.at.Store.Home().Limits()
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *Caller) CheckCrowd() error {
 	return c.checkLimits(0)
 }
 
-// CheckResume refuses an agent that resumes an agent that has more than itself, or gives it more.
+// CheckResume does not let an agent resume a colleague that has more rights than itself, or give it more.
 func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	if c == nil {
 		return nil
@@ -225,7 +225,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	return c.checkReach(r)
 }
 
-// CheckSet refuses an agent that changes an agent that has more than itself, or gives it more.
+// CheckSet does not let an agent change a colleague that has more rights than itself, or give it more.
 func (c *Caller) CheckSet(before, after *agent.Spec) error {
 	if c == nil {
 		return nil
@@ -244,7 +244,7 @@ func (c *Caller) CheckSet(before, after *agent.Spec) error {
 	return c.checkReach(after)
 }
 
-// CheckAct refuses an agent that acts on an agent that may do more than itself. act names the action, after "to":
+// CheckAct does not let an agent act on a colleague that may do more than itself. act names the action, after "to":
 // "stop". Errors: Held.
 func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
@@ -264,7 +264,7 @@ func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 	return nil
 }
 
-// CheckDismiss refuses an agent that dismisses another agent.
+// CheckDismiss does not let an agent dismiss a colleague.
 func (c *Caller) CheckDismiss(r *agent.Spec) error {
 	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
 		return nil

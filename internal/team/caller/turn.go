@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// TurnLimit is the longest turn that an agent may ask for: it takes one of few places.
+// TurnLimit is the longest turn that an agent may ask for: a turn occupies one of the few places of the machine.
 const TurnLimit = time.Hour
 
 // Turn returns what claude gets in a turn that the caller asks for: the caller's permission mode, arguments,

@@ -44,7 +44,7 @@ type Manner struct {
 	Powers string // of the agent that it runs for; "": it runs for a person
 }
 
-// serves reports whether a claude started in this manner can take a turn that wants another one. A claude with the
+// serves reports whether a claude started in this manner can take a turn that asks for the wanted manner. A claude with the
 // hook also takes turns without context: an empty context is cheaper than a start.
 func (m Manner) serves(wanted Manner) bool {
 	wanted.Hook = wanted.Hook || m.Hook
@@ -75,7 +75,7 @@ type Launch struct {
 	Caller  []string // the environment that it inherits, less the variables of an agent
 	OneTurn bool     // see [turn.Launch]
 
-	// Verb names who claims the conversation. "": it is new and used only here, so that a lease would only leave a file.
+	// Verb names who claims the conversation. "": no lease is taken, because no other process knows the new conversation.
 	Verb string
 
 	// Dying is how long the locks of a killed runner are waited for: they are released one after the other, and its
@@ -143,6 +143,9 @@ func (s *Session) Say(ctx context.Context, limit time.Duration, id, text string,
 		defer cancel()
 	}
 	outcome, err := s.Turn(waiting, id, text, heard)
+	if err == nil {
+		return outcome, nil // also if the caller gives up now: claude is still writing its transcript
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fail.Errorf(fail.TimedOut, "no answer within %s", limit)
 	}

@@ -43,7 +43,7 @@ func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (C
 	if err := order.check(); err != nil {
 		return done, err
 	}
-	if _, err := s.Supervisor.Envelope(handle, true); err != nil { // only a person gives orders
+	if _, err := s.supervisor.Envelope(handle, true); err != nil { // only a person gives orders
 		return done, err
 	}
 	began, err := s.give(ctx, &done, order.Text, c.Timeout)
@@ -66,7 +66,7 @@ func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (C
 	if end.Refusal != "" {
 		event, detail = "failed", "compact: "+end.Refusal
 	}
-	return done, errors.Join(err, s.Project.Note(context.WithoutCancel(ctx), event, &began.record, detail))
+	return done, errors.Join(err, s.project.Note(context.WithoutCancel(ctx), event, &began.record, detail))
 }
 
 // String describes the use before and after.
@@ -106,12 +106,12 @@ func (s *Sender) give(ctx context.Context, done *Compaction, order string, limit
 // contextOf returns how full an agent's conversation is, and the size of its window; nil if the use is unknown. After
 // a compaction, the use is unknown until the next reply.
 func (s *Sender) contextOf(ctx context.Context, handle agent.Handle) (use *agent.ContextUse, window int) {
-	r, err := s.Project.Store.Load(handle)
+	r, err := s.project.Store.Load(handle)
 	if err != nil {
 		return nil, 0
 	}
-	view := inspect.View{Sight: s.Project.LookAt(ctx, r)}
-	_ = s.Supervisor.Inspector.AddTranscript(&view) // without it, the use is unknown
+	view := inspect.View{Sight: s.project.LookAt(ctx, r)}
+	_ = s.supervisor.Inspector.AddTranscript(&view) // without it, the use is unknown
 	if view.Context != nil {
 		return view.Context, view.Context.Window
 	}

@@ -278,7 +278,7 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 func inSeconds(begun time.Time) time.Duration { return time.Since(begun).Round(time.Second) }
 
 // poll calls ask every 15 ms, and more rarely as it waits longer, until it returns true or an error, for at most limit.
-// An ask may start a program: asked as often for seconds, it would take the processor from what is waited for. Errors:
+// An ask may start a program: at a constant rate it would slow down the claude that is waited for. Errors:
 // TimedOut; Interrupted; ask's.
 func poll(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
 	late := time.NewTimer(limit)
@@ -290,6 +290,9 @@ func poll(ctx context.Context, limit time.Duration, ask func() (bool, error)) er
 		select {
 		case <-time.After(min(max(glance, time.Since(begun)/8), longGlance)):
 		case <-late.C:
+			if done, err := ask(); done || err != nil {
+				return err
+			}
 			return fail.Errorf(fail.TimedOut, "not within %s", limit)
 		case <-ctx.Done():
 			return fail.Errorf(fail.Interrupted, "interrupted")

@@ -39,7 +39,7 @@ type Interruption struct {
 // Conflict when the agent does not run; TimedOut when the turn goes on.
 func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interruption, error) {
 	done := Interruption{Handle: handle}
-	if s.Supervisor.IsCaller(handle) {
+	if s.supervisor.IsCaller(handle) {
 		return done, fail.Errorf(fail.BadInput, "an agent does not interrupt itself: this command runs in its own turn")
 	}
 	sight, unlock, err := s.lookLocked(ctx, &done.Handle, "interrupt", supervisor.Briefly)
@@ -47,7 +47,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 		return done, err
 	}
 	defer unlock()
-	if err := s.Supervisor.CheckAct(&sight.Record, "interrupt"); err != nil {
+	if err := s.supervisor.CheckAct(&sight.Record, "interrupt"); err != nil {
 		return done, err
 	}
 	if working, err := s.isWorking(&sight); !working || err != nil {
@@ -68,7 +68,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 	r := sight.Record
 	i := interruption{
 		Terminal: terminal,
-		working:  func() (bool, error) { return s.isWorking(new(s.Project.LookAt(ctx, r))) },
+		working:  func() (bool, error) { return s.isWorking(new(s.project.LookAt(ctx, r))) },
 		ended: func() (transcript.TurnEnd, error) {
 			now, found, err := s.transcript(&r)
 			if err != nil || !found {
@@ -84,15 +84,15 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 			return now.LastAsked()
 		},
 		left: func(text string) error {
-			q := s.Project.Store.Outbox(r.Handle)
-			return q.KeepLeft(q.Left(r.Process.Invocation).Typed(text, s.Project.Seconds()))
+			q := s.project.Store.Outbox(r.Handle)
+			return q.KeepLeft(q.Left(r.Process.Invocation).Typed(text, s.project.Seconds()))
 		},
 		note: func(forgotten string) error {
 			what := "its turn"
 			if forgotten != "" {
 				what += "; nothing was answered yet to: " + forgotten
 			}
-			return s.Project.Note(context.WithoutCancel(ctx), "interrupted", &r, what)
+			return s.project.Note(context.WithoutCancel(ctx), "interrupted", &r, what)
 		},
 	}
 	return done, i.run(ctx, &done)

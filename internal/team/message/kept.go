@@ -23,7 +23,7 @@ func (s *Sender) Retry(ctx context.Context, handle agent.Handle, id string) (Rec
 	if err != nil {
 		return Receipt{Handle: handle, Word: Held}, err
 	}
-	q := s.Project.Store.Outbox(r.Handle)
+	q := s.project.Store.Outbox(r.Handle)
 	if err := q.CheckSeal(&e); err != nil {
 		return Receipt{Handle: r.Handle, Word: Held}, err
 	}
@@ -42,7 +42,7 @@ func (s *Sender) Drop(ctx context.Context, handle agent.Handle, id string) (queu
 	if err != nil {
 		return e, err
 	}
-	q := s.Project.Store.Outbox(r.Handle)
+	q := s.project.Store.Outbox(r.Handle)
 	unlock, err := q.AwaitTurn(ctx, time.Now())
 	if err != nil {
 		return e, err
@@ -55,15 +55,15 @@ func (s *Sender) Drop(ctx context.Context, handle agent.Handle, id string) (queu
 	if err := q.Remove(ctx, e); err != nil {
 		return e, err
 	}
-	return e, s.Project.Note(ctx, "dropped", &r, supervisor.DroppedWords(&e))
+	return e, s.project.Note(ctx, "dropped", &r, supervisor.DroppedWords(&e))
 }
 
 // kept finds an entry by its id or a prefix of it. Errors: NotFound; BadInput if the prefix fits several.
 func (s *Sender) kept(handle agent.Handle, id string) (r agent.Record, found queue.Entry, err error) {
-	if r, err = s.Project.Store.Load(handle); err != nil {
+	if r, err = s.project.Store.Load(handle); err != nil {
 		return r, found, err
 	}
-	all, err := s.Project.Store.Outbox(r.Handle).Entries()
+	all, err := s.project.Store.Outbox(r.Handle).Entries()
 	if err != nil {
 		return r, found, err
 	}

@@ -9,7 +9,7 @@ import (
 // checkKey returns an error if the user has given a key another meaning in Claude's prompt: the typed text would stay
 // there. Errors: Held.
 func (s *Sender) checkKey(r *agent.Record, key string) error {
-	config, err := s.Project.ConfigOf(r)
+	config, err := s.project.ConfigOf(r)
 	if err != nil {
 		return err
 	}

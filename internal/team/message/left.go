@@ -39,7 +39,7 @@ type prompt struct {
 
 func (s *Sender) prompt(sight *observe.Sight) (prompt, error) {
 	terminal, err := s.terminal(sight)
-	q := s.Project.Store.Outbox(sight.Record.Handle)
+	q := s.project.Store.Outbox(sight.Record.Handle)
 	p := prompt{Terminal: terminal, handle: sight.Record.Handle, queue: q, left: q.Left(sight.Record.Process.Invocation), turn: sight.Report.TurnEnd()}
 	return p, err
 }

@@ -27,7 +27,7 @@ func TestOursIsBeforeAPersonsWords(t *testing.T) {
 // What a killed command has typed may be drawn only when the next one has found the prompt empty: that takes it away, and
 // where it cannot, the one after it still can.
 func TestTextOfOursThatIsDrawnLate(t *testing.T) {
-	q := newSender(t).Project.Store.Outbox("alpha")
+	q := newSender(t).project.Store.Outbox("alpha")
 	synctest.Test(t, func(t *testing.T) {
 		for what, c := range map[string]struct {
 			drawn, deleted string
@@ -61,7 +61,7 @@ func TestTextOfOursThatIsDrawnLate(t *testing.T) {
 // A text of ours behind a blank is taken away whole, though Claude adds to it what looks like a typed character, and a person
 // has typed more. A claude that draws slowly gets each key once.
 func TestTextOfOursBehindABlank(t *testing.T) {
-	q := newSender(t).Project.Store.Outbox("alpha")
+	q := newSender(t).project.Store.Outbox("alpha")
 	synctest.Test(t, func(t *testing.T) {
 		for drawn, left := range map[string]string{" /clea": "", " /clea it is mine": " it is mine"} {
 			s := &scripted{box: drawn, left: left, lag: time.Second, ghost: "r", onText: func() {}}

@@ -18,11 +18,11 @@ import (
 
 // remember keeps a text whose arrival is unknown.
 func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typing queue.Typing, why error) error {
-	e := queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.Project.Seconds(), State: queue.Unknown, Tries: 1, Typing: &typing}
+	e := queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Unknown, Tries: 1, Typing: &typing}
 	if why != nil {
 		e.Reason = why.Error()
 	}
-	_, err := s.Project.Store.Outbox(receipt.Handle).Add(context.WithoutCancel(ctx), e)
+	_, err := s.project.Store.Outbox(receipt.Handle).Add(context.WithoutCancel(ctx), e)
 	return err
 }
 
@@ -35,7 +35,7 @@ var errOvertakes = fail.Errorf(fail.Held, "older messages wait in its outbox, an
 // remembered and must not be typed again.
 // Errors: [errOvertakes]; TimedOut when its arrival is still unknown.
 func (s *Sender) remembered(ctx context.Context, receipt *Receipt, began *start, l *letter, sight *observe.Sight) (typed string, known bool, err error) {
-	q := s.Project.Store.Outbox(receipt.Handle)
+	q := s.project.Store.Outbox(receipt.Handle)
 	all, err := q.Entries()
 	if err != nil {
 		return "", false, err
@@ -81,7 +81,7 @@ func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, 
 			Hint("to type it again if it did not: --force")
 	}
 	receipt.Word = wordOf(sent)
-	return e.Typing.Typed, s.Project.Store.Outbox(receipt.Handle).Remove(ctx, e)
+	return e.Typing.Typed, s.project.Store.Outbox(receipt.Handle).Remove(ctx, e)
 }
 
 func wordOf(sent transcript.Sent) Word {

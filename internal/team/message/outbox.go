@@ -42,12 +42,12 @@ type Delivered struct {
 // lineUp puts a text into the agent's outbox, and delivers what can be delivered now.
 func (s *Sender) lineUp(ctx context.Context, handle agent.Handle, l letter) (Receipt, error) {
 	receipt := Receipt{Handle: handle, Word: Held}
-	r, err := s.Project.Store.Load(handle)
+	r, err := s.project.Store.Load(handle)
 	if err != nil {
 		return receipt, err
 	}
 	receipt.Handle = r.Handle
-	e, err := s.Project.Store.Outbox(r.Handle).Add(ctx, queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.Project.Seconds(), State: queue.Waiting})
+	e, err := s.project.Store.Outbox(r.Handle).Add(ctx, queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Waiting})
 	if err != nil {
 		return receipt, err
 	}
@@ -70,11 +70,11 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 	if receipt.Outbox == "" {
 		return receipt, errors.Join(err, failed)
 	}
-	if _, gone := s.Project.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound { // or the next agent of that name would get it
-		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.Project.Store.Outbox(r.Handle), e))
+	if _, gone := s.project.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound { // or the next agent of that name would get it
+		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.project.Store.Outbox(r.Handle), e))
 	}
 	if r.Process != nil {
-		observe.Wake(s.Project.Machine, r)
+		observe.Wake(s.project.Machine, r)
 		if r.Process.Adopted != nil {
 			receipt.Reason += "; it was adopted and has no launcher yet: the next send types it, or the agent's next resume"
 		}
@@ -89,7 +89,7 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 // entry. It waits until late for a working agent, and for another deliverer: that one may have read the outbox before
 // the entry for this call was added.
 func (s *Sender) Deliver(ctx context.Context, handle agent.Handle, late time.Time, told func(Delivered)) error {
-	q := s.Project.Store.Outbox(handle)
+	q := s.project.Store.Outbox(handle)
 	for {
 		unlock, err := q.AwaitTurn(ctx, late)
 		if unlock == nil {
@@ -227,7 +227,7 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 		why = fail.Errorf(fail.TimedOut, "the process that typed it was killed, and the transcript does not contain it")
 		s.eraseLeft(ctx, &sight, e.Typing.Typed)
 	}
-	noted := s.Project.Note(ctx, "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
+	noted := s.project.Note(ctx, "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
 	return errors.Join(why, noted, e.settle(ctx, receipt.Word, why))
 }
 

@@ -33,7 +33,7 @@ func newSender(t *testing.T) *Sender {
 // What becomes of an entry is written down, whatever it is.
 func TestEntryIsSettled(t *testing.T) {
 	t.Parallel()
-	q := newSender(t).Project.Store.Outbox("alpha")
+	q := newSender(t).project.Store.Outbox("alpha")
 	for what, c := range map[string]struct {
 		word Word
 		why  error
@@ -75,7 +75,7 @@ func TestEntryIsSettled(t *testing.T) {
 // One that was dropped while it was being delivered is in nobody's way.
 func TestDroppedEntryIsSettled(t *testing.T) {
 	t.Parallel()
-	q := newSender(t).Project.Store.Outbox("alpha")
+	q := newSender(t).project.Store.Outbox("alpha")
 	added, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
 	rig.Must(t, err)
 	if _, err := q.Clear(t.Context()); err != nil {
@@ -93,12 +93,12 @@ func TestEntryThatCannotBeSettledStays(t *testing.T) {
 	t.Parallel()
 	for _, word := range []Word{Accepted, Unknown, Held} {
 		s := newSender(t)
-		q := s.Project.Store.Outbox("alpha")
+		q := s.project.Store.Outbox("alpha")
 		added, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
 		rig.Must(t, err)
 		e := &entry{Entry: added, queue: q}
 		rig.Must(t, e.begin(t.Context(), queue.Typing{Typed: "x"}))
-		storetest.Write(t, filepath.Join(s.Project.Store.Project(), ".nbs", queue.Folder, q.Newest()), "damaged")
+		storetest.Write(t, filepath.Join(s.project.Store.Project(), ".nbs", queue.Folder, q.Newest()), "damaged")
 		if err := e.settle(t.Context(), word, nil); err == nil || e.State != queue.Sending || e.Typing == nil || e.Tries != 0 {
 			t.Errorf("%s: %+v, %v", word, e.Entry, err)
 		}
@@ -109,7 +109,7 @@ func TestEntryThatCannotBeSettledStays(t *testing.T) {
 func TestMessageToADismissedAgentIsNotKept(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	q := s.Project.Store.Outbox("alpha")
+	q := s.project.Store.Outbox("alpha")
 	e, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
 	rig.Must(t, err)
 	var r agent.Record
@@ -124,10 +124,10 @@ func TestMessageToADismissedAgentIsNotKept(t *testing.T) {
 func TestDeliveredEntryThatCameBack(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	q := s.Project.Store.Outbox("alpha")
+	q := s.project.Store.Outbox("alpha")
 	e, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
 	rig.Must(t, err)
-	file := filepath.Join(s.Project.Store.Project(), ".nbs", queue.Folder, q.Newest())
+	file := filepath.Join(s.project.Store.Project(), ".nbs", queue.Folder, q.Newest())
 	kept, err := os.ReadFile(file)
 	rig.Must(t, err)
 	_, _, err = s.remembered(t.Context(), &Receipt{Handle: "alpha"}, &start{}, &letter{text: "y"}, &observe.Sight{})
@@ -142,7 +142,7 @@ func TestDeliveredEntryThatCameBack(t *testing.T) {
 func TestForcedTextIsForgottenWhenItIsSubmitted(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	q := s.Project.Store.Outbox("alpha")
+	q := s.project.Store.Outbox("alpha")
 	if _, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Unknown, Typing: &queue.Typing{Typed: "x"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (s *Sender) await(ctx context.Context, handle agent.Handle, late time.Time,
 			return fail.Errorf(fail.TimedOut, "it is still working")
 		}
 	}
-	_, err := wait.For(ctx, s.Supervisor.Inspector, wanted)
+	_, err := wait.For(ctx, s.supervisor.Inspector, wanted)
 	return err
 }
 
@@ -64,8 +64,8 @@ func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.D
 		if err := s.await(ctx, handle, late, "ready", string(agent.Waiting)); err != nil {
 			return err
 		}
-		if r, err := s.Project.Store.Load(handle); err == nil {
-			if sight := s.Project.LookAt(ctx, r); sight.Status.State == agent.Waiting {
+		if r, err := s.project.Store.Load(handle); err == nil {
+			if sight := s.project.LookAt(ctx, r); sight.Status.State == agent.Waiting {
 				_, err := s.admits(&sight)
 				return err
 			}
@@ -104,11 +104,11 @@ func (s *Sender) answered(began *start, receipt *Receipt, text string) (transcri
 
 // atWork reports whether an agent is in a turn.
 func (s *Sender) atWork(ctx context.Context, handle agent.Handle) bool {
-	r, err := s.Project.Store.Load(handle)
+	r, err := s.project.Store.Load(handle)
 	if err != nil {
 		return false
 	}
-	again, err := s.admits(new(s.Project.LookAt(ctx, r)))
+	again, err := s.admits(new(s.project.LookAt(ctx, r)))
 	return again && err == nil
 }
 

@@ -21,12 +21,12 @@ import (
 
 // Sender writes to the agents of one project.
 type Sender struct {
-	Project    *observe.Project
-	Supervisor *supervisor.Supervisor
+	project    *observe.Project
+	supervisor *supervisor.Supervisor
 }
 
 // New returns a sender that writes in the name of the supervisor's caller.
-func New(s *supervisor.Supervisor) *Sender { return &Sender{Project: s.Project, Supervisor: s} }
+func New(s *supervisor.Supervisor) *Sender { return &Sender{project: s.Project, supervisor: s} }
 
 // Send writes to an agent when it is at its prompt, and returns a receipt, also beside an error. Errors: BadInput;
 // NotFound; Held at a dialog, at a draft, or if the caller may not send; Conflict when the agent does not run;
@@ -36,7 +36,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	if err := m.check(); err != nil {
 		return receipt, err
 	}
-	from, err := s.Supervisor.Envelope(handle, m.Raw)
+	from, err := s.supervisor.Envelope(handle, m.Raw)
 	if err != nil {
 		return receipt, err
 	}
@@ -53,7 +53,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	for overtaken := ""; ; {
 		var began start
 		typed, again, err := s.once(ctx, &receipt, &began, l, late)
-		if before := s.Project.Store.Outbox(receipt.Handle).Due(); errors.Is(err, errOvertakes) && (before == "" || before != overtaken) { // or what waits stays there
+		if before := s.project.Store.Outbox(receipt.Handle).Due(); errors.Is(err, errOvertakes) && (before == "" || before != overtaken) { // or what waits stays there
 			overtaken, again, err = before, true, s.Deliver(ctx, receipt.Handle, late, func(Delivered) {})
 		}
 		switch {
@@ -112,7 +112,7 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 	}
 	typed, err = s.write(ctx, receipt, began, &l, &sight)
 	if receipt.Word != Held {
-		err = errors.Join(err, forget(ctx, s.Project.Store.Outbox(receipt.Handle), l.again...))
+		err = errors.Join(err, forget(ctx, s.project.Store.Outbox(receipt.Handle), l.again...))
 	}
 	return typed, false, err
 }
@@ -126,7 +126,7 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	if err != nil {
 		return "", err
 	}
-	shown, err := prompt.await(ctx, s.Project.Seconds())
+	shown, err := prompt.await(ctx, s.project.Seconds())
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 		}
 	}
 	typing := queue.Typing{SessionID: sight.Record.SessionID, Bytes: file.Size, Typed: typed, Channel: receipt.Channel, File: receipt.File}
-	if err := errors.Join(prompt.typing(typed, s.Project.Seconds()), l.entry.begin(ctx, typing)); err != nil {
+	if err := errors.Join(prompt.typing(typed, s.project.Seconds()), l.entry.begin(ctx, typing)); err != nil {
 		return "", errors.Join(err, s.withdraw(receipt))
 	}
 	d := delivery{
@@ -155,15 +155,15 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 			}
 			return s.sent(began, typed)
 		},
-		alive: func() bool { return !s.Project.Machine.IsGone(began.record.Process.Identity) },
+		alive: func() bool { return !s.project.Machine.IsGone(began.record.Process.Identity) },
 		atWork: func() bool {
-			entry, err := s.Project.Registered(&began.record)
+			entry, err := s.project.Registered(&began.record)
 			return err == nil && entry.Status == live.StatusBusy
 		},
 	}
 	var sent transcript.Sent
 	receipt.Word, sent, err = d.run(ctx)
-	if receipt.Word == Held && prompt.isFreed(ctx, err, s.Project.Seconds()) {
+	if receipt.Word == Held && prompt.isFreed(ctx, err, s.project.Seconds()) {
 		receipt.Word, sent, err = d.run(ctx)
 	}
 	receipt.UUID = sent.UUID
@@ -176,14 +176,14 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	case receipt.Word == Unknown && l.entry == nil:
 		err = errors.Join(err, s.remember(ctx, receipt, l, typing, err))
 	}
-	noted := s.Project.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
+	noted := s.project.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
 	return typed, errors.Join(err, noted)
 }
 
 // withdraw removes the file of a text that was not submitted at all.
 func (s *Sender) withdraw(receipt *Receipt) (err error) {
 	if receipt.File != "" {
-		err = s.Project.Store.DropMessage(receipt.File)
+		err = s.project.Store.DropMessage(receipt.File)
 	}
 	receipt.Channel, receipt.File = "", ""
 	return err
@@ -191,19 +191,19 @@ func (s *Sender) withdraw(receipt *Receipt) (err error) {
 
 // lookLocked looks at an agent under its verb lock, and sets the handle to the record's spelling.
 func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb string, patience supervisor.Patience) (sight observe.Sight, unlock func(), err error) {
-	r, err := s.Project.Store.Load(*handle)
+	r, err := s.project.Store.Load(*handle)
 	if err != nil {
 		return sight, nil, err
 	}
 	*handle = r.Handle
-	if unlock, err = s.Supervisor.LockToSend(ctx, r.Handle, verb, patience); err != nil {
+	if unlock, err = s.supervisor.LockToSend(ctx, r.Handle, verb, patience); err != nil {
 		return sight, nil, err
 	}
-	if r, err = s.Project.Store.Load(r.Handle); err != nil {
+	if r, err = s.project.Store.Load(r.Handle); err != nil {
 		unlock()
 		return sight, nil, err
 	}
-	return s.Project.LookAt(ctx, r), unlock, nil
+	return s.project.LookAt(ctx, r), unlock, nil
 }
 
 // terminal returns the pane in which an agent was seen. Errors: Unfit if there is no pane.
@@ -212,22 +212,22 @@ func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
 		return nil, fail.Errorf(fail.Unfit, "it does not run in tmux, and nothing can be typed there").
 			Hint("move it into tmux, which ends it and starts it again: nbs-worker resume %s --force", sight.Record.Handle)
 	}
-	client, err := s.Project.Client(&sight.Record)
+	client, err := s.project.Client(&sight.Record)
 	return pane{client, *sight.Pane}, err
 }
 
 // handOver writes a text to a file, and returns the text to type in its place. Errors: Unfit if the path of the
 // project cannot be typed.
 func (s *Sender) handOver(l *letter) (typed, path string, err error) {
-	if path, err = s.Project.Store.PutMessage(l.text, s.Project.Now()); err != nil {
+	if path, err = s.project.Store.PutMessage(l.text, s.project.Now()); err != nil {
 		return "", "", err
 	}
 	if typed = l.pointer(path); typed == normal(typed) && isTypable(typed) {
 		return typed, path, nil
 	}
-	unfit := fail.Errorf(fail.Unfit, "the path of the project, %s, would not arrive unchanged when it is typed", human.Quote(s.Project.Store.Project())).
+	unfit := fail.Errorf(fail.Unfit, "the path of the project, %s, would not arrive unchanged when it is typed", human.Quote(s.project.Store.Project())).
 		Hint("send a short text, which needs no file; or rename the folder")
-	return "", "", errors.Join(unfit, s.Project.Store.DropMessage(path))
+	return "", "", errors.Join(unfit, s.project.Store.DropMessage(path))
 }
 
 // pointer returns the text to type in the place of a text that is in a file. For an agent's text it begins with the
@@ -256,7 +256,7 @@ func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 	case state != agent.Idle && state != agent.TurnFailed:
 		return false, fail.Errorf(fail.Held, "its state is unknown: %s", sight.Status.Word()).
 			Hint("nbs-worker session %s", sight.Record.Handle)
-	case s.Project.Machine.Halted(sight.Record.Process.Claude().PID):
+	case s.project.Machine.Halted(sight.Record.Process.Claude().PID):
 		return false, fail.Errorf(fail.Held, "its process is stopped by a signal, and reads no keys").
 			Hint("to have it go on: kill -CONT %d", sight.Record.Process.Claude().PID)
 	}
@@ -264,7 +264,7 @@ func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 }
 
 func (s *Sender) transcript(r *agent.Record) (transcript.File, bool, error) {
-	config, err := s.Project.ConfigOf(r)
+	config, err := s.project.ConfigOf(r)
 	if err != nil {
 		return transcript.File{}, false, err
 	}
@@ -301,11 +301,11 @@ func (s *Sender) sent(began *start, text string) (sent transcript.Sent, err erro
 
 // movedTo returns the conversations that the record and Claude's registry name now, other than the given one.
 func (s *Sender) movedTo(r *agent.Record) (ids []agent.SessionID) {
-	if now, err := s.Project.Store.Load(r.Handle); err == nil {
+	if now, err := s.project.Store.Load(r.Handle); err == nil {
 		ids = append(ids, now.SessionID)
 	}
-	if config, err := s.Project.ConfigOf(r); err == nil {
-		if id, moved := config.Registry().MovedTo(r, s.Project.Store.Report(r.Handle), 0); moved {
+	if config, err := s.project.ConfigOf(r); err == nil {
+		if id, moved := config.Registry().MovedTo(r, s.project.Store.Report(r.Handle), 0); moved {
 			ids = append(ids, id)
 		}
 	}

@@ -69,7 +69,7 @@ func (v *verbs) start(ctx context.Context, handle agent.Handle, resume superviso
 const compactTime = 5 * time.Minute
 
 func (v *verbs) Unload(ctx context.Context, p *Patient) error {
-	sender := message.Sender{Supervisor: v.supervisor}
+	sender := message.New(v.supervisor)
 	if p.Verdict == triage.Stuck {
 		if _, err := sender.Interrupt(ctx, p.Handle); err != nil {
 			return err

@@ -83,7 +83,7 @@ func Decide(word agent.RestartWord, kept agent.Restarts, end Ending, now time.Ti
 	case end.Class == agent.EndClean:
 		return again(kept, end.Class, cleanPause, now, "it left cleanly, and the restart policy is always")
 	case end.Class == agent.EndQuota:
-		return again(kept, end.Class, untilLifted(end.Until, now), now, "the usage limit is waited for, which does not count as a failure")
+		return again(kept, end.Class, untilLifted(end.Until, now), now, "waiting for the usage limit to end; not counted as a failure")
 	}
 	if end.NoRoom {
 		return again(kept, end.Class, roomPause, now, end.Reason+"; waiting for disk space, not counted as a failure")
@@ -135,7 +135,7 @@ const (
 )
 
 // CrashLoop reports whether the latest starts of an agent each crashed within a minute: triage then calls it held,
-// and nothing starts it by itself, whatever its restart policy. A start that was ended from outside, or by a person,
+// and recover and watch do not start it. A launcher goes on until [Limit] failures. A start that was ended from outside, or by a person,
 // is no crash.
 func CrashLoop(r *agent.Record) bool {
 	return len(r.Exits) >= loopEnds && !slices.ContainsFunc(r.Exits[len(r.Exits)-loopEnds:], func(exit agent.Exit) bool {

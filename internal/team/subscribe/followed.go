@@ -82,7 +82,7 @@ func (s *Signs) armAgent(f *followed) error {
 		f.files[file] = true // or it cannot be watched: an agent can write its record, and must not end the watch of others
 	}
 	for _, id := range s.processesOf(&r) {
-		if err := s.watch.Process(s.look.Machine, id); err != nil {
+		if err := s.watch.Process(s.look.Machine, id); fail.KindOf(err) == fail.Unfit {
 			return err
 		}
 		f.processes[id] = true

@@ -97,7 +97,7 @@ func (s *Signs) Close() {
 	<-s.ended
 }
 
-// Looked reports how a look of the caller has seen an agent. If Claude's registry does not show its state, there is a
+// Looked tells the subscription what the caller's last look showed of an agent. If Claude's registry does not show its state, there is a
 // sign of it after 1, 2, 4 ... 30 seconds, until another look sees otherwise: a first-run dialog changes no file, nor
 // does a start that takes long.
 //

@@ -106,7 +106,7 @@ func (s *Supervisor) Confinement() ([]string, error) {
 // the caller's limits.
 func (s *Supervisor) withCallersLimits(spawn Spawn) (agent.Spec, error) {
 	spec := spawn.Spec
-	spec.Schema, spec.ProjectRoot, spec.InitialPrompt = agent.Schema, s.Project.Store.Project(), spawn.Prompt
+	spec.Schema, spec.ProjectRoot, spec.InitialPrompt = agent.Schema, s.Project.Store.Project(), cmp.Or(spawn.Prompt, spec.InitialPrompt)
 	spec.Restart.Policy = spec.LaunchRestart()
 	c, err := s.caller()
 	if err != nil {
@@ -114,11 +114,11 @@ func (s *Supervisor) withCallersLimits(spawn Spawn) (agent.Spec, error) {
 	}
 	bound := false
 	if c == nil {
-		spec.PermissionMode = cmp.Or(spec.PermissionMode, spawn.UsualMode)
+		spec.PermissionMode, spec.Depth = cmp.Or(spec.PermissionMode, spawn.UsualMode), 0
 	} else if spec, bound, err = c.Bestow(spec, wordsOf(spawn.Start)); err != nil {
 		return spec, err
 	}
-	if !bound {
+	if !bound && spec.ConfigDir == "" {
 		spec.ConfigDir, err = s.Project.CallersConfigDir()
 	}
 	spec.InitialPrompt = c.Signed(spec.InitialPrompt)

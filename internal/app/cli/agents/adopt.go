@@ -38,7 +38,7 @@ the process itself. If something cannot be found out, adopt asks for it in an er
 --model '' leaves the choice to Claude. Arguments after -- replace those of the process.
 
 Until its next resume, the agent has no launcher: nbs-worker does not see how it ends, does
-not learn its new conversation if it ends after a /clear or /branch, and types queued messages
+not see its new conversation if claude ends after a /clear or /branch, and types queued messages
 only at the next send. nbs-worker resume <handle> --force gives it a launcher. stop ends
 claude and the processes of its tools, and leaves the rest of its tmux session alone.
 

@@ -56,7 +56,7 @@ output of claude. After exit code 3, 8 or 130 the start may still succeed.`,
   nbs-worker resume theologian --force     # it hangs: end it, and start it again
   nbs-worker resume theologian --fresh     # give the conversation up
   nbs-worker resume theologian --force --fresh --brief   # and tell the agent where the old one stopped
-  nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to what it was in before /clear`,
+  nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to the conversation before /clear`,
 		Args:              o.Positional,
 		ValidArgsFunction: f.HandlesWhere(ui.Down),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -49,9 +49,9 @@ conversation.
 Turns of one key are answered one after the other, in the order in which they were accepted. An
 accepted text is on disk: if the caller is killed, the next ask or nbs-worker serve continues
 with it. A text with the --id of an earlier one is not sent again; ask prints the stored answer.
-If a claude was killed during a turn, ask looks into the transcript first. If tools were used and
-there is no answer, a person decides (exit code 8), or --on-unknown: continue asks for the answer
-only, rerun sends the text again. Three failed attempts block the key until a person decides.
+If a claude was killed during a turn, ask looks into the transcript first. If claude used tools and
+gave no answer, ask ends with 8 and a person decides. --on-unknown decides beforehand: continue
+asks for the answer only, rerun sends the text again. Three failed attempts block the key until a person decides.
 
 A failed turn does not lose the conversation. If Claude has lost it, ask restores it from the
 archive, or fails; with --on-lost fresh it begins a new one and says so. --json reports this as

@@ -47,7 +47,7 @@ optional:
       send: {to: theologian, text: "Go on."}
 
 A time that daylight saving skips is run right after the gap; one that occurs twice is run once.
-Intervals follow the clock: every 15m is each quarter of an hour.`,
+Intervals follow the clock: every 15m runs at :00, :15, :30 and :45.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule run morning`,

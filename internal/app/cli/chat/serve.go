@@ -34,7 +34,7 @@ func newServeCmd(f *ui.Factory) *cobra.Command {
 		Short: "Serve conversations, schedules and chats",
 		Long: ui.WithCodes(`Runs in the foreground until it is interrupted, for one project. It answers the waiting texts of
 conversations, runs the schedules (nbs-worker schedule --help), observes the agents whose memory
-is on, and with a token is the bridge to Telegram (nbs-worker help telegram). It keeps the claudes
+is on, and with a bot's token connects to Telegram (nbs-worker help telegram). It keeps the claudes
 of the conversations that were used last, so that their next turn needs no start. nbs-worker ask
 uses serve while it runs, and works the same without it.
 

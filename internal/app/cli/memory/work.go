@@ -27,8 +27,8 @@ func newMemoryWorkCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "work",
 		Short: "Observe the agents whose memory is on",
-		Long: ui.WithCodes(`Runs in the foreground until it is interrupted (exit code 130), once per project. It has the
-turns of the agents observed, each once, and stores the observations. nbs-worker serve does the
+		Long: ui.WithCodes(`Runs in the foreground until it is interrupted (exit code 130), once per project. It shows
+each finished turn to an observer once, and stores the observations. nbs-worker serve does the
 same. If the API refuses, it tries again later; nbs-worker memory status shows that. When the
 tokens of a day are used up, it pauses until the next day, in UTC. With --once it ends with 7 if
 something is still waiting.`,

@@ -159,12 +159,11 @@ was unknown, nbs-worker forgets that it may have arrived.`,
 			if err != nil {
 				return err
 			}
-			sender := message.New(s)
-			e, err := sender.Drop(ctx, handle, id)
+			e, err := message.New(s).Drop(ctx, handle, id)
 			if err != nil {
 				return err
 			}
-			return f.ShowOne(ui.Outcome{JSON: wire.NewKept(e.Handle, e, sender.Project.Store.Outbox(handle).CheckSeal(&e) == nil), Handle: e.Handle, Words: "dropped " + e.ID})
+			return f.ShowOne(ui.Outcome{JSON: wire.NewKept(e.Handle, e, s.Project.Store.Outbox(handle).CheckSeal(&e) == nil), Handle: e.Handle, Words: "dropped " + e.ID})
 		})
 }
 

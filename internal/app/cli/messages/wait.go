@@ -37,7 +37,7 @@ wait does not poll: it sleeps until files or processes report a change.
 
   idle     claude waits for a prompt; if its last turn failed, wait ends with 1
   done     idle after a turn that ended well, with no background work of that turn (shells,
-           subagents) running. An agent that was given no prompt is only idle
+           subagents) running. An agent without a prompt so far is only idle
   failed   idle, and its last turn failed
   ready    idle and logged in: it will answer a prompt
   busy     it works, or retries after an error of the API

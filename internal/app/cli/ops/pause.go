@@ -35,7 +35,7 @@ func newUnpauseCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "unpause",
 		Short: "End a pause",
-		Long: ui.WithCodes(`Ends the pause of the project: watch repairs agents again, and restart policies start them again.
+		Long: ui.WithCodes(`Ends the pause of the project: watch repairs agents again, and launchers restart them.
 The exit code is 0 even if there was no pause.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker unpause`,

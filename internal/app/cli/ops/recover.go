@@ -46,11 +46,11 @@ need. A repair counts only if the agent is seen to be well afterwards.
   3  resume   starts the agent again: same conversation, model and permissions. First it
               ends the process of a stuck or zombie agent, and what the last start left
   4  new      starts a new conversation if the old one is full or gone, as resume --fresh
-              --brief does. Only with --yes; without it the need is reported
+              --brief does. Only with --yes; otherwise recover reports the need
 
 recover never touches an agent that works. An agent that only a person can help is reported. One
-whose restarts are held, or that crashed repeatedly, is resumed only if you name it. One that
-another command is working on, or that its launcher will start again, is left to that.
+whose restarts are held, or that crashed repeatedly, is resumed only if you name it.
+recover skips an agent that another command works on, or that its launcher will start again.
 
 Each step is in the journal before and after it is taken. If recover was killed, run it again: it
 continues where it stopped. The run ends if claude is not logged in, or after --give-up failed

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/message"
+	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -57,7 +58,8 @@ func AfterASecond(ctx context.Context, notice func(ctx context.Context)) (stop f
 
 // Sending is how one command sends messages.
 type Sending struct {
-	Sender *message.Sender
+	Sender  *message.Sender
+	project *observe.Project
 	*Factory
 
 	message   message.Message
@@ -66,7 +68,7 @@ type Sending struct {
 
 // NewSending returns how to send a message. given: the caller has set the timeout.
 func (f *Factory) NewSending(s *supervisor.Supervisor, m message.Message, given bool) *Sending {
-	out := &Sending{Sender: message.New(s), Factory: f, message: m}
+	out := &Sending{Sender: message.New(s), project: s.Project, Factory: f, message: m}
 	out.message.Timeout, out.shortened = Patience(s, given, m.Timeout)
 	return out
 }
@@ -110,11 +112,11 @@ func (s *Sending) mayQueue() bool {
 // Notice prints that the verb waits for the agent, and why. ours describes the wait if the turn began after the verb;
 // "": no notice then.
 func (s *Sending) Notice(ctx context.Context, handle agent.Handle, began time.Time, ours string) {
-	r, err := s.Sender.Project.Store.Load(handle)
+	r, err := s.project.Store.Load(handle)
 	if err != nil {
 		return
 	}
-	status := s.Sender.Project.LookAt(ctx, r).Status
+	status := s.project.LookAt(ctx, r).Status
 	if ctx.Err() != nil || status.State != agent.Busy && status.State != agent.Retrying && status.State != agent.Starting {
 		return
 	}

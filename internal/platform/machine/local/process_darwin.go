@@ -60,7 +60,7 @@ func (p *process) Signal(signal syscall.Signal) error {
 	return nil
 }
 
-// Wait blocks a thread in the kernel. Who gives up wakes it.
+// Wait blocks a thread in the kernel. A canceled context wakes it.
 func (p *process) Wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, p.wake)
 	defer stop()

@@ -55,10 +55,34 @@ func (p process) Wait(ctx context.Context) error {
 		<-expired
 		_ = p.pidfd.SetReadDeadline(time.Time{}) // for the next wait
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ctx.Err()
 	}
-	return err
+	return p.poll(ctx)
+}
+
+// poll waits by looking 20 times a second, for when the runtime's poller cannot take one more descriptor.
+func (p process) poll(ctx context.Context) error {
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		ended := false
+		raw, err := p.pidfd.SyscallConn()
+		if err == nil {
+			err = raw.Control(func(fd uintptr) { ended = hasEnded(fd) })
+		}
+		if ended || err != nil {
+			return err // it was closed
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func (p process) await() error {
@@ -66,9 +90,12 @@ func (p process) await() error {
 	if err != nil {
 		return err
 	}
-	return raw.Read(func(fd uintptr) bool {
-		polled := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}} //nolint:gosec // a descriptor fits
-		n, err := unix.Poll(polled[:], 0)
-		return err == nil && n > 0
-	})
+	return raw.Read(hasEnded)
+}
+
+// hasEnded reports whether the process of a pidfd has ended.
+func hasEnded(pidfd uintptr) bool {
+	polled := [1]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}} //nolint:gosec // a descriptor fits
+	n, err := unix.Poll(polled[:], 0)
+	return err == nil && n > 0
 }
