@@ -123,7 +123,7 @@ func addCommands(f *ui.Factory, root *cobra.Command, args []string) {
 	help.ValidArgsFunction = completeTopics
 }
 
-// addCommand adds only the named command. It returns false if there is none.
+// addCommand adds only the named command. It returns false if no command has the name.
 func addCommand(f *ui.Factory, root *cobra.Command, name string) bool {
 	for _, g := range groups() {
 		for _, c := range g.commands {
