@@ -94,7 +94,8 @@ func (m *Team) MustDenyIn(s Session, caller string, denied map[string]string) {
 	m.Helper()
 	commands := slices.Sorted(maps.Keys(denied))
 	for i, said := range m.AsClaude(s, commands...) {
-		if !strings.Contains(said, caller) || !strings.Contains(said, denied[commands[i]]) || !strings.HasSuffix(said, "code 8\n") {
+		named := strings.Contains(said, caller+" called this") || strings.Contains(said, "cannot determine what "+caller+" is allowed to do")
+		if !named || !strings.Contains(said, denied[commands[i]]) || !strings.HasSuffix(said, "code 8\n") {
 			m.Errorf("%s: %s", commands[i], said)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/turnfiles"
+	"nbs-worker/internal/team/headless"
 )
 
 // Each turn that is over is shown once, to one observer a conversation, which is continued in one run and begun anew by the next.
@@ -54,6 +55,29 @@ func TestTurnsAreObservedOnce(t *testing.T) {
 	now := *s.kept.observed[r.SessionID]
 	rig.Check(t, now.MemoryID != before && now.MemoryID != now.ContentID && now.FirstPrompt == "one", "%+v, before %s", now, before)
 	rig.Check(t, slices.IndexFunc(s.kept.stored, func(o memory.Observation) bool { return o.ContentID != r.SessionID || o.MemoryID == r.SessionID }) < 0, "%+v", s.kept.stored)
+}
+
+// A claude that cannot be started, as while it is updated, costs an observer no conversation.
+func TestObserverKeepsItsConversationWhenNothingStarts(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.agent("alpha")
+	s.turn("alpha", r.SessionID, "one")
+	s.turn("alpha", r.SessionID, "two")
+	failing := false
+	s.Worker.Start = func(l turn.Launch) (headless.Process, error) {
+		if failing {
+			return nil, fail.Errorf(fail.Unfit, "the program is missing")
+		}
+		p, err := s.Claudes.Start(l)
+		failing = len(s.Launches()) == 1 // the next one fails
+		return p, err
+	}
+	s.once()
+	failing = false
+	s.now = s.now.Add(time.Hour)
+	s.once()
+	rig.Equal(t, s.opened(), "--session-id --resume", "observer's openings")
 }
 
 // An observer has no tools, nothing of the user's, nothing that makes an agent, and works outside of the project.

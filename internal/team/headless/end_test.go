@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
@@ -58,4 +59,25 @@ func TestAClaudeIsEndedUntilItHasEnded(t *testing.T) {
 	s := &Session{machine: local.New(), Process: p, Invocation: agent.NewInvocation(), release: func() { released = p.asked == 4 }}
 	s.End(t.Context())
 	rig.Check(t, released, "it was asked %d times before its conversation was given up", p.asked)
+}
+
+// answering is a claude whose caller gives up as the answer comes.
+type answering struct {
+	Process
+
+	giveUp func()
+}
+
+func (p answering) Turn(context.Context, string, string, func(turn.Event)) (turn.Outcome, error) {
+	p.giveUp()
+	return turn.Outcome{Class: turn.Answered, Answer: "42"}, nil
+}
+
+// What is answered stays answered: a claude that is ended then may not have written its transcript.
+func TestAnAnswerIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	ctx, giveUp := context.WithCancel(t.Context())
+	s := &Session{Process: answering{giveUp: giveUp}}
+	outcome, err := s.Say(ctx, 0, "id", "What number?", nil)
+	rig.Check(t, err == nil && outcome.Answer == "42", "%+v, %v", outcome, err)
 }

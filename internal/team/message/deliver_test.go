@@ -424,3 +424,12 @@ func TestCheck(t *testing.T) {
 		rig.Check(t, got == want, "%.20q of %d bytes fits: %t", text, len(text), got)
 	}
 }
+
+// The last look is at the limit, and not up to a pause before it.
+func TestPollAsksAtItsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		err := poll(t.Context(), 10*time.Second, func() (bool, error) { return time.Since(begun) >= 10*time.Second, nil })
+		rig.Check(t, err == nil, "%v", err)
+	})
+}

@@ -75,6 +75,16 @@ func TestSpawnThatCannotBeJournalledKeepsItsRecord(t *testing.T) {
 	}
 }
 
+// What a spec names is kept, but for the depth: a person's agent has none.
+func TestSpecOfANewAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r, err := w.newRecord(Spawn{Spec: agent.Spec{Handle: "alpha", PermissionMode: "plan", InitialPrompt: "Begin.", ConfigDir: "/srv/config", Depth: 2}})
+	w.must(err)
+	rig.Check(t, r.InitialPrompt == "Begin." && r.ConfigDir == "/srv/config" && r.Depth == 0 && r.PermissionMode == "plan" && r.Restart.Policy == agent.RestartNo, "%+v", r.Spec)
+	rig.Check(t, r.SessionID != "" && r.Cwd == w.Project.Store.Project() && r.Schema == agent.Schema, "%+v", r.Spec)
+}
+
 // Claude trusts all that is in a folder with it: never the home folder or one above, whoever says
 // which that is, and outside of the project only one that was named.
 func TestFoldersThatAreNotTrusted(t *testing.T) {
