@@ -16,6 +16,8 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -107,7 +109,7 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 
 // take sets how the agent is to be started again. It asks for all unknown data at once.
 func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
-	launched := claude.ReadLaunch(f.cmdline)
+	launched := claude.ReadLaunch(f.Cmdline)
 	ask := &asking{adopt: a, config: f.config, id: r.SessionID}
 	if a.Model != nil {
 		r.Model = *a.Model
@@ -124,7 +126,7 @@ func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 		ask.forArgs(launched)
 	}
 	if r.Cwd = a.Cwd; r.Cwd == "" {
-		if r.Cwd = f.startedIn(); f.cwd != observe.RealPath(f.live.Cwd) {
+		if r.Cwd = f.startedIn(); f.Cwd != folder.Real(f.live.Cwd) {
 			ask.forFolder(f)
 		}
 	}
@@ -189,7 +191,7 @@ func (q *asking) forArgs(l claude.Launched) {
 }
 
 func (q *asking) forFolder(f handStarted) {
-	q.want(fmt.Sprintf("its folder (it runs in %s, and Claude's registry has %s)", human.Quote(f.cwd), human.Quote(f.live.Cwd)), "--cwd FOLDER")
+	q.want(fmt.Sprintf("its folder (it runs in %s, and Claude's registry has %s)", human.Quote(f.Cwd), human.Quote(f.live.Cwd)), "--cwd FOLDER")
 }
 
 func (q *asking) err() error {
@@ -217,7 +219,7 @@ func (s search) placeOf(ctx context.Context, pid int) place {
 	chain := s.project.Machine.AncestorsOf(pid)
 	var server agent.Identity
 	for _, ancestor := range chain {
-		if s.project.Machine.Name(ancestor) == observe.TmuxServerName {
+		if s.project.Machine.Name(ancestor) == lineage.TmuxServerName {
 			server, _ = s.project.Machine.Identify(ancestor)
 			break
 		}

@@ -11,29 +11,19 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
-	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/machine"
-	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/team/lineage"
 )
 
 // handStarted is a claude that was started by hand, according to the kernel and Claude's registry.
 type handStarted struct {
-	agent.Identity
+	lineage.Process
 
-	machine   *machine.Machine
-	cmdline   []string
-	cwd       string
 	configDir string // in the form of a record: "" is Claude's default
 	config    claude.Config
 	live      live.Entry
-}
-
-// variable reads a variable from the environment that the process was started with.
-func (f *handStarted) variable(name string) string {
-	value, _ := f.machine.Variable(f.PID, name)
-	return value
 }
 
 // find looks at a process, and refuses one that cannot be adopted. Errors: NotFound; BadInput; Conflict; Held.
@@ -42,22 +32,19 @@ func (s search) find(pid int) (handStarted, error) {
 	if err != nil {
 		return handStarted{}, err
 	}
-	if owner, ours := s.project.OwnerOf(id); ours {
+	if owner, ours := s.project.Lineage().OwnerOf(id); ours {
 		return handStarted{}, errOwned(s, id.PID, owner)
 	}
-	f := handStarted{machine: s.project.Machine, Identity: id}
-	if f.cmdline, err = s.project.Machine.Cmdline(pid); err != nil {
-		return f, err
+	f := handStarted{Process: lineage.Look(s.project.Machine, pid)}
+	if f.Unseen != nil {
+		return f, f.Unseen
 	}
-	if _, isTurns := s.project.Machine.Variable(pid, agent.TurnVariable); isTurns {
-		return f, s.errTurns(pid)
+	if turn, isTurns := lineage.TurnOf(s.project.Machine, pid); isTurns {
+		return f, errTurns(pid, turn)
 	}
-	if name := claude.Forgetful(f.variable); name != "" && claude.IsClaude(f.cmdline) {
+	if name := claude.Forgetful(f.Variable); name != "" && claude.IsClaude(f.Cmdline) {
 		return f, fail.Errorf(fail.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so it cannot be resumed", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
-	}
-	if f.cwd, err = s.project.Machine.Cwd(pid); err != nil {
-		return f, err
 	}
 	if err := f.readRegistry(); err != nil {
 		return f, err
@@ -69,10 +56,9 @@ func (s search) find(pid int) (handStarted, error) {
 	return f, f.checkFolder()
 }
 
-// errTurns returns the error for adopting a headless claude of ours. Only the claude of a conversation has the
-// variable of the context, which may be empty.
-func (s search) errTurns(pid int) error {
-	if _, converses := s.project.Machine.Variable(pid, turn.ContextVariable); converses {
+// errTurns returns the error for adopting a headless claude of ours.
+func errTurns(pid int, turn lineage.Turn) error {
+	if turn.Converses {
 		return fail.Errorf(fail.BadInput, "pid %d answers a conversation of nbs-worker ask, and is not an agent", pid).
 			Hint("to see the conversations: nbs-worker conversation list")
 	}
@@ -101,7 +87,7 @@ func (s search) identify(pid int) (agent.Identity, error) {
 	return id, err
 }
 
-func errOwned(s search, pid int, o observe.Owner) error {
+func errOwned(s search, pid int, o lineage.Owner) error {
 	if o.Project == s.project.Store.Project() {
 		return fail.Errorf(fail.Conflict, "process %d is already agent %s", pid, o.Handle).Hint("nbs-worker session %s", o.Handle)
 	}
@@ -112,8 +98,8 @@ func errOwned(s search, pid int, o observe.Owner) error {
 // readRegistry finds the configuration of the process, which its environment names, and its entry there. It ignores
 // an entry of an earlier process with the same pid.
 func (f *handStarted) readRegistry() error {
-	f.configDir = claude.ConfigDirIn(f.cwd, f.variable(claude.ConfigDirVariable))
-	if home := f.variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && claude.IsClaude(f.cmdline) {
+	f.configDir = claude.ConfigDirIn(f.Cwd, f.Variable(claude.ConfigDirVariable))
+	if home := f.Variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && claude.IsClaude(f.Cmdline) {
 		return fail.Errorf(fail.BadInput, "pid %d has its configuration below HOME=%s, and your HOME is %s", f.PID, human.Quote(home), human.Quote(os.Getenv("HOME"))).
 			Hint("run this command, and all later ones for the agent, with that HOME")
 	}
@@ -125,8 +111,8 @@ func (f *handStarted) readRegistry() error {
 	if err == nil && f.live.StartTicks == f.StartTicks {
 		return nil
 	}
-	if !claude.IsClaude(f.cmdline) {
-		return fail.Errorf(fail.BadInput, "pid %d is not a claude: %s", f.PID, human.Quote(strings.Join(f.cmdline, " "))).
+	if !claude.IsClaude(f.Cmdline) {
+		return fail.Errorf(fail.BadInput, "pid %d is not a claude: %s", f.PID, human.Quote(strings.Join(f.Cmdline, " "))).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
 	return fail.Errorf(fail.Held, "pid %d is not in Claude's registry: it is starting, or it waits at its first dialog", f.PID).
@@ -138,19 +124,19 @@ func (f *handStarted) readRegistry() error {
 func (f *handStarted) startedIn() string {
 	file, found, err := f.config.Transcript(f.live.SessionID)
 	if err != nil || !found {
-		return f.cwd
+		return f.Cwd
 	}
-	if entered, err := file.Entered(); err == nil && entered.Worktree == f.live.Cwd && observe.IsFolder(entered.From) {
+	if entered, err := file.Entered(); err == nil && entered.Worktree == f.live.Cwd && folder.Exists(entered.From) {
 		return entered.From
 	}
-	return f.cwd
+	return f.Cwd
 }
 
 func (f *handStarted) checkFolder() error {
-	if info, err := os.Stat(f.cwd); err == nil && info.IsDir() {
+	if info, err := os.Stat(f.Cwd); err == nil && info.IsDir() {
 		return nil
 	}
-	return fail.Errorf(fail.NotFound, "the working directory of pid %d no longer exists: %s", f.PID, human.Quote(f.cwd)).
+	return fail.Errorf(fail.NotFound, "the working directory of pid %d no longer exists: %s", f.PID, human.Quote(f.Cwd)).
 		Hint("put the folder back, then repeat the command")
 }
 
@@ -192,9 +178,8 @@ func (s search) claudeBelow(leader int, session string) (int, error) {
 	var claudes []int
 	candidates := agent.Mapped(below, func(id agent.Identity) int { return id.PID }) // parents before children
 	for _, pid := range append([]int{leader}, candidates...) {
-		cmdline, err := s.project.Machine.Cmdline(pid)
 		isBelow := slices.ContainsFunc(s.project.Machine.AncestorsOf(pid), func(a int) bool { return slices.Contains(claudes, a) })
-		if err == nil && !isBelow && s.isClaude(pid, cmdline) {
+		if !isBelow && lineage.Look(s.project.Machine, pid).IsClaude() {
 			claudes = append(claudes, pid)
 		}
 	}
@@ -207,18 +192,4 @@ func (s search) claudeBelow(leader int, session string) (int, error) {
 	}
 	return 0, fail.Errorf(fail.BadInput, "%d claudes run in the tmux session %s", len(claudes), human.Quote(session)).
 		Hint("name the process: nbs-worker adopt HANDLE --pid %d", claudes[0])
-}
-
-// isClaude reports whether a process is a claude: by its name, or by an entry in the registry of its configuration.
-func (s search) isClaude(pid int, cmdline []string) bool {
-	if claude.IsClaude(cmdline) {
-		return true
-	}
-	id, err := s.project.Machine.Identify(pid)
-	if err != nil {
-		return false
-	}
-	f := handStarted{machine: s.project.Machine, Identity: id, cmdline: cmdline}
-	f.cwd, _ = s.project.Machine.Cwd(pid)
-	return f.readRegistry() == nil
 }

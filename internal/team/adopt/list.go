@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -91,30 +92,27 @@ func claudes(o *observe.Project) ([]int, error) {
 // describe returns what is known about one process of all. there is false if it has ended, if its registry entry is a
 // leftover, and for a forked child that shows its parent's command line until it executes its own program.
 func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
-	id, err := s.project.Machine.Identify(pid)
-	if err != nil {
+	f := handStarted{Process: lineage.Look(s.project.Machine, pid)}
+	if f.StartTicks == 0 {
 		return u, false
 	}
-	f := handStarted{machine: s.project.Machine, Identity: id}
-	f.cmdline, _ = s.project.Machine.Cmdline(pid)
-	f.cwd, _ = s.project.Machine.Cwd(pid)
 	unregistered := f.readRegistry()
 	chain := s.project.Machine.AncestorsOf(pid)
-	if unregistered != nil && (!claude.IsClaude(f.cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
+	if unregistered != nil && (!claude.IsClaude(f.Cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
 		return u, false
 	}
-	u = Unrecorded{PID: pid, Cwd: f.cwd}
+	u = Unrecorded{PID: pid, Cwd: f.Cwd}
 	if unregistered == nil {
 		u.SessionID, u.State = f.live.SessionID, f.live.Status
 	}
-	owner, owned := s.project.OwnerOf(id)
+	owner, owned := s.project.Lineage().OwnerOf(f.Identity)
 	if u.Agent = owner.Handle; owned && owner.Project != s.project.Store.Project() {
 		u.Project = owner.Project
 	}
 	if _, err := s.find(pid); err != nil {
 		u.Obstacle = err.Error()
 	}
-	return u, s.project.Machine.IsAlive(id)
+	return u, s.project.Machine.IsAlive(f.Identity)
 }
 
 // String returns a place in words for people.

@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -16,23 +17,22 @@ import (
 
 // byHand finds the claude above the command if no agent is there; nil if there is no claude. If there are several,
 // the nearest one is the caller, and it gets nothing that one above it lacks.
-func (f finder) byHand(line []ancestor, server ancestor) *Caller {
+func (f finder) byHand(line []lineage.Process, server lineage.Process) *Caller {
 	var found *Caller
 	for i, a := range line[1:] {
-		cmdline, isClaude := a.claude()
-		cmdline = f.withoutOurs(cmdline)
+		cmdline := f.withoutOurs(a.Cmdline)
 		switch {
-		case !isClaude:
+		case !a.IsClaude():
 		case found == nil:
-			found = a.caller(cmdline)
+			found = byHand(a, cmdline)
 			found.doubt = cmp.Or(found.doubt, f.doubtHome(found.env))
 			f.name(found, a, line[i+2:])
 		default:
-			found.narrow(a.caller(cmdline))
+			found.narrow(byHand(a, cmdline))
 		}
 	}
-	ofTools := slices.ContainsFunc(line, func(a ancestor) bool { return claude.IsOfTools(a.variable) })
-	if found == nil && ofTools && !claude.IsOfTools(server.variable) {
+	ofTools := slices.ContainsFunc(line, func(a lineage.Process) bool { return claude.IsOfTools(a.Variable) })
+	if found == nil && ofTools && !claude.IsOfTools(server.Variable) {
 		return &Caller{byHand: true, doubt: errors.New("its process is no longer above the command")}
 	}
 	return found
@@ -41,8 +41,8 @@ func (f finder) byHand(line []ancestor, server ancestor) *Caller {
 // name gives the claude of a turn the name and the depth of the agent that asked for the turn: the turn's request,
 // which has the user's seal, contains them. The claude's environment names the attempt at the turn. The process that
 // runs the attempt must be above the claude.
-func (f finder) name(c *Caller, a ancestor, above []ancestor) {
-	attempt := agent.Invocation(a.variable(agent.TurnVariable))
+func (f finder) name(c *Caller, a lineage.Process, above []lineage.Process) {
+	attempt := agent.Invocation(a.Variable(agent.TurnVariable))
 	if attempt == "" {
 		return
 	}
@@ -56,7 +56,9 @@ func (f finder) name(c *Caller, a ancestor, above []ancestor) {
 		}
 		head := state.Open[0]
 		start := head.Starts[len(head.Starts)-1]
-		runs := func(a ancestor) bool { return a.PID == start.Runner.PID && f.project.Machine.IsAlive(start.Runner) }
+		runs := func(a lineage.Process) bool {
+			return a.PID == start.Runner.PID && f.project.Machine.IsAlive(start.Runner)
+		}
 		if start.Invocation != attempt || !slices.ContainsFunc(above, runs) {
 			continue
 		}
@@ -81,32 +83,18 @@ func (f finder) withoutOurs(cmdline []string) []string {
 	return append(cmdline[:1:1], extra...)
 }
 
-// claude returns the command line of an ancestor that is a claude: by its name, or because it is in the registry of
-// its configuration.
-func (a ancestor) claude() (cmdline []string, isClaude bool) {
-	if claude.IsClaude(a.cmdline) || claude.IsBackground(a.cmdline) {
-		return a.cmdline, true
-	}
-	config, err := claude.ConfigUsedBy(a.cwd, a.variable)
-	if err != nil {
-		return a.cmdline, false
-	}
-	entry, err := config.Registry().Entry(a.PID)
-	return a.cmdline, err == nil && a.StartTicks != 0 && entry.StartTicks == a.StartTicks
-}
-
-// caller describes a claude without a record by its command line, folder and environment.
-func (a ancestor) caller(cmdline []string) *Caller {
+// byHand describes a claude without a record by its command line, folder and environment.
+func byHand(a lineage.Process, cmdline []string) *Caller {
 	launched := claude.ReadLaunch(cmdline)
-	c := &Caller{byHand: true, project: a.cwd, env: a.env, doubt: a.unseen}
+	c := &Caller{byHand: true, project: a.Cwd, env: a.Env, doubt: a.Unseen}
 	c.record = agent.Record{
 		Spec: agent.Spec{
-			Schema: agent.Schema, Cwd: a.cwd, ConfigDir: claude.ConfigDirIn(a.cwd, a.variable(claude.ConfigDirVariable)),
+			Schema: agent.Schema, Cwd: a.Cwd, ConfigDir: claude.ConfigDirIn(a.Cwd, a.Variable(claude.ConfigDirVariable)),
 			PermissionMode: agent.PermissionMode(cmp.Or(launched.PermissionMode, "default")), ClaudeArgs: launched.Extra,
 		},
 		Process: &agent.Process{Identity: a.Identity},
 	}
-	if roots := rootsOf([]ancestor{a}); len(roots) > 0 {
+	if roots := rootsOf([]lineage.Process{a}); len(roots) > 0 {
 		c.project = roots[0]
 	}
 	if untold := slices.Concat(launched.Lost, launched.Unclear); len(untold) > 0 && c.doubt == nil {

@@ -13,13 +13,14 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
 // claudeIn is a claude with the arguments, in a folder.
-func claudeIn(table *fake.Machine, pid int, dir string, args ...string) ancestor {
+func claudeIn(table *fake.Machine, pid int, dir string, args ...string) lineage.Process {
 	table.Add(pid, fake.Process{Args: append([]string{"claude"}, args...), Folder: dir, Env: []string{"HOME=" + dir}})
-	return newAncestor(table.Machine(), pid)
+	return lineage.Look(table.Machine(), pid)
 }
 
 func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
@@ -32,7 +33,7 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 	opened.UseHome(home)
 	table := fake.New()
 	f := finder{&observe.Project{Machine: table.Machine(), Store: opened}}
-	command := ancestor{}
+	command := lineage.Process{}
 	for _, c := range []struct {
 		what  string
 		above [][]string // the nearest first
@@ -49,11 +50,11 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 		{"settings", [][]string{{"--settings", "{}"}}, "default", "--settings"},
 		{"an option that is not known", [][]string{{"--novel", "x"}}, "default", "--novel"},
 	} {
-		line := []ancestor{command}
+		line := []lineage.Process{command}
 		for i, args := range c.above {
 			line = append(line, claudeIn(table, 10+i, dir, args...))
 		}
-		found := f.byHand(line, ancestor{})
+		found := f.byHand(line, lineage.Process{})
 		if found == nil {
 			t.Errorf("%s: counts as a person", c.what)
 			continue
@@ -68,8 +69,8 @@ func TestClaudeByHandHasWhatItsCommandLineSays(t *testing.T) {
 		}
 	}
 	elsewhere := claudeIn(table, 10, dir)
-	elsewhere.env = []string{"HOME=/elsewhere"}
-	found := f.byHand([]ancestor{command, elsewhere}, ancestor{})
+	elsewhere.Env = []string{"HOME=/elsewhere"}
+	found := f.byHand([]lineage.Process{command, elsewhere}, lineage.Process{})
 	rig.Check(t, found != nil && found.doubt != nil, "a command with another folder for the user's state than its claude is believed")
 }
 
@@ -80,14 +81,12 @@ func TestClaudeOfAnotherNameIsNoPerson(t *testing.T) {
 	dir := t.TempDir()
 	table := fake.New()
 	id := table.Add(10, fake.Process{Args: []string{"node"}, Folder: dir, Env: []string{claude.ConfigDirVariable + "=conf"}})
-	node := newAncestor(table.Machine(), id.PID)
-	_, isClaude := node.claude()
-	rig.Check(t, !isClaude, "a node that no registry has")
+	node := lineage.Look(table.Machine(), id.PID)
+	rig.Check(t, !node.IsClaude(), "a node that no registry has")
 	rig.Must(t, os.MkdirAll(filepath.Join(dir, "conf", "sessions"), 0o700))
 	entry := fmt.Sprintf(`{"pid":%d,"sessionId":"4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11","cwd":%q,"procStart":"%d"}`, id.PID, dir, id.StartTicks)
 	rig.Must(t, os.WriteFile(filepath.Join(dir, "conf", "sessions", fmt.Sprint(id.PID, ".json")), []byte(entry), 0o600))
-	_, isClaude = node.claude()
-	rig.Check(t, isClaude && mayBeNamed([]ancestor{node}, ""), "its registry has it")
+	rig.Check(t, node.IsClaude() && mayBeNamed([]lineage.Process{node}, ""), "its registry has it")
 }
 
 // The records are read only if one may name a process of the chain.
@@ -96,16 +95,16 @@ func TestWhoMayBeNamed(t *testing.T) {
 	const mark = "00000000-0000-4000-8000-000000000001"
 	for _, c := range []struct {
 		what  string
-		above ancestor
+		above lineage.Process
 		want  bool
 	}{
-		{"a person", ancestor{}, false},
-		{"a mark", ancestor{mark: mark + "2"}, true},
-		{"a mark that each pane of the server has", ancestor{mark: mark}, false},
-		{"what a claude's tools have left behind", ancestor{env: []string{"CLAUDECODE=1"}}, true},
+		{"a person", lineage.Process{}, false},
+		{"a mark", lineage.Process{Env: []string{agent.InvocationVariable + "=" + mark + "2"}}, true},
+		{"a mark that each pane of the server has", lineage.Process{Env: []string{agent.InvocationVariable + "=" + mark}}, false},
+		{"what a claude's tools have left behind", lineage.Process{Env: []string{"CLAUDECODE=1"}}, true},
 		{"a claude", claudeIn(fake.New(), 10, t.TempDir()), true},
 	} {
-		got := mayBeNamed([]ancestor{{}, c.above}, mark)
+		got := mayBeNamed([]lineage.Process{{}, c.above}, mark)
 		rig.Check(t, got == c.want, "%s: %t", c.what, got)
 	}
 }
@@ -115,13 +114,13 @@ func TestWhoMayBeNamed(t *testing.T) {
 func TestLeftoverOfAClaudeByHandIsNoPerson(t *testing.T) {
 	t.Parallel()
 	f := finder{&observe.Project{Store: store.Absent(t.TempDir())}}
-	ofTools, plain := ancestor{env: []string{"CLAUDECODE=1"}}, ancestor{}
-	for _, line := range [][]ancestor{{ofTools}, {plain, ofTools}} {
+	ofTools, plain := lineage.Process{Env: []string{"CLAUDECODE=1"}}, lineage.Process{}
+	for _, line := range [][]lineage.Process{{ofTools}, {plain, ofTools}} {
 		found := f.byHand(line, plain)
 		rig.Check(t, found != nil && found.doubt != nil, "%v: %+v", line, found)
 		found = f.byHand(line, ofTools)
 		rig.Check(t, found == nil, "%v, below such a server: %+v", line, found)
 	}
-	found := f.byHand([]ancestor{plain, plain}, plain)
+	found := f.byHand([]lineage.Process{plain, plain}, plain)
 	rig.Check(t, found == nil, "a person: %+v", found)
 }

@@ -17,9 +17,10 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
-	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -49,48 +50,10 @@ func Find(o *observe.Project) (*Caller, error) {
 // finder looks for the caller.
 type finder struct{ project *observe.Project }
 
-// ancestor is a process above the command, or the command itself, as it was when it was looked at.
-type ancestor struct {
-	agent.Identity // without a birth if it has ended
-
-	cmdline []string
-	cwd     string
-	env     []string // at its start
-	mark    agent.Invocation
-	handle  agent.Handle // the agent that it claims to be
-	unseen  error        // why its identity or its folder is not known
-}
-
-func newAncestor(m *machine.Machine, pid int) ancestor {
-	id, err := m.Identify(pid)
-	cwd, err2 := m.Cwd(pid)
-	a := ancestor{Identity: id, cwd: cwd, unseen: cmp.Or(err, err2)}
-	a.PID = pid
-	a.cmdline, _ = m.Cmdline(pid)
-	a.env, _ = m.Environ(pid) // that of another user cannot be read, and is not an agent of ours
-	a.mark, a.handle = agent.Invocation(a.variable(agent.InvocationVariable)), agent.Handle(a.variable(agent.HandleVariable))
-	return a
-}
-
-func (a ancestor) variable(name string) string { return agent.Variable(a.env, name) }
-
-// lineage returns the command and the processes above it, up to a tmux server. If an agent's shell started the
-// server, every pane has the agent's mark, also a person's. So a mark that the server has too means nothing.
-func lineage(m *machine.Machine) (line []ancestor, server ancestor) {
-	for _, pid := range m.Ancestors() {
-		above := newAncestor(m, pid)
-		if m.Name(pid) == observe.TmuxServerName {
-			return line, above
-		}
-		line = append(line, above)
-	}
-	return line, ancestor{}
-}
-
 func (f finder) find() (*Caller, error) {
-	line, server := lineage(f.project.Machine)
-	seen := search{line: line, handed: server.mark, at: len(line)}
-	launcher := slices.IndexFunc(line[1:], func(a ancestor) bool { return f.project.Launches(a.PID) }) + 1 // the command itself may be about to become one
+	line, server := lineage.Above(f.project.Machine)
+	seen := search{line: line, handed: server.Mark(), at: len(line)}
+	launcher := slices.IndexFunc(line[1:], func(a lineage.Process) bool { return f.project.Lineage().Launches(a.PID) }) + 1 // the command itself may be about to become one
 	if launcher > 0 || mayBeNamed(line, seen.handed) {
 		if err := f.eachRecord(line, seen.look); err != nil {
 			return nil, err
@@ -111,7 +74,7 @@ func (f finder) find() (*Caller, error) {
 // unidentified returns the caller if no recorded process is above the command: a claude that was started by hand, or
 // a process with an agent's mark. Any process can have a mark, so a mark gives nothing, and takes from a claude what
 // the claude has.
-func (f finder) unidentified(line []ancestor, server ancestor, marked *Caller) *Caller {
+func (f finder) unidentified(line []lineage.Process, server lineage.Process, marked *Caller) *Caller {
 	found := f.byHand(line, server)
 	if marked != nil && (found == nil || found.record.Process == nil) {
 		found = marked
@@ -125,16 +88,15 @@ func (f finder) unidentified(line []ancestor, server ancestor, marked *Caller) *
 // mayBeNamed reports whether a record could name any process in the chain: one that has a mark, or is a claude. An
 // adopted claude is recognised by its name, its registry entry or the variables of its tools. If no process
 // qualifies, the records are not read.
-func mayBeNamed(line []ancestor, handed agent.Invocation) bool {
-	return slices.ContainsFunc(line, func(a ancestor) bool {
-		_, isClaude := a.claude()
-		return isClaude || claude.IsOfTools(a.variable) || a.mark != "" && a.mark != handed
+func mayBeNamed(line []lineage.Process, handed agent.Invocation) bool {
+	return slices.ContainsFunc(line, func(a lineage.Process) bool {
+		return a.IsClaude() || claude.IsOfTools(a.Variable) || a.Mark() != "" && a.Mark() != handed
 	})
 }
 
 // search collects what the records say about the processes above the command.
 type search struct {
-	line   []ancestor
+	line   []lineage.Process
 	handed agent.Invocation // the mark that a tmux server hands to all of its panes
 
 	identified *Caller // the agent whose recorded process is above the command; if there are several, the nearest
@@ -147,31 +109,30 @@ func (s *search) look(o *observe.Project, r *agent.Record) {
 		pid := s.line[i].PID
 		isClaude := pid == r.Process.PID && o.Machine.IsAlive(r.Process.Identity)
 		isLauncher := pid == r.Process.Launcher.PID && o.Machine.IsAlive(r.Process.LauncherIdentity())
-		if (isClaude || isLauncher) && o.Marked(r, pid) {
+		if (isClaude || isLauncher) && o.Lineage().IsOf(r, pid) {
 			s.identified, s.at = &Caller{record: *r, project: o.Store.Project(), identified: true}, i
 		}
 	}
-	named := func(a ancestor) bool { return s.names(a, o.Store.Project(), r) }
+	named := func(a lineage.Process) bool { return s.names(a, o.Store.Project(), r) }
 	if s.marked == nil && slices.ContainsFunc(s.line, named) {
 		s.marked = &Caller{record: *r, project: o.Store.Project()}
 	}
 }
 
 // names reports whether an ancestor has a mark of a record's agent.
-func (s *search) names(a ancestor, project string, r *agent.Record) bool {
-	if a.mark == "" || a.mark == s.handed {
+func (s *search) names(a lineage.Process, project string, r *agent.Record) bool {
+	if a.Mark() == "" || a.Mark() == s.handed {
 		return false
 	}
-	root := a.variable(agent.RootVariable)
-	return a.mark == r.Process.Invocation || r.ExitOf(a.mark) != nil ||
-		root != "" && r.Handle.Same(a.handle) && observe.SameFolder(root, project)
+	return a.Mark() == r.Process.Invocation || r.ExitOf(a.Mark()) != nil ||
+		a.Root() != "" && r.Handle.Same(a.Handle()) && folder.Same(a.Root(), project)
 }
 
 // unrecorded returns an agent whose process no record names: its record was removed or changed.
-func unrecorded(line []ancestor, launcher int) *Caller {
+func unrecorded(line []lineage.Process, launcher int) *Caller {
 	above := line[launcher-1]
-	found := &Caller{project: above.variable(agent.RootVariable), doubt: errors.New("no record names its process")}
-	if handle, err := agent.ParseHandle(above.variable(agent.HandleVariable)); err == nil {
+	found := &Caller{project: above.Root(), doubt: errors.New("no record names its process")}
+	if handle, err := agent.ParseHandle(string(above.Handle())); err == nil {
 		found.record.Handle = handle
 	}
 	return found
@@ -179,7 +140,7 @@ func unrecorded(line []ancestor, launcher int) *Caller {
 
 // eachRecord calls look with the records that may name the caller: the records of this project, and of the projects
 // in which the processes above work or were started. It skips damaged ones.
-func (f finder) eachRecord(line []ancestor, look func(o *observe.Project, r *agent.Record)) error {
+func (f finder) eachRecord(line []lineage.Process, look func(o *observe.Project, r *agent.Record)) error {
 	seen := map[string]bool{}
 	for _, root := range append([]string{f.project.Store.Project()}, rootsOf(line)...) {
 		if seen[root] {
@@ -193,13 +154,13 @@ func (f finder) eachRecord(line []ancestor, look func(o *observe.Project, r *age
 	return nil
 }
 
-func rootsOf(line []ancestor) []string {
+func rootsOf(line []lineage.Process) []string {
 	var roots []string
 	for _, a := range line {
-		if root := a.variable(agent.RootVariable); filepath.IsAbs(root) {
+		if root := a.Root(); filepath.IsAbs(root) {
 			roots = append(roots, root)
 		}
-		if root, err := store.Find(a.cwd); a.cwd != "" && err == nil {
+		if root, err := store.Find(a.Cwd); a.Cwd != "" && err == nil {
 			roots = append(roots, root)
 		}
 	}
@@ -287,5 +248,5 @@ func (c *Caller) manages() bool {
 // Is reports whether the caller is this agent of this project. An agent with the same name in another project does
 // not count.
 func (c *Caller) Is(project string, handle agent.Handle) bool {
-	return c.record.Handle.Same(handle) && observe.SameFolder(c.project, project)
+	return c.record.Handle.Same(handle) && folder.Same(c.project, project)
 }

@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/platform/folder"
 )
 
 // Words are what a start does in the user's name: it sends a prompt, and trusts a folder.
@@ -112,7 +112,7 @@ func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound 
 	}
 	// In another folder, even inside its own, arguments with relative paths name other files, and
 	// Claude reads other settings.
-	if own := c.record.LaunchCwd(); asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(own) {
+	if own := c.record.LaunchCwd(); asked.Cwd != "" && folder.Real(asked.Cwd) != folder.Real(own) {
 		return asked, false, c.denied("an agent in another folder than its own, " + human.Quote(own) + ",")
 	}
 	asked.Cwd, asked.ConfigDir = c.record.LaunchCwd(), c.record.ConfigDir
@@ -149,7 +149,7 @@ func (c *Caller) checkWords(words Words) error {
 func (c *Caller) checkReach(r *agent.Spec) error {
 	has := &c.record
 	switch mode := r.LaunchPermissionMode(); {
-	case !observe.SameFolder(c.project, c.at.Store.Project()):
+	case !folder.Same(c.project, c.at.Store.Project()):
 		return c.denied("an agent of another project")
 	case !mode.Within(c.mode()):
 		return c.denied("an agent with the permission mode " + string(mode) + ", which is wider than its own, " + string(c.mode()) + ",")
@@ -161,7 +161,7 @@ func (c *Caller) checkReach(r *agent.Spec) error {
 		return c.denied("an agent with other variables than its own")
 	case r.ConfigDir != has.ConfigDir:
 		return c.denied("an agent with another configuration of Claude than its own")
-	case !observe.Inside(r.LaunchCwd(), has.LaunchCwd()):
+	case !folder.Contains(has.LaunchCwd(), r.LaunchCwd()):
 		return c.denied("an agent outside of its folder " + human.Quote(has.LaunchCwd()))
 	}
 	return nil
@@ -216,7 +216,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 		return c.denied("--fresh")
 	case asked.SessionID != "":
 		return c.denied("--session-id")
-	case asked.Cwd != "" && observe.RealPath(asked.Cwd) != observe.RealPath(r.LaunchCwd()):
+	case asked.Cwd != "" && folder.Real(asked.Cwd) != folder.Real(r.LaunchCwd()):
 		return c.denied("an agent in another folder than the recorded one, " + human.Quote(r.LaunchCwd()) + ",")
 	}
 	if err := c.checkWords(asked.Words); err != nil {
@@ -254,7 +254,7 @@ func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 		return err
 	}
 	switch {
-	case !observe.SameFolder(c.project, c.at.Store.Project()):
+	case !folder.Same(c.project, c.at.Store.Project()):
 		return c.denied("to " + act + " an agent of another project")
 	case r.MayManage || !r.LaunchPermissionMode().Within(c.mode()):
 		return c.denied("to " + act + " an agent that may do more than itself")

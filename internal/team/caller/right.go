@@ -2,7 +2,7 @@ package caller
 
 import (
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/platform/folder"
 )
 
 // Right is what a caller needs for a verb. The zero value allows nothing: a verb with it opens no project.
@@ -47,7 +47,7 @@ func (c *Caller) Check(rule Rule) error {
 // above the project can read the project anyway.
 func (c *Caller) checkMember() error {
 	project := c.at.Store.Project()
-	if c.manages() || observe.SameFolder(c.project, project) || c.record.LaunchCwd() != "" && observe.Inside(project, c.record.LaunchCwd()) {
+	if c.manages() || folder.Same(c.project, project) || c.record.LaunchCwd() != "" && folder.Contains(c.record.LaunchCwd(), project) {
 		return nil
 	}
 	return fail.Errorf(fail.Held, "%s called this, and it belongs to another project", c).

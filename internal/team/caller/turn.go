@@ -9,7 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/platform/folder"
 )
 
 // TurnLimit is the longest turn that an agent may ask for: a turn occupies one of the few places of the machine.
@@ -26,7 +26,7 @@ func (c *Caller) Turn(timeout time.Duration) (*agent.Spec, error) {
 		return nil, err
 	}
 	switch {
-	case !observe.SameFolder(c.project, c.at.Store.Project()):
+	case !folder.Same(c.project, c.at.Store.Project()):
 		return nil, c.denied("a turn in another project")
 	case timeout <= 0 || timeout > TurnLimit:
 		return nil, fail.Errorf(fail.Held, "%s called this, and an agent may ask for a turn of at most %s", c, TurnLimit).Hint("set a shorter limit: --timeout 1h")

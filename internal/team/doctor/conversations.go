@@ -6,11 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/team/lineage"
 )
 
 func (d *examination) damagedConversations(_ context.Context) findings {
@@ -41,19 +40,19 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 	return all
 }
 
-// leftTurns finds the claudes of turns whose runner has ended; the runner of the next turn ends them. Only the
-// claude of a conversation has the variable of the context, which may be empty. The others observe agents.
+// leftTurns finds the claudes of turns whose runner has ended; the runner of the next turn ends them.
 func (d *examination) leftTurns(_ context.Context) (all findings) {
 	claudes, _ := d.claudes() // team.unrecorded says what is wrong
 	for _, one := range claudes {
-		if _, isTurns := d.project.Machine.Variable(one.PID, agent.TurnVariable); !isTurns {
+		turn, isTurns := lineage.TurnOf(d.project.Machine, one.PID)
+		if !isTurns {
 			continue
 		}
 		if !isOrphan(d.project.Machine.AncestorsOf(one.PID), d.project.Machine.Name) || isBelow(d.project.Machine, one.PID, filepath.Base(d.project.Program)) {
 			continue
 		}
 		next := "the next turn of its conversation ends it"
-		if _, converses := d.project.Machine.Variable(one.PID, turn.ContextVariable); !converses {
+		if !turn.Converses {
 			next = "it observed an agent; the next memory work of its project ends it"
 		}
 		all.add(Note, fmt.Sprintf("the claude of a turn still runs, pid %d, and the process that started it has ended", one.PID),

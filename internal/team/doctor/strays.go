@@ -10,17 +10,14 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
 // runningClaude is a process with claude's name, whether or not nbs-worker started it.
 type runningClaude struct {
-	agent.Identity
-	session    agent.SessionID // "": unknown
-	cwd        string
-	root       string
-	handle     agent.Handle
-	invocation agent.Invocation
+	lineage.Process
+	session agent.SessionID // "": unknown
 }
 
 // runningClaudes reads all processes of the machine once, for all agents.
@@ -31,32 +28,19 @@ func (d *examination) runningClaudes() ([]runningClaude, error) {
 	}
 	var all []runningClaude
 	for _, id := range ids {
-		env, err := d.project.Machine.Environ(id.PID)
-		if err != nil {
-			continue // it belongs to another user, or has ended
+		if p := lineage.Look(d.project.Machine, id.PID); p.Unseen == nil { // otherwise it has ended
+			all = append(all, runningClaude{p, sessionOf(p)})
 		}
-		variable := lookup(env)
-		cwd, _ := d.project.Machine.Cwd(id.PID)
-		all = append(all, runningClaude{
-			Identity: id, session: d.sessionOf(id, cwd, variable), cwd: cwd, root: variable(agent.RootVariable),
-			handle: agent.Handle(variable(agent.HandleVariable)), invocation: agent.Invocation(variable(agent.InvocationVariable)),
-		})
 	}
 	return all, nil
 }
 
 // sessionOf returns the conversation of a claude: from Claude's registry, otherwise from its command line.
-func (d *examination) sessionOf(id agent.Identity, cwd string, variable func(string) string) agent.SessionID {
-	if config, err := claude.ConfigUsedBy(cwd, variable); err == nil {
-		if live, err := config.Registry().Entry(id.PID); err == nil && live.StartTicks == id.StartTicks {
-			return live.SessionID
-		}
+func sessionOf(p lineage.Process) agent.SessionID {
+	if entry, registered := p.Entry(); registered {
+		return entry.SessionID
 	}
-	cmdline, err := d.project.Machine.Cmdline(id.PID)
-	if err != nil {
-		return ""
-	}
-	args, _ := claude.ReadArgs(cmdline)
+	args, _ := claude.ReadArgs(p.Cmdline)
 	session, _ := agent.ParseSessionID(args.SessionID)
 	return session
 }
@@ -69,10 +53,10 @@ func (d *examination) unrecordedClaudes(_ context.Context) (all findings) {
 	}
 	known := d.invocations()
 	for _, one := range claudes {
-		if one.root != d.project.Store.Project() || one.handle == "" || known[one.invocation] || d.atWork(one.handle) {
+		if one.Root() != d.project.Store.Project() || one.Handle() == "" || known[one.Mark()] || d.atWork(one.Handle()) {
 			continue
 		}
-		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", human.Quote(string(one.handle)), one.PID),
+		all.add(Failure, fmt.Sprintf("a claude of this project runs as %s, pid %d, and no record names it", human.Quote(string(one.Handle())), one.PID),
 			"no list shows it, and the agent can be started a second time beside it", d.rescue(one)...)
 	}
 	return all
@@ -97,11 +81,11 @@ func (d *examination) hintKill(pid int, hint string) []string {
 
 // rescue returns the commands to look at a claude without a record, and to continue its conversation.
 func (d *examination) rescue(one runningClaude) []string {
-	if _, err := agent.ParseHandle(string(one.handle)); err != nil || one.session == "" {
+	if _, err := agent.ParseHandle(string(one.Handle())); err != nil || one.session == "" {
 		return d.hintKill(one.PID, "to end it: kill %d")
 	}
 	return append(d.hintKill(one.PID, "to end it and keep its conversation: kill %d"),
-		fmt.Sprintf("when it has ended, continue its conversation: nbs-worker spawn %s-2 --session-id %s", one.handle, one.session))
+		fmt.Sprintf("when it has ended, continue its conversation: nbs-worker spawn %s-2 --session-id %s", one.Handle(), one.session))
 }
 
 // invocations returns the starts in the records.
@@ -129,7 +113,7 @@ func (d *examination) unrecordedSessions(ctx context.Context) (all findings) {
 			if cwd, err := d.project.Machine.Cwd(pane.PID); err != nil || cwd != d.project.Store.Project() {
 				continue // another project's
 			}
-			if asked, _ := d.project.Machine.Variable(pane.PID, agent.LaunchVariable); asked != string(pane.Invocation) {
+			if !lineage.TakesUp(d.project.Machine, pane.PID, pane.Invocation) {
 				continue // a person has taken the pane over
 			}
 			f := all.add(Warning, fmt.Sprintf("the tmux session %s was created for an agent of this project, and no record names it", human.Quote(pane.Session)),

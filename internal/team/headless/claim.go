@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -88,8 +88,8 @@ func (l *Launch) checkAlone(ctx context.Context, o *observe.Project) error {
 // endHung ends our claudes among the strangers. Claudes that another project started are left alone.
 func (l *Launch) endHung(ctx context.Context, o *observe.Project, strangers []observe.Stranger) (err error) {
 	for _, s := range strangers {
-		if of, is := o.Machine.Variable(s.PID, agent.TurnVariable); is && l.IsOurs != nil && l.IsOurs(agent.Invocation(of)) {
-			err = errors.Join(err, EndLeft(ctx, o, agent.Invocation(of)))
+		if of, is := lineage.TurnOf(o.Machine, s.PID); is && l.IsOurs != nil && l.IsOurs(of.Invocation) {
+			err = errors.Join(err, EndLeft(ctx, o, of.Invocation))
 		}
 	}
 	return err
@@ -97,7 +97,7 @@ func (l *Launch) endHung(ctx context.Context, o *observe.Project, strangers []ob
 
 // isOfATurn reports whether a claude was started for turns, or is exiting, which makes its environment unreadable.
 func isOfATurn(m *machine.Machine, s observe.Stranger) bool {
-	_, is := m.Variable(s.PID, agent.TurnVariable)
+	_, is := lineage.TurnOf(m, s.PID)
 	_, err := m.Cwd(s.PID)
 	return is || err != nil
 }

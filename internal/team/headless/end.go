@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -48,7 +49,7 @@ func EndLeft(ctx context.Context, o *observe.Project, invocation agent.Invocatio
 // that to the model and continue. Each has grace to exit.
 func endProcesses(ctx context.Context, m *machine.Machine, invocation agent.Invocation, grace time.Duration) error {
 	for {
-		left, err := m.Carrying(agent.TurnVariable, string(invocation))
+		left, err := lineage.LeftOfTurn(m, invocation)
 		if err != nil || len(left) == 0 {
 			return err
 		}

@@ -21,6 +21,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/turnfiles"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -115,7 +116,7 @@ func (l *Launch) start(s *Session, o *observe.Project) (Process, error) {
 		return nil, err
 	}
 	o.Store.SweepTurnFiles(time.Now(), func(invocation string) bool {
-		there, err := o.Machine.Carrying(agent.TurnVariable, invocation)
+		there, err := lineage.LeftOfTurn(o.Machine, agent.Invocation(invocation))
 		return err != nil || len(there) > 0
 	})
 	spec := l.Spec

@@ -7,7 +7,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/platform/folder"
 )
 
 // checkTrust checks the folder that --trust has Claude trust for the user. Claude then trusts everything in it, so
@@ -16,19 +16,19 @@ func (s Starter) checkTrust(p *Plan) error {
 	if !p.trust {
 		return nil
 	}
-	cwd := observe.RealPath(p.Record.LaunchCwd())
+	cwd := folder.Real(p.Record.LaunchCwd())
 	for _, home := range s.homes() {
-		if observe.Inside(home, cwd) {
+		if folder.Contains(cwd, home) {
 			return fail.Errorf(fail.BadInput, "--trust cannot be used for %s: Claude would trust everything in your home folder", human.Quote(cwd)).
 				Hint("give the agent its own folder: --cwd DIR").
 				Hint("or answer Claude's question in its terminal: nbs-worker attach %s", p.Record.Handle)
 		}
 	}
 	switch {
-	case p.trustDir != "" && observe.RealPath(p.trustDir) != cwd:
+	case p.trustDir != "" && folder.Real(p.trustDir) != cwd:
 		return fail.Errorf(fail.BadInput, "--trust names %s, and the agent works in %s", human.Quote(p.trustDir), human.Quote(cwd)).
 			Hint("to trust that folder: %s", TrustFlag(cwd))
-	case p.trustDir == "" && !observe.Inside(cwd, s.Project.Store.Project()):
+	case p.trustDir == "" && !folder.Contains(s.Project.Store.Project(), cwd):
 		return fail.Errorf(fail.BadInput, "--trust without a folder is for folders of the project, and the agent works in %s", human.Quote(cwd)).
 			Hint("to trust that folder, name it: %s", TrustFlag(cwd))
 	}
@@ -49,4 +49,4 @@ func (s Starter) homes() []string {
 }
 
 // TrustFlag returns the option that trusts a folder.
-func TrustFlag(folder string) string { return "--trust=" + human.ShellWord(observe.RealPath(folder)) }
+func TrustFlag(path string) string { return "--trust=" + human.ShellWord(folder.Real(path)) }

@@ -6,6 +6,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/team/lineage"
 )
 
 // Drift is one difference between a record and the process that runs.
@@ -29,7 +31,7 @@ func (o *Project) DriftOf(r *agent.Record) ([]Drift, error) {
 	if err == nil {
 		compare("session_id", string(r.SessionID), string(entry.SessionID))
 		if in := worksIn(r, &entry); in != "" && !o.hasEntered(r, in) {
-			compare("cwd", RealPath(r.LaunchCwd()), in)
+			compare("cwd", folder.Real(r.LaunchCwd()), in)
 		}
 	}
 	cmdline, err := o.Machine.Cmdline(r.Process.PID)
@@ -46,17 +48,17 @@ func (o *Project) DriftOf(r *agent.Record) ([]Drift, error) {
 	if r.Process.Adopted != nil {
 		return found, nil // it has no invocation of ours
 	}
-	invocation, _ := o.Machine.Variable(r.Process.PID, agent.InvocationVariable)
-	if invocation == "" && !o.Marked(r, r.Process.PID) {
+	invocation := lineage.MarkOf(o.Machine, r.Process.PID)
+	if invocation == "" && !o.Lineage().IsOf(r, r.Process.PID) {
 		invocation = "none"
 	}
-	compare("invocation", string(r.Process.Invocation), invocation)
+	compare("invocation", string(r.Process.Invocation), string(invocation))
 	return found, nil
 }
 
 // worksIn returns the folder of a session if it is not the recorded folder, otherwise "".
 func worksIn(r *agent.Record, entry *live.Entry) string {
-	if entry == nil || entry.Cwd == r.LaunchCwd() || entry.Cwd == RealPath(r.LaunchCwd()) {
+	if entry == nil || entry.Cwd == r.LaunchCwd() || entry.Cwd == folder.Real(r.LaunchCwd()) {
 		return ""
 	}
 	return entry.Cwd

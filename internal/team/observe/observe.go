@@ -19,6 +19,7 @@ import (
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/lineage"
 )
 
 // Project is a project as one command sees it: its store, the machine, and the environment of the call. It is passed on,
@@ -38,6 +39,11 @@ type Project struct {
 
 // Seconds returns the present time in the precision of records.
 func (o *Project) Seconds() time.Time { return o.Now().UTC().Truncate(time.Second) }
+
+// Lineage answers whose a process is.
+func (o *Project) Lineage() lineage.Finder {
+	return lineage.Finder{Machine: o.Machine, Store: o.Store, Program: o.Program, Env: o.Env}
+}
 
 // ConfigOf returns the configuration of the claude of a record.
 func (o *Project) ConfigOf(r *agent.Record) (claude.Config, error) {

@@ -2,7 +2,7 @@ package observe
 
 import (
 	"context"
-	"os"
+	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -105,27 +105,23 @@ func (o *Project) PaneOf(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) 
 		return o.adoptedPane(panes, p)
 	}
 	for i := range panes {
-		if pane := &panes[i]; pane.Invocation == p.Invocation && o.leads(p, pane) {
+		if pane := &panes[i]; pane.Invocation == p.Invocation && o.Lineage().Leads(p, pane) {
 			return *pane, true
 		}
 	}
 	return tmux.Pane{}, false
 }
 
-// leads reports whether the launcher of a start leads a pane with the mark of the start. A launcher that has not
-// recorded itself yet is the process for which tmux created the pane: it has the start in its environment, or is
-// still a fork of the server.
-func (o *Project) leads(p *agent.Process, pane *tmux.Pane) bool {
-	if p.Launcher.PID != 0 {
-		return pane.PID == p.Launcher.PID
+// adoptedPane returns the user's pane in which an adopted claude runs, while it runs.
+func (o *Project) adoptedPane(panes []tmux.Pane, p *agent.Process) (tmux.Pane, bool) {
+	if p.Adopted.Pane == "" || p.Tmux == nil || !o.Machine.IsAlive(p.Identity) {
+		return tmux.Pane{}, false
 	}
-	leader, err := o.Machine.Identify(pane.PID)
-	if err != nil || o.Machine.Name(pane.PID) == TmuxServerName {
-		return true // it has ended already, or has not begun
+	chain := o.Machine.AncestorsOf(p.PID)
+	for _, pane := range panes {
+		if pane.ID == p.Adopted.Pane && slices.Contains(chain, pane.PID) {
+			return pane, true
+		}
 	}
-	owner, err := o.Machine.Owner(pane.PID)
-	asked, _ := o.Machine.Variable(pane.PID, agent.LaunchVariable)
-	_, begun := o.Machine.Variable(pane.PID, "TMUX_PANE") // in the middle of its exec it has no variable at all
-	others := err == nil && owner != os.Geteuid() || begun && asked != string(p.Invocation)
-	return !others || !o.Machine.IsAlive(leader)
+	return tmux.Pane{}, false
 }

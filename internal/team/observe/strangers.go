@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"slices"
 
 	"nbs-worker/internal/agent"
@@ -101,7 +102,7 @@ func (o *Project) ofThisStart(r *agent.Record, id agent.Identity) bool {
 	}
 	recorded := r.Process.Identity
 	recorded.Host = id.Host // the host may have been renamed since
-	return id == recorded || o.Carries(r, id.PID)
+	return id == recorded || o.Lineage().Carries(r, id.PID)
 }
 
 // ErrStranger returns the error for opening a conversation that another claude has open; nil if no other has.
@@ -112,9 +113,36 @@ func (o *Project) ErrStranger(r *agent.Record, strangers []Stranger) error {
 	other := strangers[0]
 	err := fail.Errorf(fail.Conflict, "another claude has the conversation %s open: pid %d in %s", r.SessionID, other.PID, human.Quote(other.Cwd))
 	if id, gone := o.Machine.Identify(other.PID); gone == nil {
-		if named, _ := o.AgentsOf(o.Store, id.PID, id.StartTicks); len(named) > 0 {
+		if named, _ := o.Lineage().AgentsOf(o.Store, id.PID, id.StartTicks); len(named) > 0 {
 			return err.Hint("it is agent %[1]s; to switch it to another conversation: nbs-worker attach %[1]s; or to end it: nbs-worker stop %[1]s", named[0])
 		}
 	}
 	return err.Hint("end it in its own terminal with /exit; nbs-worker does not touch a process that it did not start")
+}
+
+// CheckUnrecorded refuses a conversation that another agent of the project has, or may have. If a record cannot be
+// read, the error names it.
+func (o *Project) CheckUnrecorded(r *agent.Record) error {
+	handles, err := o.Store.Handles()
+	if err != nil {
+		return err
+	}
+	var unread error
+	for _, handle := range handles {
+		other, err := o.Store.Load(handle)
+		switch {
+		case err == nil && other.SessionID == r.SessionID:
+			return fail.Errorf(fail.Conflict, "the conversation %s belongs to agent %s", r.SessionID, handle).
+				Hint("nbs-worker resume %s", handle)
+		case fail.KindOf(err) != fail.NotFound: // otherwise it was just dismissed
+			unread = cmp.Or(unread, err)
+		}
+	}
+	return unread
+}
+
+// HintAside adds how to move a wrong record aside and go on with its conversation.
+func (o *Project) HintAside(err *fail.Error, r *agent.Record, when string) *fail.Error {
+	return err.Hint("%s, move its record aside: %s", when, o.Store.MoveAside(r.Handle)).
+		Hint("and continue its conversation: nbs-worker spawn %s --session-id %s", r.Handle, r.SessionID)
 }

@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -89,7 +90,7 @@ func (c Caller) belowAnother(p *agent.Process) bool {
 		if pid == p.PID || pid == p.Launcher.PID {
 			return false
 		}
-		if mark, marked := c.Machine.Variable(pid, agent.InvocationVariable); marked && mark != string(c.Invocation) {
+		if mark := lineage.MarkOf(c.Machine, pid); mark != "" && mark != c.Invocation {
 			return true
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/store/journal"
-	"nbs-worker/internal/team/observe"
 )
 
 // Request is what a person is asked to allow: everything that the record of an agent would run.
@@ -34,7 +34,7 @@ func (s *Supervisor) Request(handle agent.Handle) (Request, error) {
 	asked.Program, _ = claude.FindBinary(s.Project.Variable(claude.BinaryVariable)) // it may be installed later
 	moved := r
 	s.relocate(&moved, "")
-	asked.Folder = observe.RealPath(moved.LaunchCwd())
+	asked.Folder = folder.Real(moved.LaunchCwd())
 	return asked, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/observe/health"
 )
@@ -46,6 +47,15 @@ type Terminal interface {
 	Panes(ctx context.Context) ([]tmux.Pane, error)
 	KillPane(ctx context.Context, pane tmux.Pane) error
 	ServerPID() (int, error)
+}
+
+// processes implements [Processes] with those of the machine.
+type processes struct{ lineage.Finder }
+
+func (ps processes) Check(id agent.Identity) (machine.Liveness, error) { return ps.Machine.Check(id) }
+
+func (ps processes) Stop(ctx context.Context, grace time.Duration, ids ...agent.Identity) error {
+	return ps.Machine.StopAll(ctx, ids, grace)
 }
 
 // teardown ends agents of one project.
@@ -90,7 +100,7 @@ func (t teardown) end(ctx context.Context, r agent.Record) error {
 	if !arrived(&r) { // a late launcher finds no launch file, and exits by itself
 		_ = t.project.Store.DropLaunch(r.Handle) // if it cannot be removed, no launcher can take it either
 	}
-	return endStart(ctx, processes(t), &r, func() error {
+	return endStart(ctx, processes{t.project.Lineage()}, &r, func() error {
 		client, panes, err := t.project.Panes(ctx, &r)
 		if err != nil {
 			return err
@@ -139,7 +149,7 @@ func endStart(ctx context.Context, ps Processes, r *agent.Record, closePane func
 // Sweep ends what the tools of a start have left running after claude has ended. A launcher calls it before it
 // starts claude again.
 func Sweep(ctx context.Context, o *observe.Project, r *agent.Record) error {
-	ps := processes{o}
+	ps := processes{o.Lineage()}
 	found, err := ps.Below(r)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // Conflict.
 func (t teardown) checkMarks(ctx context.Context, r *agent.Record) error {
 	for _, id := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
-		if !t.project.Machine.IsAlive(id) || t.project.Marked(r, id.PID) {
+		if !t.project.Machine.IsAlive(id) || t.project.Lineage().IsOf(r, id.PID) {
 			continue
 		}
 		t.project.Machine.WaitGone(ctx, id, observe.KillNotice) // an ending process has no environment
@@ -33,12 +33,12 @@ func (t teardown) checkArrival(r *agent.Record) error {
 	if arrived(r) {
 		return nil
 	}
-	found, err := t.project.Machine.Carrying(agent.InvocationVariable, string(r.Process.Invocation))
+	found, err := t.project.Lineage().OfStart(r.Process.Invocation)
 	if err != nil {
 		return err
 	}
 	for _, id := range found {
-		if t.project.OfOriginal(r, id.PID) {
+		if t.project.Lineage().OfOriginal(r, id.PID) {
 			return t.errCopied(r, id.PID)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/observe"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -65,11 +65,11 @@ func (o *spawnOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags.StringVar(&o.sessionID, "session-id", "", "continue this existing conversation")
 	flags.BoolVar(&o.mayManage, "may-manage", false, "let the agent manage its colleagues without limits (nbs-worker help rights)")
 	flags.BoolVar(&o.memory, "memory", false, "observe the agent and remember what it does (nbs-worker help memory)")
-	flags.BoolVar(&o.foreground, observe.Foreground, false, "run the agent in this terminal, without tmux, until claude ends")
+	flags.BoolVar(&o.foreground, lineage.Foreground, false, "run the agent in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
 	f.WithJSON(cmd)
 	for _, other := range []string{"json", "timeout", "no-wait"} {
-		cmd.MarkFlagsMutuallyExclusive(observe.Foreground, other)
+		cmd.MarkFlagsMutuallyExclusive(lineage.Foreground, other)
 	}
 	ui.CompleteWith(cmd, "model", ui.CompleteModels)
 	ui.CompleteWith(cmd, "permission-mode", ui.CompleteModes)

@@ -1,0 +1,69 @@
+package lineage
+
+import (
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/machine"
+)
+
+// Below returns the descendants of the agent's claude and launcher that belong to its start.
+func (f Finder) Below(r *agent.Record) ([]agent.Identity, error) {
+	var found []agent.Identity
+	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
+		if !f.Machine.IsAlive(parent) {
+			continue
+		}
+		ids, err := f.Machine.Descendants(parent.PID)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, ids...)
+	}
+	return f.ownOnly(r, found), nil
+}
+
+// Left returns the processes that a start left behind, whatever their parent is now.
+func (f Finder) Left(r *agent.Record) ([]agent.Identity, error) {
+	found, err := f.OfStart(r.Process.Invocation)
+	return f.ownOnly(r, found), err
+}
+
+// OfStart returns the processes that have the mark of a start, whoever they belong to.
+func (f Finder) OfStart(invocation agent.Invocation) ([]agent.Identity, error) {
+	return f.Machine.Carrying(agent.InvocationVariable, string(invocation))
+}
+
+// LeftOfTurn returns the claude of an attempt at a turn, and what it started, while they live.
+func LeftOfTurn(m *machine.Machine, invocation agent.Invocation) ([]agent.Identity, error) {
+	return m.Carrying(agent.TurnVariable, string(invocation))
+}
+
+// ownOnly drops processes that only look like the agent's: other agents that it started, processes in other tmux
+// sessions, Claude's background daemon, and this command itself.
+func (f Finder) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity {
+	ancestors := f.Machine.Ancestors()
+	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
+	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
+		mark, carries := f.Machine.Variable(id.PID, agent.InvocationVariable)
+		foreign := carries && mark != string(r.Process.Invocation) || f.ofOtherAgent(r, id.PID)
+		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || f.inForeignTmux(r, id.PID) || f.inBackground(r, id.PID)
+		seen[id.PID] = true
+		return drop
+	})
+}
+
+// inBackground reports whether a process is Claude's background daemon, or a descendant of it. The daemon has the
+// mark of the agent that needed it first, and serves every claude of the user.
+func (f Finder) inBackground(r *agent.Record, pid int) bool {
+	for _, ancestor := range f.Machine.AncestorsOf(pid) {
+		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
+			return false
+		}
+		if cmdline, err := f.Machine.Cmdline(ancestor); err == nil && claude.IsBackground(cmdline) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+// Package lineage answers two questions about the processes of the machine: which agent does a process belong to, and
+// what is left of a start.
+//
+// A process tells by the environment that it was started with, its command line, its folder, and the processes above it.
+// Its own account is not enough: any process can have an agent's mark. It counts together with a record, and for ending
+// a process together with the identity in the record. A process whose environment cannot be read belongs to no agent.
+//
+// The package reads, and ends no process.
+package lineage
+
+import (
+	"cmp"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/machine"
+)
+
+// TmuxServerName is the name of a tmux server's process.
+const TmuxServerName = "tmux: server"
+
+// Process is a process as it was when it was looked at.
+type Process struct {
+	agent.Identity // without a birth if it has ended
+
+	Cmdline []string
+	Cwd     string
+	Env     []string // at its start
+	Unseen  error    // why its identity or its folder is not known
+}
+
+// Look reads what a process shows. The environment of another user's process cannot be read.
+func Look(m *machine.Machine, pid int) Process {
+	id, err := m.Identify(pid)
+	cwd, err2 := m.Cwd(pid)
+	p := Process{Identity: id, Cwd: cwd, Unseen: cmp.Or(err, err2)}
+	p.PID = pid
+	p.Cmdline, _ = m.Cmdline(pid)
+	p.Env, _ = m.Environ(pid)
+	return p
+}
+
+// Above returns this command and the processes above it, up to a tmux server. If an agent's shell started the server,
+// every pane has the agent's mark, also a person's. So a mark that the server has too means nothing.
+func Above(m *machine.Machine) (line []Process, server Process) {
+	for _, pid := range m.Ancestors() {
+		above := Look(m, pid)
+		if m.Name(pid) == TmuxServerName {
+			return line, above
+		}
+		line = append(line, above)
+	}
+	return line, Process{}
+}
+
+// Variable reads a variable from the environment at the start; "" if it is not set.
+func (p Process) Variable(name string) string { return agent.Variable(p.Env, name) }
+
+// Mark returns the start of an agent to which the process claims to belong, or "".
+func (p Process) Mark() agent.Invocation {
+	return agent.Invocation(p.Variable(agent.InvocationVariable))
+}
+
+// Handle returns the agent that the process claims to be. It may be no valid handle.
+func (p Process) Handle() agent.Handle { return agent.Handle(p.Variable(agent.HandleVariable)) }
+
+// Root returns the project of that agent, or "".
+func (p Process) Root() string { return p.Variable(agent.RootVariable) }
+
+// Entry returns the entry of the process in the registry of its configuration.
+func (p Process) Entry() (entry live.Entry, registered bool) {
+	config, err := claude.ConfigUsedBy(p.Cwd, p.Variable)
+	if err != nil {
+		return live.Entry{}, false
+	}
+	entry, err = config.Registry().Entry(p.PID)
+	return entry, err == nil && p.StartTicks != 0 && entry.StartTicks == p.StartTicks
+}
+
+// IsClaude reports whether the process is a claude: by its name, or by its entry in Claude's registry.
+func (p Process) IsClaude() bool {
+	if claude.IsClaude(p.Cmdline) || claude.IsBackground(p.Cmdline) {
+		return true
+	}
+	_, registered := p.Entry()
+	return registered
+}
+
+// Turn is what a headless claude of ours was started for.
+type Turn struct {
+	Invocation agent.Invocation
+	Converses  bool // it answers a conversation; otherwise it observes an agent for the memory
+}
+
+// TurnOf returns what a process was started for. isTurns is false if it is not a headless claude of ours.
+func TurnOf(m *machine.Machine, pid int) (t Turn, isTurns bool) {
+	attempt, isTurns := m.Variable(pid, agent.TurnVariable)
+	_, converses := m.Variable(pid, turn.ContextVariable) // may be set to ""
+	return Turn{agent.Invocation(attempt), converses}, isTurns
+}
