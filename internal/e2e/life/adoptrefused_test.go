@@ -77,33 +77,6 @@ func TestAdoptRefusesAnAgent(t *testing.T) {
 	m.MustSay(m.listed(pid, "--root", other), "is agent beta of the project")
 }
 
-func TestAdoptRefusesOneWithoutMemory(t *testing.T) {
-	m := standIn(t)
-	pid := m.ByHandOn("default", "child", []string{"CLAUDE_CODE_CHILD_SESSION=1"}, handArgs...)
-	m.waitSaid("child", "❯")
-	m.mustStayOut(4, "writes no transcript", pidFlag(pid))
-}
-
-func TestAdoptRefusesAHeadlessOne(t *testing.T) {
-	m := real(t)
-	pid := m.ByHand("print", "-p", "--model", "sonnet", "--", "[[slow 20s]] one two three four five six")
-	m.WaitFor("it is in the registry, written to its end", func() (bool, string) {
-		entry, _ := os.ReadFile(m.RegistryEntry(pid))
-		return json.Valid(entry), string(entry)
-	})
-	m.mustStayOut(4, `entry point "sdk-cli"`, pidFlag(pid))
-}
-
-func TestAdoptRefusesAtADialog(t *testing.T) {
-	m := standIn(t)
-	m.Dir = m.OtherProject() // which is not trusted
-	pid := m.ByHand("hand", handArgs...)
-	m.waitSaid("hand", "trust")
-	m.mustStayOut(8, "is not in Claude's registry", pidFlag(pid))
-	list := m.listed(pid)
-	m.Check(strings.HasPrefix(list, fmt.Sprint(pid, "\t-\tunknown\t"+m.Dir+"\thand on default\t(")), "%q", list)
-}
-
 func TestAdoptRefusesASessionOfTwo(t *testing.T) {
 	m := standIn(t)
 	pid := m.idleByHand("hand", handArgs...)
@@ -115,16 +88,6 @@ func TestAdoptRefusesASessionOfTwo(t *testing.T) {
 	m.OK("adopt", "alpha", pidFlag(pid))
 	m.OK("stop", "alpha")
 	m.MustSay(m.SessionNames(), "hand\n") // a person's
-}
-
-func TestAdoptRefusesAForkedConversation(t *testing.T) {
-	m := standIn(t)
-	first, id := m.told("one", "42", handArgs...)
-	second := m.idleByHand("two", append([]string{"--resume", id}, handArgs...)...)
-	m.mustStayOut(5, fmt.Sprintf("another claude has the conversation %s open: pid %d", id, second), pidFlag(first))
-	for pid, other := range map[int]int{first: second, second: first} {
-		m.MustSay(m.listed(pid), fmt.Sprintf("%d\t%s\t", pid, id), fmt.Sprintf("(pid %d also has the conversation open)", other))
-	}
 }
 
 func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {

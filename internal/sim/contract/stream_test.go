@@ -114,7 +114,11 @@ func stream(t *testing.T, s *stage) {
 	r := s.stream(t, "--session-id", id, "--model", "sonnet", "--include-partial-messages", "--system-prompt-file", identity,
 		"--settings", fmt.Sprintf(`{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"cat %s"}]}]}}`, context))
 	r.says(t, "Remember 42.")
-	r.says(t, "What number?")
+	r.says(t, "What number?") // which waits for the end of the first turn, so that it is registered
+	var e entry
+	data, err := os.ReadFile(s.registryFile(r.cmd.Process.Pid))
+	rig.Must(t, errors.Join(err, json.Unmarshal(data, &e)))
+	rig.Check(t, e.Entrypoint == "sdk-cli" && e.SessionID == id, "registry = %+v", e)
 	lines, code := r.ends(t)
 	if code != 0 || r.stderr.Len() > 0 {
 		t.Errorf("code %d, %q", code, r.stderr.String())
