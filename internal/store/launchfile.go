@@ -26,7 +26,6 @@ type Launch struct {
 	Prompt     string           `json:"prompt,omitempty"`
 	Brief      string           `json:"brief,omitempty"`       // what claude is told beside the prompt, when it has started
 	TmuxSocket string           `json:"tmux_socket,omitempty"` // "": a person started the launcher
-	OpenFiles  uint64           `json:"open_files,omitempty"`  // the caller's soft limit; 0: as the launcher has it
 }
 
 // Environ is an environment, NAME=VALUE. In the file it is base64: a JSON string

@@ -145,3 +145,12 @@ func TestServerWithoutItsSocket(t *testing.T) {
 	m.mustAllLive("alpha", "beta")
 	m.MustRemember("gamma", before["gamma"])
 }
+
+// mustAllLive checks that agents run in sessions that can be reached.
+func (m *team) mustAllLive(handles ...string) {
+	m.Helper()
+	for _, handle := range handles {
+		s := m.Session(handle)
+		m.Check(s.Running && s.TmuxAlive, "%s: %+v", handle, s)
+	}
+}

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/rig"
 )
@@ -26,23 +24,6 @@ func TestVerbsOnAStoppedServer(t *testing.T) {
 		return func() { m.Kill(server, syscall.SIGCONT) },
 			fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server)
 	}, attempt{code: 3, said: "is stopped"})
-}
-
-// At its soft limit of open files a server of tmux 3.3a spins. Here it is far beyond,
-// so that the end of an agent does not free it in the middle of the test.
-func TestVerbsOnAServerOutOfDescriptors(t *testing.T) {
-	m := standIn(t)
-	m.stuckServer(func(server int) (repair func(), words, remedy string) {
-		m.limitFiles(server, 6)
-		return func() { m.limitFiles(server, 4096) },
-			fmt.Sprintf("its server, pid %d, has no free file descriptor", server),
-			fmt.Sprintf("prlimit --pid %d --nofile=4096:4096", server)
-	}, attempt{code: 6, said: "with more sessions it would stop answering"}) // that is known without asking it
-}
-
-func (m *team) limitFiles(pid int, soft uint64) {
-	m.Helper()
-	m.Must(unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: soft, Max: 4096}, nil))
 }
 
 // attempt is one verb on a stuck server, and what is to come of it.

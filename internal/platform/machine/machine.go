@@ -44,7 +44,6 @@ type Kernel interface {
 	Program(pid int) (path string, replaced bool, err error) // replaced: the file was replaced or removed since
 
 	Open(pid int) (Process, error)
-	Files(pid int) (Files, error)
 	HasOpen(pid int, path string) (bool, error)
 	Usage(pid int) (Usage, error) // of this process, without its children
 	Cgroup(pid int) (string, error)
@@ -80,15 +79,6 @@ type Process interface {
 	Wait(ctx context.Context) error
 	Close() error
 }
-
-// Files counts the open files of a process, and names their limits.
-type Files struct {
-	Open       int
-	Soft, Hard int // limits; the process may raise the first to the second
-}
-
-// Full reports whether a server has no descriptors left for one more client, which needs three.
-func (f Files) Full() bool { return f.Open+3 > f.Soft }
 
 // Machine answers questions about the processes of a machine.
 type Machine struct {
@@ -130,9 +120,6 @@ func (m *Machine) Load() (load float64, cores int) {
 // Flocks returns the pid of the holder of each file that is locked with flock, if the holder is in this pid
 // namespace. The keys are device and inode of the file, as they stand in the lock files of the store.
 func (m *Machine) Flocks() (map[string]int, error) { return m.kernel.Flocks() }
-
-// FilesOf counts the open files of a process. It fails for a process of another user.
-func (m *Machine) FilesOf(pid int) (Files, error) { return m.kernel.Files(pid) }
 
 // Opened reports whether a process has the file open. It fails for a process of another user.
 func (m *Machine) Opened(pid int, path string) (bool, error) { return m.kernel.HasOpen(pid, path) }

@@ -78,12 +78,6 @@ func DropInput(terminal *os.File) {
 	_ = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCFLUSH, read)
 }
 
-// FilesLimit fails: macOS does not report the limits of another process.
-func FilesLimit(int) (unix.Rlimit, error) { return unix.Rlimit{}, errors.ErrUnsupported }
-
-// SetFilesLimit fails: macOS does not set the limits of another process.
-func SetFilesLimit(int, unix.Rlimit) error { return errors.ErrUnsupported }
-
 // Socket makes a Unix stream socket that does not block, and that no child inherits.
 func Socket() (fd int, err error) {
 	if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != nil {

@@ -59,17 +59,6 @@ func DropInput(terminal *os.File) {
 	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 }
 
-// FilesLimit returns the limits of open files of another process.
-func FilesLimit(pid int) (limit unix.Rlimit, err error) {
-	err = unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit)
-	return limit, err
-}
-
-// SetFilesLimit sets the limits of open files of another process.
-func SetFilesLimit(pid int, limit unix.Rlimit) error {
-	return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil)
-}
-
 // Socket makes a Unix stream socket that does not block, and that no child inherits.
 func Socket() (fd int, err error) {
 	return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)

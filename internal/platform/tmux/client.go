@@ -116,7 +116,6 @@ func (c *Client) start(ctx context.Context, dir string, args ...string) (*proces
 	if err != nil {
 		return nil, fail.Errorf(fail.Failed, "tmux: %w", err)
 	}
-	c.shared.learnFrom(started.cmd.Process.Pid)
 	return started, nil
 }
 

@@ -120,13 +120,6 @@ func awaitEnd(ctx context.Context, ended, flooded <-chan struct{}, stuck func() 
 // printed returns how much a process that has ended has printed, in bytes.
 func (p *process) printed() int { return len(p.stdout.text) + len(p.stderr.text) }
 
-// drop ends the process; its output is lost.
-func (p *process) drop() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
-	p.finish()
-}
-
 // output keeps the output of a client, up to a limit in bytes: a program that prints for ever is not tmux.
 type output struct {
 	pipe    *os.File

@@ -92,19 +92,6 @@ func mustBeReaped(t *testing.T, file string) {
 	rig.Check(t, pid != 0 && errors.Is(err, os.ErrNotExist), "process %d: %v; want none", pid, err)
 }
 
-// Of the client that tells the limit of open files nothing else is wanted: it does not end by itself here.
-func TestLimitIsKnownBeforeTheClientEnds(t *testing.T) {
-	c := clientOf(t, `read -r _ <"$0.never"`)
-	rig.Must(t, unix.Mkfifo(c.binary+".never", 0o600))
-	rig.Check(t, c.OpenFiles(t.Context()) != 0, "no limit")
-	threads, err := filepath.Glob("/proc/self/task/*/children")
-	rig.Must(t, err)
-	for _, thread := range threads {
-		children, _ := os.ReadFile(thread) // none, of a thread that has just ended
-		rig.Check(t, len(children) == 0, "it is still there: %s", children)
-	}
-}
-
 // A program that is not tmux may print for ever. That is known before its time is over, and does not take all memory.
 func TestProgramThatPrintsForEver(t *testing.T) {
 	for stream, redirect := range map[string]string{"stdout": "", "stderr": ">&2"} {

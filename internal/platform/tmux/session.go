@@ -31,8 +31,6 @@ type Spec struct {
 
 	InView bool // of a window in an existing session: it becomes the one that is shown
 
-	Server int // pid of the server that was just seen to listen; 0: it is looked for
-
 	// StartLimit is how long a new server may take for its start: it reads the user's configuration before it
 	// answers.
 	StartLimit time.Duration
@@ -44,7 +42,7 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	args := []string{
 		// Without this the server would end at once. To set an option makes tmux go through all of its windows.
 		"if-shell", "-F", "#{exit-unattached}", "set-option -s exit-unattached off",
-		";", "new-session", "-d", "-s", spec.Name, "-n", spec.Window, "-x", "120", "-y", "40", "-P", "-F", "#{pid}",
+		";", "new-session", "-d", "-s", spec.Name, "-n", spec.Window, "-x", "120", "-y", "40",
 	}
 	args = append(args, spec.command()...)
 	for name := range spec.Env {
@@ -57,20 +55,14 @@ func (c *Client) NewSession(ctx context.Context, spec Spec) error {
 	// there.
 	args = append(args, ";", "set-option", "-t", target, "detach-on-destroy", "on")
 	startLimit := cmp.Or(spec.StartLimit, answerLimit)
-	limit, before := answerLimit, spec.Server
-	if before == 0 {
-		before, _ = c.ServerPID()
-	}
-	if before == 0 {
+	limit := answerLimit
+	if _, err := c.ServerPID(); err != nil {
 		limit = startLimit
 	}
-	server, err := c.runWithin(ctx, limit, spec.Dir, args...)
+	_, err := c.runWithin(ctx, limit, spec.Dir, args...)
 	if errors.Is(err, ErrNoServer) {
 		// A server that is ending refuses its next client; one more call starts a new server.
-		server, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
-	}
-	if err == nil && strings.TrimSpace(server) != strconv.Itoa(before) {
-		c.giveFiles(before)
+		_, err = c.runWithin(ctx, startLimit, spec.Dir, args...)
 	}
 	return err
 }

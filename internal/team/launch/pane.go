@@ -32,7 +32,7 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on desti
 			trust.HomeVariable:       string(s.Project.Store.Home()),
 			trust.RuntimeVariable:    s.Project.Store.Runtime(),
 		},
-		Server: on.pid, StartLimit: p.wait,
+		StartLimit: p.wait,
 	})
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
 		err = cmp.Or(endedByHook(ctx, on.Client), err)
@@ -53,7 +53,6 @@ func place(ctx context.Context, server Sessions, names []string, panes []tmux.Pa
 		err := tmux.ErrNoSession
 		if session := ownSession(panes, spec, before); session != "" {
 			err = server.NewWindow(ctx, session, spec)
-			spec.Server = 0 // the server may have ended together with the session
 		}
 		if errors.Is(err, tmux.ErrNoSession) {
 			err = server.NewSession(ctx, spec)

@@ -22,9 +22,6 @@ func (s *sessions) NewSession(_ context.Context, spec tmux.Spec) error {
 	if slices.Contains(s.taken, spec.Name) {
 		return tmux.ErrDuplicate
 	}
-	if s.fails != nil && spec.Server != 0 {
-		return fail.Errorf(fail.Failed, "a server that may be gone is taken for there")
-	}
 	s.made = append(s.made, "session "+spec.Name)
 	return nil
 }
@@ -58,7 +55,7 @@ func TestPlaceOfAStart(t *testing.T) {
 		"the agent's own under a new name":  {renamed, sessions{}, "session usual"},
 		"both names are those of strangers": {nil, sessions{taken: []string{"usual", "other"}}, ""},
 	} {
-		spec := tmux.Spec{Owner: "project/alpha", Server: 7}
+		spec := tmux.Spec{Owner: "project/alpha"}
 		name, err := place(t.Context(), &c.server, []string{"usual", "other"}, c.panes, &agent.Process{Invocation: "before"}, spec)
 		if made := strings.Join(c.server.made, ", "); made != c.want || (err != nil) != (made == "") || err == nil && !strings.HasSuffix(made, "$1") && !strings.HasSuffix(made, name) {
 			t.Errorf("%s: %s, %q, %v; want %s", what, made, name, err, c.want)

@@ -211,7 +211,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 		s.Project.Store.LeaveToLauncher(r.Handle)
 	}
 	launch := s.LaunchOf(p, &r)
-	launch.TmuxSocket, launch.OpenFiles = s.Project.SocketFor(before), on.OpenFiles(ctx)
+	launch.TmuxSocket = s.Project.SocketFor(before)
 	if err := s.Project.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}

@@ -77,7 +77,6 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 		}
 	}
 	catch(signals)
-	limitOpenFiles(launch.OpenFiles)
 	if err := cmd.Start(); err != nil {
 		return nil, startFailure(err, launch.Claude, cmd.Dir)
 	}
@@ -85,18 +84,6 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 	go c.forwardSignals(signals)
 	go c.lookAround()
 	return c, nil
-}
-
-// limitOpenFiles gives claude, and the shells of its tools, the soft limit of the caller's shell. A tmux server has a
-// raised limit and passes it to all of its panes. That harms programs that close or select on all possible
-// descriptors.
-func limitOpenFiles(soft uint64) {
-	var limit unix.Rlimit
-	if soft == 0 || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return
-	}
-	limit.Cur = min(soft, limit.Max)
-	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) // lowering one's own limit is always allowed
 }
 
 func startFailure(err error, program, dir string) error {

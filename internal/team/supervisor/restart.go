@@ -112,7 +112,7 @@ func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last st
 		return next, err
 	}
 	next.Launch = s.starter().LaunchOf(p, &claimed)
-	next.Launch.TmuxSocket, next.Launch.OpenFiles, next.Launch.Brief = last.TmuxSocket, last.OpenFiles, last.Brief
+	next.Launch.TmuxSocket, next.Launch.Brief = last.TmuxSocket, last.Brief
 	next.Prove = func(ctx context.Context) error { return s.proveAgain(ctx, p, claimed) }
 	return next, nil
 }

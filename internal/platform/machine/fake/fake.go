@@ -102,7 +102,6 @@ func (k kernel) BootTime() (time.Time, error)               { return k.Boot, nil
 func (kernel) Load() (float64, error)                       { return 0, machine.ErrUnknown }
 func (kernel) Age(uint64) (time.Duration, error)            { return time.Hour, nil }
 func (kernel) Children(int) ([]int, error)                  { return nil, machine.ErrUnknown }
-func (kernel) Files(int) (machine.Files, error)             { return machine.Files{}, machine.ErrUnknown }
 func (kernel) HasOpen(int, string) (bool, error)            { return false, machine.ErrUnknown }
 func (kernel) Usage(int) (machine.Usage, error)             { return machine.Usage{}, machine.ErrUnknown }
 func (kernel) Cgroup(int) (string, error)                   { return "", machine.ErrUnknown }

@@ -127,3 +127,13 @@ func TestWhoIsEnding(t *testing.T) {
 	_ = child.Wait()
 	rig.Check(t, here.IsEnding(child.Process.Pid), "one that is no more is said to live on")
 }
+
+func TestHalted(t *testing.T) {
+	cmd := rig.StartChild(t, exec.Command("cat"))
+	rig.Check(t, !here.Halted(cmd.Process.Pid), "it runs")
+	rig.Must(t, cmd.Process.Signal(syscall.SIGSTOP))
+	rig.Eventually(t, "it is stopped", func() bool { return here.Halted(cmd.Process.Pid) })
+	rig.Must(t, cmd.Process.Signal(syscall.SIGCONT))
+	rig.Eventually(t, "it goes on", func() bool { return !here.Halted(cmd.Process.Pid) })
+	rig.Check(t, !here.Halted(-1), "nobody is stopped")
+}

@@ -180,8 +180,6 @@ func (kernel) Folder(pid int) (string, error) {
 }
 
 // Files does not know the limits of another process.
-func (kernel) Files(int) (machine.Files, error) { return machine.Files{}, machine.ErrUnknown }
-
 func (kernel) HasOpen(int, string) (bool, error) { return false, machine.ErrUnknown }
 
 func (kernel) Usage(pid int) (machine.Usage, error) {
