@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -39,20 +38,9 @@ func ChooseModel(s string) (Model, error) {
 	name, meant := strings.CutPrefix(s, exactly)
 	model, err := ParseModel(name)
 	if near := model.Suggestion(); err == nil && !meant && near != "" {
-		return "", fail.Errorf(fail.BadInput, "%w", &SlipError{Name: name, Near: string(near), Exactly: exactly + name})
+		return "", fail.Errorf(fail.BadInput, "unknown model %s; did you mean %s? To use the name unchanged: %s", human.Quote(name), near, exactly+name)
 	}
 	return model, err
-}
-
-// SlipError is the error for a model name that is probably misspelled.
-type SlipError struct {
-	Name    string
-	Near    string // the name that was probably meant
-	Exactly string // what to give if that was not meant
-}
-
-func (e *SlipError) Error() string {
-	return fmt.Sprintf("unknown model %s; did you mean %s? To use the name unchanged: %s", human.Quote(e.Name), e.Near, e.Exactly)
 }
 
 // Suggestion returns the alias or full name that was probably meant, if it differs by one slip. A slip is a letter

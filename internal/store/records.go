@@ -244,21 +244,12 @@ func (s *Store) inAnyCase(handle agent.Handle) ([]agent.Handle, error) {
 	return slices.DeleteFunc(handles, func(h agent.Handle) bool { return !h.Same(handle) }), err
 }
 
-// AbsentError is the error for a handle without an agent.
-type AbsentError struct {
-	Handle  agent.Handle
-	Near    agent.Handle // of the agent that was probably meant, or ""
-	project string
-}
-
-func (e *AbsentError) Error() string { return "no such agent in " + human.Quote(e.project) }
-
+// absent returns the error for a handle without an agent.
 func (s *Store) absent(handle agent.Handle) error {
 	handles, _ := s.Handles()
-	cause := &AbsentError{Handle: handle, Near: handle.Nearest(handles), project: s.project}
-	absent := fail.Errorf(fail.NotFound, "%w", cause)
-	if cause.Near != "" {
-		return absent.Hint("to see the agents: nbs-worker list")
+	absent := fail.Errorf(fail.NotFound, "no such agent in %s", human.Quote(s.project))
+	if near := handle.Nearest(handles); near != "" {
+		return absent.Hint("did you mean %s? To see the agents: nbs-worker list", near)
 	}
 	return absent.Hint("to see the agents: nbs-worker list; to start it: nbs-worker spawn %s", handle)
 }

@@ -18,10 +18,7 @@ func TestMisspelledModelIsRefused(t *testing.T) {
 	for _, line := range []string{
 		"spawn a --model sonet", "spawn a --model=sonet --dry-run", "resume alpha --model sonet", "set alpha model=sonet", "ask review hello --model sonet", "adopt beta --pid 9 --model sonet",
 	} {
-		r := run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, fail.BadInput, `unknown model "sonet"; did you mean sonnet? To use the name unchanged: exactly:sonet`)
-		near := "hint: did you mean: nbs-worker --root " + project + " " + strings.Replace(line, "sonet", "sonnet", 1) + "\n"
-		exactly := "hint: or, if there is such a model: nbs-worker --root " + project + " " + strings.Replace(line, "sonet", "exactly:sonet", 1) + "\n"
-		rig.Check(t, strings.Contains(r.err, near) && strings.Contains(r.err, exactly), "%s: %s", line, r.err)
+		run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, fail.BadInput, `unknown model "sonet"; did you mean sonnet? To use the name unchanged: exactly:sonet`)
 	}
 	r := run("--root", project, "spawn", "a", "--dry-run", "--model", "exactly:sonet").want(t, 0)
 	rig.Check(t, strings.Contains(r.out, " --model sonet ") && r.err == "", "%+v", r)

@@ -101,7 +101,7 @@ func TestNobodyThere(t *testing.T) {
 	for _, verb := range []string{"session", "resume", "stop", "dismiss", "run"} {
 		run("--root", project, verb, "beta").want(t, fail.NotFound, "no such agent", "hint: to see the agents: nbs-worker --root "+project+" list; to start it: nbs-worker --root "+project+" spawn beta")
 	}
-	run("--root", project, "session", "alpa").want(t, fail.NotFound, "session alpa: no such agent", "hint: did you mean: nbs-worker --root "+project+" session alpha\n")
+	run("--root", project, "session", "alpa").want(t, fail.NotFound, "session alpa: no such agent", "hint: did you mean alpha? To see the agents: nbs-worker --root "+project+" list\n")
 	run("--root", project, "session", "beta", "gamma").want(t, fail.NotFound, "session beta: ", "session gamma: ")
 	r := run("--root", project, "session", "alpha", "beta").want(t, fail.Partial, "session beta: ")
 	rig.Check(t, strings.Contains(r.out, "alpha"), "one failure hides the other agent: %q", r.out)

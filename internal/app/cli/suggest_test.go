@@ -31,31 +31,15 @@ func TestWordsOfOtherTools(t *testing.T) {
 	}
 }
 
-// A handle that is cut short or misspelled is answered by the line to paste, with all that was typed.
-func TestHintForAHandleCanBePasted(t *testing.T) {
+// A handle that is cut short or misspelled is answered by the agent that was probably meant.
+func TestHintForAMisspelledHandle(t *testing.T) {
 	t.Parallel()
-	api, web := uitest.Record("theologian"), uitest.Record("web")
-	project := newProject(t, api, web)
-	at := "hint: did you mean: nbs-worker --root " + project + " "
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"screen", "th"}, "screen theologian\n"},
-		{[]string{"session", "theo", "--json"}, `"did you mean: nbs-worker --root ` + project + ` session theologian --json"`},
-		{[]string{"send", "wbe", "it's time"}, `send web 'it'\''s time'` + "\n"},
-		{[]string{"send", "theologian", "wbe", "--queue", "web, go on"}, `send web --queue 'web, go on'` + "\n"},
-		{[]string{"resume", "w", "--model", "haiku", "--dry-run"}, "resume web --model haiku --dry-run\n"},
-		{[]string{"ask", "@theo", "Are you there?"}, "ask @theologian 'Are you there?'\n"},
-		{[]string{"outbox", "list", "theo"}, "outbox list theologian\n"},
-	} {
-		want := c.want
-		if !strings.HasPrefix(want, `"`) {
-			want = at + want
-		}
-		r := run(append([]string{"--root", project}, c.args...)...)
-		rig.Check(t, strings.Contains(r.err, want), "%v: stderr is\n%s\nwant %s", c.args, r.err, want)
-	}
+	project := newProject(t, uitest.Record("theologian"), uitest.Record("web"))
+	list := "? To see the agents: nbs-worker --root " + project + " list"
+	run("--root", project, "screen", "th").want(t, fail.NotFound, "hint: did you mean theologian"+list+"\n")
+	run("--root", project, "session", "theo", "--json").want(t, fail.NotFound, `"did you mean theologian`+list+`"`)
+	run("--root", project, "send", "theologian", "wbe", "--queue", "web, go on").want(t, fail.Partial, "did you mean web"+list)
+	run("--root", project, "ask", "@theo", "Are you there?").want(t, fail.NotFound, "did you mean theologian"+list)
 }
 
 // A text without quotes is not sent by its last word: do not delete it would be "it".
@@ -63,17 +47,13 @@ func TestTextWithoutQuotes(t *testing.T) {
 	t.Parallel()
 	web := uitest.Record("web")
 	project := newProject(t, uitest.Record("theologian"), web)
-	at := "in quotes: nbs-worker --root " + project + " send "
-	for line, want := range map[string]string{
-		"send web do not delete it --queue": at + "web 'do not delete it' --queue\n",
-		"send web the send of the web":      at + "web 'the send of the web'\n",
-		"send --queue web hello all":        at + "--queue web 'hello all'\n",
-	} {
-		r := run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, fail.NotFound, "; nothing was sent\n", want)
+	hint := "in quotes: nbs-worker --root " + project + " send web 'TEXT'\n"
+	for _, line := range []string{"send web do not delete it --queue", "send web the send of the web", "send --queue web hello all"} {
+		r := run(append([]string{"--root", project}, strings.Fields(line)...)...).want(t, fail.NotFound, "; nothing was sent\n", hint)
 		rig.Equal(t, r.out, "", "%s", line)
 	}
-	run("--root", project, "send", "web", "please,", "look").want(t, fail.BadInput, `handle "please," is not valid`, at+"web 'TEXT'\n")
-	run("--root", project, "send", "web", "theolog", "look", "--queue").want(t, fail.Partial, "did you mean: ")
+	run("--root", project, "send", "web", "please,", "look").want(t, fail.BadInput, `handle "please," is not valid`, hint)
+	run("--root", project, "send", "web", "theolog", "look", "--queue").want(t, fail.Partial, "did you mean theologian? ")
 	run("--root", project, "send", "web", "nosuch", "theologian", "look", "--queue").want(t, fail.Partial, "send nosuch: no such agent")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,6 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
@@ -23,8 +23,7 @@ type sendOptions struct {
 	ui.Selection
 
 	message message.Message
-	words   []string // after the first handle, when the text is the last of them
-	text    string   // as typed: "-" for standard input
+	text    string // as typed: "-" for standard input
 	file    string
 
 	timeoutGiven bool
@@ -103,7 +102,6 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 		return fail.Errorf(fail.BadInput, "send: a text is needed").
 			Hint("for example: nbs-worker send HANDLE 'What is left to do?'")
 	default:
-		o.words = args[min(1, len(args)-1):]
 		o.text, args = args[len(args)-1], args[:len(args)-1]
 	}
 	o.timeoutGiven = cmd.Flags().Changed("timeout")
@@ -112,34 +110,29 @@ func (o *sendOptions) positional(cmd *cobra.Command, args []string) error {
 	}
 	err := o.Selection.Positional(cmd, args)
 	if refused, ok := errors.AsType[*fail.Error](err); ok && len(args) > 1 && !o.All {
-		return refused.Hint("put a text of several words in quotes: nbs-worker send %s 'TEXT'", ui.LineQuote(args[0]))
+		return refused.Hint(inQuotes, ui.LineQuote(args[0]))
 	}
 	return err
 }
 
+// inQuotes is the hint for a text that was probably given without quotes.
+const inQuotes = "put a text of several words in quotes: nbs-worker send %s 'TEXT'"
+
 // unquoted refuses a multi-word text without quotes, since only its last word would reach the agent. That is the case
 // if the first handle is an agent's, the later ones are not, and not all of those resemble one.
-func (o *sendOptions) unquoted(f *ui.Factory, s *supervisor.Supervisor) error {
-	if o.All || len(o.Handles) < 2 || len(o.words) == 0 {
+func (o *sendOptions) unquoted(s *supervisor.Supervisor) error {
+	if o.All || o.file != "" || len(o.Handles) < 2 {
 		return nil
 	}
-	likely := true
-	for i, handle := range o.Handles {
-		_, err := s.Project.Store.Load(handle)
-		absent, isAbsent := errors.AsType[*store.AbsentError](err)
-		if isFirst := i == 0; isAbsent == isFirst {
-			return nil // the error is reported for this agent
-		}
-		if !isAbsent {
-			continue
-		}
-		likely = likely && absent.Near != ""
+	agents, err := s.Project.Store.Handles()
+	isAgent := func(handle agent.Handle) bool { return slices.ContainsFunc(agents, handle.Same) }
+	isWord := func(handle agent.Handle) bool { return handle.Nearest(agents) == "" }
+	first, others := o.Handles[0], o.Handles[1:]
+	if err != nil || !isAgent(first) || slices.ContainsFunc(others, isAgent) || !slices.ContainsFunc(others, isWord) {
+		return nil // any error is reported for each agent
 	}
-	if likely {
-		return nil // misspelled handles
-	}
-	return fail.Errorf(fail.NotFound, "there is no agent %s; nothing was sent", ui.Joined(o.Handles[1:])).
-		Hint("put a text of several words in quotes: %s", f.LineJoining(string(o.Handles[0]), o.words)).
+	return fail.Errorf(fail.NotFound, "there is no agent %s; nothing was sent", ui.Joined(others)).
+		Hint(inQuotes, first).
 		Hint("to see the agents: nbs-worker list")
 }
 
@@ -172,7 +165,7 @@ func runSend(ctx context.Context, f *ui.Factory, o *sendOptions) error {
 	if len(handles) == 0 {
 		return ui.Failed(fail.Errorf(fail.NotFound, "no agent of this project should run").Hint("to see the agents: nbs-worker list"), "send")
 	}
-	if err := o.unquoted(f, s); err != nil {
+	if err := o.unquoted(s); err != nil {
 		return ui.Failed(err, "send")
 	}
 	sender := f.NewSending(s, o.message, o.timeoutGiven)

@@ -33,12 +33,11 @@ import (
 type Factory struct {
 	Streams Streams
 	Machine *machine.Machine
-	Args    []string       // the command line
-	Verb    string         // the running verb, as named in powers
-	Root    string         // --root
-	Socket  string         // --tmux-socket
-	JSON    bool           // --json
-	handles []agent.Handle // from the command line, when a verb acts on each of them
+	Args    []string // the command line
+	Verb    string   // the running verb, as named in powers
+	Root    string   // --root
+	Socket  string   // --tmux-socket
+	JSON    bool     // --json
 
 	Version string                                                        // of the program
 	Powers  map[string]caller.Rule                                        // the rights of each verb

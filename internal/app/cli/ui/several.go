@@ -152,7 +152,6 @@ func AtOnce() int { return turns.AtOnce() }
 // printed when it is there. JSON is printed at the end, in the order of the handles, as an array even for one. After an
 // interrupt nothing new is started.
 func (f *Factory) Each(ctx context.Context, verb string, handles []agent.Handle, several bool, atOnce int, do func(agent.Handle) (Outcome, error)) error {
-	f.handles = handles
 	if !several && !f.JSON {
 		made, err := do(handles[0])
 		if made.JSON != nil {

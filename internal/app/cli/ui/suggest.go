@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/store"
 )
 
 // Suggestions for wrong input.
@@ -101,109 +99,4 @@ func suggestion(parent *cobra.Command, typed string) string {
 		return "did you mean: " + parent.CommandPath() + " " + string(near)
 	}
 	return parent.CommandPath() + " --help"
-}
-
-// hintsOf returns the remedies of an error. For an unknown handle it adds this command line with the handle that was
-// probably meant. A resume that is to be repeated with --force keeps its other flags.
-func (f *Factory) hintsOf(err error) []string {
-	hints := fail.HintsOf(err)
-	if absent, ok := errors.AsType[*store.AbsentError](err); ok && absent.Near != "" {
-		hints = append([]string{"did you mean: " + f.lineFor(absent.Handle, absent.Near)}, hints...)
-	}
-	if slip, ok := errors.AsType[*agent.SlipError](err); ok {
-		if near, exactly := f.lineWith(slip.Name, slip.Near), f.lineWith(slip.Name, slip.Exactly); near != exactly { // it is on this line
-			hints = append(hints, "did you mean: "+near, "or, if there is such a model: "+exactly)
-		}
-	}
-	const again, force = "nbs-worker resume ", " --force"
-	for i, hint := range hints {
-		before, rest, isResume := strings.Cut(hint, again)
-		handle, isForced := strings.CutSuffix(rest, force)
-		if f.Verb == "resume" && fail.KindOf(err) == fail.Conflict && isResume && isForced { // nothing was started
-			hints[i] = before + f.lineFor(agent.Handle(handle), agent.Handle(handle)) + force
-		}
-	}
-	return hints
-}
-
-// lineWith returns this command line with one value replaced.
-func (f *Factory) lineWith(old, value string) string {
-	words := []string{"nbs-worker"}
-	for i := 0; i < len(f.Args); i++ {
-		arg := f.Args[i]
-		switch {
-		case isGlobal(arg):
-			i += globalWords(arg) - 1 // hints add it anyway
-			continue
-		case arg == old:
-			arg = value
-		case strings.HasSuffix(arg, "="+old):
-			arg = strings.TrimSuffix(arg, old) + value
-		}
-		words = append(words, LineQuote(arg))
-	}
-	return strings.Join(words, " ")
-}
-
-// LineJoining returns this command line with the given words after one of its words joined into one.
-func (f *Factory) LineJoining(before string, words []string) string {
-	line, left, begun := []string{"nbs-worker"}, words, false
-	for i := 0; i < len(f.Args); i++ {
-		arg := f.Args[i]
-		switch {
-		case isGlobal(arg):
-			i += globalWords(arg) - 1
-			continue
-		case begun && len(left) > 0 && arg == left[0]:
-			if left = left[1:]; len(left) > 0 {
-				continue
-			}
-			arg = strings.Join(words, " ")
-		}
-		begun = begun || arg == before
-		line = append(line, LineQuote(arg))
-	}
-	return strings.Join(line, " ")
-}
-
-// isGlobal reports whether an argument is a flag that selects the project or the tmux server.
-func isGlobal(arg string) bool {
-	name, _, _ := strings.Cut(arg, "=")
-	return name == "--root" || name == "--tmux-socket"
-}
-
-// globalWords returns how many arguments such a flag takes, with its value.
-func globalWords(arg string) int {
-	if strings.Contains(arg, "=") {
-		return 1
-	}
-	return 2
-}
-
-// lineFor returns this command line for only one of its agents, under the given name.
-func (f *Factory) lineFor(handle, name agent.Handle) string {
-	words, named := []string{"nbs-worker"}, false
-	others := slices.DeleteFunc(slices.Clone(f.handles), handle.Same)
-	for i := 0; i < len(f.Args); i++ {
-		arg := f.Args[i]
-		bare := strings.TrimPrefix(arg, "@")
-		other := slices.IndexFunc(others, agent.Handle(arg).Same)
-		switch {
-		case isGlobal(arg):
-			i += globalWords(arg) - 1
-		case arg == "--all", arg == "--down":
-		case other >= 0:
-			others = slices.Delete(others, other, other+1)
-		case !named && handle.Same(agent.Handle(bare)):
-			named = true
-			words = append(words, strings.TrimSuffix(arg, bare)+string(name))
-		default:
-			words = append(words, LineQuote(arg))
-		}
-	}
-	const verb = 2 // words
-	if !named {
-		words = slices.Insert(words, min(verb, len(words)), string(name))
-	}
-	return strings.Join(words, " ")
 }
