@@ -24,7 +24,6 @@ var promises = map[string]string{
 	"`allow` asks on a terminal only":                 "allow.txtar policy.txtar TestAllowSchedules",
 	"No turn is taken in a folder":                    "TestSecurityTurnNeedsTrust",
 	"Git ignores `.nbs`":                              "TestVerbHasGitIgnoreTheFolder TestGitStagesNoRecordInACloneWithAListInTheFolder",
-	"`doctor` reports files":                          "TestDoctorFindsTrackedRecords",
 	"Each verb declares":                              "TestEachVerbDeclaresItsPowers",
 	"The caller is found":                             "TestSecurityCallerIsWhoItsProcessIs TestSecurityOrphanOfAnAgentIsNoPerson TestSecurityMarkGivesNothing",
 	"In another project, an agent sees":               "TestSecurityOtherProject",

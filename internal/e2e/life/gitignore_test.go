@@ -2,12 +2,10 @@ package life
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -64,8 +62,7 @@ func TestGitStagesNothing(t *testing.T) {
 	}
 }
 
-// Where a clone brings the list of .nbs itself, that this file differs now is all that git sees, and
-// doctor says that it is there.
+// Where a clone brings the list of .nbs itself, that this file differs now is all that git sees.
 func TestGitStagesNoRecordInACloneWithAListInTheFolder(t *testing.T) {
 	m := standIn(t)
 	clone := m.clone(map[string]string{".gitignore": unignores, ".nbs/.gitignore": "!*\n!**\n", "a": ""})
@@ -74,26 +71,4 @@ func TestGitStagesNoRecordInACloneWithAListInTheFolder(t *testing.T) {
 	m.Git(clone, "add", "-A")
 	staged := m.Git(clone, "diff", "--cached", "--name-only")
 	m.Check(staged == ".nbs/.gitignore\n", "staged:\n%s", staged)
-	r := m.NBS("--root", clone, "doctor")
-	m.Check(r.Code != 0, "%s", r)
-	m.MustSay(r.Stdout, "git tracks 1 file in .nbs, such as \".nbs/.gitignore\"")
-}
-
-// No verb starts git. A repository, or the caller's environment, has the git that doctor asks run nothing.
-func TestGitIsAskedByDoctorAlone(t *testing.T) {
-	m := standIn(t)
-	m.Git(m.World.Project, "init", "-q")
-	owned := filepath.Join(m.World.Root, "owned")
-	m.Git(m.World.Project, "config", "core.fsmonitor", "touch "+owned+";true")
-	calls := filepath.Join(m.TempDir(), "calls")
-	real, err := exec.LookPath("git")
-	m.Must(err)
-	spy := m.Program("git", fmt.Sprintf("env | grep ^GIT_ | grep -v -e ^GIT_NO_LAZY_FETCH=1 -e ^GIT_ALLOW_PROTOCOL=none >>%[1]s\necho called >>%[1]s\nexec %[2]s \"$@\"", calls, real))
-	m.Env = append(m.Env, m.Before(spy), "GIT_DIR=/elsewhere", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=alias.ls-files", "GIT_CONFIG_VALUE_0=!touch "+owned)
-	m.OK("spawn", "alpha")
-	m.OK("dismiss", "alpha")
-	m.Check(!e2e.Exists(calls), "a verb has started git")
-	m.NBS("doctor")
-	text := e2e.Read(t, calls)
-	m.Check(!strings.Contains(text, "GIT_") && !e2e.Exists(owned), "git has of the caller's, or was made to run a program: %s", text)
 }

@@ -1,27 +1,10 @@
 package security
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-
-	"nbs-worker/internal/sim/rig"
 )
-
-// canary is a program that leaves a file when it is run.
-func (m *team) canary() (program, trace string) {
-	m.Helper()
-	trace = filepath.Join(m.T.TempDir(), "ran")
-	return m.Script("touch " + trace + "; exit 1"), trace
-}
-
-func mustNotHaveRun(t *testing.T, trace string) {
-	t.Helper()
-	_, err := os.Lstat(trace)
-	rig.Check(t, err != nil, "it ran")
-}
 
 // The seal is made by the verbs themselves, through all that happens to an agent.
 func TestNobodyHasToAllowInTheDailyRound(t *testing.T) {

@@ -138,32 +138,3 @@ func TestSecurityWrappedProcessOfAnother(t *testing.T) {
 	s := m.Session("beta")
 	m.Check(s.Running && s.SessionID == other.SessionID, "%+v", s)
 }
-
-// sparseIndex is an index with one folder of which only the name is there, so that git has to
-// fetch the rest.
-func sparseIndex() string {
-	const entry = "\x00\x02a/\x00\x00\x00\x00\x00\x00\x00\x00"
-	mode := strings.Repeat("\x00", 24) + "\x00\x00\x40\x00" + strings.Repeat("\x00", 12)
-	return "DIRC\x00\x00\x00\x02\x00\x00\x00\x01" + mode + strings.Repeat("A", 20) + entry + "sdir\x00\x00\x00\x00" + strings.Repeat("x", 20)
-}
-
-// An agent that edits files makes what looks like a repository, with a program in it that git
-// would start to fetch what is missing.
-func TestSecurityDoctorRunsNothingOfWhatLooksLikeARepository(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	program, trace := m.canary()
-	fake := m.planted(nil)
-	for path, text := range map[string]string{
-		"HEAD": "ref: refs/heads/main\n", "refs/heads/keep": "", "objects/x/keep": "", "index": sparseIndex(),
-		"config": "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tworktree = .\n\tsparseCheckout = true\n\tsparseCheckoutCone = true\n" +
-			"[index]\n\tsparse = true\n[extensions]\n\tpartialClone = origin\n" +
-			"[remote \"origin\"]\n\turl = .\n\tpromisor = true\n\tuploadpack = " + program + "\n\tpartialclonefilter = blob:none\n",
-	} {
-		m.Write(filepath.Join(fake, path), text)
-	}
-	m.NBS("doctor", "--root", fake)
-	m.NBS("session", "zed", "--root", fake)
-	m.NBS("spawn", "beta", "--root", fake)
-	mustNotHaveRun(t, trace)
-}

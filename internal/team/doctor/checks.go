@@ -48,7 +48,6 @@ var checks = []check{
 	{id: "folder.locks", holds: "file locks work", project: true, run: (*examination).fileLocks},
 	{id: "folder.state", holds: "the folders outside the project are private and can be written", run: (*examination).outside},
 	{id: "folder.private", holds: "the files in .nbs belong to this user, and no other user can read them", project: true, run: (*examination).private},
-	{id: "folder.tracked", holds: "git ignores .nbs", project: true, run: (*examination).tracked},
 
 	{id: "machine.memory", run: (*examination).memory},
 	{id: "machine.load", run: (*examination).load},

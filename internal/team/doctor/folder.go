@@ -10,7 +10,6 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/git"
 	"nbs-worker/internal/store"
 )
 
@@ -125,26 +124,6 @@ func (d *examination) private(_ context.Context) (all findings) {
 			all.add(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", human.Quote(l.Path), l.Mode.Perm()), "nbs-worker does not read it, because any user may have written it",
 				"look at what is in it, then: chmod go= "+human.ShellWord(l.Path))
 		}
-	}
-	return all
-}
-
-// tracked checks whether git tracks a file of .nbs, or would add one.
-func (d *examination) tracked(ctx context.Context) (all findings) {
-	folder := git.Folder{Parent: d.project.Store.Project(), Name: filepath.Base(d.project.Store.Folder()), Env: d.project.Env}
-	at, name := human.ShellWord(d.project.Store.Project()), human.ShellWord(folder.Name)
-	if files := folder.Tracked(ctx); len(files) > 0 {
-		return found(Failure, fmt.Sprintf("git tracks %s in %s, such as %s", human.Count(len(files), "file"), folder.Name, human.Quote(files[0])),
-			"records contain prompts and last screens, and every clone of the repository gets them",
-			fmt.Sprintf("to remove them from the repository and keep them on disk: git -C %s rm -r --cached --quiet %s", at, name))
-	}
-	if !folder.Unignored(ctx) {
-		return nil
-	}
-	would := all.add(Warning, "git does not ignore "+folder.Name, "the next git add would add the records to the repository",
-		`printf '*\n' >>`+human.ShellWord(filepath.Join(d.project.Store.Folder(), ".gitignore")))
-	would.repair = func(context.Context) (string, error) {
-		return "made git ignore " + folder.Name, d.project.Store.IgnoreItself()
 	}
 	return all
 }

@@ -33,8 +33,8 @@ something nbs-worker needs is missing.
 doctor changes nothing. --probe also starts a claude, without account or network, and checks
 its files and hooks. --fix fixes what cannot lose anything: it removes half-written files and
 unused launch files older than an hour, signatures of ended processes, and status files without
-an agent; removes other users' access to your files in .nbs; makes git ignore .nbs; and updates a
-record when the conversation changed inside claude.
+an agent; removes other users' access to your files in .nbs; and updates a record when the
+conversation changed inside claude.
 
 doctor ends with 0 if there is nothing worse than a note, with 6 if claude or tmux is missing or
 unfit, otherwise with 1.`,
