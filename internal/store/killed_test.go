@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/storetest"
 )
 
@@ -110,19 +112,25 @@ func TestKilledPutLaunchLeavesNoSecret(t *testing.T) {
 	})
 }
 
-// The launch of a killed verb goes with the next verb of any agent, once no launcher
-// can be on its way to it.
-func TestLaunchThatNobodyTookIsRemoved(t *testing.T) {
+// The launch of a killed verb goes with the next verb of any agent, once no launcher can be on its way to it. So do
+// temporary files, and nothing else.
+func TestLeftoversOfAKilledVerbAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	rig.Must(t, s.PutLaunch("alice", secretLaunch))
+	places := []string{string(s.launches())}
+	for _, sub := range []string{sessions, statuses, queue.Folder} {
+		storetest.Write(t, path(s, sub, ".alice.json123"), "half")
+		storetest.Write(t, path(s, sub, "notes.txt"), "a person's")
+		places = append(places, path(s, sub))
+	}
 	for _, c := range []struct {
 		at   time.Time
-		left int
-	}{{time.Now(), 1}, {time.Now().Add(2 * leftAfter), 0}} {
+		left string
+	}{{time.Now(), "[1 2 2 2]"}, {time.Now().Add(2 * leftAfter), "[0 1 1 1]"}} {
 		locked(t, s, "bob", "spawn", c.at)()
-		got := storetest.Names(t, string(s.launches()))
-		rig.Check(t, len(got) == c.left, "at %s: %v", c.at, got)
+		got := fmt.Sprint(agent.Mapped(places, func(place string) int { return len(storetest.Names(t, place)) }))
+		rig.Equal(t, got, c.left, "files at %s", c.at)
 	}
 }
 

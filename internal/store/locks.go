@@ -58,7 +58,7 @@ func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	})
 	if err == nil {
 		s.sweep(handle, now)
-		_ = s.IgnoreItself() // doctor reports it
+		_ = s.IgnoreItself() // the verb reports what cannot be written
 	}
 	return unlock, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/queue"
 )
 
 // leftAfter is the age from which another agent's file counts as left by a killed process: to write or take one takes
@@ -16,9 +17,11 @@ const leftAfter = time.Minute
 // process writes launch files of the agent.
 func (s *Store) sweep(handle agent.Handle, now time.Time) {
 	s.launches().Sweep(now, func(name string, age time.Duration) bool { return age > leftAfter || temporaryOf(handle, name) })
-	s.nbs.Sweep(sessions, now, func(name string, age time.Duration) bool {
-		return strings.HasPrefix(name, ".") && (age > leftAfter || temporaryOf(handle, name) && s.unlocked(handle))
-	})
+	for _, sub := range []string{sessions, statuses, queue.Folder} {
+		s.nbs.Sweep(sub, now, func(name string, age time.Duration) bool {
+			return strings.HasPrefix(name, ".") && (age > leftAfter || sub == sessions && temporaryOf(handle, name) && s.unlocked(handle))
+		})
+	}
 }
 
 // temporaryOf reports whether a file is a temporary file for one of the agent's files. A handle has no dot, so no

@@ -3,7 +3,6 @@ package recover
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -138,33 +137,6 @@ func TestDoctorReadsTheTmuxSettings(t *testing.T) {
 	m.Check(now == before, "the doctor changed %s\nto %s", before, now)
 	m.StopServer("alpha")
 	m.Doctor(1).Finds(m.Team, "team.health", "warning", "needs attention: alpha")
-}
-
-func TestDoctorSeesALeaseOfNobody(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	m.Doctor(0).IsWell(m.Team, "left.leases")
-	const session = "11111111-2222-4333-8444-555555555555"
-	lease := m.InNbs("locks", session+".lease")
-	holder := exec.Command("flock", "--no-fork", lease, "sleep", "600")
-	m.Must(holder.Start())
-	m.Cleanup(func() { _ = holder.Process.Kill(); _ = holder.Wait() })
-	m.WaitFor("the lease is held", func() (bool, string) {
-		return exec.Command("flock", "-n", lease, "true").Run() != nil, ""
-	})
-	m.Must(os.Chmod(lease, 0o600))
-	for _, verb := range []string{"ask", "memory"} { // of a conversation's turn, and of an observer
-		m.Write(lease, fmt.Sprintf(`{"pid":%d,"verb":%q,"handle":"","since":"2026-02-03T04:05:06Z"}`+"\n", holder.Process.Pid, verb))
-		m.Doctor(0).IsWell(m.Team, "left.leases")
-	}
-	m.sign(session+".lease", holder.Process.Pid)
-	m.Doctor(1).Finds(m.Team, "left.leases", "warning", fmt.Sprintf("process %d holds the lease on the conversation %s", holder.Process.Pid, session))
-}
-
-// sign writes a holder into a lock file.
-func (m *team) sign(name string, pid int) {
-	m.Helper()
-	m.Write(m.InNbs("locks", name), fmt.Sprintf(`{"pid":%d,"verb":"run","handle":"alpha","since":"2026-02-03T04:05:06Z"}`+"\n", pid))
 }
 
 // The commonest reasons why a first spawn gets nowhere are seen before it is tried.

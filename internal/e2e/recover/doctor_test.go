@@ -186,7 +186,7 @@ func TestDoctorLeavesAStartAlone(t *testing.T) {
 	spawn := m.Begin("spawn", "alpha")
 	m.WaitClaude("alpha")
 	r := m.NBS("doctor", "--json")
-	m.Checkup(r, e2e.AnyCode).IsWell(m.Team, "left.leases", "team.unrecorded", "team.sessions", "team.health")
+	m.Checkup(r, e2e.AnyCode).IsWell(m.Team, "team.unrecorded", "team.sessions", "team.health")
 	m.Check(!strings.Contains(r.Stdout, "kill "), "it advises to kill what starts: %s", r.Stdout)
 	got := spawn.End()
 	m.Check(got.Code == 0, "%s", got)

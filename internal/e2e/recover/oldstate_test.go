@@ -37,7 +37,7 @@ func TestStateOfAnEarlierVersion(t *testing.T) {
 	m.MustSay(m.OK("logs", "alpha"), " you: Remember 42.\n", " agent: You said: Hello.\n")
 	m.MustSay(m.OK("events"), "\tspawn\tdelta\t", "\tsent\talpha\t", "\tdismiss\tdelta\t", "a person looked at .nbs/schedules.yaml")
 	m.MustSay(m.OK("outbox", "list"), "\twaiting\t", "\tWhat number?\n")
-	m.Doctor(0).IsWell(m.Team, "team.transcripts", "left.journal", "left.files", "conversations.readable", "conversations.waiting", "folder.private")
+	m.Doctor(0).IsWell(m.Team, "team.transcripts", "left.journal", "conversations.readable", "conversations.waiting", "folder.private")
 
 	m.MustSay(m.OK("memory", "status"), "alpha\t")
 	m.MustSay(m.OK("memory", "search", "oak"), "\talpha\tdecision\tThe gate is of oak\n")
@@ -70,5 +70,5 @@ func TestStateOfAnEarlierVersion(t *testing.T) {
 	m.OK("spawn", "delta", "--session-id", id, "--prompt", "What number?")
 	m.MustAnswer("delta", "45")
 	m.WaitSession("alpha", "is at its prompt", func(s e2e.Session) bool { return s.State == "idle" && len(s.Drift) == 0 })
-	m.Doctor(0).IsWell(m.Team, "team.health", "team.sessions", "team.transcripts", "left.journal", "left.files")
+	m.Doctor(0).IsWell(m.Team, "team.health", "team.sessions", "team.transcripts", "left.journal")
 }

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFor holds the verb lock of an agent for some seconds, as a command of that name does.
-func (m *team) lockFor(handle, verb string, hold time.Duration) (release func()) {
+// lockFor holds a lock of alpha for some seconds, as a command of that name does.
+func (m *team) lockFor(name, verb string, hold time.Duration) (release func()) {
 	m.Helper()
-	lock, err := os.OpenFile(m.InNbs("locks", handle+".verb"), os.O_RDWR, 0)
+	lock, err := os.OpenFile(m.InNbs("locks", name), os.O_RDWR, 0)
 	m.Must(err)
 	m.Must(unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	m.Must(lock.Truncate(0))
-	_, err = fmt.Fprintf(lock, `{"pid":%d,"verb":%q,"handle":%q,"since":"2026-02-20T12:00:00Z"}`, os.Getpid(), verb, handle)
+	_, err = fmt.Fprintf(lock, `{"pid":%d,"verb":%q,"handle":"alpha","since":"2026-02-20T12:00:00Z"}`, os.Getpid(), verb)
 	m.Must(err)
 	release = sync.OnceFunc(func() {
 		_ = lock.Truncate(0)
@@ -41,19 +41,19 @@ func TestWhatIsShortIsWaitedFor(t *testing.T) {
 		m.WaitState("alpha", "crashed")
 	}
 	die()
-	m.lockFor("alpha", "outbox", short)
+	m.lockFor("alpha.verb", "outbox", short)
 	all, code := m.recover("--all", "--stagger", "0s")
 	m.Check(code == 0 && all["alpha"].steps() == "3+" && all["alpha"].After.Verdict == "idle", "exit code %d, %+v", code, all)
 	die()
-	m.lockFor("alpha", "send", short)
+	m.lockFor("alpha.verb", "send", short)
 	m.OK("resume", "alpha")
-	m.lockFor("alpha", "compact", short)
+	m.lockFor("alpha.verb", "compact", short)
 	m.OK("resume", "alpha", "--force")
-	m.lockFor("alpha", "set", short)
+	m.lockFor("alpha.verb", "set", short)
 	m.OK("stop", "alpha")
-	m.lockFor("alpha", "set", short)
+	m.lockFor("alpha.verb", "set", short)
 	m.OK("resume", "alpha")
-	m.lockFor("alpha", "outbox", short)
+	m.lockFor("alpha.verb", "outbox", short)
 	m.OK("interrupt", "alpha")
 	m.MustRemember("alpha", before, "--force")
 }
@@ -63,8 +63,18 @@ func TestSuspendedSendIsNotWaitedFor(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.WaitState("alpha", "idle")
-	defer m.lockFor("alpha", "send", time.Hour)()
+	defer m.lockFor("alpha.verb", "send", time.Hour)()
 	begun := time.Now()
 	m.Refused(5, "another command is working on this agent: send alpha, pid ", "send", "alpha", "hello", "--timeout", "2s")
 	m.InTime(time.Since(begun), 10*time.Second)
+}
+
+// A process that has the lease and that no record names is named by the resume that is refused.
+func TestResumeNamesTheHolderOfALease(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.OK("stop", "alpha")
+	id := m.Session("alpha").SessionID
+	defer m.lockFor(id+".lease", "run", time.Hour)()
+	m.Refused(5, fmt.Sprintf("the conversation %s is open already: run alpha, pid %d, since ", id, os.Getpid()), "resume", "alpha")
 }

@@ -48,7 +48,6 @@ type Kernel interface {
 	Usage(pid int) (Usage, error) // of this process, without its children
 	Cgroup(pid int) (string, error)
 	MemoryKills(pid int) (MemoryKills, error)
-	Flocks() (map[string]int, error) // the holders of locks by device and inode of the locked file
 }
 
 // Place has the facts that all processes which this program can see share.
@@ -116,10 +115,6 @@ func (m *Machine) Load() (load float64, cores int) {
 	load, _ = m.kernel.Load()
 	return load, runtime.NumCPU()
 }
-
-// Flocks returns the pid of the holder of each file that is locked with flock, if the holder is in this pid
-// namespace. The keys are device and inode of the file, as they stand in the lock files of the store.
-func (m *Machine) Flocks() (map[string]int, error) { return m.kernel.Flocks() }
 
 // Opened reports whether a process has the file open. It fails for a process of another user.
 func (m *Machine) Opened(pid int, path string) (bool, error) { return m.kernel.HasOpen(pid, path) }

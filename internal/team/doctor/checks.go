@@ -67,8 +67,6 @@ var checks = []check{
 	{id: "conversations.waiting", holds: "no turn of a conversation waits for a person", project: true, volatile: true, run: (*examination).deadLetters},
 	{id: "conversations.left", holds: "no claude was left over from a turn", volatile: true, run: (*examination).leftTurns},
 
-	{id: "left.leases", holds: "each lease is held by the launcher of the agent that has the conversation", project: true, volatile: true, run: (*examination).orphanedLeases},
-	{id: "left.files", holds: "no leftover temporary or launch files", project: true, volatile: true, run: (*examination).leftovers},
 	{id: "left.journal", holds: "the journal is unchanged", project: true, volatile: true, run: (*examination).brokenJournal},
 
 	{id: "environment.here", holds: "no variable here keeps a claude from writing its transcript", run: (*examination).forgetfulHere},

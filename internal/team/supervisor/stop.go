@@ -66,7 +66,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	if err := s.Project.Store.Remove(ctx, handle); err != nil {
 		return stopped, butDone(err, "it was ended, but its record could not be removed")
 	}
-	_ = s.Project.Store.RemoveReport(handle)        // no agent has this report now; doctor finds one that stays
+	_ = s.Project.Store.RemoveReport(handle)        // no agent has this report now, and nothing reads it
 	_ = s.Project.Store.Outbox(handle).ForgetLeft() // the same
 	_ = s.Project.Store.Runs().DropAttempt(handle)  // the same; no other agent has its conversation
 	if keep {

@@ -25,16 +25,14 @@ func newDoctorCmd(f *ui.Factory) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check everything that nbs-worker relies on",
 		Long: ui.WithCodes(`Checks claude and tmux, the project folder, disk and memory, whether agents survive a logout,
-transcripts, claudes without a record, leftover files, the environment and the clock, and names
-the agents that are not well. Each finding has the reason and the command that fixes it. A note
+transcripts, claudes without a record, the journal, the environment and the clock, and names the
+agents that are not well. Each finding has the reason and the command that fixes it. A note
 means that nothing is wrong, a warning that something may be lost or fail later, a failure that
 something nbs-worker needs is missing.
 
 doctor changes nothing. --probe also starts a claude, without account or network, and checks
-its files and hooks. --fix fixes what cannot lose anything: it removes half-written files and
-unused launch files older than an hour, signatures of ended processes, and status files without
-an agent; removes other users' access to your files in .nbs; and updates a record when the
-conversation changed inside claude.
+its files and hooks. --fix fixes what cannot lose anything: it removes other users' access to
+your files in .nbs, and updates a record when the conversation changed inside claude.
 
 doctor ends with 0 if there is nothing worse than a note, with 6 if claude or tmux is missing or
 unfit, otherwise with 1.`,
@@ -95,7 +93,7 @@ func openToExamine(f *ui.Factory) (*supervisor.Supervisor, doctor.Options, error
 
 var groupTitles = map[string]string{
 	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
-	"left": "Left behind", "environment": "Environment", "clock": "Clock", "start": "First start", "machine": "Machine",
+	"left": "Journal", "environment": "Environment", "clock": "Clock", "start": "First start", "machine": "Machine",
 	"conversations": "Conversations",
 }
 

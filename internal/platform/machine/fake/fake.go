@@ -105,7 +105,6 @@ func (kernel) Children(int) ([]int, error)                  { return nil, machin
 func (kernel) HasOpen(int, string) (bool, error)            { return false, machine.ErrUnknown }
 func (kernel) Usage(int) (machine.Usage, error)             { return machine.Usage{}, machine.ErrUnknown }
 func (kernel) Cgroup(int) (string, error)                   { return "", machine.ErrUnknown }
-func (kernel) Flocks() (map[string]int, error)              { return nil, machine.ErrUnknown }
 func (kernel) MemoryKills(int) (machine.MemoryKills, error) { return nil, machine.ErrUnknown }
 
 func (k kernel) PIDs() (pids []int, err error) {

@@ -208,5 +208,3 @@ func cpuSeconds(pid int) float64 {
 func (kernel) Cgroup(int) (string, error) { return "", machine.ErrUnknown }
 
 func (kernel) MemoryKills(int) (machine.MemoryKills, error) { return nil, machine.ErrUnknown }
-
-func (kernel) Flocks() (map[string]int, error) { return nil, machine.ErrUnknown }
