@@ -65,30 +65,21 @@ func longOf(verb ...string) string {
 // inWordsOnly is a text without its line breaks.
 func inWordsOnly(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Each help text fits a terminal of 80 columns, with all its words and with examples that a shell reads as they were.
+// Each help text fits a terminal of 80 columns, with all its words.
 func TestHelpFitsATerminal(t *testing.T) {
 	t.Parallel()
 	var all func(cmd *cobra.Command)
 	all = func(cmd *cobra.Command) {
 		help := runHelp(cmd).out
 		for line := range strings.Lines(help) {
-			rig.Check(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")) <= 80 && (!strings.ContainsRune(line, '\t') || strings.Contains(cmd.CommandPath(), " completion ")), "%s --help has the line %q", cmd.CommandPath(), line)
+			rig.Check(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")) <= 78 && !strings.ContainsRune(line, '\t') || strings.Contains(cmd.CommandPath(), " completion "), "%s --help has the line %q", cmd.CommandPath(), line)
 		}
 		rig.Check(t, strings.Contains(inWordsOnly(help), inWordsOnly(cmd.Long)), "the words of %s", cmd.CommandPath())
-		for example := range strings.SplitSeq(cmd.Example, "\n") {
-			command, _, _ := strings.Cut(example, "  # ")
-			shown := strings.ReplaceAll(help, " \\\n     ", "")
-			rig.Check(t, strings.Contains(shown, strings.TrimSpace(command)), "%s: %q is shown as %q", cmd.CommandPath(), example, shown)
-		}
 		for _, child := range cmd.Commands() {
 			all(child)
 		}
 	}
 	all(Tree())
-	r := runOn(ui.Streams{OutTTY: true, Width: 60}, "wait", "--help")
-	for line := range strings.Lines(r.out) {
-		rig.Check(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")) <= 60, "in 60 columns: %q", line)
-	}
 }
 
 var exampleFlag = regexp.MustCompile(` --([a-z-]+)`)
@@ -96,7 +87,7 @@ var exampleFlag = regexp.MustCompile(` --([a-z-]+)`)
 func TestExamplesAreOfTheirVerbAndUseItsFlags(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range verbs() {
-		for line := range strings.Lines(cmd.Example) {
+		for line := range strings.Lines(strings.ReplaceAll(cmd.Example, " \\\n     ", "")) {
 			ours, _, _ := strings.Cut(line, "|") // behind it another program
 			ours, _, _ = strings.Cut(ours, " -- ")
 			if !strings.HasPrefix(ours, "  "+cmd.CommandPath()) {

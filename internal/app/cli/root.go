@@ -54,9 +54,9 @@ starts.`,
 		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
   nbs-worker list
   nbs-worker send theologian 'Only chapter 2.'
-  nbs-worker attach theologian      # go to its terminal
-  nbs-worker resume theologian      # after a crash, a reboot, a killed tmux
-  nbs-worker recover --all          # repair each agent with the mildest step that works
+  nbs-worker attach theologian    # go to its terminal
+  nbs-worker resume theologian    # after a crash, a reboot, a killed tmux
+  nbs-worker recover --all        # repair each with the mildest step
   nbs-worker stop theologian`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

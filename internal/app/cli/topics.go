@@ -19,8 +19,8 @@ func topics() []*cobra.Command {
 	codes := ui.WithCodes(exitCodesTopic, agent.Mapped(ui.ExitCodes, func(row ui.ExitCode) fail.Kind { return row.Code })...)
 	return []*cobra.Command{
 		{Use: "exit-codes", Short: "Explain the exit codes", Long: codes},
-		{Use: "environment", Short: "List the environment variables that nbs-worker reads and sets", Long: environmentTopic},
-		{Use: "states", Short: "Explain the states of agents, and how full a context is", Long: statesTopic},
+		{Use: "environment", Short: "List the environment variables", Long: environmentTopic},
+		{Use: "states", Short: "Explain the states of agents and of a context", Long: statesTopic},
 		{Use: "restarts", Short: "Explain restart policies and holds", Long: restartsTopic},
 		{Use: "rights", Short: "Explain what agents may do with nbs-worker", Long: fmt.Sprintf(rightsTopic, verbsByRight())},
 		{Use: "policy", Short: "Explain the policy file of watch", Long: policyTopic},
@@ -36,18 +36,20 @@ failures share, or with 1.`
 const environmentTopic = `Read:
   NBS_ROOT             the project root, like --root
   NBS_TMUX_SOCKET      the tmux server for new agents, like --tmux-socket
-  NBS_CLAUDE           path of the claude program (default: claude on the PATH)
+  NBS_CLAUDE           path of claude (default: claude on the PATH)
   NBS_MODEL            default for spawn --model
-  NBS_PERMISSION_MODE  default for spawn --permission-mode (default: bypassPermissions)
-  NBS_CONTEXT_BANDS    three percentages of context left: from the first down it is low,
-                       below the second critical, below the third at the floor
-                       (default: 25,15,10)
-  CLAUDE_CONFIG_DIR    Claude's configuration; recorded by spawn, used at each resume
-  XDG_STATE_HOME       its nbs-worker/ holds your state outside of all projects: the key of
-                       the seals, limits.json, archived transcripts (transcripts/), the ends
-                       of the journals (default: ~/.local/state)
-  XDG_RUNTIME_DIR      its nbs-worker/ passes the environment of a start to the launcher
-                       (if it is not a private folder: run/ in your state folder)
+  NBS_PERMISSION_MODE  default for spawn; without it bypassPermissions
+  NBS_CONTEXT_BANDS    three percentages of context left: from the first
+                       down it is low, below the second critical, below the
+                       third at the floor (default: 25,15,10)
+  CLAUDE_CONFIG_DIR    Claude's configuration; recorded by spawn
+  XDG_STATE_HOME       its nbs-worker/ holds your state outside of all
+                       projects: the key of the seals, limits.json,
+                       archived transcripts (transcripts/), the ends of the
+                       journals (default: ~/.local/state)
+  XDG_RUNTIME_DIR      its nbs-worker/ passes the environment of a start to
+                       the launcher (if it is not a private folder: run/ in
+                       your state folder)
   NO_COLOR             no colours
 
 claude gets the environment of spawn or resume, through a private file that is read once and
@@ -62,9 +64,9 @@ and the like): they can only come from the caller's environment.
 Set for claude and everything that it starts:
   NBS_HANDLE           the agent's handle
   NBS_ROOT             the project root
-  NBS_INVOCATION_ID    this start of the agent; identifies the processes that it leaves
+  NBS_INVOCATION_ID    this start of the agent; marks its processes
   NBS_STATE            your state folder, even if XDG_STATE_HOME changes
-  NBS_RUNTIME          the folder for launches, even if XDG_RUNTIME_DIR changes
+  NBS_RUNTIME          the folder for launches, if XDG_RUNTIME_DIR changes
 
 Set by spawn and resume for the launcher only; do not set it yourself:
   NBS_LAUNCH           the start that the launcher is to carry out`
@@ -76,7 +78,7 @@ const statesTopic = `A live agent is in one of these states:
   waiting    it asks a person: a permission, a question, a first-run dialog
   retrying   the API refused a request, and claude tries again
   failed     it is idle, and its last turn failed
-  unknown    a query got no answer; this does not mean that the agent is dead
+  unknown    a query got no answer; this does not mean dead
 
 An agent that should run and does not is shown with the cause:
   exited         it ended by itself, with code 0
@@ -86,7 +88,7 @@ An agent that should run and does not is shown with the cause:
   killed: probably out of memory
                  the kernel reported an out-of-memory kill
   never started  it has a record, and no start
-  backoff        its launcher will start it again, at the time that session shows
+  backoff        its launcher will start it again; session shows when
 
 An agent that nbs-worker ended is stopped. An agent whose restarts are held stays down until
 you resume it: nbs-worker help restarts.
@@ -122,17 +124,19 @@ among the processes above the command. Such a call is limited; a refusal ends wi
 Within its own rights means: an agent does nothing to a colleague that may do more than
 itself, and gives a colleague no more than it has.
 
-  spawn      the colleague gets at most the caller's permission mode (which is then the
-             default), and the caller's own arguments, variables and folder. The prompt may
-             not be a command of Claude's and may not name files with @. The only
-             --prompt-file is -.
-  resume     colleagues as they were, without --force, --fresh and --session-id
+  spawn      the colleague gets at most the caller's permission mode (which
+             is then the default), and the caller's own arguments,
+             variables and folder. The prompt may not be a command of
+             Claude's and may not name files with @. The only --prompt-file
+             is -.
+  resume     colleagues as they were; no --force, --fresh or --session-id
   dismiss    others only with --may-manage
   send       the message names its sender; --raw is not allowed
-  ask        in conversations of its own: KEY becomes agent:HANDLE:KEY. Claude runs with the
-             agent's permission mode, arguments and folder. --system-prompt only with
-             --isolated; no --context-cmd and no CLAUDE-ARGS; --timeout is at most 1h. Its
-             --id values are separate from yours.
+  ask        in conversations of its own: KEY becomes agent:HANDLE:KEY.
+             Claude runs with the agent's permission mode, arguments and
+             folder. --system-prompt only with --isolated; no --context-cmd
+             and no CLAUDE-ARGS; --timeout is at most 1h. Its --id values
+             are separate from yours.
 
 No file is read for an agent, and none is written to a path that it names.
 
@@ -164,7 +168,7 @@ func verbsByRight() string {
 				verbs = append(verbs, verb)
 			}
 		}
-		parts = append(parts, t.title+"\n  "+strings.Join(verbs, ", "))
+		parts = append(parts, t.title+"\n  "+ui.Hanging(strings.Join(verbs, ", "), 2, 75))
 	}
 	return strings.Join(parts, "\n")
 }
@@ -173,17 +177,17 @@ const policyTopic = `nbs-worker watch --policy FILE reads a YAML file. If the fi
 can write, allow it first: nbs-worker allow --policy FILE. All keys are optional. These are
 the defaults, except for notify: without it nothing is reported.
 
-  agents: []              # handles; none: all of the project
+  agents: []            # handles; none: all of the project
   except: []
-  max-level: 3            # 0 report, 2 compact, 3 resume, 4 new conversation
-  every: 5m               # how often a busy agent is checked without an event
-  patience: 15m           # how long a busy agent may show no progress
+  max-level: 3          # 0 report, 2 compact, 3 resume, 4 new conversation
+  every: 5m             # between checks of a busy agent
+  patience: 15m         # how long a busy agent may show no progress
   repairs:
-    per-hour: 12          # of all agents
-    per-agent: 3          # of one agent, in an hour
+    per-hour: 12        # of all agents
+    per-agent: 3        # of one agent, in an hour
   context:
-    bands: 25,15,10       # percent left (NBS_CONTEXT_BANDS)
-    compact: critical     # when an agent is compacted: low, critical, never
+    bands: 25,15,10     # percent left (NBS_CONTEXT_BANDS)
+    compact: critical   # when an agent is compacted: low, critical, never
   notify:
     command: [/usr/local/bin/tell, --urgent]
     on: [waiting, held, crashed, repaired, context, paused]

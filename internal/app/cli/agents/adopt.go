@@ -47,7 +47,7 @@ processes have open, each with the command that adopts it, or why that is not po
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker adopt --list
   nbs-worker adopt theologian --pid 12345
-  nbs-worker adopt scout --tmux work --model 'sonnet[1m]' --permission-mode acceptEdits
+  nbs-worker adopt scout --tmux work --model 'sonnet[1m]'
   nbs-worker adopt scout --pid 12345 --model '' -- --add-dir ../lab`,
 		Args: o.positional,
 		RunE: func(cmd *cobra.Command, _ []string) error {

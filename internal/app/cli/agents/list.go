@@ -40,7 +40,7 @@ More: nbs-worker help states.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
-  nbs-worker list --json | jq -r '.[] | select(.state == "waiting") | .handle'`,
+  nbs-worker list --json | jq -r '.[]|select(.state=="waiting").handle'`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f, o) },
 	}

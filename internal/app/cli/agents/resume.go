@@ -51,12 +51,12 @@ claude's command line. If the start fails, the record is unchanged, and resume s
 output of claude. After exit code 3, 8 or 130 the start may still succeed.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker resume theologian
-  nbs-worker resume --down                 # after a reboot, or when the tmux server was lost
-  nbs-worker resume theologian --model sonnet --prompt 'You were restarted. Go on.'
-  nbs-worker resume theologian --force     # it hangs: end it, and start it again
-  nbs-worker resume theologian --fresh     # give the conversation up
-  nbs-worker resume theologian --force --fresh --brief   # and tell the agent where the old one stopped
-  nbs-worker resume theologian --force --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11   # back to the conversation before /clear`,
+  nbs-worker resume --down               # after a reboot or a lost tmux
+  nbs-worker resume theologian --model sonnet --prompt 'Go on.'
+  nbs-worker resume theologian --force   # it hangs: end it, and start it
+  nbs-worker resume theologian --fresh   # give the conversation up
+  nbs-worker resume theologian --fresh --brief   # with a briefing
+  nbs-worker resume theologian --force --session-id ID  # undo a /clear`,
 		Args:              o.Positional,
 		ValidArgsFunction: f.HandlesWhere(ui.Down),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -35,7 +35,7 @@ harmless. In --json they are not: do not print that to a terminal.
 More: nbs-worker help states.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
 		Example: `  nbs-worker session theologian
-  nbs-worker session theologian --json | jq '.[0].context.left_percent, .[0].cost.usd'
+  nbs-worker session theologian --json | jq '.[0].context.left_percent'
   nbs-worker session theologian --last-screen`,
 		Args:              ui.SomeHandles,
 		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),

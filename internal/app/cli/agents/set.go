@@ -22,10 +22,10 @@ func newSetCmd(f *ui.Factory) *cobra.Command {
 		Short: "Change an agent's record",
 		Long: ui.WithCodes(`Changes values in the agent's record: all of the named ones, or none.
 
-  model=NAME              like spawn --model; empty leaves the choice to Claude
+  model=NAME              like spawn --model; empty: Claude chooses
   permission-mode=MODE    how claude asks before it acts
-  prompt=TEXT             the first message, while nothing was said yet, and for
-                          resume --fresh
+  prompt=TEXT             the first message, while nothing was said yet,
+                          and for resume --fresh
   restart=POLICY          no, on-failure, on-abnormal or always
 
 restart takes effect at once, the others at the next start. Until then session shows the

@@ -41,9 +41,9 @@ start fails, the record stays, and nbs-worker resume <handle> tries again.
 More: nbs-worker help restarts, help rights, help environment.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
-  nbs-worker spawn scout --permission-mode acceptEdits --cwd ../lab --prompt-file task.md
-  nbs-worker spawn old-friend --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11
-  nbs-worker spawn scout --dry-run`,
+  nbs-worker spawn scout --permission-mode plan --prompt-file task.md
+  nbs-worker spawn sage --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11
+  nbs-worker spawn scout --cwd ../lab --dry-run`,
 		Args:              o.positional,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -77,7 +77,7 @@ deleted is never removed: it is the last copy.
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker dismiss theologian
   nbs-worker dismiss scout gatekeeper
-  nbs-worker dismiss theologian --keep     # and let Claude delete its transcript one day
+  nbs-worker dismiss theologian --keep   # the archived transcripts stay
   nbs-worker dismiss --all --yes`,
 		Args:              o.Positional,
 		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),

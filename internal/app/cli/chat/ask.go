@@ -66,8 +66,8 @@ More: nbs-worker conversation --help, and help rights about agents that ask.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
-  nbs-worker ask review - --system-prompt 'You review Go code.' --model sonnet <CHANGES.diff
-  nbs-worker ask telegram:123456789 'Good morning.' --id update-77 --on-lost fresh
+  nbs-worker ask review - --system-prompt 'Review Go code.' <CHANGES.diff
+  nbs-worker ask telegram:1234 'Hello.' --id update-77 --on-lost fresh
   nbs-worker ask @theologian 'What is left to do?'`,
 		Args:              o.positional,
 		ValidArgsFunction: completeAsked(f),

@@ -31,8 +31,8 @@ states:
 
   queued   it waits for the turns before it
   running  claude works on it
-  held     it failed for a temporary reason, such as an overload, and is tried again
-  dead     a person must decide: retry or skip. Until then the turns behind it wait
+  held     a temporary failure, such as an overload; it is tried again
+  dead     a person must retry or skip it; the turns behind it wait
 
 A conversation that was reset is kept, and restore goes back to it. An agent sees only its own
 conversations, whose keys begin with agent:HANDLE:`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
@@ -60,7 +60,7 @@ func newConversationListCmd(f *ui.Factory) *cobra.Command {
 session id, answered turns, open turns, and time of last use.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker conversation list
-  nbs-worker conversation list --json | jq -r '.[] | select(.open | length > 0) | .key'`,
+  nbs-worker conversation list --json | jq -r '.[]|select(.open!=[]).key'`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return ui.Failed(runConversationList(f), "conversation list") },
 	}

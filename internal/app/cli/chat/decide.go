@@ -36,7 +36,7 @@ func newConversationResetCmd(f *ui.Factory) *cobra.Command {
 restore goes back to the old one. Open turns stay. reset waits for a turn that is being answered.
 --system-prompt and --model apply to the new session; without them, the present ones stay.`,
 		example: `  nbs-worker conversation reset telegram:123456789
-  nbs-worker conversation reset review --system-prompt 'You review Go code.'`,
+  nbs-worker conversation reset review --system-prompt 'Review Go.'`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, _ []string) error {
 			return runConversationReset(ctx, f, key, func(meta *conversations.Meta) error {

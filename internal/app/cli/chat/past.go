@@ -27,7 +27,7 @@ func newConversationHistoryCmd(f *ui.Factory) *cobra.Command {
 		long: `Prints the conversation from Claude's transcript, as nbs-worker logs does for an agent. --all
 begins with its previous sessions.`,
 		example: `  nbs-worker conversation history review -n 20
-  nbs-worker conversation history review --json | jq -r 'select(.who == "agent") | .text'`,
+  nbs-worker conversation history web --json | jq 'select(.who=="agent")'`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Held},
 		run: func(_ context.Context, key conversations.Key, _ []string) error {
 			if asked.Last < 0 {
@@ -67,7 +67,7 @@ imported as the conversation --key. A conversation that already has another sess
 and left unchanged. import says if Claude has no transcript of a session.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Partial, fail.Held),
 		Example: `  nbs-worker conversation import ~/sessions
-  nbs-worker conversation import data/session_id.txt --key telegram:123456789`,
+  nbs-worker conversation import data/session_id.txt --key telegram:1234`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fail.Errorf(fail.BadInput, "conversation import: a folder or a file is needed").Hint("nbs-worker conversation import --help")

@@ -22,7 +22,7 @@ func newConversationQueueCmd(f *ui.Factory) *cobra.Command {
 a pipe the columns are key, number, state, attempts, time of the next attempt, reason, and the
 beginning of the text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker conversation queue
-  nbs-worker conversation queue --json | jq -r '.[] | select(.state == "dead") | "\(.key) \(.seq)"'`,
+  nbs-worker conversation queue --json | jq '.[]|select(.state=="dead")'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fail.Errorf(fail.BadInput, "conversation queue takes at most one key").Hint("nbs-worker conversation queue")

@@ -29,14 +29,14 @@ are reset. nbs-worker serve runs the schedules, as you have allowed them: nbs-wo
 optional:
 
   zone: Europe/Berlin            # of all entries (default: UTC)
-  reset_at: "04:00"              # conversations are reset; the answer says so
+  reset_at: "04:00"              # reset conversations; the answer says so
   idle_reset: 12h                # and after this time without a message
   keys: [telegram:*, review]     # which conversations (default: all)
   schedules:
     morning:                     # a turn of its own, in no conversation
       cron: "30 7 * * 1-5"       # minute, hour, day, month, weekday
       zone: America/New_York
-      prompt: "What is new?"     # or prompt_file: a path below the project root
+      prompt: "What is new?"     # or prompt_file: a path below the root
       system_prompt: "Be brief."
       model: haiku
       missed: once               # run a missed time once; default: skip
@@ -102,7 +102,7 @@ func newScheduleListCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Prints one line per entry: name, times, what it is, the next run, and the last run.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker schedule list
-  nbs-worker schedule list --json | jq -r '.[] | select(.running) | .name'`,
+  nbs-worker schedule list --json | jq -r '.[]|select(.running).name'`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return ui.Failed(runScheduleList(f), "schedule list") },
 	}
@@ -169,7 +169,7 @@ func newScheduleNextCmd(f *ui.Factory) *cobra.Command {
 		Short: "Show the next runs of all schedules",
 		Long:  ui.WithCodes(`Prints one line per run, in order of time: time and name.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker schedule next
-  nbs-worker schedule next --count 100 --json | jq -r '.[] | .at + " " + .name'`,
+  nbs-worker schedule next --count 100 --json | jq -r '.[].at'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if count < 1 || count > most {
 				return fail.Errorf(fail.BadInput, "schedule next: --count must be 1 to %d", most)

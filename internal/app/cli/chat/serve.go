@@ -45,7 +45,7 @@ serve reports its health at /healthz and metrics for Prometheus at /metrics: on 
 with --metrics on loopback. nbs-worker export systemd writes a service for it.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker serve
   nbs-worker serve --warm 8 --metrics 127.0.0.1:9321
-  nbs-worker serve --telegram-token-file ~/.config/nbs-worker/telegram --telegram-chat 123456789`,
+  nbs-worker serve --telegram-token-file ~/.telegram --telegram-chat 1234`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ui.Failed(runServe(cmd.Context(), f, o), "serve")

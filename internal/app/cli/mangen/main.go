@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"nbs-worker/internal/app/cli"
-	"nbs-worker/internal/app/cli/ui"
 )
 
 func main() {
@@ -55,7 +54,6 @@ func lines(commands []*cobra.Command) string {
 func prepare(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true // it would put the date into the page
 	cmd.Use = escape.Replace(cmd.Use)
-	ui.ForPage(cmd)
 	cmd.Long = markdown(cmd.Long)
 	if cmd.IsAdditionalHelpTopicCommand() {
 		cmd.DisableFlagsInUseLine = true

@@ -24,19 +24,22 @@ func TestPageForEachCommand(t *testing.T) {
 	}
 }
 
-// In a terminal of 80 columns man shows 73 of a line that it may not break. Lines of an example of a file are as they are.
+// In a terminal of 80 columns man shows 73 of a line that it may not break.
 func TestPagesFitATerminal(t *testing.T) {
 	dir := t.TempDir()
 	rig.Must(t, generate(dir))
 	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
 	rig.Must(t, err)
 	for _, page := range pages {
+		if strings.Contains(page, "nbs-worker-completion-") {
+			continue // by cobra
+		}
 		data, err := os.ReadFile(page)
 		rig.Must(t, err)
 		asIs := false
 		for line := range strings.Lines(string(data)) {
 			asIs = line == ".EX\n" || asIs && line != ".EE\n"
-			rig.Check(t, !asIs || strings.Contains(line, " # ") || len(strings.ReplaceAll(strings.TrimSpace(line), "\\", "")) <= 73, "%s: %q", filepath.Base(page), line)
+			rig.Check(t, !asIs || len(strings.ReplaceAll(strings.TrimSpace(line), "\\", "")) <= 73, "%s: %q", filepath.Base(page), line)
 		}
 	}
 }

@@ -33,7 +33,7 @@ each part in proportion; a token is taken as three bytes.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory brief theologian
   nbs-worker memory brief theologian --tokens 1000
-  nbs-worker memory brief theologian --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11`,
+  nbs-worker memory brief theologian --session-id ID`,
 		Args:              ui.OneHandle,
 		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.AnyAgent)),
 	}

@@ -33,7 +33,8 @@ func newMemoryAddCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Adds an observation to the agent's present conversation, as its observer would, and prints its
 id. The agent's memory need not be on. A title from an agent begins with the agent's name.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
-		Example: `  nbs-worker memory add theologian 'The gate is of oak' --type decision --text 'Iron was too heavy.' --file gate.go`,
+		Example: `  nbs-worker memory add theologian 'The gate is of oak' --type decision \
+      --text 'Iron was too heavy.' --file gate.go`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return fail.Errorf(fail.BadInput, "memory add: a handle and a title are needed").Hint("nbs-worker memory add --help")

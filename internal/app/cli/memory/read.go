@@ -61,7 +61,7 @@ func newMemoryListCmd(f *ui.Factory) *cobra.Command {
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory list
   nbs-worker memory list --handle theologian --since 7d -n 100
-  nbs-worker memory list --json | jq -r '.[] | select(.type == "open_end") | .title'`,
+  nbs-worker memory list --json | jq '.[]|select(.type=="open_end")'`,
 		Args: cobra.NoArgs,
 	}
 	q.bind(f, cmd)
@@ -77,7 +77,7 @@ func newMemorySearchCmd(f *ui.Factory) *cobra.Command {
 that of nbs-worker memory list.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory search oak gate
-  nbs-worker memory search retry --handle theologian --json | jq -r '.[] | .narrative'`,
+  nbs-worker memory search oak --handle web --json | jq -r '.[].narrative'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if q.words = args; len(args) == 0 {
 				return fail.Errorf(fail.BadInput, "memory search: a word is needed").Hint("to see the latest: nbs-worker memory list")

@@ -32,7 +32,7 @@ stuck. On a terminal and with --json, also which agents have their memory on, an
 tokens the observers have used today, in UTC.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory status
-  nbs-worker memory status --json | jq -r '.conversations[] | select(.problem) | .handle'`,
+  nbs-worker memory status --json | jq '.conversations[]|select(.problem)'`,
 		Args: cobra.NoArgs,
 	}
 	return remembering(f, cmd, func(ctx context.Context, _ []string) error { return runMemoryStatus(ctx, f) })

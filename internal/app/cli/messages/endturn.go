@@ -21,7 +21,7 @@ func newInterruptCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Presses Escape once in the terminals of agents that work on a turn and show their prompt. Exit
 code 0 means that the end of the turn was observed. It prints one of:
 
-  interrupted  the turn was interrupted; what the agent has queued is its next turn
+  interrupted  the turn was interrupted; queued text is the next turn
   ended        the turn ended by itself at that moment
   idle         the agent had no turn, and nothing was pressed
 
@@ -32,7 +32,7 @@ made on disk stay. Messages in the outbox are typed afterwards. An agent cannot 
 itself.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker interrupt theologian
-  nbs-worker interrupt theologian && nbs-worker send theologian 'Stop there: chapter 2 first.'
+  nbs-worker interrupt scout && nbs-worker send scout 'Chapter 2 first.'
   nbs-worker interrupt scout gatekeeper --json | jq -r '.[].outcome'`,
 		Args:              o.Positional,
 		ValidArgsFunction: f.HandlesWhere(ui.Running),

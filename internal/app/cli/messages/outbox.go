@@ -27,7 +27,7 @@ order when the agent becomes ready. A message has one of these states:
 
   waiting  it waits until the agent is ready
   sending  it is being typed
-  unknown  it was submitted, and no proof came in time; it is not typed again automatically
+  unknown  it was submitted without proof; it is not typed again by itself
   failed   it cannot be typed to this agent
 
 Unknown and failed messages do not block the others. Check with nbs-worker logs whether the
@@ -58,7 +58,7 @@ func newOutboxListCmd(f *ui.Factory) *cobra.Command {
 pipe the columns are handle, id, state, since when, why the last try failed, and the beginning
 of the text. --json prints the whole text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker outbox list theologian
-  nbs-worker outbox list --json | jq -r '.[] | select(.state == "unknown") | .id'`,
+  nbs-worker outbox list --json | jq -r '.[]|select(.state=="unknown").id'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

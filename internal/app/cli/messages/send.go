@@ -40,10 +40,12 @@ a dialog, a shell or unsent text. It prints a receipt:
 
   accepted  the text is in the transcript
   queued    Claude has the text, and reads it after the present turn
-  held      nothing was submitted: the agent needs a person or its prompt contains unsent
-            text (exit code 8), it does not run (5), or its turn did not end in time (3)
-  unknown   the text was submitted, and no proof came in time (3). If you send the same text
-            again, send looks for it first; --force types it again if it has not arrived
+  held      nothing was submitted: the agent needs a person or its prompt
+            contains unsent text (exit code 8), it does not run (5), or its
+            turn did not end in time (3)
+  unknown   the text was submitted, and no proof came in time (3). If you
+            send the same text again, send looks for it first; --force
+            types it again if it has not arrived
 
 --queue puts a text that would be held into the agent's outbox, with exit code 0. The launcher
 types it when the agent is ready, usually at once, at the latest some ten seconds later.
@@ -58,7 +60,7 @@ a command. A command that starts no turn has the receipt unknown. A message from
 its sender. --json prints an array.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
-  nbs-worker send theologian 'What is left to do?' --wait-reply --timeout 10m
+  nbs-worker send theologian 'What is left?' --wait-reply --timeout 10m
   nbs-worker send scout gatekeeper - <notes.md
   nbs-worker send --all --file ANNOUNCEMENT.md --queue
   nbs-worker send theologian /compact --raw

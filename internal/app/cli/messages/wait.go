@@ -35,9 +35,10 @@ func newWaitCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Returns as soon as the agents are in one of the states of --for, at once if they already are.
 wait does not poll: it sleeps until files or processes report a change.
 
-  idle     claude waits for a prompt; if its last turn failed, wait ends with 1
-  done     idle after a turn that ended well, with no background work of that turn (shells,
-           subagents) running. An agent without a prompt so far is only idle
+  idle     claude waits for a prompt; after a failed turn wait ends with 1
+  done     idle after a turn that ended well, with no background work of
+           that turn (shells, subagents) running. An agent without a prompt
+           so far is only idle
   failed   idle, and its last turn failed
   ready    idle and logged in: it will answer a prompt
   busy     it works, or retries after an error of the API

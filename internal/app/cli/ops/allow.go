@@ -69,7 +69,7 @@ A seal is for the exact content: allow a file again after a change, and a runboo
 was copied to another folder. Input that was typed before the question does not count.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker allow theologian
-  nbs-worker allow --all     # of a project that you have brought from elsewhere
+  nbs-worker allow --all     # of a project from elsewhere
   nbs-worker allow --runbook deploy`,
 		Args:              o.positional,
 		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),

@@ -40,7 +40,7 @@ unfit, otherwise with 1.`,
 		Example: `  nbs-worker doctor
   nbs-worker doctor --fix
   nbs-worker doctor --probe --all
-  nbs-worker doctor --json | jq -r '.checks[] | select(.level == "failure") | .id'`,
+  nbs-worker doctor --json | jq '.checks[]|select(.level=="failure")'`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), f, opts) },
 	}

@@ -45,7 +45,7 @@ they are reported.`,
 		Example: `  nbs-worker events
   nbs-worker events theologian gatekeeper --since 2h
   nbs-worker events -n 20
-  nbs-worker events --follow --since 0s --json | jq -r 'select(.event == "exit") | .handle'
+  nbs-worker events --follow --json | jq 'select(.event=="exit")'
   nbs-worker events --verify`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.Handles = ui.HandlesOf(args); len(args) == 0 {

@@ -22,14 +22,15 @@ func newExportCmd(f *ui.Factory) *cobra.Command {
 	o := &exportOptions{}
 	cmd := &cobra.Command{
 		Use:   "export systemd",
-		Short: "Write systemd units that recover the agents at boot and watch them",
+		Short: "Write systemd units that recover and watch the agents",
 		Long: ui.WithCodes(`Prints four units for your own systemd, or writes them to --dir:
 
-  nbs-tmux.service         the agents' tmux server, as a service of its own, so that no
-                           logout and no restart of another service ends it
+  nbs-tmux.service         the agents' tmux server, as a service of its
+                           own, so that no logout and no restart of another
+                           service ends it
   nbs-recover-*.service    at boot: nbs-worker recover --all
   nbs-watch-*.service      from then on: nbs-worker watch
-  nbs-serve-*.service      nbs-worker serve: conversations, schedules, chats
+  nbs-serve-*.service      nbs-worker serve: chats and schedules
 
 The units hold the paths of this program, of tmux and of the project, the server of
 --tmux-socket, and the present values of PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR,
@@ -41,7 +42,8 @@ names. They run while you are logged in; with loginctl enable-linger also from b
 logout. export replaces only files that it has written itself.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
 		Example: `  nbs-worker export systemd
-  nbs-worker export systemd --dir ~/.config/systemd/user --policy ~/.config/nbs-worker/team.yaml`,
+  nbs-worker export systemd --dir ~/.config/systemd/user \
+      --policy ~/.config/nbs-worker/team.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] != "systemd" {
 				return fail.Errorf(fail.BadInput, "export: the argument systemd is needed").Hint("nbs-worker export systemd")

@@ -39,14 +39,18 @@ func newRecoverCmd(f *ui.Factory) *cobra.Command {
 mildest level that may help. After a reboot or an unattended night, recover --all is all you
 need. A repair counts only if the agent is seen to be well afterwards.
 
-  1  ping     watches a stuck or zombie agent for up to 15 seconds, to see whether it
-              reacts. No key is pressed, since Enter could answer a dialog.
-  2  compact  interrupts a stuck agent, and compacts the conversation if little context is
-              left; not at the floor, and not if compacting has not helped before
-  3  resume   starts the agent again: same conversation, model and permissions. First it
-              ends the process of a stuck or zombie agent, and what the last start left
-  4  new      starts a new conversation if the old one is full or gone, as resume --fresh
-              --brief does. Only with --yes; otherwise recover reports the need
+  1  ping     watches a stuck or zombie agent for up to 15 seconds, to see
+              whether it reacts. No key is pressed, since Enter could
+              answer a dialog.
+  2  compact  interrupts a stuck agent, and compacts the conversation if
+              little context is left; not at the floor, and not if
+              compacting has not helped before
+  3  resume   starts the agent again: same conversation, model and
+              permissions. First it ends the process of a stuck or zombie
+              agent, and what the last start left
+  4  new      starts a new conversation if the old one is full or gone, as
+              resume --fresh --brief does. Only with --yes; otherwise
+              recover reports the need
 
 recover never touches an agent that works. An agent that only a person can help is reported. One
 whose restarts are held, or that crashed repeatedly, is resumed only if you name it.
@@ -60,11 +64,11 @@ In a pipe the fields are separated by tabs, without a header: handle, verdict be
 verdict after, and why nothing more was done. Exit code 8: an agent needs a person. 7: none does,
 and some are not well. 1: none is well.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Partial, fail.Held, fail.Interrupted),
-		Example: `  nbs-worker recover --all                  # after a reboot, or in the morning
+		Example: `  nbs-worker recover --all              # after a reboot, or in the morning
   nbs-worker recover --all --dry-run
-  nbs-worker recover theologian --yes       # also in a new conversation, if nothing else helps
+  nbs-worker recover theologian --yes   # also in a new conversation
   nbs-worker recover --all --order scribe,gatekeeper --max-level 3
-  nbs-worker recover --all --json | jq -r '.[] | select(.left) | "\(.handle): \(.left)"'`,
+  nbs-worker recover --all --json | jq -r '.[]|select(.left).handle'`,
 		Args:              o.Positional,
 		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -34,7 +34,7 @@ A fenced block is a step if its first line says so:
   expect="0 5"   exit codes that mean success (default: 0)
   check          the step changes nothing; it checks what was done
   confirm="..."  a question asked before the step; --yes answers it
-  ask="..."      a question asked after the step, which a person answers from its output
+  ask="..."      a question after the step, which a person answers
 
 A list before the first section declares the parameters: NAME or NAME=DEFAULT in backquotes, a
 colon, and a description. In a command, $handle is the value of the parameter handle, as one
@@ -72,7 +72,7 @@ func newRunbookListCmd(f *ui.Factory) *cobra.Command {
 you have allowed it, and again after each change.`,
 			fail.NotFound, fail.BadInput),
 		Example: `  nbs-worker runbook list
-  nbs-worker runbook list --json | jq -r '.[] | select(.allowed | not) | .name'`,
+  nbs-worker runbook list --json | jq -r '.[]|select(.allowed|not).name'`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return ui.Failed(runRunbookList(f), "runbook list")

@@ -29,12 +29,14 @@ and the command to run next. It changes nothing.
   stopped   it was ended on purpose
   stressed  it has little context left (25% or less; NBS_CONTEXT_BANDS)
   waiting   it asks a person: a permission, a question, a first-run dialog
-  stuck     it is busy for longer than --patience without progress: no new output in its
-            transcripts, tokens or hooks, and hardly any processor time while it is watched
+  stuck     it is busy for longer than --patience without progress: no new
+            output in its transcripts, tokens or hooks, and hardly any
+            processor time while it is watched
   zombie    its process is suspended and does not react
-  held      only a person can help: login, usage limit, an API error that ended its last
-            turn, another claude in its conversation, a record that is not allowed, repeated
-            crashes, or unsent text in its prompt that blocks messages
+  held      only a person can help: login, usage limit, an API error that
+            ended its last turn, another claude in its conversation, a
+            record that is not allowed, repeated crashes, or unsent text in
+            its prompt that blocks messages
   dead      it should run and does not; the cause is given
   missing   it has a record, but no start, folder or transcript
   unknown   a query got no answer; this does not mean dead

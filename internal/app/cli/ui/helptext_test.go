@@ -7,13 +7,6 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// Of an entry of several lines the indent of its lines does not get among its words.
-func TestEntryIsRefilled(t *testing.T) {
-	t.Parallel()
-	got := filled("  stuck   it is busy for\n          longer than that, no hook\n          reports\n  dead    gone", 30)
-	rig.Equal(t, got, "  stuck   it is busy for\n          longer than that, no\n          hook reports\n  dead    gone", "filled")
-}
-
 func TestWithCodesNamesEachOnceInOrder(t *testing.T) {
 	t.Parallel()
 	got := WithCodes("Text.", fail.Held, fail.BadInput, fail.BadInput)
