@@ -18,7 +18,7 @@ type Verification struct {
 	Broken *BrokenError // nil: nothing was changed
 }
 
-// BrokenError is the first place where the journal was changed.
+// BrokenError is the first place where the chain is broken.
 type BrokenError struct {
 	File string // path
 	Line int    // from 1
@@ -58,38 +58,32 @@ func (j *Journal) Verify() (Verification, error) {
 	return v.result, nil
 }
 
-// verifier checks the chain line by line. If a link does not fit, either the link or the line before it was changed.
-// The next link, or the head, shows which.
+// verifier checks the chain line by line. A link that does not fit proves the place, but not which line was changed.
 type verifier struct {
 	head      head
 	headKnown bool
 	headSeen  bool
 	result    Verification
-	previous  entry  // the line before this one
-	suspect   *entry // a link that does not fit; no witness yet
-	before    entry  // the line before the suspect
 }
 
 // run returns the line at which the chain is broken, and how; "" if it is whole.
 func (v *verifier) run(lines *reader) (line int, what string, err error) {
 	for {
 		next, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			line, what := v.atEnd(lines)
-			return line, what, nil
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF):
+			return max(1, lines.number), v.atEnd(lines.at), nil
+		case err != nil:
 			return 0, "", err
 		}
-		if line, what := v.visit(next, lines.chain); what != "" {
-			return line, what, nil
+		if what := v.visit(next, lines.chain); what != "" {
+			return next.number, what, nil
 		}
-		v.previous = next
 	}
 }
 
 // visit checks one line; after is the chain behind it.
-func (v *verifier) visit(l entry, after chain) (line int, what string) {
+func (v *verifier) visit(l entry, after chain) (what string) {
 	v.result.Lines = l.number
 	switch l.kind {
 	case torn:
@@ -97,59 +91,30 @@ func (v *verifier) visit(l entry, after chain) (line int, what string) {
 			v.result.Torn = append(v.result.Torn, l.number)
 		}
 	case foreign:
-		return l.number, "altered, or written by another program: it is not a link of the chain"
+		return "altered, or written by another program: it is not a link of the chain"
 	case link:
-		if v.suspect != nil {
-			return v.blame(l.fits())
+		if !l.fits() {
+			return "the chain is broken: this line or one before it was altered, removed, inserted or moved"
 		}
 		v.result.Links++
-		if !l.fits() {
-			v.suspect, v.before = &l, v.previous
+	}
+	if v.headKnown && l.end == v.head.size {
+		v.headSeen = true
+		if after != (chain{prev: v.head.sum}) {
+			return "altered: it does not match the head of the chain"
 		}
 	}
-	return v.atHead(l, after)
+	return ""
 }
 
-// atHead checks the line that the head names.
-func (v *verifier) atHead(l entry, after chain) (line int, what string) {
-	if !v.headKnown || l.end != v.head.size {
-		return 0, ""
-	}
-	v.headSeen = true
-	same := after == chain{prev: v.head.sum}
+// atEnd checks that the line that the head names was there.
+func (v *verifier) atEnd(size int64) (what string) {
 	switch {
-	case v.suspect != nil && v.suspect.number == l.number:
-		return v.blame(same)
-	case !same:
-		return l.number, "altered: it does not match the head of the chain"
-	}
-	return 0, ""
-}
-
-// blame returns the changed line, once the next link or the head has shown whether the suspect is unchanged.
-func (v *verifier) blame(innocent bool) (line int, what string) {
-	switch {
-	case !innocent:
-		return v.suspect.number, "altered, inserted or moved"
-	case v.before.number == 0:
-		return v.suspect.number, "the lines before it were removed"
-	case v.suspect.before.over > 1 && v.before.kind != link:
-		first := v.suspect.number - v.suspect.before.over
-		return first, fmt.Sprintf("altered; or a later line up to line %d was altered, removed or inserted", v.before.number)
-	default:
-		return v.before.number, fmt.Sprintf("altered or inserted; or lines between it and line %d were removed", v.suspect.number)
-	}
-}
-
-func (v *verifier) atEnd(lines *reader) (line int, what string) {
-	switch {
-	case v.suspect != nil:
-		return v.suspect.number, "altered, or the line before it was altered"
 	case !v.headKnown || v.headSeen || v.head.size == 0:
-		return 0, ""
-	case v.head.size > lines.at:
-		return max(1, lines.number), fmt.Sprintf("%d bytes that followed it were cut off", v.head.size-lines.at)
+		return ""
+	case v.head.size > size:
+		return fmt.Sprintf("%d bytes that followed it were cut off", v.head.size-size)
 	default:
-		return max(1, lines.number), "a line break was altered: the head of the chain does not point to the end of a line"
+		return "a line break was altered: the head of the chain does not point to the end of a line"
 	}
 }

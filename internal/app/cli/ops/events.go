@@ -38,9 +38,9 @@ until it is interrupted or the project's .nbs is gone; --since 0s skips past one
 
 --verify checks that the journal was not altered. Each line of .nbs/journal.jsonl holds the
 SHA-256 of the line before it, and the end of this chain is also stored in your state folder,
-where no agent writes. --verify names the first line that was changed, removed, inserted, moved
-or cut off, and ends with 1. Lines that a full disk or a power cut left incomplete do no harm;
-they are reported.`,
+where no agent writes. If a line was changed, removed, inserted, moved or cut off, --verify names
+the line at which the chain is broken, and ends with 1. Lines that a full disk or a power cut
+left incomplete do no harm; they are reported.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker events
   nbs-worker events theologian gatekeeper --since 2h
