@@ -46,17 +46,17 @@ func names(types []Type) string {
 
 // Observation is one thing that was noticed in a turn.
 type Observation struct {
-	ID        int64           // within one database; 0: not stored
-	ContentID agent.SessionID // of the conversation in which it was noticed
-	Handle    agent.Handle    // whose conversation that is
-	MemoryID  agent.SessionID // of the observer that noticed it
-	Turn      int             // of the conversation, from 1; 0: not of a turn
-	Type      Type
-	Title     string    // one line
-	Narrative string    // the rest, as sentences
-	Facts     []string  // that can be looked up again, a line each
-	Files     []string  // paths, as they were written
-	At        time.Time // when it was noticed; zero in what is to be stored: now
+	ID        int64           `json:"-"`             // within one database; 0: not stored
+	ContentID agent.SessionID `json:"content_id"`    // of the conversation in which it was noticed
+	Handle    agent.Handle    `json:"-"`             // whose conversation that is
+	MemoryID  agent.SessionID `json:"-"`             // of the observer that noticed it
+	Turn      int             `json:"turn,omitzero"` // of the conversation, from 1; 0: not of a turn
+	Type      Type            `json:"type"`
+	Title     string          `json:"title"`               // one line
+	Narrative string          `json:"narrative,omitempty"` // the rest, as sentences
+	Facts     []string        `json:"facts,omitempty"`     // that can be looked up again, a line each
+	Files     []string        `json:"files,omitempty"`     // paths, as they were written
+	At        time.Time       `json:"at"`                  // when it was noticed; zero in what is to be stored: now
 }
 
 // The limits of one observation, and of one answer of an observer; lengths in bytes.

@@ -8,13 +8,13 @@ import (
 
 // Observed is a conversation of an agent that has observations, or may get some.
 type Observed struct {
-	ContentID   agent.SessionID
-	Handle      agent.Handle    // as at first sight
-	FirstPrompt string          // as at first sight
-	MemoryID    agent.SessionID // of its observer; empty until captured
-	Synthesized bool            // we minted the memory id, for notes by hand: there is no such conversation
-	ReadTo      string          // uuid of the last record of the transcript that was observed
-	Created     time.Time
+	ContentID   agent.SessionID `json:"content_id"`
+	Handle      agent.Handle    `json:"handle"`                 // as at first sight
+	FirstPrompt string          `json:"first_prompt,omitempty"` // as at first sight
+	MemoryID    agent.SessionID `json:"-"`                      // of its observer; empty until captured
+	Synthesized bool            `json:"-"`                      // we minted the memory id, for notes by hand: there is no such conversation
+	ReadTo      string          `json:"read_to,omitempty"`      // uuid of the last record of the transcript that was observed
+	Created     time.Time       `json:"created"`
 }
 
 // Captured reports whether observations can be stored: the conversation has an observer's id.

@@ -30,11 +30,9 @@ type ServeOptions struct {
 
 // ChatOptions are the options of the bridge to Telegram.
 type ChatOptions struct {
-	TokenFile  string // "": the token is in the environment, or there is no bridge
-	Allowed    []int64
-	Users      []int64     // who may write in the allowed chats; empty: all members
-	InGroups   bool        // allow the commands for agents in groups too
-	URL        string      // of the Bot API; "": Telegram's
+	telegram.Options // the server sets the token and what it serves
+
+	TokenFile  string      // "": the token is in the environment, or there is no bridge
 	Prompt     string      // the system prompt of new and reset chats
 	Model      agent.Model // of those chats; "": Claude's choice
 	ContextCmd string      // a program whose output Claude gets with each text; "": no program
@@ -85,10 +83,10 @@ func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 // bridge creates the bridge of a server.
 func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
 	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd}
-	bridge, err := telegram.New(telegram.Options{
-		Token: token, Allowed: o.Chats.Allowed, Users: o.Chats.Users, InGroups: o.Chats.InGroups, URL: o.Chats.URL, Chats: chats, Deliveries: chats, Team: team,
-		Log: func(line string) { o.Say("%s", line) },
-	})
+	opts := o.Chats.Options
+	opts.Token, opts.Chats, opts.Deliveries, opts.Team = token, chats, chats, team
+	opts.Log = func(line string) { o.Say("%s", line) }
+	bridge, err := telegram.New(opts)
 	if err != nil {
 		return err
 	}

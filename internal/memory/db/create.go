@@ -16,7 +16,6 @@ import (
 	"nbs-worker/internal/human"
 
 	"github.com/google/uuid"
-	"golang.org/x/sys/unix"
 )
 
 //go:embed schema.sql
@@ -142,9 +141,5 @@ func syncFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
-	if err := unix.Fsync(int(folder.Fd())); err != nil {
-		return fail.Errorf(fail.Failed, "sync %s: %w", path, err)
-	}
-	return nil
+	return errors.Join(folder.Sync(), folder.Close())
 }

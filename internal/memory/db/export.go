@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"io"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -20,32 +19,13 @@ const (
 	lineLimit = 1 << 20 // bytes
 )
 
-// line is one line of an export: the head, which comes first, a conversation, or an observation of an earlier one.
+// line is one line of an export: the head, which comes first, a conversation, or an observation of an earlier one. It
+// has no memory id, since the observer's conversation need not exist where it is imported.
 type line struct {
-	Format       string        `json:"format,omitempty"`
-	Version      int           `json:"version,omitzero"`
-	Conversation *conversation `json:"conversation,omitempty"`
-	Observation  *observation  `json:"observation,omitempty"`
-}
-
-// conversation has no memory id: the observer's conversation need not exist where it is imported.
-type conversation struct {
-	ContentID   agent.SessionID `json:"content_id"`
-	Handle      agent.Handle    `json:"handle"`
-	FirstPrompt string          `json:"first_prompt,omitempty"`
-	ReadTo      string          `json:"read_to,omitempty"`
-	Created     time.Time       `json:"created"`
-}
-
-type observation struct {
-	ContentID agent.SessionID `json:"content_id"`
-	Turn      int             `json:"turn,omitzero"`
-	Type      memory.Type     `json:"type"`
-	Title     string          `json:"title"`
-	Narrative string          `json:"narrative,omitempty"`
-	Facts     []string        `json:"facts,omitempty"`
-	Files     []string        `json:"files,omitempty"`
-	At        time.Time       `json:"at"`
+	Format       string              `json:"format,omitempty"`
+	Version      int                 `json:"version,omitzero"`
+	Conversation *memory.Observed    `json:"conversation,omitempty"`
+	Observation  *memory.Observation `json:"observation,omitempty"`
 }
 
 // Export writes all rows, in their state at one moment.
@@ -65,7 +45,7 @@ func (d *Database) Export(ctx context.Context, w io.Writer) (n int, err error) {
 		if err != nil {
 			return none, err
 		}
-		return none, writeLine(buffered, line{Conversation: &conversation{o.ContentID, o.Handle, o.FirstPrompt, o.ReadTo, o.Created}})
+		return none, writeLine(buffered, line{Conversation: &o})
 	})
 	if err != nil {
 		return 0, err
@@ -77,7 +57,7 @@ func (d *Database) Export(ctx context.Context, w io.Writer) (n int, err error) {
 			return none, err
 		}
 		n++
-		return none, writeLine(buffered, line{Observation: &observation{o.ContentID, o.Turn, o.Type, o.Title, o.Narrative, o.Facts, o.Files, o.At}})
+		return none, writeLine(buffered, line{Observation: &o})
 	})
 	if err != nil {
 		return 0, err
@@ -171,27 +151,24 @@ func (in *importing) take(ctx context.Context, l *line) error {
 	return fail.Errorf(fail.BadInput, "it is neither a conversation nor an observation")
 }
 
-func (in *importing) conversation(ctx context.Context, c conversation) (err error) {
+func (in *importing) conversation(ctx context.Context, c memory.Observed) (err error) {
 	_, err = observed(ctx, in.tx, c.ContentID)
 	isNew := fail.KindOf(err) == fail.NotFound
 	if err != nil && !isNew {
 		return err
 	}
-	in.keepers[c.ContentID], err = keeper(ctx, in.tx, memory.Observed{ContentID: c.ContentID, Handle: c.Handle, FirstPrompt: c.FirstPrompt, Created: c.Created})
+	in.keepers[c.ContentID], err = keeper(ctx, in.tx, c)
 	if err != nil || !isNew {
 		return err
 	}
 	return advance(ctx, in.tx, c.ContentID, c.ReadTo)
 }
 
-func (in *importing) observation(ctx context.Context, o observation) error {
-	memoryID := in.keepers[o.ContentID]
-	if memoryID == "" {
+func (in *importing) observation(ctx context.Context, o memory.Observation) error {
+	if o.MemoryID = in.keepers[o.ContentID]; o.MemoryID == "" {
 		return fail.Errorf(fail.BadInput, "conversation %s was not named before", human.Quote(string(o.ContentID)))
 	}
-	id, err := insert(ctx, in.tx, memory.Observation{
-		MemoryID: memoryID, Turn: o.Turn, Type: o.Type, Title: o.Title, Narrative: o.Narrative, Facts: o.Facts, Files: o.Files, At: o.At,
-	})
+	id, err := insert(ctx, in.tx, o)
 	if id == 0 && err == nil {
 		in.skipped++
 	} else if err == nil {
