@@ -59,11 +59,8 @@ type Loop struct {
 	Conversations Conversations // nil: no conversation is reset
 	Say           func(Action)  // nil: reports are dropped
 
-	// Set by tests; nil: the machine's clock.
-	Now   func() time.Time
-	Alarm func(ctx context.Context, at time.Time) (<-chan struct{}, error)
+	Now func() time.Time // set by tests; nil: the machine's clock
 
-	deaf  bool // the last alarm could not be set; this was reported
 	lasts map[string]Last
 	over  chan ending
 	runs  sync.WaitGroup
@@ -75,14 +72,18 @@ type ending struct {
 	err error
 }
 
-// retry is the pause before a failed write, or a failed setting of the alarm, is repeated. It is shorter than [grace].
-const retry = 10 * time.Second
+const (
+	retry = 10 * time.Second // the pause before a failed write is repeated; shorter than [grace]
+	// lookEvery is how late a loop may notice that the clock was set, or that the machine was suspended: a Go timer
+	// measures a duration, and stands still with the machine. It is shorter than [grace].
+	lookEvery = time.Minute
+)
 
 // Run runs what is due until the context ends, and returns the context's error, or an error of reading the memory. The
 // next call starts the unfinished runs again.
 func (l *Loop) Run(ctx context.Context) error {
 	if l.Now == nil {
-		l.Now, l.Alarm = time.Now, wallAlarm
+		l.Now = time.Now
 	}
 	var err error
 	if l.lasts, err = l.Memory.Recall(); err != nil {
@@ -152,27 +153,26 @@ func (l *Loop) begin(ctx context.Context, due Due) {
 	})
 }
 
-// wait waits until a time, or until a run ends.
+// wait waits until a time by the wall clock, until a run ends, or until the clock was set back.
 func (l *Loop) wait(ctx context.Context, until time.Time) error {
-	asleep, wake := context.WithCancel(ctx)
-	defer wake()
-	rings, err := l.Alarm(asleep, until)
-	var again <-chan time.Time
-	if err != nil { // running turns are not stopped for that
-		if !l.deaf {
-			l.say(Failed, "", time.Time{}, "set the alarm: "+err.Error())
+	for now := l.Now().Round(0); ; {
+		var rings <-chan time.Time
+		if !until.IsZero() {
+			rings = time.After(min(until.Sub(now), lookEvery))
 		}
-		again = time.After(retry)
+		select {
+		case <-rings:
+		case run := <-l.over:
+			l.end(run)
+			return ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		before := now
+		if now = l.Now().Round(0); now.Before(before) || !now.Before(until) {
+			return ctx.Err()
+		}
 	}
-	l.deaf = err != nil
-	select {
-	case <-rings:
-	case <-again:
-	case run := <-l.over:
-		l.end(run)
-	case <-ctx.Done():
-	}
-	return ctx.Err()
 }
 
 // end records that a run is over. If the write fails, the next process starts the run again, and the [Runner]

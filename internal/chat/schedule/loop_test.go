@@ -22,14 +22,12 @@ type machine struct {
 
 	mu       sync.Mutex
 	ahead    time.Duration // of the clock
-	set      chan struct{} // is closed when it is set
 	disk     map[string]Last
 	full     bool
 	random   *rand.Rand // nil: it never crashes
 	crashes  map[string]int
 	down     context.CancelFunc
 	dead     bool
-	deaf     bool                 // no alarm can be set
 	accepted map[string]time.Time // by id
 	handed   map[string]int
 	actions  []Action
@@ -39,7 +37,7 @@ type machine struct {
 
 func newMachine(t *testing.T, file *File) *machine {
 	return &machine{
-		t: t, file: file, takes: 20 * time.Second, set: make(chan struct{}), disk: map[string]Last{}, crashes: map[string]int{},
+		t: t, file: file, takes: 20 * time.Second, disk: map[string]Last{}, crashes: map[string]int{},
 		accepted: map[string]time.Time{}, handed: map[string]int{},
 	}
 }
@@ -64,37 +62,11 @@ func (m *machine) Now() time.Time {
 
 func (m *machine) now() time.Time { return time.Now().Add(m.ahead) }
 
-// alarm rings by the clock of the machine, and when that is set.
-func (m *machine) alarm(ctx context.Context, at time.Time) (<-chan struct{}, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.deaf {
-		return nil, errors.New("too many open files")
-	}
-	if at.IsZero() {
-		return nil, nil
-	}
-	rings, set, timer := make(chan struct{}), m.set, time.NewTimer(at.Sub(m.now()))
-	go func() {
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-set:
-		case <-ctx.Done():
-			return
-		}
-		close(rings)
-	}()
-	return rings, nil
-}
-
 // setClock sets the clock.
 func (m *machine) setClock(by time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ahead += by
-	close(m.set)
-	m.set = make(chan struct{})
 }
 
 func (m *machine) Recall() (map[string]Last, error) {
@@ -176,7 +148,7 @@ func (m *machine) with(change func()) {
 func (m *machine) up() (down func(), over chan struct{}) {
 	ctx, cancel := context.WithCancel(m.t.Context())
 	m.with(func() { m.down, m.dead = cancel, false })
-	loop := &Loop{File: m.file, Memory: m, Runner: m, Conversations: m, Say: m.say, Now: m.Now, Alarm: m.alarm}
+	loop := &Loop{File: m.file, Memory: m, Runner: m, Conversations: m, Say: m.say, Now: m.Now}
 	over = make(chan struct{})
 	go func() {
 		defer close(over)
@@ -194,24 +166,6 @@ func (m *machine) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 	m.with(func() {})
-}
-
-// An alarm that cannot be set for a while ends nothing that runs, and is set once it can.
-func TestAnAlarmThatCannotBeSetIsSetLater(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		file, err := Parse("schedules.yaml", []byte("schedules:\n  often: {every: 1h, prompt: x}\n"))
-		rig.Must(t, err)
-		m := newMachine(t, file)
-		m.deaf = true
-		down, _ := m.up()
-		m.pass(time.Minute)
-		m.with(func() { m.deaf = false })
-		m.pass(2 * time.Hour)
-		rig.Check(t, len(m.accepted) >= 1, "nothing ran")
-		down()
-		rig.Check(t, len(m.actions) > 1 && m.actions[0].Word == Failed && m.actions[1].Word != Failed, "%+v", m.actions)
-	})
 }
 
 // ranOnce checks that all times between two moments ran, and nothing else.
@@ -272,7 +226,7 @@ func TestYearOfCrashes(t *testing.T) {
 	}
 }
 
-// A clock that is set back by hours, and ahead by less than [grace], makes nothing run twice or not
+// A clock that is set back by hours, and ahead by less than [grace] less [lookEvery], makes nothing run twice or not
 // at all.
 func TestMonthOfClocksThatAreSet(t *testing.T) {
 	t.Parallel()
@@ -287,9 +241,9 @@ func TestMonthOfClocksThatAreSet(t *testing.T) {
 			if latest = later(latest, m.Now()); random.IntN(2) == 0 {
 				m.setClock(-time.Duration(random.Int64N(int64(6 * time.Hour))))
 			} else {
-				m.setClock(time.Duration(random.Int64N(int64(grace - time.Second))))
+				m.setClock(time.Duration(random.Int64N(int64(grace - lookEvery))))
 			}
-			synctest.Wait()
+			m.pass(lookEvery)
 			latest = later(latest, m.Now())
 		}
 		down()
@@ -367,20 +321,4 @@ func TestConversationsAreReset(t *testing.T) {
 		down()
 		rig.Check(t, len(m.resets) == 2 && m.resets[1].Reason == "nothing was said for 12h0m0s", "%v", m.resets)
 	})
-}
-
-// The alarm of the machine rings at a time, and not after the end of its context.
-func TestAlarm(t *testing.T) {
-	t.Parallel()
-	rings, err := wallAlarm(t.Context(), time.Now().Add(20*time.Millisecond))
-	rig.Must(t, err)
-	<-rings
-	ctx, cancel := context.WithCancel(t.Context())
-	rings, err = wallAlarm(ctx, time.Now().Add(time.Hour))
-	rig.Must(t, err)
-	cancel()
-	<-rings // it is let go of
-	if rings, err = wallAlarm(t.Context(), time.Time{}); rings != nil || err != nil {
-		t.Errorf("of no time: %v, %v", rings, err)
-	}
 }

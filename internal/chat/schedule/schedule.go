@@ -101,5 +101,6 @@ func (f *File) ByHand(name string, now time.Time) (Due, error) {
 // Last is how far an entry got.
 type Last = schedules.Last
 
-// grace is how late a run may begin without counting as missed: the machine may have been busy.
-const grace = time.Minute
+// grace is how late a run may begin without counting as missed: the machine may have been busy, and a loop notices only
+// after [lookEvery] that it was suspended.
+const grace = 2 * time.Minute
