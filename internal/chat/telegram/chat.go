@@ -258,10 +258,6 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 			}
 		case !answer.isHeld():
 			return answer, nil
-		case answer.equal(told): // which Chats should not return
-			if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
-				return Answer{}, err
-			}
 		default:
 			stop()
 			stop = func() {}

@@ -60,12 +60,5 @@ type Answer struct {
 	RetryAt           time.Time
 }
 
-// equal reports whether two answers are the same. It compares times with [time.Time.Equal].
-func (a Answer) equal(b Answer) bool {
-	same := a.RetryAt.Equal(b.RetryAt)
-	a.RetryAt, b.RetryAt = time.Time{}, time.Time{}
-	return same && a == b
-}
-
 // isHeld reports whether another answer follows this one.
 func (a Answer) isHeld() bool { return a.Held || !a.RetryAt.IsZero() }
