@@ -3,11 +3,7 @@ package message
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
@@ -91,37 +87,14 @@ func (p *prompt) typed(word Word, err error) error {
 	return p.queue.ForgetLeft()
 }
 
-// takeAway deletes our texts from the prompt, and reports whether the prompt is then empty.
+// takeAway deletes our texts from the prompt, and reports whether the prompt is then empty. It deletes nothing if the
+// draft contains other text: a person has typed there.
 func (p *prompt) takeAway(ctx context.Context) (empty bool) {
 	shown, err := p.Screen(ctx)
 	draft, found := screen.Draft(shown.Text)
 	if err != nil || !found {
 		return false
 	}
-	if screen.IsMadeOf(draft, p.left.Texts...) || screen.IsMadeOf(screen.Uncovered(shown.Text), p.left.Texts...) {
-		return erase(ctx, p, draft, true) == nil
-	}
-	for i, text := range p.left.Texts {
-		if !isBefore(text, draft) {
-			continue
-		}
-		keys := withoutFirst(screen.Indent(shown.Text) + utf8.RuneCountInString(text))
-		if reached, _ := p.Write(ctx, keys, &shown.Cursor); reached {
-			p.left.Texts = slices.Delete(p.left.Texts, i, i+1)
-		}
-		break
-	}
-	return false
+	isOurs := screen.IsMadeOf(draft, p.left.Texts...) || screen.IsMadeOf(screen.Uncovered(shown.Text), p.left.Texts...)
+	return isOurs && erase(ctx, p, draft, true) == nil
 }
-
-// isBefore reports whether a draft of one line begins with text, and a person has added to it. It returns false if
-// Claude joins and so deletes several characters at once: counted deletions would reach the person's part.
-func isBefore(text, draft string) bool {
-	joined := strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.In(r, unicode.M, unicode.Cf, unicode.Sk, unicode.Regional_Indicator) || strings.ContainsRune(vowelSigns, r)
-	})
-	return text != "" && !joined && !strings.Contains(draft, "\n") && strings.HasPrefix(draft, text)
-}
-
-// vowelSigns are the Thai and Lao letters that join the letter before them.
-const vowelSigns = "\u0e33\u0eb3"
