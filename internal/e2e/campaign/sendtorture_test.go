@@ -79,7 +79,7 @@ func message(i int) string {
 	mark := fmt.Sprintf("<<%d>>", i)
 	return []string{
 		"plain " + mark, "[[slow 50ms]] streams " + mark, "[[error 400]] fails " + mark, "two\nlines " + mark, mark + ` [[tool Bash {"command":"sleep 0.2"}]]`,
-		mark + ` [[tool Bash {"command":"touch PWN","description":"make it"}]]`, "trailing " + mark + ` \`, "ü 漢 👩‍💻 #(touch PWN) $(touch PWN); `touch PWN` " + mark,
+		mark + ` [[tool Bash {"command":"touch PWN","description":"make it"}]]`, "trailing " + mark + ` \`, "ü 漢 🤷🏽 #(touch PWN) $(touch PWN); `touch PWN` " + mark,
 		"@none " + mark, strings.Repeat("long ", 200) + mark, "a\ttab " + mark, "[[delay 300ms]] later " + mark, mark + "?", "/compact " + mark, "exit " + mark,
 	}[i%15]
 }

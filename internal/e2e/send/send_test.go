@@ -22,7 +22,7 @@ func TestSendArrives(t *testing.T) {
 	m.Send(0, "accepted", "alpha", "Remember 42.")
 	for text, want := range map[string]string{
 		"What number?": "42",
-		"two\nlines, -x ü 漢 👩‍💻; #(touch PWN) $HOME `id` \\": "You said: two\nlines, -x ü 漢 👩‍💻; #(touch PWN) $HOME `id` \\",
+		"two\nlines, -x ü 漢 🤷🏽; #(touch PWN) $HOME `id` \\": "You said: two\nlines, -x ü 漢 🤷🏽; #(touch PWN) $HOME `id` \\",
 		"see @READ":                              "You said: see @READ",
 		"-x":                                     "You said: -x",
 		`[[tool Bash {"command":"echo hi"}]] go`: "Tool said: hi",

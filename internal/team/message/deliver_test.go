@@ -409,8 +409,8 @@ func TestCheck(t *testing.T) {
 		rig.Check(t, (err != nil) == c.refused && (err == nil || fail.KindOf(err) == fail.BadInput), "%s: %v", what, err)
 	}
 	for text, want := range map[string]bool{
-		"soft\u00adhyphen": false, strings.Repeat("😀", 390): true, strings.Repeat("😀", 391): false, "a <pasted_content> b": false, "a\u200bb": false, "\u200eleft": false, "a\u202eb": false, "a\u2066b": false, "unjoined a\u200db": false, "a\ufe0fb": false, "\u115f": false,
-		"می\u200cخواهم": true, "❤\ufe0f 1\ufe0f\u20e3": true, "a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, "ü 漢 👩‍💻 é 🤷🏽": true, "\xff": false, "👨‍👩‍👧‍👦": false,
+		"soft\u00adhyphen": false, strings.Repeat("😀", 390): true, strings.Repeat("😀", 391): false, "a <pasted_content> b": false, "a\u200bb": false, "\u200eleft": false, "a\u202eb": false, "a\u2066b": false, "\u115f": false,
+		"می\u200cخواهم": false, "❤\ufe0f": false, "👩\u200d💻": false, "a\nb": true, "tab\there": false, "\x1b[31m": false, long: false, "ü 漢 💻 é 🤷🏽": true, "\xff": false,
 	} {
 		got := isTypable(text)
 		rig.Check(t, got == want, "%q can be typed: %t", text, got)

@@ -82,7 +82,7 @@ func (m *Message) check() error {
 		return fail.Errorf(fail.BadInput, "--raw is for a command of Claude's own, which begins with a /").
 			Hint("without --raw the model gets the text unchanged")
 	case m.Raw && hasUntypable(strings.ReplaceAll(text, "\n", "")):
-		return fail.Errorf(fail.BadInput, "the command has a character that Claude would not take: %s", human.Quote(firstLine(text)))
+		return fail.Errorf(fail.BadInput, "the command has a character that Claude may not take: %s", human.Quote(firstLine(text)))
 	case m.Raw && (!isTypable(text) || strings.Contains(text, "\n")):
 		return fail.Errorf(fail.BadInput, "a command of Claude's own has one line, of at most %d characters", typedCharacters)
 	case m.Raw:

@@ -225,7 +225,7 @@ func (s *Sender) handOver(l *letter) (typed, path string, err error) {
 	if typed = l.pointer(path); typed == normal(typed) && isTypable(typed) {
 		return typed, path, nil
 	}
-	unfit := fail.Errorf(fail.Unfit, "the path of the project, %s, would not arrive unchanged when it is typed", human.Quote(s.project.Store.Project())).
+	unfit := fail.Errorf(fail.Unfit, "the path of the project, %s, may not arrive unchanged when it is typed", human.Quote(s.project.Store.Project())).
 		Hint("send a short text, which needs no file; or rename the folder")
 	return "", "", errors.Join(unfit, s.project.Store.DropMessage(path))
 }

@@ -25,68 +25,17 @@ const typedCharacters = 780
 // pasteMark is the tag that Claude puts around pasted text. A typed one gets a backslash.
 const pasteMark = "pasted_content"
 
-// isTypable reports whether a text arrives unchanged when it is typed. Claude drops tabs, control characters and most
-// invisible characters; with some of them it submits nothing. tmux drops what exceeds the space of one character's
-// cell.
+// isTypable reports whether a text is known to arrive unchanged when it is typed.
 func isTypable(text string) bool {
-	return utf8.ValidString(text) && len(utf16.Encode([]rune(text))) <= typedCharacters && longestCell(text) <= cellBytes &&
+	return utf8.ValidString(text) && len(utf16.Encode([]rune(text))) <= typedCharacters &&
 		!hasUntypable(text) && !strings.Contains(strings.ToLower(text), pasteMark)
 }
 
-// hasUntypable reports whether Claude would drop a character of a text, or refuse the text because of it.
+// hasUntypable reports whether Claude may drop a character of a text, or refuse the text because of it. Claude drops
+// tabs, control characters and most invisible characters; with some of them it submits nothing. It keeps a joiner or a
+// variation selector only beside certain characters.
 func hasUntypable(text string) bool {
-	before := ' '
-	for i, r := range text {
-		after, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
-		switch {
-		case r == '\n':
-		case isJoiner(r):
-			if !joins(before) || !joins(after) {
-				return true
-			}
-		case r >= firstEmojiStyle && r <= '\ufe0f':
-			if before < firstSymbol && !strings.ContainsRune("0123456789#*", before) {
-				return true
-			}
-		case !unicode.IsGraphic(r), transcript.IsHidden(r):
-			return true
-		}
-		before = r
-	}
-	return false
-}
-
-const (
-	firstSymbol     = '\u00a9' // the first one with a picture: the copyright sign
-	firstEmojiStyle = '\ufe0e'
-)
-
-func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
-
-// joins reports whether Claude keeps a joiner beside a character: a picture, its tone or style, or a character of a
-// script that needs joiners.
-func joins(r rune) bool {
-	const firstTone, lastTone = '\U0001f3fb', '\U0001f3ff'
-	return r == '\ufe0f' || r >= firstTone && r <= lastTone ||
-		unicode.In(r, unicode.So, unicode.Arabic, unicode.Devanagari, unicode.Bengali, unicode.Malayalam)
-}
-
-// cellBytes is the space in a cell of tmux 3.3a.
-const cellBytes = 21
-
-// longestCell returns the size in bytes of the longest character of a text, with all characters that join it.
-func longestCell(text string) int {
-	longest, cell, joined := 0, 0, false
-	for _, r := range text {
-		const joiner, firstTone, lastTone = '\u200d', '\U0001f3fb', '\U0001f3ff'
-		if !joined && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) && (r < firstTone || r > lastTone) {
-			cell = 0
-		}
-		cell += utf8.RuneLen(r)
-		joined = r == joiner
-		longest = max(longest, cell)
-	}
-	return longest
+	return strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) || transcript.IsHidden(r) })
 }
 
 // fits reports whether a box on a screen shows a text completely: hidden parts cannot be compared.
