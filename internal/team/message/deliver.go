@@ -3,7 +3,6 @@ package message
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -178,7 +177,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 	case start < 0 || drawn > 0:
 		return nil, unreached()
 	}
-	return nil, fail.Errorf(fail.Held, "%w", errUndrawn)
+	return nil, fail.Errorf(fail.Held, "its prompt did not show that it takes keys") // only blanks were typed
 }
 
 // awaitPrompt waits until the screen shows the prompt. Claude's registry reports the prompt earlier: a part of an
@@ -234,10 +233,6 @@ func errInMode() error {
 func unreached() error {
 	return fail.Errorf(fail.Held, "its pane takes no keys: someone is scrolling or typing there, or claude has just ended")
 }
-
-// errUndrawn means that claude has not drawn a key in time, and that only blanks were typed. Another try may succeed
-// when the machine is less busy.
-var errUndrawn = errors.New("its prompt did not show that it takes keys")
 
 // shows reports whether the box contains exactly the text.
 func (d *delivery) shows(shown tmux.Styled) bool {

@@ -355,20 +355,13 @@ func TestPromptBehindADialog(t *testing.T) {
 	})
 }
 
-// A claude that draws nothing got nothing but blanks, and the text may be typed again.
-func TestTextThatIsTypedAgainLater(t *testing.T) {
+// A claude that draws nothing got nothing but blanks.
+func TestClaudeThatDrawsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for what, c := range map[string]struct {
-			terminal scripted
-			again    bool
-		}{
-			"nothing was drawn": {scripted{onText: func() {}, draws: time.Hour}, true},
-			"a dialog":          {scripted{onText: func() {}, dialog: true}, false},
-		} {
-			d := delivery{Terminal: &c.terminal, text: "hello"}
-			word, _, err := d.run(t.Context())
-			rig.Check(t, word == Held && errors.Is(err, errUndrawn) == c.again && strings.TrimSpace(strings.Join(c.terminal.got, "")) == "", "%s: %s, %v, typed %q", what, word, err, c.terminal.got)
-		}
+		s := &scripted{onText: func() {}, draws: time.Hour}
+		d := delivery{Terminal: s, text: "hello"}
+		word, _, err := d.run(t.Context())
+		rig.Check(t, word == Held && fail.KindOf(err) == fail.Held && strings.TrimSpace(strings.Join(s.got, "")) == "", "%s, %v, typed %q", word, err, s.got)
 	})
 }
 
