@@ -22,47 +22,6 @@ func (m *team) inTime(code int, args ...string) e2e.Result {
 	return r
 }
 
-func TestAgentsOnThreeStoppedServers(t *testing.T) {
-	m := standIn(t)
-	handles := []string{"alpha", "beta", "gamma"}
-	before := map[string]e2e.Session{}
-	for _, handle := range handles {
-		m.OK("spawn", handle, "--prompt", "Remember 42.", "--tmux-socket", "of-"+handle)
-		before[handle] = m.WaitState(handle, "idle")
-	}
-	m.OK("spawn", "delta", "--prompt", "Remember 42.")
-	before["delta"] = m.WaitState("delta", "idle")
-	var words, remedies []string
-	var goOn []func()
-	for _, handle := range handles {
-		server, again := m.StopServer(handle)
-		words = append(words, fmt.Sprintf("its server, pid %d, is stopped", server))
-		remedies, goOn = append(remedies, fmt.Sprintf("kill -CONT %d", server)), append(goOn, again)
-	}
-	mustSayAll := func(r e2e.Result) { t.Helper(); m.MustSay(r.Stderr, slices.Concat(words, remedies)...) }
-	mustSayAll(m.inTime(7, "list"))
-	m.inTime(5, append([]string{"resume"}, handles...)...)
-	m.MustSay(m.inTime(3, "resume", "alpha", "--force", "--tmux-socket", "of-beta").Stderr, words[1], "the tmux server was silent for ")
-	mustSayAll(m.inTime(3, append([]string{"resume", "--force"}, handles...)...))
-	r := m.inTime(7, "resume", "--force", "alpha", "delta")
-	m.Check(r.Stdout == "delta\n", "delta, whose server is well, did not have its turn: %s", r)
-	for _, handle := range handles {
-		m.Check(!e2e.Dead(before[handle].RecordedPID), "%s was ended and could not be started again", handle)
-	}
-	mustSayAll(m.inTime(3, append([]string{"stop"}, handles...)...))
-	for _, handle := range handles {
-		m.Check(e2e.Dead(before[handle].RecordedPID), "%s was not ended", handle)
-	}
-	mustSayAll(m.inTime(3, append([]string{"resume"}, handles...)...))
-	for _, again := range goOn {
-		again()
-	}
-	for _, handle := range handles {
-		m.MustRemember(handle, before[handle], "--tmux-socket", "default")
-	}
-	m.MustRemember("delta", before["delta"], "--force")
-}
-
 // slowTmux makes each tmux late from now on, though not so late that it is taken for silent: before it does what it is
 // asked, and after.
 func (m *team) slowTmux() (fast func()) {
@@ -102,7 +61,7 @@ func TestVerbsOnASlowTmux(t *testing.T) {
 	m.Check(len(on) == 1, "claudes of epsilon: %v", on)
 }
 
-// onSlowTmux runs all verbs, as [team.stuckServer] does. What takes few answers is done in time,
+// onSlowTmux runs all verbs, as [TestVerbsOnAStoppedServer] does. What takes few answers is done in time,
 // and what takes many is done too.
 func (m *team) onSlowTmux() {
 	m.Helper()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,16 +14,8 @@ import (
 // A tmux server that answers nobody: every verb ends in time, says what is wrong and
 // what to do, and nothing is lost.
 
-const stuckLimit = 6 * time.Second
-
-func TestVerbsOnAStoppedServer(t *testing.T) {
-	m := standIn(t)
-	m.stuckServer(func(server int) (repair func(), words, remedy string) {
-		m.Kill(server, syscall.SIGSTOP)
-		return func() { m.Kill(server, syscall.SIGCONT) },
-			fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server)
-	}, attempt{code: 3, said: "is stopped"})
-}
+// stuckLimit is one wait for tmux, which is not asked again after that, and what a verb takes without it.
+const stuckLimit = 16 * time.Second
 
 // attempt is one verb on a stuck server, and what is to come of it.
 type attempt struct {
@@ -34,10 +25,9 @@ type attempt struct {
 	said string
 }
 
-// stuckServer runs all verbs but spawn at once, on live agents and on dead ones, while
-// the server is stuck, and then spawn; it is repaired, and all agents are looked for.
-func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy string), spawn attempt) {
-	m.Helper()
+// All verbs but spawn run at once, on live agents and on dead ones, while the server is stopped, and then spawn.
+func TestVerbsOnAStoppedServer(t *testing.T) {
+	m := standIn(t)
 	live := []string{"alpha", "beta", "gamma", "delta"}
 	down := []string{"fallen", "halted", "gone"}
 	before := map[string]e2e.Session{}
@@ -46,13 +36,8 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 		before[handle] = m.WaitState(handle, "idle")
 	}
 	m.OK(append([]string{"stop"}, down...)...)
-	repair, words, remedy := stick(m.ServerPID())
-	repaired := false
-	m.Cleanup(func() { // before the server is ended
-		if !repaired {
-			repair()
-		}
-	})
+	server, goOn := m.StopServer("alpha")
+	words, remedy := fmt.Sprintf("its server, pid %d, is stopped", server), fmt.Sprintf("hint: let it go on: kill -CONT %d", server)
 	m.allInTime([]attempt{{"list", nil, 3, words}}, remedy) // before the spawn, whose agent needs no tmux to be known
 	m.allInTime([]attempt{
 		{"session", []string{"alpha"}, 3, words},
@@ -68,8 +53,7 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 		{"dismiss", []string{"gone"}, 3, words},
 	}, remedy)
 	// Not beside list, which would do its part for an agent that was never in tmux: code 7.
-	spawn.verb, spawn.args = "spawn", []string{"epsilon", "--prompt", "Remember 42."}
-	m.allInTime([]attempt{spawn}, remedy)
+	m.allInTime([]attempt{{"spawn", []string{"epsilon", "--prompt", "Remember 42."}, 3, "is stopped"}}, remedy)
 	// The server may start it yet: it is not said never to have started.
 	told := m.NBS("list")
 	m.Check(strings.Contains(told.Stdout, "\nepsilon\tunknown\t"), "list: %s", told)
@@ -80,8 +64,7 @@ func (m *team) stuckServer(stick func(server int) (repair func(), words, remedy 
 	for _, handle := range []string{"gamma", "delta"} {
 		m.Check(e2e.Dead(before[handle].RecordedPID), "%s was not ended", handle)
 	}
-	repair()
-	repaired = true
+	goOn()
 	for _, handle := range []string{"alpha", "beta"} {
 		if s := m.Session(handle); !s.Running || !s.TmuxAlive || s.RecordedPID != before[handle].RecordedPID {
 			m.Errorf("%s: before %+v\nafter %+v", handle, before[handle], s)
@@ -120,16 +103,20 @@ func (m *team) allInTime(attempts []attempt, remedy string) {
 	all.Wait()
 }
 
-// The way out when the server cannot be mended: the agent is started in another one.
+// The way out when the server cannot be mended: the agent is started in another one. An agent of a server that is well
+// has its turn beside it.
 func TestAgentMovesAwayFromAStuckServer(t *testing.T) {
 	m := standIn(t)
 	before := m.Remembers("alpha")
 	m.OK("spawn", "beta", "--model", "sonnet", "--prompt", "Remember 42.")
 	down := m.WaitState("beta", "idle")
 	m.OK("stop", "beta")
-	server := m.ServerPID()
-	m.Kill(server, syscall.SIGSTOP)
-	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
+	m.OK("spawn", "aside", "--tmux-socket", "aside")
+	server, goOn := m.StopServer("alpha")
+	words := fmt.Sprintf("its server, pid %d, is stopped", server)
+	m.MustSay(m.inTime(7, "list").Stderr, words)
+	r := m.inTime(7, "resume", "--force", "alpha", "aside")
+	m.Check(r.Stdout == "aside\n" && !e2e.Dead(before.RecordedPID), "%s", r)
 	for _, handle := range []string{"alpha", "beta"} {
 		r := m.NBS("resume", handle, "--force", "--tmux-socket", "rescue")
 		m.Check(r.Code == 0, "%v", r)
@@ -139,32 +126,11 @@ func TestAgentMovesAwayFromAStuckServer(t *testing.T) {
 		s := m.Session(handle)
 		m.Check(s.Running && s.TmuxAlive && s.SessionID == was.SessionID && len(e2e.ClaudesOn(s.SessionID)) == 1, "before %+v\nafter %+v", was, s)
 	}
-	m.Kill(server, syscall.SIGCONT)
+	goOn()
 	m.WaitFor("the old session is gone", func() (bool, string) {
 		names := m.Tmux("list-sessions")
 		return !strings.Contains(names, "nbs-alpha-live"), names
 	})
 	m.MustRemember("alpha", before, "--force", "--tmux-socket", "default")
 	m.MustRemember("beta", down, "--force", "--tmux-socket", "default")
-}
-
-// A server that is stopped in the middle of a start is not waited for; the start goes on
-// with it.
-func TestServerThatIsStoppedDuringAStart(t *testing.T) {
-	m := standIn(t, "start-delay=8s")
-	m.KeepServer()
-	server := m.ServerPID()
-	spawn := m.Begin("spawn", "alpha", "--prompt", "Remember 42.", "--timeout", e2e.Patience())
-	m.WaitClaude("alpha")
-	m.Kill(server, syscall.SIGSTOP)
-	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
-	begun := time.Now()
-	refusal := spawn.End()
-	took := time.Since(begun)
-	m.MustRefuse(refusal, 3, fmt.Sprintf("its server, pid %d, is stopped", server))
-	m.InTime(took, stuckLimit)
-	m.Kill(server, syscall.SIGCONT)
-	m.MustAnswer("alpha", "OK, I will remember 42.")
-	s := m.Session("alpha")
-	m.Check(s.Running && len(e2e.ClaudesOn(s.SessionID)) == 1, "%+v", s)
 }

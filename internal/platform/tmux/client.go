@@ -5,9 +5,8 @@
 // user goes into a tmux command. This program makes the names. Targets are exact ('=name') or
 // ids, and a pane's command is a few fixed words.
 //
-// Every call has a deadline: a wedged or stopped server does not answer. A server that is known to be stuck
-// gets a short one, any other the time that a busy machine needs. A server that did not answer is not called
-// again for a while. A failed call proves nothing about an agent.
+// Every call has a deadline, the time that a busy machine needs: a wedged or stopped server does not answer. A server
+// that did not answer is not called again for a while. A failed call proves nothing about an agent.
 // The package knows neither processes nor .nbs.
 package tmux
 
@@ -43,13 +42,12 @@ type Client struct {
 	socket []string // the option that selects it
 	path   string   // of the socket
 	server *health
-	shared *Servers
 	stdin  string // input of its calls
 }
 
 // New returns a client for a socket: a path, a name as tmux -L takes it, or "" for
 // the user's default server. Errors: Unfit when tmux is not installed; BadInput.
-func New(socket string) (*Client, error) { return NewServers(noneIsStuck).Client(socket) }
+func New(socket string) (*Client, error) { return NewServers().Client(socket) }
 
 // Client returns a client as [New] does. The clients of one server share whether the server was silent.
 func (s *Servers) Client(socket string) (*Client, error) {
@@ -62,7 +60,7 @@ func (s *Servers) Client(socket string) (*Client, error) {
 		if err := agent.CheckPath("tmux socket", socket); err != nil {
 			return nil, err
 		}
-		return &Client{binary: binary, socket: []string{"-S", socket}, path: socket, server: s.at(socket), shared: s}, nil
+		return &Client{binary: binary, socket: []string{"-S", socket}, path: socket, server: s.at(socket)}, nil
 	}
 	if socket == "" {
 		socket = DefaultSocket
@@ -71,7 +69,7 @@ func (s *Servers) Client(socket string) (*Client, error) {
 		return nil, fail.Errorf(fail.BadInput, "tmux socket %s is not valid: use a name of letters, digits, '_' and '-', or an absolute path", human.Quote(socket))
 	}
 	path := socketPath(socket)
-	return &Client{binary: binary, socket: []string{"-L", socket}, path: path, server: s.at(path), shared: s}, nil
+	return &Client{binary: binary, socket: []string{"-L", socket}, path: path, server: s.at(path)}, nil
 }
 
 // run executes one tmux command line and returns its output. dir becomes the working directory of the client, and of
@@ -96,8 +94,8 @@ func (c *Client) begin(ctx context.Context, dir string, args ...string) (wait fu
 		if err != nil {
 			return "", err
 		}
-		exit := process.wait(ctx, c.isStuck)
-		if errors.Is(exit, errStuck) || exit != nil && !errors.Is(exit, errFlood) && ctx.Err() != nil {
+		exit := process.wait(ctx)
+		if exit != nil && !errors.Is(exit, errFlood) && ctx.Err() != nil {
 			return "", c.notWaitedFor(ctx, time.Since(begun), process.printed())
 		}
 		return c.said(process, exit)
@@ -133,12 +131,6 @@ func (c *Client) said(process *process, exit error) (string, error) {
 		return "", failure
 	}
 	return string(process.stdout.text), nil
-}
-
-// isStuck reports whether the server that listens cannot answer.
-func (c *Client) isStuck() bool {
-	pid, err := c.ServerPID()
-	return err == nil && c.shared.isStuck(pid)
 }
 
 // notWaitedFor returns the error of a call that timed out, or that the caller has cancelled, after the client had

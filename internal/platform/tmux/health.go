@@ -11,9 +11,6 @@ const (
 	// answerLimit is how long the client waits for each answer of a server. An answer takes some milliseconds; with
 	// too few processors, and many starts at once, it takes seconds.
 	answerLimit = 10 * time.Second
-	// stuckEvery is how often the client checks the process of a server that owes an answer. If it is stuck, the
-	// client waits no longer.
-	stuckEvery = 2 * time.Second
 	// silence is how long a silent server is not asked again. It outlasts every verb that does not wait for claude; a
 	// verb that waits asks again.
 	silence = 10 * time.Second

@@ -18,11 +18,8 @@ const (
 	complaintLimit = 64 << 10
 )
 
-// The reasons to end a client before it has answered.
-var (
-	errFlood = errors.New("it printed too much")
-	errStuck = errors.New("its server cannot answer")
-)
+// errFlood is a reason to end a client before it has answered.
+var errFlood = errors.New("it printed too much")
 
 // pipeDelay ends the wait for the end of a finished client's output. The client passes its stdout to the server, and
 // a wedged server keeps it open after the client has ended. All output was written before.
@@ -69,9 +66,9 @@ func (p *process) pipes() (stdout, stderr *os.File, err error) {
 	return stdout, stderr, nil
 }
 
-// wait waits until the process has ended. It ends the process with ctx, or when its server is stuck. Errors: those of
-// [awaitEnd], and an exit that is not 0.
-func (p *process) wait(ctx context.Context, stuck func() bool) error {
+// wait waits until the process has ended. It ends the process with ctx, or when it prints too much. Errors:
+// [errFlood], that of ctx, an exit that is not 0.
+func (p *process) wait(ctx context.Context) error {
 	var exit error
 	ended := make(chan struct{})
 	go func() {
@@ -79,15 +76,21 @@ func (p *process) wait(ctx context.Context, stuck func() bool) error {
 		p.finish()
 		close(ended)
 	}()
-	if why := awaitEnd(ctx, ended, p.flooded, stuck); why != nil {
-		_ = p.cmd.Process.Kill()
-		<-ended
-		return why
+	var why error
+	select {
+	case <-ended:
+		if errors.Is(exit, exec.ErrWaitDelay) { // of its stdin
+			return nil
+		}
+		return exit
+	case <-p.flooded:
+		why = errFlood
+	case <-ctx.Done():
+		why = ctx.Err()
 	}
-	if errors.Is(exit, exec.ErrWaitDelay) { // of its stdin
-		return nil
-	}
-	return exit
+	_ = p.cmd.Process.Kill()
+	<-ended
+	return why
 }
 
 // finish reads the rest of what a process that has ended has printed.
@@ -95,26 +98,6 @@ func (p *process) finish() {
 	late := time.Now().Add(pipeDelay)
 	p.stdout.finish(late)
 	p.stderr.finish(late)
-}
-
-// awaitEnd waits until a client has ended, or must be ended. Errors: [errFlood], [errStuck], that of ctx.
-func awaitEnd(ctx context.Context, ended, flooded <-chan struct{}, stuck func() bool) error {
-	look := time.NewTicker(stuckEvery)
-	defer look.Stop()
-	for {
-		select {
-		case <-ended:
-			return nil
-		case <-flooded:
-			return errFlood
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-look.C:
-			if stuck() {
-				return errStuck
-			}
-		}
-	}
 }
 
 // printed returns how much a process that has ended has printed, in bytes.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -105,40 +104,6 @@ func TestProgramThatPrintsForEver(t *testing.T) {
 				rig.Check(t, fail.KindOf(err) == fail.Unfit && strings.Contains(err.Error(), "tmux printed too much") && len(fail.HintsOf(err)) == 1, "%v", err)
 			})
 		}
-	}
-}
-
-// A server that is slow is well, and one that is stuck is not waited for; in virtual time.
-func TestHowLongAnAnswerIsWaitedFor(t *testing.T) {
-	for what, c := range map[string]struct {
-		ends, floods time.Duration // 0: never
-		stuck        func(waited time.Duration) bool
-		want         error
-		after        time.Duration
-	}{
-		"an answer that takes long":        {ends: answerLimit - 1, after: answerLimit - 1},
-		"none":                             {want: context.DeadlineExceeded, after: answerLimit},
-		"none of a server that is stuck":   {stuck: func(time.Duration) bool { return true }, want: errStuck, after: stuckEvery},
-		"an answer before that is noticed": {ends: stuckEvery - 1, stuck: func(time.Duration) bool { return true }, after: stuckEvery - 1},
-		"a server that gets stuck":         {stuck: func(waited time.Duration) bool { return waited > stuckEvery }, want: errStuck, after: 2 * stuckEvery},
-		"it printed too much":              {floods: time.Second, want: errFlood, after: time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), answerLimit)
-			defer cancel()
-			begun := time.Now()
-			happens := func(after time.Duration) <-chan struct{} {
-				did := make(chan struct{})
-				if after != 0 {
-					time.AfterFunc(after, func() { close(did) })
-				}
-				return did
-			}
-			stuck := func() bool { return c.stuck != nil && c.stuck(time.Since(begun)) }
-			err := awaitEnd(ctx, happens(c.ends), happens(c.floods), stuck)
-			waited := time.Since(begun)
-			rig.Check(t, errors.Is(err, c.want) && waited == c.after, "%s: %v after %s; want %v after %s", what, err, waited, c.want, c.after)
-		})
 	}
 }
 

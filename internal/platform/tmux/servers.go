@@ -5,20 +5,12 @@ import "sync"
 // Servers is what one command knows about its tmux servers. A verb makes several calls through several clients; they
 // share what one of them found out.
 type Servers struct {
-	isStuck func(pid int) bool
-
 	mu       sync.Mutex
 	bySocket map[string]*health
 }
 
-// NewServers returns the Servers of a command that has just begun. isStuck reports whether the process of a server
-// cannot answer.
-func NewServers(isStuck func(pid int) bool) *Servers {
-	return &Servers{isStuck: isStuck, bySocket: map[string]*health{}}
-}
-
-// noneIsStuck serves callers that do not check processes.
-func noneIsStuck(int) bool { return false }
+// NewServers returns the Servers of a command that has just begun.
+func NewServers() *Servers { return &Servers{bySocket: map[string]*health{}} }
 
 // at returns the state that the clients of one socket share.
 func (s *Servers) at(path string) *health {

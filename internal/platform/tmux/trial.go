@@ -39,7 +39,7 @@ func Scratch(dir string) (*Client, error) {
 
 // Configured is [Scratch] for a server that reads the user's configuration, as an agent's first server does.
 func Configured(dir string) (*Client, error) {
-	return NewServers(noneIsStuck).Client(filepath.Join(dir, "tmux"))
+	return NewServers().Client(filepath.Join(dir, "tmux"))
 }
 
 // Version returns the version of the tmux program, such as "3.3a". It asks no server.

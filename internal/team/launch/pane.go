@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/trust"
-	"nbs-worker/internal/team/observe/health"
 )
 
 // Sessions is the tmux server in which a start gets its pane.
@@ -38,7 +37,7 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on desti
 		err = cmp.Or(endedByHook(ctx, on.Client), err)
 	}
 	if err != nil {
-		return name, health.Diagnose(s.Project.Machine, on.Client, r.Handle, err)
+		return name, s.Project.Diagnose(on.Client, r.Handle, err)
 	}
 	if left, there := s.Project.PaneOf(on.panes, p.Record.Process); there && p.Record.Process.Adopted == nil {
 		err = on.KillPane(ctx, left)

@@ -5,7 +5,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/tmux"
-	"nbs-worker/internal/team/observe/health"
 )
 
 // destination is the tmux server of a start.
@@ -29,7 +28,7 @@ func (s Starter) target(ctx context.Context, r *agent.Record) (on destination, e
 	}
 	if r.Process != nil { // if nil, it was never started, and there is no pane to end
 		if on.panes, err = on.Panes(ctx); err != nil {
-			return on, health.Diagnose(s.Project.Machine, on.Client, r.Handle, err)
+			return on, s.Project.Diagnose(on.Client, r.Handle, err)
 		}
 	}
 	return on, nil

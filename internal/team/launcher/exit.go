@@ -11,7 +11,6 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
-	"nbs-worker/internal/team/observe/health"
 	"nbs-worker/internal/team/restart"
 )
 
@@ -148,10 +147,6 @@ func (l *Launcher) lastScreen(ctx context.Context) string {
 	defer cancel()
 	client, err := tmux.New(socket)
 	if err != nil {
-		return ""
-	}
-	// A stuck server is not asked: the command that ends the agent is waiting for this launcher.
-	if server, err := client.ServerPID(); err == nil && health.Stuck(l.Machine, server) {
 		return ""
 	}
 	screen, err := client.Screen(ctx, l.Pane["TMUX_PANE"])

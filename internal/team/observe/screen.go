@@ -5,7 +5,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/tmux"
-	"nbs-worker/internal/team/observe/health"
 )
 
 // Screen reads the agent's pane. Errors: [tmux.ErrNoSession] when it has none.
@@ -20,7 +19,7 @@ func (o *Project) Screen(ctx context.Context, r *agent.Record) (tmux.Screen, err
 	}
 	screens, err := client.Screens(ctx, []string{pane.ID})
 	if err != nil {
-		return tmux.Screen{}, health.Diagnose(o.Machine, client, r.Handle, err)
+		return tmux.Screen{}, o.Diagnose(client, r.Handle, err)
 	}
 	screen, read := screens[pane.ID]
 	if !read || screen.Invocation != pane.Invocation {

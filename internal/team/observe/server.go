@@ -2,13 +2,13 @@ package observe
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
-	"nbs-worker/internal/team/observe/health"
 )
 
 // Client returns the client of the tmux server in which an agent was started, or of the one in which it would be
@@ -46,13 +46,31 @@ func (o *Project) askPanes(ctx context.Context, r *agent.Record) (client *tmux.C
 	return client, func() ([]tmux.Pane, error) {
 		panes, err := answer()
 		if err != nil {
-			return nil, health.Diagnose(o.Machine, client, r.Handle, err)
+			return nil, o.Diagnose(client, r.Handle, err)
 		}
 		if _, there := o.PaneOf(panes, r.Process); there {
 			return panes, nil // no need to wake the server by another connection
 		}
 		return panes, o.checkListening(ctx, client, r)
 	}
+}
+
+// Diagnose adds what the server's process shows to the error of a tmux server that gave no answer.
+func (o *Project) Diagnose(server interface{ ServerPID() (int, error) }, handle agent.Handle, err error) error {
+	if err == nil || fail.KindOf(err) != fail.TimedOut {
+		return err
+	}
+	pid, unknown := server.ServerPID()
+	if unknown != nil {
+		return err
+	}
+	state, remedy := "is busy or hangs", fmt.Sprintf("look at it: top -p %d", pid)
+	if o.Machine.Halted(pid) {
+		state, remedy = "is stopped", fmt.Sprintf("let it go on: kill -CONT %d", pid)
+	}
+	return fail.Errorf(fail.TimedOut, "%w: its server, pid %d, %s", err, pid, state).
+		Hint("%s", remedy).
+		Hint("or start the agent in another server: nbs-worker resume %s --force --tmux-socket rescue", handle)
 }
 
 // serverGone reports whether the tmux server of a start has ended. Its panes ended with it, and another server may

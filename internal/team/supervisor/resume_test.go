@@ -199,7 +199,7 @@ func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"project/.nbs/journal.jsonl", "project/.nbs/locks/alpha.record", "state/journals/*"} {
 		w := newWorld(t)
-		w.Project.Tmux, w.Project.Socket = tmux.NewServers(func(int) bool { return false }).Client, w.dir+"/s" // of a server that is not there
+		w.Project.Tmux, w.Project.Socket = tmux.NewServers().Client, w.dir+"/s" // of a server that is not there
 		var child *rig.Child
 		r := w.has("alpha", func(r *agent.Record) {
 			child = w.live(r)

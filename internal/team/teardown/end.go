@@ -25,7 +25,6 @@ import (
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
-	"nbs-worker/internal/team/observe/health"
 )
 
 const (
@@ -208,11 +207,11 @@ func (t teardown) endPane(ctx context.Context, server Terminal, panes []tmux.Pan
 		return nil
 	}
 	if err := server.KillPane(ctx, pane); err != nil {
-		return health.Diagnose(t.project.Machine, server, r.Handle, err)
+		return t.project.Diagnose(server, r.Handle, err)
 	}
 	panes, err := server.Panes(ctx)
 	if err != nil {
-		return health.Diagnose(t.project.Machine, server, r.Handle, err)
+		return t.project.Diagnose(server, r.Handle, err)
 	}
 	if _, there := t.project.PaneOf(panes, r.Process); there {
 		return errors.New("it still exists")

@@ -25,7 +25,6 @@ import (
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/observe"
-	"nbs-worker/internal/team/observe/health"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -163,9 +162,8 @@ func (f *Factory) On(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	stuck := func(pid int) bool { return health.Stuck(f.Machine, pid) }
 	s := supervisor.New(&observe.Project{
-		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers(stuck).Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.Began,
 	})
 	s.Remembered = services.Remembered
