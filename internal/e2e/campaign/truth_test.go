@@ -234,7 +234,7 @@ func (w *truth) diagnose() {
 	}
 	unwell := 0
 	for _, found := range c.Checks {
-		if found.Level != "ok" && !strings.HasPrefix(found.ID, "logout.") && !strings.HasPrefix(found.ID, "machine.") && found.ID != "folder.disk" && found.ID != "team.health" {
+		if found.Level != "ok" && !strings.HasPrefix(found.ID, "logout.") && found.ID != "folder.disk" && found.ID != "team.health" {
 			w.Errorf("doctor: %s, %s: %s (%s)", found.ID, found.Level, found.What, strings.Join(found.Fix, "; "))
 		}
 		if found.Level != "ok" && found.Level != "note" {

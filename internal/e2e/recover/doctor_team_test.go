@@ -14,19 +14,15 @@ import (
 
 // What the doctor says of agents: their records against what runs and what is on disk.
 
-// A record of one agent is damaged, and that of the other is not what runs: triage says more of both. A record may be of another time.
+// A record of one agent is damaged, and that of the other is not what runs: triage says more of both.
 func TestDoctorReadsRecords(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
-	whole := m.RecordText("alpha")
 	m.WriteRecord("beta", `{"handle": "beta"`)
 	m.SetRecord("alpha", func(fields map[string]any) { fields["model"] = "opus" })
 	c := m.Doctor(1)
 	c.Finds(m.Team, "team.health", "failure", "needs attention: alpha, beta")
 	c.Finds(m.Team, "team.health", "failure", "nbs-worker triage")
-	m.WriteRecord("alpha", whole)
-	m.SetRecord("alpha", func(fields map[string]any) { fields["started"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339) })
-	m.Doctor(1).Finds(m.Team, "clock.future", "warning", "the record of alpha is ")
 }
 
 func TestDoctorMissesATranscript(t *testing.T) {
@@ -113,26 +109,15 @@ func TestDoctorKnowsWhatMakesAClaudeForget(t *testing.T) {
 	m.WaitClaude("alpha")
 	pid := m.Session("alpha").RecordedPID
 	m.WaitFor("the wrapper has gone", func() (bool, string) { return m.Environ(pid)["CLAUDE_CODE_CHILD_SESSION"] == "1", "" })
-	m.Tmux("set-environment", "-g", "CLAUDE_CODE_SKIP_PROMPT_HISTORY", "1")
-	c := m.DoctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=1"}, 1)
-	c.Finds(m.Team, "environment.here", "note", "CLAUDE_CODE_CHILD_SESSION is set here")
-	c.Finds(m.Team, "environment.agents", "failure", "alpha was started with CLAUDE_CODE_CHILD_SESSION: it writes no transcript")
-	c.Finds(m.Team, "environment.tmux", "warning", "set-environment -gu CLAUDE_CODE_SKIP_PROMPT_HISTORY")
-	found := m.DoctorWith([]string{"CLAUDE_CODE_CHILD_SESSION=0"}, 1).Of("environment.here")
-	m.Check(strings.HasPrefix(found[0], "ok: "), "a switch that is off: %q", found)
+	m.Doctor(1).Finds(m.Team, "environment.agents", "failure", "alpha was started with CLAUDE_CODE_CHILD_SESSION: it writes no transcript")
 }
 
 func TestDoctorReadsTheTmuxSettings(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
-	m.Tmux("set-option", "-g", "destroy-unattached", "on")
-	m.Tmux("set-option", "-gw", "remain-on-exit", "on")
 	m.Tmux("set-hook", "-g", "client-attached", "rename-session mine")
 	before := m.Tmux("show-options", "-g") + m.Tmux("show-options", "-gw") + m.Tmux("show-hooks", "-g")
-	c := m.Doctor(1)
-	c.Finds(m.Team, "tmux.settings", "note", "destroy-unattached on")
-	c.Finds(m.Team, "tmux.settings", "note", "remain-on-exit on")
-	c.Finds(m.Team, "tmux.settings", "warning", "set-hook -gu client-attached")
+	m.Doctor(1).Finds(m.Team, "tmux.settings", "warning", "set-hook -gu client-attached")
 	now := m.Tmux("show-options", "-g") + m.Tmux("show-options", "-gw") + m.Tmux("show-hooks", "-g")
 	m.Check(now == before, "the doctor changed %s\nto %s", before, now)
 	m.StopServer("alpha")

@@ -141,10 +141,3 @@ func (s Settings) Enders() (atBegin, later []string) {
 	slices.Sort(later)
 	return atBegin, later
 }
-
-// Environment returns the environment that the server passes to windows that people open in it. Errors:
-// [ErrNoServer].
-func (c *Client) Environment(ctx context.Context) ([]string, error) {
-	out, err := c.run(ctx, "/", "show-environment", "-g")
-	return strings.Split(strings.TrimSpace(out), "\n"), err
-}

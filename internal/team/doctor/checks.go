@@ -49,9 +49,6 @@ var checks = []check{
 	{id: "folder.state", holds: "the folders outside the project are private and can be written", run: (*examination).outside},
 	{id: "folder.private", holds: "the files in .nbs belong to this user, and no other user can read them", project: true, run: (*examination).private},
 
-	{id: "machine.memory", run: (*examination).memory},
-	{id: "machine.load", run: (*examination).load},
-
 	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
 
 	{id: "team.paused", holds: "the project is not paused", project: true, run: (*examination).paused},
@@ -69,10 +66,6 @@ var checks = []check{
 
 	{id: "left.journal", holds: "the journal is unchanged", project: true, volatile: true, run: (*examination).brokenJournal},
 
-	{id: "environment.here", holds: "no variable here keeps a claude from writing its transcript", run: (*examination).forgetfulHere},
-	{id: "environment.tmux", holds: "no variable of the tmux servers keeps a claude from writing its transcript", run: (*examination).tmuxEnvironment},
 	{id: "environment.agents", holds: "each agent writes its transcript", project: true, volatile: true, run: ofEach((*examination).live, (*examination).forgetfulAgents)},
 	{id: "environment.names", holds: "the variables with which the agents were started are set here too", project: true, run: (*examination).missingNames},
-
-	{id: "clock.future", holds: "no record has a time in the future", project: true, run: ofEach((*examination).known, (*examination).fromTheFuture)},
 }

@@ -21,9 +21,7 @@ import (
 
 func TestJudgeSettings(t *testing.T) {
 	t.Parallel()
-	all := judgeSettings("tmux -S /tmp/s ", tmux.Settings{"exit-unattached": "on", "destroy-unattached": "off", "remain-on-exit": "off"})
-	rig.Check(t, len(all) == 1 && all[0].Level == Note && all[0].Fix[0] == "tmux -S /tmp/s set-option -s exit-unattached off", "%+v", all)
-	all = judgeSettings("", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"})
+	all := judgeSettings("", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"})
 	rig.Check(t, len(all) == 1 && all[0].Level == Warning, "%+v", all)
 }
 

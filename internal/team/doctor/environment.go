@@ -10,14 +10,6 @@ import (
 	"nbs-worker/internal/team/inspect"
 )
 
-func (d *examination) forgetfulHere(_ context.Context) findings {
-	name := claude.Forgetful(d.project.Variable)
-	if name == "" {
-		return nil
-	}
-	return found(Note, name+" is set here", "agents of nbs-worker start without it; a claude that you start from here by hand writes no transcript and cannot be resumed", "unset "+name)
-}
-
 // forgetfulAgents reads the environment of an agent's process, whether or not nbs-worker started the process.
 func (d *examination) forgetfulAgents(row inspect.Row) findings {
 	env, _ := d.project.Machine.Environ(row.Record.Process.PID) // empty if it has just ended

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/doctor/trial"
@@ -88,7 +87,7 @@ func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 	return judgeSettings("", settings)
 }
 
-// judgeSettings finds options and hooks that affect the sessions of agents. command is the beginning of a tmux
+// judgeSettings finds hooks that affect the sessions of agents. command is the beginning of a tmux
 // command to the server; "" if no server runs and the settings are those of the configuration.
 func judgeSettings(command string, settings tmux.Settings) (all findings) {
 	mend := func(words string) []string {
@@ -97,15 +96,6 @@ func judgeSettings(command string, settings tmux.Settings) (all findings) {
 			return []string{line}
 		}
 		return []string{command + words, "and " + line}
-	}
-	for _, option := range []struct{ name, why, command string }{
-		{"exit-unattached", "with it the server ends when no client is attached; nbs-worker turns it off where it starts an agent", "set-option -s exit-unattached off"},
-		{"destroy-unattached", "it does not apply to sessions of agents; your own sessions end when you detach", "set-option -g destroy-unattached off"},
-		{"remain-on-exit", "it does not apply to sessions of agents; pasting into a dead pane of another session crashes tmux 3.3a and ends all agents", "set-option -gw remain-on-exit off"},
-	} {
-		if value := settings[option.name]; value != "" && value != "off" {
-			all.add(Note, "tmux has "+option.name+" "+value, option.why, mend(option.command)...)
-		}
 	}
 	atBegin, later := settings.Enders()
 	for _, name := range atBegin {
@@ -121,23 +111,6 @@ func judgeSettings(command string, settings tmux.Settings) (all findings) {
 		all.add(Warning, "tmux has a hook that renames or ends sessions: "+name,
 			"it may end agents; a renamed session is still found, but not under its expected name",
 			mend("set-hook -gu "+name)...)
-	}
-	return all
-}
-
-// tmuxEnvironment finds variables in a server that keep claude from writing its transcript. They affect a claude
-// that a person starts in a window of the server; for agents the launcher removes them.
-func (d *examination) tmuxEnvironment(ctx context.Context) (all findings) {
-	for _, client := range d.servers() {
-		env, err := client.Environment(ctx)
-		if err != nil {
-			continue
-		}
-		if name := claude.Forgetful(lookup(env)); name != "" {
-			all.add(Warning, "the tmux server at "+client.Path()+" hands "+name+" to each program in its windows",
-				"a claude that you start there by hand writes no transcript and cannot be resumed or adopted; agents of nbs-worker start without it",
-				"tmux -S "+human.ShellWord(client.Path())+" set-environment -gu "+name)
-		}
 	}
 	return all
 }

@@ -24,11 +24,11 @@ func newDoctorCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that nbs-worker relies on",
-		Long: ui.WithCodes(`Checks claude and tmux, the project folder, disk and memory, whether agents survive a logout,
-transcripts, claudes without a record, the journal, the environment and the clock, and names the
-agents that are not well. Each finding has the reason and the command that fixes it. A note
-means that nothing is wrong, a warning that something may be lost or fail later, a failure that
-something nbs-worker needs is missing.
+		Long: ui.WithCodes(`Checks claude and tmux, the project folder and its disk, whether agents survive a logout,
+transcripts, claudes without a record, the journal and the environment, and names the agents
+that are not well. Each finding has the reason and the command that fixes it. A note means that
+nothing is wrong, a warning that something may be lost or fail later, a failure that something
+nbs-worker needs is missing.
 
 doctor changes nothing. --probe also starts a claude, without account or network, and checks
 its files and hooks. --fix fixes what cannot lose anything: it removes other users' access to
@@ -93,8 +93,7 @@ func openToExamine(f *ui.Factory) (*supervisor.Supervisor, doctor.Options, error
 
 var groupTitles = map[string]string{
 	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
-	"left": "Journal", "environment": "Environment", "clock": "Clock", "start": "First start", "machine": "Machine",
-	"conversations": "Conversations",
+	"left": "Journal", "environment": "Environment", "start": "First start", "conversations": "Conversations",
 }
 
 // printCheckup prints the problems by group, and counts the other checks.
