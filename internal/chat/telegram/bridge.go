@@ -14,8 +14,6 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
-
-	"github.com/go-telegram/bot"
 )
 
 // Options are the options of a bridge.
@@ -39,7 +37,6 @@ type Options struct {
 type Bridge struct {
 	Options
 	client *http.Client
-	bot    *bot.Bot
 	name   string // the bot's user name; set once the bridge runs
 
 	mu    sync.Mutex
@@ -73,13 +70,6 @@ func New(opts Options) (*Bridge, error) {
 	}
 	b := &Bridge{Options: opts, chats: map[int64]*chat{}, noted: map[string]bool{}, acks: newAcks()}
 	b.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()} // its own connections, closed at the end
-	var err error
-	b.bot, err = bot.New(opts.Token.text, bot.WithServerURL(opts.URL), bot.WithSkipGetMe(),
-		bot.WithHTTPClient(opts.Poll, repeatable{b.client}),
-		bot.WithErrorsHandler(func(err error) { b.log("%v", err) }))
-	if err != nil {
-		return nil, fail.Errorf(fail.BadInput, "set up Telegram: %s", opts.Token.hide(err.Error()))
-	}
 	return b, nil
 }
 
@@ -114,7 +104,10 @@ func (b *Bridge) serve(ctx context.Context) error {
 func (b *Bridge) introduce(ctx context.Context) error {
 	wait := b.backoff()
 	for {
-		me, err := b.bot.GetMe(ctx)
+		var me struct {
+			Username string `json:"username"`
+		}
+		err := b.call(ctx, "getMe", nil, &me)
 		switch {
 		case err == nil:
 			b.name = me.Username

@@ -1,21 +1,16 @@
 package telegram
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
 	"nbs-worker/internal/platform/clock"
-
-	"github.com/go-telegram/bot"
 )
 
-// poll asks for updates until the context ends, and passes each to its chat. The library's own loop is not used: it
-// acknowledges an update once it is read, even if processing it then fails.
+// poll asks for updates until the context ends, and passes each to its chat.
 func (b *Bridge) poll(ctx context.Context) error {
 	wait := b.backoff()
 	for {
@@ -25,7 +20,7 @@ func (b *Bridge) poll(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			if isOfToken(err) { // the token was revoked
+			if refusedIn(err).Code == http.StatusUnauthorized { // the token was revoked
 				return errToken()
 			}
 			b.log("ask Telegram for messages: %v: it is tried again", err)
@@ -46,8 +41,7 @@ func (b *Bridge) poll(ctx context.Context) error {
 	}
 }
 
-// update has the used fields of an update. The library's type is not used: it refuses unknown values, such as a new way
-// of forwarding a message.
+// update has the used fields of an update.
 type update struct {
 	ID      int64 `json:"update_id"`
 	Message *struct {
@@ -97,50 +91,16 @@ func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 }
 
 // getUpdates asks for the updates from offset on (0: all unacknowledged ones), and waits for one. It acknowledges those
-// before. Errors: like the library's, so that both are handled alike.
-func (b *Bridge) getUpdates(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+// before.
+func (b *Bridge) getUpdates(ctx context.Context, offset int64) (updates []json.RawMessage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Poll+patience)
 	defer cancel()
 	params := map[string]any{"timeout": int(b.Poll.Seconds()), "limit": atOnce, "allowed_updates": []string{"message"}}
 	if offset > 0 {
 		params["offset"] = offset
 	}
-	body, err := json.Marshal(params)
-	if err != nil {
-		return nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.URL+"/bot"+b.Token.text+"/getUpdates", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := b.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	const longest = 16 << 20 // bytes: a hundred messages with all their quotes
-	answer := struct {
-		OK          bool              `json:"ok"`
-		Result      []json.RawMessage `json:"result"`
-		Code        int               `json:"error_code"`
-		Description string            `json:"description"`
-		Parameters  struct {
-			RetryAfter int `json:"retry_after"`
-		} `json:"parameters"`
-	}{}
-	if err := json.NewDecoder(io.LimitReader(response.Body, longest)).Decode(&answer); err != nil {
-		return nil, fmt.Errorf("status %d: %w", response.StatusCode, err)
-	}
-	switch {
-	case answer.OK:
-		return answer.Result, nil
-	case answer.Code == http.StatusUnauthorized:
-		return nil, fmt.Errorf("%w: %s", bot.ErrorUnauthorized, answer.Description)
-	case answer.Code == http.StatusTooManyRequests:
-		return nil, &bot.TooManyRequestsError{Message: answer.Description, RetryAfter: answer.Parameters.RetryAfter}
-	}
-	return nil, fmt.Errorf("status %d: %s", answer.Code, answer.Description)
+	err = b.call(ctx, "getUpdates", params, &updates)
+	return updates, err
 }
 
 // repoll is how soon Telegram is asked again while all its updates are being processed.

@@ -1,10 +1,8 @@
 package telegram
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -14,8 +12,6 @@ import (
 	"nbs-worker/internal/platform/clock"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
 )
 
 // PerhapsAgain precedes a text that the chat may already have.
@@ -63,31 +59,30 @@ func (b *Bridge) sendPart(ctx context.Context, chat int64, text string, wait *ba
 func (b *Bridge) sendOnce(ctx context.Context, chat int64, text string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	_, err := b.bot.SendMessage(ctx, &bot.SendMessageParams{ChatID: chat, Text: text})
-	return err
+	return b.call(ctx, "sendMessage", map[string]any{"chat_id": chat, "text": text}, nil)
 }
 
 // isFinal reports whether another attempt to send a message would end in the same way: it succeeded, or was refused for
 // good. A refused token is not final, since the message did not cause it.
 func isFinal(err error) bool {
-	_, migrated := errors.AsType[*bot.MigrateError](err)
-	return err == nil || migrated || errors.Is(err, bot.ErrorForbidden) || errors.Is(err, bot.ErrorBadRequest)
+	code := refusedIn(err).Code
+	return err == nil || code == http.StatusForbidden || code == http.StatusBadRequest
 }
 
 // isOfToken reports whether Telegram refused the token.
 func isOfToken(err error) bool {
-	return errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound)
+	code := refusedIn(err).Code
+	return code == http.StatusUnauthorized || code == http.StatusNotFound
 }
 
 // refusal returns what a final error means for the chat; nil for success.
 func refusal(err error) error {
-	if migrated, is := errors.AsType[*bot.MigrateError](err); is {
-		return fail.Errorf(fail.Held, "the group became chat %d: allow that one", migrated.MigrateToChatID)
-	}
-	switch {
+	switch refused := refusedIn(err); {
 	case err == nil:
 		return nil
-	case errors.Is(err, bot.ErrorForbidden):
+	case refused.Parameters.MigrateTo != 0:
+		return fail.Errorf(fail.Held, "the group became chat %d: allow that one", refused.Parameters.MigrateTo)
+	case refused.Code == http.StatusForbidden:
 		return fail.Errorf(fail.NotFound, "the chat does not take messages of the bot: %s", err)
 	}
 	return fail.Errorf(fail.Failed, "Telegram refused a message: %s", err)
@@ -96,7 +91,7 @@ func refusal(err error) error {
 // mayHaveArrived reports whether a failed request may have been carried out. It was not if Telegram asked for a pause
 // or refused the token, or if there was no connection. An answer from a gateway proves nothing.
 func mayHaveArrived(err error) bool {
-	if _, tooMany := errors.AsType[*bot.TooManyRequestsError](err); tooMany || isOfToken(err) {
+	if refusedIn(err).Code == http.StatusTooManyRequests || isOfToken(err) {
 		return false
 	}
 	network, is := errors.AsType[*net.OpError](err)
@@ -118,10 +113,7 @@ func retryAfter(err error, wait *backoff.ExponentialBackOff) time.Duration {
 
 // askedFor returns the pause that Telegram requests with an error; 0 if it requests none.
 func askedFor(err error) time.Duration {
-	if tooMany, is := errors.AsType[*bot.TooManyRequestsError](err); is {
-		return time.Duration(tooMany.RetryAfter) * time.Second
-	}
-	return 0
+	return time.Duration(refusedIn(err).Parameters.RetryAfter) * time.Second
 }
 
 // typing shows in the chat that its message is being processed, until stop is called.
@@ -133,7 +125,7 @@ func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
 		defer close(done)
 		for ctx.Err() == nil {
 			request, end := context.WithTimeout(ctx, shown)
-			_, err := b.bot.SendChatAction(request, &bot.SendChatActionParams{ChatID: chat, Action: models.ChatActionTyping})
+			err := b.call(request, "sendChatAction", map[string]any{"chat_id": chat, "action": "typing"}, nil)
 			end()
 			if clock.Sleep(ctx, max(shown-time.Second, askedFor(err))) != nil { // a failure to show it does no harm
 				return
@@ -141,19 +133,4 @@ func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
 		}
 	}()
 	return func() { cancel(); <-done }
-}
-
-// repeatable makes the body of a request repeatable. Without that, net/http fails a request when the server closes the
-// chosen connection: nothing was sent, but it looks like a lost answer.
-type repeatable struct{ client *http.Client }
-
-func (r repeatable) Do(request *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(request.Body)
-	if err != nil {
-		return nil, err
-	}
-	request.ContentLength = int64(len(body))
-	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	request.Body, _ = request.GetBody()
-	return r.client.Do(request) //nolint:gosec // the library made the request, for Options.URL
 }

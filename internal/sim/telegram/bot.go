@@ -133,7 +133,11 @@ func parameters(r *http.Request) (map[string]string, error) {
 			return nil, err
 		}
 		for name, value := range values {
-			params[name] = strings.Trim(string(value), `"`)
+			var text string
+			if json.Unmarshal(value, &text) != nil {
+				text = string(value)
+			}
+			params[name] = text
 		}
 		return params, nil
 	}
