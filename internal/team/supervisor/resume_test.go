@@ -200,16 +200,15 @@ func TestForceEndsNothingThatCannotBeWrittenDown(t *testing.T) {
 	for _, name := range []string{"project/.nbs/journal.jsonl", "project/.nbs/locks/alpha.record", "state/journals/*"} {
 		w := newWorld(t)
 		w.Project.Tmux, w.Project.Socket = tmux.NewServers().Client, w.dir+"/s" // of a server that is not there
-		var child *rig.Child
 		r := w.has("alpha", func(r *agent.Record) {
-			child = w.live(r)
+			w.live(r)
 			r.Process.Launcher = r.Process.Identified // else it would be waited for
 		})
 		w.must(w.Project.Note(t.Context(), "spawn", &r, ""))
 		name = w.inTheWay(name)
 		_, err := w.Resume(t.Context(), "alpha", Resume{Force: true, Start: inPlace.Start})
 		mustSay(t, name, err, fail.Failed, name)
-		rig.Check(t, lives(child), "%s: the agent was ended", name)
+		rig.Check(t, w.lives(), "%s: the agent was ended", name)
 	}
 }
 

@@ -43,11 +43,10 @@ func TestWhoIsEnded(t *testing.T) {
 	} {
 		for verb, end := range ends {
 			w := newWorld(t)
-			var child *rig.Child
-			w.has("alpha", func(r *agent.Record) { child = w.live(r); c.change(r) })
+			w.has("alpha", func(r *agent.Record) { w.live(r); c.change(r) })
 			_, err := end(w, t.Context())
-			if lives(child) == c.ends || (err == nil) != (c.words == "") {
-				t.Errorf("%s %s: lives %t, %v", verb, what, lives(child), err)
+			if w.lives() == c.ends || (err == nil) != (c.words == "") {
+				t.Errorf("%s %s: lives %t, %v", verb, what, w.lives(), err)
 			}
 			if c.words == "" {
 				continue
@@ -72,13 +71,12 @@ func TestEndThatCannotBeWrittenDown(t *testing.T) {
 	} {
 		for verb, end := range ends {
 			w := newWorld(t)
-			var child *rig.Child
-			w.has("alpha", func(r *agent.Record) { child = w.live(r) })
+			w.has("alpha", func(r *agent.Record) { w.live(r) })
 			w.inTheWay(what)
 			_, err := end(w, t.Context())
 			mustSay(t, verb+" "+what, err, fail.Failed, words[verb])
 			_, err = w.Project.Store.Load("alpha")
-			rig.Check(t, err == nil && !lives(child), "%s %s: the agent was left running, or its record is gone: %v", verb, what, err)
+			rig.Check(t, err == nil && !w.lives(), "%s %s: the agent was left running, or its record is gone: %v", verb, what, err)
 		}
 	}
 }

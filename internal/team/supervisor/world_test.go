@@ -3,7 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,7 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/machine/local"
+	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -26,12 +25,14 @@ func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
 type world struct {
 	*testing.T
 	*Supervisor
-	dir string // of the project, Claude's configuration and all else
+	dir   string // of the project, Claude's configuration and all else
+	table *fake.Machine
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, dir: rig.MemoryDir(t)}
+	w := &world{T: t, dir: rig.MemoryDir(t), table: fake.New()}
+	w.table.Add(os.Getpid(), fake.Process{Args: []string{"nbs-worker"}}) // this command
 	w.put(w.dir+"/home/x", "")
 	w.put(w.dir+"/claude", "#!/bin/sh\nexit 99\n")
 	w.must(os.Chmod(w.dir+"/claude", 0o700))
@@ -41,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(w.dir + "/state")))
 	w.Supervisor = New(&observe.Project{
-		Machine: local.New(),
+		Machine: w.table.Machine(),
 		Store:   opened, Now: time.Now, Began: time.Now(), UID: 1000, Program: "/usr/bin/nbs-worker",
 		Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.Unfit, "no tmux") },
 		Env:  []string{"HOME=" + w.dir + "/home", "CLAUDE_CONFIG_DIR=" + w.dir + "/config", "NBS_CLAUDE=" + w.dir + "/claude"},
@@ -74,22 +75,20 @@ func (w *world) has(handle agent.Handle, change func(*agent.Record)) agent.Recor
 
 func asItIs(*agent.Record) {}
 
-// live has an agent run in a program that waits, with its mark.
-func (w *world) live(r *agent.Record) *rig.Child {
+// live has an agent run, with its mark.
+func (w *world) live(r *agent.Record) {
 	w.Helper()
-	cmd := exec.Command("cat")
 	r.Process = &agent.Process{Invocation: agent.NewInvocation()}
-	cmd.Env = append(os.Environ(), agent.InvocationVariable+"="+string(r.Process.Invocation))
-	child := rig.StartChild(w, cmd)
-	id, err := local.New().Identify(child.Process.Pid)
-	w.must(err)
-	r.PID, r.Process.Identity = id.PID, id
-	return child
+	r.Process.Identity = w.table.Add(agentPID, fake.Process{Args: []string{"claude"}, Env: []string{agent.InvocationVariable + "=" + string(r.Process.Invocation)}})
+	r.PID = agentPID
 }
 
-func lives(child *rig.Child) bool {
-	id, err := local.New().Identify(child.Process.Pid)
-	return err == nil && local.New().IsAlive(id)
+const agentPID = 10
+
+// lives reports whether the agent still runs.
+func (w *world) lives() bool {
+	_, err := w.Project.Machine.Identify(agentPID)
+	return err == nil
 }
 
 func (w *world) transcript(id agent.SessionID) string {
