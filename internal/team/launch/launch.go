@@ -92,7 +92,7 @@ func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, w
 		return r, err
 	}
 	if exit := r.ExitOf(r.Process.Invocation); exit != nil { // its launcher left the report to this verb
-		return r, s.left(ctx, &r, exit)
+		return r, left(exit)
 	}
 	return r, nil
 }

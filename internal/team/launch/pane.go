@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -33,9 +32,6 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on desti
 		},
 		StartLimit: p.wait,
 	})
-	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-		err = cmp.Or(endedByHook(ctx, on.Client), err)
-	}
 	if err != nil {
 		return name, s.Project.Diagnose(on.Client, r.Handle, err)
 	}

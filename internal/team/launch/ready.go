@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +112,7 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	}
 	w.record = record
 	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
-		return false, w.left(ctx, &record, exit)
+		return false, left(exit)
 	}
 	switch {
 	case record.Process.PID == 0:
@@ -206,14 +205,8 @@ func lasts(since *time.Time, so bool) bool {
 	return time.Since(*since) >= transcriptLag
 }
 
-// left calls [left], or names the tmux hook that closed the terminal: the hook may do so at any moment, even before
-// the launcher's first step.
-func (s Starter) left(ctx context.Context, r *agent.Record, exit *agent.Exit) error {
-	if !exit.HungUp {
-		return left(exit)
-	}
-	return cmp.Or(s.endedByHook(ctx, r), left(exit))
-}
+// hookHint names what may end each new session of a tmux server.
+const hookHint = "if this happens each time, look for a hook of your tmux.conf that ends sessions: tmux show-hooks -g"
 
 // left returns the error for a claude that ended before it was ready, with its own words.
 func left(exit *agent.Exit) error {
@@ -224,7 +217,7 @@ func left(exit *agent.Exit) error {
 	err := fail.Errorf(claude.RefusalKind(exit.LastScreen), "claude exited before it was ready (%s)%s", exit.Summary(), words)
 	switch {
 	case exit.HungUp:
-		return err.Hint("its tmux session, or its tmux server, has ended; you can try again safely")
+		return err.Hint("its tmux session, or its tmux server, has ended; you can try again safely").Hint(hookHint)
 	case err.Kind == fail.Unfit:
 		return err.Hint("claude is too old: version %s or newer is needed; update it, or name another: export %s=/path/to/claude", claude.OldestTested, claude.BinaryVariable)
 	}
@@ -239,9 +232,9 @@ func (w *starting) vanished(ctx context.Context) error {
 		return err
 	}
 	if exit := record.ExitOf(record.Process.Invocation); exit != nil {
-		return w.left(ctx, &record, exit)
+		return left(exit)
 	}
-	return cmp.Or[error](w.endedByHook(ctx, &record), fail.Errorf(fail.Failed, "the launcher was killed during the start"))
+	return fail.Errorf(fail.Failed, "its tmux session, or its launcher, was ended during the start").Hint(hookHint)
 }
 
 // checkLauncher detects a launcher or a tmux session that ended before claude ran.
@@ -293,7 +286,7 @@ func (s Starter) leftMeanwhile(ctx context.Context, handle agent.Handle) error {
 		return err
 	}
 	if exit := r.ExitOf(r.Process.Invocation); exit != nil {
-		return s.left(ctx, &r, exit)
+		return left(exit)
 	}
 	return fail.Errorf(fail.Failed, "claude and its launcher were killed during the start")
 }
