@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 const quoteLimit = 80
@@ -18,16 +17,31 @@ func Quote(s string) string {
 	return quoted(s)
 }
 
-// Cut shortens a text to whole characters, and shows that it was longer.
-func Cut(text string, limit int) string {
-	if len(text) <= limit {
+// Cut shortens a text to a size, and shows that it was longer. size is the size of a character: utf8.RuneLen for
+// bytes, utf16.RuneLen, or [Letter].
+func Cut(text string, limit int, size func(rune) int) string {
+	const mark = '…'
+	if Prefix(text, limit, size) == len(text) {
 		return text
 	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "…"
+	return text[:Prefix(text, limit-size(mark), size)] + string(mark)
 }
+
+// Prefix returns how many bytes of a text have at most a size, in whole characters.
+func Prefix(text string, limit int, size func(rune) int) int {
+	for at, r := range text {
+		if limit -= size(r); limit < 0 {
+			return at
+		}
+	}
+	return len(text)
+}
+
+// Letter counts each character as one.
+func Letter(rune) int { return 1 }
+
+// OneLine joins the words of a text with single spaces.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // quoted is [strconv.Quote], but also spells out the invisible characters that Quote keeps.
 func quoted(s string) string { return Legible(strconv.Quote(s)) }

@@ -3,6 +3,7 @@ package human_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/sim/rig"
@@ -25,5 +26,13 @@ func TestQuoteMakesTextHarmless(t *testing.T) {
 		strings.Repeat("x", 500):   `"` + strings.Repeat("x", 80) + `"...`,
 	} {
 		rig.Equal(t, human.Quote(given), want, "Quote(%q)", given)
+	}
+}
+
+// A text is cut to whole characters, some of which count twice in UTF-16.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abc…", "語語語語": "語語語語", "語語語語語": "語語語…", "🦀🦀": "🦀🦀", "🦀🦀a": "🦀…", "a🦀🦀": "a🦀…", "ab🦀c": "ab…"} {
+		rig.Equal(t, human.Cut(text, 4, utf16.RuneLen), want, "cut")
 	}
 }

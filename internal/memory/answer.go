@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -68,7 +69,7 @@ func ReadAnswer(text string) ([]Observation, error) {
 	}
 	var all []Observation
 	for i, one := range *a.Observations {
-		o := Observation{Type: one.Type, Title: oneLine(one.Title), Narrative: one.Narrative, Facts: lines(one.Facts), Files: one.Files}
+		o := Observation{Type: one.Type, Title: human.OneLine(one.Title), Narrative: one.Narrative, Facts: lines(one.Facts), Files: one.Files}
 		if err := o.Validate(); err != nil {
 			return nil, fail.Errorf(fail.BadInput, "observation %d: %w", i+1, err)
 		}
@@ -79,12 +80,10 @@ func ReadAnswer(text string) ([]Observation, error) {
 
 func lines(texts []string) (all []string) {
 	for _, text := range texts {
-		all = append(all, oneLine(text))
+		all = append(all, human.OneLine(text))
 	}
 	return all
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // unfenced removes a Markdown fence that encloses the whole text.
 func unfenced(text string) string {

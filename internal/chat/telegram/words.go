@@ -105,8 +105,5 @@ func (b *Bridge) words(err error) string {
 
 func shorten(text string, longest int) string {
 	text = human.Legible(strings.TrimSuffix(strings.TrimSpace(text), "."))
-	if letters := []rune(text); len(letters) > longest {
-		return string(letters[:longest]) + "..."
-	}
-	return text
+	return human.Cut(text, longest, human.Letter)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
@@ -80,7 +81,7 @@ func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 	case h.Event == "Stop" && newer:
 		report.Failure, report.Done, report.Background = nil, at, len(h.Background)
 	case h.Event == "StopFailure" && newer:
-		report.Failure, report.Done = &agent.Failure{Class: h.Error, Text: human.Cut(h.Said, agent.FailureText), At: at}, time.Time{}
+		report.Failure, report.Done = &agent.Failure{Class: h.Error, Text: human.Cut(h.Said, agent.FailureText, utf8.RuneLen), At: at}, time.Time{}
 	case h.beginsTurn() && newer:
 		report.Failure, report.Done = nil, time.Time{}
 	case h.Event == "SessionEnd" && h.Reason != "clear" && h.Reason != "resume": // after clear and resume, claude goes on

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/human"
@@ -117,7 +118,7 @@ func (r *reader) read(uuid string, said []transcript.Message, ends bool) {
 			one.number = r.prompts
 			r.first = cmp.Or(r.first, m.Text)
 		}
-		m.Text = human.Cut(m.Text, textLimit)
+		m.Text = human.Cut(m.Text, textLimit, utf8.RuneLen)
 		one.said = append(one.said, m)
 	}
 	switch {
@@ -226,7 +227,7 @@ func (r *reader) addSubagents(file transcript.File, p *Past) error {
 func (p *Past) addSubagent(m transcript.Message) {
 	for i := range p.Turns {
 		if !m.At.After(p.Turns[i].At) {
-			m.Subagent, m.Text = true, human.Cut(m.Text, textLimit)
+			m.Subagent, m.Text = true, human.Cut(m.Text, textLimit, utf8.RuneLen)
 			p.Turns[i].Said = append(p.Turns[i].Said, m)
 			return
 		}

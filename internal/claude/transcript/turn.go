@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"time"
+	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
@@ -42,7 +43,7 @@ func (t File) LastTurn() (Turn, error) {
 		case record.Type != "assistant":
 		case record.IsAPIError:
 			text := textOfBlocks(blocksOf(record.message().Content))
-			turn = Turn{Ended: true, At: record.at(), Error: &APIError{Class: record.failure(), Text: human.Cut(text, agent.FailureText)}}
+			turn = Turn{Ended: true, At: record.at(), Error: &APIError{Class: record.failure(), Text: human.Cut(text, agent.FailureText, utf8.RuneLen)}}
 		case record.message().Model != synthetic:
 			turn = Turn{Ended: true, At: record.at()}
 		}

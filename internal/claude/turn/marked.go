@@ -2,6 +2,7 @@ package turn
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/human"
@@ -22,7 +23,7 @@ func Marked(file transcript.File, invocation string, seq int) (Mark, error) {
 	mark := Mark{Marked: marked}
 	if marked.Failure != "" {
 		e := end{result: &result{IsError: true, Status: marked.Status}, failure: marked.Failure, now: time.Now()}
-		mark.Class, mark.Detail = e.classOf(marked.Detail), human.Cut(marked.Detail, detailKept)
+		mark.Class, mark.Detail = e.classOf(marked.Detail), human.Cut(marked.Detail, detailKept, utf8.RuneLen)
 	}
 	return mark, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
@@ -65,7 +66,7 @@ const detailKept = 2000 // bytes
 func (e *end) outcome() Outcome {
 	o := Outcome{SessionID: e.session, Exit: e.exit}
 	if e.result == nil {
-		o.Class, o.Detail = e.withoutResult(), human.Cut(cmp.Or(strings.TrimSpace(e.stderr), e.exit), detailKept)
+		o.Class, o.Detail = e.withoutResult(), human.Cut(cmp.Or(strings.TrimSpace(e.stderr), e.exit), detailKept, utf8.RuneLen)
 		return o
 	}
 	r := e.result
@@ -75,7 +76,7 @@ func (e *end) outcome() Outcome {
 		return o
 	}
 	text := cmp.Or(r.Text, strings.Join(r.Errors, "\n"), strings.TrimSpace(e.stderr))
-	o.Class, o.Detail = e.classOf(text), human.Cut(text, detailKept)
+	o.Class, o.Detail = e.classOf(text), human.Cut(text, detailKept, utf8.RuneLen)
 	if o.Class == UnknownSession {
 		o.SessionID = "" // it repeats what it was asked for
 	}

@@ -139,11 +139,3 @@ func TestNotesOfWhatIsRemembered(t *testing.T) {
 	want := "\n> 2, 2026-02-20, open end: The hinge squeaks: It wants oil. (hinge.go)\n> 3, 2026-02-20, decision: The gate is of oak\n> 1, 2026-02-20, fix: The lock closes\n"
 	rig.Check(t, strings.Contains(text, want) && strings.Contains(text, "There is no transcript of it.") && !strings.Contains(text, "logs alpha"), "%s", text)
 }
-
-// A text is cut to whole characters, of which Claude counts some twice.
-func TestCut(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abc…", "語語語語": "語語語語", "語語語語語": "語語語…", "🦀🦀": "🦀🦀", "🦀🦀a": "🦀…", "a🦀🦀": "a🦀…", "ab🦀c": "ab…"} {
-		rig.Equal(t, cut(text, 4), want, "cut")
-	}
-}

@@ -70,9 +70,9 @@ You are agent %[1]s, in a new conversation. Your earlier one, %[2]s, was given u
 	}
 	n.noted(&b)
 	n.said(&b)
-	text := cut(reminders.Replace(b.String()), Limit)
+	text := human.Cut(reminders.Replace(b.String()), Limit, utf16.RuneLen)
 	if n.Tokens > 0 && n.Tokens < Limit { // a character has three bytes at most
-		text = cutBy(utf8.RuneLen, text, n.Tokens*bytesPerToken)
+		text = human.Cut(text, n.Tokens*bytesPerToken, utf8.RuneLen)
 	}
 	return text
 }
@@ -93,7 +93,7 @@ func because(why string) string {
 	if why == "" {
 		return ""
 	}
-	return " (" + cut(oneLine(why), lineLimit) + ")"
+	return " (" + shortLine(why, lineLimit) + ")"
 }
 
 // noted writes the observations for which there is space, open ends and questions first.
@@ -126,7 +126,7 @@ func noteOf(o *Note) string {
 	if len(o.Files) > 0 {
 		text += " (" + strings.Join(o.Files, ", ") + ")"
 	}
-	return cut(oneLine(text), noteLimit)
+	return shortLine(text, noteLimit)
 }
 
 // said writes what the transcript shows.
@@ -143,7 +143,7 @@ func (n Notes) said(b *strings.Builder) {
 	}
 	switch {
 	case s.Failure != "":
-		fmt.Fprintf(b, "Its last turn ended with an error of the API: %s.\n", oneLine(s.Failure))
+		fmt.Fprintf(b, "Its last turn ended with an error of the API: %s.\n", human.OneLine(human.Legible(s.Failure)))
 	case s.Open:
 		b.WriteString("The last message was not answered.\n")
 	}
@@ -158,7 +158,7 @@ func (n Notes) said(b *strings.Builder) {
 func (s *Said) tasks() string {
 	var lines []string
 	for _, task := range s.Tasks {
-		lines = append(lines, cut(oneLine(fmt.Sprintf("[%s] %s", task.Status, task.Content)), lineLimit))
+		lines = append(lines, shortLine(fmt.Sprintf("[%s] %s", task.Status, task.Content), lineLimit))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -167,29 +167,14 @@ func (s *Said) tasks() string {
 func quote(b *strings.Builder, heading string, limit int, texts ...string) {
 	fmt.Fprintf(b, "\n%s:\n", heading)
 	for _, text := range texts {
-		text = cut(strings.TrimSpace(human.Legible(text)), limit)
+		text = human.Cut(strings.TrimSpace(human.Legible(text)), limit, utf16.RuneLen)
 		b.WriteString("> " + strings.ReplaceAll(text, "\n", "\n> ") + "\n")
 	}
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(human.Legible(text)), " ") }
-
-// cut returns a text of at most limit characters.
-func cut(text string, limit int) string { return cutBy(utf16.RuneLen, text, limit) }
-
-// cutBy returns a text of at most the size limit, where size returns the size of a character.
-func cutBy(size func(rune) int, text string, limit int) string {
-	room := limit - size('…')
-	total, end := 0, 0 // end: the last place that leaves space for the mark
-	for at, r := range text {
-		if total <= room {
-			end = at
-		}
-		if total += size(r); total > limit {
-			return text[:end] + "…"
-		}
-	}
-	return text
+// shortLine returns a text on one line, of at most limit characters.
+func shortLine(text string, limit int) string {
+	return human.Cut(human.OneLine(human.Legible(text)), limit, utf16.RuneLen)
 }
 
 // length returns the length of a text in characters.

@@ -164,5 +164,5 @@ func oneLine(err error) string {
 	}](err); ok && len(several.Unwrap()) > 0 {
 		return oneLine(several.Unwrap()[0])
 	}
-	return strings.Join(strings.Fields(err.Error()), " ")
+	return human.OneLine(err.Error())
 }

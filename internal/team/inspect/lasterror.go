@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
@@ -39,7 +40,7 @@ func lastError(report agent.Report, file *transcript.File) *LastError {
 	told, written := report.Failure, turn.Error
 	switch {
 	case told != nil && !turn.At.After(told.At):
-		last := &LastError{Class: told.Class, At: told.At, Text: human.Cut(told.Text, agent.FailureText)}
+		last := &LastError{Class: told.Class, At: told.At, Text: human.Cut(told.Text, agent.FailureText, utf8.RuneLen)}
 		if written != nil && last.Text == "" {
 			last.Text = written.Text
 		}

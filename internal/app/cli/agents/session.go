@@ -280,7 +280,7 @@ func lastLines(f *ui.Factory, screen string, n int) string {
 	for l := range strings.Lines(screen) {
 		if l = strings.TrimRight(l, " \n"); l != "" {
 			if f.Streams.Width > ui.ValueIndent {
-				l = ui.Fit(l, f.Streams.Width-ui.ValueIndent)
+				l = human.Cut(l, f.Streams.Width-ui.ValueIndent, human.Letter)
 			}
 			lines = append(lines, l)
 		}

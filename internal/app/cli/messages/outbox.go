@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
@@ -123,7 +124,7 @@ func printKept(f *ui.Factory, kept []wire.Kept) error {
 			k.Reason = "" // of the previous try
 		}
 		line, _, _ := strings.Cut(k.Text, "\n")
-		t.Row(ui.Text(string(k.Handle)), ui.Text(k.ID), ui.Text(state), since, ui.Text(k.Reason), ui.Text(ui.Fit(line, beginning)))
+		t.Row(ui.Text(string(k.Handle)), ui.Text(k.ID), ui.Text(state), since, ui.Text(k.Reason), ui.Text(human.Cut(line, beginning, human.Letter)))
 	}
 	return t.Flush()
 }

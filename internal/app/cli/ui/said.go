@@ -57,12 +57,9 @@ func (f *Factory) moment(at time.Time) string {
 
 // shortened cuts a text, and marks the cut.
 func shortened(text string, limit int) string {
-	if len(text) <= limit {
+	end := human.Prefix(text, limit, utf8.RuneLen)
+	if end == len(text) {
 		return text
-	}
-	end := limit
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
 	}
 	return fmt.Sprintf("%s [... and %s bytes more]", text[:end], human.Thousands(len(text)-end))
 }

@@ -89,7 +89,7 @@ func (t *Table) Flush() error {
 	for n, row := range t.rows {
 		var line strings.Builder
 		for i, c := range row[:min(across, len(row))] {
-			shown := Fit(c.Text, widths[i])
+			shown := human.Cut(c.Text, widths[i], human.Letter)
 			padding := strings.Repeat(" ", widths[i]-columns(shown)+gap)
 			line.WriteString(t.Coloured(c.Colour, shown) + padding)
 		}
@@ -161,14 +161,6 @@ func (t *Table) narrowed(widths []int) []int {
 		widths[widest]--
 	}
 	return widths
-}
-
-// Fit cuts a text to a width, and marks the cut.
-func Fit(text string, width int) string {
-	if columns(text) <= width {
-		return text
-	}
-	return string([]rune(text)[:width-1]) + "…"
 }
 
 // OneLine returns a text in a form that fits a field.
