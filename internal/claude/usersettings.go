@@ -44,23 +44,6 @@ func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	return ""
 }
 
-// OwnPrompt returns the user's settings for all projects that change Claude's prompt: vim's keys, and the drawing for
-// screen readers. [Settings] turns off both.
-func (c Config) OwnPrompt() (vim, screenReader bool) {
-	for _, file := range []string{c.file, c.SettingsFile()} { // 2.1.197 keeps the mode in its own file
-		text, err := smallfile.Read(file, settingsLimit)
-		var own struct {
-			EditorMode   string            `json:"editorMode"`
-			ScreenReader bool              `json:"axScreenReader"`
-			Env          map[string]string `json:"env"`
-		}
-		if err == nil && json.Unmarshal(text, &own, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) == nil {
-			vim, screenReader = vim || own.EditorMode == "vim", screenReader || own.ScreenReader || isOn(own.Env[ScreenReaderVariable])
-		}
-	}
-	return vim, screenReader
-}
-
 // settingSources returns the kinds of settings files that claude reads.
 func settingSources(extraArgs []string) []string {
 	const option = "--setting-sources"

@@ -17,7 +17,6 @@ func TestUserOfVimKeysAndAScreenReader(t *testing.T) {
 	m.Env = append(m.Env, "CLAUDE_AX_SCREEN_READER=1")
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Settings: `{"editorMode":"vim","axScreenReader":true,"env":{"CLAUDE_AX_SCREEN_READER":"1"}}`})
 	m.configures("editorMode", "vim") // where 2.1.197 has it
-	m.MustSay(m.NBS("doctor").Stdout, `Claude's editorMode is "vim" for this user; agents are started with "normal"`, "; agents are started without that")
 	m.Refused(8, "it asks whether it trusts the folder (trust)", "spawn", "alpha", "--model", "sonnet")
 	m.OK("resume", "alpha", "--force", "--trust="+m.World.Project)
 	m.mustBeSpokenTo()
@@ -69,8 +68,6 @@ func TestUserOfOtherKeys(t *testing.T) {
 	m.WaitState("alpha", "idle")
 	m.Refused(8, keys+`" gives the key enter another meaning in its prompt, "chat:newline"; nothing was typed`, "send", "alpha", "hello")
 	m.Send(0, "held", "alpha", "queued", "--queue")
-	doctor := m.NBS("doctor").Stdout
-	m.MustSay(doctor, `the key enter is bound to "chat:newline" in Claude's prompt, by "`+keys)
 	m.Must(os.Remove(keys))
 	m.OK("resume", "alpha", "--force")
 	m.awaitOutbox()

@@ -33,7 +33,6 @@ var checks = []check{
 	{id: "claude.version", run: (*examination).claudeVersion},
 	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*examination).claudeFlags},
 	{id: "claude.root", holds: "claude starts agents that bypass permissions", run: (*examination).rootWithoutSandbox},
-	{id: "claude.keys", holds: "Claude's prompt accepts the keys with which messages are sent", run: (*examination).promptKeys},
 	{id: "claude.probe", run: (*examination).probe},
 
 	{id: "start.login", holds: "claude has an account or a key", run: (*examination).login},
