@@ -92,20 +92,13 @@ func mustBeWhole(t testing.TB, d *Database) {
 	rig.Check(t, err == nil && len(wrong) == 0, "the check says %q, %v", wrong, err)
 }
 
-// play is another process that uses a database, for the tests that kill it or fill its disk.
+// play is another process that makes and uses a database.
 func play(role []string) {
 	ctx := context.Background()
-	switch role[0] {
-	case "create":
-		d, err := Create(ctx, role[1], anyInstance)
-		end(err)
-		_, err = d.Spend(ctx, "2026-02-20", 1) // the first use is what makes SQLite change over to its log
-		end(errors.Join(err, d.Close()))
-	case "observe":
-		end(observeAnew(ctx, role[1]))
-	case "count-up", "count-up-without-sync":
-		end(countUp(ctx, role[0], role[1], len(role) > 2))
-	}
+	d, err := Create(ctx, role[0], anyInstance)
+	end(err)
+	_, err = d.Spend(ctx, "2026-02-20", 1) // the first use is what makes SQLite change over to its log
+	end(errors.Join(err, d.Close()))
 }
 
 func end(err error) {
@@ -113,17 +106,6 @@ func end(err error) {
 		fmt.Println(err, fail.HintsOf(err))
 		os.Exit(1)
 	}
-}
-
-// observeAnew does what an observer's worker does in a turn, with a new conversation.
-func observeAnew(ctx context.Context, path string) error {
-	d, err := Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(d.Create(ctx, memory.Observed{ContentID: alice, Handle: "alice"}), d.Capture(ctx, alice, newWatcher))
-	_, stored := d.Store(ctx, alice, 2, []memory.Observation{by(newWatcher, "second"), by(newWatcher, "third")}, "record-2")
-	return errors.Join(err, stored, d.Close())
 }
 
 // minute is a time of the tests.

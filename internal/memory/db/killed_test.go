@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
@@ -17,69 +16,13 @@ import (
 // the sync behind it the database is the same, but for what its processes share in memory.
 var fileCalls = []string{"openat", "open", "pwrite64", "fsync", "ftruncate", "linkat", "unlinkat", "unlink"}
 
-// A process is killed before each system call by which it could change a file, from the capture of a new id
-// to the end of a turn: the turn is stored, or it is not, and nothing belongs to an id that nobody has.
-func TestKilledBetweenCaptureAndInsert(t *testing.T) {
-	t.Parallel()
-	dir := rig.MemoryDir(t)
-	template, err := Create(t.Context(), filepath.Join(dir, "template.db"), anyInstance)
-	rig.Must(t, err)
-	observe(t, template, "alice", alice, watcher)
-	keep(t, template, alice, 1, "record-1", by(watcher, "first"))
-	rig.Must(t, template.Close())
-	before := storetest.Read(t, template.path)
-	seen := map[string]int{}
-	kills := rig.EachKill(t, fileCalls, func() (*exec.Cmd, func(bool)) {
-		path := filepath.Join(dir, "memory.db")
-		for _, suffix := range []string{"", "-wal", "-shm"} {
-			_ = os.Remove(path + suffix)
-		}
-		storetest.Write(t, path, before)
-		return rig.Command("observe", path), func(killed bool) {
-			found := afterKill(t, path)
-			seen[found]++
-			rig.Check(t, killed || strings.HasPrefix(found, "stored"), "it was not killed, and is %s", found)
-		}
-	})
-	t.Logf("%d kills: %v", kills, seen)
-	rig.Check(t, kills >= 40 && len(seen) == 3 && seen["not captured"] > 0 && seen["captured"] > 0 && seen["stored"] > 0, "%d kills, seen: %v", kills, seen)
-}
-
-// afterKill says in which of the three states a database is, and checks that it is wholly in it, and that the
-// next who works goes on from there.
-func afterKill(t *testing.T, path string) (state string) {
-	t.Helper()
-	d, err := Open(t.Context(), path)
-	rig.Must(t, err)
-	mustBeWhole(t, d)
-	o := mustObserved(t, d, alice)
-	list := strings.Join(titles(t, d, memory.Query{}), " ")
-	switch {
-	case o.MemoryID == watcher && o.ReadTo == "record-1" && list == "first":
-		state = "not captured"
-	case o.MemoryID == newWatcher && o.ReadTo == "record-1" && list == "first":
-		state = "captured"
-	case o.MemoryID == newWatcher && o.ReadTo == "record-2" && list == "third second first":
-		state = "stored"
-	default:
-		t.Errorf("%+v, %q", o, list)
-	}
-	rig.Must(t, d.Close())
-	rig.Must(t, observeAnew(t.Context(), path))
-	d, err = Open(t.Context(), path)
-	rig.Must(t, err)
-	rig.Equal(t, strings.Join(titles(t, d, memory.Query{}), " "), "third second first", "after the next time")
-	rig.Must(t, d.Close())
-	return state
-}
-
 // A database that is being made is there whole or not at all.
 func TestKilledCreateLeavesAWholeDatabaseOrNone(t *testing.T) {
 	t.Parallel()
 	seen := map[bool]int{}
 	kills := rig.EachKill(t, fileCalls, func() (*exec.Cmd, func(bool)) {
 		path := filepath.Join(rig.MemoryDir(t), "memory.db")
-		return rig.Command("create", path), func(killed bool) {
+		return rig.Command(path), func(killed bool) {
 			_, err := os.Stat(path)
 			rig.Check(t, err == nil || killed, "%v", err)
 			seen[err == nil]++

@@ -232,7 +232,7 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 	path := filepath.Join(rig.MemoryDir(t), "memory.db")
 	var all []*rig.Child
 	for range 8 {
-		all = append(all, rig.StartChild(t, rig.Command("create", path)))
+		all = append(all, rig.StartChild(t, rig.Command(path)))
 	}
 	for _, one := range all {
 		rig.Must(t, one.Wait())
