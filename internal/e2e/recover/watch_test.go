@@ -146,30 +146,3 @@ func TestPolicyInTheProjectIsAllowedFirst(t *testing.T) {
 	m.MustSay(said[1], "to pause a project needs --may-manage", "code 8")
 	m.MustSay(said[2], "to unpause a project needs --may-manage", "code 8")
 }
-
-// A server that is lost again and again is charged for that, and not the agents, of which each may be
-// repaired once here. With the third loss it is held until a person resumes one of them.
-func TestWatchHoldsATmuxServerThatIsLostAgainAndAgain(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	m.OK("spawn", "beta")
-	w := m.beginWatch("repairs: {per-agent: 1}")
-	lose := func() { m.Kill(m.ServerPID(), syscall.SIGKILL) }
-	for n := range 2 {
-		lose()
-		w.WaitDeed("repaired", "alpha", n+1)
-		w.WaitDeed("repaired", "beta", n+1)
-	}
-	lose()
-	m.MustSay(w.WaitDeed("held", "", 1).Detail, "the tmux server at ", " died 3 times in 10 minutes")
-	w.WaitTold("", "held")
-	m.MustBe("alpha", "lost: tmux")
-	m.OK("resume", "alpha")
-	w.WaitDeed("repaired", "beta", 3)
-	lose()
-	w.WaitDeed("repaired", "alpha", 3)
-	w.WaitDeed("repaired", "beta", 4)
-	w.Interrupt()
-	m.Check(w.Told("") == "held", "of the server was told %s", w.Told(""))
-	m.Check(!strings.Contains(w.Out.String(), "quarantined"), "it said %s", w.Out)
-}

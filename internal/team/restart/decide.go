@@ -3,8 +3,7 @@
 //
 //   - A stop of ours is never followed by a start, whatever the policy.
 //   - A failure that another start cannot repair, such as a missing login, causes a hold at once. [Limit] other
-//     failures within [Window] cause one too. Only a person ends a hold.
-//     [CrashLoop] shows a crash loop in any record.
+//     failures within [Window], a crash loop, cause one too. Only a person ends a hold.
 //   - After a failure, there is a wait before the next start, twice as long each time. Once an agent was ready for
 //     long, all failures are forgotten.
 //   - What must be remembered until the next end is in the record ([agent.Restarts]), so that any process can decide
@@ -129,21 +128,8 @@ func again(kept agent.Restarts, after agent.EndClass, in time.Duration, now time
 	return Decision{Again: true, In: in, Restarts: kept, Why: fmt.Sprintf("starts again in %s: %s", in.Round(100*time.Millisecond), why)}
 }
 
-const (
-	loopEnds   = 3
-	loopUptime = 60 // seconds
-)
-
-// CrashLoop reports whether the latest starts of an agent each crashed within a minute: triage then calls it held,
-// and recover and watch do not start it. A launcher goes on until [Limit] failures. A start that was ended from outside, or by a person,
-// is no crash.
-func CrashLoop(r *agent.Record) bool {
-	return len(r.Exits) >= loopEnds && !slices.ContainsFunc(r.Exits[len(r.Exits)-loopEnds:], func(exit agent.Exit) bool {
-		return !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > loopUptime
-	})
-}
-
-// afterFailure counts a failure, and decides between a wait and a hold: [Limit] failures within [Window] are a crash loop.
+// afterFailure counts a failure, and decides between a wait and a hold: [Limit] failures within [Window] are a crash
+// loop.
 func afterFailure(kept agent.Restarts, end Ending, now time.Time, jitter float64) Decision {
 	kept.Counted = append(kept.Counted, wholeSeconds(now))
 	if len(kept.Counted) >= Limit {

@@ -7,7 +7,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/restart"
 )
 
 // Assessment is how well an agent is, and what it needs.
@@ -86,7 +85,10 @@ func (k *Known) assessDead(a *Assessment) {
 		a.saw("its transcript existed at %s; it is gone, and the archive has no copy", k.Record.TranscriptSeen.UTC().Format(time.RFC3339))
 	case k.Record.Restarts.Hold != nil:
 		hold := k.Record.Restarts.Hold
-		a.is(Held, LevelResume, afterCrashLoop(&k.Record)...)
+		if hold.Class == agent.EndCrash {
+			a.Steps = append(a.Steps, ReadEnd)
+		}
+		a.is(Held, LevelResume, ResumeMended)
 		a.saw("its restarts have been held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
 	case k.Status.State == agent.Backoff:
 		a.saw("its launcher will start it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
@@ -97,22 +99,11 @@ func (k *Known) assessDead(a *Assessment) {
 		}
 	case k.LimitedUntil().After(k.Now):
 		a.awaits(k.LimitedUntil(), LevelResume)
-	case restart.CrashLoop(&k.Record):
-		a.is(Held, LevelResume, afterCrashLoop(&k.Record)...)
-		a.saw("it ended again and again soon after its start: %s", k.Record.LastExit().Summary())
 	case k.Status.Cause == agent.NeverStarted && k.Status.Detail == "":
 		a.is(Missing, LevelResume, Resume)
 	default:
 		a.is(Dead, LevelResume, k.afterDeath()...)
 	}
-}
-
-// afterCrashLoop returns the steps for an agent that is held: its last words show why it crashed.
-func afterCrashLoop(r *agent.Record) []Step {
-	if restart.CrashLoop(r) {
-		return []Step{ReadEnd, ResumeMended}
-	}
-	return []Step{ResumeMended}
 }
 
 // afterDeath returns the steps for the cause of death: nearly always a resume, and what to do before or after it so

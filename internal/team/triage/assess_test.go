@@ -142,7 +142,6 @@ func refusedFor(words string) func(*inspect.View) {
 
 func TestAssessTheDead(t *testing.T) {
 	t.Parallel()
-	crash := agent.Exit{Code: 1, UptimeS: 3}
 	mustJudge(t, map[string]judged{
 		"crashed": {in(dead(agent.Crashed)), Dead, 3, false, "crashed", []Step{Resume}},
 		"reboot":  {in(dead(agent.LostReboot)), Dead, 3, false, "lost: reboot", []Step{Resume}},
@@ -155,10 +154,9 @@ func TestAssessTheDead(t *testing.T) {
 		"forbidden": {
 			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.NotAllowed = fail.Errorf(fail.Held, "not allowed") }), Held, 0, false, "not allowed", []Step{Allow},
 		},
-		"taken":      {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Strangers = []observe.Stranger{{PID: 7}} }), Held, 0, false, "pid 7", []Step{EndOther}},
-		"no folder":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Folder = "/gone" }), Missing, 0, false, "\"/gone\" is not there", []Step{FindFolder}},
-		"no memory":  {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Transcript = true }), Missing, 4, false, "the archive has no copy", []Step{StartFresh}},
-		"crash loop": {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Record.Exits = []agent.Exit{crash, crash, crash} }), Held, 3, false, "code 1", []Step{ReadEnd, ResumeMended}},
+		"taken":     {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Strangers = []observe.Stranger{{PID: 7}} }), Held, 0, false, "pid 7", []Step{EndOther}},
+		"no folder": {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Folder = "/gone" }), Missing, 0, false, "\"/gone\" is not there", []Step{FindFolder}},
+		"no memory": {with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Gone.Transcript = true }), Missing, 4, false, "the archive has no copy", []Step{StartFresh}},
 		"backs off": {
 			with(in(agent.Status{State: agent.Backoff, Cause: agent.Crashed}), func(v *inspect.View) { v.Record.Restarts.Next = now.Add(time.Second) }),
 			Dead, 1, false, "will start it again at 2026-02-20T12:00:01Z", []Step{Look},
@@ -176,9 +174,17 @@ func TestAssessTheDead(t *testing.T) {
 		},
 		"its limit is lifted": {with(in(dead(agent.Crashed)), limitedBy(-time.Second)), Dead, 3, false, "crashed", []Step{Resume}},
 
-		"quarantined": {
-			with(in(dead(agent.Crashed)), func(v *inspect.View) { v.Record.Restarts.Hold = &agent.Hold{Reason: "it failed 5 times", Since: now} }),
-			Held, 3, false, "held since 2026-02-20T12:00:00Z: it failed 5 times", []Step{ResumeMended},
+		"crash loop": {
+			with(in(dead(agent.Crashed)), func(v *inspect.View) {
+				v.Record.Restarts.Hold = &agent.Hold{Class: agent.EndCrash, Reason: "it failed 5 times", Since: now}
+			}),
+			Held, 3, false, "held since 2026-02-20T12:00:00Z: it failed 5 times", []Step{ReadEnd, ResumeMended},
+		},
+		"held": {
+			with(in(dead(agent.Crashed)), func(v *inspect.View) {
+				v.Record.Restarts.Hold = &agent.Hold{Class: agent.EndAuth, Reason: "not logged in", Since: now}
+			}),
+			Held, 3, false, "held since 2026-02-20T12:00:00Z: not logged in", []Step{ResumeMended},
 		},
 		"damaged": {&inspect.View{Sight: observe.Sight{Err: errors.New("bad JSON"), Status: agent.Status{State: agent.Unknown}}}, Unknown, 0, false, "bad JSON", []Step{Look}},
 	})

@@ -25,7 +25,7 @@ const (
 	MakeRoom     Step = "make-room"     // its turns are not written down
 	LogIn        Step = "log-in"        // it runs, and the API does not know who it is
 	LogInAfter   Step = "log-in-after"  // the same, once it is back
-	ReadEnd      Step = "read-end"      // its last words: it keeps ending soon after its start
+	ReadEnd      Step = "read-end"      // its last words: it failed again and again
 	ResumeMended Step = "resume-mended" // once the reason for that is mended
 	StartMended  Step = "start-mended"  // once the reason why it did not start is mended
 	FindMemory   Step = "find-memory"   // find what uses the memory, or it will end like this again

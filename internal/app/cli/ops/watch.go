@@ -33,8 +33,7 @@ line for each thing that it did: time, handle, what, detail.
 
 watch leaves alone an agent that works, waits for a person, is held, was stopped, exited with 0,
 or will be restarted by its own policy. An agent that has used up its repairs is left alone for
-the rest of that hour. After a tmux server was lost three times in 10 minutes, watch starts no
-agents there for an hour, or until you resume one there. pause suspends the repairs, but not the reports.
+the rest of that hour. pause suspends the repairs, but not the reports.
 
 --policy names a file that says what watch may do, and which program it runs to notify you:
 nbs-worker help policy.`,

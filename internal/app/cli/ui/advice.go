@@ -82,7 +82,7 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) Step {
 	case triage.LogInAfter:
 		return Step{"then type /login in its terminal", nbs("attach")}
 	case triage.ReadEnd:
-		return Step{"it ended soon after each start; read its last output first", nbs("session") + " --last-screen"}
+		return Step{"it failed again and again; read its last output first", nbs("session") + " --last-screen"}
 	case triage.ResumeMended:
 		return Step{"when the cause is fixed, bring it back", nbs("resume")}
 	case triage.StartMended:

@@ -34,8 +34,8 @@ func TestAdvice(t *testing.T) {
 			"two claudes have the conversation open, which forks it; end the other one, pid 7, in its terminal", []string{},
 		},
 		{
-			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}, Record: agent.Record{Exits: []agent.Exit{{Code: 1}, {Code: 1}, {Code: 1}}}}},
-			"it ended soon after each start; read its last output first: nbs-worker session alpha --last-screen", []string{"nbs-worker session alpha --last-screen", "nbs-worker resume alpha"},
+			inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Dead, Cause: agent.Crashed}, Record: agent.Record{Restarts: agent.Restarts{Hold: &agent.Hold{Class: agent.EndCrash}}}}},
+			"it failed again and again; read its last output first: nbs-worker session alpha --last-screen", []string{"nbs-worker session alpha --last-screen", "nbs-worker resume alpha"},
 		},
 		{inspect.View{Sight: observe.Sight{Status: agent.Status{State: agent.Idle}}}, "", []string{}},
 	} {

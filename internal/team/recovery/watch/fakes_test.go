@@ -231,7 +231,7 @@ func (w *world) LoadState() (m State, err error) {
 }
 
 func (w *world) SaveState(m State) error {
-	m.Pending, m.Repairs, m.Servers = slices.Clone(m.Pending), slices.Clone(m.Repairs), maps.Clone(m.Servers)
+	m.Pending, m.Repairs = slices.Clone(m.Pending), slices.Clone(m.Repairs)
 	w.locked(func() {
 		if w.disk == nil {
 			w.memory = m

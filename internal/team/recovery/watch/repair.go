@@ -47,12 +47,12 @@ func (w *Watch) repairOne(ctx context.Context) bool {
 	return true
 }
 
-// next returns the agent to repair next; nil if no agent needs a repair. Agents whose repair is not counted come
-// first, then those with the mildest repair. Equal ones are sorted by name.
+// next returns the agent to repair next; nil if no agent needs a repair. Agents whose repair is free come first, then
+// those with the mildest repair. Equal ones are sorted by name.
 func (w *Watch) next(now time.Time) *watchedAgent {
 	var due []*watchedAgent
 	for _, c := range w.agents {
-		if !c.stale && c.needs(&w.Policy) && !c.rest.After(now) && !w.isQuarantined(c) && !w.isHeld(c) {
+		if !c.stale && c.needs(&w.Policy) && !c.rest.After(now) && !w.isQuarantined(c) {
 			due = append(due, c)
 		}
 	}
@@ -71,10 +71,15 @@ func (w *Watch) rank(c *watchedAgent) triage.Level {
 	return c.Level
 }
 
-// isQuarantined reports whether an agent has reached its limit of repairs.
-func (w *Watch) isQuarantined(c *watchedAgent) bool {
-	return !w.isFree(c) && len(w.state.of(c.handle)) >= w.PerAgent
+// isFree reports whether the next repair of an agent does not count toward the limit of all agents: it ended with its
+// tmux server, as all agents there did, and no repair of that start was tried yet.
+func (w *Watch) isFree(c *watchedAgent) bool {
+	return c.status.Cause == agent.LostTmux && c.invocation != "" &&
+		!slices.ContainsFunc(w.state.Repairs, func(a Attempt) bool { return a.Lost == c.invocation })
 }
+
+// isQuarantined reports whether an agent has reached its limit of repairs.
+func (w *Watch) isQuarantined(c *watchedAgent) bool { return len(w.state.of(c.handle)) >= w.PerAgent }
 
 func (w *Watch) sayLimit(c *watchedAgent) {
 	if !w.limited {

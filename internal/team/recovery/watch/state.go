@@ -11,7 +11,6 @@ import (
 // the pending notices.
 type State struct {
 	Repairs []Attempt                  `json:"repairs,omitempty"` // of the last hour, oldest first
-	Servers map[string]Server          `json:"servers,omitempty"` // the recently lost ones, by the path of the socket
 	Told    map[string]map[Kind]string `json:"told,omitempty"`    // by the agent's key: the mark of the last notice
 	Pending []Notice                   `json:"pending,omitempty"` // oldest first
 	ToldAt  []time.Time                `json:"told_at,omitempty"` // when notices were sent in the last hour
@@ -21,7 +20,7 @@ type State struct {
 type Attempt struct {
 	At     time.Time    `json:"at"`
 	Handle agent.Handle `json:"handle"`
-	// Lost is the start that ended with its tmux server, if any: then the attempt is not counted for the agent.
+	// Lost is the start that ended with its tmux server, if any: then the attempt counts only for the agent.
 	Lost agent.Invocation `json:"lost,omitempty"`
 }
 
@@ -43,17 +42,16 @@ func (m *State) forget(now time.Time) {
 	late := func(at time.Time) bool { return at.After(now) || now.Sub(at) >= window }
 	m.Repairs = slices.DeleteFunc(m.Repairs, func(a Attempt) bool { return late(a.At) })
 	m.ToldAt = slices.DeleteFunc(m.ToldAt, late)
-	m.forgetServers(now)
 }
 
-// counted returns the repairs that count toward the limits.
+// counted returns the repairs that count toward the limit of all agents.
 func (m *State) counted() []Attempt {
 	return slices.DeleteFunc(slices.Clone(m.Repairs), func(a Attempt) bool { return a.Lost != "" })
 }
 
-// of returns the repairs that count toward the limit of one agent.
+// of returns the repairs of one agent.
 func (m *State) of(handle agent.Handle) []Attempt {
-	return slices.DeleteFunc(m.counted(), func(a Attempt) bool { return !a.Handle.Same(handle) })
+	return slices.DeleteFunc(slices.Clone(m.Repairs), func(a Attempt) bool { return !a.Handle.Same(handle) })
 }
 
 // firstReport reports whether this event has not been reported for the agent, and marks it reported.

@@ -6,7 +6,8 @@
 //   - It does one repair at a time, the mildest that works. Repairs are limited per hour, and per agent; an agent at
 //     its limit is left alone. Three kinds of agents are never touched: one that works, one that a person has left,
 //     and any agent in a paused project.
-//   - If agents end together with their tmux server, that counts for the server, and not for the agents.
+//   - Agents that end together with their tmux server are brought back beyond the limit of all agents. Their own limits
+//     bound how often that is done.
 //   - An agent that its launcher will start again is left to the launcher.
 //   - Each action and notice is recorded before the watch goes on: after a kill, the next watch reads it.
 //   - A person is notified of each thing once, until it changes. A failed notice stops nothing.
@@ -52,11 +53,8 @@ type watchedAgent struct {
 	status     agent.Status
 	session    agent.SessionID
 	invocation agent.Invocation
-	left       *int             // of its context, in percent; nil: unknown
-	tmux       *agent.TmuxPlace // of its last start; nil: not in tmux
-	started    time.Time
-	ended      time.Time // as recorded; zero: not recorded
-	holds      bool      // its launcher does not start it again until a person has looked
+	left       *int // of its context, in percent; nil: unknown
+	holds      bool // its launcher does not start it again until a person has looked
 
 	stale bool
 	look  time.Time // when to look at it without a sign; zero: never
@@ -140,7 +138,6 @@ func (w *Watch) look(ctx context.Context) error {
 		}
 		if c := w.agents[patients[i].Handle.Key()]; c != nil {
 			c.update(&patients[i])
-			w.noteServer(c, now)
 			c.look = w.nextLook(c, now)
 			w.learn(c, now)
 		}
@@ -153,12 +150,8 @@ func (c *watchedAgent) update(p *recovery.Patient) {
 	r := &p.View.Record
 	c.Assessment, c.status, c.session, c.invocation, c.left = p.Assessment, p.View.Status, r.SessionID, "", nil
 	c.holds = r.Restarts.Hold != nil
-	c.tmux, c.started, c.ended = nil, r.Started, time.Time{}
 	if r.Process != nil {
-		c.invocation, c.tmux = r.Process.Invocation, r.Process.Tmux
-		if exit := r.ExitOf(c.invocation); exit != nil {
-			c.ended = exit.At
-		}
+		c.invocation = r.Process.Invocation
 	}
 	if use := p.View.Context; use != nil {
 		c.left = new(use.LeftPercent())
@@ -283,11 +276,6 @@ func (w *Watch) wakeUp() time.Time {
 	}
 	if w.limited {
 		earlier(w.state.counted()[0].At.Add(window))
-	}
-	for _, s := range w.state.Servers {
-		if !s.Held.IsZero() {
-			earlier(s.Held.Add(window))
-		}
 	}
 	return first
 }
