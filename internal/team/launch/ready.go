@@ -47,7 +47,6 @@ type starting struct {
 	unread     error     // why its transcript could not be read the last time; nil: it could
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet
 	told       string    // the last progress message
-	version    *asking   // of the started program; nil: it was not asked
 }
 
 // await returns when the started agent is ready and has its prompt; for wait 0, when it runs. Errors: Held at a
@@ -60,7 +59,6 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, w
 	}
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
-	defer w.stopAsking()
 	for {
 		done, err := w.look(ctx)
 		if done || err != nil {
@@ -70,7 +68,6 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, w
 			return w.record, w.timedOut(ctx)
 		}
 		w.tell()
-		w.askVersion(ctx)
 		select {
 		case <-interrupt.Done():
 			return w.record, fail.Errorf(fail.Interrupted, "interrupted; the start continues").

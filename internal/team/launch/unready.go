@@ -2,75 +2,14 @@ package launch
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/launcher"
 )
-
-// If the started program does not get ready, it is either slow or not Claude Code. It is asked for its version before
-// the wait ends, so that the error can say which.
-
-// asking is a program that was asked for its version.
-type asking struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-	said   string // its output so far
-	failed bool   // it did not answer in time, or could not be started
-}
-
-// askVersion asks the started program for its version when the last quarter of the wait has begun.
-func (w *starting) askVersion(ctx context.Context) {
-	if w.version != nil || w.wait == 0 || w.ready || w.record.Process.PID == 0 || time.Since(w.begun) < w.wait/4*3 {
-		return
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	a := &asking{cancel: cancel, done: make(chan struct{})}
-	w.version = a
-	go func() {
-		defer close(a.done)
-		dir, err := os.MkdirTemp("", "nbs-version-")
-		if err != nil {
-			a.failed = true
-			return
-		}
-		defer func() { _ = os.RemoveAll(dir) }() // empty, or written by a claude that was only asked for its version
-		a.said, err = launcher.Ask(ctx, w.plan.Program, []string{"--version"}, claude.ScratchEnv(w.Project.Env, dir), dir)
-		_, exited := errors.AsType[interface {
-			error
-			ExitCode() int
-		}](err)
-		a.failed = err != nil && !exited
-	}()
-}
-
-func (w *starting) stopAsking() {
-	if w.version != nil {
-		w.version.cancel()
-		<-w.version.done
-	}
-}
-
-// answered reports whether the program has answered or failed to answer.
-func (a *asking) answered() bool {
-	if a == nil {
-		return false
-	}
-	select {
-	case <-a.done:
-		return true
-	default:
-		return false
-	}
-}
 
 // unready returns the error for a claude that runs but was not ready in time. It says what was seen of it.
 func (w *starting) unready(ctx context.Context) error {
@@ -78,11 +17,8 @@ func (w *starting) unready(ctx context.Context) error {
 	seen, isClaude := w.seen(ctx)
 	err := fail.Errorf(fail.TimedOut, "claude was not ready after %s, and was left running: %s", w.wait, seen).
 		Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
-	if answered := w.version.answered(); !isClaude && answered && !w.version.failed {
-		isClaude = claude.ReadVersion(w.version.said) != ""
-		if !isClaude {
-			return err.Hint("check that it is Claude Code: %s --version", human.ShellWord(w.plan.Program))
-		}
+	if !isClaude {
+		err = err.Hint("check that it is Claude Code: %s --version", human.ShellWord(w.plan.Program))
 	}
 	if load, cores := w.Project.Machine.Load(); load > float64(2*cores) {
 		err = err.Hint("this machine is busy, and starts take long: load %.0f on %s", load, human.Count(cores, "core"))
@@ -108,9 +44,6 @@ func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
 		all, isClaude = append(all, "its screen shows Claude, "+string(reading.State)), true
 	default:
 		all = append(all, "its screen shows nothing known of Claude")
-	}
-	if w.version.answered() && !w.version.failed {
-		all = append(all, "its program calls itself "+human.Quote(strings.TrimSpace(w.version.said)))
 	}
 	return strings.Join(all, ", "), isClaude
 }
