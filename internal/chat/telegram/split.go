@@ -1,6 +1,11 @@
 package telegram
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf16"
+
+	"nbs-worker/internal/human"
+)
 
 // maxText is the length limit of a message. Telegram counts UTF-16 code units: most emoji are two.
 const maxText = 4096
@@ -22,7 +27,7 @@ func split(text string) []string {
 
 // cut takes the first message from a text. It drops the space or line break at the cut.
 func cut(text string) (part, rest string) {
-	end := prefix(text, maxText)
+	end := human.Prefix(text, maxText, utf16.RuneLen)
 	if end == len(text) {
 		return text, ""
 	}
@@ -33,31 +38,4 @@ func cut(text string) (part, rest string) {
 		}
 	}
 	return text[:end], text[end:]
-}
-
-// prefix returns the length in bytes of the longest prefix with at most room UTF-16 code units.
-func prefix(text string, room int) int {
-	for at, r := range text {
-		if room -= width(r); room < 0 {
-			return at
-		}
-	}
-	return len(text)
-}
-
-// units returns the length of a text in UTF-16 code units.
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += width(r)
-	}
-	return n
-}
-
-func width(r rune) int {
-	const firstOfTwo = 0x10000
-	if r >= firstOfTwo {
-		return 2
-	}
-	return 1
 }

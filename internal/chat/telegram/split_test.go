@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -40,7 +41,8 @@ func FuzzSplit(f *testing.F) {
 		letters := strings.NewReplacer(" ", "", "\n", "") // the cuts drop nothing else
 		parts := split(text)
 		for _, part := range parts {
-			rig.Check(t, units(part) <= maxText && strings.TrimSpace(part) != "", "a part of %d units: %q", units(part), part)
+			units := len(utf16.Encode([]rune(part)))
+			rig.Check(t, units <= maxText && strings.TrimSpace(part) != "", "a part of %d units: %q", units, part)
 		}
 		rig.Check(t, letters.Replace(strings.Join(parts, "")) == letters.Replace(strings.ToValidUTF8(text, "\uFFFD")), "parts %q of %q", parts, text)
 	})
