@@ -23,7 +23,8 @@ func TestContextAndSystemPrompt(t *testing.T) {
 	context := m.Program("context", fmt.Sprintf("echo '%s'; echo \"$NBS_CONVERSATION\"", place))
 	begin := []string{"--system-prompt", identity, "--context-cmd", context}
 	m.Says("review", "first words", "You said: first words", begin...)
-	m.Says("review", "second words", "You said: second words", "--context-cmd", m.Program("long", "echo '"+place+"'; yes long | head -c 40000"))
+	cut := m.Says("review", "second words", "You said: second words", "--context-cmd", m.Program("long", "echo '"+place+"'; yes long | head -c 40000"))
+	m.Check(strings.Contains(cut.Notice, "cut after"), "%+v", cut)
 	m.Says("review", "third words", "You said: third words", "--context-cmd", context, "--system-prompt", identity)
 	asked := 0
 	for _, r := range m.API.Requests() {
@@ -37,43 +38,8 @@ func TestContextAndSystemPrompt(t *testing.T) {
 	}
 	m.Check(asked >= 3, "%d requests", asked)
 	m.Check(!strings.Contains(m.OK("conversation", "history", "review"), "canary"), "the context is among the words")
-}
-
-// What is cut of a context, or is missing, is told; a conversation begins anew with another system prompt.
-func TestContextThatIsCutOrFails(t *testing.T) {
-	m := standIn(t)
-	m.Says("review", "first words", "You said: first words", "--system-prompt", "You are one.")
-	cut := m.Ask(0, "review", "fourth words", "--context-cmd", m.Program("long", "yes long | head -c 40000"))
-	m.Check(strings.Contains(cut.Notice, "cut after"), "%+v", cut)
-	none := m.Ask(0, "review", "fifth words", "--context-cmd", m.Program("fails", "exit 3"))
+	none := m.Ask(0, "review", "last", "--context-cmd", m.Program("fails", "exit 3"))
 	m.Check(strings.Contains(none.Notice, "without context"), "%+v", none)
-	m.Refused(5, "a different system prompt", "ask", "review", "sixth", "--system-prompt", "You are another.")
-	m.OK("conversation", "reset", "review", "--system-prompt", "You are another.")
-	if got := m.Ask(0, "review", "seventh", "--system-prompt", "You are another."); got.Continuity != "reset" {
-		m.Errorf("%+v", got)
-	}
-}
-
-// The same id is one turn, and a turn without the conversation leaves it as it is.
-func TestAskOnceAndApart(t *testing.T) {
-	m := standIn(t)
-	m.Says("review", "Remember 42.", "OK, I will remember 42.", "--id", "update-1")
-	before := len(m.API.Requests())
-	again := m.Says("review", "Remember 42.", "OK, I will remember 42.", "--id", "update-1")
-	m.Check(again.Seq == 1 && len(m.API.Requests()) == before, "%+v, %d requests", again, len(m.API.Requests())-before)
-	m.Refused(5, "another request", "ask", "review", "Remember 7.", "--id", "update-1")
-	for _, r := range m.API.Requests() {
-		m.Check(!bytes.Contains(r.Body, []byte("nbs-turn")), "without a context Claude hears of us: %q", r.Texts)
-	}
-	apart := m.Says("review", "Remember 7. What number?", "7", "--isolated", "--system-prompt", "You are alone.")
-	m.Check(apart.Continuity == "new" && apart.SessionID != again.SessionID, "%+v", apart)
-	m.Says("later", "apart", "You said: apart", "--isolated", "--system-prompt", "You are alone.")
-	m.Says("later", "Remember 42.", "OK.", "--system-prompt", "Be terse.")
-	m.Refused(5, "a different system prompt", "ask", "later", "x", "--system-prompt", "You are alone.")
-	m.Says("review", "What number?", "42")
-	got := m.Ask(3, "review", "[[delay 1h]] x", "--timeout", "2s")
-	m.Check(got.Class == "timed_out", "%+v", got)
-	m.Says("review", "What number?", "42")
 }
 
 // What other bridges have stored is gone on with.
@@ -184,17 +150,7 @@ func TestConversationsOutliveAContainer(t *testing.T) {
 	m.Kill(pid, syscall.SIGKILL)
 	ask.End()
 	inside(2)
-	goesOn := func(continuity, words string, args ...string) {
-		m.Helper()
-		if got := m.Says("review", "What number?", words, args...); got.Continuity != continuity || (got.SessionID == id) != (continuity == "resumed") {
-			m.Errorf("%+v; want %s", got, continuity)
-		}
-	}
-	goesOn("resumed", "42")
+	got := m.Says("review", "What number?", "42")
+	m.Check(got.Continuity == "resumed" && got.SessionID == id, "%+v", got)
 	rig.Equal(m, m.keyed("review").Answered, 3, "answers")
-	m.Must(os.Remove(m.transcriptOf(id)))
-	goesOn("resumed", "42") // from what is kept
-	m.Must(os.Remove(m.transcriptOf(id)))
-	m.Must(os.Remove(m.KeptPath(id)))
-	goesOn("reset", "I don't know any number.", "--on-lost", "fresh")
 }
