@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,11 +48,13 @@ func plans(t *testing.T) map[string]runbook.Plan {
 	return all
 }
 
-// Every command of every page exists, with these flags; so does what the prose names in one line.
+// Every command of every page exists, with these flags; so does what the prose names in one line. Each page has its parts.
 func TestPagesNameWhatThereIs(t *testing.T) {
 	t.Parallel()
 	verbs := &ops.Verbs{Factory: newFactory(nil, ui.Streams{})}
 	for name, plan := range plans(t) {
+		checks := slices.ContainsFunc(plan.Page.Steps, func(s runbook.Step) bool { return s.Check })
+		rig.Check(t, plan.Page.Summary != "" && checks && strings.Contains(plan.Page.Text, "\n## When it fails\n"), "%s lacks a summary, a check, or what to do when it fails", name)
 		for _, step := range plan.Steps {
 			for _, args := range step.Commands {
 				err := verbs.Check(args)

@@ -76,6 +76,8 @@ func TestPageThatIsRefused(t *testing.T) {
 		"# T\n\n  ```sh {step=a}\n":            "line 3: a fence is made of ``` and begins its line",
 		"# T\n\n~~~sh {step=a}\n":              "line 3: a fence is made of ```",
 		"# T\n\n```sh {step=a}\nnbs-worker x":  "line 3: the fence is not closed",
+		"# T\n\n````\n```sh {step=a}\n````\n":  "the page has no step", // it is shown as text
+		"# T\n\n```sh` {step=a}\n```\n":        "line 3: a fence has no ` behind it",
 		"# T\n\n```sh {step=a\n```\n":          "line 3: the attributes of the fence do not end with }",
 		"# T\n\n```sh {step=A}\n```\n":         "line 3: \"A\" is no name of a step",
 		"# T\n\n```sh {stop=a}\n```\n":         "line 3: a step has no attribute \"stop\"",
