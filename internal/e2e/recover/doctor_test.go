@@ -43,7 +43,7 @@ func TestDoctorProbesTheRealClaude(t *testing.T) {
 	m.Env = append(m.Env, "TMPDIR="+scratch)
 	before := m.everything(m.World.ConfigDir)
 	c := m.Doctor(0, "--probe")
-	c.IsWell(m.Team, "claude.probe", "claude.flags", "claude.version", "tmux.trial")
+	c.IsWell(m.Team, "claude.probe", "claude.version", "tmux.trial")
 	m.mustBeAsBefore(m.World.ConfigDir, before)
 	left := m.everything(scratch)
 	m.Check(len(left) == 1, "left in the scratch folder: %v", left)
@@ -133,9 +133,8 @@ func TestDoctorKnowsAnUnfitClaude(t *testing.T) {
 		id, level, words string
 	}{
 		{"exec env NBS_SIM_CLAUDE=version=2.1.100 " + claude + ` "$@"`, 1, "claude.version", "warning", "2.1.100 is older than 2.1.197"},
-		{`[ "$1" = --help ] && { ` + claude + ` --help | sed s/--settings/--setting/; exit; }; exec ` + claude + ` "$@"`, 6, "claude.flags", "failure", "does not have the options --settings"},
 		{"exit 3", 6, "claude.version", "failure", "does not print its version"},
-		{"echo I am a poet", 6, "claude.version", "warning", "does not print a version of Claude Code"},
+		{"echo I am a poet", 1, "claude.version", "warning", "does not print a version of Claude Code"},
 	} {
 		m.DoctorWith([]string{"NBS_CLAUDE=" + m.Script(c.script)}, c.code).Finds(m.Team, c.id, c.level, c.words)
 	}

@@ -37,7 +37,6 @@ func eachVersion(*testing.T) []subject {
 // id that is in use.
 var contract = map[string]func(*testing.T, *stage){
 	"version":                     version,
-	"help":                        help,
 	"first prompt by argument":    firstPromptByArgument,
 	"transcript comes with first": transcriptComesWithFirstPrompt,
 	"kill and resume":             killAndResume,

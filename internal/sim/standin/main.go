@@ -54,10 +54,6 @@ func run(ctx context.Context, args []string, w whims) (int, error) {
 		fmt.Printf("%s (Claude Code)\n", w.version)
 		return 0, nil
 	}
-	if opts.help {
-		fmt.Print(helpText())
-		return 0, nil
-	}
 	s, err := newSession(opts, w)
 	if err != nil {
 		return 1, err

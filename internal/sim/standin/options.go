@@ -3,7 +3,6 @@ package standin
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -32,7 +31,6 @@ type options struct {
 	verbose        bool
 	name           string
 	version        bool
-	help           bool
 	prompt         string
 }
 
@@ -59,24 +57,10 @@ func (o *options) valued() map[string]*string {
 func (o *options) switches() map[string]*bool {
 	return map[string]*bool{
 		"--dangerously-skip-permissions": &o.bypass, "-p": &o.print, "--print": &o.print,
-		"--version": &o.version, "-v": &o.version, "--help": &o.help, "-h": &o.help, "--verbose": &o.verbose,
+		"--version": &o.version, "-v": &o.version, "--verbose": &o.verbose,
 		"--include-partial-messages": &o.partial, "--replay-user-messages": &o.replay, "--fork-session": &o.fork,
 		"--safe-mode": &o.safeMode,
 	}
-}
-
-// helpText names the options, as the real program's does among much else.
-func helpText() string {
-	var o options
-	var text strings.Builder
-	text.WriteString("Usage: claude [options] [command] [prompt]\n\nOptions:\n")
-	for _, name := range slices.Sorted(maps.Keys(o.valued())) {
-		fmt.Fprintf(&text, "  %s <value>\n", name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.switches())) {
-		fmt.Fprintf(&text, "  %s\n", name)
-	}
-	return text.String()
 }
 
 func parseOptions(args []string, w whims) (options, error) {

@@ -31,7 +31,6 @@ func ofEach(which func(*examination) []inspect.Row, look func(*examination, insp
 var checks = []check{
 	{id: "claude.found", run: (*examination).claudeFound},
 	{id: "claude.version", run: (*examination).claudeVersion},
-	{id: "claude.flags", holds: "claude knows each option that a start uses", run: (*examination).claudeFlags},
 	{id: "claude.root", holds: "claude starts agents that bypass permissions", run: (*examination).rootWithoutSandbox},
 	{id: "claude.probe", run: (*examination).probe},
 

@@ -1,12 +1,10 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -21,11 +19,10 @@ type saidClaude struct {
 	program  string
 	findErr  error
 	version  string // as printed
-	help     string
 	startErr error
 }
 
-// askClaude asks claude for its version and its options, with a temporary configuration.
+// askClaude asks claude for its version, with a temporary configuration.
 func (d *examination) askClaude(ctx context.Context) saidClaude {
 	var said saidClaude
 	said.program, said.findErr = claude.FindBinary(d.project.Variable(claude.BinaryVariable))
@@ -33,12 +30,7 @@ func (d *examination) askClaude(ctx context.Context) saidClaude {
 		return said
 	}
 	env := claude.ScratchEnv(d.project.Env, d.scratch)
-	var versionErr, helpErr error
-	var both sync.WaitGroup
-	both.Go(func() { said.version, versionErr = launcher.Ask(ctx, said.program, versionArgs, env, d.scratch) })
-	both.Go(func() { said.help, helpErr = launcher.Ask(ctx, said.program, helpArgs, env, d.scratch) })
-	both.Wait()
-	said.startErr = cmp.Or(versionErr, helpErr)
+	said.version, said.startErr = launcher.Ask(ctx, said.program, []string{"--version"}, env, d.scratch)
 	return said
 }
 
@@ -70,18 +62,6 @@ func (d *examination) claudeVersion(_ context.Context) findings {
 			"it may lack a feature that a start needs", "claude update")
 	}
 	return holding("claude has version " + version)
-}
-
-func (d *examination) claudeFlags(_ context.Context) findings {
-	said := d.claude()
-	if said.findErr != nil || said.help == "" {
-		return found(Note, "claude's options are unknown: it did not print its help", "")
-	}
-	missing := missingFlags(said.help)
-	if len(missing) == 0 {
-		return nil
-	}
-	return unfit("claude does not have the options "+strings.Join(missing, ", "), "each start of an agent uses them; claude would refuse it", "claude update")
 }
 
 // rootWithoutSandbox finds the agents that claude would refuse to start. If there are no agents, it checks whether
