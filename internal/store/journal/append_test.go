@@ -76,10 +76,3 @@ func TestPlantedJournalIsRefused(t *testing.T) {
 	err := j.Append(t.Context(), Event{Event: "spawn", Handle: "alice"})
 	rig.Check(t, err != nil, "the journal was written through a link")
 }
-
-func BenchmarkAppend(b *testing.B) {
-	j := openIn(b, storetest.MemoryProject(b))
-	for b.Loop() {
-		storetest.Must(j.Append(b.Context(), noted("alice", aliceID)))
-	}
-}

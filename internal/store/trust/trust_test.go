@@ -145,27 +145,3 @@ func TestHomeOfAnEnvironment(t *testing.T) {
 	_, err := HomeOf([]string{"HOME="})
 	rig.Check(t, fail.KindOf(err) == fail.Unfit, "no home: %v", err)
 }
-
-var fields = []agent.Field{
-	{Name: "handle", Value: "theologian"}, {Name: "session_id", Value: "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"}, {Name: "model", Value: "opus"},
-	{Name: "permission_mode", Value: "bypassPermissions"}, {Name: "project_root", Value: "/home/user/project"}, {Name: "cwd", Value: "/home/user/project"},
-	{Name: "initial_prompt", Value: "Read PLAN.md and begin."}, {Name: "claude_args", Value: ""}, {Name: "env", Value: ""}, {Name: "restart", Value: "no"},
-}
-
-func BenchmarkCheck(b *testing.B) {
-	k := keeper(b)
-	seal, err := k.SealFields("record", fields)
-	rig.Must(b, err)
-	for b.Loop() {
-		rig.Must(b, k.CheckFields("record", fields, seal))
-	}
-}
-
-func BenchmarkSeal(b *testing.B) {
-	k := keeper(b)
-	for b.Loop() {
-		if _, err := k.SealFields("record", fields); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
