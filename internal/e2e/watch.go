@@ -22,13 +22,13 @@ type Watcher struct {
 
 // BeginWatchBy begins a watch by a policy file, and returns when it says to the service manager that
 // it is at work.
-func (m *Team) BeginWatchBy(path string, env ...string) *Watcher {
+func (m *Team) BeginWatchBy(path string) *Watcher {
 	m.Helper()
 	w := &Watcher{Out: &LockedBuffer{}}
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(rig.ShortDir(m), "s"), Net: "unixgram"})
 	m.Must(err)
 	defer manager.Close()
-	w.Running = &Running{Cmd: m.Command([]string{"watch", "--json", "--policy", path}, append(env, "NOTIFY_SOCKET="+manager.LocalAddr().String())...), Team: m}
+	w.Running = &Running{Cmd: m.Command([]string{"watch", "--json", "--policy", path}, "NOTIFY_SOCKET="+manager.LocalAddr().String()), Team: m}
 	w.Stdout, w.Stderr = w.Out, &w.Err
 	m.Must(w.Start())
 	m.Must(manager.SetReadDeadline(time.Now().Add(rig.Scaled(time.Minute))))

@@ -34,7 +34,7 @@ func TestTurnsThatAreNotWrittenDown(t *testing.T) {
 	s := m.Remembers("alpha")
 	m.Check(m.Session("alpha").Unsaved == "", "%+v", m.Session("alpha"))
 	m.Doctor(0).IsWell(m.Team, "team.health")
-	w := m.beginWatch("")
+	w := m.beginWatch()
 	free := m.fillTranscripts()
 	m.TypeLine(s, "Remember 43.")
 	m.MustAnswer("alpha", "OK, I will remember 43.")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,13 +11,13 @@ import (
 	"nbs-worker/internal/e2e"
 )
 
-// beginWatch begins a watch by a policy, with a program that it tells.
-func (m *team) beginWatch(policy string, env ...string) *e2e.Watcher {
+// beginWatch begins a watch with a program that it tells.
+func (m *team) beginWatch() *e2e.Watcher {
 	m.Helper()
 	dir := m.Folder("watch")
 	path, notices := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "notices")
-	m.Write(path, fmt.Sprintf("notify: {command: [%s]}\n%s", m.Program("tell", "cat >>"+notices), policy))
-	w := m.BeginWatchBy(path, env...)
+	m.Write(path, fmt.Sprintf("notify: {command: [%s]}\n", m.Program("tell", "cat >>"+notices)))
+	w := m.BeginWatchBy(path)
 	w.Notices = notices
 	return w
 }
@@ -26,7 +25,7 @@ func (m *team) beginWatch(policy string, env ...string) *e2e.Watcher {
 func TestWatchHealsACrash(t *testing.T) {
 	m := standIn(t)
 	before := m.Remembers("alpha")
-	w := m.beginWatch("")
+	w := m.beginWatch()
 	m.Kill(before.RecordedPID, syscall.SIGKILL)
 	m.MustSay(w.WaitDeed("repaired", "alpha", 1).Detail, "crashed", "level 3, resume")
 	w.WaitTold("alpha", "crashed repaired")
@@ -34,39 +33,23 @@ func TestWatchHealsACrash(t *testing.T) {
 	after := m.Session("alpha")
 	m.Check(after.SessionID == before.SessionID && after.PermissionMode == before.PermissionMode, "before %+v\nafter %+v", before, after)
 	m.MustSay(m.OK("events", "alpha"), "\twatch\talpha\t", "repairs it, level 3")
-	w.Interrupt()
-	m.Check(len(w.Deeds()) == 1 && w.Told("alpha") == "crashed repaired", "%s, %s", w.Out, w.Told("alpha"))
-}
 
-// A watch that is killed begins again where it was: nothing is repaired or told a second time.
-func TestWatchThatIsKilled(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	m.NBSWith([]string{"NBS_SIM_CLAUDE=dialog=login"}, "spawn", "beta", "--no-wait")
-	beta := m.WaitState("beta", "waiting")
-	w := m.beginWatch("")
-	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
-	w.WaitDeed("repaired", "alpha", 1)
-	w.WaitTold("alpha", "crashed repaired")
-	w.WaitTold("beta", "waiting")
-	w.WaitRemembers(3)
-	m.Kill(w.Process.Pid, syscall.SIGKILL)
-	_ = w.End()
-	again := m.beginWatch("")
-	m.Refused(5, "another process already watches the project: watch, pid "+strconv.Itoa(again.Process.Pid), "watch")
-	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
-	again.WaitDeed("repaired", "alpha", 1)
-	again.WaitTold("alpha", "crashed repaired crashed repaired")
-	again.WaitTold("beta", "waiting")
-	m.MustBeLeftAlone("beta", beta)
-	again.Interrupt()
+	m.OK("pause")
+	w.WaitDeed("paused", "", 1)
+	m.Kill(after.RecordedPID, syscall.SIGKILL)
+	m.WaitState("alpha", "crashed")
+	m.OK("unpause")
+	w.WaitDeed("repaired", "alpha", 2)
+	w.WaitTold("alpha", "crashed repaired crashed repaired")
+	w.Interrupt()
+	m.Check(len(w.Deeds()) == 4, "%s", w.Out)
 }
 
 // Who is told that an agent waits is told what it asks.
 func TestWatchTellsWhatIsAsked(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
-	w := m.beginWatch("")
+	w := m.beginWatch()
 	m.Send(0, "accepted", "alpha", `[[tool Bash {"command":"touch made-here","description":"make it"}]]`)
 	w.WaitTold("alpha", "waiting")
 	told, err := os.ReadFile(w.Notices)
@@ -83,7 +66,7 @@ func TestWatchAfterTheTmuxServerIsKilled(t *testing.T) {
 		before[handle] = m.Session(handle)
 	}
 	m.OK("stop", "gamma")
-	w := m.beginWatch("")
+	w := m.beginWatch()
 	m.KillServer()
 	for _, handle := range []string{"alpha", "beta"} {
 		w.WaitDeed("repaired", handle, 1)
@@ -92,42 +75,6 @@ func TestWatchAfterTheTmuxServerIsKilled(t *testing.T) {
 	}
 	w.Interrupt()
 	m.MustBe("gamma", "stopped")
-}
-
-func TestWatchQuarantinesWhatCrashesAgainAndAgain(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	w := m.beginWatch("repairs: {per-agent: 2}", "NBS_SIM_CLAUDE=die-after=1500ms")
-	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
-	w.WaitDeed("held", "alpha", 1)
-	w.WaitTold("alpha", "crashed repaired crashed repaired crashed held")
-	starts := strings.Count(m.OK("events", "alpha"), "\tstart\t")
-	w.Interrupt()
-	m.MustBe("alpha", "crashed")
-	m.Check(starts == 3, "it was started %d times", starts)
-}
-
-func TestWatchDoesNothingInAPause(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	m.OK("spawn", "beta")
-	w := m.beginWatch("")
-	m.OK("pause", "--reason", "moving house")
-	w.WaitDeed("paused", "", 1)
-	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
-	m.Kill(m.Session("beta").RecordedPID, syscall.SIGKILL)
-	m.WaitState("alpha", "crashed")
-	m.WaitState("beta", "crashed")
-	r := m.NBS("recover", "beta") // what is typed is done
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "note: paused since "), "recover in a pause: %s", r)
-	m.OK("unpause")
-	w.WaitDeed("repaired", "alpha", 1)
-	w.Interrupt()
-	var said []string
-	for _, d := range w.Deeds() {
-		said = append(said, d.What+" "+d.Handle)
-	}
-	m.Check(strings.Join(said, ",") == "paused ,unpaused ,repaired alpha", "it said %q", said)
 }
 
 // A policy in the project may be an agent's.
