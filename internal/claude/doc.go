@@ -2,6 +2,7 @@
 // the files in its configuration folder, and how the recorded conversation is opened. All
 // knowledge of Claude Code is in it and in the packages below it:
 //
+//	cmdline     the command line of a claude
 //	transcript  Claude's JSONL: conversations and the history of prompts
 //	live        what a running claude reports: registry, hooks, status line
 //	screen      what claude draws

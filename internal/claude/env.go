@@ -90,3 +90,6 @@ func RefusesRoot(spec *agent.Spec, env []string, uid int) bool {
 
 // RootRefusal is the error that claude prints in this case.
 const RootRefusal = "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"
+
+// IsOfTools reports whether a process was started by a claude's tools, by its environment variables.
+func IsOfTools(variable func(name string) string) bool { return variable("CLAUDECODE") != "" }

@@ -6,43 +6,18 @@ import (
 	"path/filepath"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 )
 
-// Opening is how a launch opens the recorded conversation.
-type Opening string
-
-// The two openings. Claude refuses the wrong one: for --resume an id without a
-// transcript is no conversation, for --session-id an id with one is in use.
-const (
-	OpenNew    Opening = "--session-id" // nothing was ever said
-	OpenResume Opening = "--resume"     // there is a transcript with messages
-)
-
 // ErrClosed is the error for a transcript that was seen before and may be in another user's closed folder.
 var ErrClosed = errors.New("look for the transcript")
 
-// Word returns the name of the opening in reports.
-func (o Opening) Word() string {
-	if o == OpenResume {
-		return "resumed"
-	}
-	return "new"
-}
-
-// Conversation describes the conversation that the launch opens.
-func (o Opening) Conversation() string {
-	if o == OpenResume {
-		return "the same conversation"
-	}
-	return "a new conversation"
-}
-
 // Open chooses between --resume and --session-id for the record's conversation. If a conversation existed and its
 // transcript is gone, it is never replaced without an error. Errors: NotFound; ErrClosed.
-func (c Config) Open(record *agent.Record) (Opening, error) {
+func (c Config) Open(record *agent.Record) (cmdline.Opening, error) {
 	file, found, closed, err := c.findTranscript(record.SessionID)
 	if err != nil {
 		return "", err
@@ -65,22 +40,22 @@ func (c Config) Open(record *agent.Record) (Opening, error) {
 	if mentioned && !c.neverWritten(record) {
 		return "", errLost(record, "its transcript is gone from %s", human.Quote(c.dir))
 	}
-	return OpenNew, nil
+	return cmdline.OpenNew, nil
 }
 
 // openFound chooses for a transcript that exists: it may have messages, be a stub
 // without any yet, or have been emptied.
-func openFound(record *agent.Record, file transcript.File) (Opening, error) {
+func openFound(record *agent.Record, file transcript.File) (cmdline.Opening, error) {
 	hasMessages, err := file.HasMessagesAfter(0)
 	switch {
 	case err != nil:
 		return "", err
 	case hasMessages:
-		return OpenResume, nil
+		return cmdline.OpenResume, nil
 	case !record.TranscriptSeen.IsZero():
 		return "", errLost(record, "its transcript %s is empty now", human.Quote(file.Path))
 	default:
-		return OpenNew, nil
+		return cmdline.OpenNew, nil
 	}
 }
 

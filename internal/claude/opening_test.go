@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
@@ -22,20 +23,20 @@ func TestOpen(t *testing.T) {
 	for what, c := range map[string]struct {
 		transcript      string
 		seen, mentioned bool
-		want            Opening // "": not found
+		want            cmdline.Opening // "": not found
 	}{
-		"never written":                {none, false, false, OpenNew},
+		"never written":                {none, false, false, cmdline.OpenNew},
 		"seen, and gone":               {none, true, false, ""},
 		"in the history, and gone":     {none, false, true, ""},
 		"seen and in history, gone":    {none, true, true, ""},
-		"spoken":                       {spoken, false, false, OpenResume},
-		"spoken and seen":              {spoken, true, true, OpenResume},
-		"spoken, of another's history": {spoken, false, true, OpenResume},
-		"a stub":                       {stub, false, false, OpenNew},
-		"a stub, prompted":             {stub, false, true, OpenNew},
+		"spoken":                       {spoken, false, false, cmdline.OpenResume},
+		"spoken and seen":              {spoken, true, true, cmdline.OpenResume},
+		"spoken, of another's history": {spoken, false, true, cmdline.OpenResume},
+		"a stub":                       {stub, false, false, cmdline.OpenNew},
+		"a stub, prompted":             {stub, false, true, cmdline.OpenNew},
 		"a stub that was a talk":       {stub, true, false, ""},
-		"a sidechain's words alone":    {side, false, false, OpenNew},
-		"0 bytes":                      {empty, false, false, OpenNew},
+		"a sidechain's words alone":    {side, false, false, cmdline.OpenNew},
+		"0 bytes":                      {empty, false, false, cmdline.OpenNew},
 		"0 bytes that were a talk":     {empty, true, true, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -63,11 +64,11 @@ func TestOpenAfterAKillBetweenHistoryAndTranscript(t *testing.T) {
 	const soon = 3 * clockGrain / 2
 	for what, c := range map[string]struct {
 		history string
-		mention time.Duration // after the last change of a folder of transcripts
-		start   string        // the folder of the start; "": this one
-		want    Opening       // "": not found
+		mention time.Duration   // after the last change of a folder of transcripts
+		start   string          // the folder of the start; "": this one
+		want    cmdline.Opening // "": not found
 	}{
-		"no folder was changed since":     {`"timestamp":%d`, soon, "", OpenNew},
+		"no folder was changed since":     {`"timestamp":%d`, soon, "", cmdline.OpenNew},
 		"one was":                         {`"timestamp":%d`, -time.Second, "", ""},
 		"one was, or a moment before":     {`"timestamp":%d`, 5 * time.Millisecond, "", ""},
 		"a history that does not say":     {`"display":"%d"`, soon, "", ""},
@@ -111,14 +112,14 @@ func (c Config) putMention(t *testing.T, field string, at time.Time) {
 
 // wantOpenSince opens the conversation of a start whose end nobody saw, with the folder of
 // transcripts that it noted. "" is not found.
-func (c Config) wantOpenSince(t *testing.T, folder string, want Opening) {
+func (c Config) wantOpenSince(t *testing.T, folder string, want cmdline.Opening) {
 	t.Helper()
 	record := agent.Record{Spec: agent.Spec{Handle: "alice", SessionID: sessionID}, Process: &agent.Process{Invocation: "i", Transcripts: folder}}
 	c.wantOpening(t, &record, want)
 }
 
 // wantOpening checks how a conversation would be opened; "" is that it is lost.
-func (c Config) wantOpening(t *testing.T, record *agent.Record, want Opening) {
+func (c Config) wantOpening(t *testing.T, record *agent.Record, want cmdline.Opening) {
 	t.Helper()
 	got, err := c.Open(record)
 	if want == "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/live"
 )
 
@@ -40,7 +41,7 @@ func (p Probe) recorder() string { return filepath.Join(p.Dir, "recorder") }
 // Args returns the arguments of the probe: those of an agent.
 func (p Probe) Args() []string {
 	spec := &agent.Spec{SessionID: p.Session, Model: "sonnet", PermissionMode: agent.BypassPermissions}
-	return Args(spec, OpenNew, "", Settings(p.recorder(), Closed{}))
+	return cmdline.Args(spec, cmdline.OpenNew, "", Settings(p.recorder(), Closed{}))
 }
 
 // Heard is what claude has sent to the recorder so far.

@@ -11,6 +11,9 @@ import (
 	"nbs-worker/internal/human"
 )
 
+// promptLimit is the largest size in bytes of one argument of a program on Linux, without its final NUL.
+const promptLimit = 128<<10 - 1
+
 // CheckPrompt refuses a first prompt that would not reach claude unchanged. Errors: BadInput.
 func CheckPrompt(prompt string) error {
 	if err := agent.CheckText("the prompt", prompt); err != nil {

@@ -3,6 +3,7 @@ package claude
 import (
 	"strings"
 
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 )
 
@@ -32,7 +33,7 @@ func RefusalKind(words string) fail.Kind {
 // is the user's own.
 func unknownOption(words string) fail.Kind {
 	option, _, _ := strings.Cut(words, "'")
-	if owned(option) {
+	if cmdline.IsOwned(option) {
 		return fail.Unfit
 	}
 	return fail.BadInput

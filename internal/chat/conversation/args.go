@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 )
@@ -19,5 +19,5 @@ func CheckArgs(args []string) error {
 			return fail.Errorf(fail.BadInput, "extra argument %s is set by nbs-worker itself", human.Quote(name)).Hint("nbs-worker ask --help")
 		}
 	}
-	return claude.CheckExtraArgs(args)
+	return cmdline.CheckExtraArgs(args)
 }

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
@@ -51,10 +52,10 @@ func (j *job) config() (claude.Config, error) { return claude.ConfigAt(j.state.M
 
 // choose decides which session claude opens, and how. It restores a missing transcript from the archive if it can.
 // Errors: lostError.
-func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Opening, err error) {
+func (j *job) choose(ctx context.Context) (id agent.SessionID, opening cmdline.Opening, err error) {
 	now := j.state.Session
 	if j.ask.Isolated || now.ID == "" {
-		return agent.NewSessionID(), claude.OpenNew, nil
+		return agent.NewSessionID(), cmdline.OpenNew, nil
 	}
 	config, err := j.config()
 	if err != nil {
@@ -71,11 +72,11 @@ func (j *job) choose(ctx context.Context) (id agent.SessionID, opening claude.Op
 		if _, err := keeper.PutBack(ctx, "ask", r, config); err != nil {
 			return "", "", err
 		}
-		return now.ID, claude.OpenResume, nil
-	case opening == claude.OpenNew:
+		return now.ID, cmdline.OpenResume, nil
+	case opening == cmdline.OpenNew:
 		// Claude neither begins nor resumes a session whose transcript exists without a message.
 		if _, found, err := config.Transcript(now.ID); err != nil || found {
-			return agent.NewSessionID(), claude.OpenNew, err
+			return agent.NewSessionID(), cmdline.OpenNew, err
 		}
 	}
 	return now.ID, opening, nil

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/turnfiles"
@@ -63,7 +63,7 @@ func (j *job) begin(ctx context.Context, invocation agent.Invocation, id agent.S
 }
 
 // start starts a claude. The attempt is recorded before, so that its remains can be found.
-func (j *job) start(ctx context.Context, id agent.SessionID, opening claude.Opening, manner headless.Manner) (*headless.Session, error) {
+func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Opening, manner headless.Manner) (*headless.Session, error) {
 	l := headless.Launch{
 		Start: j.Start, Record: j.record(id, true), Manner: manner, Dir: j.state.Meta.Cwd, Caller: j.given(), OneTurn: !j.staysWarm(),
 		Spec: turn.Spec{
@@ -111,9 +111,9 @@ func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error
 }
 
 // continuityOf returns New for a session that is opened as new or was begun by this turn, and Resumed otherwise.
-func (j *job) continuityOf(id agent.SessionID, opening claude.Opening) string {
+func (j *job) continuityOf(id agent.SessionID, opening cmdline.Opening) string {
 	begunByThis := func(s conversations.Start) bool { return s.Session == id && s.Mode == conversations.New }
-	if opening == claude.OpenNew || slices.ContainsFunc(j.turn.Starts, begunByThis) {
+	if opening == cmdline.OpenNew || slices.ContainsFunc(j.turn.Starts, begunByThis) {
 		return conversations.New
 	}
 	return conversations.Resumed

@@ -9,12 +9,13 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 )
 
 // Spec is the input for the start of a claude for turns.
 type Spec struct {
 	SessionID        agent.SessionID
-	Opening          claude.Opening       // how SessionID is opened; ignored for a fork
+	Opening          cmdline.Opening      // how SessionID is opened; ignored for a fork
 	Fork             agent.SessionID      // go on with a copy of this conversation, under SessionID; "": none
 	Model            agent.Model          // "": Claude's default, or the conversation's last
 	PermissionMode   agent.PermissionMode // "": as the user's own settings say
@@ -31,7 +32,7 @@ func Args(spec Spec) []string {
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
 	}
 	if spec.Fork != "" {
-		args = append(args, string(claude.OpenResume), string(spec.Fork), "--fork-session", string(claude.OpenNew), string(spec.SessionID))
+		args = append(args, string(cmdline.OpenResume), string(spec.Fork), "--fork-session", string(cmdline.OpenNew), string(spec.SessionID))
 	} else {
 		args = append(args, string(spec.Opening), string(spec.SessionID))
 	}
@@ -96,10 +97,10 @@ func Extra(args, known []string) (extra []string, ok bool) {
 	if !isTurn {
 		return nil, false
 	}
-	if after, forks := cutOption(rest, string(claude.OpenResume)); len(after) > 1 && forks != "" && after[0] == "--fork-session" {
+	if after, forks := cutOption(rest, string(cmdline.OpenResume)); len(after) > 1 && forks != "" && after[0] == "--fork-session" {
 		rest = after[1:]
 	}
-	for _, opening := range []claude.Opening{claude.OpenNew, claude.OpenResume} {
+	for _, opening := range []cmdline.Opening{cmdline.OpenNew, cmdline.OpenResume} {
 		rest, _ = cutOption(rest, string(opening))
 	}
 	rest, _ = cutOption(rest, "--model")

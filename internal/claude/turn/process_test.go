@@ -15,6 +15,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/api"
@@ -79,7 +80,7 @@ func newID() agent.SessionID { return agent.SessionID(uuid.NewString()) }
 func TestTurns(t *testing.T) {
 	s := eachVersion(t)
 	id := newID()
-	warm := s.start(Spec{SessionID: id, Opening: claude.OpenNew, Model: "sonnet", Partial: true})
+	warm := s.start(Spec{SessionID: id, Opening: cmdline.OpenNew, Model: "sonnet", Partial: true})
 	o, events := s.turn(warm, "Remember 42.")
 	rig.Same(t, "first turn", "OK, I will remember 42.", o.Answer)
 	rig.Equal(t, o.SessionID, id, "session")
@@ -96,7 +97,7 @@ func TestTurns(t *testing.T) {
 	rig.Check(t, *again.CostUSD > 0 && *again.CostUSD < 1.5**o.CostUSD, "a turn's own cost: %v after %v", *again.CostUSD, *o.CostUSD)
 	s.close(warm)
 
-	cold := s.start(Spec{SessionID: id, Opening: claude.OpenResume, Model: "sonnet"})
+	cold := s.start(Spec{SessionID: id, Opening: cmdline.OpenResume, Model: "sonnet"})
 	o, _ = s.turn(cold, "What number?")
 	rig.Check(t, o.Answer == "42" && o.SessionID == id && *o.CostUSD < 1.5**again.CostUSD, "resumed: %+v", o)
 	// A claude that was killed may have written the text, and not yet the output of the hook.
@@ -120,7 +121,7 @@ func TestTurns(t *testing.T) {
 func TestOneTurnIsReadToItsEndByALateReader(t *testing.T) {
 	s := eachVersion(t)
 	id := newID()
-	p := s.launch(Spec{SessionID: id, Opening: claude.OpenNew, Model: "sonnet"}, true)
+	p := s.launch(Spec{SessionID: id, Opening: cmdline.OpenNew, Model: "sonnet"}, true)
 	ended, late := make(chan Outcome, 1), make(chan struct{})
 	read := sync.OnceFunc(func() { close(late) })
 	defer read()
@@ -172,7 +173,7 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 	s := eachVersion(t)
 	identity := filepath.Join(s.world.Root, "identity")
 	rig.Must(t, os.WriteFile(identity, []byte("You are Bubba. Be terse."), 0o600))
-	spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet", SystemPromptFile: identity, Settings: Settings(claude.Closed{}, true)}
+	spec := Spec{SessionID: newID(), Opening: cmdline.OpenNew, Model: "sonnet", SystemPromptFile: identity, Settings: Settings(claude.Closed{}, true)}
 	s.context(1)
 	rig.Same(t, "before", Mark{}, s.marked(spec.SessionID, 1))
 	p := s.start(spec)
@@ -187,7 +188,7 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 	rig.Check(t, o.Class == Killed && o.SessionID == spec.SessionID && o.Exit != "", "killed: %+v", o)
 	rig.Same(t, "after the kill", Mark{Marked: transcript.Marked{Found: true}}, s.marked(spec.SessionID, 1))
 
-	spec.Opening = claude.OpenResume
+	spec.Opening = cmdline.OpenResume
 	s.context(2)
 	p = s.start(spec)
 	o, _ = s.turn(p, Continue)
@@ -212,7 +213,7 @@ func TestKilledTurnIsGoneOnWith(t *testing.T) {
 
 func TestWhoCannotOpenSaysSo(t *testing.T) {
 	s := eachVersion(t)
-	unknown := s.start(Spec{SessionID: newID(), Opening: claude.OpenResume})
+	unknown := s.start(Spec{SessionID: newID(), Opening: cmdline.OpenResume})
 	o, events := s.turn(unknown, "hello")
 	rig.Check(t, o.Class == UnknownSession && o.SessionID == "" && len(events) == 0, "unknown: %+v %+v", o, events)
 	s.close(unknown)
@@ -227,7 +228,7 @@ func TestWhoCannotOpenSaysSo(t *testing.T) {
 
 func TestTurnIsGivenUp(t *testing.T) {
 	s := eachVersion(t)
-	p := s.start(Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet"})
+	p := s.start(Spec{SessionID: newID(), Opening: cmdline.OpenNew, Model: "sonnet"})
 	ctx, cancel := context.WithCancel(t.Context())
 	slow := make(chan struct{})
 	defer close(slow)
@@ -243,14 +244,14 @@ func TestTurnIsGivenUp(t *testing.T) {
 // Where each answer carries another session id, the next turn resumes that one.
 func TestChainOfSessions(t *testing.T) {
 	s := newStage(t, rig.StandIn(t), "NBS_SIM_CLAUDE=new-ids")
-	spec := Spec{SessionID: newID(), Opening: claude.OpenNew}
+	spec := Spec{SessionID: newID(), Opening: cmdline.OpenNew}
 	for _, turn := range []struct{ text, answer string }{{"Remember 42.", "OK, I will remember 42."}, {"hello", "You said: hello"}, {"What number?", "42"}} {
 		p := s.start(spec)
 		o, events := s.turn(p, turn.text)
 		s.close(p)
 		rig.Equal(t, o.Answer, turn.answer, "answer")
 		rig.Check(t, o.SessionID != "" && o.SessionID != spec.SessionID && events[0].SessionID == o.SessionID, "session %s after %s: %+v", o.SessionID, spec.SessionID, events)
-		spec.SessionID, spec.Opening = o.SessionID, claude.OpenResume
+		spec.SessionID, spec.Opening = o.SessionID, cmdline.OpenResume
 	}
 }
 
@@ -262,7 +263,7 @@ func TestDeathInATurn(t *testing.T) {
 	} {
 		t.Run(where, func(t *testing.T) {
 			s := newStage(t, rig.StandIn(t), "NBS_SIM_CLAUDE=die-in-turn="+where)
-			spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Settings: Settings(claude.Closed{}, true)}
+			spec := Spec{SessionID: newID(), Opening: cmdline.OpenNew, Settings: Settings(claude.Closed{}, true)}
 			s.context(1)
 			o, _ := s.turn(s.start(spec), "Remember 42.")
 			rig.Check(t, o.Class == Killed && o.SessionID == spec.SessionID && o.Exit == "signal: killed", "%+v", o)
@@ -277,14 +278,14 @@ func TestSystemPromptStays(t *testing.T) {
 	s := eachVersion(t)
 	identity := filepath.Join(s.world.Root, "identity")
 	rig.Must(t, os.WriteFile(identity, []byte("You are Bubba."), 0o600))
-	spec := Spec{SessionID: newID(), Opening: claude.OpenNew, Model: "sonnet", SystemPromptFile: identity}
+	spec := Spec{SessionID: newID(), Opening: cmdline.OpenNew, Model: "sonnet", SystemPromptFile: identity}
 	p := s.start(spec)
 	for range 2 { // 2.1.197 does not compact less
 		o, _ := s.turn(p, "hello")
 		rig.Check(t, o.Class == Answered, "%+v", o)
 	}
 	s.close(p)
-	spec.Opening = claude.OpenResume
+	spec.Opening = cmdline.OpenResume
 	compact := exec.Command(s.claude, "-p", "--resume", string(spec.SessionID), "--system-prompt-file", identity, "--", "/compact")
 	compact.Dir, compact.Env = s.world.Project, s.world.Env(s.env...)
 	out, err := compact.CombinedOutput()

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/rig"
 )
@@ -157,14 +157,14 @@ func TestWordBehindAnOptionIsNoPrompt(t *testing.T) {
 // ours to give.
 func takesWords(option string) int {
 	words := []string{option}
-	err := claude.CheckExtraArgs(words)
+	err := cmdline.CheckExtraArgs(words)
 	if err != nil && strings.Contains(err.Error(), "is set by nbs-worker itself") {
 		return -1
 	}
 	taken := -1
 	for ; err == nil && taken < 2; taken++ {
 		words = append(words, "word")
-		err = claude.CheckExtraArgs(words)
+		err = cmdline.CheckExtraArgs(words)
 	}
 	return taken
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/past"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
@@ -179,7 +179,7 @@ func (o *observer) start(ctx context.Context) (s *headless.Session, resumed bool
 		return nil, false, err
 	}
 	l := headless.Launch{
-		Start: o.Start, Record: o.asRecord(agent.NewSessionID()), Spec: turn.Spec{Opening: claude.OpenNew, Extra: bare},
+		Start: o.Start, Record: o.asRecord(agent.NewSessionID()), Spec: turn.Spec{Opening: cmdline.OpenNew, Extra: bare},
 		Manner: headless.Manner{Model: o.Model, Prompt: SystemPrompt}, Dir: dir, Caller: o.Project.Env,
 		Prepare: func(_ agent.Invocation, files turnfiles.Files) (map[string]string, error) {
 			_, err := files.Put(turnfiles.Observes, o.Project.Store.Project())
@@ -187,7 +187,7 @@ func (o *observer) start(ctx context.Context) (s *headless.Session, resumed bool
 		},
 	}
 	if resumed = memory.ShouldResume(known, o.prompts+1, o.fresh); resumed {
-		l.Record, l.Spec.Opening, l.Verb = o.asRecord(known.MemoryID), claude.OpenResume, "memory"
+		l.Record, l.Spec.Opening, l.Verb = o.asRecord(known.MemoryID), cmdline.OpenResume, "memory"
 	}
 	s, err = l.Open(ctx, o.Project)
 	if resumed && fail.KindOf(err) == fail.Conflict { // another process has it open

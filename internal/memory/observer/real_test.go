@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/api"
@@ -51,9 +52,9 @@ func newReal(t *testing.T, version string) *real {
 // says has an agent take texts in a conversation, and its hook announce the end of each turn.
 func (r *real) says(a *agent.Record, id agent.SessionID, texts ...string) {
 	r.Helper()
-	opening := claude.OpenNew
+	opening := cmdline.OpenNew
 	if r.said[id] {
-		opening = claude.OpenResume
+		opening = cmdline.OpenResume
 	}
 	r.said[id] = true
 	p, err := turn.Start(turn.Launch{

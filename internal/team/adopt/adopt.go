@@ -14,6 +14,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
@@ -109,7 +110,7 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 
 // take sets how the agent is to be started again. It asks for all unknown data at once.
 func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
-	launched := claude.ReadLaunch(f.Cmdline)
+	launched := cmdline.ReadLaunch(f.Cmdline)
 	ask := &asking{adopt: a, config: f.config, id: r.SessionID}
 	if a.Model != nil {
 		r.Model = *a.Model
@@ -133,7 +134,7 @@ func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 	if err := ask.err(); err != nil {
 		return err
 	}
-	if err := claude.CheckExtraArgs(r.ClaudeArgs); err != nil {
+	if err := cmdline.CheckExtraArgs(r.ClaudeArgs); err != nil {
 		return err
 	}
 	return claude.CheckEnv(r.Env)
@@ -177,7 +178,7 @@ func (q *asking) forMode(typed string) {
 	}
 }
 
-func (q *asking) forArgs(l claude.Launched) {
+func (q *asking) forArgs(l cmdline.Launched) {
 	switch {
 	case len(l.Lost) > 0:
 		q.want(fmt.Sprintf("its arguments (%s cannot be given again)", strings.Join(l.Lost, ", ")), "")

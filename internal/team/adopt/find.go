@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -42,7 +43,7 @@ func (s search) find(pid int) (handStarted, error) {
 	if turn, isTurns := lineage.TurnOf(s.project.Machine, pid); isTurns {
 		return f, errTurns(pid, turn)
 	}
-	if name := claude.Forgetful(f.Variable); name != "" && claude.IsClaude(f.Cmdline) {
+	if name := claude.Forgetful(f.Variable); name != "" && cmdline.IsClaude(f.Cmdline) {
 		return f, fail.Errorf(fail.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so it cannot be resumed", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
 	}
@@ -99,7 +100,7 @@ func errOwned(s search, pid int, o lineage.Owner) error {
 // an entry of an earlier process with the same pid.
 func (f *handStarted) readRegistry() error {
 	f.configDir = claude.ConfigDirIn(f.Cwd, f.Variable(claude.ConfigDirVariable))
-	if home := f.Variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && claude.IsClaude(f.Cmdline) {
+	if home := f.Variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && cmdline.IsClaude(f.Cmdline) {
 		return fail.Errorf(fail.BadInput, "pid %d has its configuration below HOME=%s, and your HOME is %s", f.PID, human.Quote(home), human.Quote(os.Getenv("HOME"))).
 			Hint("run this command, and all later ones for the agent, with that HOME")
 	}
@@ -111,7 +112,7 @@ func (f *handStarted) readRegistry() error {
 	if err == nil && f.live.StartTicks == f.StartTicks {
 		return nil
 	}
-	if !claude.IsClaude(f.Cmdline) {
+	if !cmdline.IsClaude(f.Cmdline) {
 		return fail.Errorf(fail.BadInput, "pid %d is not a claude: %s", f.PID, human.Quote(strings.Join(f.Cmdline, " "))).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 )
@@ -63,7 +64,7 @@ func List(ctx context.Context, o *observe.Project) ([]Unrecorded, error) {
 // claudes returns the processes of this user that are claudes, by their names or by the registry of the caller's
 // configuration.
 func claudes(o *observe.Project) ([]int, error) {
-	named, err := o.Machine.Find("claude", claude.IsClaude)
+	named, err := o.Machine.Find("claude", cmdline.IsClaude)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	}
 	unregistered := f.readRegistry()
 	chain := s.project.Machine.AncestorsOf(pid)
-	if unregistered != nil && (!claude.IsClaude(f.Cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
+	if unregistered != nil && (!cmdline.IsClaude(f.Cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
 		return u, false
 	}
 	u = Unrecorded{PID: pid, Cwd: f.Cwd}

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
@@ -20,15 +21,15 @@ import (
 func (f finder) byHand(line []lineage.Process, server lineage.Process) *Caller {
 	var found *Caller
 	for i, a := range line[1:] {
-		cmdline := f.withoutOurs(a.Cmdline)
+		words := f.withoutOurs(a.Cmdline)
 		switch {
 		case !a.IsClaude():
 		case found == nil:
-			found = byHand(a, cmdline)
+			found = byHand(a, words)
 			found.doubt = cmp.Or(found.doubt, f.doubtHome(found.env))
 			f.name(found, a, line[i+2:])
 		default:
-			found.narrow(byHand(a, cmdline))
+			found.narrow(byHand(a, words))
 		}
 	}
 	ofTools := slices.ContainsFunc(line, func(a lineage.Process) bool { return claude.IsOfTools(a.Variable) })
@@ -71,21 +72,21 @@ func (f finder) name(c *Caller, a lineage.Process, above []lineage.Process) {
 
 // withoutOurs returns the command line of a claude. If nbs-worker runs the claude for a turn, it leaves out what
 // nbs-worker has added.
-func (f finder) withoutOurs(cmdline []string) []string {
-	if len(cmdline) == 0 {
-		return cmdline
+func (f finder) withoutOurs(words []string) []string {
+	if len(words) == 0 {
+		return words
 	}
 	closed := observe.Closed(f.project.Store)
-	extra, isTurn := turn.Extra(cmdline[1:], []string{turn.Settings(closed, false), turn.Settings(closed, true)})
+	extra, isTurn := turn.Extra(words[1:], []string{turn.Settings(closed, false), turn.Settings(closed, true)})
 	if !isTurn {
-		return cmdline
+		return words
 	}
-	return append(cmdline[:1:1], extra...)
+	return append(words[:1:1], extra...)
 }
 
 // byHand describes a claude without a record by its command line, folder and environment.
-func byHand(a lineage.Process, cmdline []string) *Caller {
-	launched := claude.ReadLaunch(cmdline)
+func byHand(a lineage.Process, words []string) *Caller {
+	launched := cmdline.ReadLaunch(words)
 	c := &Caller{byHand: true, project: a.Cwd, env: a.Env, doubt: a.Unseen}
 	c.record = agent.Record{
 		Spec: agent.Spec{

@@ -17,6 +17,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
@@ -229,11 +230,11 @@ func (f finder) doubtHome(env []string) error {
 // mode returns the caller's permission mode: the narrower one of its record and its command line.
 func (c *Caller) mode() agent.PermissionMode {
 	recorded := c.record.LaunchPermissionMode()
-	cmdline, err := c.at.Machine.Cmdline(c.record.Process.PID)
+	words, err := c.at.Machine.Cmdline(c.record.Process.PID)
 	if err != nil {
 		return recorded
 	}
-	if live := agent.PermissionMode(claude.ReadLaunch(cmdline).PermissionMode); live != "" && live.Within(recorded) {
+	if live := agent.PermissionMode(cmdline.ReadLaunch(words).PermissionMode); live != "" && live.Within(recorded) {
 		return live
 	}
 	return recorded

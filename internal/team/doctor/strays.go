@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
@@ -22,7 +22,7 @@ type runningClaude struct {
 
 // runningClaudes reads all processes of the machine once, for all agents.
 func (d *examination) runningClaudes() ([]runningClaude, error) {
-	ids, err := d.project.Machine.Find("claude", claude.IsClaude)
+	ids, err := d.project.Machine.Find("claude", cmdline.IsClaude)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func sessionOf(p lineage.Process) agent.SessionID {
 	if entry, registered := p.Entry(); registered {
 		return entry.SessionID
 	}
-	args, _ := claude.ReadArgs(p.Cmdline)
+	args, _ := cmdline.ReadArgs(p.Cmdline)
 	session, _ := agent.ParseSessionID(args.SessionID)
 	return session
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/machine"
@@ -28,7 +28,7 @@ func (l *Launch) claim(ctx context.Context, o *observe.Project) (release func(),
 	endLease, err := patiently(ctx, l.Dying, func() (func(), error) {
 		return o.Store.AcquireLease(id, store.Holder{PID: os.Getpid(), Verb: l.Verb, Since: o.Seconds()})
 	})
-	if err != nil || l.Spec.Opening == claude.OpenNew {
+	if err != nil || l.Spec.Opening == cmdline.OpenNew {
 		return endLease, err
 	}
 	letGo, err := patiently(ctx, l.Dying, func() (func(), error) {

@@ -20,6 +20,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
@@ -76,12 +77,12 @@ func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
 
 // Opening decides how the conversation of a record is opened. If its transcript is gone, it is resumed from the kept
 // transcript, if there is one. An id that was created for this start has neither.
-func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (claude.Opening, *archive.Kept, error) {
+func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cmdline.Opening, *archive.Kept, error) {
 	if minted {
-		return claude.OpenNew, nil, nil
+		return cmdline.OpenNew, nil, nil
 	}
 	opening, err := config.Open(r)
-	if opening == claude.OpenResume {
+	if opening == cmdline.OpenResume {
 		whole, err := k.CheckWhole(r, config)
 		return opening, whole, err
 	}
@@ -99,7 +100,7 @@ func (k *Keeper) Opening(r *agent.Record, config claude.Config, minted bool) (cl
 	if kept == nil || err != nil && kept.InPlace() { // InPlace: in another configuration folder
 		return opening, nil, err
 	}
-	return claude.OpenResume, kept, nil
+	return cmdline.OpenResume, kept, nil
 }
 
 // Rejoin repairs a transcript that was deleted while claude had it open. Claude then went on in a new file, which

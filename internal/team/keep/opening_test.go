@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/observe"
@@ -44,7 +45,7 @@ func TestOpeningBesideAClosedFolder(t *testing.T) {
 	rig.Must(t, os.Chown(closed, rig.Nobody, -1))
 	rig.AsPlainUser(t, func() {
 		opening, kept, err := k.Opening(removed, config, false)
-		rig.Check(t, opening == claude.OpenResume && kept != nil && err == nil, "the removed one: %q, %v, %v", opening, kept, err)
+		rig.Check(t, opening == cmdline.OpenResume && kept != nil && err == nil, "the removed one: %q, %v, %v", opening, kept, err)
 		_, kept, err = k.Opening(hidden, config, false)
 		rig.Check(t, kept == nil && errors.Is(err, claude.ErrClosed), "the hidden one: %v, %v", kept, err)
 	})

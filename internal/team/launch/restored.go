@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/team/keep"
 )
 
@@ -12,7 +12,7 @@ import (
 // begin in the middle of the conversation.
 func (s Starter) Restored(ctx context.Context, verb string, plan func() (Plan, error)) (Plan, *keep.Restored, error) {
 	p, err := plan()
-	if err != nil || p.Opening != claude.OpenResume {
+	if err != nil || p.Opening != cmdline.OpenResume {
 		return p, nil, err
 	}
 	var restored *keep.Restored

@@ -10,6 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store"
@@ -42,7 +43,7 @@ type Start struct {
 // Plan describes what a start will do, before anything is done.
 type Plan struct {
 	Record    agent.Record
-	Opening   claude.Opening
+	Opening   cmdline.Opening
 	Program   string        // path of claude
 	Args      []string      // claude's arguments
 	Claimed   *agent.Record // already recorded, of a spawn
@@ -97,7 +98,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 		new: start.Minted || start.TakesUp, takesUp: start.TakesUp, inPlace: start.InPlace, again: start.Again,
 		config: config, Restores: restores, wait: max(cmp.Or(start.Wait, startLimit), serverLimit), progress: start.Progress,
 	}
-	if opening == claude.OpenResume && restores == nil {
+	if opening == cmdline.OpenResume && restores == nil {
 		transcript, _, err := config.Transcript(r.SessionID)
 		if err != nil {
 			return Plan{}, err
@@ -110,10 +111,10 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 			return Plan{}, s.Keeper.RefuseRewritten(&r, plan.Loss)
 		}
 	}
-	if plan.Prompt == "" && opening == claude.OpenNew {
+	if plan.Prompt == "" && opening == cmdline.OpenNew {
 		plan.Prompt = r.InitialPrompt // the conversation is empty: this is the first start
 	}
-	plan.Args = claude.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Project.Program, s.Project.Store))
+	plan.Args = cmdline.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Project.Program, s.Project.Store))
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
@@ -128,7 +129,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 // checkWords checks all words for claude's command line and environment, given or read from the record.
 func checkWords(p *Plan) error {
 	return cmp.Or(
-		claude.CheckExtraArgs(p.Record.ClaudeArgs),
+		cmdline.CheckExtraArgs(p.Record.ClaudeArgs),
 		claude.CheckEnv(p.Record.Env),
 		claude.CheckPrompt(p.Prompt),
 	)
@@ -249,7 +250,7 @@ func (s Starter) ClaimAgain(ctx context.Context, p Plan) (agent.Record, error) {
 
 // linkTranscript lets claude find the transcript from the folder in which it will resume.
 func (s Starter) linkTranscript(p Plan) error {
-	if p.Opening != claude.OpenResume {
+	if p.Opening != cmdline.OpenResume {
 		return nil
 	}
 	return p.config.LinkTranscript(p.Record.SessionID, p.Record.LaunchCwd())

@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -58,13 +59,13 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 	if err != nil {
 		return nil, err
 	}
-	opening := claude.Opening(launch.Opening)
-	if opening == claude.OpenNew {
+	opening := cmdline.Opening(launch.Opening)
+	if opening == cmdline.OpenNew {
 		if err := config.SetStubAside(record.SessionID); err != nil {
 			return nil, err
 		}
 	}
-	cmd := exec.Command(launch.Claude, claude.Args(&record.Spec, opening, launch.Prompt, Settings(l.Program, l.Store))...)
+	cmd := exec.Command(launch.Claude, cmdline.Args(&record.Spec, opening, launch.Prompt, Settings(l.Program, l.Store))...)
 	cmd.Dir, cmd.Env = record.LaunchCwd(), claude.Env(&record.Spec, launch.Env, l.ours(record, launch.Invocation))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c := &child{

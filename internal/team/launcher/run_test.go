@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -22,7 +22,7 @@ func launchOf(t *testing.T, s *store.Store, script string) store.Launch {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "claude")
 	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
-	launch := store.Launch{Invocation: start, Claude: program, Opening: string(claude.OpenNew), Env: os.Environ()}
+	launch := store.Launch{Invocation: start, Claude: program, Opening: string(cmdline.OpenNew), Env: os.Environ()}
 	rig.Must(t, s.PutLaunch("alpha", launch))
 	return launch
 }

@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/turnfiles"
@@ -145,7 +146,7 @@ func (l *Launcher) noteStart(ctx context.Context, handle agent.Handle, child *ch
 	if err != nil {
 		return err
 	}
-	return l.journal(ctx, "start", &record, claude.Opening(child.launch.Opening).Conversation()+", model "+cmp.Or(string(record.Model), "of Claude's choice"))
+	return l.journal(ctx, "start", &record, cmdline.Opening(child.launch.Opening).Conversation()+", model "+cmp.Or(string(record.Model), "of Claude's choice"))
 }
 
 // checkWanted is checkCurrent for a start: an agent that was stopped in between must not start.

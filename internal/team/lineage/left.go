@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/platform/machine"
 )
 
@@ -61,7 +61,7 @@ func (f Finder) inBackground(r *agent.Record, pid int) bool {
 		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
 			return false
 		}
-		if cmdline, err := f.Machine.Cmdline(ancestor); err == nil && claude.IsBackground(cmdline) {
+		if words, err := f.Machine.Cmdline(ancestor); err == nil && cmdline.IsBackground(words) {
 			return true
 		}
 	}

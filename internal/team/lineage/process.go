@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/platform/machine"
@@ -81,7 +82,7 @@ func (p Process) Entry() (entry live.Entry, registered bool) {
 
 // IsClaude reports whether the process is a claude: by its name, or by its entry in Claude's registry.
 func (p Process) IsClaude() bool {
-	if claude.IsClaude(p.Cmdline) || claude.IsBackground(p.Cmdline) {
+	if cmdline.IsClaude(p.Cmdline) || cmdline.IsBackground(p.Cmdline) {
 		return true
 	}
 	_, registered := p.Entry()

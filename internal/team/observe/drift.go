@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/team/lineage"
@@ -34,11 +34,11 @@ func (o *Project) DriftOf(r *agent.Record) ([]Drift, error) {
 			compare("cwd", folder.Real(r.LaunchCwd()), in)
 		}
 	}
-	cmdline, err := o.Machine.Cmdline(r.Process.PID)
+	words, err := o.Machine.Cmdline(r.Process.PID)
 	if err != nil {
 		return nil, err
 	}
-	if args, known := claude.ReadArgs(cmdline); known {
+	if args, known := cmdline.ReadArgs(words); known {
 		if entry.SessionID == "" { // otherwise the registry has the newer id: the command line is stale after /clear
 			compare("session_id", string(r.SessionID), args.SessionID)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine"
@@ -214,11 +214,11 @@ func (o *Project) modelOf(s *Sight) agent.Model {
 	if gauge := s.Record.GaugeOf(s.Report); gauge != nil && gauge.Model != "" {
 		return gauge.Model
 	}
-	cmdline, err := o.Machine.Cmdline(s.Record.PID)
+	words, err := o.Machine.Cmdline(s.Record.PID)
 	if err != nil {
 		return ""
 	}
-	args, _ := claude.ReadArgs(cmdline)
+	args, _ := cmdline.ReadArgs(words)
 	model, err := agent.ParseModel(args.Model)
 	if err != nil {
 		return ""

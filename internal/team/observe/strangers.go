@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 )
@@ -56,8 +57,8 @@ func (o *Project) registeredStrangers(r *agent.Record, config claude.Config) ([]
 // unregisteredStrangers returns the claudes that were started on the conversation, without those that the registry
 // has in another one now. It looks at every process of the machine.
 func (o *Project) unregisteredStrangers(r *agent.Record, config claude.Config) ([]Stranger, error) {
-	onIt, err := o.Machine.Find(string(r.SessionID), func(cmdline []string) bool {
-		return claude.RunsOn(cmdline, r.SessionID)
+	onIt, err := o.Machine.Find(string(r.SessionID), func(words []string) bool {
+		return cmdline.RunsOn(words, r.SessionID)
 	})
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (o *Project) unregisteredStrangers(r *agent.Record, config claude.Config) (
 		if err != nil {
 			continue // it is ending, and has lost its folder and its mark already; or we may not read it
 		}
-		if cmdline, err := o.Machine.Cmdline(id.PID); err == nil && !claude.RunsOn(cmdline, r.SessionID) {
+		if words, err := o.Machine.Cmdline(id.PID); err == nil && !cmdline.RunsOn(words, r.SessionID) {
 			continue // a child of the agent, which had its parent's command line until its exec, and no readable mark during that
 		}
 		found = append(found, Stranger{PID: id.PID, Cwd: cwd})

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	brief "nbs-worker/internal/team/briefing"
@@ -145,8 +145,8 @@ func (s *Supervisor) settle(interrupt context.Context, c *resumption, r agent.Re
 }
 
 // droppedPrompt returns the first prompt of the record if the resume replaces it; "" otherwise.
-func (r *Resume) droppedPrompt(opening claude.Opening, first string) string {
-	if opening == claude.OpenNew && !r.Fresh && r.Prompt != "" && r.Prompt != first {
+func (r *Resume) droppedPrompt(opening cmdline.Opening, first string) string {
+	if opening == cmdline.OpenNew && !r.Fresh && r.Prompt != "" && r.Prompt != first {
 		return first
 	}
 	return ""

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/platform/tmux"
@@ -74,13 +74,13 @@ func TestFirstPromptInWhosePlaceAnotherIsSent(t *testing.T) {
 // inPlace is a resume that needs no tmux.
 var inPlace = Resume{Start: launch.Start{InPlace: true}}
 
-const fiveTurns, fresh, resumed = 5, claude.OpenNew, claude.OpenResume
+const fiveTurns, fresh, resumed = 5, cmdline.OpenNew, cmdline.OpenResume
 
 // broken is what may have happened to a transcript of five turns that is kept, and with which flag
 // claude is started then, or why it is not.
 var broken = map[string]struct {
 	happens func(w *world, path, whole string)
-	opening claude.Opening
+	opening cmdline.Opening
 	said    string // what became of it; "": nothing is put back
 	kind    fail.Kind
 	words   []string
@@ -155,7 +155,7 @@ func TestWhichConversationIsResumed(t *testing.T) {
 	w.put(w.transcript(earlier), talk(0))
 	for _, c := range []struct {
 		resume  Resume
-		opening claude.Opening
+		opening cmdline.Opening
 		id      agent.SessionID // "": a new one
 		prompt  string
 	}{

@@ -1,11 +1,9 @@
-package claude
+package cmdline
 
 import (
 	"path/filepath"
 	"slices"
 )
-
-// What can be found out about a claude that a person started by hand.
 
 // IsClaude reports whether a command line runs Claude Code, by the name of the program: a session that is not in the
 // registry yet has no other sign.
@@ -28,6 +26,3 @@ func IsBackground(cmdline []string) bool {
 	}
 	return false
 }
-
-// IsOfTools reports whether a process was started by a claude's tools, by its environment variables.
-func IsOfTools(variable func(name string) string) bool { return variable("CLAUDECODE") != "" }

@@ -1,4 +1,6 @@
-package claude
+// Package cmdline writes Claude Code's command line and reads the one of a running claude: its options and their values,
+// in every form that a person may write. It starts nothing.
+package cmdline
 
 import (
 	"strings"
@@ -6,10 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// promptLimit is the largest size in bytes of one argument of a program on Linux, without its final NUL.
-const promptLimit = 128<<10 - 1
-
-// Args returns claude's arguments, without the program, for a spec and [Settings]. The permission mode is always set,
+// Args returns claude's arguments, without the program, for a spec and the settings in JSON. The permission mode is always set,
 // because its default changed. A recorded model is always set, because a resume without it drops the [1m] of the
 // window.
 func Args(spec *agent.Spec, opening Opening, prompt, settings string) []string {

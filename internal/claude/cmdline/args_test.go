@@ -1,4 +1,4 @@
-package claude
+package cmdline
 
 import (
 	"strings"
@@ -10,6 +10,8 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
+
+const sessionID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
 
 func TestArgs(t *testing.T) {
 	t.Parallel()
@@ -49,7 +51,7 @@ func TestReadArgsReadsWhatArgsWrote(t *testing.T) {
 	record := agent.Spec{SessionID: sessionID, Model: "sonnet", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x"}}
 	want := Recorded{SessionID: string(sessionID), Model: "sonnet", PermissionMode: "plan"}
 	for _, opening := range []Opening{OpenNew, OpenResume} {
-		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", Settings("/bin/nbs-worker", Closed{All: []string{"/state"}}))...)
+		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", `{"hooks":{}}`)...)
 		got, known := ReadArgs(line)
 		diff := cmp.Diff(want, got)
 		rig.Check(t, diff == "" && known, "%s: known %t, -want +got:\n%s", opening, known, diff)
@@ -89,7 +91,7 @@ func TestRunsOn(t *testing.T) {
 	for _, args := range [][]string{{"-r", id}, {"-r" + id}, {"--resume", id}, {"--resume=" + id}, {"--session-id", id}, {"--session-id=" + id}} {
 		rig.Check(t, RunsOn(append([]string{"/usr/bin/claude"}, args...), sessionID), "%q is not seen", args)
 		rig.Check(t, !RunsOn(append([]string{"less"}, args...), sessionID), "%q counts for another program", args)
-		rig.Check(t, !RunsOn(append([]string{"claude"}, args...), otherID), "%q counts for another conversation", args)
+		rig.Check(t, !RunsOn(append([]string{"claude"}, args...), agent.NewSessionID()), "%q counts for another conversation", args)
 	}
 }
 
@@ -119,55 +121,8 @@ func TestCheckExtraArgsRefuses(t *testing.T) {
 		{"--add-dir", "a\x00b"}, {"--add-dir", "\xff"},
 	} {
 		err := CheckExtraArgs(args)
-		wantKind(t, strings.Join(args, " "), err, fail.BadInput)
+		rig.Check(t, fail.KindOf(err) == fail.BadInput, "%q: %v", args, err)
 		rig.Check(t, err == nil || !strings.ContainsAny(err.Error(), "\x00\x1b"), "%q: the message is %q", args, err)
-	}
-}
-
-func TestCheckPromptTakes(t *testing.T) {
-	t.Parallel()
-	for _, prompt := range []string{
-		"", "Hello.", "-d", "--model haiku", "$(touch F)", "x;", "/compact", "/review 12", "exit now, please", "the /exit command", "a\tb\nc\r\n",
-		"/home/user/plan.md says it", "\u2713 \U0001f600", strings.Repeat("x", promptLimit),
-	} {
-		err := CheckPrompt(prompt)
-		rig.Check(t, err == nil, "CheckPrompt(%.40q): %v", prompt, err)
-	}
-}
-
-func TestCheckPromptRefuses(t *testing.T) {
-	t.Parallel()
-	for _, prompt := range []string{
-		"/exit", "/quit", " /exit\n", "exit", "quit\n", ":q!", "/clear", "/clear now", "/clear\tnow", "/clear\nnow", "/resume x", "/branch", "/logout",
-		"/background go on", "/bg", "/teleport x", "/tp x", "/desktop", "/app", "/cd /srv",
-		"a\x00b", "\xff", strings.Repeat("x", promptLimit+1), "\x1b[31mred", "a\x03", "a\x7f", "\u009b2J", "form\ffeed",
-	} {
-		err := CheckPrompt(prompt)
-		wantKind(t, "CheckPrompt", err, fail.BadInput)
-		if err != nil && len(err.Error()) > 300 {
-			t.Errorf("the message has %d bytes", len(err.Error()))
-		}
-	}
-}
-
-func TestIsCommand(t *testing.T) {
-	t.Parallel()
-	for prompt, want := range map[string]bool{
-		"/export /tmp/x": true, " \n\t/evil": true, "!id": true, "# from now on": true, "\ufeff/export": true, "\u200b!id": true,
-		"": false, "  ": false, "Read /etc/hostname and #5!": false, "-d": false, "\u2713 /x": false,
-	} {
-		rig.Equal(t, IsCommand(prompt), want, "IsCommand(%q)", prompt)
-	}
-}
-
-func TestNamesFile(t *testing.T) {
-	t.Parallel()
-	for prompt, want := range map[string]bool{
-		"@.env": true, "say @/etc/hostname please": true, "say\n@x": true, `see "@x"`: true, "(@x)": true, "[@x]": true, `@"two words"`: true,
-		"say\u00a0@x": true, "\u3002@x": true, "'@x'": true, "@@x": true,
-		"": false, "@": false, "a @ b": false, "mail to me@example.com": false, "node_modules/@types": false, "\u00e9@x": false, "at @": false,
-	} {
-		rig.Equal(t, NamesFile(prompt), want, "NamesFile(%q)", prompt)
 	}
 }
 

@@ -1,4 +1,4 @@
-package claude
+package cmdline
 
 import (
 	"slices"
@@ -61,7 +61,7 @@ func ReadLaunch(cmdline []string) Launched {
 		case name == bypassSwitch:
 			modes = append(modes, string(agent.BypassPermissions))
 		case slices.Contains(conversationFlags, shortName(name)):
-		case owned(name):
+		case IsOwned(name):
 			l.Lost = append(l.Lost, name)
 		default:
 			l.Extra = append(l.Extra, joinedValue(option)...)
@@ -80,7 +80,7 @@ func (l *Launched) valuesOf(rest []string) int {
 		free++
 	}
 	option := rest[0]
-	flag := slices.Contains(switches, option) || owned(option) && !slices.Contains(valued, option) && !slices.Contains(mayHaveValue, option)
+	flag := slices.Contains(switches, option) || IsOwned(option) && !slices.Contains(valued, option) && !slices.Contains(mayHaveValue, option)
 	switch {
 	case strings.Contains(option, "=") || shortName(option) != option || flag:
 		return 0

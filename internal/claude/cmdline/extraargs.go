@@ -1,4 +1,4 @@
-package claude
+package cmdline
 
 import (
 	"slices"
@@ -79,13 +79,13 @@ func wordsOf(option string) int {
 
 func checkOwned(arg string) error {
 	name, _, _ := strings.Cut(arg, "=")
-	if !owned(name) && arg != "--" {
+	if !IsOwned(name) && arg != "--" {
 		return nil
 	}
 	return fail.Errorf(fail.BadInput, "extra argument %s is set by nbs-worker itself", human.Quote(name)).
 		Hint("see nbs-worker spawn --help for --model, --permission-mode, --session-id and --prompt")
 }
 
-// owned reports whether only nbs-worker may set an option, also if a value or other letters are joined to a short
+// IsOwned reports whether only nbs-worker may set an option, also if a value or other letters are joined to a short
 // one: -rUUID, -pc.
-func owned(option string) bool { return slices.Contains(ownedFlags, shortName(option)) }
+func IsOwned(option string) bool { return slices.Contains(ownedFlags, shortName(option)) }
