@@ -76,7 +76,7 @@ func TestWhatIsKeptBehindAGapIsSeen(t *testing.T) {
 	mustHold(t, s, "eins\nzwei\n", "uno\n")
 	far := s.kept.Path(asideFile(aliceID, asideLimit))
 	rig.Must(t, os.Link(first+".other", far))
-	all, err := s.KeptAnywhere(aliceID)
+	all, err := s.Kept(aliceID)
 	rig.Must(t, err)
 	rig.Check(t, slices.ContainsFunc(all, func(k Kept) bool { return k.Path == far }), "%+v", all)
 	rig.Must(t, s.Remove(aliceID))

@@ -82,15 +82,7 @@ func isElement(name string) bool {
 
 // Kept lists the kept transcripts of a conversation: first the one with its name, then those set aside,
 // largest first. Errors: BadInput for a file that another user put there.
-func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) { return a.keptWithin(id, mostMissing) }
-
-// KeptAnywhere is Kept for a caller that must be sure that nothing is kept: it tries all names, however many
-// are missing.
-func (a *Archive) KeptAnywhere(id agent.SessionID) ([]Kept, error) {
-	return a.keptWithin(id, asideLimit)
-}
-
-func (a *Archive) keptWithin(id agent.SessionID, missing int) ([]Kept, error) {
+func (a *Archive) Kept(id agent.SessionID) ([]Kept, error) {
 	dir, err := a.kept.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -99,7 +91,7 @@ func (a *Archive) keptWithin(id agent.SessionID, missing int) ([]Kept, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := namesOf(dir, id, missing)
+	names, err := namesOf(dir, id)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -122,14 +114,10 @@ func (a *Archive) keptWithin(id agent.SessionID, missing int) ([]Kept, error) {
 	return all, nil
 }
 
-// mostMissing is how many names in a row may be missing before a search ends: the user may have moved some
-// files away.
-const mostMissing = 9
-
-// namesOf looks for the files of a conversation under each possible name, until most names in a row are
-// missing. It does not list the archive: that has the files of all projects, and listing takes long.
-func namesOf(dir *os.File, id agent.SessionID, most int) (names []string, err error) {
-	for n, missing := 0, 0; n <= asideLimit && missing <= most; n++ {
+// namesOf looks for the files of a conversation under each possible name: the user may have moved some away. It does
+// not list the archive: that has the files of all projects, and listing takes long.
+func namesOf(dir *os.File, id agent.SessionID) (names []string, err error) {
+	for n := range asideLimit + 1 {
 		name := transcriptFile(id)
 		if n > 0 {
 			name = asideFile(id, n)
@@ -138,10 +126,8 @@ func namesOf(dir *os.File, id agent.SessionID, most int) (names []string, err er
 		err := unix.Fstatat(int(dir.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW)
 		switch {
 		case err == nil:
-			names, missing = append(names, name), 0
-		case errors.Is(err, unix.ENOENT):
-			missing++
-		default:
+			names = append(names, name)
+		case !errors.Is(err, unix.ENOENT):
 			return nil, &os.PathError{Op: "stat", Path: name, Err: err}
 		}
 	}
@@ -157,7 +143,7 @@ func (a *Archive) Remove(id agent.SessionID) error {
 	if err != nil {
 		return err
 	}
-	names, err := namesOf(dir, id, asideLimit)
+	names, err := namesOf(dir, id)
 	if err := errors.Join(err, dir.Close()); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (k *Keeper) Keep(ctx context.Context, r *agent.Record) error {
 
 // KeptOf returns the kept transcript of a conversation; nil if no message of it is kept.
 func (k *Keeper) KeptOf(id agent.SessionID) (*archive.Kept, error) {
-	all, err := k.Project.Store.Archive().KeptAnywhere(id)
+	all, err := k.Project.Store.Archive().Kept(id)
 	if err != nil {
 		return nil, err
 	}
