@@ -149,54 +149,44 @@ func (s *Store) AcquireLease(id agent.SessionID, holder Holder) (release func(),
 	})
 }
 
-// LockRun takes the right to lead a run, named by its key. It does not wait. Errors: Conflict,
-// naming the holder.
+// LockRun takes the right to lead a run, named by its key. Errors: Conflict, naming the holder.
 func (s *Store) LockRun(key string, name agent.Handle, now time.Time) (unlock func(), err error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
-	}
-	return s.tryLock(key+".run", Holder{PID: os.Getpid(), Verb: "runbook", Handle: name, Since: now}, func(by string) error {
-		return fail.Errorf(fail.Conflict, "it is already running: %s", by).Hint("see what it does: nbs-worker events --follow")
-	})
+	return s.lockAlone(key+".run", Holder{Verb: "runbook", Handle: name, Since: now}, "it is already running")
 }
 
-// LockRecovery takes the right to repair agents of the project. It does not wait. Errors: Conflict,
-// naming the holder.
+// LockRecovery takes the right to repair agents of the project. Errors: Conflict, naming the holder.
 func (s *Store) LockRecovery(verb string, now time.Time) (unlock func(), err error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
-	}
-	return s.tryLock("recover.run", Holder{PID: os.Getpid(), Verb: verb, Handle: "agents", Since: now}, func(by string) error {
-		return fail.Errorf(fail.Conflict, "another command is already repairing agents of the project: %s", by).
-			Hint("see what it does: nbs-worker events --follow")
-	})
+	return s.lockAlone("recover.run", Holder{Verb: verb, Handle: "agents", Since: now}, "another command is already repairing agents of the project")
 }
 
-// LockServe takes the right to serve the project's conversations, for as long as the caller lives or until
-// release. Errors: Conflict, naming the holder.
+// LockServe takes the right to serve the project's conversations. Errors: Conflict, naming the holder.
 func (s *Store) LockServe(now time.Time) (release func(), err error) {
-	return s.lockAlone("serve", "another process already serves the project", now)
+	return s.lockAlone("serve", Holder{Verb: "serve", Since: now}, "another process already serves the project")
 }
 
-// LockMemory takes the right to observe the agents of the project, for as long as the caller lives or until
-// release. Errors: Conflict, naming the holder.
+// LockMemory takes the right to observe the agents of the project. Errors: Conflict, naming the holder.
 func (s *Store) LockMemory(now time.Time) (release func(), err error) {
-	return s.lockAlone("memory", "another process already observes the agents of the project", now)
+	return s.lockAlone("memory", Holder{Verb: "memory", Since: now}, "another process already observes the agents of the project")
 }
 
-// LockWatch takes the right to watch the project, for as long as the caller lives or until release.
-// Errors: Conflict, naming the holder.
+// LockWatch takes the right to watch the project. Errors: Conflict, naming the holder.
 func (s *Store) LockWatch(now time.Time) (release func(), err error) {
-	return s.lockAlone("watch", "another process already watches the project", now)
+	return s.lockAlone("watch", Holder{Verb: "watch", Since: now}, "another process already watches the project")
 }
 
-// lockAlone takes a lock that one process of the project has. otherwise is the error's text when another has it.
-func (s *Store) lockAlone(name, otherwise string, now time.Time) (release func(), err error) {
+// lockAlone takes a lock that one process of the project has, for as long as it lives or until release. It does not
+// wait. otherwise is the error's text when another has it. Errors: Conflict, naming the holder.
+func (s *Store) lockAlone(name string, holder Holder, otherwise string) (release func(), err error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	return s.tryLock(name, Holder{PID: os.Getpid(), Verb: name, Since: now}, func(by string) error {
-		return fail.Errorf(fail.Conflict, "%s: %s", otherwise, by)
+	holder.PID = os.Getpid()
+	return s.tryLock(name, holder, func(by string) error {
+		err := fail.Errorf(fail.Conflict, "%s: %s", otherwise, by)
+		if holder.Handle != "" {
+			err = err.Hint("see what it does: nbs-worker events --follow")
+		}
+		return err
 	})
 }
 

@@ -187,15 +187,17 @@ func TestLockOfAnEndingHolderIsWaitedFor(t *testing.T) {
 // Who finds a lock of the whole project taken is told by whom.
 func TestLocksOfTheProjectNameTheirHolder(t *testing.T) {
 	t.Parallel()
-	for what, lock := range map[string]func(*Store, time.Time) (func(), error){
+	for by, lock := range map[string]func(*Store, time.Time) (func(), error){
 		"serve": (*Store).LockServe, "memory": (*Store).LockMemory, "watch": (*Store).LockWatch,
+		"recover agents":  func(s *Store, now time.Time) (func(), error) { return s.LockRecovery("recover", now) },
+		"runbook restart": func(s *Store, now time.Time) (func(), error) { return s.LockRun("restart-0", "restart", now) },
 	} {
 		s := newStore(t)
 		unlock, err := lock(s, storetest.SomeTime())
 		rig.Must(t, err)
 		_, err = lock(s, storetest.SomeTime())
-		storetest.WantKind(t, what, err, fail.Conflict)
-		rig.Check(t, strings.Contains(err.Error(), fmt.Sprintf(": %s, pid %d, since ", what, os.Getpid())), "%s: %v", what, err)
+		storetest.WantKind(t, by, err, fail.Conflict)
+		rig.Check(t, strings.Contains(err.Error(), fmt.Sprintf(": %s, pid %d, since ", by, os.Getpid())), "%s: %v", by, err)
 		unlock()
 	}
 }
@@ -273,25 +275,4 @@ func TestFlockIsProvenAndLeavesNothing(t *testing.T) {
 	rig.Must(t, s.ProveFlock())
 	left, err := os.ReadDir(s.Folder())
 	rig.Check(t, err == nil && len(left) == 0, "%v, %v", left, err)
-}
-
-func TestOneLeadsARunOfARunbook(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	unlock, err := s.LockRun("restart-0", "restart", storetest.SomeTime())
-	rig.Must(t, err)
-	defer unlock()
-	_, err = s.LockRun("restart-0", "restart", storetest.SomeTime())
-	storetest.WantKind(t, "a second run", err, fail.Conflict)
-}
-
-func TestOneRepairsAgents(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	unlock, err := s.LockRecovery("recover", storetest.SomeTime())
-	rig.Must(t, err)
-	defer unlock()
-	_, err = s.LockRecovery("watch", storetest.SomeTime())
-	storetest.WantKind(t, "a second one", err, fail.Conflict)
-	rig.Check(t, strings.Contains(err.Error(), "already repairing agents of the project: recover agents, pid "), "%v", err)
 }
