@@ -10,7 +10,6 @@ package launch
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -35,26 +34,25 @@ func (e *WrongError) Unwrap() error { return e.error }
 
 // Start waits for its turn, starts the planned agent, waits until it is ready and checks what runs. Cancelling
 // interrupt ends the waiting, not the agent.
-func (s Starter) Start(ctx, interrupt context.Context, p Plan, wait time.Duration) (agent.Record, error) {
+func (s Starter) Start(ctx, interrupt context.Context, p Plan) (agent.Record, error) {
 	release, err := s.AwaitTurn(interrupt, p)
 	if err != nil {
 		return claimedOf(p), err
 	}
 	defer release()
-	p.unawaited = wait == 0
 	r, err := s.begin(ctx, p)
 	if err != nil {
 		return r, err
 	}
-	return s.Prove(ctx, interrupt, p, r, wait)
+	return s.Prove(ctx, interrupt, p, r)
 }
 
 // AwaitTurn waits until fewer than [turns.AtOnce] agents are being started on this machine.
 // Errors: Interrupted.
 func (s Starter) AwaitTurn(interrupt context.Context, p Plan) (release func(), err error) {
 	release, err = s.Project.Store.Turns().Await(interrupt, s.Project.Machine.Halted, func() {
-		if p.progress != nil {
-			p.progress(fmt.Sprintf("waiting for other starts: at most %s at a time on this machine", human.Count(turns.AtOnce(), "start")))
+		if p.Progress != nil {
+			p.Progress(fmt.Sprintf("waiting for other starts: at most %s at a time on this machine", human.Count(turns.AtOnce(), "start")))
 		}
 	})
 	if err != nil {
@@ -72,23 +70,23 @@ func claimedOf(p Plan) agent.Record {
 	return *p.Claimed
 }
 
-// Prove waits until a begun start is ready, and checks what runs. wait 0: only until it runs.
-func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
+// Prove waits until a begun start is ready, and checks what runs.
+func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record) (agent.Record, error) {
 	prompt := s.Project.Store.Outbox(r.Handle)
 	if p.Prompt != "" { // if a hook refuses it, Claude leaves it in its box; if unrecorded, it counts as a draft there
 		_ = prompt.KeepLeft(prompt.Left(r.Process.Invocation).Typed(p.Prompt, s.Project.Seconds()))
 	}
-	r, err := s.await(ctx, interrupt, p, r, wait)
+	r, err := s.await(ctx, interrupt, p, r)
 	if err != nil {
 		return r, err
 	}
-	if p.Prompt != "" && wait != 0 {
+	if p.Prompt != "" && p.Wait != 0 {
 		_ = prompt.ForgetLeft()
 	}
-	if err := s.verify(ctx, r, p.new && !p.takesUp); err != nil {
+	if err := s.verify(ctx, r, p.Minted); err != nil {
 		return r, err
 	}
-	if r, err = s.noteStart(ctx, p, r); err != nil || wait == 0 || p.again {
+	if r, err = s.noteStart(ctx, p, r); err != nil || p.Wait == 0 || p.Again {
 		return r, err
 	}
 	if exit := r.ExitOf(r.Process.Invocation); exit != nil { // its launcher left the report to this verb
@@ -101,7 +99,7 @@ func (s Starter) Prove(ctx, interrupt context.Context, p Plan, r agent.Record, w
 func (s Starter) noteStart(ctx context.Context, p Plan, r agent.Record) (agent.Record, error) {
 	noted, err := s.Project.Store.Update(ctx, r.Handle, func(now *agent.Record) error {
 		observe.NoteTranscript(now, p.config, s.Project.Seconds())
-		if !p.again { // under the lock: the launcher decides what follows an end that is not recorded yet
+		if !p.Again { // under the lock: the launcher decides what follows an end that is not recorded yet
 			s.Project.Store.LeaveToLauncher(now.Handle)
 		}
 		if live, err := s.Project.Registered(now); err == nil {

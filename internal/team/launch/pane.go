@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -30,7 +31,7 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on desti
 			trust.HomeVariable:       string(s.Project.Store.Home()),
 			trust.RuntimeVariable:    s.Project.Store.Runtime(),
 		},
-		StartLimit: p.wait,
+		StartLimit: max(cmp.Or(p.Wait, startLimit), serverLimit),
 	})
 	if err != nil {
 		return name, s.Project.Diagnose(on.Client, r.Handle, err)

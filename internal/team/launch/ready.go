@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,6 @@ type starting struct {
 	Starter
 	plan       Plan
 	record     agent.Record
-	wait       time.Duration
 	begun      time.Time
 	lastScreen time.Time
 	lastBelow  time.Time // when the children of the started process were last searched for claude
@@ -49,14 +49,11 @@ type starting struct {
 	told       string    // the last progress message
 }
 
-// await returns when the started agent is ready and has its prompt; for wait 0, when it runs. Errors: Held at a
+// await returns when the started agent is ready and has its prompt; without a wait, when it runs. Errors: Held at a
 // dialog; TimedOut; claude's own last words when it left.
-func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, wait time.Duration) (agent.Record, error) {
-	w := &starting{Starter: s, plan: p, record: r, wait: wait, begun: time.Now()}
-	limit := wait
-	if wait == 0 {
-		limit = startLimit
-	}
+func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record) (agent.Record, error) {
+	w := &starting{Starter: s, plan: p, record: r, begun: time.Now()}
+	limit := cmp.Or(p.Wait, startLimit)
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
 	for {
@@ -79,7 +76,7 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record, w
 
 // tell reports what is being waited for, once the start takes longer than a person expects.
 func (w *starting) tell() {
-	if w.plan.progress == nil || time.Since(w.begun) < unremarked {
+	if w.plan.Progress == nil || time.Since(w.begun) < unremarked {
 		return
 	}
 	what := "claude was started; waiting until it is ready"
@@ -90,7 +87,7 @@ func (w *starting) tell() {
 		what = "waiting until tmux has started claude"
 	}
 	if what != w.told {
-		w.plan.progress(what)
+		w.plan.Progress(what)
 		w.told = what
 	}
 }
@@ -114,7 +111,7 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	switch {
 	case record.Process.PID == 0:
 		return false, w.checkLauncher(ctx)
-	case w.wait == 0:
+	case w.plan.Wait == 0:
 		return true, nil
 	case w.Project.Machine.IsGone(record.Process.Identity) && w.Project.Machine.IsGone(record.Process.LauncherIdentity()):
 		return false, w.vanished(ctx)
@@ -259,17 +256,17 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 func (w *starting) timedOut(ctx context.Context) error {
 	handle := w.record.Handle
 	switch {
-	case w.wait == 0:
+	case w.plan.Wait == 0:
 		return fail.Errorf(fail.TimedOut, "tmux did not start claude within %s", startLimit).
 			Hint("nbs-worker session %s", handle)
 	case w.ready && w.unread != nil:
-		return fail.Errorf(fail.TimedOut, "claude is ready, and after %s it is still unknown whether it has the prompt: %w", w.wait, w.unread).
+		return fail.Errorf(fail.TimedOut, "claude is ready, and after %s it is still unknown whether it has the prompt: %w", w.plan.Wait, w.unread).
 			Hint("look at it: nbs-worker attach %s", handle)
 	case w.ready:
-		return fail.Errorf(fail.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.wait).
+		return fail.Errorf(fail.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.plan.Wait).
 			Hint("look at it: nbs-worker attach %s; claude ignores a slash command that it does not know", handle)
 	case w.record.Process.PID == 0:
-		return fail.Errorf(fail.TimedOut, "claude was not running after %s; its start continues", w.wait).
+		return fail.Errorf(fail.TimedOut, "claude was not running after %s; its start continues", w.plan.Wait).
 			Hint("nbs-worker session %s", handle)
 	default:
 		return w.unready(ctx)

@@ -59,7 +59,7 @@ func TestStartThatCannotReadTranscripts(t *testing.T) {
 	rig.Must(t, os.Mkdir(filepath.Join(dir, "projects"), 0o700))
 	loop := filepath.Join(dir, "projects", "-loop")
 	rig.Must(t, os.Symlink("-loop", loop))
-	w.ready, w.wait = true, time.Second
+	w.ready, w.plan.Wait = true, time.Second
 	timedOut := func(want string) {
 		t.Helper()
 		_, err := w.prompted(t.Context(), live.Entry{Status: "idle"})
@@ -80,7 +80,7 @@ func startingIn(t *testing.T, dir string) *starting {
 	s := Starter{Project: project, Keeper: &keep.Keeper{Project: project}}
 	return &starting{
 		Starter: s, record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID()}},
-		plan: Plan{Prompt: "hello", config: config, transcriptSize: 1 << 20},
+		plan: Plan{Start: Start{Prompt: "hello"}, config: config, transcriptSize: 1 << 20},
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 // Start says how an agent is started. All verbs use it.
 type Start struct {
-	Prompt string        // sent as the first message of this start
+	Prompt string        // sent as the first message of this start; a plan has the recorded one for an empty conversation
 	Brief  string        // given to claude by our hook after the start, beside the prompt; "": nothing
 	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
 	Trust  bool          // trust the working directory for the user
@@ -33,7 +33,7 @@ type Start struct {
 	InPlace  bool              // in the caller's own terminal, without tmux
 	Progress func(what string) // called with what a slow start waits for; nil: not called
 
-	Program string // path of claude; "": search for it
+	Program string // path of claude; "": search for it, which a plan has done
 	Again   bool   // by the agent's launcher: the history of the restart policy is kept
 
 	Minted  bool // the session id is new: no other claude can use it, and it has no transcript
@@ -42,26 +42,15 @@ type Start struct {
 
 // Plan describes what a start will do, before anything is done.
 type Plan struct {
-	Record    agent.Record
-	Opening   cmdline.Opening
-	Program   string        // path of claude
-	Args      []string      // claude's arguments
-	Claimed   *agent.Record // already recorded, of a spawn
-	Prompt    string
-	Brief     string // given to claude by our hook, beside the prompt
-	trust     bool
-	trustDir  string
-	new       bool // of a spawn
-	takesUp   bool // of a spawn: the conversation exists
-	inPlace   bool // in the caller's own terminal, without tmux
-	again     bool // by the agent's launcher, under its restart policy
-	unawaited bool // the command ends before claude is ready
-	InView    bool // a window added to an existing session becomes the shown one
-	config    claude.Config
+	Start
+	Record  agent.Record
+	Opening cmdline.Opening
+	Args    []string      // claude's arguments
+	Claimed *agent.Record // already recorded, of a spawn
+	InView  bool          // a window added to an existing session becomes the shown one
 
-	transcriptSize int64         // in bytes, before the start
-	wait           time.Duration // how long a tmux server may read its configuration
-	progress       func(what string)
+	config         claude.Config
+	transcriptSize int64 // in bytes, before the start
 
 	Restores *archive.Kept // the kept transcript to restore before the start; nil: no transcript is missing
 	Moved    *Moved        // nil: the working directory is the recorded one
@@ -81,8 +70,8 @@ func (s Starter) program(start *Start) (string, error) {
 
 // Plan checks everything that can be checked before a start, and changes nothing.
 func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
-	program, err := s.program(&start)
-	if err != nil {
+	var err error
+	if start.Program, err = s.program(&start); err != nil {
 		return Plan{}, err
 	}
 	config, err := s.Project.ConfigOf(&r)
@@ -93,11 +82,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{
-		Record: r, Opening: opening, Program: program, Prompt: start.Prompt, Brief: start.Brief, trust: start.Trust, trustDir: start.TrustDir,
-		new: start.Minted || start.TakesUp, takesUp: start.TakesUp, inPlace: start.InPlace, again: start.Again,
-		config: config, Restores: restores, wait: max(cmp.Or(start.Wait, startLimit), serverLimit), progress: start.Progress,
-	}
+	plan := Plan{Start: start, Record: r, Opening: opening, config: config, Restores: restores}
 	if opening == cmdline.OpenResume && restores == nil {
 		transcript, _, err := config.Transcript(r.SessionID)
 		if err != nil {
@@ -137,7 +122,7 @@ func checkWords(p *Plan) error {
 
 // checkTmux checks that tmux can be used, unless the start does not use it.
 func (s Starter) checkTmux(p *Plan) error {
-	if p.inPlace {
+	if p.InPlace {
 		return nil
 	}
 	_, err := s.Project.Tmux(s.Project.SocketFor(p.Record.Process))
@@ -145,7 +130,7 @@ func (s Starter) checkTmux(p *Plan) error {
 		return err
 	}
 	here := fmt.Sprintf("nbs-worker run %s", p.Record.Handle)
-	if p.new {
+	if p.Minted || p.TakesUp {
 		here = fmt.Sprintf("nbs-worker spawn %s --foreground", p.Record.Handle)
 	}
 	missing := fail.Errorf(fail.Unfit, "%s", err.Error())
@@ -163,7 +148,7 @@ func checkFolder(p *Plan) error {
 		return nil
 	}
 	missing := fail.Errorf(fail.NotFound, "the working directory %s does not exist", human.Quote(cwd))
-	if p.takesUp {
+	if p.TakesUp {
 		return missing.Hint("name its present place: nbs-worker spawn %s --session-id %s --cwd DIR", p.Record.Handle, p.Record.SessionID)
 	}
 	return missing.Hint("put the folder back, or name its present place: nbs-worker resume %s --cwd DIR", p.Record.Handle)
@@ -190,7 +175,7 @@ func (s Starter) checkStrangers(p *Plan) error {
 // verb lock, and no claude of the record runs.
 func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) {
 	r = claimedOf(p)
-	if p.trust {
+	if p.Trust {
 		if err := p.config.Trust(ctx, p.Record.LaunchCwd()); err != nil {
 			return r, err
 		}
@@ -208,7 +193,7 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 			return agent.Record{}, err
 		}
 	}
-	if p.unawaited {
+	if p.Wait == 0 { // the command ends before claude is ready
 		s.Project.Store.LeaveToLauncher(r.Handle)
 	}
 	launch := s.LaunchOf(p, &r)
@@ -216,8 +201,8 @@ func (s Starter) begin(ctx context.Context, p Plan) (r agent.Record, err error) 
 	if err := s.Project.Store.PutLaunch(r.Handle, launch); err != nil {
 		return r, err
 	}
-	if p.progress != nil {
-		slow := time.AfterFunc(unremarked, func() { p.progress("waiting for tmux to read its configuration") })
+	if p.Progress != nil {
+		slow := time.AfterFunc(unremarked, func() { p.Progress("waiting for tmux to read its configuration") })
 		defer slow.Stop()
 	}
 	name, err := s.openPane(ctx, &r, p, on)
@@ -300,13 +285,13 @@ func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	r.Desired = agent.DesiredRunning
 	r.PID = 0
 	r.Restarts = agent.Restarts{}
-	if p.again {
+	if p.Again {
 		r.Restarts = p.Record.Restarts.Begun()
 	}
 	r.EnvNames = claude.ProviderNames(&r.Spec, s.Project.Env)
 	r.TmuxSession = s.sessionNames(&r)[0]
 	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
-	if !p.inPlace {
+	if !p.InPlace {
 		if r.Process.Tmux, err = s.placeFor(p.Record.Process); err != nil {
 			return r, err
 		}

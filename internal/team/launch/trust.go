@@ -13,7 +13,7 @@ import (
 // checkTrust checks the folder that --trust has Claude trust for the user. Claude then trusts everything in it, so
 // checkTrust refuses the home folder and those above it. A folder outside the project must be named.
 func (s Starter) checkTrust(p *Plan) error {
-	if !p.trust {
+	if !p.Trust {
 		return nil
 	}
 	cwd := folder.Real(p.Record.LaunchCwd())
@@ -25,10 +25,10 @@ func (s Starter) checkTrust(p *Plan) error {
 		}
 	}
 	switch {
-	case p.trustDir != "" && folder.Real(p.trustDir) != cwd:
-		return fail.Errorf(fail.BadInput, "--trust names %s, and the agent works in %s", human.Quote(p.trustDir), human.Quote(cwd)).
+	case p.TrustDir != "" && folder.Real(p.TrustDir) != cwd:
+		return fail.Errorf(fail.BadInput, "--trust names %s, and the agent works in %s", human.Quote(p.TrustDir), human.Quote(cwd)).
 			Hint("to trust that folder: %s", TrustFlag(cwd))
-	case p.trustDir == "" && !folder.Contains(s.Project.Store.Project(), cwd):
+	case p.TrustDir == "" && !folder.Contains(s.Project.Store.Project(), cwd):
 		return fail.Errorf(fail.BadInput, "--trust without a folder is for folders of the project, and the agent works in %s", human.Quote(cwd)).
 			Hint("to trust that folder, name it: %s", TrustFlag(cwd))
 	}

@@ -121,7 +121,7 @@ func (s *Supervisor) readyAgain(ctx context.Context, over *agent.Record, last st
 // takes long goes on. The error is why claude must not run.
 func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claimed agent.Record) error {
 	ctx := context.WithoutCancel(interrupt)
-	r, err := s.starter().Prove(ctx, interrupt, p, claimed, restartWait)
+	r, err := s.starter().Prove(ctx, interrupt, p, claimed)
 	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {
 		return err
 	}

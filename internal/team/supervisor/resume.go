@@ -108,7 +108,7 @@ func (s *Supervisor) bringBack(interrupt context.Context, c *resumption) (Starte
 	if err := s.Keeper.NoteLoss(ctx, &c.plan.Record, c.plan.Loss); err != nil {
 		return Started{Restored: c.restored}, err
 	}
-	r, err := s.launch(ctx, interrupt, c.plan, c.Wait)
+	r, err := s.launch(ctx, interrupt, c.plan)
 	return s.settle(interrupt, c, r, err)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -73,7 +72,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	if err != nil {
 		return Started{Plan: plan, Restored: restored}, err
 	}
-	r, err := s.launch(ctx, interrupt, plan, spawn.Wait)
+	r, err := s.launch(ctx, interrupt, plan)
 	if err != nil {
 		return Started{Plan: plan, Restored: restored}, s.withRecordKept(err, &r, spawn.Handle)
 	}
@@ -115,8 +114,8 @@ func (s *Supervisor) withRecordKept(err error, r *agent.Record, handle agent.Han
 }
 
 // launch starts the planned agent, and ends it if it must not run.
-func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan, wait time.Duration) (agent.Record, error) {
-	r, err := s.starter().Start(ctx, interrupt, p, wait)
+func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan) (agent.Record, error) {
+	r, err := s.starter().Start(ctx, interrupt, p)
 	if _, wrong := errors.AsType[*launch.WrongError](err); wrong {
 		err = errors.Join(err, teardown.End(ctx, s.Project, r))
 	}
