@@ -95,9 +95,9 @@ func TestAdoptAsksForWhatCannotBeKnown(t *testing.T) {
 	settings := filepath.Join(m.World.Root, "s.json")
 	m.Write(settings, "{}")
 	pid, id := m.told("hand", "42", "--settings", settings)
-	r := m.mustStayOut(4, "the model (--model is not on its command line); the permission mode (it is not on its command line); its arguments (--settings cannot be given again)", pidFlag(pid))
+	r := m.mustStayOut(4, "the model (--model is not on its command line); the permission mode (it is not on its command line); its arguments (it is unclear how to give --settings again)", pidFlag(pid))
 	m.MustSay(r.Stderr, fmt.Sprintf("hint: nbs-worker adopt alpha --pid %d --model MODEL --permission-mode MODE -- ARGS\n", pid),
-		"its last reply came from ", "--permission-mode ")
+		"its last reply came from ", "its transcript last has the permission mode ")
 	m.OK("adopt", "alpha", pidFlag(pid), "--model", "", "--permission-mode", "plan", "--")
 	s := m.Session("alpha")
 	m.Check(s.SessionID == id && s.Model == "" && s.PermissionMode == "plan", "%+v", s)

@@ -8,7 +8,7 @@ package adopt
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,27 +111,36 @@ func (s search) recordOf(ctx context.Context, a Request, f handStarted) (agent.R
 // take sets how the agent is to be started again. It asks for all unknown data at once.
 func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 	launched := cmdline.ReadLaunch(f.Cmdline)
-	ask := &asking{adopt: a, config: f.config, id: r.SessionID}
+	model, mode := f.config.LastWords(r.SessionID)
+	ask := &asking{}
 	if a.Model != nil {
 		r.Model = *a.Model
 	} else if r.Model, err = agent.ParseModel(launched.Model); err != nil || r.Model == "" {
-		ask.forModel()
+		ask.want("the model (--model is not on its command line)", "--model MODEL", "its last reply came from", model)
+		ask.notes = append(ask.notes, "to leave the choice of the model to Claude at each start: --model ''")
 	}
 	if r.PermissionMode = a.PermissionMode; r.PermissionMode == "" {
 		if r.PermissionMode, err = agent.ParsePermissionMode(launched.PermissionMode); err != nil {
-			ask.forMode(launched.PermissionMode)
+			missing := "the permission mode (it is not on its command line)"
+			if launched.PermissionMode != "" {
+				missing = "the permission mode (its command line has the unknown mode " + human.Quote(launched.PermissionMode) + ")"
+			}
+			ask.want(missing, "--permission-mode MODE", "its transcript last has the permission mode", mode)
+		}
+	}
+	if r.Cwd = a.Cwd; r.Cwd == "" {
+		if r.Cwd = f.startedIn(); f.Cwd != folder.Real(f.live.Cwd) {
+			ask.want(fmt.Sprintf("its folder (it runs in %s, and Claude's registry has %s)", human.Quote(f.Cwd), human.Quote(f.live.Cwd)), "--cwd FOLDER", "", "")
 		}
 	}
 	if r.ClaudeArgs = a.ClaudeArgs; !a.ArgsGiven {
 		r.ClaudeArgs = launched.Extra
-		ask.forArgs(launched)
-	}
-	if r.Cwd = a.Cwd; r.Cwd == "" {
-		if r.Cwd = f.startedIn(); f.Cwd != folder.Real(f.live.Cwd) {
-			ask.forFolder(f)
+		if unclear := slices.Concat(launched.Lost, launched.Unclear); len(unclear) > 0 {
+			ask.want(fmt.Sprintf("its arguments (it is unclear how to give %s again)", strings.Join(unclear, ", ")), "-- ARGS", "", "")
+			ask.notes = append(ask.notes, "after --, give the arguments that claude gets at each start, or nothing")
 		}
 	}
-	if err := ask.err(); err != nil {
+	if err := ask.err(a); err != nil {
 		return err
 	}
 	if err := cmdline.CheckExtraArgs(r.ClaudeArgs); err != nil {
@@ -141,67 +150,22 @@ func (s search) take(r *agent.Record, a Request, f handStarted) (err error) {
 }
 
 // asking collects what the user must say about a process that is to be adopted.
-type asking struct {
-	adopt   Request
-	config  claude.Config
-	id      agent.SessionID
-	missing []string
-	flags   []string
-	tail    string
-	notes   []string
-}
+type asking struct{ missing, flags, notes []string }
 
-func (q *asking) want(missing, flag string) {
-	q.missing = append(q.missing, missing)
-	if flag != "" {
-		q.flags = append(q.flags, flag)
+// want asks for a fact. last is what the transcript has of it; "": nothing.
+func (q *asking) want(missing, flag, of, last string) {
+	q.missing, q.flags = append(q.missing, missing), append(q.flags, flag)
+	if last != "" {
+		q.notes = append(q.notes, of+" "+human.Quote(last))
 	}
 }
 
-func (q *asking) forModel() {
-	q.want("the model (--model is not on its command line)", "--model MODEL")
-	if model, _ := q.config.LastWords(q.id); model != "" {
-		q.notes = append(q.notes, fmt.Sprintf("its last reply came from %s; to leave the choice to Claude at each start: --model ''", human.Quote(model)))
-		return
-	}
-	q.notes = append(q.notes, "to leave the choice to Claude at each start: --model ''")
-}
-
-func (q *asking) forMode(typed string) {
-	missing := "the permission mode (it is not on its command line)"
-	if typed != "" {
-		missing = "the permission mode (its command line has the unknown mode " + human.Quote(typed) + ")"
-	}
-	q.want(missing, "--permission-mode MODE")
-	if _, mode := q.config.LastWords(q.id); mode != "" {
-		q.notes = append(q.notes, "its transcript last has --permission-mode "+mode)
-	}
-}
-
-func (q *asking) forArgs(l cmdline.Launched) {
-	switch {
-	case len(l.Lost) > 0:
-		q.want(fmt.Sprintf("its arguments (%s cannot be given again)", strings.Join(l.Lost, ", ")), "")
-	case len(l.Unclear) > 0:
-		q.want(fmt.Sprintf("its arguments (the word after %s may be a value or a prompt)", strings.Join(l.Unclear, ", ")), "")
-	default:
-		return
-	}
-	q.tail = " -- ARGS"
-	q.notes = append(q.notes, "after --, give the arguments that claude gets at each start, or nothing")
-}
-
-func (q *asking) forFolder(f handStarted) {
-	q.want(fmt.Sprintf("its folder (it runs in %s, and Claude's registry has %s)", human.Quote(f.Cwd), human.Quote(f.live.Cwd)), "--cwd FOLDER")
-}
-
-func (q *asking) err() error {
+func (q *asking) err(a Request) error {
 	if len(q.missing) == 0 {
 		return nil
 	}
-	words := []string{"nbs-worker", "adopt", string(q.adopt.Handle), "--pid", strconv.Itoa(q.adopt.PID)}
-	err := fail.Errorf(fail.BadInput, "these facts about pid %d are unknown, and must be given: %s", q.adopt.PID, strings.Join(q.missing, "; ")).
-		Hint("%s%s", strings.Join(append(words, q.flags...), " "), q.tail)
+	err := fail.Errorf(fail.BadInput, "these facts about pid %d are unknown, and must be given: %s", a.PID, strings.Join(q.missing, "; ")).
+		Hint("nbs-worker adopt %s --pid %d %s", a.Handle, a.PID, strings.Join(q.flags, " "))
 	for _, note := range q.notes {
 		err = err.Hint("%s", note)
 	}
