@@ -8,8 +8,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
-	"nbs-worker/internal/fail"
-	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/recovery/watch"
 )
 
@@ -37,25 +35,13 @@ func runAllowPolicy(ctx context.Context, f *ui.Factory, path string) error {
 	if err != nil {
 		return err
 	}
-	shown := agent.Handle(path)
-	if file.Name == "" || s.Project.Store.Allowed().Check(watch.SealKind, file.Name, file.Text) == nil {
-		return f.Show(ui.Outcome{Handle: shown, Words: "is allowed already"}, "")
-	}
-	if _, err := fmt.Fprintf(f.Streams.Out, "%s\n", human.Legible(string(file.Text))); err != nil {
-		return err
-	}
 	lines, err := policyLines(file)
 	if err != nil {
 		return err
 	}
-	if err := printRuns(f, lines); err != nil {
-		return err
+	var files []ownFile
+	if file.Name != "" { // in the project
+		files = []ownFile{{watch.SealKind, file.Name, file.Text}}
 	}
-	if !f.Confirmed("\nallow this policy? [y/N] ") {
-		return fail.Errorf(fail.Failed, "not allowed; nothing was changed")
-	}
-	if err := s.AllowFile(ctx, watch.SealKind, file.Name, file.Text); err != nil {
-		return err
-	}
-	return f.Show(ui.Outcome{Handle: shown, Words: "allowed"}, "")
+	return allowFiles(ctx, f, s, path, "this policy", lines, files)
 }
