@@ -12,16 +12,24 @@ import (
 // Envelope returns the line above a message from the caller, so that the message is not taken for the words of the
 // agent's user; "" for a person. It names the caller by its own record. order means that the text is not a message
 // but a command to Claude itself. Errors: Held; BadInput for a message to itself.
-func (c *Caller) Envelope(project string, to agent.Handle, order bool) (string, error) {
+func (c *Caller) Envelope(to agent.Handle, order bool) (string, error) {
 	switch {
 	case c == nil:
 		return "", nil
-	case to != "" && c.Is(project, to): // a conversation has no handle, and a caller without a record has none either
+	case to != "" && c.Is(to): // a conversation has no handle, and a caller without a record has none either
 		return "", fail.Errorf(fail.BadInput, "an agent cannot send a message to itself: it would wait for the end of its own turn")
 	case order:
 		return "", c.CheckPerson("give a command of Claude's own to another agent")
 	}
 	return c.signature(), nil
+}
+
+// From returns the beginning of a text from the caller that has no room for an envelope; "" for a person.
+func (c *Caller) From() string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("[from %s] ", c)
 }
 
 func (c *Caller) signature() string {

@@ -22,24 +22,25 @@ func TestEnvelope(t *testing.T) {
 		"a person": {person, ""}, "an agent": {plain, "from agent alpha,"}, "one that manages": {manager, "from agent alpha,"},
 		"a claude that was started by hand": {byHand, "from a claude that was started by hand,"},
 	} {
-		got, err := c.caller.Envelope("/project", "beta", false)
+		got, err := c.caller.Envelope("beta", false)
 		if err != nil || (got == "") != (c.want == "") || !strings.Contains(got, c.want) || c.want != "" && !strings.Contains(got, "not from your user") {
 			t.Errorf("%s: %q, %v", what, got, err)
 		}
 	}
-	text, err := (&Caller{byHand: true, project: "/project"}).Envelope("/project", "", false)
+	text, err := (&Caller{byHand: true}).Envelope("", false)
 	rig.Check(t, err == nil && text != "", "a claude without a record to a conversation: %q, %v", text, err)
-	_, err = plain.Envelope("/project", "ALPHA", false)
+	_, err = plain.Envelope("ALPHA", false)
 	rig.Check(t, fail.KindOf(err) == fail.BadInput, "to itself: %v", err)
-	_, err = plain.Envelope("/other", "alpha", false)
+	elsewhere := agentWith(func(c *Caller) { c.at = in("/other") })
+	_, err = elsewhere.Envelope("alpha", false)
 	rig.Check(t, err == nil, "to its namesake in another project: %v", err)
 	rig.Check(t, person.Signed("Begin.") == "Begin." && plain.Signed("") == "", "words without an envelope are changed")
 	rig.Check(t, strings.HasSuffix(plain.Signed("Begin."), "\nBegin.") && strings.HasPrefix(plain.Signed("Begin."), "[This message is from agent alpha"), "%q", plain.Signed("Begin."))
 	checkHeld(t, map[string]refusal{
 		"an agent has a file written":      {plain.CheckWrite("a file"), true},
-		"a person gives an order":          {errOf(person.Envelope("/project", "beta", true)), false},
-		"an agent gives an order":          {errOf(plain.Envelope("/project", "beta", true)), true},
-		"one that manages gives an order":  {errOf(manager.Envelope("/project", "beta", true)), true},
+		"a person gives an order":          {errOf(person.Envelope("beta", true)), false},
+		"an agent gives an order":          {errOf(plain.Envelope("beta", true)), true},
+		"one that manages gives an order":  {errOf(manager.Envelope("beta", true)), true},
 		"a person has a file read":         {person.CheckFile("--file", "/etc/passwd"), false},
 		"an agent has a file read":         {plain.CheckFile("--file", "/etc/passwd"), true},
 		"one that manages has a file read": {manager.CheckFile("--file", "/etc/passwd"), false},

@@ -248,6 +248,6 @@ func (c *Caller) manages() bool {
 
 // Is reports whether the caller is this agent of this project. An agent with the same name in another project does
 // not count.
-func (c *Caller) Is(project string, handle agent.Handle) bool {
-	return c.record.Handle.Same(handle) && folder.Same(c.project, project)
+func (c *Caller) Is(handle agent.Handle) bool {
+	return c != nil && c.record.Handle.Same(handle) && folder.Same(c.project, c.at.Store.Project())
 }

@@ -10,21 +10,15 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/team/launch"
 )
-
-// Words are what a start does in the user's name: it sends a prompt, and trusts a folder.
-type Words struct {
-	Prompt     string
-	PromptFile string // the file to read it from; "" for no file
-	Trust      bool   // trust the working directory
-}
 
 // Return says what a caller wants from a resume.
 type Return struct {
 	Force, Fresh bool
 	Cwd          string          // "" for the recorded one
 	SessionID    agent.SessionID // "" for the present one
-	Words        Words
+	launch.Start
 }
 
 // CheckPerson refuses what an agent may never do, whatever its record says. The error says "only a person may
@@ -80,7 +74,7 @@ func (c *Caller) Confinement() []string {
 
 // Bestow completes the spec of a new agent with what the caller itself has, and refuses anything more. bound is true
 // if the new agent gets the caller's folder, variables, arguments and configuration, and nothing else. Errors: Held.
-func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound bool, err error) {
+func (c *Caller) Bestow(asked agent.Spec, start launch.Start) (given agent.Spec, bound bool, err error) {
 	if err := c.checkKnown(); err != nil {
 		return asked, false, err
 	}
@@ -107,7 +101,7 @@ func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound 
 			return asked, false, c.denied(more.what)
 		}
 	}
-	if err := c.checkWords(words); err != nil {
+	if err := c.checkWords(start); err != nil {
 		return asked, false, err
 	}
 	// In another folder, even inside its own, arguments with relative paths name other files, and
@@ -122,24 +116,24 @@ func (c *Caller) Bestow(asked agent.Spec, words Words) (given agent.Spec, bound 
 
 // CheckWords refuses a prompt or a trust that gives more than the caller has. It is called before a prompt file is
 // read: an agent must not learn what is in the file, or whether it exists.
-func (c *Caller) CheckWords(words Words) error {
+func (c *Caller) CheckWords(start launch.Start) error {
 	if c == nil || c.manages() {
 		return nil
 	}
-	return c.checkWords(words)
+	return c.checkWords(start)
 }
 
 // checkWords is CheckWords for a caller that does not manage. Claude takes the prompt of a start for the user's own
 // words, and does for a user what it would refuse an agent or ask about.
-func (c *Caller) checkWords(words Words) error {
+func (c *Caller) checkWords(start launch.Start) error {
 	switch {
-	case words.Trust:
+	case start.Trust:
 		return c.denied("--trust")
-	case words.PromptFile != "":
-		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", human.ShellWord(words.PromptFile))
-	case claude.IsCommand(words.Prompt):
+	case start.PromptFile != "":
+		return c.denied("--prompt-file").Hint("or pipe it, if you may read it: --prompt-file - <%s", human.ShellWord(start.PromptFile))
+	case claude.IsCommand(start.Prompt):
 		return c.denied("a prompt that is one of Claude's own commands").Hint("or give a prompt for the model")
-	case claude.NamesFile(words.Prompt):
+	case claude.NamesFile(start.Prompt):
 		return c.denied("a prompt that names a file by @").Hint("or write the name without @; the new agent then reads the file if it may")
 	}
 	return nil
@@ -210,7 +204,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 		return err
 	}
 	switch {
-	case asked.Force && !c.Is(c.at.Store.Project(), r.Handle):
+	case asked.Force && !c.Is(r.Handle):
 		return c.denied("--force on another agent")
 	case asked.Fresh:
 		return c.denied("--fresh")
@@ -219,7 +213,7 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	case asked.Cwd != "" && folder.Real(asked.Cwd) != folder.Real(r.LaunchCwd()):
 		return c.denied("an agent in another folder than the recorded one, " + human.Quote(r.LaunchCwd()) + ",")
 	}
-	if err := c.checkWords(asked.Words); err != nil {
+	if err := c.checkWords(asked.Start); err != nil {
 		return err
 	}
 	return c.checkReach(r)
@@ -234,7 +228,7 @@ func (c *Caller) CheckSet(before, after *agent.Spec) error {
 		return err
 	}
 	if before.InitialPrompt != after.InitialPrompt {
-		if err := c.checkWords(Words{Prompt: after.InitialPrompt}); err != nil {
+		if err := c.checkWords(launch.Start{Prompt: after.InitialPrompt}); err != nil {
 			return err
 		}
 	}
@@ -247,7 +241,7 @@ func (c *Caller) CheckSet(before, after *agent.Spec) error {
 // CheckAct does not let an agent act on a colleague that may do more than itself. act names the action, after "to":
 // "stop". Errors: Held.
 func (c *Caller) CheckAct(r *agent.Spec, act string) error {
-	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
+	if c == nil || c.manages() || c.Is(r.Handle) {
 		return nil
 	}
 	if err := c.checkKnown(); err != nil {
@@ -266,7 +260,7 @@ func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 
 // CheckDismiss does not let an agent dismiss a colleague.
 func (c *Caller) CheckDismiss(r *agent.Spec) error {
-	if c == nil || c.manages() || c.Is(c.at.Store.Project(), r.Handle) {
+	if c == nil || c.manages() || c.Is(r.Handle) {
 		return nil
 	}
 	return c.denied("to dismiss another agent")

@@ -7,6 +7,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/observe"
 
 	"nbs-worker/internal/platform/machine/local"
@@ -91,7 +92,7 @@ func TestPolicy(t *testing.T) {
 		"resume another by force":          {plain.CheckResume(same, Return{Force: true}), true},
 		"resume itself by force":           {plain.CheckResume(&plain.record.Spec, Return{Force: true}), false},
 		"resume with another conversation": {plain.CheckResume(same, Return{SessionID: "x"}), true},
-		"resume with a command":            {plain.CheckResume(same, Return{Words: Words{Prompt: "/clear"}}), true},
+		"resume with a command":            {plain.CheckResume(same, Return{Start: launch.Start{Prompt: "/clear"}}), true},
 		"stop":                             {plain.CheckAct(same, "stop"), false},
 		"stop one with more":               {plain.CheckAct(wider, "stop"), true},
 		"stop in another project":          {elsewhere.CheckAct(same, "stop"), true},
@@ -121,20 +122,20 @@ func TestBestow(t *testing.T) {
 	plain := agentWith(func(*Caller) {})
 	manager := agentWith(func(c *Caller) { c.record.MayManage = true })
 	wider := agent.Spec{PermissionMode: agent.BypassPermissions}
-	bestow := func(c *Caller, asked agent.Spec, words Words) error {
-		_, _, err := c.Bestow(asked, words)
+	bestow := func(c *Caller, asked agent.Spec, start launch.Start) error {
+		_, _, err := c.Bestow(asked, start)
 		return err
 	}
 	checkHeld(t, map[string]refusal{
-		"spawn":                          {bestow(plain, agent.Spec{}, Words{Prompt: "hello"}), false},
-		"spawn with more":                {bestow(plain, wider, Words{}), true},
-		"spawn a manager":                {bestow(plain, agent.Spec{MayManage: true}, Words{}), true},
-		"spawn elsewhere":                {bestow(plain, agent.Spec{Cwd: "/project/a/b"}, Words{}), true},
-		"spawn with a file":              {bestow(plain, agent.Spec{}, Words{Prompt: "read @/etc/passwd"}), true},
-		"spawn with trust":               {bestow(plain, agent.Spec{}, Words{Trust: true}), true},
-		"a manager spawns one with more": {bestow(manager, wider, Words{Trust: true}), false},
+		"spawn":                          {bestow(plain, agent.Spec{}, launch.Start{Prompt: "hello"}), false},
+		"spawn with more":                {bestow(plain, wider, launch.Start{}), true},
+		"spawn a manager":                {bestow(plain, agent.Spec{MayManage: true}, launch.Start{}), true},
+		"spawn elsewhere":                {bestow(plain, agent.Spec{Cwd: "/project/a/b"}, launch.Start{}), true},
+		"spawn with a file":              {bestow(plain, agent.Spec{}, launch.Start{Prompt: "read @/etc/passwd"}), true},
+		"spawn with trust":               {bestow(plain, agent.Spec{}, launch.Start{Trust: true}), true},
+		"a manager spawns one with more": {bestow(manager, wider, launch.Start{Trust: true}), false},
 	})
-	if given, bound, _ := plain.Bestow(agent.Spec{}, Words{}); !bound || given.PermissionMode != "acceptEdits" || given.Cwd != "/project/a" || given.Depth != 1 || len(given.ClaudeArgs) != 1 {
+	if given, bound, _ := plain.Bestow(agent.Spec{}, launch.Start{}); !bound || given.PermissionMode != "acceptEdits" || given.Cwd != "/project/a" || given.Depth != 1 || len(given.ClaudeArgs) != 1 {
 		t.Errorf("a colleague has not what its caller has: %+v", given)
 	}
 }

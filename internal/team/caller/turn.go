@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/store/conversations"
 )
 
 // TurnLimit is the longest turn that an agent may ask for: a turn occupies one of the few places of the machine.
@@ -18,7 +18,7 @@ const TurnLimit = time.Hour
 // Turn returns what claude gets in a turn that the caller asks for: the caller's permission mode, arguments,
 // variables, folder and configuration. nil for a person, and for an agent that may manage. Errors: Held for another
 // project, for a longer turn than [TurnLimit], and if it is unknown what the caller has.
-func (c *Caller) Turn(timeout time.Duration) (*agent.Spec, error) {
+func (c *Caller) Turn(timeout time.Duration) (*conversations.Powers, error) {
 	if c == nil || c.manages() {
 		return nil, nil //nolint:nilnil // nothing bounds it
 	}
@@ -31,8 +31,8 @@ func (c *Caller) Turn(timeout time.Duration) (*agent.Spec, error) {
 	case timeout <= 0 || timeout > TurnLimit:
 		return nil, fail.Errorf(fail.Held, "%s called this, and an agent may ask for a turn of at most %s", c, TurnLimit).Hint("set a shorter limit: --timeout 1h")
 	}
-	return &agent.Spec{
-		Handle: c.record.Handle, Depth: c.record.Depth, Cwd: c.record.LaunchCwd(), ConfigDir: c.record.ConfigDir, PermissionMode: c.mode(),
+	return &conversations.Powers{
+		Agent: c.String(), Handle: c.record.Handle, Depth: c.record.Depth, Cwd: c.record.LaunchCwd(), ConfigDir: c.record.ConfigDir, PermissionMode: c.mode(),
 		ClaudeArgs: slices.Clone(c.record.ClaudeArgs), Env: maps.Clone(c.record.Env),
 	}, nil
 }
@@ -56,18 +56,18 @@ func (c *Caller) ownKeys() string {
 // Key returns the key of a conversation that the caller names. An agent has its own conversations, with the keys
 // agent:HANDLE:KEY, or claude:KEY for a claude without a record. So it cannot begin one that its user would continue
 // without knowing. Errors: Held for the key of another caller.
-func (c *Caller) Key(key string) (string, error) {
+func (c *Caller) Key(key string) (conversations.Key, error) {
 	switch {
-	case c.Sees(key):
-		return key, nil
+	case c.Sees(conversations.Key(key)):
+		return conversations.ParseKey(key)
 	case slices.ContainsFunc(reserved, func(prefix string) bool { return strings.HasPrefix(key, prefix) }):
 		return "", fail.Errorf(fail.Held, "%s called this, and the conversation %s belongs to another caller", c, human.Quote(key)).
 			Hint("to use a conversation of its own: nbs-worker ask KEY TEXT")
 	}
-	return c.ownKeys() + key, nil
+	return conversations.ParseKey(c.ownKeys() + key)
 }
 
 // Sees reports whether the caller may read a conversation, by its stored key. An agent may read only its own.
-func (c *Caller) Sees(key string) bool {
-	return c == nil || c.manages() || strings.HasPrefix(key, c.ownKeys())
+func (c *Caller) Sees(key conversations.Key) bool {
+	return c == nil || c.manages() || strings.HasPrefix(string(key), c.ownKeys())
 }

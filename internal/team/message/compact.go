@@ -43,7 +43,7 @@ func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (C
 	if err := order.check(); err != nil {
 		return done, err
 	}
-	if _, err := s.supervisor.Envelope(handle, true); err != nil { // only a person gives orders
+	if _, err := s.supervisor.Caller.Envelope(handle, true); err != nil { // only a person gives orders
 		return done, err
 	}
 	began, err := s.give(ctx, &done, order.Text, c.Timeout)

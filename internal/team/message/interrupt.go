@@ -39,7 +39,7 @@ type Interruption struct {
 // Conflict when the agent does not run; TimedOut when the turn goes on.
 func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interruption, error) {
 	done := Interruption{Handle: handle}
-	if s.supervisor.IsCaller(handle) {
+	if s.supervisor.Caller.Is(handle) {
 		return done, fail.Errorf(fail.BadInput, "an agent does not interrupt itself: this command runs in its own turn")
 	}
 	sight, unlock, err := s.lookLocked(ctx, &done.Handle, "interrupt", supervisor.Briefly)
@@ -47,7 +47,7 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 		return done, err
 	}
 	defer unlock()
-	if err := s.supervisor.CheckAct(&sight.Record, "interrupt"); err != nil {
+	if err := s.supervisor.Caller.CheckAct(&sight.Record.Spec, "interrupt"); err != nil {
 		return done, err
 	}
 	if working, err := s.isWorking(&sight); !working || err != nil {

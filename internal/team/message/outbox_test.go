@@ -27,7 +27,7 @@ func newSender(t *testing.T) *Sender {
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(t.TempDir())))
-	return New(supervisor.New(&observe.Project{Machine: local.New(), Store: opened, Now: time.Now}))
+	return New(supervisor.New(&observe.Project{Machine: local.New(), Store: opened, Now: time.Now}, nil))
 }
 
 // What becomes of an entry is written down, whatever it is.

@@ -36,7 +36,7 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	if err := m.check(); err != nil {
 		return receipt, err
 	}
-	from, err := s.supervisor.Envelope(handle, m.Raw)
+	from, err := s.supervisor.Caller.Envelope(handle, m.Raw)
 	if err != nil {
 		return receipt, err
 	}

@@ -16,13 +16,9 @@ func (s *Supervisor) Pause(ctx context.Context, reason string) (watching.Pause, 
 	if len(reason) > longest {
 		return watching.Pause{}, fail.Errorf(fail.BadInput, "the reason has %d bytes; %d are the most", len(reason), longest)
 	}
-	c, err := s.caller()
-	if err != nil {
-		return watching.Pause{}, err
-	}
 	pause := watching.Pause{Since: s.Project.Seconds(), Reason: reason}
-	if c != nil {
-		pause.By = c.String()
+	if s.Caller != nil {
+		pause.By = s.Caller.String()
 	}
 	if before, err := s.Project.Store.Watching().Paused(); err == nil && before != nil {
 		pause.Since = before.Since

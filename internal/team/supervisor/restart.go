@@ -25,7 +25,7 @@ type Restarter struct{ Project *observe.Project }
 func (r Restarter) Ready(ctx context.Context, over *agent.Record, last store.Launch) (launcher.Restart, error) {
 	project := *r.Project
 	project.Env, project.Began = last.Env, project.Now()
-	s := New(&project)
+	s := New(&project, nil) // a launcher only repeats a start that was within its caller's rights
 	letGo, err := s.lockAgain(ctx, over)
 	if err != nil {
 		return launcher.Restart{}, err

@@ -20,7 +20,7 @@ import (
 // What runs, or may run, is not started, and what is to be done is said.
 func TestWhatMayBeStarted(t *testing.T) {
 	t.Parallel()
-	s := New(&observe.Project{Machine: local.New(), Store: store.Absent("/srv")})
+	s := New(&observe.Project{Machine: local.New(), Store: store.Absent("/srv")}, nil)
 	dead, foreign := agent.Status{State: agent.Dead}, agent.Status{State: agent.Unknown, Detail: "it runs on host x"}
 	idle, leaving := agent.Status{State: agent.Idle, SamePID: true}, agent.Status{State: agent.Unknown, SamePID: true}
 	silent, notOurs := fail.Errorf(fail.TimedOut, "tmux is silent"), fail.Errorf(fail.BadInput, "x")

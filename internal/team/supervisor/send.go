@@ -10,7 +10,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
-	"nbs-worker/internal/team/caller"
 )
 
 // Patience is how long a verb waits for another one.
@@ -28,42 +27,6 @@ func Until(late time.Time) Patience {
 		limit = time.Until(late)
 	}
 	return Patience{Short: limit, Other: limit}
-}
-
-// Envelope returns the line above a message from the caller to an agent; "" for a person.
-func (s *Supervisor) Envelope(to agent.Handle, order bool) (string, error) {
-	c, err := s.caller()
-	if err != nil {
-		return "", err
-	}
-	return c.Envelope(s.Project.Store.Project(), to, order)
-}
-
-// IsCaller reports whether the agent is the caller.
-func (s *Supervisor) IsCaller(handle agent.Handle) bool {
-	c, err := s.caller()
-	return err == nil && c != nil && c.Is(s.Project.Store.Project(), handle)
-}
-
-// CalledByAgent reports whether the caller is an agent or another claude.
-func (s *Supervisor) CalledByAgent() bool {
-	c, err := s.caller()
-	return err == nil && c != nil
-}
-
-// CheckFile calls [caller.Caller.CheckFile] for the caller.
-func (s *Supervisor) CheckFile(flag, path string) error {
-	return s.mayCaller(func(c *caller.Caller) error { return c.CheckFile(flag, path) })
-}
-
-// CheckWrite calls [caller.Caller.CheckWrite] for the caller.
-func (s *Supervisor) CheckWrite(what string) error {
-	return s.mayCaller(func(c *caller.Caller) error { return c.CheckWrite(what) })
-}
-
-// CheckAct calls [caller.Caller.CheckAct] for the caller.
-func (s *Supervisor) CheckAct(r *agent.Record, act string) error {
-	return s.mayCaller(func(c *caller.Caller) error { return c.CheckAct(&r.Spec, act) })
 }
 
 // dropOutbox removes the waiting messages of an agent, and journals each of them.

@@ -10,7 +10,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/caller"
+	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -80,14 +80,13 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 
 // signed returns the change with a prompt that names its author.
 func (s *Supervisor) signed(set Set) (Set, error) {
-	c, err := s.caller()
-	if set.Prompt == nil || err != nil {
+	if set.Prompt == nil {
+		return set, nil
+	}
+	if err := s.Caller.CheckWords(launch.Start{Prompt: *set.Prompt}); err != nil {
 		return set, err
 	}
-	if err := c.CheckWords(caller.Words{Prompt: *set.Prompt}); err != nil {
-		return set, err
-	}
-	set.Prompt = new(c.Signed(*set.Prompt))
+	set.Prompt = new(s.Caller.Signed(*set.Prompt))
 	return set, nil
 }
 
@@ -128,14 +127,9 @@ func switched(on bool) string {
 	return "off"
 }
 
-// CheckChange refuses a caller that may not change the record of an agent. Errors: Held.
-func (s *Supervisor) CheckChange(r *agent.Record) error {
-	return s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(&r.Spec, &r.Spec) })
-}
-
 // checkSet refuses what a start would refuse, and what the caller may not do.
 func (s *Supervisor) checkSet(before, after *agent.Spec) error {
-	if err := s.mayCaller(func(c *caller.Caller) error { return c.CheckSet(before, after) }); err != nil {
+	if err := s.Caller.CheckSet(before, after); err != nil {
 		return err
 	}
 	if before.LaunchPermissionMode() != after.LaunchPermissionMode() && claude.RefusesRoot(after, claude.Env(after, s.Project.Env, nil), s.Project.UID) {
@@ -171,7 +165,7 @@ func (s *Supervisor) Reset(ctx context.Context, handle agent.Handle) (r agent.Re
 	r, err = s.Project.Store.Update(ctx, handle, func(r *agent.Record) error {
 		was = r.Restarts
 		r.Restarts = agent.Restarts{Next: was.Next, After: was.After}
-		return s.CheckChange(r)
+		return s.Caller.CheckSet(&r.Spec, &r.Spec)
 	})
 	if err != nil || was.Hold == nil && len(was.Counted) == 0 {
 		return r, was, err

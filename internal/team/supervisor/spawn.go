@@ -10,7 +10,6 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	brief "nbs-worker/internal/team/briefing"
-	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/teardown"
@@ -94,7 +93,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 	if err := s.Project.Store.Insert(ctx, claimed); err != nil {
 		return plan, restored, err
 	}
-	if err := s.mayCaller((*caller.Caller).CheckCrowd); err != nil {
+	if err := s.Caller.CheckCrowd(); err != nil {
 		return plan, restored, errors.Join(err, s.Project.Store.Remove(ctx, claimed.Handle))
 	}
 	plan.Claimed = &claimed

@@ -6,7 +6,6 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/teardown"
 )
@@ -90,9 +89,9 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 		return Stopped{}, err
 	}
 	if remove {
-		err = s.mayCaller(func(c *caller.Caller) error { return c.CheckDismiss(&r.Spec) })
+		err = s.Caller.CheckDismiss(&r.Spec)
 	} else {
-		err = s.CheckAct(&r, "stop")
+		err = s.Caller.CheckAct(&r.Spec, "stop")
 	}
 	if err != nil {
 		return Stopped{}, err

@@ -8,7 +8,6 @@ package supervisor
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -32,15 +31,13 @@ type Supervisor struct {
 	// that creates a Supervisor sets it, because memory is a wing above.
 	Remembered func(context.Context, *store.Store, agent.Handle) ([]brief.Note, error)
 
-	looked  sync.Once      // for the calling agent
-	found   *caller.Caller // nil: a person
-	lookErr error
+	Caller *caller.Caller // who runs the verb; nil: a person
 }
 
-// New returns the supervisor of a project.
-func New(project *observe.Project) *Supervisor {
+// New returns the supervisor of a project, for a caller that [caller.Find] has found.
+func New(project *observe.Project, by *caller.Caller) *Supervisor {
 	inspector := inspect.New(project)
-	return &Supervisor{Project: project, Keeper: inspector.Keeper, Inspector: inspector}
+	return &Supervisor{Project: project, Keeper: inspector.Keeper, Inspector: inspector, Caller: by}
 }
 
 func (s *Supervisor) starter() launch.Starter {

@@ -77,7 +77,7 @@ func (o *startOptions) takePrompt(f *ui.Factory, s *supervisor.Supervisor, start
 	if o.promptFile == "" {
 		return nil
 	}
-	if err := s.CheckWords(*start); err != nil {
+	if err := s.Caller.CheckWords(*start); err != nil {
 		return err
 	}
 	return readPrompt(o.promptFile, f.Streams.In, start)

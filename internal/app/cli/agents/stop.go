@@ -22,7 +22,7 @@ func forget(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, handle
 	if !services.HasMemory(s.Project.Store) {
 		return nil
 	}
-	if err := s.Check(f.Powers["memory forget"]); err != nil {
+	if err := s.Caller.Check(f.Powers["memory forget"]); err != nil {
 		return err
 	}
 	m, err := services.OpenMemory(ctx, s.Project.Store, false)

@@ -246,12 +246,12 @@ func contextProgram(named string) (string, error) {
 // complete reads the named files.
 func (o *askOptions) complete(f *ui.Factory, s *supervisor.Supervisor) (err error) {
 	if o.ask.ContextCmd != "" || len(o.ask.ClaudeArgs) > 0 {
-		if err := s.CheckPerson("choose with which arguments claude runs, or what runs beside it"); err != nil {
+		if err := s.Caller.CheckPerson("choose with which arguments claude runs, or what runs beside it"); err != nil {
 			return err
 		}
 	}
 	if (o.prompt != "" || o.file != "") && !o.ask.Isolated { // it would affect later turns of other callers
-		if err := s.CheckPerson("give a conversation its system prompt"); err != nil {
+		if err := s.Caller.CheckPerson("give a conversation its system prompt"); err != nil {
 			return err
 		}
 	}
@@ -276,7 +276,7 @@ func (o *askOptions) complete(f *ui.Factory, s *supervisor.Supervisor) (err erro
 
 // say returns the requested turn, and the key of its conversation.
 func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key conversations.Key, err error) {
-	from, err := s.Envelope("", false)
+	from, err := s.Caller.Envelope("", false)
 	if err != nil {
 		return say, key, err
 	}
@@ -303,12 +303,12 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent {
 		return forkOf(s, handle, o.ask, meta)
 	}
-	if o.ask.Powers, err = s.Turn(o.ask.Timeout); err != nil {
+	if o.ask.Powers, err = s.Caller.Turn(o.ask.Timeout); err != nil {
 		return say, key, err
 	}
 	if powers := o.ask.Powers; powers != nil {
 		meta.Cwd, meta.ConfigDir = powers.Cwd, powers.ConfigDir
 	}
-	key, err = s.Key(o.key)
+	key, err = s.Caller.Key(o.key)
 	return conversation.Say{Request: o.ask, Meta: meta}, key, err
 }

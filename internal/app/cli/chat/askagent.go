@@ -48,7 +48,7 @@ func forkOf(s *supervisor.Supervisor, name string, ask conversations.Request, me
 	if err != nil {
 		return conversation.Say{}, "", err
 	}
-	if err := s.CheckPerson("ask a copy of an agent's conversation"); err != nil {
+	if err := s.Caller.CheckPerson("ask a copy of an agent's conversation"); err != nil {
 		return conversation.Say{}, "", err
 	}
 	ask.Isolated, ask.Fork = true, r.SessionID

@@ -76,7 +76,7 @@ func runConversationList(f *ui.Factory) error {
 	keys, broken := e.Project.Store.Conversations().Keys()
 	all := []wire.Conversation{}
 	for _, key := range keys {
-		if !s.Sees(key) {
+		if !s.Caller.Sees(key) {
 			continue
 		}
 		c, err := present(e, key)
@@ -116,7 +116,7 @@ func conversing(f *ui.Factory, named conversations.Key) (*conversation.Engine, c
 	if err != nil {
 		return nil, "", err
 	}
-	key, err := s.Key(string(named))
+	key, err := s.Caller.Key(string(named))
 	return conversation.New(s.Project), key, err
 }
 

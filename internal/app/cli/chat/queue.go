@@ -47,9 +47,9 @@ func runConversationQueue(f *ui.Factory, named []string) error {
 	var broken error
 	if len(named) == 0 {
 		keys, broken = e.Project.Store.Conversations().WithWork()
-		keys = slices.DeleteFunc(keys, func(key conversations.Key) bool { return !s.Sees(key) })
+		keys = slices.DeleteFunc(keys, func(key conversations.Key) bool { return !s.Caller.Sees(key) })
 	} else {
-		key, err := s.Key(named[0])
+		key, err := s.Caller.Key(named[0])
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func runTell(ctx context.Context, f *ui.Factory, to, text string, notice bool) e
 	if err := agent.CheckText("the text", text); err != nil {
 		return err
 	}
-	from, err := s.Envelope("", false)
+	from, err := s.Caller.Envelope("", false)
 	if err != nil {
 		return err
 	}

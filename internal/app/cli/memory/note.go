@@ -78,7 +78,7 @@ func runMemoryAdd(ctx context.Context, f *ui.Factory, o *noteOptions, handle age
 	}
 	r, err := s.Project.Store.Load(handle)
 	if err == nil {
-		err = s.CheckChange(&r)
+		err = s.Caller.CheckSet(&r.Spec, &r.Spec)
 	}
 	if err != nil {
 		return err
@@ -87,12 +87,8 @@ func runMemoryAdd(ctx context.Context, f *ui.Factory, o *noteOptions, handle age
 	if err != nil {
 		return err
 	}
-	from, err := s.From()
-	if err != nil {
-		return errors.Join(err, m.Close())
-	}
 	note, err := m.Add(ctx, r.Handle, r.SessionID, memory.Observation{
-		Type: kind, Title: from + strings.TrimSpace(title), Narrative: strings.TrimSpace(o.text), Facts: o.facts, Files: o.files,
+		Type: kind, Title: s.Caller.From() + strings.TrimSpace(title), Narrative: strings.TrimSpace(o.text), Facts: o.facts, Files: o.files,
 	})
 	if err = errors.Join(err, m.Close()); err != nil {
 		return err

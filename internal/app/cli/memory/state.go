@@ -189,7 +189,7 @@ func runMemoryExport(ctx context.Context, f *ui.Factory, args []string) error {
 	toStdout := len(args) == 0 || args[0] == "-"
 	s, err := f.Supervisor()
 	if err == nil && !toStdout {
-		err = s.CheckWrite("a file")
+		err = s.Caller.CheckWrite("a file")
 	}
 	if err != nil {
 		return err

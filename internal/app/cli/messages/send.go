@@ -159,7 +159,7 @@ func runSend(ctx context.Context, f *ui.Factory, o *sendOptions) error {
 		return ui.Failed(err, "send")
 	}
 	handles, err := o.Resolve(ctx, s, func(row inspect.Row) bool {
-		return row.Record.LaunchDesired() == agent.DesiredRunning && !s.IsCaller(row.Handle)
+		return row.Record.LaunchDesired() == agent.DesiredRunning && !s.Caller.Is(row.Handle)
 	})
 	if err != nil {
 		return ui.Failed(err, "send")

@@ -69,7 +69,7 @@ func runExport(f *ui.Factory, o *exportOptions) error {
 		return err
 	}
 	if o.dir != "" {
-		if err := s.CheckWrite("units"); err != nil { // they would run as the user
+		if err := s.Caller.CheckWrite("units"); err != nil { // they would run as the user
 			return err
 		}
 	}

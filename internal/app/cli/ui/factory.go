@@ -162,19 +162,24 @@ func (f *Factory) On(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	s := supervisor.New(&observe.Project{
+	project := &observe.Project{
 		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
 		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.Began,
-	})
+	}
+	by, err := caller.Find(project)
+	if err != nil {
+		return nil, err
+	}
+	s := supervisor.New(project, by)
 	s.Remembered = services.Remembered
 	return f.permitted(s)
 }
 
 // limited gives the command the environment of the calling agent, unless that agent may manage others.
 func (f *Factory) limited(s *supervisor.Supervisor) (*supervisor.Supervisor, error) {
-	env, err := s.Confinement()
-	if err != nil || env == nil {
-		return s, err
+	env := s.Caller.Confinement()
+	if env == nil {
+		return s, nil
 	}
 	f.Root = s.Project.Store.Project() // not the root in the agent's own environment
 	env = slices.DeleteFunc(env, isOfTerminal)
@@ -230,9 +235,9 @@ func (f *Factory) permitted(s *supervisor.Supervisor) (*supervisor.Supervisor, e
 	if !declared {
 		return nil, fmt.Errorf("the verb %q declares no powers", f.Verb)
 	}
-	if err := s.Check(rule); err != nil {
+	if err := s.Caller.Check(rule); err != nil {
 		return nil, err
 	}
-	s.Project.Outside = s.Check(caller.Rule{Right: caller.Member}) != nil
+	s.Project.Outside = s.Caller.Check(caller.Rule{Right: caller.Member}) != nil
 	return f.limited(s)
 }

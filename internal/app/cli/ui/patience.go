@@ -28,7 +28,7 @@ const (
 
 // Patience returns how long a verb waits: as --timeout says, or agentLimit for an agent, or as usual.
 func Patience(s *supervisor.Supervisor, given bool, usual time.Duration) (limit time.Duration, shortened bool) {
-	if given || !s.CalledByAgent() {
+	if given || s.Caller == nil {
 		return usual, false
 	}
 	return agentLimit, true

@@ -16,7 +16,7 @@ import (
 // those of readText.
 func (f *Factory) ReadFile(s *supervisor.Supervisor, what, flag, path string) (string, error) {
 	if path != "-" {
-		if err := s.CheckFile(flag, path); err != nil {
+		if err := s.Caller.CheckFile(flag, path); err != nil {
 			return "", err
 		}
 	}

@@ -54,7 +54,7 @@ func (w *ward) DropAttempt(agent.Handle) error                        { return n
 func (w *ward) Note(context.Context, *recovery.Patient, string) error { w.notes++; return nil }
 
 func (w *ward) repair(policy Policy) error {
-	p := Project{Supervisor: supervisor.New(&observe.Project{}), policy: &policy, ladder: &recovery.Ladder{Verbs: w, Memory: w}}
+	p := Project{Supervisor: supervisor.New(&observe.Project{}, nil), policy: &policy, ladder: &recovery.Ladder{Verbs: w, Memory: w}}
 	_, err := p.Repair(w.Context(), "alpha")
 	return err
 }
