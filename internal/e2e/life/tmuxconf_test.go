@@ -24,7 +24,7 @@ func TestSlowTmuxConfiguration(t *testing.T) {
 	m.KillServer()
 	m.WaitState("alpha", "lost: tmux")
 	m.MustRemember("alpha", before)
-	m.Doctor(0).IsWell(m.Team, "tmux.trial", "tmux.settings")
+	m.Doctor(0).IsWell(m.Team, "tmux.settings")
 	m.KillServer()
 	m.WaitState("alpha", "lost: tmux")
 	m.Refused(3, "the tmux server was silent for ", "resume", "alpha", "--timeout", "1s") // as long as a server gets at least
@@ -36,7 +36,7 @@ func TestTmuxThatStaysWhenItIsEmpty(t *testing.T) {
 	scratch := m.Folder("scratch")
 	m.Env = append(m.Env, "TMPDIR="+scratch)
 	m.tmuxConf("set-option -s exit-empty off")
-	m.Doctor(0).IsWell(m.Team, "tmux.trial", "tmux.settings")
+	m.Doctor(0).IsWell(m.Team, "tmux.settings")
 	m.WaitFor("the servers are gone", func() (bool, string) { // tmux answers kill-server before the last of its end
 		var left []string
 		for _, pid := range e2e.AllPIDs() {

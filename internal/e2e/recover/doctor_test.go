@@ -3,11 +3,9 @@ package recover
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -43,7 +41,7 @@ func TestDoctorProbesTheRealClaude(t *testing.T) {
 	m.Env = append(m.Env, "TMPDIR="+scratch)
 	before := m.everything(m.World.ConfigDir)
 	c := m.Doctor(0, "--probe")
-	c.IsWell(m.Team, "claude.probe", "claude.version", "tmux.trial")
+	c.IsWell(m.Team, "claude.probe", "claude.version")
 	m.mustBeAsBefore(m.World.ConfigDir, before)
 	left := m.everything(scratch)
 	m.Check(len(left) == 1, "left in the scratch folder: %v", left)
@@ -109,23 +107,15 @@ while :; do sleep 0.2; done`)
 	}
 }
 
-// A tmux that is too old, forgets the mark of a session, or finds it by a part of its name.
 func TestDoctorKnowsAnUnfitTmux(t *testing.T) {
 	m := standIn(t)
-	for _, c := range []struct{ script, id, words string }{
-		{`for word; do [ "$word" = -V ] && { echo "tmux 3.1c"; exit; }; done`, "tmux.version", "tmux 3.1c is too old: 3.2 is needed"},
-		{`case " $* " in *" has-session "*) exit 0;; esac`, "tmux.trial", "found by a part of its name"},
-		{`case " $* " in *" list-panes "*) echo '1|$1|%1|1|0|0|1||||nbs-alpha-live'; exit 0;; esac`, "tmux.trial", "has lost its mark"},
-	} {
-		m.DoctorWith([]string{m.BeforeTmux(c.script)}, 6).Finds(m.Team, c.id, "failure", c.words)
-	}
+	old := m.BeforeTmux(`for word; do [ "$word" = -V ] && { echo "tmux 3.1c"; exit; }; done`)
+	m.DoctorWith([]string{old}, 6).Finds(m.Team, "tmux.version", "failure", "tmux 3.1c is too old: 3.2 is needed")
 }
 
 func TestDoctorKnowsAnUnfitClaude(t *testing.T) {
 	m := standIn(t)
-	none := m.DoctorWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, 6)
-	none.Finds(m.Team, "claude.found", "failure", "cannot be run")
-	none.IsWell(m.Team, "tmux.trial")
+	m.DoctorWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, 6).Finds(m.Team, "claude.found", "failure", "cannot be run")
 	claude := m.Variable("NBS_CLAUDE")
 	for _, c := range []struct {
 		script           string
@@ -153,31 +143,6 @@ func TestDoctorKnowsRootWithoutSandbox(t *testing.T) {
 }
 
 // What doctor says beside other verbs. The moments are made, not hoped for.
-
-// Six at once each try tmux, and none takes a process that is not its own program yet for one
-// that has lost its variables.
-func TestSixDoctorsAtOnce(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	var doctors sync.WaitGroup
-	for range 6 {
-		doctors.Go(func() {
-			r := m.NBS("doctor", "--json")
-			m.Check(r.Code == 0, "%s", r)
-		})
-	}
-	doctors.Wait()
-}
-
-// Between its fork and its exec the process in a new pane has the variables of tmux, and not
-// yet those that it is given.
-func TestDoctorWaitsForTheProgramOfATrial(t *testing.T) {
-	m := standIn(t)
-	tmux, err := exec.LookPath("tmux")
-	m.Must(err)
-	late := m.BeforeTmux(`exec strace -D -f -qqq -o /dev/null -e trace=execve -e inject=execve:delay_enter=50000 -- ` + tmux + ` "$@"`)
-	m.DoctorWith([]string{late}, e2e.AnyCode).IsWell(m.Team, "tmux.trial")
-}
 
 // A verb that is at work on an agent is left alone, whatever its start looks like from outside.
 func TestDoctorLeavesAStartAlone(t *testing.T) {

@@ -68,15 +68,6 @@ func (c *Client) KillServer(ctx context.Context) error {
 	return err
 }
 
-// HasSession reports whether a session has exactly this name.
-func (c *Client) HasSession(ctx context.Context, name string) (bool, error) {
-	_, err := c.run(ctx, "/", "has-session", "-t", "="+name)
-	if errors.Is(err, ErrNoSession) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // Settings are options and hooks as a server has them: global ones, and its own. The value
 // of a hook is a command.
 type Settings map[string]string

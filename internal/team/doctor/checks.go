@@ -38,7 +38,6 @@ var checks = []check{
 	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
 
 	{id: "tmux.version", run: (*examination).tmuxVersion},
-	{id: "tmux.trial", holds: "a session of nbs-worker gets its mark and its variables, and is found only by its full name", volatile: true, run: (*examination).tmuxTrial},
 	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
 
 	{id: "folder.project", run: (*examination).projectFolder},

@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
-	"nbs-worker/internal/team/doctor/trial"
 )
 
 const installTmux = "apt-get install tmux"
@@ -28,28 +27,6 @@ func (d *examination) tmuxVersion(ctx context.Context) findings {
 		return unfit(fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable), why, installTmux)
 	}
 	return holding("tmux has version " + version)
-}
-
-// tmuxTrial starts a session like that of an agent, on its own server, which it ends again.
-func (d *examination) tmuxTrial(ctx context.Context) findings {
-	client, err := tmux.Configured(d.scratch)
-	if err != nil {
-		return found(Note, "tmux was not tried: "+oneLine(err), "")
-	}
-	defer func() { _ = client.KillServer(context.WithoutCancel(ctx)) }()
-	settings, err := d.configured()
-	if err != nil {
-		return found(Warning, "a tmux server with the user's configuration did not start: "+oneLine(err),
-			"the server of the first agent would not start either", "to see how long it takes: time tmux -L nbs-trial start-server")
-	}
-	if hooks, _ := settings.Enders(); len(hooks) > 0 {
-		return nil // tmux.settings says so; no session of that server would live
-	}
-	if err := trial.Tmux(ctx, d.project.Machine, client); err != nil {
-		return unfit("tmux does not work as needed: "+oneLine(err),
-			"nbs-worker would not find an agent's session, or would take another one for it", "try another tmux: "+installTmux)
-	}
-	return nil
 }
 
 // servers returns the tmux servers that matter here: those of the agents, and that of the next agent.
@@ -82,7 +59,8 @@ func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
 	}
 	settings, err := d.configured()
 	if err != nil {
-		return nil // tmux.trial says so
+		return found(Warning, "a tmux server with the user's configuration did not start: "+oneLine(err),
+			"the server of the first agent would not start either", "to see how long it takes: time tmux -L nbs-trial start-server")
 	}
 	return judgeSettings("", settings)
 }

@@ -64,12 +64,18 @@ type probing struct {
 }
 
 func (p *probing) start(ctx context.Context, program string) error {
-	pane, err := startIn(ctx, p.tmux, tmux.Spec{
+	err := p.tmux.NewSession(ctx, tmux.Spec{
 		Name: "nbs-probe-live", Dir: p.Dir, Invocation: agent.NewInvocation(), Env: claude.ScratchVariables(p.Dir),
 		Command: slices.Concat([]string{program}, p.Args()),
 	})
-	p.pane = pane
-	p.first, _ = p.machine.Identify(pane.PID)
+	if err != nil {
+		return err
+	}
+	panes, err := p.tmux.Panes(ctx)
+	if len(panes) > 0 { // its program has not ended yet
+		p.pane = panes[0]
+	}
+	p.first, _ = p.machine.Identify(p.pane.PID)
 	return err
 }
 

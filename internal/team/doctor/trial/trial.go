@@ -1,6 +1,6 @@
-// Package trial starts what cannot be judged by looking: a claude and a tmux session like those of an agent. It
-// returns what they did. internal/team/doctor, the only user of the package, judges that.
+// Package trial starts a claude like that of an agent, and returns what it did. internal/team/doctor, the only user of
+// the package, judges that.
 //
-// Everything that it starts has its own folder and tmux server, and no account. It ends everything that it started,
-// also if the caller is interrupted.
+// The claude has its own folder and tmux server, and no account. The package ends everything that it started, also if
+// the caller is interrupted.
 package trial
