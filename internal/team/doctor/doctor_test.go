@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/machine/local"
@@ -28,27 +27,19 @@ func TestJudgeSettings(t *testing.T) {
 func TestJudgeLogin(t *testing.T) {
 	t.Parallel()
 	const session, service = "/user.slice/user-1000.slice/session-3.scope", "/user.slice/user-1000.slice/user@1000.service/tmux.slice/tmux-spawn-1.scope"
-	kills, spares, lingers := "KillUserProcesses=yes\n", "#KillUserProcesses=no\n", "var/lib/systemd/linger/ann"
 	for _, c := range []struct {
-		name, group, conf, linger string
-		user                      string
-		level                     Level
+		name, group, user string
+		lingers           bool
+		level             Level
 	}{
-		{"a session that is killed", session, kills, "", "ann", Failure},
-		{"linger does not save a session", session, kills, lingers, "ann", Failure},
-		{"root is spared", session, kills, "", "root", ""},
-		{"a session that is spared", session, spares, "", "ann", ""},
-		{"not known", session, "", "", "ann", Note},
-		{"a service of the user", service, spares, "", "ann", Warning},
-		{"a service of one who lingers", service, kills, lingers, "ann", ""},
-		{"a service of the system", "/system.slice/nbs.service", kills, "", "ann", ""},
+		{"a session", session, "ann", true, Note},
+		{"root is spared", session, "root", false, ""},
+		{"a service of the user", service, "ann", false, Warning},
+		{"a service of one who lingers", service, "ann", true, ""},
+		{"a service of the system", "/system.slice/nbs.service", "ann", false, ""},
 	} {
-		root := fstest.MapFS{"etc/systemd/logind.conf": {Data: []byte(c.conf)}}
-		if c.linger != "" {
-			root[c.linger] = &fstest.MapFile{}
-		}
 		var found Finding
-		if all := judgeLogin(logins{root: root}, "the server", c.group, c.user); len(all) > 0 {
+		if all := judgeLogin("the server", c.group, c.user, c.lingers); len(all) > 0 {
 			found = all[0]
 		}
 		rig.Check(t, found.Level == c.level, "%s: %+v", c.name, found)

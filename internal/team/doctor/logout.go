@@ -11,14 +11,15 @@ import (
 // outlivesLogin checks the control groups of tmux servers. The processes of a login session may be killed at its
 // end, and a user's services end with the last login unless the user lingers.
 func (d *examination) outlivesLogin(_ context.Context) (all findings) {
-	files := logins{root: os.DirFS("/")}
-	if !files.systemd() {
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
 		return found(Note, "systemd does not run this machine: whether a logout ends agents was not checked", "")
 	}
-	name := ""
-	if self, err := user.Current(); err == nil {
-		name = self.Username
+	self, err := user.Current()
+	if err != nil {
+		return found(Note, "the name of this user is unknown: whether a logout ends agents was not checked", "")
 	}
+	_, err = os.Stat("/var/lib/systemd/linger/" + self.Username)
+	lingers := err == nil
 	groups := map[string]string{}
 	for _, client := range d.servers() {
 		if pid, err := client.ServerPID(); err == nil {
@@ -29,25 +30,19 @@ func (d *examination) outlivesLogin(_ context.Context) (all findings) {
 		groups["a tmux server started from here"] = d.project.Machine.Cgroup(os.Getpid())
 	}
 	for what, group := range groups {
-		all = append(all, judgeLogin(files, what, group, name)...)
+		all = append(all, judgeLogin(what, group, self.Username, lingers)...)
 	}
 	return all
 }
 
 // judgeLogin reports what the end of a login does to a process in a control group.
-func judgeLogin(files logins, what, group, name string) findings {
-	kills, known := files.killsSessions()
-	lingers := files.lingers(name)
-	inSession := strings.Contains(group, "/session-") && strings.HasSuffix(strings.TrimSuffix(group, "/"), ".scope")
+func judgeLogin(what, group, name string, lingers bool) findings {
 	linger := "loginctl enable-linger " + name
-	scope := "and start the server in a scope of your own: systemd-run --user --scope tmux start-server \\; set-option -g exit-empty off"
 	switch {
-	case inSession && known && kills && name != "root": // root is exempt by default
-		return found(Failure, what+" is part of a login session, and the login manager kills the processes of a session that ends (KillUserProcesses=yes)",
-			"when that login ends, by a logout or a lost connection, all agents end with it", linger, scope)
-	case inSession && !known:
-		return found(Note, what+" is part of a login session; it is unknown whether the login manager kills the processes of a session that ends",
-			"if it does, all agents end with that login", "to see it: loginctl show-logind -p KillUserProcesses", linger, scope)
+	case strings.Contains(group, "/session-") && name != "root": // root is exempt by default
+		return found(Note, what+" is part of a login session; the login manager may be set to kill the processes of a session that ends (KillUserProcesses=yes)",
+			"if it is, all agents end with that login, by a logout or a lost connection", "to see it: loginctl show-logind -p KillUserProcesses", linger,
+			"and start the server in a scope of your own: systemd-run --user --scope tmux start-server \\; set-option -g exit-empty off")
 	case strings.Contains(group, "/user@") && !lingers:
 		return found(Warning, what+" runs under the user's service manager, which ends with the user's last login",
 			"when you log out everywhere, all agents end", linger)
