@@ -41,7 +41,7 @@ type Kernel interface {
 	Arguments(pid int) ([]byte, error) // each ends with a NUL; none of a zombie
 	Environ(pid int) ([]byte, error)   // with which it was started, NAME=VALUE, each ends with a NUL
 	Folder(pid int) (string, error)
-	Program(pid int) (path string, replaced bool, err error) // replaced: the file was replaced or removed since
+	Program(pid int) (path string, err error)
 
 	Open(pid int) (Process, error)
 	HasOpen(pid int, path string) (bool, error)

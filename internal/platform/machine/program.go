@@ -64,17 +64,11 @@ func (m *Machine) Name(pid int) string {
 // Program returns the name of the file that a process runs, also of one that was replaced or removed since. It
 // returns "" if that is not known.
 func (m *Machine) Program(pid int) string {
-	path, _, err := m.kernel.Program(pid)
+	path, err := m.kernel.Program(pid)
 	if err != nil {
 		return ""
 	}
 	return filepath.Base(path)
-}
-
-// IsReplaced reports whether the file that a process runs was replaced or removed since it started.
-func (m *Machine) IsReplaced(pid int) bool {
-	_, replaced, err := m.kernel.Program(pid)
-	return err == nil && replaced
 }
 
 // Cwd returns the working directory of a process.

@@ -4,17 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/platform/tmux"
-	"nbs-worker/internal/team/inspect"
-
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -66,28 +59,4 @@ func TestRepairThatIsDoneAndFails(t *testing.T) {
 		{repair: func(context.Context) (string, error) { return "", nil }},
 	})
 	rig.Equal(t, fmt.Sprint(done, failed), "[moved it aside] [the disk is full]", "what is told")
-}
-
-// After an upgrade, launchers run the old version; each one is named.
-func TestLaunchersOfAReplacedVersionAreNamed(t *testing.T) {
-	t.Parallel()
-	program := filepath.Join(t.TempDir(), "sleep")
-	sleep, err := exec.LookPath("sleep")
-	rig.Must(t, err)
-	binary, err := os.ReadFile(sleep)
-	rig.Must(t, err)
-	rig.Must(t, os.WriteFile(program, binary, 0o700))
-	cmd := exec.Command(program, "600")
-	rig.Must(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	id, err := local.New().Identify(cmd.Process.Pid)
-	rig.Must(t, err)
-	launched := inspect.Row{Handle: "alpha"}
-	launched.Record.Process = &agent.Process{Identity: id, Launcher: id.Identified}
-	rows := []inspect.Row{launched, {Handle: "adopted"}}
-	all := judgeLaunchers(local.New(), rows)
-	rig.Check(t, len(all) == 0, "while it is there: %+v", all)
-	rig.Must(t, os.Remove(program))
-	all = judgeLaunchers(local.New(), rows)
-	rig.Check(t, len(all) == 1 && all[0].Level == Note && strings.HasSuffix(all[0].What, ": alpha") && strings.HasSuffix(all[0].Fix[0], ": nbs-worker resume alpha --force"), "after an upgrade: %+v", all)
 }

@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
@@ -91,26 +90,6 @@ func (d *examination) followMoved(ctx context.Context, handle agent.Handle, id a
 		return "", err
 	}
 	return fmt.Sprintf("%s: its record now names the conversation %s, and keeps the earlier one", handle, id), untold
-}
-
-// replacedLaunchers finds launchers whose program was replaced by another version, for example by an upgrade.
-func (d *examination) replacedLaunchers(_ context.Context) findings {
-	return judgeLaunchers(d.project.Machine, d.live())
-}
-
-func judgeLaunchers(m *machine.Machine, live []inspect.Row) findings {
-	var old []string
-	for _, row := range live {
-		if p := row.Record.Process; p != nil && p.Launcher.PID != 0 && m.IsAlive(p.LauncherIdentity()) && m.IsReplaced(p.Launcher.PID) {
-			old = append(old, string(row.Handle))
-		}
-	}
-	if len(old) == 0 {
-		return nil
-	}
-	return found(Note, "started by a version of nbs-worker that has been replaced: "+strings.Join(old, ", "),
-		"these agents go on; they use the new version from their next start",
-		"when they can be interrupted: nbs-worker resume "+strings.Join(old, " ")+" --force")
 }
 
 // damagedTranscripts finds transcripts that exist but have lost or changed content.

@@ -153,9 +153,9 @@ func (k kernel) Folder(pid int) (string, error) {
 	return p.Folder, err
 }
 
-func (k kernel) Program(pid int) (string, bool, error) {
+func (k kernel) Program(pid int) (string, error) {
 	p, err := k.at(pid)
-	return p.Program, false, err
+	return p.Program, err
 }
 
 func (k kernel) Open(pid int) (machine.Process, error) {

@@ -130,14 +130,9 @@ func (kernel) Environ(pid int) ([]byte, error) {
 	return s.environ, err
 }
 
-// Program cannot tell a file that another one has replaced from the one that runs.
-func (kernel) Program(pid int) (path string, replaced bool, err error) {
+func (kernel) Program(pid int) (path string, err error) {
 	s, err := startOf(pid)
-	if err != nil {
-		return "", false, err
-	}
-	_, gone := os.Stat(s.program)
-	return s.program, errors.Is(gone, os.ErrNotExist), nil
+	return s.program, err
 }
 
 // What proc_info(2) is asked, as in <sys/proc_info.h>.

@@ -100,11 +100,10 @@ func (kernel) Environ(pid int) ([]byte, error) { return readProc(pid, "environ")
 
 func (kernel) Folder(pid int) (string, error) { return os.Readlink(procPath(pid, "cwd")) }
 
-func (kernel) Program(pid int) (path string, replaced bool, err error) {
+func (kernel) Program(pid int) (path string, err error) {
 	const deleted = " (deleted)" // what the kernel appends to the path of a file that has no name any more
 	path, err = os.Readlink(procPath(pid, "exe"))
-	path, replaced = strings.CutSuffix(path, deleted)
-	return path, replaced, err
+	return strings.TrimSuffix(path, deleted), err
 }
 
 // procLimit limits what is read of a file in /proc: an environment may have megabytes.

@@ -3,6 +3,7 @@ package local
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,4 +28,20 @@ func TestCwdIsTheRealFolder(t *testing.T) {
 	c := startReady(t, "stay", func(cmd *exec.Cmd) { cmd.Dir = dir })
 	got, err := here.Cwd(c.id.PID)
 	rig.Check(t, err == nil && got == dir, "Cwd = %q, %v; want %q", got, err, dir)
+}
+
+// After an upgrade, a launcher still goes by the name of its program.
+func TestRemovedProgramKeepsItsName(t *testing.T) {
+	t.Parallel()
+	sleep, err := exec.LookPath("sleep")
+	rig.Must(t, err)
+	binary, err := os.ReadFile(sleep)
+	rig.Must(t, err)
+	program := filepath.Join(t.TempDir(), "nap")
+	rig.Must(t, os.WriteFile(program, binary, 0o700))
+	cmd := exec.Command(program, "600")
+	rig.Must(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	rig.Must(t, os.Remove(program))
+	rig.Equal(t, here.Program(cmd.Process.Pid), "nap", "its program")
 }
