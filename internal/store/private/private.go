@@ -36,6 +36,11 @@ func Check(path string) error {
 		return fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(path)).
 			Hint("look at it: ls -ld %s", human.ShellWord(path))
 	}
+	return CheckOwn(path, info)
+}
+
+// CheckOwn refuses a file or folder that another user owns or could have written.
+func CheckOwn(path string, info fs.FileInfo) error {
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if int(owner) == os.Geteuid() && info.Mode().Perm()&0o022 == 0 {
 		return nil
@@ -47,7 +52,7 @@ func Check(path string) error {
 func foreign(path string, owner uint32, mode fs.FileMode) error {
 	if int(owner) != os.Geteuid() {
 		return fail.Errorf(fail.BadInput, "%s belongs to user id %d, not to this user (%d)", human.Quote(path), owner, os.Geteuid()).
-			Hint("%s", TakeOver(path, owner))
+			Hint("%s", takeOver(path, owner))
 	}
 	private := 0o600
 	if mode.IsDir() {
@@ -57,9 +62,9 @@ func foreign(path string, owner uint32, mode fs.FileMode) error {
 		Hint("look at what is in it, then: chmod %o %s", private, human.ShellWord(path))
 }
 
-// TakeOver returns the remedy for files of another user. Only files that root left behind may be made the
+// takeOver returns the remedy for files of another user. Only files that root left behind may be made the
 // user's own, after a look at them. To take over any other user's files is to trust their content.
-func TakeOver(path string, owner uint32) string {
+func takeOver(path string, owner uint32) string {
 	if owner == 0 {
 		return fmt.Sprintf("if root ran nbs-worker here for you, look at what is in it, then: sudo chown -R %d %s", os.Geteuid(), human.ShellWord(path))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -97,33 +96,24 @@ func (d *examination) outside(_ context.Context) (all findings) {
 
 // private checks owners and modes. If another user may have planted a file, a person must judge it.
 func (d *examination) private(_ context.Context) (all findings) {
-	loose, err := d.project.Store.Loose()
+	loose, foreign, err := d.project.Store.Loose()
 	if err != nil {
 		return found(Warning, "the modes in .nbs cannot be read: "+oneLine(err), "other users may be able to read records")
 	}
-	own := slices.DeleteFunc(slices.Clone(loose), func(l store.Loose) bool { return !l.Own() })
-	if len(own) > 0 {
-		readable := all.add(Warning, fmt.Sprintf("other users can read files in .nbs: %s, such as %s (mode %04o)", human.Count(len(own), "file"), human.Quote(own[0].Path), own[0].Mode.Perm()),
+	if len(loose) > 0 {
+		readable := all.add(Warning, fmt.Sprintf("other users can read files in .nbs: %s, such as %s (mode %04o)", human.Count(len(loose), "file"), human.Quote(loose[0].Path), loose[0].Mode.Perm()),
 			"records contain prompts and last screens", "chmod -R go= "+human.ShellWord(d.project.Store.Folder()))
 		readable.repair = func(context.Context) (string, error) {
-			for _, l := range own {
+			for _, l := range loose {
 				if err := d.project.Store.Tighten(l); err != nil {
 					return "", err
 				}
 			}
-			return fmt.Sprintf("made %d files or folders in .nbs private", len(own)), nil
+			return fmt.Sprintf("made %d files or folders in .nbs private", len(loose)), nil
 		}
 	}
-	for _, l := range loose {
-		switch {
-		case l.Own():
-		case int(l.Owner) != os.Geteuid():
-			all.add(Warning, fmt.Sprintf("%s belongs to user id %d", human.Quote(l.Path), l.Owner), "nbs-worker does not read it, because another user owns it; if it is a folder, every verb fails",
-				l.TakeOver())
-		default:
-			all.add(Warning, fmt.Sprintf("%s can be written by other users (mode %04o)", human.Quote(l.Path), l.Mode.Perm()), "nbs-worker does not read it, because any user may have written it",
-				"look at what is in it, then: chmod go= "+human.ShellWord(l.Path))
-		}
+	for _, err := range foreign {
+		all.add(Warning, oneLine(err), "nbs-worker does not read it; if it is a folder, every verb fails", fail.HintsOf(err)...)
 	}
 	return all
 }
