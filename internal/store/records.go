@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -49,35 +48,29 @@ func (s *Store) Handles() ([]agent.Handle, error) {
 
 // Load reads the record of the handle, which may differ in case from the spawned one. Errors: NotFound; BadInput for
 // a damaged record; Unfit for a newer schema; Failed when the file could not be read.
-func (s *Store) Load(handle agent.Handle) (agent.Record, error) {
-	record, _, err := s.load(handle)
-	return record, err
-}
-
-// load is Load, with the size of the file in bytes.
-func (s *Store) load(handle agent.Handle) (record agent.Record, size int, err error) {
+func (s *Store) Load(handle agent.Handle) (record agent.Record, err error) {
 	name := handle
 	data, err := s.nbs.Read(sessions, recordFile(name), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		if name, err = s.spelling(handle); err != nil {
-			return record, 0, err
+			return record, err
 		}
 		data, err = s.nbs.Read(sessions, recordFile(name), fileLimit)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it was just removed
-		return record, 0, s.absent(handle)
+		return record, s.absent(handle)
 	case fail.KindOf(err) == fail.BadInput:
-		return record, 0, err // not damaged: others could have written it
+		return record, err // not damaged: others could have written it
 	case errors.Is(err, smallfile.ErrIrregular), errors.Is(err, smallfile.TooLargeError(fileLimit)):
-		return record, 0, s.damaged(name, err)
+		return record, s.damaged(name, err)
 	case err != nil: // a temporary error, such as too many open files
-		return record, 0, fail.Errorf(fail.Failed, "read the record %s: %w", human.Quote(s.absolute(name)), err)
+		return record, fail.Errorf(fail.Failed, "read the record %s: %w", human.Quote(s.absolute(name)), err)
 	}
 	if err := s.understand(name, data, &record); err != nil {
-		return agent.Record{}, len(data), err
+		return agent.Record{}, err
 	}
-	return record, len(data), nil
+	return record, nil
 }
 
 // Loaded is a record, or the error of reading it.
@@ -87,25 +80,14 @@ type Loaded struct {
 	Err    error // as of Load
 }
 
-// recordsLimit limits what is read of all records of a project together, in bytes. A thousand usual records have 3
-// MB, and a clone may bring any number of the largest.
-const recordsLimit = 64 << 20
-
 // Records reads all records, in the order of their handles.
 func (s *Store) Records() ([]Loaded, error) {
 	handles, err := s.Handles()
 	all := make([]Loaded, len(handles))
-	var read atomic.Int64
 	parallel.Each(len(all), func(i int) {
 		one := &all[i]
 		one.Handle = handles[i]
-		if read.Load() > recordsLimit {
-			one.Err = s.tooMuch(one.Handle)
-			return
-		}
-		var size int
-		one.Record, size, one.Err = s.load(one.Handle)
-		read.Add(int64(size))
+		one.Record, one.Err = s.Load(one.Handle)
 	})
 	return all, err
 }
@@ -263,13 +245,6 @@ func (s *Store) damaged(handle agent.Handle, cause error) error {
 		return err.Hint("then continue its conversation: nbs-worker spawn %s --session-id %s", handle, id)
 	}
 	return err
-}
-
-// tooMuch returns the error for a record that was not read because of [recordsLimit].
-func (s *Store) tooMuch(handle agent.Handle) error {
-	return fail.Errorf(fail.BadInput, "the record was not read: the records before it have more than %s in total", human.Bytes(recordsLimit)).
-		Hint("to see which are large: ls -lS %s", human.ShellWord(s.project+"/"+folder+"/"+sessions)).
-		Hint("to look at this agent: nbs-worker session %s", handle)
 }
 
 // MoveAside returns the command that moves a record away, and keeps it.
