@@ -34,7 +34,7 @@ type Record struct {
 
 	Restarts Restarts `json:"restarts,omitzero"`
 
-	source source
+	source *file // from which it was read; nil: it was not read
 }
 
 // Desired is the state that the operator wants, apart from the observed one.
@@ -116,7 +116,7 @@ type Exit struct {
 	Invocation Invocation `json:"invocation"`
 	Code       int        `json:"code"`                  // -1 if a signal ended it
 	Signal     string     `json:"signal,omitempty"`      // as the kernel names it: "killed"
-	HungUp     bool       `json:"hung_up,omitempty"`     // its terminal was hung up
+	HungUp     bool       `json:"hung_up,omitzero"`      // its terminal was hung up
 	UptimeS    int64      `json:"uptime_s"`              // known if the end was seen
 	Error      string     `json:"error,omitempty"`       // why claude was not started
 	LastScreen string     `json:"last_screen,omitempty"` // at most 4 kB; of the latest exits
@@ -127,7 +127,7 @@ type Exit struct {
 	Detail string `json:"detail,omitempty"`
 
 	EndReason string `json:"end_reason,omitempty"` // Claude's word: "prompt_input_exit"; "": it gave no reason
-	OOMKills  uint64 `json:"oom_kills,omitempty"`  // processes of its memory cgroup that the kernel killed for low memory while it ran
+	OOMKills  uint64 `json:"oom_kills,omitzero"`   // processes of its memory cgroup that the kernel killed for low memory while it ran
 }
 
 const (

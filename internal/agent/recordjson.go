@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"nbs-worker/internal/human"
@@ -16,16 +14,34 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// source is the JSON from which a record was read. Fields that this version does not know survive a rewrite. They are
-// searched for only then, because most commands read many records and write no record.
-type source []byte
+// file is a record as its file has it: with the fields that this version does not know, which survive a rewrite.
+type file struct {
+	plainRecord
+
+	Restart struct {
+		RestartPolicy
+
+		Unknown jsontext.Value `json:",embed"`
+	} `json:"restart"`
+	Process *processFile   `json:"process,omitempty"`
+	Unknown jsontext.Value `json:",embed"`
+}
+
+type processFile struct {
+	Process
+
+	Unknown jsontext.Value `json:",embed"`
+}
 
 // plainRecord has the fields of a record without its methods.
 type plainRecord Record
 
 // lenient makes jsonv2 read like encoding/json, except for names in another case, in a third of the time: a list
-// reads a thousand records.
-var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+// reads a thousand records. written makes it write like encoding/json too.
+var (
+	lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	written = jsonv2.JoinOptions(lenient, jsontext.PreserveRawStrings(true), jsonv2.Deterministic(true), jsonv2.FormatNilSliceAsNull(true), jsonv2.FormatNilMapAsNull(true))
+)
 
 // ParseRecord parses the known fields of a record's file, and keeps the other fields unchanged. After an error, the
 // record is empty.
@@ -34,11 +50,7 @@ func ParseRecord(data []byte, into *Record) error {
 	if tooDeep(data) {
 		return fmt.Errorf("it is nested more than %d levels deep", nestingLimit)
 	}
-	var read struct {
-		plainRecord
-
-		Unknown jsontext.Value `json:",embed"`
-	}
+	var read file
 	if err := jsonv2.Unmarshal(data, &read, lenient); err != nil {
 		return inWords(err)
 	}
@@ -46,10 +58,11 @@ func ParseRecord(data []byte, into *Record) error {
 		return err
 	}
 	*into = Record(read.plainRecord)
-	if into.Process != nil {
+	into.Restart, into.source = read.Restart.RestartPolicy, &read
+	if read.Process != nil {
+		into.Process = new(read.Process.Process)
 		into.PID = into.Process.PID // the outer pid is for people and old tools, and is not verified
 	}
-	into.source = slices.Clone(data)
 	return nil
 }
 
@@ -89,60 +102,21 @@ func checkNames(unknown jsontext.Value) error {
 // UnmarshalJSON calls [ParseRecord].
 func (r *Record) UnmarshalJSON(data []byte) error { return ParseRecord(data, r) }
 
-// writtenRecord is a record with its restart and process encoded, including their unknown fields.
-type writtenRecord struct {
-	plainRecord
-
-	Restart json.RawMessage `json:"restart"`
-	Process json.RawMessage `json:"process,omitempty"`
-}
-
 // MarshalJSON writes the known fields in order, then the unknown ones; also within restart and process. The unknown
 // fields of one start are not written for another.
-func (r Record) MarshalJSON() (text []byte, err error) {
-	before := map[string]json.RawMessage{}
-	if r.source != nil {
-		if err := json.Unmarshal(r.source, &before); err != nil {
-			return nil, err
-		}
-	}
-	written := writtenRecord{plainRecord: plainRecord(r)}
-	if written.Restart, err = encodeKeeping(r.Restart, before["restart"]); err != nil {
-		return nil, err
-	}
+func (r Record) MarshalJSON() ([]byte, error) {
+	out := file{plainRecord: plainRecord(r)}
+	out.Restart.RestartPolicy = r.Restart
 	if r.Process != nil {
-		var start Process
-		_ = jsonv2.Unmarshal(before["process"], &start, lenient) // it was read before, or does not exist
-		if start.Invocation != r.Process.Invocation {
-			before["process"] = nil
+		out.Process = &processFile{Process: *r.Process}
+	}
+	if before := r.source; before != nil {
+		out.Unknown, out.Restart.Unknown = before.Unknown, before.Restart.Unknown
+		if r.Process != nil && before.Process != nil && before.Process.Invocation == r.Process.Invocation {
+			out.Process.Unknown = before.Process.Unknown
 		}
-		if written.Process, err = encodeKeeping(r.Process, before["process"]); err != nil {
-			return nil, err
-		}
 	}
-	return encodeKeeping(written, r.source)
-}
-
-// encodeKeeping encodes the fields of a struct, and then those fields of its source that the struct does not have.
-func encodeKeeping(value any, from []byte) ([]byte, error) {
-	known, err := json.Marshal(value)
-	if err != nil || from == nil {
-		return known, err
-	}
-	unknown := map[string]json.RawMessage{}
-	if err := json.Unmarshal(from, &unknown); err != nil {
-		return nil, err
-	}
-	fields := fieldNames(value)
-	maps.DeleteFunc(unknown, func(name string, _ json.RawMessage) bool { return fields[name] })
-	if len(unknown) == 0 {
-		return known, nil
-	}
-	others, err := json.Marshal(unknown)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(known[:len(known)-1], ','), others[1:]...), nil
+	return jsonv2.Marshal(&out, written)
 }
 
 // fieldNames returns the names under which a struct's fields are read.

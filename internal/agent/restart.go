@@ -65,7 +65,7 @@ var endClasses = []EndClass{EndClean, EndCrash, EndQuota, EndAuth, EndConfig, En
 // a person requests begins with an empty one.
 type Restarts struct {
 	Counted []time.Time `json:"counted,omitempty"` // recent failures, oldest first
-	Step    int         `json:"step,omitempty"`    // of the backoff: failures since it was ready for long
+	Step    int         `json:"step,omitzero"`     // of the backoff: failures since it was ready for long
 	Next    time.Time   `json:"next,omitzero"`     // when to start claude again; zero: no start is due
 	After   EndClass    `json:"after,omitempty"`   // the class of the end that led to Next
 	Hold    *Hold       `json:"hold,omitempty"`    // nil: not held

@@ -26,9 +26,9 @@ type Spec struct {
 	InitialPrompt  string            `json:"initial_prompt"`
 	Restart        RestartPolicy     `json:"restart"`
 
-	MayManage bool `json:"may_manage,omitempty"` // it may give colleagues rights that it does not have itself
-	Depth     int  `json:"depth,omitempty"`      // agents between it and a person: 0 when a person spawned it
-	Memory    bool `json:"memory,omitempty"`     // its actions are observed and remembered
+	MayManage bool `json:"may_manage,omitzero"` // it may give colleagues rights that it does not have itself
+	Depth     int  `json:"depth,omitzero"`      // agents between it and a person: 0 when a person spawned it
+	Memory    bool `json:"memory,omitzero"`     // its actions are observed and remembered
 }
 
 // PreviousSession is an earlier conversation of the agent.
