@@ -94,9 +94,8 @@ An agent that nbs-worker ended is stopped. An agent whose restarts are held stay
 you resume it: nbs-worker help restarts.
 
 The context that is left is healthy, low (25% or less), critical (under 15%) or at the floor
-(under 10%). NBS_CONTEXT_BANDS sets other limits. Context and cost are exact if Claude's
-status line reported them and nothing has happened since; otherwise they are computed from
-the transcript.`
+(under 10%). NBS_CONTEXT_BANDS sets other limits. Context and cost are what Claude's status
+line last reported; session reads them from the transcript if that is newer.`
 
 const restartsTopic = `An agent's restart policy says when its launcher starts it again by itself, in the same
 conversation, after claude ended:

@@ -57,21 +57,15 @@ func TestSessionNamesTheTmuxSessionThatIsThere(t *testing.T) {
 	m.MustSay(m.OK("session", "alpha"), "Tmux:            nbs-alpha-live, not there\n")
 }
 
-// Claude calls its status line before the last turn has its cost, and writes it down when it leaves; 2.1.197 does not.
+// Claude calls its status line before the last turn has its cost, and writes that down when it leaves; 2.1.197 does not.
 func TestCostOfAStoppedAgent(t *testing.T) {
 	m := real(t)
 	m.Remembers("alpha")
-	for range 3 { // the more, the surer that a turn ends right before the stop
-		m.OK("stop", "alpha")
-		m.OK("resume", "alpha")
-		m.MustSay(m.Reply("alpha", "What number?"), "42")
-	}
 	m.OK("stop", "alpha")
 	text := string(m.BytesOf(m.Session("alpha").Transcript.Path))
 	_, written, found := strings.Cut(text[strings.LastIndex(text, `"type":"cost-state"`)+1:], `"totalCostUSD":`)
 	m.Check(found, "Claude has written no cost: %s", text)
 	written = written[:strings.IndexAny(written, ",}")]
-	m.MustSay(m.OK("list", "--json"), `"cost":{"usd":`+written[:4])
 	m.MustSay(m.OK("session", "alpha", "--json"), `"cost":{"usd":`+written[:4])
 }
 

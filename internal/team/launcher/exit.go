@@ -84,7 +84,6 @@ func (l *Launcher) journalExit(ctx context.Context, child *child, over *ended, e
 	if err := Keep(ctx, l.Store, child.config, record); err != nil {
 		_ = l.journal(ctx, "unkept", record, err.Error())
 	}
-	l.noteCost(ctx, child, record)
 	gone := record.Process.Claude()
 	return errors.Join(
 		child.config.Registry().Forget(gone.PID, gone.StartTicks),

@@ -33,21 +33,3 @@ func keep(ctx context.Context, in *store.Store, config claude.Config, id agent.S
 	}
 	return err
 }
-
-// noteCost adds the last cost to the status line's data of a claude that has ended. Claude writes the last cost to
-// the transcript when it leaves, and no longer calls its status line. Losing it does no harm.
-func (l *Launcher) noteCost(ctx context.Context, child *child, r *agent.Record) {
-	file, found, err := child.config.Transcript(r.SessionID)
-	if err != nil || !found {
-		return
-	}
-	level, err := file.Context(r.Model)
-	if err != nil || level.CostUSD == nil {
-		return
-	}
-	_ = l.Store.UpdateReport(ctx, r.Handle, func(report *agent.Report) {
-		if gauge := r.GaugeOf(*report); gauge != nil {
-			gauge.CostUSD = max(gauge.CostUSD, *level.CostUSD)
-		}
-	})
-}
