@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,19 +11,6 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/storetest"
 )
-
-// All that the store reads may have been written by somebody else, or by half.
-
-// newFuzzStore is one store for all inputs of a fuzz target: making one takes longer
-// than an input.
-func newFuzzStore(f *testing.F) *Store {
-	f.Helper()
-	s, err := own(Create(storetest.MemoryProject(f)))
-	rig.Must(f, err)
-	f.Cleanup(func() { _ = s.Close() })
-	rig.Must(f, s.prepare())
-	return s
-}
 
 // put writes a file of .nbs as somebody else would.
 func (s *Store) put(t *testing.T, name string, data []byte) {
@@ -40,7 +26,10 @@ func FuzzLoad(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
-	s := newFuzzStore(f)
+	s, err := own(Create(storetest.MemoryProject(f))) // one for all inputs: making one takes longer than an input
+	rig.Must(f, err)
+	f.Cleanup(func() { _ = s.Close() })
+	rig.Must(f, s.prepare())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s.put(t, "sessions/theologian.json", data)
 		r, err := s.Load("theologian")
@@ -57,63 +46,5 @@ func FuzzLoad(f *testing.F) {
 		}
 		after, err := os.ReadFile(path(s, "sessions/theologian.json"))
 		rig.Check(t, err == nil && bytes.Equal(after, data), "reading has changed it: %q, %v", after, err)
-	})
-}
-
-// A launch is taken whole, by its own invocation, and is then gone; any other file is
-// refused.
-func FuzzTakeLaunch(f *testing.F) {
-	for _, text := range []string{
-		`{"invocation":"i","claude":"/bin/claude","env":"QT1iAEI9Yw==","prompt":"hello"}`, `{"invocation":"i","env":""}`, `{"invocation":"i"}`,
-		`{"invocation":"i","env":null}`, `{"invocation":"i","env":["A=b"]}`, `{"invocation":"other"}`, "{", "null", "",
-	} {
-		f.Add([]byte(text))
-	}
-	s := newFuzzStore(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		putIn(t, s.launches(), "alice.i.json", data)
-		launch, err := s.TakeLaunch("alice", "i")
-		_, gone := os.Stat(s.launches().Path("alice.i.json"))
-		rig.Check(t, (err == nil) == (gone != nil) && (err != nil || launch.Invocation == "i"), "TakeLaunch = %+v, %v; the file: %v", launch, err, gone)
-		rig.Check(t, !slices.Contains(launch.Env, "") || len(launch.Env) != 1, "an empty environment has an entry: %q", launch.Env)
-	})
-}
-
-// Any environment that the kernel can hold arrives as it was.
-func FuzzEnviron(f *testing.F) {
-	f.Add("A=b", "B=\xff\xfe")
-	f.Add("", "")
-	f.Add("A", "=\n")
-	f.Fuzz(func(t *testing.T, one, two string) {
-		if strings.Contains(one+two, "\x00") {
-			return
-		}
-		for _, env := range []Environ{nil, {one}, {one, two}, {two, "", one}} {
-			data, err := env.MarshalJSON()
-			rig.Must(t, err)
-			var got Environ
-			err = got.UnmarshalJSON(data)
-			rig.Check(t, err == nil && (slices.Equal(got, env) || strings.Join(env, "") == ""), "%q arrives as %q: %v", env, got, err)
-		}
-	})
-}
-
-// Whatever stands in a lock file, the lock is a conflict, in one harmless line.
-func FuzzLockHolder(f *testing.F) {
-	for _, text := range []string{
-		`{"pid":7,"verb":"resume","handle":"alice","since":"2026-02-20T11:44:07Z"}`, `{"pid":-1,"verb":"\u001b]0;x\u0007","handle":"a\nb"}`,
-		`{"verb":"resume"}`, `{"pid":`, "null", "",
-	} {
-		f.Add([]byte(text))
-	}
-	s := newFuzzStore(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s.put(t, "locks/alice.verb", data)
-		holder, err := s.readHolder("alice.verb")
-		if err != nil {
-			return
-		}
-		text := holder.String()
-		rig.Check(t, !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) && len(text) <= 300 && holder.PID > 0, "the holder is %q", text)
 	})
 }

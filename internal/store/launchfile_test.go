@@ -14,7 +14,7 @@ import (
 func TestLaunchIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	want := Launch{Invocation: "i", Claude: "/bin/claude", Env: []string{"A=b\nc", "KEY=secret"}, Prompt: "Hello \u2713\n<&>"}
+	want := Launch{Invocation: "i", Claude: "/bin/claude", Env: []string{"A=b\nc", "", "B=\xff\xfe", "KEY=secret"}, Prompt: "Hello \u2713\n<&>"}
 	rig.Must(t, s.PutLaunch("Alice", want))
 	got, err := s.TakeLaunch("alice", "i")
 	rig.Must(t, err)

@@ -31,6 +31,21 @@ func TestVerbLockExcludesInAnyCase(t *testing.T) {
 	locked(t, s, "alice", "stop", storetest.SomeTime())()
 }
 
+// What somebody else has written into a lock file is shown to nobody.
+func TestHolderThatWeHaveNotWritten(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	rig.Must(t, s.prepare())
+	for _, text := range []string{
+		`{"pid":7,"verb":"\u001b]0;x\u0007"}`, `{"pid":7,"verb":"resume","handle":"a\nb"}`, `{"pid":-1,"verb":"resume"}`, `{"pid":7}`,
+		`{"pid":7,"verb":"` + strings.Repeat("x", 300) + `"}`, `{"pid":`, "null", "",
+	} {
+		s.put(t, "locks/alice.verb", []byte(text))
+		holder, err := s.readHolder("alice.verb")
+		rig.Check(t, err != nil, "%s: the holder is %q", text, holder)
+	}
+}
+
 func TestVerbLockEndsWithItsHolder(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -32,11 +32,3 @@ func TestParseProcArgs(t *testing.T) {
 		rig.Check(t, got == c.want && (err == nil) == (c.want[0] != ""), "%s: %q, %v", what, got, err)
 	}
 }
-
-func FuzzParseProcArgs(f *testing.F) {
-	f.Add(procArgs(2, "/bin/sh\x00\x00sh\x00-c\x00A=1\x00\x00"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := parseProcArgs(data)
-		rig.Check(t, err == nil || s.arguments == nil, "%q: %+v with %v", data, s, err)
-	})
-}

@@ -66,18 +66,6 @@ func TestKilledIsEnding(t *testing.T) {
 	rig.Check(t, !stopped.ending(), "%+v is ending", stopped)
 }
 
-// A process names itself, and none by a name hides what it is.
-func FuzzParseStatOfAnyName(f *testing.F) {
-	for _, comm := range []string{"claude", ") (", ") Z 1 1", "\n", "\xff"} {
-		f.Add(comm)
-	}
-	f.Fuzz(func(t *testing.T, comm string) {
-		got, err := parseStat([]byte(statLine(comm)))
-		want := (stat{name: comm, state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 10, pending: 256, exitCode: 9})
-		rig.Check(t, err == nil && got == want, "command %q: %+v, %v", comm, got, err)
-	})
-}
-
 func FuzzParseStat(f *testing.F) {
 	f.Add([]byte(statLine("claude")))
 	f.Add([]byte(statLine(") (")))
