@@ -73,24 +73,6 @@ func TestWaitThroughTheStatesOfAnAgent(t *testing.T) {
 	m.Refused(1, "wait: alpha is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume alpha", "wait", "alpha", "--for", "idle")
 }
 
-// The one that is waited for may be ended and brought back: it is the agent that counts,
-// and not its process.
-func TestWaitGoesOnOverAResume(t *testing.T) {
-	m := standIn(t)
-	before := m.Remembers("alpha")
-	gone, busy := m.waits("alpha", "--for", "context-below=1%"), m.waits("alpha", "--for", "busy")
-	m.OK("resume", "alpha", "--force")
-	after := m.Session("alpha")
-	if after.RecordedPID == before.RecordedPID {
-		t.Fatal("it was not started anew")
-	}
-	m.TypeLine(after, "What number? [[delay 500ms]]")
-	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
-	m.WaitState("alpha", "idle")
-	m.Kill(after.RecordedPID, syscall.SIGKILL)
-	m.mustEnd(gone, 1, "", "alpha is gone: crashed")
-}
-
 func TestWaitForAnAgentThatIsDismissed(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha")
@@ -118,38 +100,12 @@ func TestWaitForSeveral(t *testing.T) {
 	all, one := m.waits("alpha", "beta", "--for", "gone"), m.waits("alpha", "beta", "--any", "--for", "gone")
 	m.OK("stop", "beta")
 	m.mustEnd(one, 0, "beta\tstopped\t-\n", "")
+	m.MustPrint("alpha\tidle\t-\n", "wait", "--all", "--for", "idle") // all that should run
 	m.Refused(1, "beta is gone: stopped", "wait", "alpha", "beta", "--for", "idle")
 	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "beta", "--any", "--for", "idle")
 	m.OK("stop", "alpha")
 	m.mustEnd(all, 0, "alpha\tstopped\t-\nbeta\tstopped\t-\n", "")
 	m.Refused(1, "alpha is gone: stopped; beta is gone: stopped", "wait", "alpha", "beta", "--any", "--for", "idle")
-}
-
-// Folders that do not exist when the wait begins are watched as soon as they do.
-func TestWaitBeforeTheFoldersAreThere(t *testing.T) {
-	m := standIn(t, "start-delay=700ms")
-	m.OK("spawn", "alpha", "--no-wait")
-	m.Must(os.RemoveAll(m.InNbs("status")))
-	registry := filepath.Join(m.World.ConfigDir, "sessions")
-	if e2e.Exists(registry) {
-		t.Fatal("the stand-in has its registry already")
-	}
-	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "idle", "--timeout", e2e.Patience())
-	m.WaitIdle(m.World.ConfigDir, m.Session("alpha").RecordedPID) // what it writes later goes into the new folder
-	busy := m.waits("alpha", "--for", "busy")
-	entry := m.RegistryEntry(m.Session("alpha").RecordedPID)
-	m.Must(os.Rename(registry, registry+"-moved"))
-	text := e2e.Read(t, filepath.Join(registry+"-moved", filepath.Base(entry)))
-	m.Write(entry, strings.Replace(text, `"idle"`, `"busy"`, 1))
-	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
-}
-
-// A first-run dialog writes no file.
-func TestWaitSeesADialog(t *testing.T) {
-	m := standIn(t, "dialog=trust")
-	m.OK("spawn", "alpha", "--no-wait")
-	out := m.OK("wait", "alpha", "--for", "waiting", "--timeout", e2e.Patience())
-	m.Check(strings.HasPrefix(out, "alpha\twaiting\ttrust"), "%q", out)
 }
 
 func TestWaitForAClaudeThatIsNotLoggedIn(t *testing.T) {
@@ -176,34 +132,4 @@ func TestWaitSleeps(t *testing.T) {
 	r := m.waits("alpha", "--for", "gone")
 	m.Must(r.Process.Signal(syscall.SIGINT))
 	m.mustEnd(r, 130, "", "interrupted")
-}
-
-func TestWaitForAHundred(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	text := m.RecordText("alpha")
-	args := []string{"alpha", "--for", "busy", "--for", "gone", "--any"}
-	for i := range 99 {
-		handle := fmt.Sprintf("copy-%02d", i)
-		m.WriteRecord(handle, strings.Replace(text, `"alpha"`, `"`+handle+`"`, 1))
-		args = append(args, handle)
-	}
-	waiting := m.waits(args...)
-	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
-	r := waiting.End()
-	m.Check(r.Code == 0 && (strings.Contains(r.Stdout, "\tcrashed\t") || strings.Contains(r.Stdout, "\tlost")) && notice.ReplaceAllString(r.Stderr, "") == "", "%v", r)
-}
-
-// All are those that should run: one that was stopped is not waited for, one that crashed is.
-func TestWaitForAllThatShouldRun(t *testing.T) {
-	m := standIn(t)
-	for _, handle := range []string{"alpha", "beta", "gamma"} {
-		m.OK("spawn", handle)
-		m.WaitState(handle, "idle")
-	}
-	m.OK("stop", "beta")
-	m.MustPrint("alpha\tidle\t-\ngamma\tidle\t-\n", "wait", "--all", "--for", "idle")
-	m.Kill(m.Session("gamma").RecordedPID, syscall.SIGKILL)
-	m.WaitState("gamma", "crashed")
-	m.Refused(1, "gamma is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume gamma", "wait", "--all", "--for", "idle")
 }
