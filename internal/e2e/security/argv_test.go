@@ -108,18 +108,6 @@ func TestExtraArgumentsArriveAsGiven(t *testing.T) {
 	m.noCanary()
 }
 
-func TestHostileListOfExtraArguments(t *testing.T) {
-	m := real(t)
-	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Root}})
-	args := []string{"--add-dir", m.World.Home, ";", "run-shell", "touch PWN;", "$(touch PWN)", "#(touch PWN)", "--verbose"}
-	m.OK(append([]string{"spawn", "alpha", "--prompt", "Remember 42.", "--"}, args...)...)
-	m.MustAnswer("alpha", "OK, I will remember 42.")
-	line := m.Cmdline(m.Session("alpha").RecordedPID)
-	at := slices.Index(line, "--add-dir")
-	m.Check(at >= 0 && slices.Equal(line[at:], append(args, "--", "Remember 42.")), "claude got %q", line)
-	m.noCanary()
-}
-
 // optionPattern reads a line of claude's help: names, and what stands for a value.
 var optionPattern = regexp.MustCompile(`(?m)^  (?:-\w, )?(--[\w-]+)(?:, (--[\w-]+))?(?: ([<\[][^ ]*[>\]]))?(?:  .*)?$`)
 

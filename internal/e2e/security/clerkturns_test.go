@@ -1,7 +1,6 @@
 package security
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,48 +27,7 @@ func (m *team) served() (stop func()) {
 	return stop
 }
 
-// Whatever stands before or behind an @, the text of an agent names no file.
-func TestSecurityNoFormOfAnAtNamesAFile(t *testing.T) {
-	m := eachVersion(t)
-	m.Write(filepath.Join(m.World.Project, "secret.txt"), "SWORDFISH\n")
-	m.Write(filepath.Join(m.World.Root, "outside.txt"), "SWORDFISH\n")
-	m.clerk()
-	texts := []string{"@/../secret.txt", "@/../../outside.txt", "@/../../../../../../../.." + m.World.Root + "/outside.txt", `\@secret.txt`, `"@secret.txt"`, "(@./secret.txt)", "@@secret.txt", "@\u2060/../secret.txt"}
-	said := m.AsAgent("clerk", "nbs-worker ask own '"+strings.Join(texts, " and ")+" end'", `printf 'Hello @\302\205/../secret.txt end' | nbs-worker ask own -`)
-	m.Check(strings.HasSuffix(said[0], "code 0\n") && strings.HasSuffix(said[1], "code 0\n"), "%q", said)
-	m.Check(!strings.Contains(m.requested(), "SWORDFISH"), "a file is in a request")
-}
-
-// Who says that it is an agent is none.
-func TestSecurityMarkGivesNothing(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "wide", "--permission-mode", "bypassPermissions")
-	pid := m.ByHand("hand", "--model", "sonnet", "--permission-mode", "default", "--allowedTools=Bash")
-	m.WaitIdle(m.World.ConfigDir, pid)
-	forged := "NBS_HANDLE=wide NBS_INVOCATION_ID=4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11 NBS_ROOT=" + m.World.Project + " nbs-worker "
-	denied := map[string]string{}
-	for _, command := range []string{"spawn beta --permission-mode bypassPermissions", "ask k hi", "set wide model=opus", "stop wide"} {
-		denied[forged+command] = "allowed to do: only a mark in its environment says that it is agent wide"
-	}
-	m.MustDenyIn(e2e.Session{TmuxSession: "hand"}, fmt.Sprintf("a claude that was started by hand (pid %d)", pid), denied)
-}
-
-// An agent sees, tells and asks nothing in another project.
-func TestSecurityOtherProject(t *testing.T) {
-	m := standIn(t)
-	m.clerk()
-	other := m.OtherProject()
-	m.Must(os.Mkdir(filepath.Join(other, ".nbs"), 0o700))
-	for _, command := range []string{
-		"session peer --json", "session peer --last-screen", "memory export", "schedule list", "runbook show restart", "doctor --fix", "send peer hi",
-		"tell telegram:1 hi", "export systemd", "outbox deliver peer", "conversation list",
-	} {
-		said := m.AsAgent("clerk", "nbs-worker --root "+other+" "+command)[0]
-		m.Check(strings.Contains(said, "agent clerk called this, and it belongs to another project") && strings.HasSuffix(said, "code 8\n"), "%s: %s", command, said)
-	}
-}
-
-// A turn that the server takes for an agent has that agent's name, distance and variables, and not the server's.
+// A turn that the server takes for an agent has that agent's name, powers, distance and variables, and not the server's.
 func TestSecurityServedTurnIsItsAgents(t *testing.T) {
 	m := standIn(t)
 	m.Env = append(m.Env, "PATH="+filepath.Dir(m.Worker)+":"+filepath.Dir(m.Variable("NBS_CLAUDE"))+":"+os.Getenv("PATH"))
@@ -80,9 +38,9 @@ func TestSecurityServedTurnIsItsAgents(t *testing.T) {
 	m.Env = append(m.Env, "SECRET=SWORDFISH")
 	m.served()
 	out := filepath.Join(m.World.Root, "out")
-	m.AsAgent("beta", `nbs-worker ask own '[[tool Bash {"command":"{ echo $SECRET; nbs-worker spawn deep; nbs-worker send peer HELLO; nbs-worker ask inner hi --json; } >`+out+` 2>&1"}]]'`)
+	m.AsAgent("beta", `nbs-worker ask own '[[tool Bash {"command":"{ echo $SECRET; cat -v /proc/$PPID/cmdline; nbs-worker spawn deep; nbs-worker send peer HELLO; nbs-worker ask inner hi --json; } >`+out+` 2>&1"}]]'`)
 	text := e2e.Read(t, out)
-	m.MustSay(text, "agent beta called this, and the new agent would be 2 agents away", `"key":"agent:beta:inner"`)
+	m.MustSay(text, "agent beta called this, and the new agent would be 2 agents away", `"key":"agent:beta:inner"`, "--permission-mode^@default^@", "--allowedTools^@Bash^@--disallowedTools^@WebFetch^@")
 	m.Check(!strings.Contains(text, "SWORDFISH"), "it has the server's variables: %s", text)
 	m.MustSay(m.OK("logs", "peer"), "This message is from agent beta")
 }

@@ -112,25 +112,3 @@ func TestRecordedSocketThatAnotherUserTookIsNotTouched(t *testing.T) {
 	n := visitors()
 	m.Check(n == 0, "the trap had %d visitors", n)
 }
-
-// A server that is said to be alive and whose socket became another's: nothing is
-// asked of it, and the agent is ended by its own processes.
-func TestLiveAgentWhoseSocketAnotherUserTook(t *testing.T) {
-	m := standIn(t)
-	rig.NeedsRoot(t)
-	m.OK("spawn", "alpha")
-	s := m.Session("alpha")
-	path := e2e.TmuxPlace(m.Record("alpha"))["path"].(string)
-	server := m.ServerPID()
-	visitors := m.squat(path)
-	r := m.NBS("session", "alpha")
-	m.Check(r.Code == 4 && strings.Contains(r.Stdout, "running (verified)") && strings.Contains(r.Stderr, "tmux socket"), "%v", r)
-	m.Refused(5, "belongs to another user", "resume", "alpha")
-	r = m.NBS("stop", "alpha")
-	m.Check(e2e.Dead(s.RecordedPID), "claude was left running: %s", r)
-	n := visitors()
-	m.Check(n == 0, "the trap had %d visitors", n)
-	if !e2e.Dead(server) { // its last session has ended; it may take a moment
-		m.WaitDead(server)
-	}
-}

@@ -12,19 +12,6 @@ import (
 	"nbs-worker/internal/e2e"
 )
 
-// The way back is what the hints say.
-func TestRecordCutShort(t *testing.T) {
-	m := standIn(t)
-	before := m.StoppedAlpha()
-	whole := m.RecordText("alpha")
-	m.WriteRecord("alpha", whole[:len(whole)-3])
-	m.pasteHints(m.NBS("resume", "alpha"))
-	m.OK("resume", "alpha", "--force", "--prompt", "What number?")
-	m.MustAnswer("alpha", "42")
-	after := m.Session("alpha")
-	m.Check(after.SessionID == before.SessionID, "before %+v\nafter %+v", before, after)
-}
-
 // pasteHints runs the commands of the hints in a shell, as a person would.
 func (m *team) pasteHints(r e2e.Result) {
 	m.Helper()

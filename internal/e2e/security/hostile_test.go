@@ -3,11 +3,13 @@ package security
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // Input that means something to a shell, to tmux or to claude arrives as it was
@@ -28,19 +30,23 @@ var hostilePrompts = map[string]string{
 	"tmux command": `x; run-shell "touch PWN"`,
 }
 
-// What claude itself could take for something else is by how it begins. All else is in one prompt,
-// as long as a command line allows.
+// What claude itself could take for something else is by how it begins: the others that begin so are on the stand-in. All else is
+// in one prompt, as long as a command line allows, behind arguments of which one takes any number of words.
 func TestPromptsArriveAtTheRealClaude(t *testing.T) {
 	m := eachVersion(t)
-	var rest strings.Builder
-	for name, prompt := range hostilePrompts {
-		if prompt[0] == '#' || strings.HasPrefix(prompt, "--model") { // the others that begin so are on the stand-in
-			m.mustArrive(strings.ReplaceAll(name, " ", "-"), prompt, "You said:")
-		}
-		rest.WriteString("And " + prompt + "\n")
+	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Root}})
+	m.mustArrive("tmux-words", hostilePrompts["tmux words"], "You said:")
+	var all strings.Builder
+	all.WriteString(hostilePrompts["long option"] + "\nRemember 42.\n")
+	for _, prompt := range hostilePrompts {
+		all.WriteString("And " + prompt + "\n")
 	}
-	long := "first line\nsecond line\n\nRemember 42.\n" + rest.String() + strings.Repeat("All work and no play. ", 90<<10/22)
-	m.mustArrive("all", long+"\nlast line", "OK, I will remember 42.")
+	all.WriteString(strings.Repeat("All work and no play. ", 90<<10/22) + "\nlast line")
+	args := []string{"--add-dir", m.World.Home, ";", "run-shell", "touch PWN;", "$(touch PWN)", "#(touch PWN)", "--verbose"}
+	m.mustArrive("all", all.String(), "OK, I will remember 42.", args...)
+	line := m.Cmdline(m.Session("all").RecordedPID)
+	at := slices.Index(line, "--add-dir")
+	m.Check(at >= 0 && slices.Equal(line[at:], append(args, "--", all.String())), "claude got %q", line)
 }
 
 func TestPromptsThatLookLikeOptionsArrive(t *testing.T) {
@@ -53,7 +59,7 @@ func TestPromptsThatLookLikeOptionsArrive(t *testing.T) {
 }
 
 // mustArrive spawns an agent with a prompt, which must reach the API byte for byte, as one message.
-func (m *team) mustArrive(handle, prompt, answer string) {
+func (m *team) mustArrive(handle, prompt, answer string, args ...string) {
 	m.Helper()
 	file := filepath.Join(m.TempDir(), "prompt.txt")
 	m.Must(os.WriteFile(file, []byte(prompt), 0o600))
@@ -61,7 +67,7 @@ func (m *team) mustArrive(handle, prompt, answer string) {
 	if len(prompt) > 1000 {
 		given = []string{"--prompt-file", file}
 	}
-	m.OK(append([]string{"spawn", handle, "--model", "sonnet"}, given...)...)
+	m.OK(slices.Concat([]string{"spawn", handle, "--model", "sonnet"}, given, []string{"--"}, args)...)
 	m.MustAnswer(handle, answer)
 	m.mustHaveSent(prompt)
 	m.noCanary()

@@ -30,23 +30,3 @@ func TestForgedMarkMakesNoPaneAnAgents(t *testing.T) {
 		m.MustStand(strings.Join(args, " "), forged)
 	}
 }
-
-// Of a start of which nobody has come forward, not even its launcher, no pid is recorded: then the
-// pane's process must be what tmux was asked to start.
-func TestForgedMarkOfAStartThatHasNotArrived(t *testing.T) {
-	m := standIn(t)
-	m.Remembers("alpha")
-	m.KeepServer()
-	m.OK("stop", "alpha")
-	const start = "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
-	m.SetRecord("alpha", func(fields map[string]any) {
-		fields["desired"], fields["pid"] = "running", 0
-		p := e2e.Process(fields)
-		p["invocation"], p["pid"], p["start_ticks"], p["launcher"] = start, 0, 0, map[string]any{"pid": 0, "start_ticks": 0}
-	})
-	forged := m.forgedPane(start)
-	for _, args := range [][]string{{"stop", "alpha"}, {"resume", "alpha"}, {"dismiss", "alpha"}} {
-		m.OK(args...)
-		m.MustStand(strings.Join(args, " "), forged)
-	}
-}

@@ -47,8 +47,7 @@ func TestNeighbourWithALongerNameIsNotTaken(t *testing.T) {
 
 // hostileFolders are names that a folder may have.
 var hostileFolders = []string{
-	"p#(touch PWN)#{pid}", "p#(touch PWN)#{pid};", "-x", " leading and trailing blank ", "it's \"quoted\"", ";",
-	"$(touch PWN)`touch PWN`", "x; touch PWN", `*?[a-z]~%s\`, "esc\x1b[2J\u202e 日本語 é",
+	"p#(touch PWN)#{pid};", "-x $(touch PWN)`touch PWN`", " x; touch PWN ", ";", "it's \"quoted\" *?[a-z]~%s\\", "esc\x1b[2J\u202e 日本語 é",
 }
 
 func TestHostileProjectFoldersAndWorkingDirectories(t *testing.T) {

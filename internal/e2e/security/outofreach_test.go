@@ -32,36 +32,9 @@ func (m *team) uses(handle, tool string, input map[string]string) string {
 	return answer
 }
 
-// mayNot has an agent that may edit what it likes try to reach what is not its own.
-func (m *team) mayNot(handle, state string) {
-	m.Helper()
-	answer := m.uses(handle, "Write", map[string]string{"file_path": filepath.Join(m.World.Project, "made"), "content": "x"})
-	m.Check(e2e.Exists(filepath.Join(m.World.Project, "made")), "it cannot write in its project at all: %s", answer)
-	record := m.InNbs("sessions", handle+".json")
-	text := e2e.Read(m.T, record)
-	for _, path := range []string{m.InNbs("sessions", "forged.json"), m.InNbs("status", "other.json"), m.InNbs("new", "deep", "file"), filepath.Join(state, "forged")} {
-		answer := m.uses(handle, "Write", map[string]string{"file_path": path, "content": "{}"})
-		m.Check(!e2e.Exists(path) && strings.Contains(answer, "denied"), "Write %s: %s", path, answer)
-	}
-	m.uses(handle, "Read", map[string]string{"file_path": record}) // to look is allowed
-	answer = m.uses(handle, "Edit", map[string]string{"file_path": ".nbs/sessions/" + handle + ".json", "old_string": "acceptEdits", "new_string": "default"})
-	m.Check(e2e.Read(m.T, record) == text && strings.Contains(answer, "denied"), "Edit: %s", answer)
-	key := filepath.Join(state, "key")
-	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
-		m.Fatalf("the key: %v, %v", info, err)
-	}
-	answer = m.uses(handle, "Read", map[string]string{"file_path": key})
-	m.Check(strings.Contains(answer, "denied"), "Read: %s", answer)
-}
-
+// The file tools of an agent, and of the claude of a conversation, which may edit what they like reach nothing that decides what
+// others run. Names that mean something in a pattern, or in a rule, open nothing.
 func TestPowerOfAnAgentsFileTools(t *testing.T) {
-	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits")
-	m.mayNot("alpha", m.InState())
-}
-
-// Names that mean something in a pattern, or in a rule, open nothing.
-func TestPowerOfAnAgentsFileToolsInFoldersOfOddNames(t *testing.T) {
 	m := eachVersion(t)
 	m.World.Project = m.Folder(`a[b] (c) {d} !#`)
 	m.Dir = m.World.Project
@@ -69,19 +42,28 @@ func TestPowerOfAnAgentsFileToolsInFoldersOfOddNames(t *testing.T) {
 	m.Env = append(m.Env, "XDG_STATE_HOME="+states)
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}})
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits")
-	m.mayNot("alpha", filepath.Join(states, "nbs-worker"))
-}
+	made, record, forged := filepath.Join(m.World.Project, "made"), m.InNbs("sessions", "alpha.json"), m.InNbs("sessions", "forged.json")
+	answer := m.uses("alpha", "Write", map[string]string{"file_path": made, "content": "x"})
+	m.Check(e2e.Exists(made), "it cannot write in its project at all: %s", answer)
+	text := e2e.Read(t, record)
+	for _, path := range []string{forged, m.InNbs("new", "deep", "file"), filepath.Join(states, "nbs-worker", "forged")} {
+		answer = m.uses("alpha", "Write", map[string]string{"file_path": path, "content": "{}"})
+		m.Check(!e2e.Exists(path) && strings.Contains(answer, "denied"), "Write %s: %s", path, answer)
+	}
+	m.uses("alpha", "Read", map[string]string{"file_path": record}) // to look is allowed
+	answer = m.uses("alpha", "Edit", map[string]string{"file_path": ".nbs/sessions/alpha.json", "old_string": "acceptEdits", "new_string": "default"})
+	m.Check(e2e.Read(t, record) == text && strings.Contains(answer, "denied"), "Edit: %s", answer)
+	key := filepath.Join(states, "nbs-worker", "key")
+	info, err := os.Stat(key)
+	m.Check(err == nil && info.Mode().Perm() == 0o600, "the key: %v, %v", info, err)
+	answer = m.uses("alpha", "Read", map[string]string{"file_path": key})
+	m.Check(strings.Contains(answer, "denied"), "Read: %s", answer)
 
-// The claude of a conversation is kept out of the same folders, also with its user's widest mode.
-func TestConversationsAreClosedOut(t *testing.T) {
-	m := eachVersion(t)
-	m.OK("spawn", "alpha") // so that there is a key
 	for what, tool := range map[string]string{
-		"a record": `Write {"file_path":"` + m.InNbs("sessions", "forged.json") + `","content":"{}"}`,
-		"the key":  `Read {"file_path":"` + m.InState("key") + `"}`,
+		"a record": `Write {"file_path":"` + forged + `","content":"{}"}`, "the key": `Read {"file_path":` + e2e.Encoded(m.Team, key) + `}`,
 	} {
 		got := m.Ask(0, "review", "[[tool "+tool+"]]", "--", "--allowedTools", "Write,Read")
 		m.Check(got.Answer != nil && strings.Contains(*got.Answer, "denied"), "%s: %+v", what, got)
 	}
-	m.Check(!e2e.Exists(m.InNbs("sessions", "forged.json")), "a record is forged")
+	m.Check(!e2e.Exists(forged), "a record is forged")
 }

@@ -19,24 +19,21 @@ func (m *team) mustDeny(handle string, denied map[string]string) {
 }
 
 func TestSecurityColleagueGetsNoMoreThanItsAgent(t *testing.T) {
-	m := eachVersion(t)
-	m.bystander("wide")
-	m.bystander("down")
+	m := standIn(t)
+	m.OK("spawn", "wide")
+	m.OK("spawn", "down")
 	m.OK("stop", "down")
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--env", "NOTE=kept", "--", "--allowedTools", "Bash")
 	m.Must(os.Mkdir(filepath.Join(m.World.Project, "sub"), 0o700))
 	const spawn, minted = "nbs-worker spawn beta --model sonnet ", "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
 	m.mustDeny("alpha", map[string]string{
 		spawn + "--permission-mode bypassPermissions":        "an agent with the permission mode bypassPermissions",
-		spawn + "--permission-mode auto":                     "an agent with the permission mode auto",
 		spawn + "--env A=1":                                  "--env needs --may-manage",
 		spawn + "-- --add-dir /srv":                          "an argument for claude needs --may-manage",
 		spawn + "--trust":                                    "--trust needs --may-manage",
 		spawn + "--may-manage":                               "to give --may-manage needs",
 		spawn + "--cwd /":                                    "an agent in another folder than its own",
-		spawn + "--cwd sub":                                  "an agent in another folder than its own",
 		spawn + "--prompt-file /etc/hostname":                "--prompt-file needs",
-		spawn + "--prompt-file /nowhere --dry-run":           "--prompt-file needs",
 		"nbs-worker resume down --prompt-file /nowhere":      "--prompt-file needs",
 		"nbs-worker resume down --fresh":                     "--fresh needs",
 		"nbs-worker resume down --session-id " + minted:      "--session-id needs",
@@ -121,23 +118,16 @@ func TestSecurityLimitsOfATeam(t *testing.T) {
 	m.mustDeny("beta", map[string]string{"nbs-worker spawn deep": "the new agent would be 2 agents away from a person; the limit is 1"})
 	limit(`{"agents": 2}`)
 	m.mustDeny("alpha", map[string]string{"nbs-worker spawn gamma": "the project has reached its limit of 2 agents"})
+	limit(`{"agents": 4}`) // and of many at one time no more come up than one after the other
+	m.AsAgent("alpha", "for i in 1 2 3 4 5 6; do nbs-worker spawn c$i --no-wait & done; wait")
+	listed := m.OK("list")
+	m.Check(strings.Count(listed, "\n") <= 4, "there are too many agents:\n%s", listed)
 	for _, wrong := range []string{`{"agents": "many"}`, `{"agent": 3}`, `{"agents": -1}`, "", "{} {}"} {
 		limit(wrong)
 		said := m.AsAgent("alpha", "nbs-worker spawn gamma")
 		m.Check(strings.Contains(said[0], "limits.json\" cannot be used") && strings.HasSuffix(said[0], "code 6\n"), "%s: %q", wrong, said)
 	}
 	m.OK("spawn", "gamma") // a person is bound by none of them
-}
-
-// Of many at one time no more come up than one after the other.
-func TestSecurityLimitHoldsForManyAtOnce(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	m.Must(os.WriteFile(filepath.Join(m.World.Home, ".local/state/nbs-worker/limits.json"), []byte(`{"agents": 3}`), 0o600))
-	m.AsAgent("alpha", "for i in 1 2 3 4 5 6; do nbs-worker spawn c$i --no-wait & done; wait")
-	if listed := strings.Count(m.OK("list"), "\n"); listed > 3 {
-		t.Errorf("there are %d agents:\n%s", listed, m.OK("list"))
-	}
 }
 
 // What an agent leaves behind is nobody's terminal: it is still the agent.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // A status line is a program that settings files name, and a project may bring such a file.
@@ -50,25 +51,15 @@ func TestStatusLineOfAnotherFolderIsNotRun(t *testing.T) {
 	m.Check(said[0] == "mine\ncode 0\n", "the user's own: %q", said)
 }
 
-// An agent that was told to leave the project's settings alone gets no status line from them,
-// and neither do we; both versions of Claude agree.
+// An agent that was told to leave the project's settings alone gets no status line from them.
 func TestStatusLineHonoursSettingSources(t *testing.T) {
-	m := eachVersion(t)
-	owned := filepath.Join(m.TempDir(), "owned")
-	m.UserSettings(`{"statusLine":{"type":"command","command":"echo USERS-OWN-LINE"}}`)
-	for _, name := range []string{"settings.json", "settings.local.json"} {
-		m.ProjectSettings(name, `{"statusLine":{"type":"command","command":"echo PROJECTS-LINE; touch `+owned+`"}}`)
+	m := standIn(t)
+	m.UserSettings(`{"statusLine":{"type":"command","command":"echo of the user"}}`)
+	m.ProjectSettings("settings.json", `{"statusLine":{"type":"command","command":"echo of the project"}}`)
+	m.OK("spawn", "alpha", "--", "--setting-sources", "user")
+	m.OK("spawn", "beta", "--", "--setting-sources=user,project,local")
+	payload := `{"workspace":{"project_dir":"` + m.World.Project + `"},"context_window":{"context_window_size":200000}}`
+	for handle, want := range map[string]string{"alpha": "of the user\n", "beta": "of the project\n"} {
+		rig.Equal(m, m.Said(handle, "statusline", payload), want, "%s", handle)
 	}
-	m.OK("spawn", "alpha", "--model", "sonnet", "--", "--setting-sources", "user")
-	m.WaitFor("the user's status line is on the screen", func() (bool, string) {
-		screen := m.Screen("alpha")
-		return strings.Contains(screen, "USERS-OWN-LINE"), screen
-	})
-	m.Check(!e2e.Exists(owned), "the project's status line was run")
-	m.OK("dismiss", "alpha")
-	m.OK("spawn", "beta", "--model", "sonnet", "--", "--setting-sources=user,project,local")
-	m.WaitFor("the project's is, where it is wanted", func() (bool, string) {
-		screen := m.Screen("beta")
-		return strings.Contains(screen, "PROJECTS-LINE"), screen
-	})
 }

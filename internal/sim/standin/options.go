@@ -49,7 +49,7 @@ func (o *options) valued() map[string]*string {
 		"--system-prompt": &o.systemPrompt, "--system-prompt-file": &o.promptFile,
 		"--append-system-prompt": ignored, "--fallback-model": ignored, "--mcp-config": ignored,
 		"--add-dir": ignored, "--allowedTools": &o.allowedTools, "--disallowedTools": ignored, "--max-turns": ignored,
-		"--effort": ignored, "--tools": &o.tools,
+		"--effort": ignored, "--setting-sources": ignored, "--tools": &o.tools,
 	}
 }
 
