@@ -54,7 +54,9 @@ func keyDialog(t *testing.T, s *stage) {
 
 func notLoggedIn(t *testing.T, s *stage) {
 	s.env = s.world.Env(append(s.subject.env, "ANTHROPIC_API_KEY")...)
-	p := s.start(t, "--session-id", newID(), "--permission-mode", "default", "--", "Remember 42.")
+	p := s.start(t, "--session-id", newID(), "--permission-mode", "bypassPermissions", "--settings", `{"skipDangerousModePermissionPrompt":true}`)
+	p.shows("  Not logged in · " + map[bool]string{true: "Run", false: "run"}[s.old] + " /login") // for some seconds, at the right of the footer
+	p.says("Remember 42.")
 	p.shows("Not logged in · Please run /login")
 	p.status("idle")
 	for _, r := range s.api.Requests() {

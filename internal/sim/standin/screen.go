@@ -91,5 +91,9 @@ func (u *tui) footer() string {
 	if u.cancel != nil {
 		return "  " + name + " · esc to interrupt"
 	}
+	if !u.s.loggedIn() {
+		run := map[bool]string{true: "Run", false: "run"}[u.s.whims.old()]
+		return fmt.Sprintf("  %-88sNot logged in · %s /login", name, run)
+	}
 	return "  " + name + " · ? for shortcuts"
 }
