@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/sim/rig"
 )
 
 // Why an agent died, as session and list tell it, and what to do next.
@@ -44,18 +43,6 @@ func (e endedAs) mustAdvise(m *team, commands ...string) {
 }
 
 const bringBack = "nbs-worker resume alpha"
-
-// A power cut leaves no exit.
-func TestDiedByReboot(t *testing.T) {
-	m := standIn(t)
-	before := m.Remembers("alpha")
-	m.KillUnnoticed(before)
-	m.KillServer()
-	m.Worker = rig.WorkerWith(t, "-X nbs-worker/internal/platform/machine/local.testOnlyBootID=00000000-0000-4000-8000-000000000000")
-	s := m.WaitState("alpha", "lost: reboot")
-	m.mustHaveDied("alpha", "lost: reboot", s.Cause).mustAdvise(m, bringBack)
-	m.MustRemember("alpha", before)
-}
 
 // The error with which the last turn ended is told, of the living and of the dead.
 func TestLastErrorOfTheAPI(t *testing.T) {

@@ -137,7 +137,7 @@ func TestDoctorSeesWhatWouldHoldAFirstSpawn(t *testing.T) {
 		"no trust":          {rig.ConfigOptions{}, "", "start.trust", "note", "claude does not trust the folder"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			m := realIf(t, what == "no login") // of which the stand-in learns with its first turn
+			m := standIn(t)
 			if len(c.options.Trusted) > 0 {
 				c.options.Trusted = []string{m.World.Project}
 			}

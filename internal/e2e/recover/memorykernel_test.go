@@ -13,11 +13,10 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// Killed by the real kernel. What wants the memory is another process of claude's cgroup: the real
-// one, in want of some, reads its program again and again sooner than it dies. The kernel
-// is told to take claude first, and finds the other one next when it wants more before that is gone.
+// Killed by the real kernel. What wants the memory is another process of claude's cgroup. The kernel is told to take claude
+// first, and finds the other one next when it wants more before that is gone.
 func TestKernelKillsForWantOfMemory(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	m.KeepServer()
 	group, can := m.confine(m.ServerPID())
 	if !can {

@@ -115,7 +115,7 @@ func TestRecoverAfterAReboot(t *testing.T) {
 	m.OK("stop", "ended")
 	m.KillServer()
 	m.Worker = rig.WorkerWith(t, "-X nbs-worker/internal/platform/machine/local.testOnlyBootID=00000000-0000-4000-8000-000000000000")
-	m.WaitState("alpha", "lost: reboot")
+	m.mustHaveDied("alpha", "lost: reboot", m.WaitState("alpha", "lost: reboot").Cause).mustAdvise(m, bringBack)
 	script := exec.Command(filepath.Join(rig.Root(t), "scripts/recover-all"), "--stagger", "0s")
 	script.Dir, script.Env = m.Dir, slices.Concat(m.Env, []string{m.Before(m.Worker)})
 	m.MustSay(m.MustRun(script), "alpha\tdead\tresume helped", "beta\tdead\tresume helped")
@@ -166,45 +166,30 @@ func TestRecoverOfAZombie(t *testing.T) {
 	m.Check(after.SessionID == alpha.SessionID && e2e.Dead(alpha.RecordedPID), "%+v", after)
 }
 
-// Where little context is left the conversation is compacted, as is one that Claude calls full, whatever its gauge says:
-// it is not given up for what was said of it before. A turn that does not get on is interrupted.
-func TestRecoverInterruptsAndCompacts(t *testing.T) {
-	m := standIn(t) // which compacts nothing
-	r := m.NBSWith([]string{"NBS_CLAUDE=" + rig.ClaudeBinary(t, rig.Newest)}, "spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
-	m.Check(r.Code == 0, "%s", r)
-	m.OK("spawn", "hangs", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
-	m.WaitState("full", "idle")
-	full, hangs := m.Session("full"), m.Session("hangs")
-	m.WaitFor("nothing of it grows", func() (bool, string) {
-		all, _ := m.Triage("hangs", "--patience", "3s")
-		return all["hangs"].Verdict == "stuck", fmt.Sprintf("%+v", all)
-	})
-	all, code := m.recover("full", "hangs", "--patience", "3s")
-	m.Check(all["full"].steps() == "2+" && all["full"].After.Verdict == "idle", "%+v", all["full"])
-	m.WaitFor("it is found stuck at its turn too", func() (bool, string) { // on a busy machine a spinner may look like work
-		if all["hangs"].steps() == "" {
-			var again map[string]recovered
-			again, code = m.recover("hangs", "--patience", "3s")
-			all["hangs"] = again["hangs"]
-		}
-		return all["hangs"].steps() != "", fmt.Sprintf("%+v", all["hangs"])
-	})
-	m.Check(code == 0 && all["hangs"].steps() == "1- 2+" && all["hangs"].After.Verdict == "idle", "exit code %d, %+v", code, all["hangs"])
-	m.MustBeLeftAlone("full", full) // in its process, and its conversation
-	m.MustBeLeftAlone("hangs", hangs)
-	m.Check(strings.Contains(m.OK("logs", "full"), "compacted"), "%s", m.OK("logs", "full"))
+// Where little context is left the conversation is compacted, as is one that Claude calls full, whatever its gauge says: it is
+// not given up for what was said of it before. A turn that does not get on is interrupted.
+func TestRecoverCompactsAndInterrupts(t *testing.T) {
+	m := real(t) // the stand-in compacts nothing
+	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
+	before := m.WaitState("alpha", "idle")
+	all, code := m.recover("alpha", "--yes")
+	m.Check(code == 0 && all["alpha"].steps() == "2+" && all["alpha"].After.Verdict == "idle", "exit code %d, %+v", code, all)
+	m.MustSayOnce(m.OK("logs", "alpha"), "was compacted (manual)")
 
-	for range 2 { // else there is too little to compact
-		m.OK("send", "full", "Remember 77.", "--wait-reply")
-	}
-	_ = m.NBS("send", "full", "[[error too-long]] hello", "--wait-reply")
-	m.WaitState("full", "failed")
-	all, code = m.recover("full", "--yes")
-	m.Check(code == 0 && all["full"].After.Verdict == "idle", "exit code %d, %+v", code, all)
-	m.Check(len(all["full"].Steps) == 1 && all["full"].Steps[0].Level == 2, "%+v", all["full"])
-	m.MustBeLeftAlone("full", full)
-	m.Check(strings.Count(m.OK("logs", "full"), "was compacted (manual)") == 2, "%s", m.OK("logs", "full"))
-	m.Check(m.Session("full").SessionID == full.SessionID && m.Session("hangs").SessionID == hangs.SessionID, "another conversation")
+	m.OK("send", "alpha", "[[delay 10m]] hello")
+	m.WaitFor("it is found stuck", func() (bool, string) { // on a busy machine a spinner may look like work
+		all, code = m.recover("alpha", "--patience", "3s")
+		return all["alpha"].steps() != "", fmt.Sprintf("%+v", all)
+	})
+	m.Check(code == 0 && all["alpha"].Before.Verdict == "stuck" && all["alpha"].steps() == "1- 2+" && all["alpha"].After.Verdict == "idle", "exit code %d, %+v", code, all)
+	m.MustBeLeftAlone("alpha", before)
+	m.Check(m.Session("alpha").SessionID == before.SessionID, "another conversation")
+
+	_ = m.NBS("send", "alpha", "[[error too-long]] hello", "--wait-reply")
+	m.WaitState("alpha", "failed")
+	full, code := m.Triage("alpha")
+	m.Check(code == 7, "exit code %d", code)
+	m.mustJudge(full, map[string]judged{"alpha": {"stressed", 2, []string{"its conversation is full"}, "nbs-worker compact alpha"}})
 }
 
 // A conversation that is full is given up only where that is permitted; its agent is told where it is.
@@ -266,13 +251,12 @@ func TestRecoverGoesOnWithANewConversation(t *testing.T) {
 
 // Where nobody is logged in, the first start ends the run: the others would only take up what cannot answer.
 func TestRecoverEndsWhereNobodyIsLoggedIn(t *testing.T) {
-	m := standIn(t) // which does not say it at its start
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet")
 	m.KillServer()
 	m.WaitState("alpha", "lost: tmux")
 	m.WaitState("beta", "lost: tmux")
-	m.Env = append(m.Env, "NBS_CLAUDE="+rig.ClaudeBinary(t, rig.Newest))
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
 	m.Env = e2e.Without(m.Env, "ANTHROPIC_API_KEY")
 	r := m.NBS("recover", "--all", "--stagger", "0s")
@@ -281,43 +265,30 @@ func TestRecoverEndsWhereNobodyIsLoggedIn(t *testing.T) {
 	m.MustBe("beta", "lost: tmux")
 }
 
-// A run that is killed at any of its steps is run again: the end is the same, and nothing was started twice.
-func TestRecoverKilledAtEachStepAndRunAgain(t *testing.T) {
+// A run that is killed in the middle is run again: the end is the same, and nothing was started twice.
+func TestRecoverThatIsKilledIsRunAgain(t *testing.T) {
 	m := standIn(t)
-	handles := []string{"alpha", "beta", "gamma"}
 	before := map[string]e2e.Session{}
-	for _, handle := range handles {
-		m.OK("spawn", handle, "--prompt", "Remember 42.")
-		before[handle] = m.WaitState(handle, "idle")
+	for _, handle := range []string{"alpha", "beta"} {
+		before[handle] = m.Remembers(handle)
 	}
-	for kill := 1; kill <= 2*len(handles); kill++ {
-		m.KillServer()
-		starts := map[string]int{}
-		for _, handle := range handles {
-			m.WaitState(handle, "lost: tmux")
-			starts[handle] = len(m.Noted(handle, "start"))
-		}
-		noted := strings.Count(m.Journal(), `"event":"recover"`)
-		run := m.Begin("recover", "--all", "--stagger", "0s")
-		m.WaitFor("the run notes a step", func() (bool, string) {
-			journal := m.Journal()
-			return strings.Count(journal, `"event":"recover"`) >= noted+kill, journal
-		})
-		_ = run.Process.Kill() // it may just have ended
-		run.End()
-		m.OK("recover", "--all", "--stagger", "0s")
-		for _, handle := range handles {
-			now := m.WaitState(handle, "idle")
-			m.Check(now.SessionID == before[handle].SessionID, "killed at %d: %s is in %s", kill, handle, now.SessionID)
-			m.Check(len(e2e.ClaudesOn(now.SessionID)) == 1, "killed at %d: claudes on the conversation of %s: %v", kill, handle, e2e.ClaudesOn(now.SessionID))
-			m.Check(len(m.Noted(handle, "start")) == starts[handle]+1, "killed at %d: %s was started %d times", kill, handle, len(m.Noted(handle, "start"))-starts[handle])
-		}
-		if t.Failed() {
-			t.Fatal(m.OK("events"))
-		}
+	m.KillServer()
+	for handle := range before {
+		m.WaitState(handle, "lost: tmux")
 	}
-	for _, handle := range handles {
-		m.MustRemember(handle, before[handle], "--force")
+	run := m.Begin("recover", "--all", "--stagger", "0s")
+	m.WaitFor("the second one is begun", func() (bool, string) {
+		journal := m.Journal()
+		return strings.Count(journal, `"event":"recover"`) >= 3, journal
+	})
+	_ = run.Process.Kill() // it may just have ended
+	run.End()
+	m.OK("recover", "--all", "--stagger", "0s")
+	for handle, was := range before {
+		now := m.WaitState(handle, "idle")
+		m.Check(len(e2e.ClaudesOn(was.SessionID)) == 1, "claudes on the conversation of %s: %v", handle, e2e.ClaudesOn(was.SessionID))
+		m.Check(now.SessionID == was.SessionID && len(m.Noted(handle, "start")) == 2, "%s was started %d times: %+v", handle, len(m.Noted(handle, "start")), now)
+		m.MustRemember(handle, was, "--force")
 	}
 }
 
@@ -326,7 +297,6 @@ func TestRecoverByAnAgentThatMayLess(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "wide", "--model", "sonnet")
 	m.OK("spawn", "alike", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
-	m.Env = append(m.Env, "NBS_CLAUDE="+rig.ClaudeBinary(t, rig.Newest)) // the stand-in knows no tools that are allowed
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "acceptEdits", "--", "--allowedTools", "Bash")
 	for _, handle := range []string{"wide", "alike"} {
 		m.Kill(m.Session(handle).RecordedPID, syscall.SIGKILL)

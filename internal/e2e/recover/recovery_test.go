@@ -27,7 +27,11 @@ type end struct {
 // ends follow one another in one conversation.
 var ends = []end{
 	{
-		what: "a kill of claude", real: true, by: func(m *team, alpha e2e.Session) { m.Kill(alpha.RecordedPID, syscall.SIGKILL) },
+		what: "a kill of claude in the middle of a turn", real: true, by: func(m *team, alpha e2e.Session) {
+			m.TypeLine(alpha, "Hello. [[delay 10m]]")
+			m.MustBeWritten(alpha.SessionID, "Hello. [[delay 10m]]") // its answer never is
+			m.Kill(alpha.RecordedPID, syscall.SIGKILL)
+		},
 		cause: "crashed", detail: "signal: killed", advice: []string{bringBack},
 		look: func(m *team, e endedAs) {
 			m.Check(e.LastExit.OOMKills == 0 && e.LastExit.Signal == "killed" && strings.Contains(e.LastExit.LastScreen, "OK, I will remember 42."), "%+v", e.LastExit)
@@ -91,7 +95,7 @@ var ends = []end{
 		cause: "lost: tmux", advice: []string{bringBack},
 	},
 	{
-		what: "--force", real: true, by: func(m *team, alpha e2e.Session) {
+		what: "--force", by: func(m *team, alpha e2e.Session) {
 			m.Refused(5, "runs already: idle", "resume", "alpha")
 			if e2e.Dead(alpha.RecordedPID) {
 				m.Fatal("a refused resume ended the agent")
@@ -112,7 +116,8 @@ func TestWhateverEndsAnAgentItComesBack(t *testing.T) {
 	}
 }
 
-// The same with the real claude, of which the doctor finds nothing wrong then. Its project is moved at the end. A resume without a prompt sends nothing.
+// The same with the real claude, of which the doctor finds nothing wrong then. Its launcher starts it again, and its project
+// is moved at the end. A resume without a prompt sends nothing.
 func TestRealClaudeComesBack(t *testing.T) {
 	m := eachVersion(t)
 	before := m.Remembers("alpha", "--permission-mode", "acceptEdits")
@@ -123,6 +128,11 @@ func TestRealClaudeComesBack(t *testing.T) {
 	}
 	m.Tmux("kill-session", "-t", "=somebody")
 	m.doctorFindsNothing()
+	m.OK("set", "alpha", "restart=on-failure")
+	was := m.Session("alpha")
+	m.Kill(was.RecordedPID, syscall.SIGKILL)
+	m.waitBack(was)
+	m.Check(m.Reply("alpha", "What number? By itself.") == "42", "it has forgotten")
 	m.OK("stop", "alpha")
 	m.moveProject()
 	sent := len(m.API.Requests())
@@ -225,13 +235,4 @@ func TestKillAfterClearKeepsTheConversationOnTheScreen(t *testing.T) {
 	if after.SessionID != cleared || len(after.PreviousSessions) != 1 || after.PreviousSessions[0].SessionID != before.SessionID {
 		t.Errorf("%+v; want %s, before it %s", after, cleared, before.SessionID)
 	}
-}
-
-func TestResumeInTheMiddleOfATurn(t *testing.T) {
-	m := real(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42. [[delay 60s]]")
-	before := m.Session("alpha")
-	m.Kill(before.RecordedPID, syscall.SIGKILL) // the first message is on disk, its answer is not
-	m.WaitState("alpha", "crashed")
-	m.MustRemember("alpha", before)
 }

@@ -3,7 +3,6 @@ package recover
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -199,40 +198,6 @@ func TestRunbookThatIsKilled(t *testing.T) {
 	m.OK("stop", "alpha")
 	m.OK("runbook", "run", "watch", "--from", "wait")
 	m.OK("runbook", "run", "watch") // there is nothing left of the run that was killed
-}
-
-// Killed in a step, and each time gone on with as it says, the page comes to the same end.
-func TestRunbookKilledInEachStep(t *testing.T) {
-	m := standIn(t)
-	before := map[string]e2e.Session{}
-	for _, handle := range []string{"alpha", "beta"} {
-		m.OK("spawn", handle)
-		before[handle] = m.Session(handle)
-		m.Kill(before[handle].RecordedPID, syscall.SIGKILL)
-		m.WaitState(handle, "crashed")
-	}
-	args := []string{"runbook", "run", "restart"}
-	for _, step := range []string{"look", "recover"} {
-		run := m.Begin(args...)
-		m.WaitFor("step "+step+" is at work", func() (bool, string) {
-			journal := m.Journal()
-			return strings.Contains(journal, "restart, step "+step+": at work"), journal
-		})
-		m.Kill(run.Process.Pid, syscall.SIGKILL)
-		run.End()
-		r := m.NBS("runbook", "run", "restart")
-		goOn := regexp.MustCompile("hint: go on: nbs-worker (.*)").FindStringSubmatch(r.Stderr)
-		if r.Code != 5 || goOn == nil {
-			t.Fatalf("killed at %s: %s", step, r)
-		}
-		args = strings.Fields(goOn[1])
-	}
-	m.OK(args...)
-	for handle, was := range before {
-		s := m.Session(handle)
-		m.Check(s.Running && s.SessionID == was.SessionID && len(s.PreviousSessions) == 0, "before %+v\nafter %+v", was, s)
-	}
-	m.OK("runbook", "run", "restart")
 }
 
 // inAnyOrder are the lines of an output, sorted: what is done side by side is printed as it is

@@ -52,17 +52,10 @@ func (m *team) waitHeld() restart {
 	return r
 }
 
-// waitBackoff waits until the launcher waits to start the agent again.
-func (m *team) waitBackoff() restart {
-	m.Helper()
-	m.WaitState("alpha", "backoff")
-	return m.restartOf("alpha")
-}
-
 // A claude that was killed comes back in a second: the same conversation, model and permissions, in
 // the same pane, by a start of its own that the journal explains. Nothing of the last one is left.
 func TestKilledAgentComesBackByItself(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha", "--restart", "on-failure")
 	first, launcher := e2e.Process(m.Record("alpha"))["invocation"], m.Launcher("alpha")
 	for round := range 2 {
@@ -82,106 +75,118 @@ func TestKilledAgentComesBackByItself(t *testing.T) {
 	m.Check(e2e.Dead(launcher) && len(m.Carrying("alpha")) == 0, "something is left: %v", m.Carrying("alpha"))
 }
 
-// While its launcher waits no claude lives, and that is said; stop and dismiss end the wait at once.
-func TestStopWhileItsLauncherWaits(t *testing.T) {
-	for _, verb := range []string{"stop", "dismiss"} {
-		t.Run(verb, func(t *testing.T) {
-			m := standIn(t)
-			m.OK("spawn", "alpha", "--restart", "on-failure")
-			m.fail(3)
-			r := m.waitBackoff()
-			m.Check(!r.Running && r.Restart.Policy == "on-failure" && r.Restart.Failures == 3 && r.Restart.Next != nil && strings.Contains(r.Cause, "signal: killed; starts again in "), "%+v", r)
-			m.MustSay(m.OK("list"), "\tbackoff\tsignal: killed; starts again in ")
-			launcher := m.Launcher("alpha")
-			m.OK(verb, "alpha")
-			m.Check(e2e.Dead(launcher), "its launcher lives")
-			if verb == "stop" {
-				m.MustBe("alpha", "stopped")
-			}
-		})
-	}
-}
-
-// fail kills the claude of an agent so many times, which is back in between.
-func (m *team) fail(times int) {
+// limited kills the claude of alpha, whose launcher then waits for the end of a usage limit: the next start says that it is
+// reached for as long as the file is there.
+func (m *team) limited(limit string) restart {
 	m.Helper()
-	for n := range times {
-		was := m.WaitState("alpha", "idle")
-		m.Kill(was.RecordedPID, syscall.SIGKILL)
-		if n < times-1 {
-			m.waitBack(was)
-		}
-	}
+	m.Write(limit, "")
+	m.Kill(m.WaitState("alpha", "idle").RecordedPID, syscall.SIGKILL)
+	m.WaitSession("alpha", "waits for its limit", func(s e2e.Session) bool {
+		return strings.Contains(s.Cause, "waiting for a usage limit to end; it starts again in 1")
+	})
+	return m.restartOf("alpha")
 }
 
-// What is typed while no claude has the terminal is for nobody, and above all not for the next one.
-func TestWhatIsTypedWhileItsLauncherWaits(t *testing.T) {
-	m := standIn(t)
-	m.Remembers("alpha", "--restart", "on-failure")
-	m.fail(3)
-	m.waitBackoff()
-	s := m.Session("alpha")
-	m.TypeLine(s, "rm -rf here")
-	m.waitBack(s)
-	screen := m.OK("screen", "alpha")
-	m.Check(!strings.Contains(screen, "rm -rf here"), "it is in its prompt: %s", screen)
-	m.Check(m.Reply("alpha", "What number?") == "42", "it has forgotten")
+// limitedTeam is a team whose claude meets a usage limit while there is a file.
+func limitedTeam(t *testing.T) (m *team, limit string) {
+	t.Helper()
+	m = standIn(t)
+	limit = filepath.Join(m.TempDir(), "limit")
+	m.Env = append(m.Env, "NBS_CLAUDE="+m.Script(fmt.Sprintf("test -e %s && { echo 'Claude usage limit reached.'; exit 1; }\nexec %s \"$@\"", limit, rig.StandIn(t))))
+	return m, limit
 }
 
-// A person need not wait. What the policy remembers is forgotten then.
+// While its launcher waits no claude lives, and that is said. A usage limit is no failure. A person need not wait, and
+// what the policy remembers is forgotten then; the record remembers it when the launcher is killed.
 func TestResumeWhileItsLauncherWaits(t *testing.T) {
-	m := standIn(t)
+	m, limit := limitedTeam(t)
 	before := m.Remembers("alpha", "--restart", "on-failure")
+	r := m.limited(limit)
+	m.Check(r.State == "backoff" && !r.Running && r.Restart.Policy == "on-failure" && r.Restart.After == "quota" && r.Restart.Failures == 1 && r.Restart.Next != nil && r.Restart.Held == nil, "%+v", r) // the kill
+	m.MustSay(m.OK("list"), "\tbackoff\t", "waiting for a usage limit to end; it starts again in ")
+	m.MustSay(m.OK("reset", "alpha", "--json"), `{"handle":"alpha","failures":1,"held":null}`)
 	launcher := m.Launcher("alpha")
-	m.fail(3)
-	m.waitBackoff()
+	m.Must(os.Remove(limit))
 	m.MustRemember("alpha", before)
 	m.Check(e2e.Dead(launcher) && m.Launcher("alpha") != launcher, "the launcher that waited lives")
 	m.Check(m.restartOf("alpha").Restart.Failures == 0, "%+v", m.restartOf("alpha"))
-}
 
-// The record remembers what a launcher waited for that was killed.
-func TestKilledLauncherLeavesItsMemory(t *testing.T) {
-	m := standIn(t)
-	before := m.Remembers("alpha", "--restart", "on-failure")
-	m.fail(3)
-	m.waitBackoff()
+	m.limited(limit)
 	m.Kill(m.Launcher("alpha"), syscall.SIGKILL)
-	m.mustHaveDied("alpha", "crashed", "signal: killed")
-	r := m.restartOf("alpha")
-	m.Check(r.Restart.Failures == 3 && r.Restart.Next == nil, "%+v", r)
+	m.mustHaveDied("alpha", "crashed", "code 1")
+	r = m.restartOf("alpha")
+	m.Check(r.Restart.Failures == 1 && r.Restart.Next == nil, "%+v", r)
+	m.Must(os.Remove(limit))
 	m.MustRemember("alpha", before)
 }
 
-// Who leaves claude at its prompt wants it down, and so does who stops it.
-func TestPersonWhoLeavesIsNoFailure(t *testing.T) {
-	m := standIn(t)
-	m.Remembers("alpha", "--restart", "on-failure")
-	m.TypeLine(m.Session("alpha"), "/exit")
-	m.mustHaveDied("alpha", "exited", "a person ended it at its prompt")
-	m.MustSay(strings.Join(m.Journaled("alpha"), "\n"), "down: stays down: code 0, and the restart policy is on-failure")
-	m.Check(m.restartOf("alpha").Restart.Failures == 0, "%+v", m.restartOf("alpha"))
+// However long its launcher would have waited, it leaves at once: when the agent is stopped or dismissed, and when its policy
+// is taken back.
+func TestWhatEndsTheWaitOfALauncher(t *testing.T) {
+	m, limit := limitedTeam(t)
+	m.OK("spawn", "alpha", "--restart", "on-failure")
+	leaves := func(args ...string) {
+		m.Helper()
+		m.limited(limit)
+		launcher := m.Launcher("alpha")
+		m.OK(args...)
+		m.WaitDead(launcher)
+		m.Must(os.Remove(limit))
+	}
+	leaves("set", "alpha", "restart=no")
+	m.mustHaveDied("alpha", "crashed", "code 1")
+	m.OK("set", "alpha", "restart=on-failure")
+	m.OK("resume", "alpha")
+	leaves("stop", "alpha")
+	m.MustBe("alpha", "stopped")
+	m.OK("resume", "alpha")
+	leaves("dismiss", "alpha")
 }
 
-// Under "always" it comes back all the same; not after a stop.
-func TestAlwaysComesBackAfterAPersonHasLeft(t *testing.T) {
+// A pause of the project keeps launchers from starting anything. What is typed while no claude has the terminal is for
+// nobody, and above all not for the next one.
+func TestPauseKeepsAnAgentDown(t *testing.T) {
 	m := standIn(t)
-	before := m.Remembers("alpha", "--restart", "always")
-	m.TypeLine(m.Session("alpha"), "/exit")
+	before := m.Remembers("alpha", "--restart", "on-failure")
+	paused := func() {
+		m.Helper()
+		m.OK("pause")
+		m.Kill(m.WaitState("alpha", "idle").RecordedPID, syscall.SIGKILL)
+		m.WaitSession("alpha", "waits", func(s e2e.Session) bool { return strings.Contains(s.Cause, "starts again when the pause has ended") })
+	}
+	paused()
+	m.TypeLine(before, "rm -rf here")
+	m.OK("unpause")
 	m.waitBack(before)
-	m.Check(m.restartOf("alpha").Restart.Failures == 0, "%+v", m.restartOf("alpha"))
+	screen := m.OK("screen", "alpha")
+	m.Check(!strings.Contains(screen, "rm -rf here"), "it is in its prompt: %s", screen)
+	m.Check(m.Reply("alpha", "What number?") == "42", "it has forgotten")
+	paused()
 	m.OK("stop", "alpha")
 	m.MustBe("alpha", "stopped")
 }
 
-// An agent that is ended to be started anew is started once.
-func TestForcedResumeIsNoFailure(t *testing.T) {
+// What is ended to be started anew is started once. Who leaves claude at its prompt wants it down; under "always" it comes
+// back. None of it is a failure.
+func TestEndsThatAreNoFailures(t *testing.T) {
 	m := standIn(t)
 	before := m.Remembers("alpha", "--restart", "on-failure")
 	m.OK("resume", "alpha", "--force")
 	after := m.WaitState("alpha", "idle")
 	m.Check(after.RecordedPID != before.RecordedPID && len(m.Carrying("alpha")) == 2, "%+v, %v", after, m.Carrying("alpha")) // claude and its launcher
-	m.Check(!strings.Contains(strings.Join(m.Journaled("alpha"), "\n"), "backoff"), "%s", m.Journal())
+	m.TypeLine(after, "/exit")
+	m.mustHaveDied("alpha", "exited", "a person ended it at its prompt")
+	told := strings.Join(m.Journaled("alpha"), "\n")
+	m.Check(strings.Contains(told, "down: stays down: code 0, and the restart policy is on-failure") && !strings.Contains(told, "backoff"), "%s", told)
+
+	m.OK("set", "alpha", "restart=always")
+	m.MustRemember("alpha", before)
+	again := m.WaitState("alpha", "idle")
+	m.TypeLine(again, "/exit")
+	m.waitBack(again)
+	m.Check(m.restartOf("alpha").Restart.Failures == 0, "%+v", m.restartOf("alpha"))
+	m.OK("stop", "alpha")
+	m.MustBe("alpha", "stopped")
 }
 
 // What falls again and again is quarantined, with the reason, and stays down until somebody looks.
@@ -216,47 +221,19 @@ func TestCrashBeforeItsCommandHasEnded(t *testing.T) {
 	m.OK("stop", "alpha")
 }
 
-// Without a login, and where claude refuses, another start would end like the last.
-func TestEndsThatAreHeldAtOnce(t *testing.T) {
-	for class, words := range map[string]string{"auth": "Invalid API key · Please run /login", "config": "No conversation found with session ID"} {
-		t.Run(class, func(t *testing.T) {
-			m := standIn(t)
-			marker := filepath.Join(t.TempDir(), "marker")
-			m.Env = append(m.Env, "NBS_CLAUDE="+m.Script(fmt.Sprintf("test -e %s && { echo '%s'; exit 1; }\nexec %s \"$@\"", marker, words, rig.StandIn(t))))
-			before := m.Remembers("alpha", "--restart", "always")
-			m.Must(os.WriteFile(marker, nil, 0o600))
-			m.Kill(before.RecordedPID, syscall.SIGKILL)
-			r := m.waitHeld()
-			m.Check(r.Restart.Held.Class == class && r.State == "crashed", "%+v", r)
-			m.Must(os.Remove(marker))
-			m.MustRemember("alpha", before)
-			m.Check(m.restartOf("alpha").Restart.Held == nil, "resume leaves it held: %+v", m.restartOf("alpha"))
-		})
-	}
-}
-
-// A usage limit is waited for, and is no failure; who has bought more need not wait.
-func TestUsageLimitIsWaitedFor(t *testing.T) {
+// Without a login another start would end like the last.
+func TestEndThatIsHeldAtOnce(t *testing.T) {
 	m := standIn(t)
-	before, marker := m.limited()
-	r := m.restartOf("alpha")
-	m.Check(r.State == "backoff" && r.Restart.After == "quota" && r.Restart.Failures == 1 && r.Restart.Held == nil, "%+v", r) // the kill
+	marker := filepath.Join(m.TempDir(), "marker")
+	m.Env = append(m.Env, "NBS_CLAUDE="+m.Script(fmt.Sprintf("test -e %s && { echo 'Invalid API key · Please run /login'; exit 1; }\nexec %s \"$@\"", marker, rig.StandIn(t))))
+	before := m.Remembers("alpha", "--restart", "always")
+	m.Write(marker, "")
+	m.Kill(before.RecordedPID, syscall.SIGKILL)
+	r := m.waitHeld()
+	m.Check(r.Restart.Held.Class == "auth" && r.State == "crashed", "%+v", r)
 	m.Must(os.Remove(marker))
 	m.MustRemember("alpha", before)
-}
-
-// limited has an agent wait for the end of a usage limit, which lasts as long as the file is there.
-func (m *team) limited() (before e2e.Session, marker string) {
-	m.Helper()
-	marker = filepath.Join(m.TempDir(), "marker")
-	m.Env = append(m.Env, "NBS_CLAUDE="+m.Script(fmt.Sprintf("test -e %s && { echo 'Claude usage limit reached.'; exit 1; }\nexec %s \"$@\"", marker, rig.StandIn(m.T))))
-	before = m.Remembers("alpha", "--restart", "on-failure")
-	m.Must(os.WriteFile(marker, nil, 0o600))
-	m.Kill(before.RecordedPID, syscall.SIGKILL)
-	m.WaitSession("alpha", "waits for its limit", func(s e2e.Session) bool {
-		return strings.Contains(s.Cause, "waiting for a usage limit to end; it starts again in 1")
-	})
-	return before, marker
+	m.Check(m.restartOf("alpha").Restart.Held == nil, "resume leaves it held: %+v", m.restartOf("alpha"))
 }
 
 // Nobody is started into a conversation that another claude has opened meanwhile.
@@ -272,17 +249,6 @@ func TestStrangerInTheConversationHolds(t *testing.T) {
 	r := m.waitHeld()
 	m.Check(r.Restart.Held.Class == "conflict" && strings.Contains(r.Restart.Held.Reason, fmt.Sprint("pid ", stranger)), "%+v", r)
 	m.MustLive(stranger)
-}
-
-// A pause of the project keeps launchers from starting anything.
-func TestPauseKeepsAnAgentDown(t *testing.T) {
-	m := standIn(t)
-	before := m.Remembers("alpha", "--restart", "on-failure")
-	m.OK("pause")
-	m.Kill(before.RecordedPID, syscall.SIGKILL)
-	m.WaitSession("alpha", "waits", func(s e2e.Session) bool { return strings.Contains(s.Cause, "starts again when the pause has ended") })
-	m.OK("stop", "alpha")
-	m.MustBe("alpha", "stopped")
 }
 
 // In a person's own terminal it comes back there, and says so while nothing runs in it.

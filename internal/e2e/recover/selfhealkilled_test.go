@@ -1,9 +1,7 @@
 package recover
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,10 +16,6 @@ import (
 // restartSteps are the steps of a restart that can be seen on disk: whether it has come so far, of an
 // agent whose last start was that of before.
 var restartSteps = map[string]func(m *team, before e2e.Session, first string) bool{
-	"it waits": func(m *team, _ e2e.Session, _ string) bool { return strings.Contains(m.Journal(), `"event":"backoff"`) },
-	"it has the verb lock": func(m *team, _ e2e.Session, first string) bool { // for a moment: a slow test comes a step later
-		return strings.Contains(m.lockText("alpha.verb"), `"verb":"restart"`) || m.startOf("alpha") != first
-	},
 	"the start is written": func(m *team, _ e2e.Session, first string) bool { return m.startOf("alpha") != first },
 	"it has the lease": func(m *team, before e2e.Session, first string) bool {
 		return m.startOf("alpha") != first && m.LeaseHolder(before.SessionID) != ""
@@ -29,15 +23,6 @@ var restartSteps = map[string]func(m *team, before e2e.Session, first string) bo
 	"claude was started": func(m *team, _ e2e.Session, first string) bool {
 		return m.startOf("alpha") != first && m.pidOf("alpha") > 0
 	},
-	"claude is registered": func(m *team, _ e2e.Session, first string) bool {
-		return m.startOf("alpha") != first && m.isRegistered(m.pidOf("alpha"))
-	},
-	"the restart is journaled": func(m *team, _ e2e.Session, _ string) bool { return strings.Contains(m.Journal(), `"event":"restart"`) },
-}
-
-func (m *team) lockText(name string) string {
-	text, _ := os.ReadFile(m.InNbs("locks", name))
-	return string(text)
 }
 
 func (m *team) startOf(handle string) string {
@@ -45,11 +30,6 @@ func (m *team) startOf(handle string) string {
 }
 
 func (m *team) pidOf(handle string) int { return int(m.Record(handle)["pid"].(float64)) }
-
-func (m *team) isRegistered(pid int) bool {
-	_, err := os.Stat(filepath.Join(m.World.ConfigDir, "sessions", fmt.Sprint(pid, ".json")))
-	return pid > 0 && err == nil
-}
 
 // A launcher that is killed at any step of a restart takes its claude with it, or leaves none. The
 // agent is brought back, alone and in its conversation.

@@ -23,28 +23,3 @@ func TestSetCountsFromTheNextStartOn(t *testing.T) {
 	m.Kill(after.RecordedPID, syscall.SIGKILL)
 	m.mustHaveDied("alpha", "crashed", "signal: killed")
 }
-
-// A policy that is taken back while the launcher waits keeps the agent down; reset forgets failures.
-func TestSetAndResetWhileItsLauncherWaits(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha", "--restart", "on-failure")
-	m.fail(3)
-	m.waitBackoff()
-	m.MustSay(m.OK("reset", "alpha", "--json"), `{"handle":"alpha","failures":3,"held":null}`)
-	m.Check(m.waitBackoff().Restart.Failures == 0, "%+v", m.restartOf("alpha"))
-	m.OK("set", "alpha", "restart=no")
-	m.mustHaveDied("alpha", "crashed", "signal: killed")
-	m.WaitDead(m.Launcher("alpha"))
-	m.mustHaveDied("alpha", "crashed", "signal: killed")
-}
-
-// However long the launcher would have waited, it leaves at once.
-func TestSetEndsALongWait(t *testing.T) {
-	m := standIn(t)
-	m.limited()
-	launcher := m.Launcher("alpha")
-	m.OK("set", "alpha", "restart=no")
-	m.mustHaveDied("alpha", "crashed", "code 1")
-	m.WaitDead(launcher)
-	m.mustHaveDied("alpha", "crashed", "code 1")
-}

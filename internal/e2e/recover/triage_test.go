@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"nbs-worker/internal/e2e"
-	"nbs-worker/internal/sim/rig"
 )
 
 // judged is what triage is to say of an agent, with words of its evidence.
@@ -30,25 +29,22 @@ func (m *team) mustJudge(got map[string]e2e.Assessment, want map[string]judged) 
 	}
 }
 
-// spawnTroubled spawns a team in all states of health. The real claude has the dialogs and spinners.
+// spawnTroubled spawns a team in all states of health.
 func (m *team) spawnTroubled() {
 	m.Helper()
 	for _, handle := range []string{"idle", "crashed", "ended", "frozen"} {
 		m.OK("spawn", handle, "--model", "sonnet")
 	}
-	m.OK("spawn", "full", "--model", "sonnet", "--prompt", "[[usage 820000]] Remember 42.")
-	m.OK("spawn", "floor", "--model", "sonnet", "--prompt", "[[usage 950000]] Remember 42.")
-	m.OK("spawn", "refused", "--model", "sonnet", "--prompt", "[[error 403]] hello")
-	m.OK("spawn", "moved", "--model", "sonnet", "--cwd", m.Folder("project/place"))
-	claude := []string{"NBS_CLAUDE=" + rig.ClaudeBinary(m, rig.Newest)}
 	for handle, prompt := range map[string]string{
-		"asks":  "[[tool AskUserQuestion " + e2e.Question + "]]",
-		"works": "[[delay 10m]] hello",
-		"over":  "[[error too-long]] hello",
+		"full":    "[[usage 820000]] Remember 42.",
+		"floor":   "[[usage 950000]] Remember 42.",
+		"refused": "[[error 403]] hello",
+		"works":   "[[delay 10m]] hello",
 	} {
-		r := m.NBSWith(claude, "spawn", handle, "--model", "sonnet", "--prompt", prompt)
-		m.Check(r.Code == 0, "%s", r)
+		m.OK("spawn", handle, "--model", "sonnet", "--prompt", prompt)
 	}
+	m.OK("spawn", "asks", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"true"}]]`)
+	m.OK("spawn", "moved", "--model", "sonnet", "--cwd", m.Folder("project/place"))
 }
 
 // Each verdict on a claude that is so, with its evidence.
@@ -66,8 +62,6 @@ func TestTriageOfATeam(t *testing.T) {
 	m.WaitState("full", "idle")
 	m.WaitState("floor", "idle")
 	m.WaitState("refused", "failed")
-	m.WaitState("over", "failed")
-	before := m.Session("works")
 
 	all, code := m.Triage()
 	m.Check(code == 8, "exit code %d", code)
@@ -78,7 +72,6 @@ func TestTriageOfATeam(t *testing.T) {
 		"asks":    {"waiting", 0, []string{"the registry says waiting: "}, "nbs-worker attach asks"},
 		"works":   {"healthy", 0, []string{"the registry says busy"}, ""},
 		"refused": {"held", 0, []string{"authentication_failed"}, "nbs-worker attach refused"},
-		"over":    {"stressed", 2, []string{"its conversation is full"}, "nbs-worker compact over"},
 		"crashed": {"dead", 3, []string{"crashed (signal: killed)"}, "nbs-worker resume crashed"},
 		"moved":   {"missing", 0, []string{"its folder ", "is not there"}, "nbs-worker resume moved --cwd DIR"},
 		"ended":   {"stopped", 0, []string{"on purpose"}, ""},
@@ -86,14 +79,6 @@ func TestTriageOfATeam(t *testing.T) {
 	})
 
 	m.Check(m.tmuxCalls("triage") == m.tmuxCalls("list"), "triage asks tmux %d times, list %d", m.tmuxCalls("triage"), m.tmuxCalls("list"))
-
-	// The same agent with less patience: the spinner turns, and nothing grows.
-	m.WaitFor("nothing of it grows", func() (bool, string) {
-		stuck, code := m.Triage("works", "--patience", "2s")
-		w := stuck["works"]
-		return w.Verdict == "stuck" && w.Level == 2 && code == 7, strings.Join(w.Evidence, "; ")
-	})
-	m.MustBeLeftAlone("works", before)
 
 	_, code = m.Triage("idle", "ended")
 	m.Check(code == 0, "exit code %d of agents that are well", code)

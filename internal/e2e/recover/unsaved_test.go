@@ -50,7 +50,8 @@ func TestTurnsThatAreNotWrittenDown(t *testing.T) {
 	m.MustSay(w.WaitDeed("held", "alpha", 1).Detail, "its turns are being lost: ")
 	m.Check(m.Session("alpha").RecordedPID == s.RecordedPID, "watch has ended it")
 	m.MustSay(m.NBS("stop", "alpha").Stderr, "stop alpha: the last messages may be lost: "+why)
-	m.MustSay(m.NBS("resume", "alpha").Stderr, "alpha: its turns are being lost: the disk of its transcript is full")
+	played := []string{"NBS_CLAUDE=" + rig.StandIn(t)}
+	m.MustSay(m.NBSWith(played, "resume", "alpha").Stderr, "alpha: its turns are being lost: the disk of its transcript is full")
 	r = m.NBS("resume", "alpha", "--force", "--prompt", "What number?")
 	m.MustRefuse(r, 8, "claude is ready, and the disk of its transcript is full")
 	m.MustSay(r.Stderr, "hint: free space on that disk: df -h ")

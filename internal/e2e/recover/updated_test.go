@@ -13,7 +13,7 @@ import (
 // A claude that is updated, and not there for a while, is waited for: that counts as a failure, and the reason names the
 // program. NBS_CLAUDE, which is not set, has nothing to do with it.
 func TestClaudeIsUpdatedInMidRun(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	installed := filepath.Join(m.World.RunDir, "installed")
 	m.Must(os.Mkdir(installed, 0o700))
 	program := filepath.Join(installed, "claude")

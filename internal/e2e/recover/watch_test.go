@@ -47,7 +47,7 @@ func TestWatchHealsACrash(t *testing.T) {
 
 // Who is told that an agent waits is told what it asks.
 func TestWatchTellsWhatIsAsked(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
 	w := m.beginWatch()
 	m.Send(0, "accepted", "alpha", `[[tool Bash {"command":"touch made-here","description":"make it"}]]`)
