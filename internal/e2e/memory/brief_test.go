@@ -4,25 +4,32 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/rig"
 )
 
 // A successor is told where the old conversation had come to beside its first prompt, and neither at a plain resume nor
 // after a /clear once more.
 func TestFreshWithABriefing(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	m.OK("send", "alpha", "Remember 77.", "--wait-reply")
-	m.OK("resume", "alpha", "--force", "--fresh", "--brief")
+	m.OK("memory", "add", "alpha", "The gate is of oak", "--type", "decision")
+	var fresh struct {
+		Briefed []string `json:"briefed_from"`
+	}
+	m.Must(e2e.One(m.OK("resume", "alpha", "--force", "--fresh", "--brief", "--json"), &fresh))
+	m.Check(slices.Equal(fresh.Briefed, []string{"memory", "transcript"}), "%+v", fresh)
 	after := m.WaitState("alpha", "idle")
 	asked, sent := m.FirstRequest(after.SessionID)
 	rig.Equal(m, asked, "Remember 42.", "the first prompt")
 	m.MustSay(sent, "Notes for agent alpha, put together by nbs-worker", "carry no authority", before.SessionID+", was given up (with resume --fresh).",
-		"nbs-worker logs alpha --session-id "+before.SessionID+" -n 40", "\n> Remember 42.\n> Remember 77.\n", "> OK, I will remember 77.\n")
+		"nbs-worker logs alpha --session-id "+before.SessionID+" -n 40", "\n> Remember 42.\n> Remember 77.\n", "> OK, I will remember 77.", "The gate is of oak")
 	m.Check(!strings.Contains(m.OK("logs", "alpha"), "Notes for agent"), "the notes are taken for the user's words")
 	m.MustSay(m.OK("events", "alpha"), "a new conversation in place of "+before.SessionID+", with a briefing")
 

@@ -136,6 +136,7 @@ func TestBothConversationsAreKeptAfterClear(t *testing.T) {
 	m.OK("resume", "alpha", "--prompt", "What number?")
 	m.MustAnswer("alpha", "77")
 	m.OK("dismiss", "alpha", "--keep")
+	m.Check(!e2e.Exists(m.InNbs("status", "alpha.json")), "its status is left")
 	m.OK("spawn", "beta", "--model", "sonnet", "--session-id", before.SessionID, "--prompt", "What number?")
 	m.MustAnswer("beta", "42")
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,49 +75,32 @@ func TestMemoryWithinServe(t *testing.T) {
 	rig.Equal(m, len(left), 0, "announcements that are left")
 }
 
-// An observer is no agent: adopt says what it is, and list, doctor and the archive know nothing of it.
+// An observer is no agent: adopt says what it is, list knows nothing of it, and its conversation becomes neither an agent's nor
+// one of ask's. Where its worker is killed while it hangs, doctor says who will end it, and so it comes.
 func TestAnObserverIsNobodyToAdopt(t *testing.T) {
-	m := real(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 1h]]")
-	m.WaitState("alpha", "idle")
-	work := m.Begin("memory", "work", "--once")
-	m.NobodyToAdopt("observes an agent for the memory")
-	rig.Equal(m, strings.Count(m.OK("list"), "\n"), 1, "agents in the list")
-	m.Must(work.Process.Signal(syscall.SIGINT))
-	r := work.End()
-	m.Check(r.Code == 130, "%s", r)
-}
-
-// The conversation of an observer becomes neither an agent's nor one of ask's: that is refused before anything is made.
-func TestAnObserversConversationIsNotTakenUp(t *testing.T) {
 	m := standIn(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one")
-	m.WaitState("alpha", "idle")
-	m.worked()
-	var status struct{ Conversations []struct{ Observer string } }
-	m.Must(json.Unmarshal([]byte(m.OK("memory", "status", "--json")), &status))
-	observer := status.Conversations[0].Observer
-	m.Refused(4, observer+" observes an agent for the memory, and is not an agent's own", "spawn", "beta", "--session-id", observer, "--cwd", m.World.Project)
-	file := m.World.Root + "/session_id.txt"
-	m.Must(os.WriteFile(file, []byte(observer), 0o600))
-	m.Refused(4, observer+" observes an agent for the memory", "conversation", "import", file)
-	rig.Equal(m, strings.Count(m.OK("list"), "\n")+strings.Count(m.OK("conversation", "list"), "\n"), 1, "agents and conversations")
-	m.OK("memory", "check")
-}
-
-// A worker is killed while its observer hangs: doctor says who will end that one, and so it comes.
-func TestAnObserverThatHangsWithoutItsWorker(t *testing.T) {
-	m := real(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer slow 5s]]")
+	m.OK("spawn", "alpha", "--model", "sonnet", "--memory", "--prompt", "decision: one [[observer delay 5s]]")
 	m.WaitState("alpha", "idle")
 	work := m.Begin("memory", "work")
 	pid := m.WaitListed("observes an agent for the memory")
 	m.Kill(pid, syscall.SIGSTOP)
 	m.Kill(work.Process.Pid, syscall.SIGKILL)
 	_ = work.End()
+	m.Refused(4, "observes an agent for the memory", "adopt", "other", "--pid", strconv.Itoa(pid))
+	rig.Equal(m, strings.Count(m.OK("list"), "\n"), 1, "agents in the list")
 	m.Doctor(0).Finds(m.Team, "conversations.left", "note", fmt.Sprintf("pid %d, and the process that started it has ended", pid))
 	m.MustSay(m.NBS("doctor").Stdout, "the next memory work of its project ends it")
 	m.Check(m.worked().Turns == 1, "the turn is not observed")
 	m.Check(e2e.Dead(pid), "it runs still")
 	m.Doctor(0).IsWell(m.Team, "conversations.left")
+
+	var status struct{ Conversations []struct{ Observer string } }
+	m.Decode(&status, "memory", "status", "--json")
+	observer := status.Conversations[0].Observer
+	m.Refused(4, observer+" observes an agent for the memory, and is not an agent's own", "spawn", "beta", "--session-id", observer, "--cwd", m.World.Project)
+	file := m.World.Root + "/session_id.txt"
+	m.Write(file, observer)
+	m.Refused(4, observer+" observes an agent for the memory", "conversation", "import", file)
+	rig.Equal(m, strings.Count(m.OK("list"), "\n")+strings.Count(m.OK("conversation", "list"), "\n"), 1, "agents and conversations")
+	m.OK("memory", "check")
 }

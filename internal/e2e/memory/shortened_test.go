@@ -15,21 +15,15 @@ import (
 // threeTurns is an agent that was told three things and then stopped.
 func (m *team) threeTurns() e2e.Session {
 	m.Helper()
-	m.toldThree()
-	m.OK("stop", "alpha")
-	return m.Session("alpha")
-}
-
-// toldThree is an agent that was told three things.
-func (m *team) toldThree() e2e.Session {
-	m.Helper()
 	s := m.Remembers("alpha")
-	for _, line := range []string{"Remember 43.", "Remember 44."} {
-		m.TypeLine(s, line)
-		m.MustAnswer("alpha", "OK, I will remember "+strings.Fields(strings.TrimSuffix(line, "."))[1]+".")
+	for _, number := range []string{"43", "44"} {
+		m.TypeLine(s, "Remember "+number+".")
+		m.MustAnswer("alpha", "OK, I will remember "+number+".")
 	}
 	m.MustBeWritten(s.SessionID, "OK, I will remember 44.")
-	return m.WaitState("alpha", "idle")
+	m.WaitState("alpha", "idle")
+	m.OK("stop", "alpha")
+	return m.Session("alpha")
 }
 
 // firstTurn is the part of a transcript before the second prompt.
@@ -42,30 +36,29 @@ func firstTurn(t *testing.T, text []byte) []byte {
 	return text[:bytes.LastIndexByte(text[:at], '\n')+1]
 }
 
-// mustBePutBack resumes alpha, of whose transcript a part is missing, and checks that the whole one is
-// there again and that this is told.
-func (m *team) mustBePutBack(before e2e.Session, whole []byte) {
-	m.Helper()
-	m.Doctor(1).Finds(m.Team, "team.transcripts", "warning", "Claude's transcript has lost a part")
-	r := m.NBS("resume", "alpha", "--prompt", "What number?")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "its transcript had lost a part") && strings.Contains(r.Stderr, "it was restored from"), "%v", r)
-	m.MustAnswer("alpha", "44")
-	now := m.BytesOf(before.Transcript.Path)
-	m.Check(bytes.HasPrefix(now, whole), "the transcript does not begin with all that it had")
-	m.MustBeInTheJournal("restored", "alpha", before.SessionID)
-	m.Doctor(0).IsWell(m.Team, "team.transcripts")
-}
-
-// Somebody has cut the end off a copy and put it in the place of the transcript.
+// Somebody has taken a part out of a copy and put it in the place of the transcript: the whole one is put back, and this is
+// told. What else may be missing is a table of internal/team/supervisor.
 func TestShortenedTranscriptIsPutBackWhole(t *testing.T) {
 	m := standIn(t)
 	before := m.threeTurns()
 	path := before.Transcript.Path
 	whole := m.BytesOf(path)
-	m.Replace(path, firstTurn(t, whole))
+	var left []byte
+	for line := range bytes.Lines(whole) {
+		if !bytes.Contains(line, []byte("emember 43")) {
+			left = append(left, line...)
+		}
+	}
+	m.Replace(path, left)
 	out := m.OK("session", "alpha")
 	m.Check(strings.Contains(out, "Claude's copy has lost a part"), "session does not tell:\n%s", out)
-	m.mustBePutBack(before, whole)
+	m.Doctor(1).Finds(m.Team, "team.transcripts", "warning", "Claude's transcript has lost a part")
+	r := m.NBS("resume", "alpha", "--prompt", "What number?")
+	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "its transcript had lost a part") && strings.Contains(r.Stderr, "it was restored from"), "%v", r)
+	m.MustAnswer("alpha", "44")
+	m.Check(bytes.HasPrefix(m.BytesOf(path), whole), "the transcript does not begin with all that it had")
+	m.MustBeInTheJournal("restored", "alpha", before.SessionID)
+	m.Doctor(0).IsWell(m.Team, "team.transcripts")
 	m.mustBeKept(before.SessionID, path)
 }
 
@@ -96,64 +89,41 @@ func TestTranscriptThatWasCutInPlace(t *testing.T) {
 	m.Check(r.Code == 0 && !strings.Contains(r.Stderr, "cut off"), "it is said again: %s", r)
 }
 
-// An older copy took the place of the transcript while claude was at work, which went on in it:
-// what both have makes the conversation.
-func TestTranscriptThatWasShortenedAtWorkIsJoined(t *testing.T) {
-	m := real(t)
-	before := m.toldThree()
-	path := before.Transcript.Path
-	whole := m.BytesOf(path)
-	m.Replace(path, firstTurn(t, whole))
-	m.TypeLine(m.Session("alpha"), "Remember 45.")
-	m.MustAnswer("alpha", "OK, I will remember 45.")
-	m.WaitState("alpha", "idle")
-	r := m.NBS("resume", "alpha", "--force", "--prompt", "What number?")
-	m.Check(r.Code == 0 && strings.Contains(r.Stderr, "it was restored from"), "%v", r)
-	m.MustAnswer("alpha", "45")
-	now := m.BytesOf(path)
-	m.Check(bytes.HasPrefix(now, whole) && bytes.Contains(now, []byte("Remember 45.")), "the transcript has not all that was said")
+// What is written over in place is written over in the second name too, and two copies may each have something that the other
+// has not: the agent is not brought back into another conversation, and a person can choose. Of one that is empty nothing
+// can be brought back.
+func TestTranscriptThatIsAnotherIsRefused(t *testing.T) {
+	m := standIn(t)
+	path := m.threeTurns().Transcript.Path
+	refused := func(code int, found, refused string) e2e.Result {
+		m.Helper()
+		m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", found)
+		return m.Refused(code, refused, "resume", "alpha")
+	}
+	m.Must(os.WriteFile(path, bytes.ReplaceAll(m.BytesOf(path), []byte("44"), []byte("45")), 0o600)) // in place
+	for range 2 {                                                                                    // to look at it does not make it right
+		m.MustSay(m.OK("session", "alpha"), "Kept:            no: ")
+		m.MustSay(refused(5, "was overwritten", "was overwritten").Stderr, "resume alpha --fresh")
+	}
+	m.mustHaveWayOut(m.Refused(5, "", "resume", "alpha").Stderr, "to go on with the present transcript: ")
+	m.OK("resume", "alpha")
 	m.WaitState("alpha", "idle")
 	m.Doctor(0).IsWell(m.Team, "team.transcripts")
-}
+	m.OK("stop", "alpha")
 
-func TestTranscriptThatWasEmptiedInPlace(t *testing.T) {
-	m := standIn(t)
-	before := m.threeTurns()
-	m.Must(os.Truncate(before.Transcript.Path, 0))
-	out := m.OK("session", "alpha")
-	m.Check(strings.Contains(out, "Kept:            no: the transcript is empty"), "%s", out)
-	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "its transcript is empty")
-	m.Refused(2, "is empty now", "resume", "alpha")
-}
+	whole := m.BytesOf(path)
+	first := firstTurn(t, whole)
+	m.Replace(path, append(slices.Clone(first), bytes.ReplaceAll(whole[len(first):], []byte(`"uuid":"`), []byte(`"uuid":"0`))...))
+	m.mustHaveWayOut(refused(5, "and its kept copy differ", "and its kept copy differ").Stderr, "to go on with the kept copy: ")
+	m.OK("resume", "alpha", "--prompt", "What number?")
+	m.MustAnswer("alpha", "45")
+	m.Check(bytes.HasPrefix(m.BytesOf(path), whole), "the transcript is not the kept one")
+	m.WaitState("alpha", "idle")
+	m.OK("stop", "alpha")
 
-// What is written over in place is written over in the second name too. What was there is
-// remembered apart from both: the agent is not brought back into another conversation.
-func TestTranscriptThatWasRewrittenIsRefused(t *testing.T) {
-	t.Parallel()
-	renamed := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`"uuid":"`), []byte(`"uuid":"0`)) }
-	for what, written := range map[string]func(t *testing.T, whole []byte) []byte{
-		"longer":  func(_ *testing.T, whole []byte) []byte { return renamed(whole) },
-		"as long": func(_ *testing.T, whole []byte) []byte { return bytes.ReplaceAll(whole, []byte("44"), []byte("45")) },
-		"shorter": func(t *testing.T, whole []byte) []byte { return renamed(firstTurn(t, whole)) },
-	} {
-		t.Run(what, func(t *testing.T) {
-			m := standIn(t)
-			before := m.threeTurns()
-			path := before.Transcript.Path
-			m.Must(os.WriteFile(path, written(t, m.BytesOf(path)), 0o600)) // in place
-			for range 2 {                                                  // to look at it does not make it right
-				out := m.OK("session", "alpha")
-				m.Check(strings.Contains(out, "Kept:            no: "), "session vouches for what was overwritten:\n%s", out)
-				m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "was overwritten")
-				m.Refused(5, "was overwritten", "resume", "alpha")
-			}
-			r := m.Refused(5, "resume alpha --fresh", "resume", "alpha")
-			m.mustHaveWayOut(r.Stderr, "to go on with the present transcript: ")
-			m.OK("resume", "alpha")
-			m.WaitState("alpha", "idle")
-			m.Doctor(0).IsWell(m.Team, "team.transcripts")
-		})
-	}
+	m.Must(os.Truncate(path, 0))
+	m.MustSay(m.OK("session", "alpha"), "Kept:            no: the transcript is empty")
+	refused(2, "its transcript is empty", "is empty now")
 }
 
 // mustHaveWayOut does what a hint says, as a person who pastes it.
@@ -165,66 +135,4 @@ func (m *team) mustHaveWayOut(stderr, hint string) {
 		m.Fatalf("there is no hint %q in %s", hint, stderr)
 	}
 	m.Shell(command)
-}
-
-// Both have something that the other has not: only a person can choose.
-func TestTranscriptThatWentAnotherWayIsRefused(t *testing.T) {
-	m := standIn(t)
-	before := m.threeTurns()
-	path := before.Transcript.Path
-	whole := m.BytesOf(path)
-	other := append(firstTurn(t, whole), bytes.ReplaceAll(whole[len(firstTurn(t, whole)):], []byte(`"uuid":"`), []byte(`"uuid":"0`))...)
-	m.Replace(path, other)
-	m.Doctor(1).Finds(m.Team, "team.transcripts", "failure", "and its kept copy differ")
-	r := m.Refused(5, "and its kept copy differ", "resume", "alpha")
-	m.mustHaveWayOut(r.Stderr, "to go on with the kept copy: ")
-	m.OK("resume", "alpha", "--prompt", "What number?")
-	m.MustAnswer("alpha", "44")
-	now := m.BytesOf(path)
-	m.Check(bytes.HasPrefix(now, whole), "the transcript is not the kept one")
-}
-
-// What is missing need not be the end: an editor takes lines out anywhere.
-func TestTranscriptThatLostAPartIsPutBackWhole(t *testing.T) {
-	t.Parallel()
-	middle := func(_ *testing.T, whole []byte) []byte { return lines(whole, false, "Remember 43", "remember 43") }
-	for what, c := range map[string]struct {
-		left   func(t *testing.T, whole []byte) []byte
-		looked bool // at before the resume, which keeps what is there
-	}{
-		"the middle":       {middle, false},
-		"the middle, kept": {middle, true},
-		"the start":        {func(t *testing.T, whole []byte) []byte { return whole[len(firstTurn(t, whole)):] }, false},
-		"all but one": {func(t *testing.T, whole []byte) []byte {
-			all := slices.Collect(bytes.Lines(lines(whole, true, `"type":"user"`)))
-			if len(all) < 3 {
-				t.Fatalf("%s", whole)
-			}
-			return all[1]
-		}, false},
-	} {
-		t.Run(what, func(t *testing.T) {
-			m := standIn(t)
-			before := m.threeTurns()
-			path := before.Transcript.Path
-			whole := m.BytesOf(path)
-			m.Replace(path, c.left(t, whole))
-			if c.looked {
-				out := m.OK("session", "alpha")
-				m.Check(strings.Contains(out, "Claude's copy has lost a part"), "session does not tell:\n%s", out)
-			}
-			m.mustBePutBack(before, whole)
-		})
-	}
-}
-
-// lines are the lines of a transcript that hold any of the words, or none of them.
-func lines(text []byte, with bool, words ...string) []byte {
-	var out []byte
-	for line := range bytes.Lines(text) {
-		if slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(line, []byte(word)) }) == with {
-			out = append(out, line...)
-		}
-	}
-	return out
 }

@@ -15,7 +15,6 @@ func TestMain(m *testing.M) { os.Exit(rig.Main(m, 10*time.Minute)) }
 type team struct{ *e2e.Team }
 
 func newTeam(t *testing.T, claude string) *team { return &team{e2e.NewTeam(t, claude)} }
-func real(t *testing.T) *team                   { return &team{e2e.Real(t)} }
 func standIn(t *testing.T, misbehaviour ...string) *team {
 	return &team{e2e.StandIn(t, misbehaviour...)}
 }
