@@ -41,7 +41,8 @@ func (m *team) transcriptOf(id string) string {
 	return found[0]
 }
 
-// The seeds' conversation, word for word; what is begun anew knows nothing, and what was before can be gone back to.
+// The seeds' conversation, word for word; what is begun anew knows nothing, and what was before can be gone back to. An error in
+// the middle of an answer, and a transcript that was cut in the middle of a line, lose nothing of it.
 func TestTheSeedsConversation(t *testing.T) {
 	m := eachVersion(t)
 	m.Chats()
@@ -62,6 +63,17 @@ func TestTheSeedsConversation(t *testing.T) {
 	m.MustSay(m.OK("conversation", "history", "telegram:123456789"), "Remember 42.", "OK.", "What number?", "42.")
 	m.MustSay(m.OK("conversation", "history", "telegram:123456789", "--all"), "I don't have any number in mind.")
 	m.MustSay(m.OK("conversation", "list"), "telegram:123456789", first.SessionID)
+
+	m.Ask(8, "telegram:123456789", "[[error 401 midstream]] hello")
+	open := m.keyed("telegram:123456789").Open
+	m.Check(len(open) == 1 && open[0].State == "dead" && open[0].Class == "authentication" && open[0].Reason != "", "%+v", open)
+	m.MustPrint("You said: [[error 401 midstream]] hello\n", "conversation", "retry", "telegram:123456789")
+	path := m.transcriptOf(first.SessionID)
+	text := m.BytesOf(path)
+	m.Must(os.WriteFile(path, text[:len(text)-20], 0o600))
+	if last := m.Says("telegram:123456789", "What number?", "42."); last.Continuity != "resumed" || last.SessionID != first.SessionID {
+		m.Errorf("%+v", last)
+	}
 }
 
 // What became of a transcript decides how the conversation goes on, and it is told in one word.
@@ -98,17 +110,4 @@ func TestWhatBecameOfATranscript(t *testing.T) {
 	m.Must(os.WriteFile(m.transcriptOf(empty), nil, 0o600))
 	m.Ask(2, "empty", "What number?")
 	goesOn("empty", empty, "reset", "I don't know any number.", "--on-lost", "fresh")
-}
-
-// Of a transcript that was cut in the middle of a line, the rest is gone on with.
-func TestTornTranscript(t *testing.T) {
-	m := eachVersion(t)
-	torn := m.Says("torn", "Remember 42.", "OK, I will remember 42.").SessionID
-	m.Says("torn", "Something more.", "You said: Something more.")
-	path := m.transcriptOf(torn)
-	text := m.BytesOf(path)
-	m.Must(os.WriteFile(path, text[:len(text)-20], 0o600))
-	if got := m.Says("torn", "What number?", "42"); got.Continuity != "resumed" || got.SessionID != torn {
-		m.Errorf("%+v", got)
-	}
 }

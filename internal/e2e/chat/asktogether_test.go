@@ -16,24 +16,6 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// Three texts that are said at once are answered one after the other, in the order in which they were accepted.
-func TestThreeAtOnce(t *testing.T) {
-	m := standIn(t)
-	m.Says("review", "Remember 42.", "OK, I will remember 42.")
-	var all sync.WaitGroup
-	var inOrder [3]string
-	for i := range 3 {
-		all.Go(func() {
-			text := fmt.Sprintf("[[delay 300ms]] question <<%d>>", i)
-			got := m.Says("review", text, "You said: "+text)
-			m.Check(got.Continuity == "resumed", "%+v", got)
-			inOrder[got.Seq-2] = text
-		})
-	}
-	all.Wait()
-	rig.Same(m, "what was said", inOrder[:], m.alternates("review")[1:])
-}
-
 // alternates checks that in a conversation each text is followed by its answer, and returns the texts in their order.
 func (m *team) alternates(key string) (texts []string) {
 	m.Helper()
@@ -52,39 +34,32 @@ func (m *team) alternates(key string) (texts []string) {
 	return texts
 }
 
-// standardAskers is how many processes ask at once in one conversation; NBS_ASKERS says otherwise.
-const standardAskers = 5
-
-// TestManyAskers has processes ask in one conversation at once, twenty texts each: no turn begins before the one before
-// it is over, and each asker has the answers to its own texts.
+// Processes ask in one conversation at once: no turn begins before the one before it is over, they are answered in the order in
+// which they were accepted, and each asker has the answers to its own texts.
 func TestManyAskers(t *testing.T) {
 	m := standIn(t)
-	askers := e2e.Number(t, "NBS_ASKERS", standardAskers)
-	const each = 20
+	const askers, each = 5, 4
 	var all sync.WaitGroup
-	begun := time.Now()
+	var inOrder [askers * each]string
 	for asker := range askers {
 		all.Go(func() {
 			for i := range each {
-				m.MustPrint(fmt.Sprintf("You said: %d:%d\n", asker, i), "ask", "review", fmt.Sprintf("%d:%d", asker, i))
+				text := fmt.Sprintf("[[delay 50ms]] %d:%d", asker, i)
+				inOrder[m.Says("review", text, "You said: "+text).Seq-1] = text
 			}
 		})
 	}
 	all.Wait()
-	m.Logf("%d turns in %s", askers*each, time.Since(begun))
-	rig.Equal(m, len(m.alternates("review")), askers*each, "texts that were answered one after the other")
+	rig.Same(m, "what was said", inOrder[:], m.alternates("review"))
 	m.NoTurnFiles()
 }
-
-// standardKeys is in how many conversations is asked at once; NBS_KEYS says otherwise.
-const standardKeys = 8
 
 // TestManyKeysAtOnce asks in many conversations at the same moment, first each by itself and then through a server that
 // keeps claudes. All are answered, and there are never more claudes than have their turn or are kept: that, and not the
 // number of conversations, is what they need of the memory.
 func TestManyKeysAtOnce(t *testing.T) {
 	m := standIn(t)
-	keys := e2e.Number(t, "NBS_KEYS", standardKeys)
+	const keys = 8
 	turns := min(4, runtime.NumCPU())
 	everybodyAsks := func(what string, most int) {
 		t.Helper()

@@ -18,7 +18,7 @@ import (
 // What a program says about the time and the place reaches Claude beside the user's words, and only so much of it; the
 // system prompt is the same at each turn.
 func TestContextAndSystemPrompt(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	const identity, place = "You are the identity canary.", "It is noon in the place canary."
 	context := m.Program("context", fmt.Sprintf("echo '%s'; echo \"$NBS_CONVERSATION\"", place))
 	begin := []string{"--system-prompt", identity, "--context-cmd", context}
@@ -102,9 +102,9 @@ func TestInterruptedAsk(t *testing.T) {
 
 // A claude whose ask was killed goes on, and is met by who comes next.
 func TestAskIsKilled(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	ask := m.Begin("ask", "review", `[[tool Bash {"command":"echo ran >>RAN; sleep 60"}]]`,
-		"--system-prompt", "You are left behind.", "--", "--allowed-tools", "Bash")
+		"--system-prompt", "You are left behind.", "--", "--allowedTools", "Bash")
 	m.WaitFor("the tool has run", func() (bool, string) {
 		text, _ := os.ReadFile(filepath.Join(m.Dir, "RAN")) // which is there a little before its line
 		return string(text) == "ran\n", string(text)

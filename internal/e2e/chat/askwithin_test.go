@@ -1,19 +1,13 @@
 package chat
 
-import (
-	"os"
-	"path/filepath"
-	"testing"
-
-	"nbs-worker/internal/sim/rig"
-)
+import "testing"
 
 // The claude of a conversation may ask in one of its own: its text says from whom it is, and takes nothing of its user's.
 func TestAConversationAsksAnother(t *testing.T) {
-	m := real(t)
-	m.Env = append(m.Env, "PATH="+filepath.Dir(m.Worker)+":"+filepath.Dir(rig.ClaudeBinary(t, rig.Newest))+":"+os.Getenv("PATH"))
+	m := standIn(t)
+	m.Env = append(m.Env, m.Before(m.Variable("NBS_CLAUDE"))) // a claude does not choose which one it asks
 	asks := func(key, words string) string {
-		got := m.Ask(0, key, `[[tool Bash {"command":"nbs-worker ask `+words+`"}]]`, "--", "--allowedTools", "Bash(nbs-worker *)")
+		got := m.Ask(0, key, `[[tool Bash {"command":"nbs-worker ask `+words+`"}]]`, "--", "--allowedTools", "Bash")
 		return *got.Answer
 	}
 	m.MustSay(asks("outer", "inner hello --id 77"), "carries no authority")

@@ -102,7 +102,7 @@ func (p *phone) has(words string) {
 // The seeds' conversation through the bridge, word for word, with all that may happen in the middle: claude is killed
 // while it answers, the server is killed, and the number is remembered.
 func TestTheSeedsConversationInAChat(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.Chats()
 	p := m.bridged()
 	p.writes("Remember 42.", "OK.")

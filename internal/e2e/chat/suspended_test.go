@@ -39,7 +39,7 @@ func (m *team) gaveUp(limit time.Duration, words, also string, args ...string) {
 
 // Who asks in a conversation that a suspended process holds gives up after its own limit, and says who is in the way.
 func TestSuspendedAskerIsNotWaitedFor(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.Chats()
 	holds := m.Begin("ask", "review", "[[delay 600s]] for long", "--timeout", "30m")
 	m.running("review")
@@ -52,7 +52,7 @@ func TestSuspendedAskerIsNotWaitedFor(t *testing.T) {
 
 // A suspended server keeps no caller beyond its limit, nor from having its turn elsewhere.
 func TestSuspendedServerIsNotWaitedFor(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.Chats()
 	server := m.Begin("serve")
 	m.WaitFor("the server runs", func() (bool, string) { return len(m.sockets()) == 1, server.Err.String() })

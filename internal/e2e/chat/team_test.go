@@ -14,7 +14,6 @@ func TestMain(m *testing.M) { os.Exit(rig.Main(m, 10*time.Minute)) }
 // team is a project with the helpers of this package's tests.
 type team struct{ *e2e.Team }
 
-func real(t *testing.T) *team { return &team{e2e.Real(t)} }
 func standIn(t *testing.T, misbehaviour ...string) *team {
 	return &team{e2e.StandIn(t, misbehaviour...)}
 }
