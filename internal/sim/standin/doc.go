@@ -4,7 +4,7 @@
 // What it does like the real one is held to it by the contract suite (internal/sim/contract), which runs the same
 // assertions against both: arguments and their errors, the registry sessions/<pid>.json, transcripts, history.jsonl,
 // first-run dialogs, exit codes. It answers a turn by sending the conversation, read back from its transcript, to
-// ANTHROPIC_BASE_URL, so that a memory is proof here too. Not imitated: slash commands other than /exit and /clear,
+// ANTHROPIC_BASE_URL, so that a memory is proof here too. Not imitated: slash commands other than /exit, /clear and /resume ID,
 // `!` commands, tools other than Bash, compaction, cost, streaming from the API (the parts of an answer come when it is whole), what
 // 2.1.329 keeps of a system prompt, the inbox socket, the status line.
 //

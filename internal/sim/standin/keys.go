@@ -85,7 +85,9 @@ func (u *tui) submit(ctx context.Context, text string) (*ending, error) {
 	case trimmed == "/exit", trimmed == "exit", trimmed == "quit":
 		return &quit, nil
 	case trimmed == "/clear" && u.cancel == nil:
-		return nil, u.clear(ctx)
+		return nil, u.move(ctx, "clear", uuid.NewString())
+	case strings.HasPrefix(trimmed, "/resume ") && u.cancel == nil:
+		return nil, u.move(ctx, "resume", strings.TrimPrefix(trimmed, "/resume "))
 	case command.MatchString(trimmed):
 		name, _, _ := strings.Cut(trimmed, " ")
 		u.said = append(u.said, "● Unknown command: "+name, "")
@@ -99,13 +101,14 @@ func (u *tui) submit(ctx context.Context, text string) (*ending, error) {
 	return nil, u.begin(ctx, trimmed)
 }
 
-// clear begins an empty conversation under a new id.
-func (u *tui) clear(ctx context.Context) error {
-	u.s.hook(ctx, "SessionEnd", map[string]any{"reason": "clear"})
-	if err := u.s.renew(uuid.NewString()); err != nil {
+// move goes to another conversation: an empty one after a clear, one that there is after a resume.
+func (u *tui) move(ctx context.Context, why, id string) error {
+	u.s.hook(ctx, "SessionEnd", map[string]any{"reason": why})
+	if err := u.s.renew(id); err != nil {
 		return err
 	}
-	u.said = []string{"❯ /clear", ""}
-	u.s.told = u.s.hook(ctx, startHook, map[string]any{"source": "clear"})
+	u.said = []string{"❯ /" + why, ""}
+	u.recall()
+	u.s.told = u.s.hook(ctx, startHook, map[string]any{"source": why})
 	return nil
 }

@@ -92,12 +92,15 @@ func (s *session) remember(prompt string) error {
 	return appendLine(filepath.Join(s.cfg.dir, "history.jsonl"), line)
 }
 
-// renew starts an empty conversation under a new id, as /clear does.
+// renew goes on in the conversation with an id, which is empty when there is no transcript of it.
 func (s *session) renew(id string) error {
 	template := s.tr.template
 	template.SessionID = id
 	s.id = id
 	s.tr = &transcript{path: transcriptPath(s.cfg.dir, s.cwd, id), off: s.tr.off, template: template}
+	if err := s.tr.load(); err != nil {
+		return err
+	}
 	return s.reg.setSession(id)
 }
 
