@@ -13,15 +13,6 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-func TestSchedulesFitEightyColumns(t *testing.T) {
-	t.Parallel()
-	project := newProject(t, uitest.Record("alpha"))
-	writeSchedules(t, project, "zone: Europe/Berlin\nschedules:\n  the-morning-of-everybody:\n    cron: 30 7 * * 1-5\n    send: {to: alpha, text: x}\n")
-	r := runOn(ui.Streams{OutTTY: true, Width: 80}, "--root", project, "schedule", "list").want(t, 0)
-	uitest.MustFit(t, r.out, "the-morning-of-everybody  30 7 * * 1-5 Europe/Berlin\n    what: message to alpha  next: ")
-	rig.Check(t, !strings.Contains(r.out, "…"), "something is cut:\n%s", r.out)
-}
-
 func TestSessionFitsEightyColumns(t *testing.T) {
 	t.Parallel()
 	alpha := uitest.Record("alpha")

@@ -58,17 +58,3 @@ func TestListMarksASharedConversation(t *testing.T) {
 	out := printed(t, ui.Streams{OutTTY: true}, alpha, beta)
 	rig.Check(t, strings.Contains(out, "in the conversation of beta") && strings.Contains(out, "in the conversation of alpha"), "it is\n%s", out)
 }
-
-// What is shown on a terminal of 80 columns fits it, and nothing that is to be copied is cut.
-func TestListFitsEightyColumns(t *testing.T) {
-	t.Parallel()
-	row := rowOf(uitest.Record("an-agent-with-a-long-name"))
-	row.Record.Cwd, row.Status = deepFolder, agent.Status{State: agent.Waiting, Detail: "permission prompt", SamePID: true}
-	row.Record.PID = 123456
-	var out strings.Builder
-	f := &ui.Factory{Streams: ui.Streams{Out: &out, OutTTY: true, Width: 80}}
-	rig.Must(t, printList(f, []inspect.Row{row}, &listOptions{wide: true, usage: true}, agent.Bands{}))
-	uitest.MustFit(t, out.String(), "    pid: 123456  session: "+string(uitest.SessionID)+"\n", "    folder:\n    /home/somebody/src/a-project-with-a-long-name/and/a/folder/of/it/that/is/\n")
-}
-
-const deepFolder = "/home/somebody/src/a-project-with-a-long-name/and/a/folder/of/it/that/is/deep"
