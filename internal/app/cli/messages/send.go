@@ -126,12 +126,12 @@ func (o *sendOptions) unquoted(s *supervisor.Supervisor) error {
 	if o.All || o.file != "" || len(o.Handles) < 2 {
 		return nil
 	}
-	agents, err := s.Project.Store.Handles()
+	agents, _ := s.Project.Store.Handles() // an error is reported for each agent
 	isAgent := func(handle agent.Handle) bool { return slices.ContainsFunc(agents, handle.Same) }
 	isWord := func(handle agent.Handle) bool { return handle.Nearest(agents) == "" }
 	first, others := o.Handles[0], o.Handles[1:]
-	if err != nil || !isAgent(first) || slices.ContainsFunc(others, isAgent) || !slices.ContainsFunc(others, isWord) {
-		return nil // any error is reported for each agent
+	if !isAgent(first) || slices.ContainsFunc(others, isAgent) || !slices.ContainsFunc(others, isWord) {
+		return nil
 	}
 	return fail.Errorf(fail.NotFound, "there is no agent %s; nothing was sent", ui.Joined(others)).
 		Hint(inQuotes, first).
