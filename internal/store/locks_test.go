@@ -219,7 +219,7 @@ func TestLocksOfTheProjectNameTheirHolder(t *testing.T) {
 
 func TestUnsignedLockIsStillALock(t *testing.T) {
 	t.Parallel()
-	for what, text := range map[string]string{"empty": "", "torn": `{"pid":`, "hostile": "\x1b]0;x\x07"} {
+	for what, text := range map[string]string{"empty": "", "torn": `{"pid":`, "hostile": "\x1b]0;x\x07", "forged": `{"pid":1,"verb":"\u001b[2J","handle":"alice"}`} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := newStore(t)

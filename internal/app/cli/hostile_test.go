@@ -119,6 +119,33 @@ func TestHostileVariablesAreShownHarmlessly(t *testing.T) {
 	}
 }
 
+// A record has text of others: none of it steers a terminal or looks like ours, and JSON has it as it is.
+func TestHostileRecordIsShownHarmlessly(t *testing.T) {
+	t.Parallel()
+	r := startedOnce()
+	r.Cwd, r.InitialPrompt, r.ClaudeVersion = "/"+strings.NewReplacer("\n", "", "\r", "").Replace(evilLines), evilLines, evilLines
+	r.ClaudeArgs, r.Env, r.Process.Host, r.PreviousSessions[0].Reason = []string{"--name", evilLines}, map[string]string{"A": evilLines}, evilLines, evilLines
+	r.Exits = []agent.Exit{{At: r.Started, Signal: evilLines, Error: evilLines, LastScreen: strings.Repeat(evilLines+"\n", 3)}}
+	planned := r
+	planned.Handle, planned.TmuxSession, planned.Process = "beta", "nbs-beta-live", nil
+	planned.Cwd, planned.InitialPrompt = "/", "hello"
+	project := newProject(t, r, planned)
+	for _, streams := range []ui.Streams{{}, {OutTTY: true, ErrTTY: true}} {
+		for _, args := range [][]string{{"session", "alpha"}, {"list"}, {"resume", "alpha"}, {"resume", "beta", "--dry-run"}} {
+			runOn(streams, append([]string{"--root", project}, args...)...).mustBeHarmless(t, fmt.Sprintf("%q", args))
+		}
+	}
+	s := run("--root", project, "session", "alpha", "--json").want(t, 0)
+	s.mustBeHarmless(t, "JSON")
+	var got []struct {
+		Cwd              string
+		InitialPrompt    string                    `json:"initial_prompt"`
+		PreviousSessions []struct{ Reason string } `json:"previous_sessions"`
+	}
+	rig.Must(t, json.Unmarshal([]byte(s.out), &got))
+	rig.Check(t, got[0].Cwd == r.Cwd && got[0].InitialPrompt == evilLines && got[0].PreviousSessions[0].Reason == evilLines, "%+v", got)
+}
+
 // loaders are variables that have an agent run other code, or pass for another, and ours.
 var loaders = []string{
 	"LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BUN_OPTIONS", "NODE_OPTIONS", "NODE_PATH", "BASH_ENV", "ENV", "SHELLOPTS",

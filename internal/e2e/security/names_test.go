@@ -69,7 +69,7 @@ func (m *team) liveAndDie(handle, cwd string, spawn ...string) {
 	m.OK(spawn...)
 	m.mustRunIn(handle, cwd)
 	for _, args := range [][]string{{"session", handle}, {"list"}} {
-		if out := m.OK(args...); steering(out) || !strings.Contains(out, handle) {
+		if out := m.OK(args...); strings.ContainsAny(out, "\x1b\u202e") || !strings.Contains(out, handle) {
 			m.Errorf("%s in %q: %q", args[0], cwd, out)
 		}
 	}
