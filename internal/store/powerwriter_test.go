@@ -1,11 +1,9 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/google/renameio/v2"
@@ -14,29 +12,8 @@ import (
 	"nbs-worker/internal/store/storetest"
 )
 
-// countUp plays the writer of the power cuts: it writes 1, 2, 3 ... into alice's record
-// and says each when it is written; stepwise, it waits for a word before each.
-func countUp(role, project string, stepwise bool) error {
-	write, err := counter(role, project)
-	if err != nil {
-		return err
-	}
-	words := bufio.NewReader(os.Stdin)
-	for n := 1; ; n++ {
-		if stepwise {
-			if _, err := words.ReadByte(); err != nil {
-				return nil //nolint:nilerr // the test has ended
-			}
-		}
-		if err := write(n); err != nil {
-			return err
-		}
-		fmt.Println(n)
-	}
-}
-
-// counter makes the project and returns what writes a number into the record: the store,
-// or one of those that leave out a sync.
+// counter plays the writer of the power cuts: it makes the project, and returns what writes a number into alice's
+// record: the store, or one of those that leave out a sync.
 func counter(role, project string) (write func(n int) error, err error) {
 	if err := os.MkdirAll(project, 0o700); err != nil {
 		return nil, err

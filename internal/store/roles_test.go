@@ -36,7 +36,9 @@ func playRole(words []string) {
 		return
 	}
 	if strings.HasPrefix(role, "count-up") {
-		storetest.Must(countUp(role, project, len(words) > 2))
+		write, err := counter(role, project)
+		storetest.Must(err)
+		storetest.Must(rig.CountUp(len(words) > 2, write))
 		return
 	}
 	s, err := own(Open(project))

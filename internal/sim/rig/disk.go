@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -123,6 +124,23 @@ func (d *Disk) start(role ...string) *Writer {
 	cmd := Command(role...)
 	cmd.Stdout = out
 	return &Writer{StartChild(d.t, cmd), d.t, out.Name()}
+}
+
+// CountUp is the loop of a role that a [Writer] plays: it writes 1, 2, 3 ... and prints each when it is written. A
+// stepwise one waits for a byte before each, and ends with its test.
+func CountUp(stepwise bool, write func(n int) error) error {
+	words := bufio.NewReader(os.Stdin)
+	for n := 1; ; n++ {
+		if stepwise {
+			if _, err := words.ReadByte(); err != nil {
+				return nil //nolint:nilerr // the test has ended
+			}
+		}
+		if err := write(n); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
 }
 
 // Said is the last number that the writer has printed; 0 for none.

@@ -40,7 +40,7 @@ func enqueue3(ctx context.Context, c *Conversation) error {
 // playRole makes the test binary another nbs-worker: a role and a project.
 func playRole(words []string) {
 	if words[0] == "count-up" {
-		countUp(context.Background(), words[1], len(words) > 2)
+		storetest.Must(rig.CountUp(len(words) > 2, counter(context.Background(), words[1])))
 		return
 	}
 	runtime.LockOSThread() // strace counts the calls of each thread

@@ -1,8 +1,8 @@
 package conversations
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,28 +52,17 @@ func lost(project string, said int) string {
 	return ""
 }
 
-// countUp plays the writer; stepwise, it waits for a byte before each number.
-func countUp(ctx context.Context, project string, stepwise bool) {
+// counter plays the writer.
+func counter(ctx context.Context, project string) (write func(n int) error) {
 	storetest.Must(os.MkdirAll(filepath.Join(project, ".nbs", private.Locks), 0o700))
 	c := open(project).Of(chat)
-	words := bufio.NewReader(os.Stdin)
-	mayGoOn := func() bool {
-		if !stepwise {
-			return true
+	return func(n int) error {
+		text := (n + 1) / 2
+		id := strconv.Itoa(text)
+		if n%2 == 1 {
+			_, _, err := c.Enqueue(ctx, Meta{}, asked(id, "text "+id))
+			return err
 		}
-		_, err := words.ReadByte()
-		return err == nil
-	}
-	for n := 1; mayGoOn(); n++ {
-		id := strconv.Itoa(n)
-		_, _, err := c.Enqueue(ctx, Meta{}, asked(id, "text "+id))
-		storetest.Must(err)
-		fmt.Println(2*n - 1)
-		if !mayGoOn() {
-			return
-		}
-		storetest.Must(c.Begin(ctx, start(n)))
-		storetest.Must(c.Finish(ctx, answered(n, "to "+id)))
-		fmt.Println(2 * n)
+		return errors.Join(c.Begin(ctx, start(text)), c.Finish(ctx, answered(text, "to "+id)))
 	}
 }
