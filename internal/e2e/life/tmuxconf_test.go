@@ -24,29 +24,9 @@ func TestSlowTmuxConfiguration(t *testing.T) {
 	m.KillServer()
 	m.WaitState("alpha", "lost: tmux")
 	m.MustRemember("alpha", before)
-	m.Doctor(0).IsWell(m.Team, "tmux.settings")
 	m.KillServer()
 	m.WaitState("alpha", "lost: tmux")
 	m.Refused(3, "the tmux server was silent for ", "resume", "alpha", "--timeout", "1s") // as long as a server gets at least
-}
-
-// Of a server that is started to see what is configured nothing stays, though it would not end by itself.
-func TestTmuxThatStaysWhenItIsEmpty(t *testing.T) {
-	m := standIn(t)
-	scratch := m.Folder("scratch")
-	m.Env = append(m.Env, "TMPDIR="+scratch)
-	m.tmuxConf("set-option -s exit-empty off")
-	m.Doctor(0).IsWell(m.Team, "tmux.settings")
-	m.WaitFor("the servers are gone", func() (bool, string) { // tmux answers kill-server before the last of its end
-		var left []string
-		for _, pid := range e2e.AllPIDs() {
-			cmdline, _ := os.ReadFile(e2e.ProcFile(pid, "cmdline"))
-			if strings.Contains(string(cmdline), scratch) && !e2e.Dead(pid) {
-				left = append(left, string(cmdline))
-			}
-		}
-		return len(left) == 0, strings.Join(left, "\n")
-	})
 }
 
 // A server that would end when nobody is attached does not, with an agent in it.
@@ -62,7 +42,6 @@ func TestTmuxThatExitsUnattached(t *testing.T) {
 func TestTmuxHookThatKillsSessions(t *testing.T) {
 	m := standIn(t)
 	m.tmuxConf("set-hook -g session-created kill-session")
-	m.Doctor(1).Finds(m.Team, "tmux.settings", "failure", "session-created")
 	m.Refused(1, "look for a hook of your tmux.conf that ends sessions", "spawn", "alpha")
 	m.Check(len(e2e.ClaudesOn(m.Session("alpha").SessionID)) == 0, "a claude is left")
 	m.tmuxConf()

@@ -38,7 +38,6 @@ var checks = []check{
 	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
 
 	{id: "tmux.version", run: (*examination).tmuxVersion},
-	{id: "tmux.settings", holds: "nothing in the tmux configuration ends or renames sessions", run: (*examination).tmuxSettings},
 
 	{id: "folder.project", run: (*examination).projectFolder},
 	{id: "folder.disk", run: (*examination).disk},

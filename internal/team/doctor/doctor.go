@@ -130,11 +130,10 @@ type examination struct {
 	project    *observe.Project
 	supervisor *supervisor.Supervisor
 	Options
-	scratch    string // a folder that is removed at the end
-	claude     func() saidClaude
-	rows       func() ([]inspect.Row, error)
-	claudes    func() ([]runningClaude, error)
-	configured func() (tmux.Settings, error) // of a new tmux server
+	scratch string // a folder that is removed at the end
+	claude  func() saidClaude
+	rows    func() ([]inspect.Row, error)
+	claudes func() ([]runningClaude, error)
 }
 
 // Examine checks what nbs-worker needs. It changes only a scratch folder and, with Fix, what can be mended without a
@@ -236,7 +235,6 @@ func lookOnce(ctx context.Context, s *supervisor.Supervisor, how Options, wanted
 	d.claude = sync.OnceValue(func() saidClaude { return d.askClaude(ctx) })
 	d.rows = sync.OnceValues(func() ([]inspect.Row, error) { return d.records(ctx) })
 	d.claudes = sync.OnceValues(d.runningClaudes)
-	d.configured = sync.OnceValues(func() (tmux.Settings, error) { return tmux.ConfiguredSettings(ctx) })
 	results := make([]findings, len(wanted))
 	var all sync.WaitGroup // most of them wait for a program
 	for i, check := range wanted {

@@ -7,15 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 )
-
-func TestJudgeSettings(t *testing.T) {
-	t.Parallel()
-	all := judgeSettings("", tmux.Settings{"session-created[0]": "rename-session x", "exit-unattached": "off"})
-	rig.Check(t, len(all) == 1 && all[0].Level == Warning, "%+v", all)
-}
 
 func TestJudgeLogin(t *testing.T) {
 	t.Parallel()

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -45,52 +43,6 @@ func (d *examination) servers() []*tmux.Client {
 		}
 	}
 	return clients
-}
-
-// tmuxSettings checks the settings of the running servers, or those that a new one would have.
-func (d *examination) tmuxSettings(ctx context.Context) (all findings) {
-	for _, client := range d.servers() {
-		if settings, err := client.Settings(ctx); err == nil { // otherwise no server runs there, and nothing is set
-			all = append(all, judgeSettings("tmux -S "+human.ShellWord(client.Path())+" ", settings)...)
-		}
-	}
-	if len(all) > 0 {
-		return all
-	}
-	settings, err := d.configured()
-	if err != nil {
-		return found(Warning, "a tmux server with the user's configuration did not start: "+oneLine(err),
-			"the server of the first agent would not start either", "to see how long it takes: time tmux -L nbs-trial start-server")
-	}
-	return judgeSettings("", settings)
-}
-
-// judgeSettings finds hooks that affect the sessions of agents. command is the beginning of a tmux
-// command to the server; "" if no server runs and the settings are those of the configuration.
-func judgeSettings(command string, settings tmux.Settings) (all findings) {
-	mend := func(words string) []string {
-		const line = "remove the line from your tmux.conf"
-		if command == "" {
-			return []string{line}
-		}
-		return []string{command + words, "and " + line}
-	}
-	atBegin, later := settings.Enders()
-	for _, name := range atBegin {
-		all.add(Failure, "tmux has a hook that ends each new session: "+name, "no agent can be started in that server", mend("set-hook -gu "+name)...)
-	}
-	for name, value := range settings {
-		if strings.Contains(value, "rename-session") {
-			later = append(later, name)
-		}
-	}
-	slices.Sort(later)
-	for _, name := range slices.Compact(later) {
-		all.add(Warning, "tmux has a hook that renames or ends sessions: "+name,
-			"it may end agents; a renamed session is still found, but not under its expected name",
-			mend("set-hook -gu "+name)...)
-	}
-	return all
 }
 
 // lookup reads variables from an environment.
