@@ -33,7 +33,7 @@ func (c Config) Open(record *agent.Record) (cmdline.Opening, error) {
 		return "", errLost(record, "its transcript is gone from %s; it was last seen on %s",
 			human.Quote(c.dir), record.TranscriptSeen.Format("2006-01-02 15:04 MST"))
 	}
-	_, mentioned, err := c.history().FirstMention(record.SessionID)
+	_, mentioned, err := c.firstMention(record.SessionID)
 	if err != nil {
 		return "", err
 	}

@@ -17,10 +17,6 @@ import (
 
 func (c Config) projects() string { return filepath.Join(c.dir, "projects") }
 
-func (c Config) history() transcript.History {
-	return transcript.History(filepath.Join(c.dir, "history.jsonl"))
-}
-
 // Transcript finds the file of a conversation; found is false if it does not exist. The folder's name is derived from
 // the working directory, not reversibly and not uniquely, so the file is looked for in all folders. If one folder
 // cannot be read and no other has the file, the result is unknown: an error. A closed folder of another user counts

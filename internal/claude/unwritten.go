@@ -24,8 +24,8 @@ func (c Config) neverWritten(record *agent.Record) bool {
 	if record.Process == nil || record.Process.Transcripts == "" || record.Process.Transcripts != c.TranscriptFolder() {
 		return false
 	}
-	mention, _, err := c.history().FirstMention(record.SessionID)
-	written, statErr := changeTime(string(c.history()))
+	mention, _, err := c.firstMention(record.SessionID)
+	written, statErr := changeTime(c.history())
 	if err != nil || statErr != nil || mention.IsZero() || mention.After(time.Now()) || mention.After(written.Add(clockGrain)) {
 		return false
 	}

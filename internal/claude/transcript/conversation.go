@@ -44,7 +44,7 @@ type Conversation struct {
 
 // Conversation finds the conversation of a transcript. It reads as far back as is needed.
 func (t File) Conversation(reading Wanted) (*Conversation, error) {
-	f, err := openRegular(t.Path)
+	f, err := t.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (c *Conversation) Each(visit func(Message) error) error {
 	if len(c.spans) == 0 {
 		return nil
 	}
-	f, err := openRegular(c.path)
+	f, err := At(c.path).Open()
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,10 @@
-// Package transcript reads Claude Code's JSONL: the transcript of a conversation, from which Claude
-// resumes it, and the history of prompts.
+// Package transcript reads Claude Code's transcript of a conversation, from which Claude resumes it.
 //
 // A [File] is identified by its path. It returns the messages from which Claude would go on
 // ([File.Conversation]) and later ones ([File.Later]); how full the window is and what the
 // conversation cost ([File.Context]); how the last turn ended ([File.LastTurn]); whether there
-// is any message at all ([File.HasMessagesAfter]). [File.Has], [File.Continued] and [File.Join]
-// restore a transcript that has lost a part.
+// is any message at all ([File.HasMessagesAfter]). Package parts restores a transcript that has
+// lost a part.
 //
 // It relies on this, seen on 2.1.197 and 2.1.329. Claude creates the file with the first prompt,
 // not with the start, and only ever appends to it. But a killed claude leaves a stub without a
@@ -17,6 +16,6 @@
 // at all: unknown lines are skipped. Neither a file nor a record, which may contain an image, has a
 // limit to its length; they are read from the end and in pieces (package jsonl).
 //
-// Only [File.Join] writes, and replaces the file once the new one is complete. The package does not
-// know where Claude keeps its files, and knows no other part of Claude Code.
+// The package writes nothing. It does not know where Claude keeps its files, and knows no other part of
+// Claude Code.
 package transcript

@@ -27,7 +27,7 @@ const enteredLimit = 1 << 16
 
 // Entered reads the last records about moves. They may be far back in the conversation.
 func (t File) Entered() (e Entered, err error) {
-	f, err := openRegular(t.Path)
+	f, err := t.Open()
 	if err != nil {
 		return e, err
 	}

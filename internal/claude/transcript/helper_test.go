@@ -13,10 +13,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
 
-const (
-	sessionID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
-	otherID   = agent.SessionID("11111111-2222-4333-8444-555555555555")
-)
+const sessionID = agent.SessionID("4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11")
 
 // put writes a file in a folder of its own.
 func put(t testing.TB, lines ...string) File {

@@ -18,7 +18,7 @@ type Place struct {
 // being written for the next call. If the transcript no longer has the record at the place, Later calls began and
 // then reads from the beginning.
 func (t File) Later(from Place, reading Wanted, visit func(Message) error, began func()) (Place, error) {
-	f, err := openRegular(t.Path)
+	f, err := t.Open()
 	if err != nil {
 		return from, err
 	}
@@ -47,7 +47,7 @@ func (t File) Later(from Place, reading Wanted, visit func(Message) error, began
 }
 
 // in returns the place in f. f is another file than before if Claude has rewritten a deleted transcript, or
-// [File.Join] has replaced it. In another file the place is after the record that was read last, or at the beginning
+// package parts has replaced it. In another file the place is after the record that was read last, or at the beginning
 // if f lacks that record.
 func (p Place) in(f *os.File) (Place, error) {
 	info, err := f.Stat()

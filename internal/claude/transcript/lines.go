@@ -19,7 +19,7 @@ const backwardLimit = 16 << 20 // bytes of a transcript's end that are looked at
 
 // backward is [eachLineBackward] for a transcript at its present size.
 func (t File) backward(visit func(line []byte, behind int64) bool) error {
-	f, err := openRegular(t.Path)
+	f, err := t.Open()
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,25 @@ func eachRecord(file io.ReaderAt, from int64, visit func(*conversationRecord, js
 			return lines.End(), err
 		}
 	}
+}
+
+// Line is a line of a transcript.
+type Line struct {
+	jsonl.Span
+
+	UUID, Parent string // of the record; "" for a line that is no record, or that names none
+}
+
+// EachLine calls visit with the lines of an open transcript, until visit returns false. It returns the end of the last
+// whole line that it read.
+func EachLine(f io.ReaderAt, visit func(Line) (more bool, err error)) (end int64, err error) {
+	return eachRecord(f, 0, func(record *conversationRecord, at jsonl.Span) error {
+		more, err := visit(Line{at, record.UUID, record.Parent})
+		if err == nil && !more {
+			return errEnough
+		}
+		return err
+	})
 }
 
 const (

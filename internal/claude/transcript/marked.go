@@ -34,7 +34,7 @@ func (t File) Marked(marker, text string) (Marked, error) {
 // findMarked finds the record of a turn, and an offset behind which all records of the turn are. uuid is "" if the
 // record is missing.
 func (t File) findMarked(marker, text string) (uuid string, from int64, err error) {
-	f, err := openRegular(t.Path)
+	f, err := t.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", 0, nil
 	}

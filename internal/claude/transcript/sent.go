@@ -165,7 +165,7 @@ func (t File) EachRecord(visit func(uuid string, said []Message, ends bool)) err
 // eachBehind visits the whole records after the first after bytes, until visit returns false. A missing file has no
 // records: Claude creates it with the first prompt.
 func (t File) eachBehind(after int64, visit func(*conversationRecord) bool) error {
-	f, err := openRegular(t.Path)
+	f, err := t.Open()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

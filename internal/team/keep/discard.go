@@ -4,6 +4,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/claude/transcript/parts"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/archive"
 )
@@ -61,7 +62,7 @@ func (k *Keeper) OnlyKept(config claude.Config, id agent.SessionID) (*archive.Ke
 		return nil, err
 	}
 	for _, kept := range all {
-		has, err := file.Has(transcript.At(kept.Path))
+		has, err := parts.Has(file, transcript.At(kept.Path))
 		if err != nil {
 			return nil, err
 		}

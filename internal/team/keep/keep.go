@@ -22,6 +22,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/claude/transcript/parts"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/archive"
@@ -116,8 +117,8 @@ func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Res
 	if err != nil || !found || len(kept) == 0 {
 		return nil, err
 	}
-	parts, err := file.Continued(agent.Mapped(kept, fileOf))
-	if err != nil || len(parts) == 1 {
+	all, err := parts.Of(file, agent.Mapped(kept, fileOf))
+	if err != nil || len(all) == 1 {
 		return nil, err
 	}
 	holder := store.Holder{PID: os.Getpid(), Verb: verb, Handle: r.Handle, Since: k.Project.Seconds()}
@@ -129,10 +130,10 @@ func (k *Keeper) Rejoin(ctx context.Context, verb string, r *agent.Record) (*Res
 	if err := k.Project.Store.Archive().Keep(ctx, r.SessionID, file.Path); err != nil {
 		return nil, err
 	}
-	if err := file.Join(parts); err != nil {
+	if err := parts.Join(file, all); err != nil {
 		return nil, err
 	}
-	restored := &Restored{From: parts[0].Path, To: file.Path, Written: file.Modified.UTC(), What: "had lost a part"}
+	restored := &Restored{From: all[0].Path, To: file.Path, Written: file.Modified.UTC(), What: "had lost a part"}
 	return restored, k.Project.Note(ctx, "restored", r, "the part of its transcript that was deleted while it ran: "+file.Path)
 }
 

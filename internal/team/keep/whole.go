@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
+	"nbs-worker/internal/claude/transcript/parts"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/archive"
@@ -32,8 +33,8 @@ func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kep
 	if err != nil || missing == nil || whole != nil {
 		return whole, err
 	}
-	parts, err := file.Continued(agent.Mapped(all, fileOf))
-	if err != nil || len(parts) > 1 {
+	joined, err := parts.Of(file, agent.Mapped(all, fileOf))
+	if err != nil || len(joined) > 1 {
 		return nil, err // Rejoin joins the parts before the start
 	}
 	return nil, errWentApart(r, file, *missing)
@@ -43,7 +44,7 @@ func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kep
 func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *archive.Kept, err error) {
 	for _, kept := range all {
 		other := transcript.At(kept.Path)
-		has, err := file.Has(other)
+		has, err := parts.Has(file, other)
 		if err != nil || has {
 			if err != nil {
 				return nil, nil, err
@@ -54,7 +55,7 @@ func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *arch
 			missing = &kept
 		}
 		larger := whole == nil || kept.Size > whole.Size
-		if has, err = other.Has(file); err != nil {
+		if has, err = parts.Has(other, file); err != nil {
 			return nil, nil, err
 		}
 		if has && larger {

@@ -1,24 +1,27 @@
-package transcript
+package claude
 
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/transcript"
 )
 
-// History is the path of Claude's history of the prompts of all conversations, one per line. Claude
-// writes a prompt into it a moment before it writes the transcript.
-type History string
+// history is the path of Claude's history of the prompts of all conversations, one per line. Claude writes a prompt
+// into it a moment before it writes the transcript.
+func (c Config) history() string { return filepath.Join(c.dir, "history.jsonl") }
 
-// FirstMention finds the first prompt that was sent in a conversation. A mentioned conversation had a transcript, or
+// firstMention finds the first prompt that was sent in a conversation. A mentioned conversation had a transcript, or
 // was about to get one, whatever is on disk now. at is the time of the prompt, or zero if that is not known.
-func (h History) FirstMention(id agent.SessionID) (at time.Time, mentioned bool, err error) {
-	f, err := openRegular(string(h))
+func (c Config) firstMention(id agent.SessionID) (at time.Time, mentioned bool, err error) {
+	f, err := transcript.At(c.history()).Open()
 	if errors.Is(err, os.ErrNotExist) {
 		return at, false, nil
 	}
@@ -45,7 +48,7 @@ func promptedAt(line []byte) (at time.Time) {
 	var prompt struct {
 		Timestamp int64 `json:"timestamp"` // milliseconds
 	}
-	if unmarshalRecord(line, &prompt) == nil && prompt.Timestamp > 0 {
+	if json.Unmarshal(line, &prompt) == nil && prompt.Timestamp > 0 {
 		at = time.UnixMilli(prompt.Timestamp)
 	}
 	return at

@@ -1,4 +1,4 @@
-package transcript
+package parts
 
 import (
 	"bytes"
@@ -7,14 +7,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"nbs-worker/internal/claude/jsonl"
+	"nbs-worker/internal/claude/transcript"
 
 	"github.com/google/renameio/v2"
 )
 
-// Has reports whether this transcript has all records of another one: the other may be the same
-// file, the beginning of this one, or this one with records missing anywhere.
-func (t File) Has(other File) (bool, error) {
+// Has reports whether a transcript has all records of another one: the other may be the same file, the beginning of this
+// one, or this one with records missing anywhere.
+func Has(t, other transcript.File) (bool, error) {
 	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
 		return false, err
@@ -40,11 +40,11 @@ func (t File) Has(other File) (bool, error) {
 }
 
 // openBoth opens two transcripts.
-func openBoth(a, b File) (first, second *os.File, closeBoth func(), err error) {
-	if first, err = openRegular(a.Path); err != nil {
+func openBoth(a, b transcript.File) (first, second *os.File, closeBoth func(), err error) {
+	if first, err = a.Open(); err != nil {
 		return nil, nil, nil, err
 	}
-	if second, err = openRegular(b.Path); err != nil {
+	if second, err = b.Open(); err != nil {
 		return nil, nil, nil, errors.Join(err, first.Close())
 	}
 	return first, second, func() { _, _ = first.Close(), second.Close() }, nil
@@ -52,29 +52,29 @@ func openBoth(a, b File) (first, second *os.File, closeBoth func(), err error) {
 
 // behind finds the transcript that the new records of this one continue: a part of it was removed while claude ran,
 // and claude went on. It returns both, or this one alone.
-func (t File) behind(earlier []File) ([]File, error) {
+func behind(t transcript.File, earlier []transcript.File) ([]transcript.File, error) {
 	for _, other := range earlier {
-		has, err := t.Has(other)
+		has, err := Has(t, other)
 		if err != nil {
 			return nil, err
 		}
 		if has {
 			continue
 		}
-		goesOn, err := t.goesOn(other)
+		follows, err := goesOn(t, other)
 		if err != nil {
 			return nil, err
 		}
-		if goesOn {
-			return []File{other, t}, nil
+		if follows {
+			return []transcript.File{other, t}, nil
 		}
 	}
-	return []File{t}, nil
+	return []transcript.File{t}, nil
 }
 
 // goesOn reports whether the first record here that the other transcript lacks has a parent that the other one has
 // and that is missing here.
-func (t File) goesOn(other File) (bool, error) {
+func goesOn(t, other transcript.File) (follows bool, err error) {
 	mine, theirs, closeBoth, err := openBoth(t, other)
 	if err != nil {
 		return false, err
@@ -88,15 +88,14 @@ func (t File) goesOn(other File) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	goesOn := false
-	_, err = eachRecord(mine, 0, func(record *conversationRecord, _ jsonl.Span) error {
-		if record.UUID == "" || known[record.UUID] {
-			return nil
+	_, err = transcript.EachLine(mine, func(line transcript.Line) (more bool, err error) {
+		if line.UUID == "" || known[line.UUID] {
+			return true, nil
 		}
-		goesOn = known[record.Parent] && !there[record.Parent]
-		return errEnough
+		follows = known[line.Parent] && !there[line.Parent]
+		return false, nil
 	})
-	return goesOn, err
+	return follows, err
 }
 
 // beginsWith reports whether whole is the same file as beginning, or begins with all of its bytes.
@@ -128,18 +127,18 @@ func beginsWith(whole, beginning *os.File) (bool, error) {
 // recordIDs returns the ids of all records of a transcript.
 func recordIDs(f *os.File) (map[string]bool, error) {
 	ids := map[string]bool{}
-	_, err := eachRecord(f, 0, func(record *conversationRecord, _ jsonl.Span) error {
-		if record.UUID != "" {
-			ids[record.UUID] = true
+	_, err := transcript.EachLine(f, func(line transcript.Line) (more bool, err error) {
+		if line.UUID != "" {
+			ids[line.UUID] = true
 		}
-		return nil
+		return true, nil
 	})
 	return ids, err
 }
 
-// Join replaces this transcript, which is the last of the parts, by all parts in order, once the new file is complete
-// and on the disk. A record that several parts have is written once.
-func (t File) Join(parts []File) error {
+// Join replaces a transcript, which is the last of the parts, by all parts in order, once the new file is complete and on
+// the disk. A record that several parts have is written once.
+func Join(t transcript.File, parts []transcript.File) error {
 	out, err := renameio.NewPendingFile(t.Path, renameio.WithTempDir(filepath.Dir(t.Path)), renameio.WithStaticPermissions(0o600))
 	if err != nil {
 		return err
@@ -147,7 +146,7 @@ func (t File) Join(parts []File) error {
 	defer func() { _ = out.Cleanup() }()
 	written := map[string]bool{}
 	for _, part := range parts {
-		if err := part.copyNew(out, written); err != nil {
+		if err := copyNew(part, out, written); err != nil {
 			return err
 		}
 	}
@@ -155,19 +154,19 @@ func (t File) Join(parts []File) error {
 }
 
 // copyNew copies the lines of a transcript, without the records that are in written already.
-func (t File) copyNew(out io.Writer, written map[string]bool) error {
-	f, err := openRegular(t.Path)
+func copyNew(t transcript.File, out io.Writer, written map[string]bool) error {
+	f, err := t.Open()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	end, err := eachRecord(f, 0, func(record *conversationRecord, at jsonl.Span) error {
-		if record.UUID != "" && written[record.UUID] {
-			return nil
+	end, err := transcript.EachLine(f, func(line transcript.Line) (more bool, err error) {
+		if line.UUID != "" && written[line.UUID] {
+			return true, nil
 		}
-		written[record.UUID] = true
-		_, err := io.Copy(out, io.NewSectionReader(f, at.Start, at.Len()))
-		return err
+		written[line.UUID] = true
+		_, err = io.Copy(out, io.NewSectionReader(f, line.Start, line.Len()))
+		return err == nil, err
 	})
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
-package transcript
+package claude
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,16 +15,20 @@ func TestFirstMention(t *testing.T) {
 	other, mine := line(string(otherID)), line(string(sessionID))
 	none, when := time.Time{}, time.UnixMilli(1771587847000)
 	for what, c := range map[string]struct {
-		history   File
+		history   string // "": none
 		at        time.Time
 		mentioned bool
 	}{
-		"without a history":   {File{Path: filepath.Join(t.TempDir(), "history.jsonl")}, none, false},
-		"others only":         {put(t, other, line(string(sessionID)+"0"), "in text: "+string(sessionID)+"\n"), none, false},
-		"named":               {put(t, other, mine, mine), when, true},
-		"in a line cut short": {put(t, other, mine[:len(mine)-2]), none, true},
+		"without a history":   {"", none, false},
+		"others only":         {other + line(string(sessionID)+"0") + "in text: " + string(sessionID) + "\n", none, false},
+		"named":               {other + mine + mine, when, true},
+		"in a line cut short": {other + mine[:len(mine)-2], none, true},
 	} {
-		at, mentioned, err := History(c.history.Path).FirstMention(sessionID)
+		config := newConfig(t)
+		if c.history != "" {
+			config.put(t, "history.jsonl", c.history)
+		}
+		at, mentioned, err := config.firstMention(sessionID)
 		rig.Check(t, at.Equal(c.at) && mentioned == c.mentioned && err == nil, "%s: %s, %t, %v", what, at, mentioned, err)
 	}
 }
