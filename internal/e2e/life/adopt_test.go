@@ -2,6 +2,7 @@ package life
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -42,11 +43,20 @@ func (m *team) told(name, number string, args ...string) (pid int, id string) {
 
 var handArgs = []string{"--model", "sonnet", "--permission-mode", "acceptEdits"}
 
+// It may have gone into a worktree before, to which it comes back.
 func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 	m := eachVersion(t)
+	m.inRepository()
 	id := string(agent.NewSessionID())
 	pid, _ := m.told("hand", "42", append([]string{"--session-id", id}, handArgs...)...)
+	m.TypeLine(e2e.Session{TmuxSession: "hand"}, `[[tool EnterWorktree {"name":"side"}]]`)
+	folder := m.World.Project + "/.claude/worktrees/side"
+	m.WaitFor("it is in the worktree", func() (bool, string) {
+		cwd, _ := os.Readlink(e2e.ProcFile(pid, "cwd"))
+		return cwd == folder && m.Entry().Status == "idle", m.Tmux("capture-pane", "-p", "-t", "=hand:")
+	})
 	m.OK("adopt", "alpha", pidFlag(pid))
+	m.worksIn("alpha", folder)
 	s := m.Session("alpha")
 	if s.SessionID != id || s.State != "idle" || s.RecordedPID != pid || s.PID == 0 || !s.TmuxAlive || s.TmuxSession != "hand" ||
 		s.Model != "sonnet" || s.PermissionMode != "acceptEdits" || len(s.Drift) != 0 {
@@ -63,6 +73,7 @@ func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 	m.Check(e2e.Dead(pid), "it was not ended")
 	m.MustBe("alpha", "stopped")
 	m.MustRemember("alpha", s)
+	m.worksIn("alpha", folder)
 	s = m.Session("alpha")
 	m.Check(s.TmuxSession == "nbs-alpha-live" && s.TmuxAlive && !e2e.Dead(m.Launcher("alpha")), "%+v", s)
 }

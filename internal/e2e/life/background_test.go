@@ -29,7 +29,7 @@ func TestBackgroundOfClaudeIsNobodysLeftover(t *testing.T) {
 			t.Errorf("process %d has not the mark of the agent: this proves nothing", pid)
 		}
 	}
-	for _, args := range [][]string{{"resume", "alpha", "--force"}, {"stop", "alpha"}, {"dismiss", "alpha"}} {
+	for _, args := range [][]string{{"stop", "alpha"}, {"dismiss", "alpha"}} {
 		m.OK(args...)
 		for _, pid := range background {
 			if e2e.Dead(pid) {

@@ -12,7 +12,7 @@ import (
 
 func TestManySpawnsAtOnceLoseNothing(t *testing.T) {
 	m := standIn(t)
-	const agents = 20
+	const agents = 8
 	results := make([]e2e.Result, agents)
 	var all sync.WaitGroup
 	for i := range agents {

@@ -33,37 +33,31 @@ func (m *team) waitLease(held, free string) {
 	})
 }
 
+// The real one is followed in internal/e2e/memory, and in a worktree.
 func TestRecordAndLeaseFollowTheAgentInsideClaude(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	first := m.Remembers("alpha")
-	m.TypeLine(first, "/branch")
-	branched := m.WaitMoved(first, "branch")
-	m.waitLease(branched.SessionID, first.SessionID)
-	m.MustBeInTheJournal("moved", "alpha", branched.SessionID)
-	m.WaitArrived("alpha")
-	m.TypeLine(first, "Remember 43.")
-	m.MustBeWritten(branched.SessionID, "OK, I will remember 43.")
+	m.TypeLine(first, "/clear")
+	cleared := m.WaitMoved(first, "clear")
+	m.waitLease(cleared.SessionID, first.SessionID)
+	m.MustBeInTheJournal("moved", "alpha", cleared.SessionID)
+	m.turn(first, 43)
 	m.Kill(first.RecordedPID, syscall.SIGKILL)
 	m.WaitState("alpha", "crashed")
 	m.OK("resume", "alpha", "--prompt", "What number?")
 	m.MustAnswer("alpha", "43")
-
-	before := m.Session("alpha")
-	m.TypeLine(before, "/clear")
-	cleared := m.WaitMoved(before, "clear")
-	m.waitLease(cleared.SessionID, before.SessionID)
-	m.WaitArrived("alpha")
-	m.TypeLine(before, "/resume "+first.SessionID)
-	back := m.WaitMoved(cleared, "resume")
+	m.TypeLine(m.WaitState("alpha", "idle"), "/clear")
+	again := m.WaitMoved(cleared, "clear")
+	m.TypeLine(again, "/resume "+first.SessionID)
+	back := m.WaitMoved(again, "resume")
 	m.Check(back.SessionID == first.SessionID && len(back.PreviousSessions) == 2, "after /resume: %+v", back)
-	m.waitLease(first.SessionID, cleared.SessionID)
-	// Which the registry says after the hook.
-	m.WaitSession("alpha", "is back in the registry too", func(s e2e.Session) bool { return len(s.Drift) == 0 && s.SessionID == first.SessionID })
+	m.waitLease(first.SessionID, again.SessionID)
+	m.WaitArrived("alpha")
 }
 
 // The lease of a conversation that another agent has is taken as soon as that one has left it.
 func TestLeaseThatAnotherHeldIsTakenByTheNextTurn(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	own, theirs := m.Remembers("alpha"), m.Remembers("beta")
 	m.TypeLine(own, "/resume "+theirs.SessionID)
 	m.WaitMoved(own, "resume")
@@ -120,60 +114,44 @@ func TestKillRightAfterClear(t *testing.T) {
 	}
 }
 
-// Where hooks are turned off, a look at the agent is what its record follows by.
-func TestLooksFollowWithoutHooks(t *testing.T) {
-	m := real(t)
-	m.UserSettings(`{"disableAllHooks":true}`)
-	before := m.Remembers("alpha")
-	m.TypeLine(before, "/clear")
-	m.WaitFor("list follows", func() (bool, string) {
-		out := m.OK("list", "--json")
-		text := m.RecordText("alpha")
-		return !strings.Contains(text, `"session_id": "`+before.SessionID+`",
-  "model"`), out + text
-	})
-	after := m.Session("alpha")
-	m.Check(after.SessionID != before.SessionID && len(after.PreviousSessions) == 1 && len(after.Drift) == 0, "%+v", after)
-	m.waitLease(after.SessionID, before.SessionID)
-	r := m.Report("alpha")
-	m.Check(r.Activity.Hook == "", "a hook was run: %+v", r)
-}
-
 // Where hooks are turned off and nobody looks, the end or the next verb finds that the agent has moved: it comes back to
 // where it went by itself, and the journal tells the move all the same. Claude takes its registry entry away when it
 // leaves by itself or is asked to, and with it the only word of where it was.
 func TestAgentThatMovedUnseen(t *testing.T) {
 	t.Parallel()
-	noVerb := func(*team, e2e.Session) {}
-	killed := func(m *team, s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGKILL) }
 	for what, c := range map[string]struct {
 		leave func(m *team, s e2e.Session) // what ends the agent; nil: the resume does
-		find  func(m *team, s e2e.Session) // a verb after that, or a look
-		then  string                       // the event behind it
+		then  string                       // the event behind the move
 	}{
-		"hangup":                      {func(m *team, s e2e.Session) { m.Tmux("kill-session", "-t", "="+s.TmuxSession) }, noVerb, "exit"},
-		"term":                        {func(m *team, s e2e.Session) { m.Kill(s.RecordedPID, syscall.SIGTERM) }, noVerb, "exit"},
-		"kill":                        {killed, func(m *team, _ e2e.Session) { m.WaitState("alpha", "crashed") }, "exit"},
-		"stop":                        {func(m *team, _ e2e.Session) { m.OK("stop", "alpha") }, noVerb, "exit"},
-		"force":                       {nil, noVerb, "exit"},
-		"kill of launcher and claude": {func(m *team, s e2e.Session) { m.KillUnnoticed(s) }, noVerb, "start"},
+		"hangup":                      {func(m *team, s e2e.Session) { m.Tmux("kill-session", "-t", "="+s.TmuxSession) }, "exit"},
+		"stop":                        {func(m *team, _ e2e.Session) { m.OK("stop", "alpha") }, "exit"},
+		"force":                       {nil, "exit"},
+		"kill of launcher and claude": {func(m *team, s e2e.Session) { m.KillUnnoticed(s) }, "start"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			m := standIn(t, "no-hooks")
 			m.KeepServer()
-			before := m.Remembers("alpha")
-			m.moveUnseen(before, c.leave, func() { c.find(m, before) }, c.then)
+			m.moveUnseen(m.Remembers("alpha"), c.leave, c.then)
 		})
 	}
-	t.Run("exit", func(t *testing.T) {
-		m := real(t)
-		m.UserSettings(`{"disableAllHooks":true}`)
-		m.moveUnseen(m.Remembers("alpha"), func(m *team, s e2e.Session) { m.TypeLine(s, "/exit") }, func() {}, "exit")
-	})
+}
+
+// So it is with the real one. A look at the agent is what its record follows by at once.
+func TestLooksFollowWithoutHooks(t *testing.T) {
+	m := real(t)
+	m.UserSettings(`{"disableAllHooks":true}`)
+	m.moveUnseen(m.Remembers("alpha"), func(m *team, s e2e.Session) { m.TypeLine(s, "/exit") }, "exit")
+	before := m.WaitState("alpha", "idle")
+	m.TypeLine(before, "/clear")
+	after := m.WaitSession("alpha", "is in another conversation", func(s e2e.Session) bool { return s.SessionID != before.SessionID })
+	m.Check(len(after.PreviousSessions) == 2 && len(after.Drift) == 0, "%+v", after)
+	m.waitLease(after.SessionID, before.SessionID)
+	r := m.Report("alpha")
+	m.Check(r.Activity.Hook == "", "a hook was run: %+v", r)
 }
 
 // moveUnseen clears the conversation of an agent, which then leaves, and checks that it comes back to the new one.
-func (m *team) moveUnseen(before e2e.Session, leave func(*team, e2e.Session), find func(), then string) {
+func (m *team) moveUnseen(before e2e.Session, leave func(*team, e2e.Session), then string) {
 	m.Helper()
 	m.TypeLine(before, "/clear")
 	moved := m.waitRegistered(before)
@@ -181,7 +159,6 @@ func (m *team) moveUnseen(before e2e.Session, leave func(*team, e2e.Session), fi
 	if leave != nil {
 		leave(m, before)
 		m.WaitDead(before.RecordedPID)
-		find()
 	} else {
 		resume = append(resume, "--force")
 	}
@@ -201,7 +178,7 @@ func (m *team) moveUnseen(before e2e.Session, leave func(*team, e2e.Session), fi
 func TestResumeOfAnAgentThatMovedUnseenWithoutAWord(t *testing.T) {
 	m := standIn(t, "no-hooks")
 	m.OK("spawn", "alpha")
-	m.moveUnseen(m.Session("alpha"), nil, func() {}, "exit")
+	m.moveUnseen(m.Session("alpha"), nil, "exit")
 }
 
 // waitRegistered waits until Claude's registry has an agent in another conversation.

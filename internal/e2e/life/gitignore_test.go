@@ -43,10 +43,6 @@ const unignores = "!.nbs\n!.nbs/**\n"
 func TestGitStagesNothing(t *testing.T) {
 	t.Parallel()
 	for where, make := range map[string]func(m *team) (project string){
-		"a fresh project": func(m *team) string {
-			m.Git(m.World.Project, "init", "-q")
-			return m.World.Project
-		},
 		"a part of a repository, whose list takes .nbs in again": func(m *team) string {
 			m.Git(m.World.Project, "init", "-q")
 			part := filepath.Join(m.World.Project, "part")

@@ -11,7 +11,7 @@ import (
 // A claude that waits for a person does not count as started.
 
 func TestUntrustedFolderIsHeld(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{})
 	r := m.Refused(8, "it asks whether it trusts the folder (trust)", "spawn", "alpha", "--prompt", "Remember 42.")
 	m.Check(r.Stdout == "" && strings.Contains(r.Stderr, "hint: answer it in its terminal: nbs-worker attach alpha"), "%v", r)
@@ -33,15 +33,8 @@ func TestUntrustedFolderIsHeld(t *testing.T) {
 	m.Check(after.SessionID == s.SessionID, "before %+v\nafter %+v", s, after)
 }
 
-func TestUntrustedAddedFolderIsHeld(t *testing.T) {
-	m := real(t)
-	r := m.Refused(8, "it asks whether it trusts a folder of --add-dir (add-dir)", "spawn", "alpha", "--", "--add-dir", m.World.Home)
-	m.Check(!strings.Contains(r.Stderr, "--trust"), "%v", r) // it would trust the working directory, which is trusted already
-	m.OK("stop", "alpha")
-}
-
 func TestUnapprovedKeyIsHeld(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyUnanswered: true})
 	m.Refused(8, "whether to use the API key of the environment (api-key)", "spawn", "alpha")
 	s := m.Session("alpha")
@@ -49,18 +42,11 @@ func TestUnapprovedKeyIsHeld(t *testing.T) {
 	m.OK("stop", "alpha")
 }
 
+// A key that the user has rejected is none.
 func TestMissingLoginIsHeld(t *testing.T) {
-	t.Parallel()
-	for name, remove := range map[string]bool{"no key": true, "rejected key": false} {
-		t.Run(name, func(t *testing.T) {
-			m := eachVersion(t)
-			rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
-			if remove {
-				m.Env = e2e.Without(m.Env, "ANTHROPIC_API_KEY")
-			}
-			m.Refused(8, "not logged in", "spawn", "alpha")
-		})
-	}
+	m := standIn(t)
+	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
+	m.Refused(8, "not logged in", "spawn", "alpha")
 }
 
 func TestOnboardingIsHeld(t *testing.T) {
@@ -72,6 +58,12 @@ func TestOnboardingIsHeld(t *testing.T) {
 func TestLiveProcessThatDiffersFromItsRecordFails(t *testing.T) {
 	m := standIn(t)
 	claude := m.Variable("NBS_CLAUDE")
+	fails := func(name, field string, args ...string) {
+		m.Helper()
+		r := m.Refused(1, "the running claude differs from the record: "+field, args...)
+		s := m.Session(name)
+		m.Check(!s.Running && e2e.Dead(s.RecordedPID), "%s: it was left running: %s", name, r)
+	}
 	for name, c := range map[string]struct{ sed, field string }{
 		"model":  {`s/^sonnet$/haiku/`, "model"},
 		"mode":   {`s/^bypassPermissions$/acceptEdits/`, "permission_mode"},
@@ -89,10 +81,16 @@ set -- $(printf '%s\n' "$@" | sed '` + c.sed + `')
 exec ` + claude + ` "$@"`)
 		rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project, m.World.Home}})
 		m.Env = append(m.Env, "NBS_CLAUDE="+wrapper)
-		r := m.Refused(1, "the running claude differs from the record: "+c.field, "spawn", "agent-"+name, "--model", "sonnet")
-		s := m.Session("agent-" + name)
-		m.Check(!s.Running && e2e.Dead(s.RecordedPID), "%s: it was left running: %s", name, r)
+		fails("agent-"+name, c.field, "spawn", "agent-"+name, "--model", "sonnet")
 	}
+	// So it is in a folder of which the transcript says nothing.
+	m.Env = append(m.Env, "NBS_CLAUDE="+claude)
+	s := m.Remembers("alpha")
+	m.OK("stop", "alpha")
+	m.Env = append(m.Env, "NBS_CLAUDE="+m.Script("cd "+m.World.Home+" && exec "+claude+` "$@"`))
+	fails("alpha", "cwd is ", "resume", "alpha")
+	m.Env = append(m.Env, "NBS_CLAUDE="+claude)
+	m.MustRemember("alpha", s)
 }
 
 func TestLostTranscriptIsNeverReplacedInSilence(t *testing.T) {

@@ -38,7 +38,7 @@ func TestSecondInterruptEndsTheVerb(t *testing.T) {
 func TestResumeThatIsWaitedForBriefly(t *testing.T) {
 	m := standIn(t)
 	before := m.Remembers("alpha")
-	for _, patience := range []string{"1ms", "5ms", "10ms", "20ms", "50ms"} {
+	for _, patience := range []string{"1ms", "20ms"} {
 		r := m.NBS("resume", "alpha", "--force", "--timeout", patience)
 		if r.Code != 0 {
 			m.MustRefuse(r, 3, "")

@@ -8,50 +8,43 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/sim/rig"
 )
 
 // The terminal may go away, or its keys send signals again, right after claude has ended:
 // its end is written down all the same.
 func TestLauncherIsNotKilledWhileItRecordsTheEnd(t *testing.T) {
-	t.Parallel()
-	for name, signal := range map[string]syscall.Signal{"hangup": syscall.SIGHUP, "quit": syscall.SIGQUIT, "suspend": syscall.SIGTSTP} {
-		t.Run(name, func(t *testing.T) {
-			m := standIn(t)
-			m.OK("spawn", "alpha")
-			launcher := m.Launcher("alpha")
-			letGo := m.holdLock("alpha.record")
-			m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
-			m.WaitFor("the launcher waits for the record", func() (bool, string) { return waitsForLock(t, launcher) })
-			m.Kill(launcher, signal)
-			letGo()
-			m.WaitDead(launcher)
-			if s := m.Session("alpha"); s.State != "crashed" || !strings.Contains(m.RecordText("alpha"), `"signal": "killed"`) {
-				t.Errorf("%+v; record %s", s, m.RecordText("alpha"))
-			}
-			m.OK("resume", "alpha")
-		})
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	launcher := m.Launcher("alpha")
+	letGo := m.holdLock("alpha.record")
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	m.WaitFor("the launcher waits for the record", func() (bool, string) { return waitsForLock(t, launcher) })
+	for _, signal := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGHUP} {
+		m.Kill(launcher, signal)
 	}
+	letGo()
+	m.WaitDead(launcher)
+	if s := m.Session("alpha"); s.State != "crashed" || !strings.Contains(m.RecordText("alpha"), `"signal": "killed"`) {
+		t.Errorf("%+v; record %s", s, m.RecordText("alpha"))
+	}
+	m.OK("resume", "alpha")
 }
 
 // Who asks the launcher to leave asks claude.
 func TestLauncherForwardsTermAndHangup(t *testing.T) {
-	t.Parallel()
-	for name, signal := range map[string]syscall.Signal{"term": syscall.SIGTERM, "hangup": syscall.SIGHUP} {
-		t.Run(name, func(t *testing.T) {
-			m := standIn(t)
-			before := m.Remembers("alpha")
-			launcher := m.Launcher("alpha")
-			m.Kill(launcher, signal)
-			m.WaitDead(before.RecordedPID)
-			m.WaitDead(launcher)
-			s := m.Session("alpha")
-			m.Check(!s.Running, "%+v", s)
-			m.MustBeInTheJournal("exit", "alpha", before.SessionID)
-			m.MustRemember("alpha", before)
-		})
+	m := standIn(t)
+	m.KeepServer()
+	before := m.Remembers("alpha")
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		was, launcher := m.Session("alpha"), m.Launcher("alpha")
+		m.Kill(launcher, signal)
+		m.WaitDead(was.RecordedPID)
+		m.WaitDead(launcher)
+		s := m.Session("alpha")
+		m.Check(!s.Running, "%v: %+v", signal, s)
+		m.MustBeInTheJournal("exit", "alpha", before.SessionID)
+		m.MustRemember("alpha", before)
 	}
 }
 
@@ -70,24 +63,6 @@ func TestLauncherForwardsTermWhileItWaitsForALock(t *testing.T) {
 	m.WaitDead(before.RecordedPID)
 	took := time.Since(begun)
 	m.InTime(took, 2*time.Second) // it would wait for five
-}
-
-// A claude whose start cannot be journalled is killed while it draws: the terminal of a
-// person gets its own modes back.
-func TestTerminalIsRestoredWhenAStartIsTakenBack(t *testing.T) {
-	m := real(t)
-	m.Remembers("alpha")
-	m.OK("stop", "alpha")
-	defer m.holdLock("journal")()
-	c := m.Console(m.Command([]string{"run", "alpha"}))
-	if err := c.Cmd.Wait(); c.Cmd.ProcessState.ExitCode() != 5 {
-		t.Errorf("%v\n%s", err, c.Seen.String())
-	}
-	modes, err := unix.IoctlGetTermios(int(c.Pty.Fd()), unix.TCGETS)
-	m.Check(err == nil && modes.Lflag&(unix.ICANON|unix.ECHO) == unix.ICANON|unix.ECHO, "the terminal is raw: %+v, %v", modes, err)
-	const shownCursor = "\x1b[?25h"
-	seen := c.Seen.String()
-	m.Check(strings.LastIndex(seen, shownCursor) >= strings.LastIndex(seen, "\x1b[?25l"), "the cursor stays hidden: %q", seen)
 }
 
 // holdLock takes a lock of .nbs, as a command of ours in the middle of its work.

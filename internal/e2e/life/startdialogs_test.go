@@ -43,6 +43,12 @@ var startDialogs = map[string]struct {
 		says:  []string{"2 new MCP servers found in this project", "[[✔] one / [✔] two"},
 		cause: "mcp-server dialog",
 	},
+	"a folder of --add-dir": {
+		prepare: func(*team) {},
+		args:    []string{"--", "--add-dir", "/"},
+		says:    []string{"it asks whether it trusts a folder of --add-dir (add-dir)"},
+		cause:   "add-dir dialog",
+	},
 	"a CLAUDE.md that imports": {
 		prepare: func(m *team) {
 			outside := filepath.Join(m.World.Root, "outside.md")

@@ -27,7 +27,7 @@ func (m *team) takeOver(s e2e.Session) (pane string) {
 
 func TestPaneThatAPersonTookOver(t *testing.T) {
 	t.Parallel()
-	for _, verbs := range [][]string{{"stop"}, {"resume"}, {"resume", "--force"}, {"dismiss"}} {
+	for _, verbs := range [][]string{{"stop"}, {"resume", "--force"}} {
 		t.Run(fmt.Sprint(verbs), func(t *testing.T) {
 			m := standIn(t)
 			pane := m.takeOver(m.Remembers("alpha"))
@@ -41,21 +41,13 @@ func TestPaneThatAPersonTookOver(t *testing.T) {
 
 // The same of a start whose launcher has not come forward yet.
 func TestPaneThatAPersonTookOverDuringAStart(t *testing.T) {
-	t.Parallel()
-	for _, verb := range []string{"stop", "resume", "dismiss"} {
-		t.Run(verb, func(t *testing.T) {
-			m := standIn(t)
-			m.OK("spawn", "alpha")
-			s := m.Session("alpha")
-			pane, launcher := m.takeOver(s), m.Launcher("alpha")
-			m.WaitDead(s.RecordedPID)
-			m.WaitDead(launcher)
-			m.SetRecord("alpha", func(fields map[string]any) {
-				process := fields["process"].(map[string]any)
-				process["pid"], process["launcher"], fields["pid"], fields["exits"] = 0, map[string]any{"pid": 0, "start_ticks": 0}, 0, nil
-			})
-			m.OK(verb, "alpha")
-			m.MustStand(verb, []string{pane})
-		})
-	}
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	s := m.Session("alpha")
+	pane, launcher := m.takeOver(s), m.Launcher("alpha")
+	m.WaitDead(s.RecordedPID)
+	m.WaitDead(launcher)
+	m.SetRecord("alpha", neverArrived)
+	m.OK("stop", "alpha")
+	m.MustStand("stop", []string{pane})
 }

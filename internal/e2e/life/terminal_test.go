@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nbs-worker/internal/e2e"
 )
 
@@ -57,18 +59,6 @@ func TestSessionNamesTheTmuxSessionThatIsThere(t *testing.T) {
 	m.MustSay(m.OK("session", "alpha"), "Tmux:            nbs-alpha-live, not there\n")
 }
 
-// Claude calls its status line before the last turn has its cost, and writes that down when it leaves; 2.1.197 does not.
-func TestCostOfAStoppedAgent(t *testing.T) {
-	m := real(t)
-	m.Remembers("alpha")
-	m.OK("stop", "alpha")
-	text := string(m.BytesOf(m.Session("alpha").Transcript.Path))
-	_, written, found := strings.Cut(text[strings.LastIndex(text, `"type":"cost-state"`)+1:], `"totalCostUSD":`)
-	m.Check(found, "Claude has written no cost: %s", text)
-	written = written[:strings.IndexAny(written, ",}")]
-	m.MustSay(m.OK("session", "alpha", "--json"), `"cost":{"usd":`+written[:4])
-}
-
 func TestRunByHandInATerminal(t *testing.T) {
 	m := standIn(t)
 	before := m.Remembers("alpha")
@@ -100,11 +90,11 @@ func TestRunPassesOnTheExitCode(t *testing.T) {
 	m.Check(c.Cmd.ProcessState.ExitCode() == 9, "%v\n%s", err, c.Seen.String())
 }
 
-// A keyboard's C-z suspends claude, and nobody in a pane types fg.
-func TestSuspendedClaudeIsWoken(t *testing.T) {
+// A keyboard's C-z suspends claude, and nobody in a pane types fg. A claude whose start cannot be journalled is killed while it
+// draws: the terminal of a person gets its own modes back.
+func TestTerminalOfTheRealClaude(t *testing.T) {
 	m := real(t)
-	m.Remembers("alpha")
-	s := m.Session("alpha")
+	s := m.Remembers("alpha")
 	m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-z")
 	begun := time.Now()
 	m.WaitFor("claude is back after C-z", func() (bool, string) {
@@ -113,6 +103,17 @@ func TestSuspendedClaudeIsWoken(t *testing.T) {
 		return strings.Contains(screen, "❯ x"), fmt.Sprintf("%s after %s", screen, time.Since(begun))
 	})
 	m.OK("stop", "alpha")
+
+	defer m.holdLock("journal")()
+	c := m.Console(m.Command([]string{"run", "alpha"}))
+	if err := c.Cmd.Wait(); c.Cmd.ProcessState.ExitCode() != 5 {
+		t.Errorf("%v\n%s", err, c.Seen.String())
+	}
+	modes, err := unix.IoctlGetTermios(int(c.Pty.Fd()), unix.TCGETS)
+	m.Check(err == nil && modes.Lflag&(unix.ICANON|unix.ECHO) == unix.ICANON|unix.ECHO, "the terminal is raw: %+v, %v", modes, err)
+	const shownCursor = "\x1b[?25h"
+	seen := c.Seen.String()
+	m.Check(strings.LastIndex(seen, shownCursor) >= strings.LastIndex(seen, "\x1b[?25l"), "the cursor stays hidden: %q", seen)
 }
 
 func TestKeyboardSignalsDoNotEndTheLauncher(t *testing.T) {

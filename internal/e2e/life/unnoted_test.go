@@ -22,11 +22,6 @@ func fullDisk(m *team) spoiled {
 	return spoiled{fmt.Sprintf("dd if=/dev/zero of=%s bs=4k 2>/dev/null", ballast), ballast, "write sessions/alpha.json: ", ": no space left on device"}
 }
 
-func noLock(m *team) spoiled {
-	lock := m.InNbs("locks", "alpha.record")
-	return spoiled{fmt.Sprintf("rm -f %[1]s; mkdir %[1]s", lock), lock, "lock .nbs/locks/alpha.record: ", ": is a directory"}
-}
-
 // whenSeen runs a verb that is spoiled when it looks at the agent's screen, as it does with
 // one that is ready. The agent has the same PATH: once is enough.
 func (m *team) whenSeen(s spoiled, args ...string) e2e.Result {
@@ -50,29 +45,24 @@ func (m *team) mustRunUnnoted(r e2e.Result, s spoiled) e2e.Session {
 }
 
 func TestStartThatCannotBeFullyWrittenDown(t *testing.T) {
-	t.Parallel()
-	for what, spoil := range map[string]func(*team) spoiled{"full disk": fullDisk, "no lock": noLock} {
-		t.Run(what, func(t *testing.T) {
-			m := standIn(t)
-			rig.PrivateMounts(t).Tmpfs(m.InNbs(), "512k")
-			m.KeepServer()
-			s := spoil(m)
-			before := m.mustRunUnnoted(m.whenSeen(s, "spawn", "alpha", "--model", "sonnet"), s)
-			m.OK("send", "alpha", "Remember 42.")
-			m.MustAnswer("alpha", "OK, I will remember 42.")
-			m.WaitState("alpha", "idle")
-			m.Refused(5, "the agent runs already: idle", "resume", "alpha")
-			m.OK("stop", "alpha")
-			after := m.mustRunUnnoted(m.whenSeen(s, "resume", "alpha"), s)
-			m.Check(after.SessionID == before.SessionID, "before %+v\nafter %+v", before, after)
-			// A conversation that was replaced is announced, whatever else there is to say.
-			m.OK("stop", "alpha")
-			r := m.whenSeen(s, "resume", "alpha", "--fresh")
-			fresh := m.mustRunUnnoted(r, s)
-			m.Check(fresh.SessionID != before.SessionID && strings.Contains(r.Stderr, "a new conversation in place of "+before.SessionID), "%s\n%+v", r, fresh)
-			m.MustRemember("alpha", before, "--force", "--session-id", before.SessionID)
-		})
-	}
+	m := standIn(t)
+	rig.PrivateMounts(t).Tmpfs(m.InNbs(), "512k")
+	m.KeepServer()
+	s := fullDisk(m)
+	before := m.mustRunUnnoted(m.whenSeen(s, "spawn", "alpha", "--model", "sonnet"), s)
+	m.OK("send", "alpha", "Remember 42.")
+	m.MustAnswer("alpha", "OK, I will remember 42.")
+	m.WaitState("alpha", "idle")
+	m.Refused(5, "the agent runs already: idle", "resume", "alpha")
+	m.OK("stop", "alpha")
+	after := m.mustRunUnnoted(m.whenSeen(s, "resume", "alpha"), s)
+	m.Check(after.SessionID == before.SessionID, "before %+v\nafter %+v", before, after)
+	// A conversation that was replaced is announced, whatever else there is to say.
+	m.OK("stop", "alpha")
+	r := m.whenSeen(s, "resume", "alpha", "--fresh")
+	fresh := m.mustRunUnnoted(r, s)
+	m.Check(fresh.SessionID != before.SessionID && strings.Contains(r.Stderr, "a new conversation in place of "+before.SessionID), "%s\n%+v", r, fresh)
+	m.MustRemember("alpha", before, "--force", "--session-id", before.SessionID)
 }
 
 // Who has removed the record of an agent that is being started is not told to start it again.
