@@ -2,7 +2,6 @@ package send
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -62,46 +61,79 @@ func types(s e2e.Session, text string) string {
 	return fmt.Sprintf("tmux -u -L default send-keys -t '=%s:' -l '%s'", s.TmuxSession, text)
 }
 
-// A person types while claude draws nothing: his keys are not sent with ours, and stay in the prompt.
-func TestEnterSendsNothingOfAPersons(t *testing.T) {
+// A person's words stay his: nothing of them is sent with ours, and they stay in the prompt.
+func TestPersonsWordsAreNotSent(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	s := m.Session("alpha")
+	m.typesBesideAText(s)
+	m.stashesAndSearches(s)
+	m.typesBesideACommand(s)
+}
+
+// clear deletes what a person has in the prompt.
+func (m *team) clear(s e2e.Session, box string) {
+	m.Helper()
+	m.waitBox("alpha", box)
+	m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-u")
+	m.waitBox("alpha", "")
+}
+
+// typesBesideAText types while claude draws nothing, before a text of ours is submitted and behind it.
+func (m *team) typesBesideAText(s e2e.Session) {
+	m.Helper()
 	slow := m.whileTyped("", fmt.Sprintf("kill -STOP %d; %s", s.RecordedPID, types(s, "mine")), fmt.Sprintf("%s; kill -CONT %d", types(s, "2"), s.RecordedPID))
-	for _, text := range []string{"hello", "three\nlines\nof words", strings.Repeat("a long text ", 60) + "end"} {
+	for _, text := range []string{"three\nlines\nof words", strings.Repeat("a long text ", 60) + "end"} {
 		r := m.NBSWith([]string{slow}, "send", "alpha", text)
 		m.Check(r.Code == 0, "%s", r)
 		said := m.prompts("alpha")
 		m.Check(said[len(said)-1] == text, "%q arrived as %q", text, said[len(said)-1])
 		m.waitBox("alpha", "mine2")
 		m.Send(8, "held", "alpha", "and this")
-		m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "C-u")
-		m.waitBox("alpha", "")
+		m.clear(s, "mine2")
 	}
 }
 
-// He types so when a command of ours is submitted: his keys are not sent with it, and stay in the prompt. They
-// answer nothing in a dialog that the command opens.
-func TestCommandSendsNothingOfAPersons(t *testing.T) {
-	m := eachVersion(t)
-	m.Remembers("alpha")
-	for range 3 { // 2.1.197 compacts no shorter conversation
-		m.Reply("alpha", "What number?")
-	}
-	s := m.Session("alpha")
+// stashesAndSearches has a stash, which comes back into the prompt when a text of ours is submitted, and searches in the history,
+// where nothing is typed: Enter would submit what is found.
+func (m *team) stashesAndSearches(s e2e.Session) {
+	m.Helper()
 	pane := "=" + s.TmuxSession + ":"
+	m.WaitState("alpha", "idle")
+	m.Tmux("send-keys", "-t", pane, "-l", "hello stash")
+	m.waitBox("alpha", "hello stash")
+	m.Tmux("send-keys", "-t", pane, "C-s")
+	m.waitBox("alpha", "")
+	m.WaitFor("the stash is shown", func() (bool, string) { shown := m.Screen("alpha"); return strings.Contains(shown, " stashed\n"), shown })
+	m.Send(0, "accepted", "alpha", "beside a stash")
+	m.clear(s, "hello stash")
+	m.WaitState("alpha", "idle")
+
+	searches := func() (bool, string) {
+		shown := m.Screen("alpha")
+		return strings.Contains(shown, "search prompts:"), shown
+	}
+	m.Tmux("send-keys", "-t", pane, "C-r")
+	m.WaitFor("the search is open", searches)
+	got := m.Send(8, "held", "alpha", "words")
+	m.Check(strings.Contains(got.Reason, "searches its prompt history"), "%+v", got)
+	m.Tmux("send-keys", "-t", pane, "Escape")
+	m.WaitFor("the search is closed", func() (bool, string) { is, shown := searches(); return !is, shown })
+	m.Send(0, "accepted", "alpha", "words")
+	said := m.prompts("alpha")
+	m.Check(slices.Equal(said[2:], []string{"beside a stash", "words"}), "%q", said)
+}
+
+// typesBesideACommand types when a command of ours is submitted. His keys answer nothing in a dialog that the command opens.
+func (m *team) typesBesideACommand(s e2e.Session) {
+	m.Helper()
 	mine := fmt.Sprintf("kill -STOP %d; %s", s.RecordedPID, types(s, "mine"))
 	goOn := fmt.Sprintf("kill -CONT %d", s.RecordedPID)
-	cleared := func(box string) {
-		m.waitBox("alpha", box)
-		m.Tmux("send-keys", "-t", pane, "C-u")
-		m.waitBox("alpha", "")
-	}
 	long := "/compact " + strings.Repeat("long words ", 69) + "end"
 	for _, order := range [][]string{{"compact", "alpha"}, {"send", "alpha", "--raw", long}} {
 		r := m.NBSWith([]string{m.whileTyped("", mine, types(s, "2")+"; "+goOn)}, order...)
 		m.Check(r.Code == 0, "%s", r)
-		cleared("mine2")
+		m.clear(s, "mine2")
 	}
 	shown := m.Screen("alpha")
 	m.Check(strings.Contains(strings.Join(strings.Fields(shown), " "), "❯ "+long+" ⎿"), "%s", shown)
@@ -109,57 +141,17 @@ func TestCommandSendsNothingOfAPersons(t *testing.T) {
 	r := m.NBSWith([]string{m.whileTyped("", mine, goOn)}, "send", "alpha", "--raw", "/model")
 	shown = m.Screen("alpha")
 	m.Check(strings.Contains(shown, "Select model") && regexp.MustCompile(`❯ \d\. Sonnet ✔`).MatchString(shown), "%s, %s", r, shown)
-	m.Tmux("send-keys", "-t", pane, "Escape")
-	cleared("mine")
+	m.Tmux("send-keys", "-t", "="+s.TmuxSession+":", "Escape")
+	m.clear(s, "mine")
 	m.Send(0, "accepted", "alpha", "hello")
 }
 
-// What Claude may drop from a text that is typed, draws otherwise or does not take goes by a file, as it is.
-func TestHiddenCharactersArrive(t *testing.T) {
-	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	texts := []string{"می\u200cخواهم", "👩\u200d💻 ❤\ufe0f"}
-	for _, hidden := range "\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff\ufff9\ufe0f\u034f" {
-		texts = append(texts, fmt.Sprintf("a%cb, %U", hidden, hidden))
-	}
-	for _, text := range texts {
-		got := m.Send(0, "accepted", "alpha", text)
-		kept, err := os.ReadFile(got.File)
-		m.Check(err == nil && string(kept) == text+"\n" && got.Channel == "file", "%+v, %q, %v", got, kept, err)
-	}
-	marks := "न\u093f x" + strings.Repeat("\u0301", 15) + " 🤷🏽 y" // more than a cell of tmux 3.3a can show
-	got, said := m.Send(0, "accepted", "alpha", marks), m.prompts("alpha")
-	m.Check(got.Channel == "typed" && said[len(said)-1] == marks, "%+v, %q", got, said)
-	m.Refused(4, "a character that Claude may not take", "send", "alpha", "/compact a\u200bb", "--raw")
-	for _, text := range []string{strings.Repeat("😀", 401), "<pasted_content> is a tag of Claude's"} { // a paste for Claude
-		m.Check(m.Send(0, "accepted", "alpha", text).Channel == "file", "%q is typed", text)
-	}
-	m.Check(m.box("alpha") == "", "%q is left", m.box("alpha"))
-}
-
-// A claude that is suspended in the moment of Enter has the text when it goes on: once, whatever is sent meanwhile.
-func TestSuspendedClaudeGetsATextOnce(t *testing.T) {
-	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	s := m.Session("alpha")
-	stop := m.whileTyped("", fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
-	r := m.NBSWith([]string{stop}, "send", "alpha", "once")
-	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "the transcript does not contain it"), "%s", r)
-	r = m.NBS("send", "alpha", "another")
-	m.Check(r.Code == 8 && strings.Contains(r.Stderr, "stopped by a signal"), "%s", r)
-	m.Kill(s.RecordedPID, syscall.SIGCONT)
-	m.MustAnswer("alpha", "You said: once")
-	m.Send(0, "accepted", "alpha", "once", "--force")
-	m.Send(0, "accepted", "alpha", "another")
-	said := m.prompts("alpha")
-	m.Check(slices.Equal(said, []string{"once", "another"}), "%q", said)
-}
-
-// What a command of ours has typed and could not submit is taken away at the next attempt, and nothing of a person's is.
+// A claude that is suspended in the moment of Enter has the text when it goes on: once, whatever is sent meanwhile. What a
+// command of ours has typed and could not submit is taken away at the next attempt, and nothing of a person's is.
 func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 	m := eachVersion(t)
-	m.Remembers("alpha")
-	s := m.Session("alpha")
+	s := m.Remembers("alpha")
+	m.mustHaveOnce(s, "once")
 	const moved = `^.\[H$` // the cursor, before it
 	for _, keys := range []string{"/compact", moved} {
 		suspended := m.whileTyped(keys, fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")
@@ -190,82 +182,15 @@ func TestOwnTextDoesNotStayInThePrompt(t *testing.T) {
 	m.Send(0, "accepted", "alpha", "hello")
 }
 
-// A prompt that a hook refuses at the start is no draft for ever: the next message takes it away.
-func TestRefusedFirstPromptDoesNotStay(t *testing.T) {
-	m := eachVersion(t)
-	m.UserSettings(`{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"if grep -q refuse; then echo no >&2; exit 2; fi"}]}]}}`)
-	m.Refused(8, "a hook has refused the prompt", "spawn", "alpha", "--model", "sonnet", "--prompt", "please refuse this\nin two lines")
-	if !e2e.OnOldest() { // which leaves nothing in the prompt
-		m.waitBox("alpha", "please refuse this in two lines")
-		triaged := m.OK("triage", "alpha")
-		m.Check(strings.Contains(triaged, "its prompt has contained an unsent message of nbs-worker since"), "%s", triaged)
-	}
-	m.Send(0, "accepted", "alpha", "hello")
-	r := m.NBS("send", "alpha", "refuse this")
-	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "a hook of the agent's has refused it"), "%s", r)
-	m.Send(0, "accepted", "alpha", "good bye")
-	m.waitBox("alpha", "")
-}
-
-// What a person has stashed comes back into the prompt when a text of ours is submitted, as it was. In a search of his in
-// the history nothing is typed: Enter would submit what is found.
-func TestStashAndSearchAreThePersons(t *testing.T) {
-	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	pane := "=" + m.Session("alpha").TmuxSession + ":"
-	m.Send(0, "accepted", "alpha", "first words")
-	m.WaitState("alpha", "idle")
-	m.Tmux("send-keys", "-t", pane, "-l", "hello stash")
-	m.waitBox("alpha", "hello stash")
-	m.Tmux("send-keys", "-t", pane, "C-s")
-	m.waitBox("alpha", "")
-	m.WaitFor("the stash is shown", func() (bool, string) { shown := m.Screen("alpha"); return strings.Contains(shown, " stashed\n"), shown })
-	m.Send(0, "accepted", "alpha", "beside a stash")
-	m.waitBox("alpha", "hello stash")
-	m.Tmux("send-keys", "-t", pane, "C-u")
-	m.waitBox("alpha", "")
-	m.WaitState("alpha", "idle")
-
-	searches := func() (bool, string) {
-		shown := m.Screen("alpha")
-		return strings.Contains(shown, "search prompts:"), shown
-	}
-	m.Tmux("send-keys", "-t", pane, "C-r")
-	m.WaitFor("the search is open", searches)
-	got := m.Send(8, "held", "alpha", "words")
-	m.Check(strings.Contains(got.Reason, "searches its prompt history"), "%+v", got)
-	m.Tmux("send-keys", "-t", pane, "Escape")
-	m.WaitFor("the search is closed", func() (bool, string) { is, shown := searches(); return !is, shown })
-	m.Send(0, "accepted", "alpha", "words")
+// mustHaveOnce suspends claude in the moment of Enter.
+func (m *team) mustHaveOnce(s e2e.Session, text string) {
+	m.Helper()
+	r := m.NBSWith([]string{m.whileTyped("", fmt.Sprintf("kill -STOP %d", s.RecordedPID), "true")}, "send", "alpha", text)
+	m.Check(r.Code == 3 && strings.Contains(r.Stderr, "the transcript does not contain it"), "%s", r)
+	m.Refused(8, "stopped by a signal", "send", "alpha", "another")
+	m.Kill(s.RecordedPID, syscall.SIGCONT)
+	m.MustAnswer("alpha", "You said: "+text)
+	m.Send(0, "accepted", "alpha", text, "--force")
 	said := m.prompts("alpha")
-	m.Check(slices.Equal(said, []string{"first words", "beside a stash", "words"}), "%q", said)
-}
-
-// A blank that stands before a command, of a person's or of ours, is taken away: behind it, Claude offers another command
-// otherwise, and 2.1.197 gives the model the command as words.
-func TestBlankBeforeACommand(t *testing.T) {
-	m := eachVersion(t)
-	m.Remembers("alpha")
-	pane := "=" + m.Session("alpha").TmuxSession + ":"
-	blanks := func() {
-		m.Helper()
-		m.Tmux("send-keys", "-t", pane, "-l", "  ")
-		m.WaitFor("the blanks are drawn", func() (bool, string) {
-			at := strings.TrimSpace(m.Tmux("display-message", "-p", "-t", pane, "#{cursor_x}"))
-			return at == "4", at
-		})
-	}
-	for range 2 {
-		blanks()
-		m.Refused(4, `Claude has no command "/clea"; it offers "/clear"`, "send", "alpha", "/clea", "--raw")
-		m.waitBox("alpha", "")
-	}
-	blanks()
-	m.Send(0, "accepted", "alpha", "/compact", "--raw")
-	m.WaitState("alpha", "idle")
-	logs := m.OK("logs", "alpha")
-	m.Check(!strings.Contains(logs, "You said: /compact"), "the model was given the command as words: %s", logs)
-	blanks()
-	m.Send(0, "accepted", "alpha", "hello")
-	m.waitBox("alpha", "")
+	m.Check(slices.Equal(said, []string{"Remember 42.", text}), "%q", said)
 }

@@ -1,8 +1,6 @@
 package send
 
 import (
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -26,7 +24,7 @@ func (m *team) interrupt(want string) interruption {
 
 func TestInterrupt(t *testing.T) {
 	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
+	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.interrupt("idle")
 	m.Send(0, "accepted", "alpha", "[[slow 1s]] one two three four five six seven")
 	m.WaitFor("an answer that streams", func() (bool, string) {
@@ -35,23 +33,17 @@ func TestInterrupt(t *testing.T) {
 	})
 	m.interrupt("interrupted")
 	m.interrupt("idle")
-	// A prompt to which nothing was answered is given back, and does not stay in the box.
-	m.Send(0, "accepted", "alpha", "[[delay 1m]] two\nlines")
-	m.WaitAsked("[[delay 1m]] two\nlines")
-	if got := m.interrupt("interrupted"); got.Prompt != "[[delay 1m]] two\nlines" {
-		m.Errorf("given back: %+v", got)
-	}
-	m.Check(strings.Contains(m.OK("events", "alpha", "--json"), "nothing was answered yet to: [[delay 1m]] two"), "the journal does not keep the prompt")
-	if got := m.Reply("alpha", "after it"); !strings.HasSuffix(got, "You said: after it") {
-		m.Errorf("%q", got)
-	}
-	// Nobody answers a dialog, and nobody types where a person looks back.
-	m.Send(0, "accepted", "alpha", `[[tool Bash {"command":"touch PWN; tail -f /dev/null","description":"make it"}]]`)
-	m.WaitState("alpha", "waiting")
-	m.Refused(8, "waits for a person: permission prompt", "interrupt", "alpha")
-	m.answer("Enter")
-	m.WaitFor("the tool runs", func() (bool, string) { _, err := os.Stat(m.Dir + "/PWN"); return err == nil, "no PWN" })
+	m.mustGiveBack("120", "40")
+	m.mustGiveBack("60", "8")
+	m.Check(strings.Count(m.OK("events", "alpha"), "nothing was answered yet to: [[delay 1m]] two") == 2, "the journal does not keep the prompts")
+	m.Send(0, "accepted", "alpha", "after it")
+	r := m.NBS("logs", "alpha")
+	m.Check(!strings.Contains(r.Stderr, "two claudes"), "one claude was there: %s", r)
 	pane := "=" + m.Session("alpha").TmuxSession + ":"
+	m.Tmux("resize-window", "-t", pane, "-x", "120", "-y", "40")
+	// Nobody types where a person looks back.
+	m.Send(0, "accepted", "alpha", `[[tool Bash {"command":"touch RUNS; tail -f /dev/null","description":"make it"}]]`)
+	m.WaitFor("the tool runs", func() (bool, string) { return e2e.Exists(m.Dir + "/RUNS"), "" })
 	m.Tmux("copy-mode", "-t", pane)
 	m.Refused(8, "copy mode", "interrupt", "alpha")
 	m.Tmux("send-keys", "-t", pane, "-X", "cancel")
@@ -67,66 +59,20 @@ func TestInterrupt(t *testing.T) {
 	m.Refused(2, "no such agent", "interrupt", "beta")
 }
 
-// A screen that is too low to show the prompt of the turn does not make a person's draft of it: messages go on.
-func TestInterruptOnALowScreen(t *testing.T) {
-	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	m.Reply("alpha", "hello")
+// mustGiveBack interrupts a turn to which nothing was answered: its prompt is given back, and does not stay in the box. On a
+// low screen, which does not show it, no draft of a person's is made of it: messages go on.
+func (m *team) mustGiveBack(width, height string) {
+	m.Helper()
 	pane := "=" + m.Session("alpha").TmuxSession + ":"
-	const prompt = "[[delay 1m]] two\nlines"
+	prompt := "[[delay 1m]] two\nlines of " + height
 	m.Send(0, "accepted", "alpha", prompt)
 	m.WaitAsked(prompt)
-	m.Tmux("resize-window", "-t", pane, "-x", "60", "-y", "8")
-	m.WaitFor("the box is shown, and no prompt above it", func() (bool, string) {
+	m.Tmux("resize-window", "-t", pane, "-x", width, "-y", height)
+	m.WaitFor("the box is shown, and on a low screen no prompt above it", func() (bool, string) {
 		shown := m.pane(pane)
-		return strings.Contains(shown, "\n"+strings.Repeat("─", 60)+"\n❯ \n") && !strings.Contains(shown, "two"), shown
+		return strings.Contains(shown, "\n"+strings.Repeat("─", 60)) && strings.Contains(shown, "─\n❯ \n") && (height != "8" || !strings.Contains(shown, "two")), shown
 	})
 	got := m.interrupt("interrupted")
-	m.Check(got.Prompt == prompt, "%+v", got)
+	m.Check(got.Prompt == prompt, "given back: %+v", got)
 	m.waitBox("alpha", "")
-	m.Send(0, "accepted", "alpha", "after it")
-	r := m.NBS("logs", "alpha")
-	m.Check(!strings.Contains(r.Stderr, "two claudes"), "one claude was there: %s", r)
-}
-
-func TestCompact(t *testing.T) {
-	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	compact := func(code int, args ...string) (got struct {
-		Before, After *struct{ Tokens int }
-		Floor         bool
-		Reason        string
-	}) {
-		m.Helper()
-		r := m.NBS(append([]string{"compact", "--json", "alpha"}, args...)...)
-		if err := json.Unmarshal([]byte(r.Stdout), &got); err != nil || r.Code != code {
-			m.Fatalf("compact: %v, %s", err, r)
-		}
-		return got
-	}
-	m.Reply("alpha", "hello")
-	m.Reply("alpha", "Remember 42. [[usage 120000]]")
-	before := m.Session("alpha").SessionID
-	if got := compact(0, "Keep", "the number."); got.Before == nil || got.After == nil || got.Before.Tokens < 120_000 || got.After.Tokens > 12_000 || got.Floor {
-		m.Errorf("%+v", got)
-	}
-	if after := m.Session("alpha").SessionID; after != before {
-		m.Errorf("the conversation was %s, and is %s", before, after)
-	}
-	m.Reply("alpha", "hello [[usage 50]]")
-	for range 2 { // there is little, then nothing more
-		if got := compact(1); !got.Floor {
-			m.Errorf("%+v", got)
-		}
-	}
-	m.Reply("alpha", "hello")
-	if got := compact(1, "[[error 400]]"); got.Floor || !strings.Contains(got.Reason, "API Error: 400") {
-		m.Errorf("%+v", got)
-	}
-	going := m.Begin("compact", "alpha", "[[delay 1m]]")
-	m.WaitSession("alpha", "is compacting", func(s e2e.Session) bool { return s.State == "busy" && s.Cause == "compacting" })
-	m.interrupt("interrupted")
-	m.mustEnd(going, 1, "", "a person interrupted it")
-	m.OK("stop", "alpha")
-	m.Refused(5, "does not run", "compact", "alpha")
 }

@@ -48,33 +48,70 @@ func said(all []logLine) string {
 	return b.String()
 }
 
+// What was said, used, failed and compacted, and the conversations to which a branch and a /clear lead.
 func TestLogsOfARealConversation(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.SaysAndHears("alpha", "Remember 42.", "OK, I will remember 42.")
 	m.SaysAndHears("alpha", `[[tool Bash {"command":"echo from-$((20+2))-tool","description":"say"}]]`, "agent: Tool said: from-22-tool")
 	m.SaysAndHears("alpha", "[[error 403 times=1]] oops", "agent, API error authentication_failed: ")
-	m.SaysAndHears("alpha", "/compact", "the conversation was compacted (manual), from ")
+	m.Reply("alpha", "More. [[usage 120000]]")
+	before := m.Session("alpha").SessionID
+	done := m.compact(0, "Keep", "the number.")
+	m.Check(done.Before != nil && done.After != nil && done.Before.Tokens >= 120_000 && done.After.Tokens <= 12_000 && !done.Floor, "%+v", done)
 	want := regexp.MustCompile(`^you: Remember 42\.
 agent: OK, I will remember 42\.
 you: \[\[tool Bash .*
 agent: Tool said: from-22-tool
 you: \[\[error 403 times=1\]\] oops
 agentauthentication_failed: .*403.*
+you: More\..*
+agent: You said: More\..*
 compacted: the conversation was compacted \(manual\), from \d+ tokens
-you: /compact
+you: /compact Keep the number\.
 $`)
 	got := said(m.logs("alpha"))
 	m.Check(want.MatchString(got), "the conversation:\n%s", got)
 	m.MustSay(said(m.logs("alpha", "--tools")), `tool: {"command":"echo from-$((20+2))-tool"`, "tool: from-22-tool\n", "claude: This session is being continued")
+	m.mustSayWhatACompactionCameTo()
+	m.Check(m.Session("alpha").SessionID == before, "a compaction leads to another conversation")
 	m.mustFollowIntoOtherConversations()
+}
+
+// compaction is what compact --json tells.
+type compaction struct {
+	Before, After *struct{ Tokens int }
+	Floor         bool
+	Reason        string
+}
+
+func (m *team) compact(code int, words ...string) (got compaction) {
+	m.Helper()
+	r := m.NBS(append([]string{"compact", "--json", "alpha"}, words...)...)
+	if err := json.Unmarshal([]byte(r.Stdout), &got); err != nil || r.Code != code {
+		m.Fatalf("compact: %v, %s", err, r)
+	}
+	return got
+}
+
+// mustSayWhatACompactionCameTo compacts where nothing more can be freed, where the API fails and where a person interrupts.
+func (m *team) mustSayWhatACompactionCameTo() {
+	m.Helper()
+	got := m.compact(1)
+	m.Check(got.Floor, "nothing more: %+v", got)
+	m.Reply("alpha", "hello")
+	got = m.compact(1, "[[error 400]]")
+	m.Check(!got.Floor && strings.Contains(got.Reason, "API Error: 400"), "%+v", got)
+	going := m.Begin("compact", "alpha", "[[delay 1m]]")
+	m.WaitSession("alpha", "is compacting", func(s e2e.Session) bool { return s.State == "busy" && s.Cause == "compacting" })
+	m.interrupt("interrupted")
+	m.mustEnd(going, 1, "", "a person interrupted it")
 }
 
 // mustFollowIntoOtherConversations reads on while the agent branches and clears.
 func (m *team) mustFollowIntoOtherConversations() {
 	m.Helper()
-	m.OK("resume", "alpha", "--force") // the launch is fresh: what follows is typed into it
-	before := m.Session("alpha")
+	before := m.WaitState("alpha", "idle")
 	reading := m.follow("logs", "alpha", "--follow", "-n", "1")
 	m.SaysAndHears("alpha", "Remember 55.", "OK, I will remember 55.")
 	reading.mustShow("agent: OK, I will remember 55.")
@@ -91,17 +128,16 @@ func (m *team) mustFollowIntoOtherConversations() {
 	m.WaitArrived("alpha")
 	m.TypeLine(before, "Remember 77.")
 	reading.mustShow("agent: OK, I will remember 77.")
-	if text := reading.seen.String(); strings.Count(text, "OK, I will remember 55.") != 1 || strings.Contains(text, "Remember 42") {
-		m.Errorf("what a branch copies is shown twice:\n%s", text)
-	}
+	shown := reading.seen.String()
+	m.Check(strings.Count(shown, "OK, I will remember 55.") == 1 && !strings.Contains(shown, "Remember 42"), "what a branch copies is shown twice:\n%s", shown)
 	m.OK("stop", "alpha")
+	m.Refused(5, "does not run", "compact", "alpha")
 	text := m.OK("logs", "alpha", "--all")
 	m.MustSayOnce(text, "you: Remember 42.", "you: Remember 77.")
 	m.MustSay(text, "---- conversation "+before.SessionID)
 	m.OK("dismiss", "alpha")
-	if err := reading.wait(); err != nil {
-		m.Errorf("after the dismissal: %v\n%s", err, reading.seen.String())
-	}
+	err := reading.wait()
+	m.Check(err == nil, "after the dismissal: %v\n%s", err, reading.seen.String())
 }
 
 // follower is a command that goes on, and what it has said so far.

@@ -1,7 +1,6 @@
 package send
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,7 @@ import (
 // A claude that the agent's tools start, with the agent's variables and even with our hooks,
 // is another than the agent's: what it says is nothing of the agent's.
 func TestClaudeOfTheAgentsToolsDoesNotSpeakForIt(t *testing.T) {
-	m := real(t)
+	m := standIn(t)
 	before := m.Remembers("alpha")
 	m.WaitReport("alpha", "the end of the turn", func(r e2e.Report) bool { return r.Activity.Hook == "Stop" })
 	script := m.anotherClaude(before.RecordedPID)
@@ -45,11 +44,8 @@ func (m *team) anotherClaude(pid int) (script string) {
 	}
 	dir := m.TempDir()
 	file, script := filepath.Join(dir, "settings.json"), filepath.Join(dir, "another")
-	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	if err != nil || settings == "" {
-		m.Fatal(settings, err)
-	}
-	text := "#!/bin/sh\n" + program + " -p --model sonnet --settings " + file + " 'Remember 77.' >" + script + ".out 2>&1 </dev/null\necho ended $? >>" + script + ".out\n"
+	m.Check(settings != "", "it was given no settings: %q", args)
+	text := "#!/bin/sh\n" + m.Variable("NBS_CLAUDE") + " -p --model sonnet --settings " + file + " 'Remember 77.' >" + script + ".out 2>&1 </dev/null\necho ended $? >>" + script + ".out\n"
 	for name, text := range map[string]string{file: settings, script: text} {
 		m.Must(os.WriteFile(name, []byte(text), 0o700))
 	}

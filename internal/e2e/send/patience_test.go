@@ -13,20 +13,20 @@ import (
 
 // A verb that waits for more than a second says for whom, for what and how long, and what else there is.
 func TestWaitsAreNotSilent(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet", "--permission-mode", "bypassPermissions")
 	m.Send(0, "accepted", "alpha", "[[delay 10m]] slow")
 	const queue = "; --queue keeps the message instead"
 	for line, want := range map[string]string{
-		"send alpha again":              `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 4s` + queue + `\n`,
-		"send alpha again --wait-reply": `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 4s\n`,
+		"send alpha again":              `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s` + queue + `\n`,
+		"send alpha again --wait-reply": `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
 		"send --all again --json":       `(?m)^{"note":"nbs-worker: send alpha: it is busy for .*` + queue + `"}\n`,
-		"ask @alpha again":              `^nbs-worker: ask alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 4s\n`,
-		"compact alpha":                 `^nbs-worker: compact alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 4s\n`,
-		"wait alpha beta --for idle":    `^nbs-worker: wait: alpha is busy(; beta is busy)?; waiting until idle, for at most 4s\n`,
+		"ask @alpha again":              `^nbs-worker: ask alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
+		"compact alpha":                 `^nbs-worker: compact alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
+		"wait alpha beta --for idle":    `^nbs-worker: wait: alpha is busy(; beta is busy)?; waiting until idle, for at most 3s\n`,
 	} {
-		r := m.NBS(append(strings.Fields(line), "--timeout", "4s")...)
+		r := m.NBS(append(strings.Fields(line), "--timeout", "3s")...)
 		m.Check(regexp.MustCompile(want).MatchString(r.Stderr), "%s: %s; want %s", line, r, want)
 		isSend := strings.HasPrefix(line, "send alpha again") && !strings.HasSuffix(line, "reply")
 		m.Check(!isSend || r.Code == 3 && strings.Contains(r.Stderr, "\nhint: to have it typed when the agent is ready, add --queue\n"), "%s: %s", line, r)
@@ -43,10 +43,10 @@ func TestWaitsAreNotSilent(t *testing.T) {
 
 // Senders that wait for one busy agent all get through, those too that find new messages in its outbox each time they look.
 func TestSendersWaitTogether(t *testing.T) {
-	m := eachVersion(t)
+	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	var want []string
-	for round := range 3 {
+	for round := range 2 {
 		m.Send(0, "accepted", "alpha", fmt.Sprintf("[[delay 2s]] busy %d", round))
 		var senders []*e2e.Running
 		for i := range 6 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,75 +26,85 @@ func (m *team) grant(s e2e.Session) {
 	})
 }
 
-func TestAgentReportsThroughHooksAndStatusLine(t *testing.T) {
+// How full a conversation is and what it cost, as the status line of the real Claude Code tells it.
+func TestContextAndCostOfARealAgent(t *testing.T) {
 	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
-	s := m.WaitState("alpha", "idle")
-	m.WaitReport("alpha", "its start", func(r e2e.Report) bool {
-		return r.SessionID == s.SessionID && r.Activity.State == "idle" && r.Activity.Hook == "SessionStart"
+	window, nearlyFull := 1_000_000, "800000"
+	if e2e.OnOldest() {
+		window, nearlyFull = 200_000, "160000"
+	}
+	calls := filepath.Join(m.TempDir(), "calls")
+	m.usersStatusLine(calls, 7)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.TypeLine(m.Session("alpha"), "Hello. [[usage 50000]]")
+	l := m.WaitSession("alpha", "is measured by the status line", func(l e2e.Session) bool {
+		return l.Context != nil && l.Context.Source == "status line" && l.Context.Tokens >= 50_000 && l.Cost != nil && l.Cost.USD > 0
 	})
-	m.TypeLine(s, "Remember 42. [[delay 500ms]] [[usage 100000]]")
-	m.WaitReport("alpha", "a prompt", func(r e2e.Report) bool { return r.Activity.State == "busy" && r.Activity.Hook == "UserPromptSubmit" })
-	m.WaitReport("alpha", "the end of the turn", func(r e2e.Report) bool { return r.Activity.State == "idle" && r.Activity.Hook == "Stop" })
-	m.WaitReport("alpha", "how full it is", func(r e2e.Report) bool {
-		return r.Gauge != nil && r.Gauge.Tokens >= 100000 && r.Gauge.UsedPercent != nil && r.Gauge.Window >= 200000 && r.Gauge.CostUSD > 0
+	if l.Context.Window != window || l.Context.Band != "healthy" || l.Context.LeftPercent != 100-l.Context.UsedPercent || l.Cost.Source != "status line" || l.Context.AgeS == nil {
+		t.Errorf("%+v, %+v", l.Context, l.Cost)
+	}
+	m.Check(strings.HasPrefix(l.RunningModel, "claude-sonnet"), "it runs %q", l.RunningModel)
+	list := m.OK("list")
+	m.Check(regexp.MustCompile(`\t\d+\t\d+\.\d\d\t`).MatchString(list), "list: %q", list)
+	m.mustGoOnWithTheUsers(calls)
+	m.ProjectSettings("settings.json", `{"statusLine":{"type":"command","command":"echo PROJECTS-LINE"}}`)
+	low := m.waits("alpha", "--for", "context-below=25%")
+	m.TypeLine(m.Session("alpha"), "More. [[usage "+nearlyFull+"]]")
+	r := low.End()
+	m.Check(r.Code == 0 && (r.Stdout == "alpha\tidle\t-\n" || r.Stdout == "alpha\tbusy\t-\n"), "below 25 %%: %s", r)
+	l = m.WaitState("alpha", "idle")
+	m.Check(l.Context.LeftPercent < 25 && l.Context.Band == "low", "%+v", l.Context)
+	m.WaitFor("the project's status line is on the screen", func() (bool, string) {
+		screen := m.Screen("alpha")
+		return strings.Contains(screen, "PROJECTS-LINE") && !strings.Contains(screen, "USERS-OWN-LINE"), screen
 	})
-	m.TypeLine(s, "[[error 400]] Go on.")
-	m.WaitReport("alpha", "a failed turn", func(r e2e.Report) bool { return r.Failure != nil && r.Failure.Class == "unknown" })
-	m.TypeLine(s, `[[tool Bash {"command":"touch made"}]]`)
-	m.WaitReport("alpha", "a question", func(r e2e.Report) bool {
-		return r.Activity.State == "waiting" && r.Activity.Detail == "permission prompt"
-	})
-	m.grant(s)
-	m.WaitReport("alpha", "the end of the tool's turn", func(r e2e.Report) bool {
-		return r.Activity.State == "idle" && r.Activity.Hook == "Stop" && r.Failure == nil
-	})
+	// Without the status line the transcript tells it, and what Claude wrote down when it left.
 	m.OK("stop", "alpha")
-	r := m.Report("alpha")
-	m.Check(r.End != nil && r.End.Reason == "other", "no goodbye: %+v", r)
+	before := m.Session("alpha")
+	m.Must(os.Remove(m.InNbs("status", "alpha.json")))
+	l = m.Session("alpha")
+	if l.Context == nil || l.Context.Source != "transcript" || l.Context.UsedPercent != before.Context.UsedPercent || l.Context.Window != window {
+		t.Errorf("from the transcript: %+v; before %+v", l.Context, before.Context)
+	}
+	m.Check(window != 200_000 || l.Cost == nil, "the old one writes no cost, and it is %+v", l.Cost)
+	m.Check(window != 1_000_000 || l.Cost != nil && l.Cost.Source == "transcript" && l.Cost.USD >= before.Cost.USD, "from the transcript: %+v; before %+v", l.Cost, before.Cost)
 }
 
-// The user's own hooks and status line are theirs as before. Claude puts the fields of the setting together from all files:
-// ours names the command, and the user's says how the line looks and when it is refreshed, also when that changes while
-// the agent runs. To pass these fields on would keep them as they were at the start.
-func TestUsersHooksAndStatusLineGoOn(t *testing.T) {
-	m := eachVersion(t)
-	calls := filepath.Join(m.TempDir(), "calls")
-	configure := func(padding int) {
-		m.UserSettings(fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo stopped >>$CLAUDE_CONFIG_DIR/hooked"}]}]},
-			"statusLine":{"type":"command","command":"echo >>%s; echo USERS-OWN-LINE $(grep -o context_window_size)","padding":%d,"refreshInterval":1}}`, calls, padding))
-	}
-	const target = "=nbs-alpha-live:"
+// usersStatusLine gives the user a hook and a status line.
+func (m *team) usersStatusLine(calls string, padding int) {
+	m.Helper()
+	m.UserSettings(fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo stopped >>$CLAUDE_CONFIG_DIR/hooked"}]}]},
+		"statusLine":{"type":"command","command":"echo >>%s; echo USERS-OWN-LINE $(grep -o context_window_size)","padding":%d,"refreshInterval":1}}`, calls, padding))
+}
+
+// mustGoOnWithTheUsers checks that the user's own hooks and status line are theirs as before, over a resume. Claude puts the
+// fields of the setting together from all files: ours names the command, and the user's says how the line looks and when it is
+// refreshed, also when that changes while the agent runs. To pass these fields on would keep them as they were at the start.
+func (m *team) mustGoOnWithTheUsers(calls string) {
+	m.Helper()
 	waitIndented := func(blanks int) {
 		m.Helper()
 		m.WaitFor("their status line is where they want it", func() (bool, string) {
-			screen := m.pane(target)
+			screen := m.pane("=nbs-alpha-live:")
 			return strings.Contains(screen, "\n"+strings.Repeat(" ", blanks)+"USERS-OWN-LINE context_window_size"), screen
 		})
 	}
-	configure(7)
-	m.Remembers("alpha")
 	waitIndented(9) // two are claude's own
-	m.WaitReport("alpha", "all the same", func(r e2e.Report) bool { return r.Activity.Hook == "Stop" && r.Gauge != nil && r.Gauge.Tokens > 0 })
 	m.WaitFor("their hook was run", func() (bool, string) {
 		text, err := os.ReadFile(filepath.Join(m.World.ConfigDir, "hooked"))
 		return err == nil && string(text) == "stopped\n", string(text)
 	})
 	m.OK("resume", "alpha", "--force")
+	again := m.Session("alpha").Context // what the status line said before is of another start
+	m.Check(again != nil && (again.Source == "transcript" || again.Source == "status line") && again.Tokens != 0, "after a resume: %+v", again)
 	waitIndented(9)
 	before := len(e2e.Read(m.T, calls)) // 2.1.197 does not see a change that comes right after its start
 	m.WaitFor("it is refreshed though nothing happens", func() (bool, string) {
 		text, err := os.ReadFile(calls)
 		return len(text) > before+2, fmt.Sprintf("%q, %v", text, err) // two at most without the setting
 	})
-	configure(0)
+	m.usersStatusLine(calls, 0)
 	waitIndented(2)
-	m.ProjectSettings("settings.json", `{"statusLine":{"type":"command","command":"echo PROJECTS-LINE"}}`)
-	m.TypeLine(m.Session("alpha"), "Remember 43.")
-	m.WaitFor("the project's status line is on the screen", func() (bool, string) {
-		screen := m.Screen("alpha")
-		return strings.Contains(screen, "PROJECTS-LINE") && !strings.Contains(screen, "USERS-OWN-LINE"), screen
-	})
 }
 
 // mustBeTold checks what Claude gets for a status line.

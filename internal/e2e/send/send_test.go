@@ -1,8 +1,6 @@
 package send
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,79 +8,59 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// messages are the files in which texts were handed over.
-func (m *team) messages() []string {
-	files, _ := filepath.Glob(m.InNbs("messages", "*")) // the pattern is well formed
-	return files
-}
-
+// A text arrives as it is: typed, or in a file where Claude would drop some of it, draw it otherwise or take it for a paste.
+// What Claude would take for another command is not submitted. A blank that stands before a command is taken away: behind it,
+// Claude offers another command otherwise, and 2.1.197 gives the model the command as words.
 func TestSendArrives(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
-	m.Send(0, "accepted", "alpha", "Remember 42.")
+	words := "-x\nof two lines, ü 漢 🤷🏽; #(touch PWN) $HOME `id` \\"
 	for text, want := range map[string]string{
-		"What number?": "42",
-		"two\nlines, -x ü 漢 🤷🏽; #(touch PWN) $HOME `id` \\": "You said: two\nlines, -x ü 漢 🤷🏽; #(touch PWN) $HOME `id` \\",
-		"see @READ":                              "You said: see @READ",
-		"-x":                                     "You said: -x",
-		`[[tool Bash {"command":"echo hi"}]] go`: "Tool said: hi",
+		words: "You said: " + words, "see @READ": "You said: see @READ", `[[tool Bash {"command":"echo hi"}]] go`: "Tool said: hi",
 	} {
 		rig.Equal(m, m.Reply("alpha", "--", text), want, "%q", text)
 	}
-	// What Claude would take for an order, and what is too long to be typed.
-	for _, order := range []string{"/compact", "!touch PWN", "# note", "exit", " ?\n"} {
-		m.Refused(4, "Claude would run", "send", "alpha", order)
+	hidden := "می\u200cخواهم 👩\u200d💻 ❤\ufe0f a\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff\ufff9\ufe0f\u034f\t" + strings.Repeat("0123456789\n", 9000)
+	got := m.Send(0, "accepted", "alpha", hidden)
+	m.Check(got.Channel == "file" && strings.TrimSpace(e2e.Read(t, got.File)) == strings.TrimSpace(hidden), "by file: %+v", got)
+
+	pane := "=" + m.Session("alpha").TmuxSession + ":"
+	blanks := func() {
+		m.Helper()
+		m.Tmux("send-keys", "-t", pane, "-l", "  ")
+		m.WaitFor("the blanks are drawn", func() (bool, string) {
+			at := strings.TrimSpace(m.Tmux("display-message", "-p", "-t", pane, "#{cursor_x}"))
+			return at == "4", at
+		})
 	}
-	for _, long := range []string{"exit", strings.Repeat("0123456789\n", 9000), "a\ttab"} {
-		got := m.Send(0, "accepted", "alpha", long, "--by-file")
-		text, err := os.ReadFile(got.File)
-		m.Check(err == nil && strings.TrimSpace(string(text)) == strings.TrimSpace(long) && got.Channel == "file", "by file: %+v, %v", got, err)
-	}
-	for _, other := range []string{"/clea", "/exi"} { // Claude would take them for /clear and /exit
-		m.Refused(4, "Claude has no command", "send", "alpha", other, "--raw")
-	}
+	blanks()
+	m.Refused(4, `Claude has no command "/clea"; it offers "/clear"`, "send", "alpha", "/clea", "--raw")
+	m.waitBox("alpha", "")
+	m.Refused(4, "Claude has no command", "send", "alpha", "/exi", "--raw")
+	blanks()
 	m.Send(0, "accepted", "alpha", "/compact", "--raw")
+	m.WaitState("alpha", "idle")
+	logs := m.OK("logs", "alpha")
+	m.Check(!strings.Contains(logs, "You said: /compact"), "the model was given the command as words: %s", logs)
+	blanks()
+	m.Send(0, "accepted", "alpha", "hello")
+	m.waitBox("alpha", "")
 	m.Check(!e2e.Exists(m.Dir+"/PWN"), "a command ran that only a message contained")
-	// A turn is waited for; one that fails has no reply.
-	m.Send(0, "accepted", "alpha", "[[delay 1s]] slow")
-	got := m.Reply("alpha", "after it")
-	m.Check(got == "You said: after it", "%q", got)
-	m.Refused(1, "the turn failed", "send", "alpha", "[[error 400]] bad", "--wait-reply")
-	m.Send(0, "accepted", "alpha", "[[delay 5s]] slow")
-	m.Send(3, "held", "alpha", "too late", "--timeout", "300ms")
 }
 
-// Nothing is typed into a dialog, a draft, a pane in which somebody looks back, or nothing.
-func TestSendIsHeld(t *testing.T) {
-	m := eachVersion(t)
-	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
-	pane := "=" + m.Session("alpha").TmuxSession + ":"
-	m.Tmux("copy-mode", "-t", pane)
-	m.Send(8, "held", "alpha", "touch PWN")
-	m.Tmux("send-keys", "-t", pane, "-X", "cancel")
-	m.Tmux("send-keys", "-t", pane, "-l", "half a draft")
-	m.WaitFor("the draft is drawn", func() (bool, string) {
-		screen := m.Tmux("capture-pane", "-p", "-t", pane)
-		return strings.Contains(screen, "half a draft"), screen
-	})
-	got := m.Send(8, "held", "alpha", "hello", "--by-file")
-	m.Check(strings.Contains(got.Reason, "unsent draft") && got.File == "" && len(m.messages()) == 0, "%+v", got)
-	m.Tmux("send-keys", "-t", pane, "C-u")
-	m.WaitFor("the draft is gone", func() (bool, string) {
-		screen := m.Tmux("capture-pane", "-p", "-t", pane)
-		return !strings.Contains(screen, "half a draft"), screen
-	})
-	m.Send(0, "accepted", "alpha", `[[tool Bash {"command":"touch PWN","description":"make it"}]]`)
-	m.WaitState("alpha", "waiting")
-	got = m.Send(8, "held", "alpha", "no, wait")
-	m.Check(got.Reason == "it waits for a person: permission prompt" && got.Channel == "", "%+v", got)
-	waiting := m.Begin("send", "alpha", "later", "--wait-reply") // a person answers, and the message is not kept
-	m.mustEnd(waiting, 8, "", "it waits for a person")
-	m.answer("Escape")
-	if got := m.Reply("alpha", "after it"); !strings.HasSuffix(got, "You said: after it") {
-		m.Errorf("%q", got)
+// A message waits for the turn before it. One that Claude would take for an order is refused, and a turn that fails has no reply.
+func TestSendWaitsForATurn(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	for _, order := range []string{"/compact", "!touch PWN"} { // and more in the tests of message
+		m.Refused(4, "Claude would run", "send", "alpha", order)
 	}
-	m.Check(!e2e.Exists(m.Dir+"/PWN"), "the dialog was answered")
+	m.Refused(4, "a character that Claude would not take", "send", "alpha", "/compact a\u200bb", "--raw")
+	m.Send(0, "accepted", "alpha", "[[delay 1s]] slow")
+	rig.Equal(m, m.Reply("alpha", "after it"), "You said: after it", "the reply")
+	m.Refused(1, "the turn failed", "send", "alpha", "[[error 400]] bad", "--wait-reply")
+	m.Send(0, "accepted", "alpha", "[[delay 1m]] slow")
+	m.Send(3, "held", "alpha", "too late", "--timeout", "300ms")
 	m.OK("stop", "alpha")
 	m.Send(5, "held", "alpha", "hello")
 	m.Refused(2, "no such agent", "send", "beta", "hello")

@@ -2,10 +2,7 @@ package send
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -79,22 +76,33 @@ func (m *team) say(text string) time.Time {
 	return at
 }
 
+// What an agent does and asks, as the registry, the hooks and the screen of its claude tell it.
 func TestStatesAgainstTheRegistry(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
 	m.becomes("idle", time.Time{})
+	m.waitHook("SessionStart", "idle")
 
 	at := m.say("[[slow 700ms]] one two three four") // streaming
 	m.becomes("busy", at)
+	m.waitHook("UserPromptSubmit", "busy")
 	m.becomes("idle", at)
+	m.waitHook("Stop", "idle")
 
-	at = m.say(`[[tool Bash {"command":"python3 -c 'import time; time.sleep(3)'","description":"w"}]]`)
+	at = m.say(`[[tool Bash {"command":"touch made-here; python3 -c 'import time; time.sleep(3)'","description":"w"}]]`)
 	l := m.becomes("waiting", at)
 	m.Check(l.Cause == "permission prompt", "%+v", l)
+	r := m.waitHook("PermissionRequest", "waiting")
+	m.Check(r.Activity.Detail == "permission prompt", "%+v", r)
+	asked := m.OK("wait", "alpha", "--for", "waiting", "--timeout", e2e.Patience())
+	m.MustSay(asked, "alpha\twaiting\tpermission prompt\tBash command · ", "touch made-here", "Do you want to proceed? [Yes / ", " / No]\n")
+	m.mustAsk("permission", "touch made-here", "\nDo you want to proceed?", "Yes,No")
 	at = time.Now()
 	m.answer("Enter")
 	m.becomes("busy", at) // in the tool
 	m.becomes("idle", at)
+	m.waitHook("Stop", "idle")
+	m.mustTellOfFailures()
 
 	at = m.say(`[[tool AskUserQuestion ` + e2e.Question + `]]`)
 	m.becomes("waiting", at)
@@ -102,40 +110,68 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 		r := m.screenshot("alpha")
 		return r.Reading.Dialog == "question" && r.Reading.Asks == "a question", fmt.Sprintf("%+v", r)
 	})
+	m.mustAsk("question", "So?", "So?", "L,R")
 	at = time.Now()
 	m.answer("Escape")
 	m.becomes("idle", at)
+	m.OK("stop", "alpha")
+	r = m.Report("alpha")
+	m.Check(r.End != nil && r.End.Reason == "other", "no goodbye: %+v", r)
 }
 
-// A turn that came to nothing leaves an agent that is idle, and says why. It is over, and not what was waited for. One that is
-// tried again is not over.
-func TestFailedTurnsAndRetriesAreTold(t *testing.T) {
-	m := eachVersion(t)
-	m.Remembers("alpha")
-	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "done", "--timeout", e2e.Patience())
-	for _, c := range []struct{ prompt, state, detail string }{
-		{"[[error 403]] a", "failed", "authentication failed"},
-		{"[[error too-long]] a", "failed", "invalid request"},
-		{"hello", "idle", ""},
-	} {
-		at := m.say(c.prompt)
-		m.WaitSession("alpha", "has answered "+c.prompt, func(s e2e.Session) bool {
-			return s.State == c.state && s.Cause == c.detail && m.Entry().StatusUpdatedAt > at.UnixMilli()
-		})
+// waitHook waits until the agent's claude has run a hook of ours, and the report says the state.
+func (m *team) waitHook(hook, state string) e2e.Report {
+	m.Helper()
+	return m.WaitReport("alpha", hook, func(r e2e.Report) bool {
+		return r.SessionID == m.Record("alpha")["session_id"] && r.Activity.Hook == hook && r.Activity.State == state
+	})
+}
+
+// mustAsk checks what session, list, triage and the JSON of all say that alpha asks.
+func (m *team) mustAsk(dialog, words, end, choices string) {
+	m.Helper()
+	type question struct {
+		Dialog, Text string
+		Choices      []string
 	}
+	for _, verb := range [][]string{{"session", "alpha"}, {"list"}, {"wait", "alpha", "--for", "waiting"}} {
+		var said []struct{ Question question }
+		m.Decode(&said, append(verb, "--json")...)
+		q := said[0].Question
+		has := strings.Join(q.Choices, ",") + ","
+		for choice := range strings.SplitSeq(choices, ",") {
+			m.Check(strings.Contains(has, choice+","), "no %s in %q", choice, q.Choices)
+		}
+		m.Check(q.Dialog == dialog && strings.Contains(q.Text, words) && strings.HasSuffix(q.Text, end), "%+v", q)
+	}
+	m.MustSay(m.OK("session", "alpha"), "\nAsks:            ", words, "\nChoices:         ")
+	triage := m.NBS("triage", "alpha")
+	m.Check(triage.Code == 8, "%v", triage)
+	m.MustSay(triage.Stdout, words, "nbs-worker attach alpha")
+}
+
+// mustTellOfFailures checks that a turn that came to nothing leaves an agent that says why. It is over, and not what was waited
+// for. One that is tried again is not over.
+func (m *team) mustTellOfFailures() {
+	m.Helper()
 	m.say("[[error 400]] a")
 	m.MustPrint("alpha\tfailed\tunknown\n", "wait", "alpha", "--for", "failed", "--timeout", e2e.Patience())
+	m.WaitReport("alpha", "a failed turn", func(r e2e.Report) bool { return r.Failure != nil && r.Failure.Class == "unknown" })
 	m.Refused(1, "failed: unknown", "wait", "alpha", "--for", "idle")
 	m.Refused(1, "failed: unknown", "wait", "alpha", "--for", "done,busy")
 	m.MustSay("\n"+m.OK("list"), "\nalpha\tfailed\tunknown\trunning\t")
 	m.OK("wait", "alpha", "--for", "ready")
+	at := m.say("[[error 403]] a")
+	m.WaitSession("alpha", "has failed", func(s e2e.Session) bool {
+		return s.State == "failed" && s.Cause == "authentication failed" && m.Entry().StatusUpdatedAt > at.UnixMilli()
+	})
 	m.mustTellOfRetries()
 }
 
 // mustTellOfRetries checks that an API that refuses is told from one that takes its time.
 func (m *team) mustTellOfRetries() {
 	m.Helper()
-	m.say("[[error 529 times=4]] hello")
+	m.say("[[error 529 times=2]] hello")
 	var seen []string
 	var retrying e2e.Session
 	m.WaitFor("the agent has its answer", func() (bool, string) {
@@ -153,11 +189,13 @@ func (m *team) mustTellOfRetries() {
 	// Where much runs at once, a look takes longer than it is busy before.
 	order := strings.Join(seen, " ")
 	m.Check(strings.Contains(order, "retrying") && !strings.Contains(order, "unknown") && !strings.Contains(order, "waiting"), "the states were %s", order)
-	m.MustAnswer("alpha", "You said: [[error 529 times=4]] hello")
+	m.MustAnswer("alpha", "You said: [[error 529 times=2]] hello")
+	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "--for", "done", "--timeout", e2e.Patience())
 	m.say("[[error 529]] for long")
 	m.WaitState("alpha", "retrying")
 	m.MustSay(m.OK("session", "alpha"), "State:           retrying: attempt ", " of 10 in ")
 	m.MustSay("\n"+m.OK("list"), "\nalpha\tretrying\t")
+	m.interrupt("interrupted")
 }
 
 // screenshot is what screen --json tells.
@@ -190,50 +228,4 @@ func TestScreenVerb(t *testing.T) {
 	m.OK("stop", "alpha")
 	m.Refused(2, "the agent has no tmux session: stopped", "screen", "alpha")
 	m.Refused(2, "beta", "screen", "beta")
-}
-
-// How full a conversation is and what it cost, as the real Claude Code tells it.
-
-func TestContextAndCostOfARealAgent(t *testing.T) {
-	m := eachVersion(t)
-	window := 1_000_000
-	if e2e.OnOldest() {
-		window = 200_000
-	}
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	s := m.Session("alpha")
-	m.TypeLine(s, "Hello. [[usage 50000]]")
-	l := m.WaitSession("alpha", "is measured by the status line", func(l e2e.Session) bool {
-		return l.Context != nil && l.Context.Source == "status line" && l.Context.Tokens >= 50_000 && l.Cost != nil && l.Cost.USD > 0
-	})
-	if l.Context.Window != window || l.Context.Band != "healthy" || l.Context.LeftPercent != 100-l.Context.UsedPercent || l.Cost.Source != "status line" || l.Context.AgeS == nil {
-		t.Errorf("%+v, %+v", l.Context, l.Cost)
-	}
-	list := m.OK("list")
-	m.Check(regexp.MustCompile(`\t\d+\t\d+\.\d\d\t`).MatchString(list), "list: %q", list)
-	// What the status line said before a resume is of another start.
-	m.WaitState("alpha", "idle")
-	m.Kill(s.RecordedPID, syscall.SIGKILL)
-	m.WaitState("alpha", "crashed")
-	m.OK("resume", "alpha")
-	again := m.Session("alpha").Context
-	m.Check(again != nil && (again.Source == "transcript" || again.Source == "status line") && again.Tokens != 0, "after a resume: %+v", again)
-	low := m.waits("alpha", "--for", "context-below=25%")
-	m.TypeLine(m.Session("alpha"), "More. [[usage "+map[int]string{1_000_000: "800000", 200_000: "160000"}[window]+"]]")
-	r := low.End()
-	m.Check(r.Code == 0 && (r.Stdout == "alpha\tidle\t-\n" || r.Stdout == "alpha\tbusy\t-\n"), "below 25 %%: %s", r)
-	m.WaitState("alpha", "idle")
-	if l := m.Session("alpha"); l.Context.LeftPercent >= 25 || l.Context.Band != "low" {
-		t.Errorf("%+v", l.Context)
-	}
-	// Without the status line the transcript tells it, and what Claude wrote down when it left.
-	m.OK("stop", "alpha")
-	before := m.Session("alpha")
-	m.Must(os.Remove(m.InNbs("status", "alpha.json")))
-	l = m.Session("alpha")
-	if l.Context == nil || l.Context.Source != "transcript" || l.Context.UsedPercent != before.Context.UsedPercent || l.Context.Window != window {
-		t.Errorf("from the transcript: %+v; before %+v", l.Context, before.Context)
-	}
-	m.Check(window != 200_000 || l.Cost == nil, "the old one writes no cost, and it is %+v", l.Cost)
-	m.Check(window != 1_000_000 || l.Cost != nil && l.Cost.Source == "transcript" && l.Cost.USD >= before.Cost.USD, "from the transcript: %+v; before %+v", l.Cost, before.Cost)
 }

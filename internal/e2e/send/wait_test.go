@@ -71,16 +71,34 @@ func TestWaitThroughTheStatesOfAnAgent(t *testing.T) {
 	m.Kill(s.RecordedPID, syscall.SIGKILL)
 	m.mustEnd(idle, 0, "alpha\tcrashed\tsignal: killed\n", "")
 	m.Refused(1, "wait: alpha is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume alpha", "wait", "alpha", "--for", "idle")
+	m.OK("resume", "alpha")
+	m.mustWaitOverAResume(s)
+	m.mustWaitForADismissal()
 }
 
-func TestWaitForAnAgentThatIsDismissed(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
+// mustWaitOverAResume ends and brings back the one that is waited for: it is the agent that counts, and not its process.
+func (m *team) mustWaitOverAResume(before e2e.Session) {
+	m.Helper()
+	full, busy := m.waits("alpha", "--for", "context-below=1%"), m.waits("alpha", "--for", "busy")
+	m.OK("resume", "alpha", "--force")
+	after := m.Session("alpha")
+	m.Check(after.RecordedPID != before.RecordedPID, "it was not started anew")
+	m.TypeLine(after, "What number? [[delay 500ms]]")
+	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
+	m.WaitState("alpha", "idle")
+	m.Kill(after.RecordedPID, syscall.SIGKILL)
+	m.mustEnd(full, 1, "", "alpha is gone: crashed")
+	m.OK("resume", "alpha")
+}
+
+// mustWaitForADismissal dismisses the one that is waited for.
+func (m *team) mustWaitForADismissal() {
+	m.Helper()
 	gone, busy := m.waits("ALPHA", "--for", "gone"), m.waits("alpha", "--for", "busy", "--json")
 	m.OK("dismiss", "alpha")
 	// It stops before its record goes: the waits may see the one or the other.
 	if r := gone.End(); r.Code != 0 || r.Stdout != "alpha\tstopped\t-\n" && r.Stdout != "alpha\tdismissed\t-\n" {
-		t.Errorf("for gone: %s", r)
+		m.Errorf("for gone: %s", r)
 	}
 	r := busy.End()
 	var row struct {
@@ -103,9 +121,10 @@ func TestWaitForSeveral(t *testing.T) {
 	m.MustPrint("alpha\tidle\t-\n", "wait", "--all", "--for", "idle") // all that should run
 	m.Refused(1, "beta is gone: stopped", "wait", "alpha", "beta", "--for", "idle")
 	m.MustPrint("alpha\tidle\t-\n", "wait", "alpha", "beta", "--any", "--for", "idle")
-	m.OK("stop", "alpha")
-	m.mustEnd(all, 0, "alpha\tstopped\t-\nbeta\tstopped\t-\n", "")
-	m.Refused(1, "alpha is gone: stopped; beta is gone: stopped", "wait", "alpha", "beta", "--any", "--for", "idle")
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	m.mustEnd(all, 0, "alpha\tcrashed\tsignal: killed\nbeta\tstopped\t-\n", "")
+	m.Refused(1, "alpha is gone: crashed (signal: killed); beta is gone: stopped", "wait", "alpha", "beta", "--any", "--for", "idle")
+	m.Refused(1, "alpha is gone: crashed (signal: killed)\nhint: bring it back: nbs-worker resume alpha", "wait", "--all", "--for", "idle")
 }
 
 func TestWaitForAClaudeThatIsNotLoggedIn(t *testing.T) {

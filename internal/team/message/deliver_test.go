@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -407,6 +408,9 @@ func TestCheck(t *testing.T) {
 	} {
 		got := isTypable(text)
 		rig.Check(t, got == want, "%q can be typed: %t", text, got)
+	}
+	for _, hidden := range "\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff\ufff9\ufe0f\u034f" {
+		rig.Check(t, !isTypable(fmt.Sprintf("a%cb", hidden)), "%U can be typed", hidden)
 	}
 	for text, want := range map[string]string{"\ufeff cafe\u0301\n": "caf\u00e9", "\ufeffexit": "exit", " a\n b ": "a\n b"} {
 		rig.Equal(t, normal(text), want, "%q becomes", text)
