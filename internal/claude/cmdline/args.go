@@ -1,5 +1,5 @@
-// Package cmdline writes Claude Code's command line and reads the one of a running claude: its options and their values,
-// in every form that a person may write. It starts nothing.
+// Package cmdline writes Claude Code's command line, and reads the one of a running claude: its options and their
+// values, in every form that a person may write. It starts nothing.
 package cmdline
 
 import (
@@ -8,9 +8,9 @@ import (
 	"nbs-worker/internal/agent"
 )
 
-// Args returns claude's arguments, without the program, for a spec and the settings in JSON. The permission mode is always set,
-// because its default changed. A recorded model is always set, because a resume without it drops the [1m] of the
-// window.
+// Args returns claude's arguments, without the program, for a spec and the settings in JSON. The permission mode is
+// always set, because its default changed. A recorded model is always set, because a resume without it drops the [1m]
+// of the window.
 func Args(spec *agent.Spec, opening Opening, prompt, settings string) []string {
 	args := []string{string(opening), string(spec.SessionID)}
 	if spec.Model != "" {

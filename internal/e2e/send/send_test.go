@@ -55,7 +55,7 @@ func TestSendWaitsForATurn(t *testing.T) {
 	for _, order := range []string{"/compact", "!touch PWN"} { // and more in the tests of message
 		m.Refused(4, "Claude would run", "send", "alpha", order)
 	}
-	m.Refused(4, "a character that Claude would not take", "send", "alpha", "/compact a\u200bb", "--raw")
+	m.Refused(4, "a character that Claude may not take", "send", "alpha", "/compact a\u200bb", "--raw")
 	m.Send(0, "accepted", "alpha", "[[delay 1s]] slow")
 	rig.Equal(m, m.Reply("alpha", "after it"), "You said: after it", "the reply")
 	m.Refused(1, "the turn failed", "send", "alpha", "[[error 400]] bad", "--wait-reply")

@@ -33,6 +33,9 @@ func (s Starter) openPane(ctx context.Context, r *agent.Record, p Plan, on desti
 		},
 		StartLimit: max(cmp.Or(p.Wait, startLimit), serverLimit),
 	})
+	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
+		return name, fail.Errorf(fail.Failed, "its tmux session ended at once: %w", err).Hint(hookHint)
+	}
 	if err != nil {
 		return name, s.Project.Diagnose(on.Client, r.Handle, err)
 	}

@@ -45,6 +45,7 @@ type starting struct {
 	refused    time.Time // when its screen first showed that a hook has refused the prompt; zero: it does not
 	unclear    time.Time // when a dialog with unrecognised choices was first seen; zero: never
 	unread     error     // why its transcript could not be read the last time; nil: it could
+	unanswered error     // why tmux did not show its pane the last time; nil: it did
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet
 	told       string    // the last progress message
 }
@@ -56,9 +57,12 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record) (
 	limit := cmp.Or(p.Wait, startLimit)
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
+	looking, enough := context.WithDeadline(ctx, w.begun.Add(limit)) // a tmux server that is stopped does not answer a look
+	defer enough()
+	defer context.AfterFunc(interrupt, enough)()
 	for {
-		done, err := w.look(ctx)
-		if done || err != nil {
+		done, err := w.look(looking)
+		if done || err != nil && looking.Err() == nil {
 			return w.record, err
 		}
 		if time.Since(w.begun) > limit {
@@ -200,7 +204,7 @@ func lasts(since *time.Time, so bool) bool {
 }
 
 // hookHint names what may end each new session of a tmux server.
-const hookHint = "if this happens each time, look for a hook of your tmux.conf that ends sessions: tmux show-hooks -g"
+const hookHint = "if this happens each time, look in your tmux.conf for a hook that ends sessions (set-hook)"
 
 // left returns the error for a claude that ended before it was ready, with its own words.
 func left(exit *agent.Exit) error {
@@ -244,7 +248,7 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 	}
 	w.lastScreen = time.Now()
 	_, panes, err := w.Project.Panes(ctx, &w.record)
-	if err != nil {
+	if w.unanswered = err; err != nil {
 		return nil //nolint:nilerr // this proves nothing; the deadline decides
 	}
 	if _, there := w.Project.PaneOf(panes, w.record.Process); !there {
@@ -256,6 +260,8 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 func (w *starting) timedOut(ctx context.Context) error {
 	handle := w.record.Handle
 	switch {
+	case w.record.Process.PID == 0 && w.unanswered != nil:
+		return fail.Errorf(fail.TimedOut, "claude was not running after %s: %w", cmp.Or(w.plan.Wait, startLimit), w.unanswered)
 	case w.plan.Wait == 0:
 		return fail.Errorf(fail.TimedOut, "tmux did not start claude within %s", startLimit).
 			Hint("nbs-worker session %s", handle)

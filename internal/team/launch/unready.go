@@ -37,7 +37,7 @@ func (w *starting) seen(ctx context.Context) (words string, isClaude bool) {
 	shown, err := w.Project.Screen(ctx, &w.record)
 	switch reading := screen.Read(shown.Text); {
 	case err != nil:
-		all = append(all, "its screen cannot be read: "+err.Error())
+		all = append(all, "its screen cannot be read: "+human.OneLine(err.Error()))
 	case strings.TrimSpace(shown.Text) == "":
 		all = append(all, "its screen is blank")
 	case reading.State != agent.Unknown:

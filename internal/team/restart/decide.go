@@ -128,6 +128,20 @@ func again(kept agent.Restarts, after agent.EndClass, in time.Duration, now time
 	return Decision{Again: true, In: in, Restarts: kept, Why: fmt.Sprintf("starts again in %s: %s", in.Round(100*time.Millisecond), why)}
 }
 
+const (
+	crashesHeld = 3
+	soon        = 60 // seconds
+)
+
+// KeepsCrashing reports whether the latest starts of an agent each crashed within a minute. Under the policy no, its
+// launcher counts no failures and holds nothing; recover and watch ask this before they start it. A start that was
+// ended from outside, or by a person, is no crash.
+func KeepsCrashing(r *agent.Record) bool {
+	return len(r.Exits) >= crashesHeld && !slices.ContainsFunc(r.Exits[len(r.Exits)-crashesHeld:], func(exit agent.Exit) bool {
+		return !exit.Seen() || exit.Code == 0 || exit.HungUp || exit.Terminated() || exit.UptimeS > soon
+	})
+}
+
 // afterFailure counts a failure, and decides between a wait and a hold: [Limit] failures within [Window] are a crash
 // loop.
 func afterFailure(kept agent.Restarts, end Ending, now time.Time, jitter float64) Decision {

@@ -205,3 +205,22 @@ func TestADayOfRestarts(t *testing.T) {
 		})
 	}
 }
+
+func TestKeepsCrashing(t *testing.T) {
+	t.Parallel()
+	crash := agent.Exit{Code: 1, UptimeS: 3}
+	often := func(exit agent.Exit) []agent.Exit { return []agent.Exit{exit, exit, exit} }
+	for name, c := range map[string]struct {
+		exits []agent.Exit
+		want  bool
+	}{
+		"again and again":  {often(crash), true},
+		"once":             {[]agent.Exit{{}, {}, crash}, false},
+		"closed often":     {often(agent.Exit{Code: 129, HungUp: true}), false},
+		"after a while":    {often(agent.Exit{Code: 1, UptimeS: 61}), false},
+		"not seen":         {often(agent.Exit{Code: -1, Cause: agent.Crashed}), false},
+		"terminated often": {often(agent.Exit{Code: 143}), false},
+	} {
+		rig.Check(t, restart.KeepsCrashing(&agent.Record{Exits: c.exits}) == c.want, "%s: want %t", name, c.want)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/restart"
 )
 
 // Assessment is how well an agent is, and what it needs.
@@ -99,6 +100,9 @@ func (k *Known) assessDead(a *Assessment) {
 		}
 	case k.LimitedUntil().After(k.Now):
 		a.awaits(k.LimitedUntil(), LevelResume)
+	case restart.KeepsCrashing(&k.Record):
+		a.is(Held, LevelResume, ReadEnd, ResumeMended)
+		a.saw("it ended again and again soon after its start: %s", k.Record.LastExit().Summary())
 	case k.Status.Cause == agent.NeverStarted && k.Status.Detail == "":
 		a.is(Missing, LevelResume, Resume)
 	default:

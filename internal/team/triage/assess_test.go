@@ -180,6 +180,12 @@ func TestAssessTheDead(t *testing.T) {
 			}),
 			Held, 3, false, "held since 2026-02-20T12:00:00Z: it failed 5 times", []Step{ReadEnd, ResumeMended},
 		},
+		"keeps crashing": {
+			with(in(dead(agent.Crashed)), func(v *inspect.View) {
+				crash := agent.Exit{Code: 1, UptimeS: 3}
+				v.Record.Exits = []agent.Exit{crash, crash, crash}
+			}), Held, 3, false, "code 1", []Step{ReadEnd, ResumeMended},
+		},
 		"held": {
 			with(in(dead(agent.Crashed)), func(v *inspect.View) {
 				v.Record.Restarts.Hold = &agent.Hold{Class: agent.EndAuth, Reason: "not logged in", Since: now}

@@ -40,7 +40,9 @@ func missingParent(t transcript.File) (parent string, err error) {
 	}
 	defer f.Close()
 	_, err = transcript.EachLine(f, func(line transcript.Line) (more bool, err error) {
-		parent = line.Parent
+		if line.UUID != "" {
+			parent = line.Parent
+		}
 		return line.UUID == "", nil
 	})
 	if err != nil || parent == "" {

@@ -174,7 +174,6 @@ func (kernel) Folder(pid int) (string, error) {
 	return unix.ByteSliceToString(answer[vnodeSize : vnodeSize+unix.PathMax]), nil
 }
 
-// Files does not know the limits of another process.
 func (kernel) HasOpen(int, string) (bool, error) { return false, machine.ErrUnknown }
 
 func (kernel) Usage(pid int) (machine.Usage, error) {
