@@ -118,7 +118,7 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	case w.plan.Wait == 0:
 		return true, nil
 	case w.Project.Machine.IsGone(record.Process.Identity) && w.Project.Machine.IsGone(record.Process.LauncherIdentity()):
-		return false, w.vanished(ctx)
+		return false, w.vanished()
 	}
 	if entry, err := w.Project.Registered(&record); err == nil && entry.Status != "" {
 		w.ready = true
@@ -224,7 +224,7 @@ func left(exit *agent.Exit) error {
 
 // vanished returns the error for a start whose processes are gone. It loads the record again: the exit may have been
 // recorded since the last look.
-func (w *starting) vanished(ctx context.Context) error {
+func (w *starting) vanished() error {
 	record, err := w.Project.Store.Load(w.record.Handle)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (w *starting) vanished(ctx context.Context) error {
 func (w *starting) checkLauncher(ctx context.Context) error {
 	if w.record.Process.Launcher.PID != 0 {
 		if w.Project.Machine.IsGone(w.record.Process.LauncherIdentity()) {
-			return w.vanished(ctx)
+			return w.vanished()
 		}
 		return nil
 	}
@@ -252,7 +252,7 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 		return nil //nolint:nilerr // this proves nothing; the deadline decides
 	}
 	if _, there := w.Project.PaneOf(panes, w.record.Process); !there {
-		return w.vanished(ctx)
+		return w.vanished()
 	}
 	return nil
 }
