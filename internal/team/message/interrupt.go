@@ -11,7 +11,9 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/tmux"
+	"nbs-worker/internal/team/message/typing"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -124,11 +126,9 @@ const (
 	goOnLimit      = 3 * time.Second
 )
 
-const escape = "\x1b"
-
 // interruption is one Escape for a working claude.
 type interruption struct {
-	Terminal
+	typing.Terminal
 	working func() (bool, error)               // an error: it does not run, or waits for a person
 	ended   func() (transcript.TurnEnd, error) // returns how the turn ended
 	asked   func() (string, error)             // returns the last prompt in the transcript
@@ -139,9 +139,10 @@ type interruption struct {
 // run presses Escape once: at an idle prompt, a second Escape would open a menu. It erases the prompt of the turn
 // from the box only if the prompt is stored in another place.
 func (i *interruption) run(ctx context.Context, done *Interruption) error {
-	before, silent, err := i.press(ctx, done)
-	if err != nil || done.Outcome == WasIdle {
-		return err
+	before, pressed, silent := typing.Escape(ctx, i, i.working)
+	if !pressed {
+		done.Outcome = WasIdle
+		return silent
 	}
 	if err := i.awaitEnd(ctx, done, hasDraft(before)); err != nil {
 		return errors.Join(err, silent)
@@ -159,7 +160,7 @@ func (i *interruption) run(ctx context.Context, done *Interruption) error {
 	if err := i.note(done.Prompt); err != nil {
 		return err
 	}
-	if done.Left = erase(context.WithoutCancel(ctx), i, done.Prompt, true) != nil; done.Left {
+	if done.Left = typing.Erase(context.WithoutCancel(ctx), i, done.Prompt) != nil; done.Left {
 		return i.left(done.Prompt)
 	}
 	return nil
@@ -181,43 +182,11 @@ func hasDraft(shown tmux.Styled) bool {
 	return draft != ""
 }
 
-// press presses Escape if claude is working and shows its box, and returns the screen from before. silent is why tmux
-// did not report whether Escape was pressed. A dialog that opens in between has its cursor in another place, so it
-// gets no key.
-func (i *interruption) press(ctx context.Context, done *Interruption) (shown tmux.Styled, silent, err error) {
-	err = poll(ctx, drawLimit, func() (bool, error) {
-		working, err := i.working()
-		if err != nil || !working {
-			done.Outcome = WasIdle
-			return true, err
-		}
-		if shown, err = i.Screen(ctx); err != nil {
-			return false, err
-		}
-		if shown.InMode {
-			return false, errInMode()
-		}
-		if err := checkDialog(shown); err != nil {
-			return false, err
-		}
-		if _, found := screen.Draft(shown.Text); !found {
-			return false, nil
-		}
-		reached, err := i.Write(context.WithoutCancel(ctx), escape, &shown.Cursor)
-		silent = err
-		return reached || err != nil, nil
-	})
-	if fail.KindOf(err) == fail.TimedOut {
-		err = unreached()
-	}
-	return shown, silent, err
-}
-
 // awaitEnd waits until the turn has ended. If the turn had no answer yet, the transcript does not show its end: then
 // the prompt is in the box again.
 func (i *interruption) awaitEnd(ctx context.Context, done *Interruption, draft bool) error {
 	idle := false
-	err := poll(ctx, interruptLimit, func() (bool, error) {
+	err := clock.Poll(ctx, interruptLimit, func() (bool, error) {
 		end, err := i.ended()
 		switch {
 		case err != nil:

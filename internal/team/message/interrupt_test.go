@@ -1,23 +1,64 @@
 package message
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/tmux"
 )
 
-// atWork is a scripted claude in a turn, which ends at Escape as a case says.
+// atWork is a terminal with a claude in a turn, which ends at Escape as a case says. Any other key deletes what is in its
+// box.
 type atWork struct {
-	scripted
+	box, above string // what is in its prompt, and above that
+	left       string // what cannot be deleted
+	dialog     bool   // a permission is asked in its place
+	deaf       bool   // keys go elsewhere
+	silent     error  // of tmux, at Escape
+	got        []string
+
 	working  bool
 	err      error // of a look
 	end      transcript.TurnEnd
 	asked    string // the last prompt in the transcript
 	onEscape func()
 }
+
+func (a *atWork) cursor() tmux.Cursor { return tmux.Cursor{X: 2 + len(a.box)} }
+
+func (a *atWork) Screen(context.Context) (tmux.Styled, error) {
+	const rule = "────────────────────"
+	text := a.above + "\n" + rule + "\n❯ " + strings.ReplaceAll(a.box, "\n", "\n  ") + "\n" + rule + "\n"
+	if a.dialog {
+		text = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
+	}
+	return tmux.Styled{Text: text, Width: 80, Height: 24, Cursor: a.cursor()}, nil
+}
+
+func (a *atWork) Write(_ context.Context, text string, cursor *tmux.Cursor) (bool, error) {
+	switch {
+	case a.deaf || cursor != nil && *cursor != a.cursor():
+		return false, nil
+	case text == escape && a.silent != nil:
+		a.onEscape()
+		return false, a.silent
+	}
+	a.got = append(a.got, text)
+	if text == escape {
+		a.onEscape()
+	} else {
+		a.box = a.left
+	}
+	return true, nil
+}
+
+var errSilent = fail.Errorf(fail.TimedOut, "tmux was silent")
+
+const escape = "\x1b"
 
 var interruptions = map[string]struct {
 	change  func(*atWork)
@@ -85,11 +126,11 @@ var interruptions = map[string]struct {
 	},
 	"a tmux that was silent, and pressed it": {
 		change: func(a *atWork) {
-			a.silent, a.silentAt, a.onEnter = errSilent, escape, func() { a.working, a.end = false, transcript.Interrupted }
+			a.silent, a.onEscape = errSilent, func() { a.working, a.end = false, transcript.Interrupted }
 		}, outcome: Interrupted,
 	},
 	"a tmux that was silent": {
-		change: func(a *atWork) { a.silent, a.silentAt, a.onEnter = errSilent, escape, func() {} }, kind: fail.TimedOut, says: "tmux was silent",
+		change: func(a *atWork) { a.silent, a.onEscape = errSilent, func() {} }, kind: fail.TimedOut, says: "tmux was silent",
 	},
 }
 
@@ -98,12 +139,6 @@ func TestInterruption(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a := &atWork{working: true}
 			a.onEscape = func() { a.working, a.end = false, transcript.Interrupted }
-			a.onText = func() {
-				if a.got[len(a.got)-1] == escape {
-					a.box = strings.TrimSuffix(a.box, escape)
-					a.onEscape()
-				}
-			}
 			if c.change != nil {
 				c.change(a)
 			}

@@ -17,8 +17,8 @@ import (
 // searched for in the transcript, and not typed.
 
 // remember keeps a text whose arrival is unknown.
-func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, typing queue.Typing, why error) error {
-	e := queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Unknown, Tries: 1, Typing: &typing}
+func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, attempt queue.Typing, why error) error {
+	e := queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Unknown, Tries: 1, Typing: &attempt}
 	if why != nil {
 		e.Reason = why.Error()
 	}
@@ -70,7 +70,7 @@ func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err er
 func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, e queue.Entry) (typed string, err error) {
 	*began = startOf(sight.Record, &e)
 	sent, err := s.sent(began, e.Typing.Typed)
-	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
+	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = wordOf(sent), e.Typing.Channel, e.Typing.File, sent.UUID
 	switch {
 	case err != nil:
 		return "", err
@@ -80,15 +80,19 @@ func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, 
 			Hint("to see what arrived: nbs-worker logs %s", receipt.Handle).
 			Hint("to type it again if it did not: --force")
 	}
-	receipt.Word = wordOf(sent)
 	return e.Typing.Typed, s.project.Store.Outbox(receipt.Handle).Remove(ctx, e)
 }
 
+// wordOf returns the receipt of a text that was submitted.
 func wordOf(sent transcript.Sent) Word {
-	if sent.UUID != "" {
+	switch {
+	case !sent.Found:
+		return Unknown
+	case sent.UUID != "":
 		return Accepted
+	default:
+		return Queued
 	}
-	return Queued
 }
 
 // startOf returns the position of the transcript before an entry was typed. It is recorded only for unknown receipts.

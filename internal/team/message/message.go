@@ -1,9 +1,6 @@
 // Package message writes to agents, and reports whether what was written arrived.
 //
-//   - Text is typed only into a ready prompt: claude is idle, its box is on the screen and contains no unsent text,
-//     no dialog has taken its place, and it shows a blank that is typed first. The text and Enter go in one write.
-//     That write cuts what a person may have just typed, and puts it back after Enter, so that Enter submits only the
-//     text. See command.go for Claude's commands.
+//   - Text is typed only into the ready prompt of an idle claude (package typing).
 //   - A receipt is read from the transcript, where Claude records what it took. It is never inferred from the keys
 //     that were sent. Nothing is typed twice: a text whose arrival is unknown is remembered. When it is sent again,
 //     it is searched for in the transcript.

@@ -12,7 +12,9 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/message/typing"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -24,11 +26,11 @@ type entry struct {
 }
 
 // begin records that an entry is about to be typed. It does nothing for nil, a text that is not from the outbox.
-func (e *entry) begin(ctx context.Context, typing queue.Typing) error {
+func (e *entry) begin(ctx context.Context, attempt queue.Typing) error {
 	if e == nil {
 		return nil
 	}
-	e.State, e.Typing = queue.Sending, &typing
+	e.State, e.Typing = queue.Sending, &attempt
 	return e.queue.Put(ctx, e.Entry)
 }
 
@@ -193,18 +195,16 @@ func (s *Sender) settleLeft(ctx context.Context, receipt *Receipt, e *entry, lat
 	ctx = context.WithoutCancel(ctx)
 	began := startOf(sight.Record, &e.Entry)
 	var sent transcript.Sent
-	err = poll(ctx, leftLimit, func() (bool, error) {
+	err = clock.Poll(ctx, leftLimit, func() (bool, error) {
 		sent, err = s.sent(&began, e.Typing.Typed)
 		return sent.Found, err
 	})
 	if err != nil && fail.KindOf(err) != fail.TimedOut {
 		return err
 	}
-	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = Unknown, e.Typing.Channel, e.Typing.File, sent.UUID
+	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = wordOf(sent), e.Typing.Channel, e.Typing.File, sent.UUID
 	var why error
-	if sent.Found {
-		receipt.Word = wordOf(sent)
-	} else {
+	if !sent.Found {
 		why = fail.Errorf(fail.TimedOut, "the process that typed it was killed, and the transcript does not contain it")
 		s.eraseLeft(ctx, &sight, e.Typing.Typed)
 	}
@@ -224,7 +224,7 @@ func (s *Sender) eraseLeft(ctx context.Context, sight *observe.Sight, text strin
 		return
 	}
 	if draft, _ := screen.Draft(shown.Text); isBeginning(draft, text) {
-		_ = erase(ctx, terminal, text, true)
+		_ = typing.Erase(ctx, terminal, text)
 	}
 }
 

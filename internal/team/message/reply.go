@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/team/wait"
 )
 
@@ -70,7 +71,7 @@ func (s *Sender) awaitEnd(ctx context.Context, handle agent.Handle, limit time.D
 				return err
 			}
 		}
-		err := poll(ctx, endLimit, func() (bool, error) {
+		err := clock.Poll(ctx, endLimit, func() (bool, error) {
 			over, err := ended()
 			return over || s.atWork(ctx, handle), err
 		})

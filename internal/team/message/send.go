@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/message/typing"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -122,11 +123,12 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 	if err := s.checkKey(&sight.Record, claude.KeySubmit); err != nil {
 		return "", err
 	}
-	prompt, err := s.prompt(sight)
+	terminal, err := s.terminal(sight)
 	if err != nil {
 		return "", err
 	}
-	shown, err := prompt.await(ctx, s.project.Seconds())
+	prompt := typing.In(terminal, &sight.Record, s.project.Store.Outbox(receipt.Handle), sight.Report.TurnEnd(), s.project.Seconds)
+	shown, err := prompt.Await(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -143,38 +145,32 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 			return "", err
 		}
 	}
-	typing := queue.Typing{SessionID: sight.Record.SessionID, Bytes: file.Size, Typed: typed, Channel: receipt.Channel, File: receipt.File}
-	if err := errors.Join(prompt.typing(typed, s.project.Seconds()), l.entry.begin(ctx, typing)); err != nil {
+	attempt := queue.Typing{SessionID: sight.Record.SessionID, Bytes: file.Size, Typed: typed, Channel: receipt.Channel, File: receipt.File}
+	if err := errors.Join(prompt.Begin(typed), l.entry.begin(ctx, attempt)); err != nil {
 		return "", errors.Join(err, s.withdraw(receipt))
 	}
-	d := delivery{
-		Terminal: prompt, handle: receipt.Handle, text: typed,
-		sent: func() (transcript.Sent, error) {
+	submitted, sent, err := prompt.Deliver(ctx, typed, typing.Claude{
+		Sent: func() (transcript.Sent, error) {
 			if l.proof != nil {
 				return l.proof(began)
 			}
 			return s.sent(began, typed)
 		},
-		alive: func() bool { return !s.project.Machine.IsGone(began.record.Process.Identity) },
-		atWork: func() bool {
+		Alive: func() bool { return !s.project.Machine.IsGone(began.record.Process.Identity) },
+		AtWork: func() bool {
 			entry, err := s.project.Registered(&began.record)
 			return err == nil && entry.Status == live.StatusBusy
 		},
-	}
-	var sent transcript.Sent
-	receipt.Word, sent, err = d.run(ctx)
-	if receipt.Word == Held && prompt.isFreed(ctx, err, s.project.Seconds()) {
-		receipt.Word, sent, err = d.run(ctx)
-	}
-	receipt.UUID = sent.UUID
-	err = errors.Join(err, prompt.typed(receipt.Word, err))
-	switch {
-	case receipt.Word == Held:
+	})
+	if !submitted {
 		return "", errors.Join(err, s.withdraw(receipt))
+	}
+	receipt.Word, receipt.UUID = wordOf(sent), sent.UUID
+	switch {
 	case l.proof != nil:
 		return typed, err
 	case receipt.Word == Unknown && l.entry == nil:
-		err = errors.Join(err, s.remember(ctx, receipt, l, typing, err))
+		err = errors.Join(err, s.remember(ctx, receipt, l, attempt, err))
 	}
 	noted := s.project.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
 	return typed, errors.Join(err, noted)
@@ -207,7 +203,7 @@ func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb stri
 }
 
 // terminal returns the pane in which an agent was seen. Errors: Unfit if there is no pane.
-func (s *Sender) terminal(sight *observe.Sight) (Terminal, error) {
+func (s *Sender) terminal(sight *observe.Sight) (typing.Terminal, error) {
 	if sight.Pane == nil {
 		return nil, fail.Errorf(fail.Unfit, "it does not run in tmux, and nothing can be typed there").
 			Hint("move it into tmux, which ends it and starts it again: nbs-worker resume %s --force", sight.Record.Handle)
@@ -312,7 +308,7 @@ func (s *Sender) movedTo(r *agent.Record) (ids []agent.SessionID) {
 	return slices.DeleteFunc(slices.Compact(ids), func(id agent.SessionID) bool { return id == r.SessionID })
 }
 
-// pane is a tmux pane as a [Terminal].
+// pane is a tmux pane as a [typing.Terminal].
 type pane struct {
 	client *tmux.Client
 	pane   tmux.Pane

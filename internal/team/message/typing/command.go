@@ -1,4 +1,4 @@
-package message
+package typing
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -22,7 +23,7 @@ import (
 func (d *delivery) awaitCommand(ctx context.Context) error {
 	var shown tmux.Styled
 	var at tmux.Cursor // where blanks were deleted
-	err := poll(ctx, drawLimit, func() (there bool, err error) {
+	err := clock.Poll(ctx, drawLimit, func() (there bool, err error) {
 		if shown, err = d.Screen(ctx); err != nil {
 			return false, err
 		}
@@ -52,7 +53,7 @@ func (d *delivery) awaitCommand(ctx context.Context) error {
 func (d *delivery) submit(ctx context.Context) (silent, err error) {
 	var shown tmux.Styled
 	moved := false // only once: a second time, it would move behind what a person has typed there
-	err = poll(ctx, drawLimit, func() (over bool, err error) {
+	err = clock.Poll(ctx, drawLimit, func() (over bool, err error) {
 		if shown, err = d.Screen(ctx); err != nil || !d.shows(shown) {
 			return false, err
 		}
@@ -113,7 +114,7 @@ func (d *delivery) checkSuggestion(ctx context.Context) error {
 	var offered string
 	begun := time.Now()
 	seen := begun
-	err := poll(ctx, drawLimit, func() (bool, error) {
+	err := clock.Poll(ctx, drawLimit, func() (bool, error) {
 		shown, err := d.Screen(ctx)
 		switch {
 		case err == nil && d.shows(shown):

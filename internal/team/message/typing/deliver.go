@@ -1,4 +1,4 @@
-package message
+package typing
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -31,8 +32,6 @@ const (
 	proofRounds = 3 // how often to wait for proofLimit while claude is working
 	eraseLimit  = 3 * time.Second
 	settleLimit = 2 * time.Second
-	glance      = 15 * time.Millisecond
-	longGlance  = 150 * time.Millisecond
 )
 
 // The keys. They are escape sequences where Claude would take a plain key in the same write for a part of the text.
@@ -48,31 +47,36 @@ const (
 	cuts      = 9 // each cuts a line, or the line break before it
 )
 
+// Claude is what is asked of a claude about a text that is typed.
+type Claude struct {
+	Sent   func() (transcript.Sent, error) // reports whether the transcript contains the text
+	Alive  func() bool                     // reports whether claude runs
+	AtWork func() bool                     // reports whether claude is in a turn
+}
+
 // delivery is one text that is being typed into a ready prompt.
 type delivery struct {
 	Terminal
+	Claude
 	handle agent.Handle
-	text   string                          // in the form that is typed
-	sent   func() (transcript.Sent, error) // reports whether the transcript contains the text
-	alive  func() bool                     // reports whether claude runs
-	atWork func() bool                     // reports whether claude is in a turn
+	text   string // in the form that is typed
 }
 
-// run types the text and proves that it arrived. With Held, the error is why nothing was submitted; with Unknown, it
-// is why the result is unknown. An interrupt does not stop the typing: half a text would be left as a draft.
-func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
+// run types the text and proves that it arrived. The error is why nothing was submitted or, if the text was, why there
+// is no proof. An interrupt does not stop the typing: half a text would be left as a draft.
+func (d *delivery) run(ctx context.Context) (submitted bool, sent transcript.Sent, err error) {
 	if ctx.Err() != nil {
-		return Held, transcript.Sent{}, fail.Errorf(fail.Interrupted, "interrupted; nothing was typed")
+		return false, transcript.Sent{}, fail.Errorf(fail.Interrupted, "interrupted; nothing was typed")
 	}
 	typing := context.WithoutCancel(ctx)
 	silent, err := d.typeAndSubmit(typing)
 	if err != nil {
-		return Held, transcript.Sent{}, err
+		return false, transcript.Sent{}, err
 	}
 	begun := time.Now()
-	word, sent, noProof := d.awaitProof(ctx) // also when tmux did not report whether it has pressed Enter
-	if word != Unknown {
-		return word, sent, nil
+	sent, noProof := d.awaitProof(ctx) // also when tmux did not report whether it has pressed Enter
+	if sent.Found {
+		return true, sent, nil
 	}
 	err = cmp.Or(silent, noProof)
 	// A text that is in the box again must not stay there. It may still be submitted: a claude that hangs has not read
@@ -89,7 +93,7 @@ func (d *delivery) run(ctx context.Context) (Word, transcript.Sent, error) {
 			err = d.takenBack(typing, err)
 		}
 	}
-	return Unknown, sent, err
+	return true, sent, err
 }
 
 // typeAndSubmit types the text and presses Enter. silent is why tmux did not report whether Enter was pressed. held
@@ -147,7 +151,7 @@ const blankPause = time.Second
 func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed bool) string) (silent, held error) {
 	var again time.Time
 	start, typed, drawn := -1, 0, 0
-	err := poll(ctx, drawLimit, func() (over bool, _ error) {
+	err := clock.Poll(ctx, drawLimit, func() (over bool, _ error) {
 		var shown tmux.Styled
 		if shown, held = d.Screen(ctx); held == nil {
 			held = checkPrompt(shown)
@@ -185,7 +189,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error) {
 	var held error
 	begun := time.Now()
-	late := poll(ctx, drawLimit, func() (over bool, err error) {
+	late := clock.Poll(ctx, drawLimit, func() (over bool, err error) {
 		held = nil
 		if shown, err = t.Screen(ctx); err != nil {
 			return false, err
@@ -242,23 +246,19 @@ func (d *delivery) shows(shown tmux.Styled) bool {
 
 // awaitProof waits until the transcript contains the text. It waits longer for a working claude: that claude has
 // taken this text or another one, and may still be running the hooks of the prompt.
-func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error) {
-	var sent transcript.Sent
-	var err error
+func (d *delivery) awaitProof(ctx context.Context) (sent transcript.Sent, err error) {
 	ended, working, begun := false, true, time.Now()
 	for n := 0; n < proofRounds && working; n++ {
-		err = poll(ctx, proofLimit, func() (over bool, err error) {
-			ended = !d.alive() // before the look, so that what it wrote last is read
-			sent, err = d.sent()
+		err = clock.Poll(ctx, proofLimit, func() (over bool, err error) {
+			ended = !d.Alive() // before the look, so that what it wrote last is read
+			sent, err = d.Sent()
 			return sent.Found || ended, err
 		})
-		working = fail.KindOf(err) == fail.TimedOut && d.atWork()
+		working = fail.KindOf(err) == fail.TimedOut && d.AtWork()
 	}
 	switch {
-	case sent.UUID != "":
-		return Accepted, sent, nil
 	case sent.Found:
-		return Queued, sent, nil
+		return sent, nil
 	case err == nil:
 		err = fail.Errorf(fail.TimedOut, "it was submitted, claude ended, and the transcript does not contain it")
 	case fail.KindOf(err) == fail.TimedOut:
@@ -267,30 +267,7 @@ func (d *delivery) awaitProof(ctx context.Context) (Word, transcript.Sent, error
 			err = fmt.Errorf("%w; claude is still working", err)
 		}
 	}
-	return Unknown, sent, err
+	return sent, err
 }
 
 func inSeconds(begun time.Time) time.Duration { return time.Since(begun).Round(time.Second) }
-
-// poll calls ask every 15 ms, and more rarely as it waits longer, until it returns true or an error, for at most limit.
-// An ask may start a program: at a constant rate it would slow down the claude that is waited for. Errors:
-// TimedOut; Interrupted; ask's.
-func poll(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
-	late := time.NewTimer(limit)
-	defer late.Stop()
-	for begun := time.Now(); ; {
-		if done, err := ask(); done || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(min(max(glance, time.Since(begun)/8), longGlance)):
-		case <-late.C:
-			if done, err := ask(); done || err != nil {
-				return err
-			}
-			return fail.Errorf(fail.TimedOut, "not within %s", limit)
-		case <-ctx.Done():
-			return fail.Errorf(fail.Interrupted, "interrupted")
-		}
-	}
-}

@@ -1,4 +1,4 @@
-package message
+package typing
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/tmux"
 )
 
@@ -28,13 +29,17 @@ func (d *delivery) leftBehind(why error) error {
 		Hint("delete it there: nbs-worker attach %s", d.handle)
 }
 
+// Erase deletes a text that is in the box, or what is left of it. If the draft contains other text, a person wrote that,
+// and Erase deletes nothing. Errors: TimedOut; those of the terminal.
+func Erase(ctx context.Context, t Terminal, text string) error { return erase(ctx, t, text, true) }
+
 // erase deletes a text, or what is left of it, from the box. If the draft contains other text, a person wrote that,
 // and erase deletes nothing. An empty box counts as erased if the text was drawn there before. After each key, erase
 // waits until claude has drawn the result: a person may have begun to type.
 func erase(ctx context.Context, t Terminal, text string, drawn bool) error {
 	var at tmux.Cursor // where the eraser was last pressed
 	begun := time.Now()
-	return poll(ctx, drawLimit, func() (bool, error) {
+	return clock.Poll(ctx, drawLimit, func() (bool, error) {
 		shown, err := t.Screen(ctx)
 		if err != nil {
 			return false, err
