@@ -44,15 +44,6 @@ func StandIn(t *testing.T, misbehaviour ...string) *Team {
 	return m
 }
 
-// RealIf is a team on the real one where that counts, else on the stand-in.
-func RealIf(t *testing.T, counts bool) *Team {
-	t.Helper()
-	if counts {
-		return Real(t)
-	}
-	return StandIn(t)
-}
-
 // Team is one project with its own Claude configuration, tmux server and API.
 type Team struct {
 	*testing.T

@@ -16,6 +16,7 @@ var startDialogs = map[string]struct {
 	args    []string
 	says    []string
 	cause   string
+	newer   bool
 }{
 	"a settings file that is no JSON": {
 		prepare: func(m *team) { m.settings(`{"model": 5,`) },
@@ -43,7 +44,8 @@ var startDialogs = map[string]struct {
 		says:  []string{"2 new MCP servers found in this project", "[[✔] one / [✔] two"},
 		cause: "mcp-server dialog",
 	},
-	"a folder of --add-dir": {
+	"a folder of --add-dir": { // 2.1.197 does not ask
+		newer:   true,
 		prepare: func(*team) {},
 		args:    []string{"--", "--add-dir", "/"},
 		says:    []string{"it asks whether it trusts a folder of --add-dir (add-dir)"},
@@ -75,12 +77,15 @@ func (m *team) settings(text string) {
 func TestAnyDialogAtAStartIsHeld(t *testing.T) {
 	t.Parallel()
 	for name, c := range startDialogs {
+		if c.newer && e2e.OnOldest() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			m := eachVersion(t)
 			c.prepare(m)
 			began := time.Now()
 			r := m.NBS(append([]string{"spawn", "alpha", "--timeout", "10m"}, c.args...)...)
-			m.Check(r.Code == 8 && !strings.Contains(r.Stderr, "check that it is Claude Code"), "after %s: %v", time.Since(began), r)
+			m.Check(r.Code == 8 && !strings.Contains(r.Stderr, "check that it is Claude Code") && !strings.Contains(r.Stderr, "--trust"), "after %s: %v", time.Since(began), r)
 			m.MustSay(r.Stderr, append(c.says, "hint: answer it in its terminal: nbs-worker attach alpha")...)
 			s := m.Session("alpha")
 			m.Check(s.State == "waiting" && s.Cause == c.cause, "%+v", s)

@@ -21,5 +21,3 @@ func standIn(t *testing.T, misbehaviour ...string) *team {
 
 // eachVersion is a team on the newest Claude Code, and in make test-all on the oldest.
 func eachVersion(t *testing.T) *team { return &team{e2e.EachVersion(t)} }
-
-func realIf(t *testing.T, counts bool) *team { return &team{e2e.RealIf(t, counts)} }
