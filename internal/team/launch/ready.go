@@ -260,17 +260,17 @@ func (w *starting) checkLauncher(ctx context.Context) error {
 func (w *starting) timedOut(ctx context.Context) error {
 	handle := w.record.Handle
 	switch {
-	case w.record.Process.PID == 0 && w.unanswered != nil:
-		return fail.Errorf(fail.TimedOut, "claude was not running after %s: %w", cmp.Or(w.plan.Wait, startLimit), w.unanswered)
-	case w.plan.Wait == 0:
-		return fail.Errorf(fail.TimedOut, "tmux did not start claude within %s", startLimit).
-			Hint("nbs-worker session %s", handle)
 	case w.ready && w.unread != nil:
 		return fail.Errorf(fail.TimedOut, "claude is ready, and after %s it is still unknown whether it has the prompt: %w", w.plan.Wait, w.unread).
 			Hint("look at it: nbs-worker attach %s", handle)
 	case w.ready:
 		return fail.Errorf(fail.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.plan.Wait).
 			Hint("look at it: nbs-worker attach %s; claude ignores a slash command that it does not know", handle)
+	case w.record.Process.PID == 0 && w.unanswered != nil:
+		return fail.Errorf(fail.TimedOut, "claude was not running after %s: %w", cmp.Or(w.plan.Wait, startLimit), w.unanswered)
+	case w.plan.Wait == 0:
+		return fail.Errorf(fail.TimedOut, "tmux did not start claude within %s", startLimit).
+			Hint("nbs-worker session %s", handle)
 	case w.record.Process.PID == 0:
 		return fail.Errorf(fail.TimedOut, "claude was not running after %s; its start continues", w.plan.Wait).
 			Hint("nbs-worker session %s", handle)
