@@ -136,18 +136,23 @@ func TestAgentThatMovedUnseen(t *testing.T) {
 	}
 }
 
-// So it is with the real one. A look at the agent is what its record follows by at once.
-func TestLooksFollowWithoutHooks(t *testing.T) {
+// So it is with the real one: a look at the agent is what its record follows by, and then its end.
+func TestRealClaudeThatMovedWithoutHooks(t *testing.T) {
 	m := real(t)
 	m.UserSettings(`{"disableAllHooks":true}`)
-	m.moveUnseen(m.Remembers("alpha"), func(m *team, s e2e.Session) { m.TypeLine(s, "/exit") }, "exit")
-	before := m.WaitState("alpha", "idle")
+	before := m.Remembers("alpha")
 	m.TypeLine(before, "/clear")
-	after := m.WaitSession("alpha", "is in another conversation", func(s e2e.Session) bool { return s.SessionID != before.SessionID })
-	m.Check(len(after.PreviousSessions) == 2 && len(after.Drift) == 0, "%+v", after)
-	m.waitLease(after.SessionID, before.SessionID)
+	seen := m.WaitSession("alpha", "is in another conversation", func(s e2e.Session) bool { return s.SessionID != before.SessionID })
+	m.Check(len(seen.PreviousSessions) == 1 && len(seen.Drift) == 0, "%+v", seen)
+	m.waitLease(seen.SessionID, before.SessionID)
 	r := m.Report("alpha")
 	m.Check(r.Activity.Hook == "", "a hook was run: %+v", r)
+	m.TypeLine(seen, "/clear")
+	moved := m.waitRegistered(seen)
+	m.TypeLine(seen, "/exit")
+	m.WaitDead(m.Launcher("alpha"))
+	after := m.WaitDeath("alpha")
+	m.Check(after.SessionID == moved && len(after.PreviousSessions) == 2, "it is in %+v; want %s", after, moved)
 }
 
 // moveUnseen clears the conversation of an agent, which then leaves, and checks that it comes back to the new one.

@@ -10,7 +10,8 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// startDialogs are what makes claude ask at its start, besides a first run; how spawn is called, and what it must say.
+// startDialogs are what makes claude ask at its start, besides a first run; how spawn is called, and what it must say. Other
+// forms of them are among the screens of internal/claude/screen.
 var startDialogs = map[string]struct {
 	prepare func(m *team)
 	args    []string
@@ -23,25 +24,12 @@ var startDialogs = map[string]struct {
 		says:    []string{"it asks what to do about an error in a settings file (settings)", "\n  Settings Error\n", "[Fix with Claude / Exit and fix manually / Continue without these settings]"},
 		cause:   "settings dialog",
 	},
-	"a rule that is none": {
-		prepare: func(m *team) { m.settings(`{"permissions": {"allow": ["Bash("]}}`) },
-		says:    []string{"\n  Settings Warning\n", "[Continue / Fix with Claude / Exit and fix manually]"},
-		cause:   "settings dialog",
-	},
 	"a server of the project": {
 		prepare: func(m *team) {
 			m.Write(filepath.Join(m.World.Project, ".mcp.json"), `{"mcpServers":{"lab":{"command":"true","args":[]}}}`)
 		},
 		args:  []string{"--permission-mode", "acceptEdits"},
 		says:  []string{"whether to use an MCP server of the project (mcp-server)", "New MCP server found in this project: lab", "[Use this MCP server / "},
-		cause: "mcp-server dialog",
-	},
-	"several servers of the project": {
-		prepare: func(m *team) {
-			m.Write(filepath.Join(m.World.Project, ".mcp.json"), `{"mcpServers":{"one":{"command":"true"},"two":{"command":"true"}}}`)
-		},
-		args:  []string{"--permission-mode", "acceptEdits"},
-		says:  []string{"2 new MCP servers found in this project", "[[✔] one / [✔] two"},
 		cause: "mcp-server dialog",
 	},
 	"a folder of --add-dir": { // 2.1.197 does not ask
