@@ -31,9 +31,10 @@ const (
 
 // Journal is the journal of one .nbs.
 type Journal struct {
-	nbs   *private.Folder
-	heads private.Tree // of the journals of all projects of the user
-	name  string       // of this one's head there
+	nbs    *private.Folder
+	heads  private.Tree // of the journals of all projects of the user
+	name   string       // of this one's head there
+	memory memory
 }
 
 // In returns the journal of a .nbs. A file of that name in heads records the end of its chain.
