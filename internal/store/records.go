@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,7 +94,10 @@ func (s *Store) Records() ([]Loaded, error) {
 // understand checks and decodes the content of a record's file.
 func (s *Store) understand(name agent.Handle, data []byte, into *agent.Record) error {
 	if err := agent.ParseRecord(data, into); err != nil {
-		return cmp.Or(newerSchema(data), s.damaged(name, err))
+		if newer := newerSchema(data); newer != nil {
+			return newer
+		}
+		return s.damaged(name, err) // it reads the journal
 	}
 	if into.Schema > agent.Schema {
 		return into.Validate()

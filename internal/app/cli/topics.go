@@ -66,7 +66,7 @@ Set for claude and everything that it starts:
   NBS_ROOT             the project root
   NBS_INVOCATION_ID    this start of the agent; marks its processes
   NBS_STATE            your state folder, even if XDG_STATE_HOME changes
-  NBS_RUNTIME          the folder for launches, if XDG_RUNTIME_DIR changes
+  NBS_RUNTIME          the folder for launches; XDG_RUNTIME_DIR may change
 
 Set by spawn and resume for the launcher only; do not set it yourself:
   NBS_LAUNCH           the start that the launcher is to carry out`

@@ -107,7 +107,9 @@ func (b *Bridge) introduce(ctx context.Context) error {
 		var me struct {
 			Username string `json:"username"`
 		}
-		err := b.call(ctx, "getMe", nil, &me)
+		asking, end := context.WithTimeout(ctx, patience)
+		err := b.call(asking, "getMe", map[string]any{}, &me) // the API wants an object
+		end()
 		switch {
 		case err == nil:
 			b.name = me.Username

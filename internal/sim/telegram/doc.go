@@ -18,5 +18,5 @@
 //	POST /control/block  {"chat": 1, "blocked": true}          the user blocks the bot, or takes it back
 //
 // Invariants: it listens on loopback or not at all, and keeps all in memory. The package must not import anything of
-// the product, nor the library that the product uses: it knows the Bot API from its documentation.
+// the product: it knows the Bot API from its documentation.
 package telegram

@@ -1,5 +1,5 @@
 // Package doctor checks what nbs-worker needs, and reports problems before they do harm. It checks the installed claude
-// and tmux with their configuration, the folders and their disks, the records against the running processes, and the
+// and tmux, Claude's configuration, the folders and their disks, the records against the running processes, and the
 // journal. Each check is a line in the table of checks.go, and a function in the file that has the name of its subject.
 // Package trial below starts a claude, for --probe.
 //

@@ -15,17 +15,20 @@ func TestJudgeLogin(t *testing.T) {
 	const session, service = "/user.slice/user-1000.slice/session-3.scope", "/user.slice/user-1000.slice/user@1000.service/tmux.slice/tmux-spawn-1.scope"
 	for _, c := range []struct {
 		name, group, user string
-		lingers           bool
+		lingers, kills    bool
+		unknown           error
 		level             Level
 	}{
-		{"a session", session, "ann", true, Note},
-		{"root is spared", session, "root", false, ""},
-		{"a service of the user", service, "ann", false, Warning},
-		{"a service of one who lingers", service, "ann", true, ""},
-		{"a service of the system", "/system.slice/nbs.service", "ann", false, ""},
+		{"a session that is killed", session, "ann", true, true, nil, Failure},
+		{"a session that is spared", session, "ann", false, false, nil, ""},
+		{"not known", session, "ann", true, false, errors.New("no bus"), Note},
+		{"root is spared", session, "root", false, true, nil, ""},
+		{"a service of the user", service, "ann", false, false, nil, Warning},
+		{"a service of one who lingers", service, "ann", true, true, nil, ""},
+		{"a service of the system", "/system.slice/nbs.service", "ann", false, true, nil, ""},
 	} {
 		var found Finding
-		if all := judgeLogin("the server", c.group, c.user, c.lingers); len(all) > 0 {
+		if all := judgeLogin("the server", c.group, c.user, c.lingers, c.kills, c.unknown); len(all) > 0 {
 			found = all[0]
 		}
 		rig.Check(t, found.Level == c.level, "%s: %+v", c.name, found)

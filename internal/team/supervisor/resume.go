@@ -204,7 +204,7 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 	} else {
 		runs = runs.Hint("to see what it does: nbs-worker session %[1]s; to go there: nbs-worker attach %[1]s", r.Handle)
 	}
-	return true, runs.Hint("to break off what it does, and start it again: nbs-worker resume %s --force", r.Handle)
+	return true, runs.Hint("to break off what it does, and start it again: repeat the command with --force")
 }
 
 // runsAlready returns the error for a running agent. It includes why tmux could not be asked, if so.

@@ -40,7 +40,7 @@ func TestWhatMayBeStarted(t *testing.T) {
 		"begun, at a socket that is not ours": {observe.Sight{Status: dead, Err: notOurs, Record: begun}, false, false, 0, nil},
 		"not to be told":                      {observe.Sight{Status: foreign}, false, false, fail.Conflict, []string{"cannot determine whether the agent runs: it runs on host x", "move its record aside: mv ", "spawn alpha --session-id"}},
 		"not to be told, forced":              {observe.Sight{Status: foreign}, true, false, fail.Conflict, []string{"cannot determine whether the agent runs"}},
-		"in a pane":                           {observe.Sight{Status: idle, Pane: pane}, false, true, fail.Conflict, []string{"the agent runs already: idle, pid 9", "nbs-worker attach alpha", "nbs-worker resume alpha --force"}},
+		"in a pane":                           {observe.Sight{Status: idle, Pane: pane}, false, true, fail.Conflict, []string{"the agent runs already: idle, pid 9", "nbs-worker attach alpha", "repeat the command with --force"}},
 		"in no pane":                          {observe.Sight{Status: idle}, false, true, fail.Conflict, []string{"it runs as pid 0, without a terminal: go there", "--force"}},
 		"being started":                       {observe.Sight{Status: agent.Status{State: agent.Starting}}, false, true, fail.Conflict, []string{"runs already: starting", "attach alpha"}},
 		"leaving":                             {observe.Sight{Status: leaving}, false, true, fail.Conflict, []string{"runs already: unknown"}},

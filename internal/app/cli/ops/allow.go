@@ -158,7 +158,7 @@ func allowFiles(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, na
 		return s.Project.Store.Allowed().Check(file.kind, file.name, file.text) == nil
 	})
 	if len(files) == 0 {
-		done.Words = "allowed already"
+		done.Words = "is allowed already"
 		return f.Show(done, "")
 	}
 	for _, file := range files {

@@ -3,6 +3,7 @@ package typing
 import (
 	"cmp"
 	"context"
+
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/clock"
