@@ -53,7 +53,7 @@ need. A repair counts only if the agent is seen to be well afterwards.
               recover reports the need
 
 recover never touches an agent that works. An agent that only a person can help is reported. One
-whose restarts are held is resumed only if you name it.
+whose restarts are held, or that keeps crashing, is resumed only if you name it.
 recover skips an agent that another command works on, or that its launcher will start again.
 
 Each step is in the journal before and after it is taken. If recover was killed, run it again: it

@@ -35,8 +35,8 @@ and the command to run next. It changes nothing.
   zombie    its process is suspended and does not react
   held      only a person can help: login, usage limit, an API error that
             ended its last turn, another claude in its conversation, a
-            record that is not allowed, held restarts, or unsent text in
-            its prompt that blocks messages
+            record that is not allowed, held restarts, repeated crashes, or
+            unsent text in its prompt that blocks messages
   dead      it should run and does not; the cause is given
   missing   it has a record, but no start, folder or transcript
   unknown   a query got no answer; this does not mean dead
