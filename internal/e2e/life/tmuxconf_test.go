@@ -42,7 +42,7 @@ func TestTmuxThatExitsUnattached(t *testing.T) {
 func TestTmuxHookThatKillsSessions(t *testing.T) {
 	m := standIn(t)
 	m.tmuxConf("set-hook -g session-created kill-session")
-	m.Refused(1, "look for a hook of your tmux.conf that ends sessions", "spawn", "alpha")
+	m.Refused(1, "look in your tmux.conf for a hook that ends sessions", "spawn", "alpha")
 	m.Check(len(e2e.ClaudesOn(m.Session("alpha").SessionID)) == 0, "a claude is left")
 	m.tmuxConf()
 	m.OK("resume", "alpha")
