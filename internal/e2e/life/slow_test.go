@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,9 +77,14 @@ func (m *team) onSlowTmux() {
 		{"stop", []string{"halted"}, 0, ""},
 		{"dismiss", []string{"gone"}, 0, ""},
 	}, "")
-	m.OK("resume", "beta", "--force")
-	m.OK("resume", "fallen")
-	m.OK("spawn", "epsilon", "--prompt", "Remember 42.")
+	var all sync.WaitGroup
+	for _, args := range [][]string{{"resume", "beta", "--force"}, {"resume", "fallen"}, {"spawn", "epsilon", "--prompt", "Remember 42."}} {
+		all.Go(func() {
+			r := m.NBS(args...)
+			m.Check(r.Code == 0, "%q: %s", args, r)
+		})
+	}
+	all.Wait()
 }
 
 // What is in the place of tmux and prints for ever is said to be no tmux.

@@ -32,7 +32,7 @@ func (m *team) lockFor(name, verb string, hold time.Duration) (release func()) {
 // waits for it.
 func TestWhatIsShortIsWaitedFor(t *testing.T) {
 	m := standIn(t)
-	const short = 3 * time.Second // as a deliverer that deletes what it has typed
+	const short = 2 * time.Second // as a deliverer that deletes what it has typed
 	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
 	before := m.WaitState("alpha", "idle")
 	die := func() {
@@ -51,7 +51,6 @@ func TestWhatIsShortIsWaitedFor(t *testing.T) {
 	m.OK("resume", "alpha", "--force")
 	m.lockFor("alpha.verb", "set", short)
 	m.OK("stop", "alpha")
-	m.lockFor("alpha.verb", "set", short)
 	m.OK("resume", "alpha")
 	m.lockFor("alpha.verb", "outbox", short)
 	m.OK("interrupt", "alpha")
