@@ -163,11 +163,13 @@ func checkClear(t *testing.T, s *stage, p *pane, id string) {
 	if len(s.transcripts(t, id)) != 1 || len(s.transcripts(t, e.SessionID)) != 1 {
 		t.Errorf("transcripts = %v", s.transcripts(t, "*"))
 	}
+	typed := time.Now()
 	p.says("/resume " + id)
 	rig.WaitFor(t, "the first session id", func() (bool, string) {
 		e = p.status("idle")
 		return e.SessionID == id, e.SessionID
 	})
+	rig.Check(t, e.UpdatedAt >= typed.UnixMilli(), "the entry was written at %d, and /resume typed at %d", e.UpdatedAt, typed.UnixMilli())
 	p.says("What number? In the first one.")
 	rig.WaitFor(t, "the first conversation", func() (bool, string) {
 		_, said, _ := strings.Cut(p.screen(), "In the first one.")

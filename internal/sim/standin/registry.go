@@ -74,7 +74,7 @@ func (r *registry) setSession(id string) error {
 	if r == nil {
 		return nil
 	}
-	r.entry.SessionID = id
+	r.entry.SessionID, r.entry.UpdatedAt = id, time.Now().UnixMilli()
 	return r.write()
 }
 
