@@ -19,14 +19,14 @@ func TestWaitsAreNotSilent(t *testing.T) {
 	m.Send(0, "accepted", "alpha", "[[delay 10m]] slow")
 	const queue = "; --queue keeps the message instead"
 	for line, want := range map[string]string{
-		"send alpha again":              `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s` + queue + `\n`,
-		"send alpha again --wait-reply": `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
+		"send alpha again":              `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s` + queue + `\n`,
+		"send alpha again --wait-reply": `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s\n`,
 		"send --all again --json":       `(?m)^{"note":"nbs-worker: send alpha: it is busy for .*` + queue + `"}\n`,
-		"ask @alpha again":              `^nbs-worker: ask alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
-		"compact alpha":                 `^nbs-worker: compact alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
-		"wait alpha beta --for idle":    `^nbs-worker: wait: alpha is busy(; beta is busy)?; waiting until idle, for at most 3s\n`,
+		"ask @alpha again":              `^nbs-worker: ask alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s\n`,
+		"compact alpha":                 `^nbs-worker: compact alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s\n`,
+		"wait alpha beta --for idle":    `^nbs-worker: wait: alpha is busy(; beta is busy)?; waiting until idle, for at most 5s\n`,
 	} {
-		r := m.NBS(append(strings.Fields(line), "--timeout", "3s")...)
+		r := m.NBS(append(strings.Fields(line), "--timeout", "5s")...)
 		m.Check(regexp.MustCompile(want).MatchString(r.Stderr), "%s: %s; want %s", line, r, want)
 		isSend := strings.HasPrefix(line, "send alpha again") && !strings.HasSuffix(line, "reply")
 		m.Check(!isSend || r.Code == 3 && strings.Contains(r.Stderr, "\nhint: to have it typed when the agent is ready, add --queue\n"), "%s: %s", line, r)

@@ -28,6 +28,8 @@ const (
 	// serverLimit is the least time that a tmux server gets to start, even if the wait for the agent is shorter: giving
 	// up too early would leave no session.
 	serverLimit = 2 * time.Second
+	// lastLook is how long tmux may take to show a claude that was not ready in time.
+	lastLook = 5 * time.Second
 	// unremarked is how long a start takes before it reports what it is waiting for.
 	unremarked = time.Second
 )
@@ -57,8 +59,9 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record) (
 	limit := cmp.Or(p.Wait, startLimit)
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
-	looking, enough := context.WithDeadline(ctx, w.begun.Add(limit)) // a tmux server that is stopped does not answer a look
+	looking, enough := context.WithCancel(ctx) // a tmux server that is stopped does not answer a look
 	defer enough()
+	defer time.AfterFunc(limit, enough).Stop()
 	defer context.AfterFunc(interrupt, enough)()
 	for {
 		done, err := w.look(looking)
@@ -66,7 +69,9 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record) (
 			return w.record, err
 		}
 		if time.Since(w.begun) > limit {
-			return w.record, w.timedOut(ctx)
+			last, end := context.WithTimeout(ctx, lastLook)
+			defer end()
+			return w.record, w.timedOut(last)
 		}
 		w.tell()
 		select {
