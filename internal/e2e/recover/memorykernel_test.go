@@ -26,9 +26,8 @@ func TestKernelKillsForWantOfMemory(t *testing.T) {
 	before := m.Remembers("alpha")
 	claude := fmt.Sprintf("/proc/%d/oom_score_adj", m.Session("alpha").PID)
 	m.Must(os.WriteFile(claude, []byte("1000"), 0))
-	glutton := rig.StartChild(t, exec.Command("tail", "/dev/zero")) // one line without an end
-	group.take(glutton.Process.Pid)
 	group.limit(64 << 20)
+	glutton := rig.StartChild(t, exec.Command("sh", "-c", `echo $$ >"$0" && exec tail /dev/zero`, filepath.Join(group.dir, "cgroup.procs"))) // one line without an end
 	m.WaitFor("claude is dead", func() (bool, string) {
 		now := m.Session("alpha")
 		return now.IsDead(), fmt.Sprintf("%+v", now)
@@ -80,11 +79,6 @@ func (m *team) confine(pid int) (memoryGroup, bool) {
 
 func (g memoryGroup) write(file string, number int) error {
 	return os.WriteFile(filepath.Join(g.dir, file), []byte(strconv.Itoa(number)), 0)
-}
-
-func (g memoryGroup) take(pid int) {
-	g.m.Helper()
-	g.m.Must(g.write("cgroup.procs", pid))
 }
 
 // limit allows the group as many bytes more than it has.
