@@ -181,7 +181,7 @@ func TestRecoverCompactsAndInterrupts(t *testing.T) {
 		all, code = m.recover("alpha", "--patience", "3s")
 		return all["alpha"].steps() != "", fmt.Sprintf("%+v", all)
 	})
-	m.Check(code == 0 && all["alpha"].Before.Verdict == "stuck" && all["alpha"].steps() == "1- 2+" && all["alpha"].After.Verdict == "idle", "exit code %d, %+v", code, all)
+	m.Check(code == 0 && all["alpha"].Before.Verdict == "stuck" && strings.HasSuffix(all["alpha"].steps(), " 2+") && all["alpha"].After.Verdict == "idle", "exit code %d, %+v", code, all)
 	m.MustBeLeftAlone("alpha", before)
 	m.Check(m.Session("alpha").SessionID == before.SessionID, "another conversation")
 

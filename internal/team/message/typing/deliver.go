@@ -3,6 +3,7 @@ package typing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -157,7 +158,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 			held = checkPrompt(shown)
 		}
 		if held != nil {
-			return true, nil //nolint:nilerr // it is returned as held
+			return !errors.Is(held, errNoPrompt), nil //nolint:nilerr // it is returned as held
 		}
 		reached := false
 		switch drawn = shown.Cursor.X - start; {
@@ -176,7 +177,7 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 		return held != nil, nil
 	})
 	switch {
-	case err == nil:
+	case err == nil || held != nil:
 		return silent, held
 	case start < 0 || drawn > 0:
 		return nil, unreached()
@@ -202,6 +203,10 @@ func awaitPrompt(ctx context.Context, t Terminal) (shown tmux.Styled, err error)
 	return shown, cmp.Or(held, late)
 }
 
+// errNoPrompt means that the screen shows no prompt. Claude may be drawing it again: 2.1.197 does when it closes the list
+// of its commands.
+var errNoPrompt = errors.New("its prompt is not on its screen")
+
 // checkPrompt refuses to type if the text would not reach the prompt, or not alone. Errors: Held.
 func checkPrompt(shown tmux.Styled) error {
 	if shown.InMode {
@@ -212,7 +217,7 @@ func checkPrompt(shown tmux.Styled) error {
 	}
 	switch draft, found := screen.Draft(shown.Text); {
 	case !found:
-		return fail.Errorf(fail.Held, "its prompt is not on its screen")
+		return fail.Errorf(fail.Held, "%w", errNoPrompt)
 	case draft != "":
 		return fail.Errorf(fail.Held, "%w", errDraft)
 	case screen.Searches(screen.Plain(shown.Text)):

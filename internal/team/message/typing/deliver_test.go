@@ -204,6 +204,16 @@ var deliveries = map[string]struct {
 	"a pane that goes deaf behind the blank": {
 		change: func(s *scripted) { s.onText = func() { s.deaf = true } }, word: Held, kind: fail.Held, typed: 1, says: "takes no keys",
 	},
+	"a prompt that is drawn again behind the blank": {
+		change: func(s *scripted) {
+			looks := 0
+			s.onText = func() { s.half = true }
+			s.onLook = func() { looks++; s.half = s.half && looks%3 != 0 }
+		}, word: Accepted, typed: 2,
+	},
+	"a prompt that goes away behind the blank": {
+		change: func(s *scripted) { s.onText = func() { s.half = true } }, word: Held, kind: fail.Held, typed: 1, says: "its prompt is not on its screen",
+	},
 	"an end at Enter":    {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead = "", true } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "claude ended"},
 	"an end right after": {change: func(s *scripted) { s.onEnter = func() { s.box, s.dead, s.sent = "", true, accepted } }, word: Accepted, typed: 2},
 	"no proof":           {change: func(s *scripted) { s.onEnter = func() { s.box = "" } }, word: Unknown, kind: fail.TimedOut, typed: 2, says: "the transcript does not contain it"},
