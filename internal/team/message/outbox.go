@@ -116,7 +116,7 @@ func (s *Sender) drain(ctx context.Context, q *queue.Queue, handle agent.Handle,
 		if e.State == queue.Sending {
 			err = s.settleLeft(ctx, &receipt, e, late)
 		} else {
-			err = s.deliver(ctx, &receipt, e, late)
+			err = s.deliverPatiently(ctx, &receipt, e, late)
 		}
 		told(Delivered{Entry: e.Entry, Receipt: receipt, Err: err})
 		if e.Pending() {
@@ -137,6 +137,23 @@ func next(q *queue.Queue) (*entry, error) {
 		}
 	}
 	return nil, nil //nolint:nilnil // nothing waits
+}
+
+// undrawnPause is the pause before an undrawn text is typed again. Each pause is twice as long as the one before.
+const undrawnPause = time.Second
+
+// deliverPatiently calls deliver again until late if claude did not draw what was typed and the box is empty again. A
+// send that waits behind the entry would otherwise give up on a busy machine.
+func (s *Sender) deliverPatiently(ctx context.Context, receipt *Receipt, e *entry, late time.Time) error {
+	for pause := undrawnPause; ; pause *= 2 {
+		err := s.deliver(ctx, receipt, e, late)
+		if !errors.Is(err, typing.ErrUndrawn) || !e.Pending() || time.Now().Add(pause).After(late) {
+			return err
+		}
+		if clock.Sleep(ctx, pause) != nil {
+			return err
+		}
+	}
 }
 
 // deliver types an entry when the agent is ready, and records the result.

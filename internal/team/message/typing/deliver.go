@@ -182,8 +182,12 @@ func (d *delivery) enterReady(ctx context.Context, keys func(blanks int, stashed
 	case start < 0 || drawn > 0:
 		return nil, unreached()
 	}
-	return nil, fail.Errorf(fail.Held, "its prompt did not show that it takes keys") // only blanks were typed
+	return nil, fail.Errorf(fail.Held, "%w", ErrUndrawn)
 }
+
+// ErrUndrawn means that claude has not drawn a key in time, and that only blanks were typed. Another try may succeed
+// when the machine is less busy.
+var ErrUndrawn = errors.New("its prompt did not show that it takes keys")
 
 // awaitPrompt waits until the screen shows the prompt. Claude's registry reports the prompt earlier: a part of an
 // answered dialog may still be shown, or a suspended claude is redrawing its screen. Errors: those of checkPrompt.
