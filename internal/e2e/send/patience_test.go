@@ -17,6 +17,7 @@ func TestWaitsAreNotSilent(t *testing.T) {
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet", "--permission-mode", "bypassPermissions")
 	m.Send(0, "accepted", "alpha", "[[delay 10m]] slow")
+	m.WaitSession("alpha", "has been busy for longer than a look takes", func(s e2e.Session) bool { return s.State == "busy" && s.StateAgeMS != nil && *s.StateAgeMS > 1000 })
 	const queue = "; --queue keeps the message instead"
 	for line, want := range map[string]string{
 		"send alpha again":              `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s` + queue + `\n`,
