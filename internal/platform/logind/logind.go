@@ -18,7 +18,7 @@ func KillsProcesses(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	words := strings.Fields(Setting)
-	out, err := exec.CommandContext(ctx, words[0], words[1:]...).Output() //nolint:gosec // a constant
+	out, err := exec.CommandContext(ctx, words[0], words[1:]...).Output()
 	if err != nil {
 		return false, fmt.Errorf("busctl: %w", err)
 	}

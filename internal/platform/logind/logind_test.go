@@ -14,7 +14,7 @@ func TestKillsProcesses(t *testing.T) {
 	for prints, want := range map[string]struct{ kills, known bool }{
 		"echo b true": {true, true}, "echo b false": {false, true}, "echo": {}, "echo b true; exit 1": {},
 	} {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, "busctl"), []byte("#!/bin/sh\n"+prints+"\n"), 0o700)) //nolint:gosec // it is a program
+		rig.Must(t, os.WriteFile(filepath.Join(dir, "busctl"), []byte("#!/bin/sh\n"+prints+"\n"), 0o700))
 		kills, err := KillsProcesses(t.Context())
 		rig.Check(t, kills == want.kills && (err == nil) == want.known, "%s: %t, %v", prints, kills, err)
 	}
