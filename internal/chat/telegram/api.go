@@ -53,7 +53,7 @@ type refusedError struct {
 
 func (r refusedError) Error() string { return fmt.Sprintf("status %d: %s", r.Code, r.Description) }
 
-// refusedIn returns Telegram's refusal in an error; zero if there is none.
+// refusedIn returns Telegram's refusal in an error, or the zero value.
 func refusedIn(err error) refusedError {
 	refused, _ := errors.AsType[refusedError](err)
 	return refused

@@ -164,7 +164,7 @@ func classify(stderr string) error {
 		{"server exited unexpectedly", ErrNoServer},
 		{"lost server", ErrNoServer},
 		{"can't find session", ErrNoSession},
-		{"no such session", ErrNoSession}, // a hook has ended it already
+		{"no such session", ErrNoSession},   // a hook has ended it already
 		{"no current target", ErrNoSession}, // a server that is about to end, its last session gone
 		{"can't find pane", ErrNoSession},
 		{"can't find window", ErrNoSession},

@@ -30,7 +30,7 @@ func (f Finder) Left(r *agent.Record) ([]agent.Identity, error) {
 	return f.ownOnly(r, found), err
 }
 
-// OfStart returns the processes that have the mark of a start, whoever they belong to.
+// OfStart returns all processes that have the mark of a start, also foreign ones.
 func (f Finder) OfStart(invocation agent.Invocation) ([]agent.Identity, error) {
 	return f.Machine.Carrying(agent.InvocationVariable, string(invocation))
 }
