@@ -18,8 +18,13 @@ import (
 	"github.com/google/uuid"
 )
 
-//go:embed schema.sql
-var schema string
+// The versions of the schema: the first whole, each later one as the way from the one before.
+var (
+	//go:embed schema.sql
+	schema string
+	//go:embed version2.sql
+	version2 string
+)
 
 // Create creates a database, or opens an existing one. A new one appears whole or not at all, and only after vouch
 // was called with its instance. Errors: those of [Open], and Failed when files of a lost database are in the way.
@@ -60,7 +65,7 @@ func build(ctx context.Context, file, path, instance string) error {
 	}
 	defer fresh.Close()
 	fresh.SetMaxOpenConns(1) // each connection has a memory of its own
-	if _, err := fresh.ExecContext(ctx, schema); err != nil {
+	if _, err := fresh.ExecContext(ctx, schema+version2); err != nil {
 		return err
 	}
 	if _, err := fresh.ExecContext(ctx, "INSERT INTO instance VALUES (1, ?)", instance); err != nil {

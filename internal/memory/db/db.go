@@ -14,13 +14,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	_ "modernc.org/sqlite" // the driver
@@ -32,7 +30,7 @@ import (
 
 const (
 	application = 0x6e62736d // as in schema.sql
-	version     = 1
+	version     = 2
 )
 
 // careful are the settings for reading a file that another user or program may have made: they change nothing in it.
@@ -70,7 +68,8 @@ func Open(ctx context.Context, path string) (*Database, error) {
 		return nil, err
 	}
 	d := &Database{path: path, mostRanked: mostRanked}
-	if err := d.look(ctx); err != nil {
+	found, err := d.look(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if d.file, err = os.Lstat(path); err != nil {
@@ -78,6 +77,9 @@ func Open(ctx context.Context, path string) (*Database, error) {
 	}
 	if d.sql, err = sql.Open("sqlite", source(path, settings)); err != nil {
 		return nil, d.failed(err)
+	}
+	if found < version {
+		_ = d.upgrade(ctx) // a failure, as on a full disk, harms nothing: the next to open it tries again
 	}
 	return d, nil
 }
@@ -116,52 +118,33 @@ func checkFiles(path string) error {
 	return nil
 }
 
-// look checks that the database is one of this program, with a known version, and reads its id. Another file gets
-// none of the settings, which would change it. But SQLite has to recover what a killed process has left half done.
-func (d *Database) look(ctx context.Context) error {
+// look checks that the database is one of this program, with a known version, which it returns, and reads its id.
+// Another file gets none of the settings, which would change it. But SQLite has to recover what a killed process has
+// left half done.
+func (d *Database) look(ctx context.Context) (found int, err error) {
 	reader, err := sql.Open("sqlite", source(d.path, careful))
 	if err != nil {
-		return d.failed(err)
+		return 0, d.failed(err)
 	}
 	defer reader.Close()
-	var app, found int
+	var app int
 	if err := reader.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
-		return d.failed(err)
+		return 0, d.failed(err)
 	}
 	if err := reader.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
-		return d.failed(err)
+		return 0, d.failed(err)
 	}
 	switch {
 	case app != application || found < 1:
-		return d.damaged(errors.New("it is not a memory of nbs-worker"))
+		return 0, d.damaged(errors.New("it is not a memory of nbs-worker"))
 	case found > version:
-		return fail.Errorf(fail.Unfit, "open %s: it is of version %d, and this nbs-worker knows version %d", d.path, found, version).
+		return 0, fail.Errorf(fail.Unfit, "open %s: it is of version %d, and this nbs-worker knows version %d", d.path, found, version).
 			Hint("use the nbs-worker that has written it, or a newer one")
 	}
 	if err := d.checkSchema(ctx, reader); err != nil {
-		return err
+		return 0, err
 	}
-	return d.failed(reader.QueryRowContext(ctx, "SELECT id FROM instance").Scan(&d.instance))
-}
-
-// checkSchema checks that every part of the database is in our schema, before any of it is read. A planted view in
-// place of a table, or a planted trigger, would run its author's SQL. What SQLite creates by itself, also for the
-// index of words, are plain tables. (A crafted file can give sqlite_schema, the newer name, to something of its own.)
-func (d *Database) checkSchema(ctx context.Context, reader *sql.DB) error {
-	rows, err := reader.QueryContext(ctx, `SELECT type, name, coalesce(sql, '') FROM sqlite_master
-		WHERE NOT (type = 'index' AND sql IS NULL)
-		AND NOT (type = 'table' AND rootpage > 0 AND (name GLOB 'words_*' OR name GLOB 'sqlite_*'))`)
-	type part struct{ kind, name, text string }
-	parts, err := collect(d, rows, err, func() (p part, err error) { return p, rows.Scan(&p.kind, &p.name, &p.text) })
-	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if p.text == "" || !strings.Contains(schema, p.text) {
-			return d.damaged(fmt.Errorf("its %s %s was not made by nbs-worker", p.kind, human.Quote(p.name)))
-		}
-	}
-	return nil
+	return found, d.failed(reader.QueryRowContext(ctx, "SELECT id FROM instance").Scan(&d.instance))
 }
 
 // Instance returns the id of this database, set when it was created. The user's seal covers it. Backups have the same

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	format    = "nbs-worker-memory"
-	lineLimit = 1 << 20 // bytes
+	format        = "nbs-worker-memory"
+	formatVersion = 1       // the version of an export
+	lineLimit     = 1 << 20 // bytes
 )
 
 // line is one line of an export: the head, which comes first, a conversation, or an observation of an earlier one. It
@@ -36,7 +37,7 @@ func (d *Database) Export(ctx context.Context, w io.Writer) (n int, err error) {
 	}
 	defer tx.Rollback() //nolint:errcheck // it has only read
 	buffered := bufio.NewWriter(w)
-	if err := writeLine(buffered, line{Format: format, Version: version}); err != nil {
+	if err := writeLine(buffered, line{Format: format, Version: formatVersion}); err != nil {
 		return 0, err
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT "+observedColumns+" FROM observed c ORDER BY c.created, c.content_id")
@@ -129,8 +130,8 @@ func (l *line) checkHead() error {
 	switch {
 	case l.Format != format || l.Version < 1:
 		return fail.Errorf(fail.BadInput, "it is not an export of a memory")
-	case l.Version > version:
-		return fail.Errorf(fail.Unfit, "the export is of version %d, and this nbs-worker knows version %d", l.Version, version)
+	case l.Version > formatVersion:
+		return fail.Errorf(fail.Unfit, "the export is of version %d, and this nbs-worker knows version %d", l.Version, formatVersion)
 	}
 	return nil
 }

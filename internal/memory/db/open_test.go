@@ -83,7 +83,7 @@ func TestOpenFindsWhatIsThere(t *testing.T) {
 func TestNewerDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	d := made(t)
-	_, err := d.sql.ExecContext(t.Context(), "PRAGMA user_version = 2")
+	_, err := d.sql.ExecContext(t.Context(), "PRAGMA user_version = 3")
 	rig.Must(t, err)
 	_, err = Open(t.Context(), d.path)
 	storetest.WantKind(t, "to open a newer one", err, fail.Unfit)
@@ -137,6 +137,7 @@ func TestPlantedSchemaIsNotRun(t *testing.T) {
 		"words_data":           "PRAGMA writable_schema = 1; UPDATE sqlite_master SET type = 'view', rootpage = 0, sql = 'CREATE VIEW words_data AS " + endless + "x FROM n' WHERE name = 'words_data'",
 		"sqlite_schema":        "PRAGMA writable_schema = 1; INSERT INTO sqlite_master VALUES ('view', 'sqlite_schema', 'sqlite_schema', 0, 'CREATE VIEW sqlite_schema AS " + endless + "sql FROM n')",
 		"observation_is_found": "DROP TRIGGER observation_is_found; CREATE TRIGGER observation_is_found AFTER INSERT ON observations BEGIN DELETE FROM observed; END",
+		"sdk_sessions":         "DROP VIEW sdk_sessions; CREATE VIEW sdk_sessions AS " + endless + "id FROM n",
 		"planted":              "CREATE TRIGGER planted AFTER INSERT ON spent BEGIN DELETE FROM observed; END",
 		"words_planted":        "CREATE VIRTUAL TABLE words_planted USING fts5 (x)",
 	} {

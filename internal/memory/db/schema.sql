@@ -1,4 +1,4 @@
--- Version 1. A change of anything here is a new version, with a way from the old one.
+-- Version 1. It stays as it is: a change is a new version, in a file with the way from the one before.
 PRAGMA application_id = 0x6e62736d; -- "nbsm"
 PRAGMA user_version = 1;
 
