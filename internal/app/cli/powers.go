@@ -77,6 +77,7 @@ var powers = map[string]caller.Rule{
 	"conversation retry":   {Right: caller.Person, What: "decide on a conversation"},
 	"conversation skip":    {Right: caller.Person, What: "decide on a conversation"},
 	"conversation restore": {Right: caller.Person, What: "decide on a conversation"},
+	"conversation name":    {Right: caller.Person, What: "decide on a conversation"},
 	"conversation import":  {Right: caller.Person, What: "take over conversations"},
 	"memory work":          {Right: caller.Person, What: "observe the agents"},
 	"memory allow":         {Right: caller.Person, What: "allow"},

@@ -62,7 +62,8 @@ func knownID(id agent.SessionID) *agent.SessionID {
 // Conversation is a keyed chat.
 type Conversation struct {
 	Key          conversations.Key `json:"key"`
-	SessionID    *agent.SessionID  `json:"session_id"` // null until Claude has confirmed it
+	SessionID    *agent.SessionID  `json:"session_id"`     // null until Claude has confirmed it
+	Name         string            `json:"name,omitempty"` // of the session
 	Model        agent.Model       `json:"model,omitempty"`
 	SystemPrompt string            `json:"system_prompt,omitempty"`
 	Cwd          string            `json:"cwd"`
@@ -70,6 +71,8 @@ type Conversation struct {
 	Created      *time.Time        `json:"created"`
 	Last         *time.Time        `json:"last"` // the last answer
 	Answered     int               `json:"answered"`
+	CostUSD      float64           `json:"cost_usd"`       // of all turns
+	CostToday    float64           `json:"cost_today_usd"` // of those that ended today, on this machine's clock
 	Open         []OpenTurn        `json:"open"`
 	Previous     []PreviousSession `json:"previous"`
 }
@@ -88,17 +91,18 @@ type OpenTurn struct {
 	At       *time.Time        `json:"at"`
 }
 
-// NewConversation converts a conversation with its open turns.
-func NewConversation(s *conversations.State, open []OpenTurn) Conversation {
+// NewConversation converts a conversation with its open turns. today is when the day began.
+func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) Conversation {
 	out := Conversation{
 		Key: s.Meta.Key, Model: s.Meta.Model, SystemPrompt: s.Meta.SystemPrompt, Cwd: s.Meta.Cwd, ConfigDir: s.Meta.ConfigDir,
 		Created: timeOf(s.Meta.Created), Last: timeOf(s.LastAt), Answered: s.Answered, Open: open, Previous: []PreviousSession{},
+		Name: s.Names[s.Session.ID], CostUSD: rounded(s.TotalUSD), CostToday: rounded(s.SpentSince(today)),
 	}
 	if s.Session.Confirmed {
 		out.SessionID = knownID(s.Session.ID)
 	}
 	for _, p := range s.Previous {
-		out.Previous = append(out.Previous, PreviousSession{SessionID: p.ID, Until: timeOf(p.Until), Reason: p.Reason})
+		out.Previous = append(out.Previous, PreviousSession{SessionID: p.ID, Until: timeOf(p.Until), Reason: p.Reason, Name: s.Names[p.ID]})
 	}
 	return out
 }

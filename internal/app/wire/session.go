@@ -51,6 +51,7 @@ type PreviousSession struct {
 	SessionID agent.SessionID `json:"session_id"`
 	Until     *time.Time      `json:"until"`
 	Reason    string          `json:"reason"`
+	Name      string          `json:"name,omitempty"` // that a person gave to the session of a conversation
 }
 
 // Exit is how a start ended.

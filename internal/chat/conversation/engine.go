@@ -20,7 +20,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -257,33 +256,4 @@ func ErrNone(key conversations.Key) error {
 	return fail.Errorf(fail.NotFound, "there is no conversation %s", human.Quote(string(key))).
 		Hint("to see them: nbs-worker conversation list").
 		Hint("to begin it: nbs-worker ask %s TEXT", human.ShellWord(string(key)))
-}
-
-// Restore makes a previous session the current one again. A prefix of its id is enough. Errors: NotFound.
-func (e *Engine) Restore(ctx context.Context, key conversations.Key, beginning string) (agent.SessionID, error) {
-	c := e.Project.Store.Conversations().Of(key)
-	unlock, err := e.awaitTurn(ctx, c, "")
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	state, err := c.State()
-	if errors.Is(err, os.ErrNotExist) {
-		return "", ErrNone(key)
-	}
-	if err != nil {
-		return "", err
-	}
-	var found []agent.SessionID
-	for _, p := range state.Previous {
-		if strings.HasPrefix(string(p.ID), strings.ToLower(beginning)) && !slices.Contains(found, p.ID) {
-			found = append(found, p.ID)
-		}
-	}
-	if len(found) != 1 {
-		return "", fail.Errorf(fail.NotFound, "%s begin with %s; exactly one must", human.Count(len(found), "previous session"), human.Quote(beginning)).
-			Hint("to see them: nbs-worker conversation show %s", human.ShellWord(string(key)))
-	}
-	e.Warm.Drop(ctx, key)
-	return found[0], c.Restore(ctx, found[0])
 }

@@ -50,12 +50,10 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 		}
 	}
 	if why, err := j.withdrawn(); why != "" || err != nil {
-		if err != nil {
-			return err
-		}
-		return j.over(ctx, conversations.Result{
-			Seq: t.Seq, ID: t.ID, SHA: t.SHA, Class: string(classPowers), Error: why, Attempts: len(t.Starts), At: e.Project.Now().UTC(),
-		})
+		return errors.Join(err, j.refuse(ctx, classPowers, why))
+	}
+	if why := j.overspent(); why != "" && len(t.Starts) == 0 { // a begun turn is ended
+		return j.refuse(ctx, classSpent, why)
 	}
 	if !ask.Nested {
 		release, err := j.awaitPlace(ctx)
@@ -65,6 +63,16 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 		defer release()
 	}
 	return j.speak(ctx)
+}
+
+// refuse records that the turn is not run. why "": nothing is recorded.
+func (j *job) refuse(ctx context.Context, class turn.Class, why string) error {
+	if why == "" {
+		return nil
+	}
+	return j.over(ctx, conversations.Result{
+		Seq: j.turn.Seq, ID: j.turn.ID, SHA: j.turn.SHA, Class: string(class), Error: why, Attempts: len(j.turn.Starts), At: j.Project.Now().UTC(),
+	})
 }
 
 // awaitPlace waits for a free slot for a turn on this machine, for at most the turn's time limit. Errors: TimedOut;

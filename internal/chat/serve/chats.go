@@ -25,6 +25,7 @@ type Chats struct {
 	Prompt     string      // the system prompt of new and reset conversations
 	Model      agent.Model // of the same conversations; "": Claude's choice
 	ContextCmd string      // a program whose output Claude gets with each text; "": no program
+	DailyLimit float64     // of a chat, in US dollars; 0: no limit
 }
 
 var (
@@ -39,7 +40,8 @@ func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
 		return err
 	}
 	t, err := c.Server.Accept(ctx, conversations.Key(key), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout, At: c.Server.Engine.Project.Now().UTC(),
+		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout,
+		DailyLimit: c.DailyLimit, At: c.Server.Engine.Project.Now().UTC(),
 	}})
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ var failures = map[string]string{
 	"unknown":         "Claude ended in the middle of the turn; what it had done is unknown",
 	"skipped":         "Your message was taken out of the queue",
 	"lost":            "It is unknown what happened to your message",
+	"daily_limit":     "Today's money for this chat is used up",
 }
 
 // remedies says how to resolve a failure, other than by sending the message again.
@@ -31,6 +32,7 @@ var remedies = map[string]string{
 	"too_long":        "Send /new for a new conversation; the old one is kept.",
 	"bad_request":     "Send /new for a new conversation if that goes on; the old one is kept.",
 	"unknown_session": "Send /new for a new conversation.",
+	"daily_limit":     "Send it again tomorrow.",
 }
 
 // compose puts an answer into words: what happened to the conversation, the answer or the failure, and the next step.

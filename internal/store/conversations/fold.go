@@ -24,6 +24,7 @@ const (
 	WasReset  What = "reset"
 	Restored  What = "restore"
 	Adopted   What = "adopt"
+	Named     What = "name" // a person named a session
 	Base      What = "base" // all that was before
 )
 
@@ -40,6 +41,8 @@ type Line struct {
 	Session    agent.SessionID `json:"session,omitempty"` // outgoing, confirmed, restored or adopted
 	Previous   agent.SessionID `json:"previous,omitempty"`
 	Reason     string          `json:"reason,omitempty"`
+	Name       string          `json:"name,omitempty"`     // of a session
+	CostUSD    *float64        `json:"cost_usd,omitempty"` // of a turn
 	Start      *Start          `json:"start,omitempty"`
 	Held       *Held           `json:"held,omitempty"`
 	Meta       *Meta           `json:"meta,omitempty"`  // from here on
@@ -67,6 +70,9 @@ func (s *State) apply(line *Line) error {
 		return nil
 	case Restored, Adopted:
 		s.exchange(line, Session{line.Session, true})
+		return nil
+	case Named:
+		s.name(line.Session, line.Name)
 		return nil
 	default:
 		return s.applyTo(line)
@@ -156,6 +162,7 @@ func (s *State) finish(turn *Turn, line *Line) {
 	}
 	s.Open = slices.DeleteFunc(s.Open, func(t Turn) bool { return t.Seq == line.Seq })
 	s.LastAt = line.At
+	s.spend(line.At, line.CostUSD)
 	if line.Class == "" && line.What == Done {
 		s.Answered++
 	}

@@ -2,6 +2,8 @@ package conversations
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -46,13 +48,10 @@ func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
 		if s.Session.ID == id {
 			return nil, nil //nolint:nilnil // there is nothing to change
 		}
-		for _, p := range s.Previous {
-			if p.ID == id {
-				return &Line{What: Restored, At: time.Now().UTC(), Session: id, Previous: s.Session.ID, Reason: "restored " + string(id)}, nil
-			}
+		if !s.has(id) {
+			return nil, c.errNotOurs(id)
 		}
-		return nil, fail.Errorf(fail.NotFound, "session %s never belonged to this conversation", id).
-			Hint("to see its sessions: nbs-worker conversation show %s", c.named())
+		return &Line{What: Restored, At: time.Now().UTC(), Session: id, Previous: s.Session.ID, Reason: "restored " + string(id)}, nil
 	})
 }
 
@@ -77,4 +76,37 @@ func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID)
 		}
 		return w.append(line)
 	})
+}
+
+// Name gives a session of the conversation a name; "" takes it away. Errors: NotFound when the session is not of the
+// conversation; [fs.ErrNotExist].
+func (c *Conversation) Name(ctx context.Context, id agent.SessionID, name string) error {
+	return c.change(ctx, func(s *State) (*Line, error) {
+		if !s.has(id) {
+			return nil, c.errNotOurs(id)
+		}
+		return &Line{What: Named, At: time.Now().UTC(), Session: id, Name: name}, nil
+	})
+}
+
+// has reports whether a session is or was of the conversation.
+func (s *State) has(id agent.SessionID) bool {
+	return s.Session.ID == id || slices.ContainsFunc(s.Previous, func(p Previous) bool { return p.ID == id })
+}
+
+func (c *Conversation) errNotOurs(id agent.SessionID) error {
+	return fail.Errorf(fail.NotFound, "session %s never belonged to this conversation", id).
+		Hint("to see its sessions: nbs-worker conversation show %s", c.named())
+}
+
+// name names a session, and forgets the names of sessions that the conversation no longer remembers.
+func (s *State) name(id agent.SessionID, name string) {
+	names := map[agent.SessionID]string{id: name}
+	for other, of := range s.Names {
+		if other != id && s.has(other) {
+			names[other] = of
+		}
+	}
+	maps.DeleteFunc(names, func(_ agent.SessionID, of string) bool { return of == "" })
+	s.Names = names
 }

@@ -44,17 +44,18 @@ type Request struct {
 	Fork         agent.SessionID `json:"fork,omitempty"`
 	OnLost       string          `json:"on_lost,omitempty"`
 	OnUnknown    string          `json:"on_unknown,omitempty"`
-	Timeout      time.Duration   `json:"timeout,omitempty"` // nanoseconds
-	Powers       *Powers         `json:"powers,omitempty"`  // of the agent that asks; nil: a person does
-	Typed        bool            `json:"typed,omitempty"`   // a person typed the text: Claude puts the files that it names with @ into the prompt
-	Nested       bool            `json:"nested,omitempty"`  // another turn, which has a place among those that run, waits for it
+	Timeout      time.Duration   `json:"timeout,omitempty"`     // nanoseconds
+	Powers       *Powers         `json:"powers,omitempty"`      // of the agent that asks; nil: a person does
+	Typed        bool            `json:"typed,omitempty"`       // a person typed the text: Claude puts the files that it names with @ into the prompt
+	Nested       bool            `json:"nested,omitempty"`      // another turn, which has a place among those that run, waits for it
+	DailyLimit   float64         `json:"daily_limit,omitempty"` // US dollars; 0: no limit
 	At           time.Time       `json:"at"`
 }
 
 // sum covers what is asked, but not the times and limits: a repeated request may wait longer.
 func (r *Request) sum() string {
 	asked := *r
-	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.Typed, asked.At = "", "", "", 0, false, false, time.Time{}
+	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.Typed, asked.DailyLimit, asked.At = "", "", "", 0, false, false, 0, time.Time{}
 	if asked.Powers != nil {
 		powers := *asked.Powers
 		powers.Agent, asked.Powers = "", &powers // it names a process
@@ -160,6 +161,10 @@ type State struct {
 	Answered  int        `json:"answered"`
 	LastAt    time.Time  `json:"last_at"`              // of a turn that was accepted or finished
 	TellReset *Previous  `json:"tell_reset,omitempty"` // a reset that the next answer has to report
+
+	Names    map[agent.SessionID]string `json:"names,omitempty"` // that a person gave to sessions
+	Spent    []Spent                    `json:"spent,omitempty"` // in the last two days
+	TotalUSD float64                    `json:"total_usd,omitempty"`
 }
 
 // turn returns the open turn with this number, or nil.

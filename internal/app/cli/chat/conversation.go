@@ -23,7 +23,7 @@ import (
 
 func newConversationCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "conversation {list | show | history | reset | queue | retry | skip | restore | import}",
+		Use:   "conversation {list | show | history | reset | queue | retry | skip | restore | name | import}",
 		Short: "Show and change headless conversations",
 		Long: ui.WithCodes(`Shows and changes the conversations of nbs-worker ask and nbs-worker serve. Each has a key, a
 Claude session, and turns that are answered one after the other. An open turn is in one of these
@@ -41,14 +41,15 @@ conversations, whose keys begin with agent:HANDLE:`, fail.Failed, fail.NotFound,
   nbs-worker conversation reset telegram:123456789`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fail.Errorf(fail.BadInput, "conversation: list, show, history, reset, queue, retry, skip, restore or import?").Hint("nbs-worker conversation --help")
+				return fail.Errorf(fail.BadInput, "conversation: list, show, history, reset, queue, retry, skip, restore, name or import?").Hint("nbs-worker conversation --help")
 			}
 			return ui.ErrUnknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConversationListCmd(f), newConversationShowCmd(f), newConversationHistoryCmd(f), newConversationResetCmd(f),
-		newConversationQueueCmd(f), newConversationRetryCmd(f), newConversationSkipCmd(f), newConversationRestoreCmd(f), newConversationImportCmd(f))
+		newConversationQueueCmd(f), newConversationRetryCmd(f), newConversationSkipCmd(f), newConversationRestoreCmd(f), newConversationNameCmd(f),
+		newConversationImportCmd(f))
 	return cmd
 }
 
@@ -133,7 +134,7 @@ func present(e *conversation.Engine, key conversations.Key) (wire.Conversation, 
 	if err != nil {
 		return wire.Conversation{}, err
 	}
-	return wire.NewConversation(&state, agent.Mapped(open, func(w conversation.Waiting) wire.OpenTurn { return wire.NewOpenTurn(key, w) })), nil
+	return wire.NewConversation(&state, agent.Mapped(open, func(w conversation.Waiting) wire.OpenTurn { return wire.NewOpenTurn(key, w) }), e.Today()), nil
 }
 
 // completeKeys completes the keys of the conversations.
@@ -222,13 +223,16 @@ open turns.`,
 func showConversation(f *ui.Factory, c wire.Conversation) error {
 	rows := [][2]string{{"key", string(c.Key)}, {"session", "none yet"}, {"model", string(c.Model)}, {"folder", c.Cwd}, {"answered", strconv.Itoa(c.Answered)}}
 	if c.SessionID != nil {
-		rows[1][1] = string(*c.SessionID)
+		rows[1][1] = withName(string(*c.SessionID), c.Name)
+	}
+	if c.CostUSD > 0 {
+		rows = append(rows, [2]string{"cost", fmt.Sprintf("$%.2f today, $%.2f in all", c.CostToday, c.CostUSD)})
 	}
 	if c.SystemPrompt != "" {
 		rows = append(rows, [2]string{"system prompt", c.SystemPrompt})
 	}
 	for _, p := range c.Previous {
-		words := string(p.SessionID)
+		words := withName(string(p.SessionID), p.Name)
 		if p.Reason != "" {
 			words += ", " + p.Reason
 		}
@@ -246,4 +250,12 @@ func showConversation(f *ui.Factory, c wire.Conversation) error {
 		}
 	}
 	return nil
+}
+
+// withName returns the id of a session with its name, if it has one.
+func withName(id, name string) string {
+	if name == "" {
+		return id
+	}
+	return id + " (" + name + ")"
 }

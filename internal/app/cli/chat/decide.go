@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -179,25 +180,52 @@ func numbered(rest []string) (int, error) {
 
 func newConversationRestoreCmd(f *ui.Factory) *cobra.Command {
 	return keyCmd(f, keyVerb{
-		use: "restore <key> <session-id>", short: "Go back to a previous session of a conversation", most: 1,
+		use: "restore <key> [<session>]", short: "Go back to a previous session of a conversation", most: 1,
 		long: `Makes a previous session of the conversation the present one, and the present one a previous one.
-The beginning of the id is enough.`,
-		example: `  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
-		codes:   []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
+The beginning of its id, or its name, is enough; without either, restore takes the latest.`,
+		example: `  nbs-worker conversation restore telegram:123456789
+  nbs-worker conversation restore telegram:123456789 4f0c2a53`,
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
+		run: func(ctx context.Context, key conversations.Key, rest []string) error {
+			s, _, err := decide(f, key)
+			if err != nil {
+				return err
+			}
+			e := conversation.New(s.Project)
+			id, err := e.Restore(ctx, key, strings.Join(rest, ""))
+			if err != nil {
+				return err
+			}
+			return printChanged(f, e, key, "is in "+string(id)+" again")
+		},
+	})
+}
+
+func newConversationNameCmd(f *ui.Factory) *cobra.Command {
+	return keyCmd(f, keyVerb{
+		use: "name <key> <name>", short: "Name the session of a conversation", most: 1,
+		long: `Names the present session of the conversation, so that restore finds it again by that name. An
+empty name takes the name away.`,
+		example: `  nbs-worker conversation name telegram:123456789 Holiday`,
+		codes:   []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			if len(rest) == 0 {
-				return fail.Errorf(fail.BadInput, "the id of a session is needed").Hint("to see them: nbs-worker conversation show %s", human.ShellWord(string(key)))
+				return fail.Errorf(fail.BadInput, "the name is missing").Hint("nbs-worker conversation name %s Holiday", human.ShellWord(string(key)))
 			}
 			s, _, err := decide(f, key)
 			if err != nil {
 				return err
 			}
 			e := conversation.New(s.Project)
-			id, err := e.Restore(ctx, key, rest[0])
+			id, err := e.Name(ctx, key, rest[0])
 			if err != nil {
 				return err
 			}
-			return printChanged(f, e, key, "is in "+string(id)+" again")
+			words := fmt.Sprintf("calls session %s %s", id, human.Quote(rest[0]))
+			if rest[0] == "" {
+				words = fmt.Sprintf("has no name for session %s", id)
+			}
+			return printChanged(f, e, key, words)
 		},
 	})
 }

@@ -65,12 +65,16 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")
 	flags.StringVar(&o.model, "model", "", "model of new and reset chats")
 	flags.StringVar(&o.contextCmd, "context-cmd", "", "program whose output Claude gets with each text of a chat")
+	flags.Float64Var(&o.chats.DailyLimit, "daily-limit", 0, "stop a chat for the day after it has cost this many US dollars; 0: no limit")
 	_ = flags.MarkHidden("telegram-url")
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	return cmd
 }
 
 func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
+	if o.chats.DailyLimit < 0 {
+		return fail.Errorf(fail.BadInput, "--daily-limit %g is negative", o.chats.DailyLimit).Hint("0: no limit")
+	}
 	asked := services.ServeOptions{Chats: o.chats, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.Say}
 	s, err := f.Planner() // a refused caller learns nothing about a file
 	if err != nil {
