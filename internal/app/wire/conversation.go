@@ -19,9 +19,17 @@ type Answer struct {
 	Reason            string            `json:"reason,omitempty"`     // of a reset, or why there is no answer
 	Class             string            `json:"class,omitempty"`      // of a failure: "overloaded", "limit", "authentication", "lost", "timed_out" ...
 	Notice            string            `json:"notice,omitempty"`     // what else the user has to know
+	Denials           []Denial          `json:"denials"`              // uses of tools that Claude was not permitted
+	Warning           string            `json:"warning,omitempty"`    // of Claude about the folder
 	Usage             *TokenUse         `json:"usage"`
 	CostUSD           *float64          `json:"cost_usd"`
 	DurationMS        int64             `json:"duration_ms"`
+}
+
+// Denial is a use of a tool that Claude was not permitted.
+type Denial struct {
+	Tool  string `json:"tool"`
+	Input string `json:"input"` // what the tool was to act on, in short
 }
 
 // TokenUse is the number of tokens of a turn.
@@ -42,6 +50,7 @@ func NewAnswer(key conversations.Key, r conversations.Result) Answer {
 	out := Answer{
 		Key: key, Seq: r.Seq, Continuity: r.Continuity, PreviousSessionID: knownID(r.PreviousSessionID), Reason: r.Reason, Class: r.Class,
 		Notice: r.Notice, CostUSD: roundedCost(r.CostUSD), DurationMS: r.DurationMS, SessionID: knownID(r.SessionID),
+		Denials: agent.Mapped(r.Denials, func(d conversations.Denial) Denial { return Denial(d) }), Warning: r.Warning,
 	}
 	if r.Class == "" {
 		out.Answer = &r.Answer

@@ -183,6 +183,7 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 		Answer: o.Answer, Class: string(o.Class), Error: o.Detail,
 		Continuity: j.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD,
 		DurationMS: j.Project.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Project.Now().UTC(),
+		Denials: j.noteDenials(&o), Warning: o.Warning,
 	}
 	err := j.over(ctx, j.withNotices(result))
 	j.leaving.Wait() // claude may write to its transcript until then

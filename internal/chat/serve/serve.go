@@ -31,6 +31,7 @@ type Server struct {
 	Metrics net.Listener                                     // serves metrics and health too; nil: only on the socket
 
 	counts  counts
+	warned  sync.Map // Claude's warnings that were reported
 	mu      sync.Mutex
 	hearing map[chan string]client.Turn              // the listeners to the answer of a turn
 	trouble map[conversations.Key]conversations.Held // why a conversation was held at the last try
@@ -44,9 +45,18 @@ func New(e *conversation.Engine, said func(format string, args ...any)) *Server 
 		Engine: e, Said: said, hearing: map[chan string]client.Turn{}, trouble: map[conversations.Key]conversations.Held{},
 		change: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	e.Heard, e.Over = s.heard, func(r conversations.Result) { s.counts.turn(r); s.changed() }
+	e.Heard, e.Over = s.heard, s.over
 	s.count()
 	return s
+}
+
+// over is called with the result of each turn. It reports each of Claude's warnings once.
+func (s *Server) over(r conversations.Result) {
+	s.counts.turn(r)
+	if _, told := s.warned.LoadOrStore(r.Warning, true); !told && r.Warning != "" {
+		s.Said("Claude warns: %s", r.Warning)
+	}
+	s.changed()
 }
 
 // rescan is how often to look for open turns of other processes: a killed caller announces nothing.

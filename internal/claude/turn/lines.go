@@ -75,6 +75,10 @@ type result struct {
 		CacheRead     int `json:"cache_read_input_tokens"`
 		CacheCreation int `json:"cache_creation_input_tokens"`
 	} `json:"usage"`
+	Denials []struct {
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"tool_input"`
+	} `json:"permission_denials"`
 }
 
 // listener collects claude's output about one turn.

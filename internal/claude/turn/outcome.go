@@ -46,6 +46,8 @@ type Outcome struct {
 	Duration  time.Duration
 	RetryAt   time.Time // of Limit; zero: unknown
 	Exit      string    // how claude ended, as "exit status 1"; "": it has not
+	Denials   []Denial  // in the order in which they were refused
+	Warning   string    // of Claude about the folder, once for each process; "": none
 }
 
 // end collects how a turn ended.
@@ -70,7 +72,7 @@ func (e *end) outcome() Outcome {
 		return o
 	}
 	r := e.result
-	o.Usage, o.Status = Usage(r.Usage), r.Status
+	o.Usage, o.Status, o.Denials = Usage(r.Usage), r.Status, r.denials()
 	if !r.IsError && !strings.HasPrefix(e.subtype, "error") {
 		o.Answer = r.Text
 		return o

@@ -38,6 +38,7 @@ type Process struct {
 	mu      sync.Mutex
 	turn    *listener // of the current turn; nil between turns
 	givenUp bool
+	warned  bool    // an outcome has claude's warning
 	spent   float64 // US dollars, by the last result: 2.1.197 counts a process's turns together
 }
 
@@ -190,6 +191,10 @@ func (p *Process) outcome(t *listener, took time.Duration, err error) Outcome {
 	o := e.outcome()
 	if err != nil && e.result == nil {
 		o.Class = Interrupted
+	}
+	if !p.warned { // only the one turn that a process takes at a time comes here
+		o.Warning = ignoredRules(e.stderr)
+		p.warned = o.Warning != ""
 	}
 	o.Duration, o.CostUSD = took, p.charge(e.result)
 	return o

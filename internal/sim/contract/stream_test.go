@@ -29,6 +29,10 @@ type streamLine struct {
 	Status                      int      `json:"api_error_status"`
 	NumTurns                    int      `json:"num_turns"`
 	OfMessage                   string   `json:"user_message_uuid"`
+	Denials                     []struct {
+		Tool  string                   `json:"tool_name"`
+		Input struct{ Command string } `json:"tool_input"`
+	} `json:"permission_denials"`
 	Errors                      []string `json:"errors"`
 	Error                       string
 	TotalUSD                    *float64 `json:"total_cost_usd"`
@@ -207,15 +211,17 @@ func streamResumed(t *testing.T, s *stage) {
 	s.env = append(s.env, "CLAUDE_CODE_MAX_RETRIES=0")
 	id := newID()
 	printFailed(t, s, id)
-	r := s.stream(t, "--resume", id, "--model", "sonnet")
+	r := s.stream(t, "--resume", id, "--model", "sonnet", "--allowedTools=Read,Bash(mkdir *)")
 	r.says(t, "/exit")
 	r.says(t, []map[string]string{{"type": "text", "text": "/"}, {"type": "text", "text": "clear"}})
 	r.says(t, "[[error 429]]")
 	r.says(t, "[[error 500]]")
+	r.says(t, `[[tool Bash {"command":"touch REFUSED"}]]`)
+	r.says(t, `[[tool Bash {"command":"mkdir PERMITTED"}]]`)
 	r.says(t, "What number?")
 	lines, code := r.ends(t)
 	got := results(lines)
-	if code != 0 || len(got) != 5 {
+	if code != 0 || len(got) != 7 {
 		t.Fatalf("code %d, %+v", code, lines)
 	}
 	rig.Check(t, got[0].Result == "/exit isn't available in this environment." && got[0].NumTurns == 0, "a command: %+v", got[0])
@@ -224,7 +230,9 @@ func streamResumed(t *testing.T, s *stage) {
 	i := slices.IndexFunc(lines, func(l streamLine) bool { return l.Type == "assistant" && l.Error != "" })
 	rig.Check(t, i >= 0 && lines[i].Error == "rate_limit", "429: %+v", lines)
 	rig.Check(t, got[3].IsError && got[3].Status == 500, "500: %+v", got[3])
-	rig.Check(t, !got[4].IsError && got[4].Result == "42" && got[4].SessionID == id, "after them: %+v", got[4])
+	rig.Check(t, len(got[4].Denials) == 1 && got[4].Denials[0].Tool == "Bash" && got[4].Denials[0].Input.Command == "touch REFUSED" && !got[4].IsError, "a refused tool: %+v", got[4])
+	rig.Check(t, len(got[5].Denials) == 0, "a permitted tool: %+v", got[5])
+	rig.Check(t, !got[6].IsError && got[6].Result == "42" && got[6].SessionID == id, "after them: %+v", got[6])
 	checkCopy(t, s, id)
 }
 

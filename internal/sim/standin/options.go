@@ -139,6 +139,17 @@ func (o *options) checkMode(w whims) error {
 		o.permissionMode, strings.Join(allowed, ", ")))
 }
 
+// allows reports whether --allowedTools permits a command: Bash, or Bash(BEGINNING *).
+func (o *options) allows(command string) bool {
+	for rule := range strings.SplitSeq(o.allowedTools, ",") {
+		beginning, some := strings.CutPrefix(strings.TrimSuffix(rule, "*)"), "Bash(")
+		if rule == "Bash" || some && strings.HasPrefix(command, beginning) {
+			return true
+		}
+	}
+	return false
+}
+
 func (o *options) bypasses() bool { return o.bypass || o.permissionMode == "bypassPermissions" }
 
 // settings is the part of a settings file that matters here.

@@ -87,7 +87,7 @@ func (s *session) printResult(r result, took time.Duration) (int, error) {
 func (s *session) turnResult(r result, took time.Duration) map[string]any {
 	out := s.resultObject("success", r.text, r.failed != nil)
 	out["duration_ms"], out["duration_api_ms"] = took.Milliseconds(), took.Milliseconds()
-	out["usage"] = r.usage
+	out["usage"], out["permission_denials"] = r.usage, s.denied
 	out["stop_reason"] = "end_turn"
 	if r.failed != nil && r.failed.status != 0 {
 		out["api_error_status"], out["api_error_type"] = r.failed.status, r.failed.kind

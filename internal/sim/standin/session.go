@@ -22,6 +22,7 @@ type session struct {
 	reg      *registry
 	tr       *transcript
 	turns    int
+	denied   []any // the tools that were refused in the present turn
 	keyFile  string
 	told     string // what the SessionStart hook has printed: it is sent with the next prompt
 }

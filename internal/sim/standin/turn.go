@@ -46,6 +46,7 @@ func (p said) message() message {
 // turn sends the prompt, and carries out what the model asks for until there is an answer.
 func (s *session) turn(ctx context.Context, p said, f front) (result, error) {
 	s.dieAt("heard")
+	s.denied = []any{}
 	if err := s.tr.open(s.mode()); err != nil {
 		return result{}, err
 	}
@@ -160,7 +161,8 @@ func (s *session) useTools(ctx context.Context, r reply, f front) error {
 
 // bash runs a command as the real tool does: in a session of its own, with the marks of a child in its environment.
 func (s *session) bash(ctx context.Context, command string, f front) (output string, isError bool) {
-	if s.mode() != "bypassPermissions" && s.opts.allowedTools != "Bash" && !f.permit(ctx, "Bash", command) {
+	if s.mode() != "bypassPermissions" && !s.opts.allows(command) && !f.permit(ctx, "Bash", command) {
+		s.denied = append(s.denied, map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": command}})
 		return "The user doesn't want to proceed with this tool use.", true
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)

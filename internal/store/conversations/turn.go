@@ -130,6 +130,12 @@ const (
 // Skipped is the class of a turn that was skipped.
 const Skipped = "skipped"
 
+// Denial is a use of a tool that Claude was not permitted.
+type Denial struct {
+	Tool  string `json:"tool"`
+	Input string `json:"input,omitempty"` // what the tool was to act on, in short
+}
+
 // Result is the result of a turn.
 type Result struct {
 	Seq               int             `json:"seq"`
@@ -143,6 +149,8 @@ type Result struct {
 	PreviousSessionID agent.SessionID `json:"previous_session_id,omitempty"`
 	Reason            string          `json:"reason,omitempty"` // of a reset
 	Notice            string          `json:"notice,omitempty"`
+	Denials           []Denial        `json:"denials,omitempty"`
+	Warning           string          `json:"warning,omitempty"` // of Claude about the folder, for who runs it
 	Usage             Usage           `json:"usage,omitzero"`
 	CostUSD           *float64        `json:"cost_usd,omitempty"`
 	DurationMS        int64           `json:"duration_ms,omitempty"`

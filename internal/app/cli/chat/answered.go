@@ -54,6 +54,9 @@ func answered(f *ui.Factory, key conversations.Key, r conversations.Result, said
 	if r.Notice != "" {
 		f.SayNote(r.Notice)
 	}
+	if r.Warning != "" {
+		f.SayNote("Claude warns: " + r.Warning)
+	}
 	if said != "" {
 		_, err := fmt.Fprintln(f.Streams.Out)
 		if err != nil || strings.HasSuffix(strings.TrimSpace(said), strings.TrimSpace(r.Answer)) {

@@ -1,0 +1,28 @@
+package conversation
+
+import (
+	"slices"
+	"testing"
+
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+)
+
+// Refused tools are in the result, and its notice names each once. A failed turn has no notice.
+func TestRefusedToolsAreTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	refused := []turn.Denial{{Tool: "Write", Input: "one"}, {Tool: "Bash", Input: "ls"}, {Tool: "Write", Input: "two"}}
+	s.Answer(
+		turn.Outcome{Answer: "I could not.", Denials: refused, Warning: "Ignoring 1 entry"},
+		turn.Outcome{Class: turn.Failed, Detail: "it failed", Denials: refused},
+	)
+	got := s.mustAsk("one")
+	want := []conversations.Denial{{Tool: "Write", Input: "one"}, {Tool: "Bash", Input: "ls"}, {Tool: "Write", Input: "two"}}
+	rig.Check(t, slices.Equal(got.Denials, want) && got.Notice == "Claude was not permitted to use Write, Bash." && got.Warning == "Ignoring 1 entry", "%+v", got)
+	failed := s.mustAsk("two")
+	rig.Check(t, len(failed.Denials) == 3 && failed.Notice == "" && failed.Class == string(turn.Failed), "%+v", failed)
+	fine := s.mustAsk("three")
+	rig.Check(t, len(fine.Denials) == 0 && fine.Notice == "" && fine.Warning == "", "%+v", fine)
+}

@@ -1,0 +1,51 @@
+package turn
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"nbs-worker/internal/human"
+)
+
+// Denial is a use of a tool that Claude was not permitted.
+type Denial struct {
+	Tool  string
+	Input string // what the tool was to act on, on one line; at most 200 bytes
+}
+
+const inputKept = 200 // bytes
+
+// telling are the fields of a tool's input that tell the most about it, the best first.
+var telling = []string{"command", "file_path", "notebook_path", "path", "url", "pattern", "query", "skill", "description"}
+
+// denials returns the tools that were refused in a turn. 2.1.197 does not count a file that a deny rule names.
+func (r *result) denials() (all []Denial) {
+	for _, d := range r.Denials {
+		all = append(all, Denial{Tool: d.Tool, Input: human.Cut(human.OneLine(summary(d.Input)), inputKept, utf8.RuneLen)})
+	}
+	return all
+}
+
+// summary returns the most telling field of a tool's input, or all of it.
+func summary(input json.RawMessage) string {
+	var fields map[string]any
+	_ = json.Unmarshal(input, &fields) // another form has no such field
+	for _, name := range telling {
+		if text, is := fields[name].(string); is && text != "" {
+			return text
+		}
+	}
+	return string(input)
+}
+
+// ignoredRules returns Claude's warning that the permission rules of a folder do not count, because Claude does not
+// trust that folder itself; "" if there is no such warning. It is printed once, at the start.
+func ignoredRules(stderr string) string {
+	for line := range strings.Lines(stderr) {
+		if strings.HasPrefix(line, "Ignoring ") && strings.Contains(line, "has not been trusted") {
+			return human.Cut(strings.TrimSpace(line), detailKept, utf8.RuneLen)
+		}
+	}
+	return ""
+}
