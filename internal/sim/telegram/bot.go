@@ -1,33 +1,27 @@
 package telegram
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
+	"unicode/utf8"
 )
-
-// maxText is in UTF-16 code units.
-const maxText = 4096
-
-type update struct {
-	ID      int64          `json:"update_id"`
-	Message map[string]any `json:"message"`
-}
 
 // call answers a call of the bot's.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, method string) {
-	params, err := parameters(r)
-	if err != nil {
-		refuse(w, http.StatusBadRequest, "Bad Request: "+err.Error(), 0)
+	p, refused := parameters(w, r)
+	if refused != nil {
+		refused.tell(w)
 		return
 	}
 	s.mu.Lock()
 	s.calls[method]++
+	s.check(method, p)
 	s.change()
 	hold := s.holds[method]
 	left := time.Until(s.waits[method])
@@ -49,118 +43,164 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, method string) {
 	}
 	if failure != nil {
 		if failure.Done {
-			s.answer(discard{http.Header{}}, r, method, params)
+			s.answer(discard{http.Header{}}, r, method, p)
 		}
 		failure.tell(w)
 		return
 	}
-	s.answer(w, r, method, params)
+	s.answer(w, r, method, p)
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, method string, params map[string]string) {
-	switch method {
-	case "getMe":
-		accept(w, map[string]any{"id": 1000, "is_bot": true, "first_name": "Simulated", "username": Name})
-	case "getUpdates":
-		s.getUpdates(w, r, params)
-	case "sendMessage":
-		s.sendMessage(w, params)
-	case "sendChatAction":
-		accept(w, true)
-	default:
-		refuse(w, http.StatusNotFound, "Not Found: method is not simulated", 0)
-	}
-}
-
-func (s *Server) getUpdates(w http.ResponseWriter, r *http.Request, params map[string]string) {
-	offset, _ := strconv.ParseInt(params["offset"], 10, 64) // 0 when it is not given
-	seconds, _ := strconv.Atoi(params["timeout"])
-	poll, end := context.WithCancel(r.Context())
-	defer end()
-	wait, done := context.WithTimeout(poll, time.Duration(seconds)*time.Second)
-	defer done()
-
-	s.mu.Lock()
-	if s.poller != nil {
-		s.poller()
-	}
-	s.poller = end
-	for len(s.updates) > 0 && s.updates[0].ID < offset {
-		s.updates = s.updates[1:]
-		s.change()
-	}
-	s.mu.Unlock()
-
-	s.await(wait, func() bool { return len(s.updates) > 0 })
-	if poll.Err() != nil {
-		refuse(w, http.StatusConflict, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running", 0)
+// check notes what the Bot API does not know. The lock is held.
+func (s *Server) check(method string, p params) {
+	known, is := methods[method]
+	if !is {
+		s.fault("%s: there is no such method here", method)
 		return
 	}
-	const limit = 100
-	s.mu.Lock()
-	updates := append([]update{}, s.updates[:min(len(s.updates), limit)]...)
-	s.mu.Unlock()
-	accept(w, updates)
-}
-
-func (s *Server) sendMessage(w http.ResponseWriter, params map[string]string) {
-	chat, err := strconv.ParseInt(params["chat_id"], 10, 64)
-	text := strings.TrimSpace(params["text"])
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case err != nil:
-		refuse(w, http.StatusBadRequest, "Bad Request: chat not found", 0)
-	case s.blocked[chat]:
-		refuse(w, http.StatusForbidden, "Forbidden: bot was blocked by the user", 0)
-	case text == "":
-		refuse(w, http.StatusBadRequest, "Bad Request: message text is empty", 0)
-	case len(utf16.Encode([]rune(text))) > maxText:
-		refuse(w, http.StatusBadRequest, "Bad Request: message is too long", 0)
-	default:
-		m := s.keep(Message{Chat: chat, Bot: true, Text: text, ParseMode: params["parse_mode"]})
-		accept(w, map[string]any{"message_id": m.Number, "date": m.At.Unix(), "text": text, "chat": map[string]any{"id": chat, "type": "private"}})
+	for name := range p.all() {
+		if !slices.Contains(strings.Fields(known.takes), name) {
+			s.fault("%s: there is no parameter %q", method, name)
+		}
 	}
 }
 
-// parameters reads a call's parameters from a form or from JSON: the Bot API takes both.
-func parameters(r *http.Request) (map[string]string, error) {
-	const maxBody = 1 << 20
-	params := map[string]string{}
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, method string, p params) {
+	if method == "getUpdates" {
+		s.getUpdates(w, r, p)
+		return
+	}
+	known, is := methods[method]
+	if !is {
+		refuse(w, http.StatusNotFound, "Not Found: method not found", 0)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	refused := s.tooFast(known, p)
+	var result any
+	if refused == nil {
+		result, refused = known.do(s, p)
+	}
+	if refused != nil {
+		refused.tell(w)
+		return
+	}
+	s.change()
+	accept(w, result)
+}
+
+// refusal is Telegram's answer that it does not do what it was asked for.
+type refusal struct {
+	code       int
+	why        string
+	retryAfter int
+	moved      int64
+}
+
+func bad(format string, args ...any) *refusal {
+	return &refusal{code: http.StatusBadRequest, why: "Bad Request: " + fmt.Sprintf(format, args...)}
+}
+
+func movedTo(chat int64) *refusal {
+	r := bad("group chat was upgraded to a supergroup chat")
+	r.moved = chat
+	return r
+}
+
+func (r *refusal) tell(w http.ResponseWriter) {
+	if r.moved == 0 {
+		refuse(w, r.code, r.why, r.retryAfter)
+		return
+	}
+	write(w, r.code, map[string]any{"ok": false, "error_code": r.code, "description": r.why, "parameters": map[string]any{"migrate_to_chat_id": r.moved}})
+}
+
+// params are the parameters of a call.
+type params struct {
+	values map[string]string
+	files  map[string]upload
+}
+
+type upload struct {
+	name    string
+	content []byte
+}
+
+func (p params) get(name string) string { return p.values[name] }
+
+func (p params) has(name string) bool { return p.values[name] != "" }
+
+func (p params) is(name string) bool {
+	return slices.Contains([]string{"true", "True", "yes", "t", "1"}, p.values[name])
+}
+
+func (p params) number(name string) int {
+	n, _ := strconv.Atoi(p.values[name]) // 0 when it is not given, as in the Bot API
+	return n
+}
+
+func (p params) all() map[string]bool {
+	names := map[string]bool{}
+	for name := range p.values {
+		names[name] = true
+	}
+	for name := range p.files {
+		if p.values["document"] != "attach://"+name && p.values["photo"] != "attach://"+name {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// parameters reads a call's parameters from the address, from a form or from JSON: the Bot API takes all three.
+func parameters(w http.ResponseWriter, r *http.Request) (params, *refusal) {
+	const inMemory = 1 << 20
+	p := params{map[string]string{}, map[string]upload{}}
+	r.Body = http.MaxBytesReader(w, r.Body, maxUpload+inMemory)
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		var values map[string]json.RawMessage
-		if err := json.NewDecoder(io.LimitReader(r.Body, maxBody)).Decode(&values); err != nil {
-			return nil, err
+		if err := json.NewDecoder(r.Body).Decode(&values); err != nil {
+			return p, bad("can't parse JSON object: %v", err)
 		}
 		for name, value := range values {
 			var text string
 			if json.Unmarshal(value, &text) != nil {
 				text = string(value)
 			}
-			params[name] = text
+			p.values[name] = text
 		}
-		return params, nil
+		return p, nil
 	}
-	_ = r.ParseMultipartForm(maxBody) // a call without parameters has an empty form
+	tooLarge := &refusal{code: http.StatusRequestEntityTooLarge, why: "Request Entity Too Large"}
+	if err := r.ParseMultipartForm(inMemory); err != nil && strings.Contains(err.Error(), "too large") { // a call without parameters has an empty form
+		return p, tooLarge
+	}
 	for name := range r.Form {
-		params[name] = r.Form.Get(name)
+		p.values[name] = r.Form.Get(name)
+		if !utf8.ValidString(p.values[name]) {
+			return p, bad("strings must be encoded in UTF-8")
+		}
 	}
-	return params, nil
-}
-
-func (f *Failure) tell(w http.ResponseWriter) {
-	switch {
-	case f.Code == 0:
-		panic(http.ErrAbortHandler) // cuts the connection
-	case f.HTML:
-		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(f.Code)
-		_, _ = io.WriteString(w, "<html><body>"+http.StatusText(f.Code)+"</body></html>")
-	case f.MigrateTo != 0:
-		write(w, f.Code, map[string]any{"ok": false, "error_code": f.Code, "description": "it was upgraded", "parameters": map[string]any{"migrate_to_chat_id": f.MigrateTo}})
-	default:
-		refuse(w, f.Code, http.StatusText(f.Code), f.RetryAfter)
+	if r.MultipartForm == nil {
+		return p, nil
 	}
+	for name, files := range r.MultipartForm.File {
+		file, err := files[0].Open()
+		if err != nil {
+			return p, bad("%v", err)
+		}
+		content, err := io.ReadAll(file)
+		_ = file.Close()
+		if err != nil {
+			return p, bad("%v", err)
+		}
+		if len(content) > maxUpload {
+			return p, tooLarge
+		}
+		p.files[name] = upload{files[0].Filename, content}
+	}
+	return p, nil
 }
 
 func accept(w http.ResponseWriter, result any) {

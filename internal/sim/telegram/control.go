@@ -11,8 +11,93 @@ import (
 func (s *Server) controlSay(w http.ResponseWriter, r *http.Request) {
 	var said Message
 	if decode(w, r, &said) {
-		write(w, http.StatusOK, s.Say(said.Chat, said.Text))
+		s.mu.Lock()
+		known := s.chat(said.Chat) != nil
+		s.mu.Unlock()
+		if !known {
+			http.Error(w, "there is no such group", http.StatusNotFound)
+			return
+		}
+		write(w, http.StatusOK, shown(s.Write(said)))
 	}
+}
+
+func (s *Server) controlEdit(w http.ResponseWriter, r *http.Request) {
+	var to Message
+	if decode(w, r, &to) {
+		write(w, http.StatusOK, shown(s.Edit(to.Chat, to.Number, to.Text)))
+	}
+}
+
+func (s *Server) controlPress(w http.ResponseWriter, r *http.Request) {
+	var pressed struct {
+		Message
+
+		Data string `json:"data"`
+	}
+	if decode(w, r, &pressed) {
+		write(w, http.StatusOK, map[string]any{"query": s.Press(pressed.From, pressed.Chat, pressed.Number, pressed.Data)})
+	}
+}
+
+func (s *Server) controlUser(w http.ResponseWriter, r *http.Request) {
+	var user User
+	if decode(w, r, &user) {
+		s.Know(user)
+	}
+}
+
+func (s *Server) controlGroup(w http.ResponseWriter, r *http.Request) {
+	var group struct {
+		ID    int64  `json:"id"`
+		Title string `json:"title"`
+		Kind  string `json:"kind"`
+	}
+	if !decode(w, r, &group) {
+		return
+	}
+	switch group.Kind {
+	case "group":
+		s.Group(group.ID, group.Title)
+	case "forum":
+		s.Forum(group.ID, group.Title)
+	default:
+		s.Supergroup(group.ID, group.Title)
+	}
+}
+
+func (s *Server) controlTopic(w http.ResponseWriter, r *http.Request) {
+	var topic struct {
+		Chat int64  `json:"chat"`
+		From int64  `json:"from"`
+		Name string `json:"name"`
+	}
+	if decode(w, r, &topic) {
+		write(w, http.StatusOK, map[string]any{"topic": s.Topic(topic.Chat, topic.From, topic.Name)})
+	}
+}
+
+func (s *Server) controlWebhook(w http.ResponseWriter, r *http.Request) {
+	var to struct {
+		URL string `json:"url"`
+	}
+	if decode(w, r, &to) {
+		s.SetWebhook(to.URL)
+	}
+}
+
+func (s *Server) controlFaults(w http.ResponseWriter, _ *http.Request) {
+	write(w, http.StatusOK, append([]string{}, s.Faults()...))
+}
+
+// shown is a message without the content of its file.
+func shown(m Message) Message {
+	if m.Media != nil {
+		media := *m.Media
+		media.Content = nil
+		m.Media = &media
+	}
+	return m
 }
 
 func (s *Server) controlFail(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +143,10 @@ func (s *Server) controlChat(w http.ResponseWriter, r *http.Request) {
 		status = http.StatusRequestTimeout
 	}
 	s.mu.Lock()
-	messages := append([]Message{}, s.after(chat, number)...)
+	messages := []Message{}
+	for _, m := range s.after(chat, number) {
+		messages = append(messages, shown(m))
+	}
 	s.mu.Unlock()
 	write(w, status, messages)
 }

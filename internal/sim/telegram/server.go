@@ -21,6 +21,9 @@ const Name = "simulated_bot"
 type Options struct {
 	Listen string // host:port; the host must be a loopback address
 	Token  string // Token when empty
+
+	Privacy bool // the bot is in privacy mode: it does not read all that is written in groups
+	Rates   bool // the limits of the rate are held
 }
 
 // Server is a running simulator.
@@ -35,8 +38,22 @@ type Server struct {
 	changed  chan struct{} // closed, and made anew, at each change of what follows
 	updates  []update      // not acknowledged
 	numbered int64         // the newest update
+	allowed  []string      // kinds of updates that the bot wants; empty: the usual ones
+	webhook  string
+	privacy  bool
+	users    map[int64]User
+	chats    map[int64]*chat
 	messages []Message
-	blocked  map[int64]bool
+	files    map[string]*file
+	queries  map[string]*Answered
+	commands map[string][]Command // by scope
+	shown    []Shown
+	faults   []string
+
+	limited bool // rates
+	sent    []sent
+	until   map[int64]time.Time // when a chat may be written to again
+
 	failures []*Failure
 	poller   context.CancelFunc // ends the getUpdates that waits
 	calls    map[string]int
@@ -66,7 +83,9 @@ func Start(opts Options) (*Server, error) {
 	}
 	s := &Server{
 		listener: listener, served: make(chan error, 1), token: opts.Token,
-		changed: make(chan struct{}), blocked: map[int64]bool{}, calls: map[string]int{}, holds: map[string]chan struct{}{}, waits: map[string]time.Time{},
+		changed: make(chan struct{}), calls: map[string]int{}, holds: map[string]chan struct{}{}, waits: map[string]time.Time{},
+		privacy: opts.Privacy, limited: opts.Rates, users: map[int64]User{}, chats: map[int64]*chat{}, files: map[string]*file{},
+		queries: map[string]*Answered{}, commands: map[string][]Command{}, until: map[int64]time.Time{},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -96,16 +115,26 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /control/say", s.controlSay)
 	mux.HandleFunc("GET /control/chat", s.controlChat)
+	mux.HandleFunc("POST /control/edit", s.controlEdit)
+	mux.HandleFunc("POST /control/press", s.controlPress)
+	mux.HandleFunc("POST /control/user", s.controlUser)
+	mux.HandleFunc("POST /control/group", s.controlGroup)
+	mux.HandleFunc("POST /control/topic", s.controlTopic)
+	mux.HandleFunc("POST /control/webhook", s.controlWebhook)
+	mux.HandleFunc("GET /control/faults", s.controlFaults)
 	mux.HandleFunc("POST /control/fail", s.controlFail)
 	mux.HandleFunc("POST /control/block", s.controlBlock)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		bot, method, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		whole, isFile := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, "/"), "file/")
+		bot, method, _ := strings.Cut(whole, "/")
 		token, isBot := strings.CutPrefix(bot, "bot")
 		switch {
 		case !isBot:
 			refuse(w, http.StatusNotFound, "Not Found", 0)
 		case token != s.token:
 			refuse(w, http.StatusUnauthorized, "Unauthorized", 0)
+		case isFile:
+			s.download(w, r, method)
 		default:
 			s.call(w, r, method)
 		}

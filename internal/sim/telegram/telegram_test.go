@@ -103,7 +103,7 @@ func TestWhatIsRefused(t *testing.T) {
 	contains(t, call(t, s, "sendMessage", "chat_id", "7", "text", " \n"), "message text is empty")
 	contains(t, call(t, s, "sendMessage", "chat_id", "7", "text", strings.Repeat("\U0001F600", 2049)), "message is too long")
 	contains(t, call(t, s, "sendMessage", "chat_id", "8", "text", "hello"), `"error_code":403`)
-	contains(t, call(t, s, "sendPhoto", "chat_id", "7"), `"error_code":404`)
+	contains(t, call(t, s, "sendPoll", "chat_id", "7"), `"error_code":404`)
 	contains(t, call(t, s, "sendMessage", "chat_id", "7", "text", strings.Repeat("\U0001F600", 2048)), `"ok":true`)
 	s.Fail(telegram.Failure{Method: "sendMessage", Code: 429, RetryAfter: 60})
 	for range 2 {

@@ -1,184 +1,167 @@
 package telegram
 
 import (
-	"context"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf16"
 )
 
-// Message is one of a chat, of its user or of the bot.
-type Message struct {
-	Chat      int64     `json:"chat"`
-	Number    int       `json:"number"` // message_id: rises with each message of any chat
-	Bot       bool      `json:"bot"`
-	Text      string    `json:"text"`
-	ParseMode string    `json:"parse_mode,omitempty"`
-	At        time.Time `json:"at"`
+// With says more about what a user writes.
+type With func(*Message)
+
+// By is who writes; the user of a private chat when it is left out.
+func By(user int64) With { return func(m *Message) { m.From = user } }
+
+// InTopic is the topic of a forum in which a message is written.
+func InTopic(number int) With { return func(m *Message) { m.Topic = number } }
+
+// ReplyingTo is the message that is answered.
+func ReplyingTo(number int) With { return func(m *Message) { m.ReplyTo = number } }
+
+// Quoting is the part of the answered message that is quoted.
+func Quoting(part string) With { return func(m *Message) { m.Quote = part } }
+
+// Captioned is the text below a picture or a file.
+func Captioned(text string) With { return func(m *Message) { m.Text = text } }
+
+// ForwardedFrom is who wrote a message that is forwarded: a user who hides their account.
+func ForwardedFrom(name string) With { return func(m *Message) { m.ForwardedFrom = name } }
+
+// Marked gives a part of the text an entity, such as bold. The first occurrence is meant.
+func Marked(part, kind string) With {
+	return func(m *Message) {
+		before, _, _ := strings.Cut(m.Text, part)
+		m.Entities = append(m.Entities, Entity{Type: kind, Offset: units(before), Length: units(part)})
+	}
 }
+
+// Mentioning makes a part of the text a mention of a user who has no user name.
+func Mentioning(part string, user User) With {
+	return func(m *Message) {
+		Marked(part, "text_mention")(m)
+		m.Entities[len(m.Entities)-1].User = &user
+	}
+}
+
+func units(text string) int { return len(utf16.Encode([]rune(text))) }
 
 // Say has the user of a chat write a text.
-func (s *Server) Say(chat int64, text string) Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := s.keep(Message{Chat: chat, Text: text})
-	s.queue(m, map[string]any{"text": text})
-	return m
+func (s *Server) Say(chat int64, text string) Message { return s.SayAs(chat, chat, text) }
+
+// SayAs has a user write a text into a chat.
+func (s *Server) SayAs(user, chat int64, text string, with ...With) Message {
+	return s.Write(Message{Chat: chat, From: user, Text: text}, with...)
 }
 
-// SayIn has a member of a group write a text.
+// SayIn has a member of a group write a text. The group becomes a supergroup unless it was made before.
 func (s *Server) SayIn(group, member int64, text string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	content := map[string]any{"text": text}
-	s.queue(s.keep(Message{Chat: group, Text: text}), content)
-	content["chat"], content["from"] = map[string]any{"id": group, "type": "supergroup"}, map[string]any{"id": member}
+	if s.chats[group] == nil {
+		s.add(&chat{id: group, kind: "supergroup"})
+	}
+	s.mu.Unlock()
+	s.SayAs(member, group, text)
 }
 
-// SendPhoto has the user of a chat send something that is no text.
-func (s *Server) SendPhoto(chat int64) {
+// Write has a user write a message, and returns it as it was kept.
+func (s *Server) Write(m Message, with ...With) Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue(s.keep(Message{Chat: chat}), map[string]any{"photo": []any{map[string]any{"file_id": "x", "width": 1, "height": 1}}})
+	return s.write(m, with...)
 }
 
-// keep adds a message to its chat. The lock is held.
-func (s *Server) keep(m Message) Message {
-	m.Number, m.At = len(s.messages)+1, time.Now()
-	s.messages = append(s.messages, m)
-	s.change()
+func (s *Server) write(m Message, with ...With) Message {
+	for _, change := range with {
+		change(&m)
+	}
+	if m.From == 0 {
+		m.From = m.Chat
+	}
+	c := s.chat(m.Chat)
+	if c.kind != "private" && c.members[m.From] == "" {
+		c.members[m.From] = "member"
+	}
+	m.Entities = slices.Concat(m.Entities, detected(m.Text))
+	slices.SortStableFunc(m.Entities, func(a, b Entity) int { return a.Offset - b.Offset })
+	m = s.keep(m)
+	if s.reads(c, m) {
+		s.queue("message", s.render(m))
+	}
 	return m
 }
 
-// queue makes an update of a user's message. The lock is held.
-func (s *Server) queue(m Message, content map[string]any) {
-	content["message_id"] = m.Number
-	content["date"] = m.At.Unix()
-	content["chat"] = map[string]any{"id": m.Chat, "type": "private"}
-	content["from"] = map[string]any{"id": m.Chat, "is_bot": false, "first_name": "User"}
-	s.numbered++
-	s.updates = append(s.updates, update{ID: s.numbered, Message: content})
+// reads reports whether the bot gets a message of a chat: with privacy mode, not all of a group's. The lock is held.
+func (s *Server) reads(c *chat, m Message) bool {
+	if c.kind == "private" || !s.privacy || c.bot == "administrator" {
+		return true
+	}
+	if replied := s.find(m.Chat, m.ReplyTo); replied != nil && replied.Bot {
+		return true
+	}
+	return slices.ContainsFunc(m.Entities, func(e Entity) bool {
+		word := e.of(m.Text)
+		_, bot, isNamed := strings.Cut(word, "@")
+		named := strings.EqualFold(bot, Name)
+		return e.Type == "mention" && named || e.Type == "bot_command" && (named || !isNamed)
+	})
+}
+
+// Edit has the author of a message change its text, or its caption.
+func (s *Server) Edit(chat int64, number int, text string) Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.find(chat, number)
+	if m == nil {
+		return Message{}
+	}
+	m.Before = append(m.Before, m.Text)
+	m.Text, m.Entities, m.Edited = text, detected(text), time.Now()
 	s.change()
+	if s.reads(s.chat(chat), *m) {
+		s.queue("edited_message", s.render(*m))
+	}
+	return *m
 }
 
-// Chat returns the messages of a chat, oldest first.
-func (s *Server) Chat(chat int64) []Message {
+// Press has a user press an inline button of the bot's, by its data, and returns the number of the query, "" when the
+// message has no such button.
+func (s *Server) Press(user, chat int64, number int, data string) (query string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.after(chat, 0)
-}
-
-func (s *Server) after(chat int64, number int) []Message {
-	var messages []Message
-	for _, m := range s.messages {
-		if m.Chat == chat && m.Number > number {
-			messages = append(messages, m)
-		}
+	m := s.find(chat, number)
+	if m == nil || !slices.ContainsFunc(slices.Concat(m.Buttons...), func(b Button) bool { return b.Data == data }) {
+		return ""
 	}
-	return messages
-}
-
-// Sent returns what the bot wrote to a chat, oldest first.
-func (s *Server) Sent(chat int64) []string { return texts(s.Chat(chat)) }
-
-// texts are the texts of the bot's messages.
-func texts(messages []Message) []string {
-	sent := []string{}
-	for _, m := range messages {
-		if m.Bot {
-			sent = append(sent, m.Text)
-		}
-	}
-	return sent
-}
-
-// Await waits until the bot has written that many messages to a chat, and returns all of them.
-func (s *Server) Await(ctx context.Context, chat int64, count int) ([]string, error) {
-	if !s.await(ctx, func() bool { return len(texts(s.after(chat, 0))) >= count }) {
-		return s.Sent(chat), fmt.Errorf("wait for %d messages to chat %d: %w", count, chat, ctx.Err())
-	}
-	return s.Sent(chat), nil
-}
-
-// AwaitAcknowledged waits until every update is acknowledged.
-func (s *Server) AwaitAcknowledged(ctx context.Context) error {
-	if !s.await(ctx, func() bool { return len(s.updates) == 0 }) {
-		return fmt.Errorf("wait for acknowledgement: %w", ctx.Err())
-	}
-	return nil
-}
-
-// AwaitCalls waits until a method of the Bot API was called that often.
-func (s *Server) AwaitCalls(ctx context.Context, method string, count int) error {
-	if !s.await(ctx, func() bool { return s.calls[method] >= count }) {
-		return fmt.Errorf("wait for %d calls of %s: %w", count, method, ctx.Err())
-	}
-	return nil
-}
-
-// Calls is how often a method of the Bot API was called.
-func (s *Server) Calls(method string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.calls[method]
-}
-
-// Hold keeps the calls of a method waiting until release is called.
-func (s *Server) Hold(method string) (release func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	hold := make(chan struct{})
-	s.holds[method] = hold
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.holds, method)
-		close(hold)
-	}
-}
-
-// Hasty is how often a method was called before it was allowed to be, after a 429.
-func (s *Server) Hasty() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hasty
+	query = newQuery(len(s.queries) + 1)
+	s.queries[query] = &Answered{}
+	s.queue("callback_query", map[string]any{
+		"id": query, "from": s.person(user), "message": s.render(*m), "chat_instance": "1", "data": data,
+	})
+	return query
 }
 
 // Block has the user of a chat block the bot, or unblock it.
 func (s *Server) Block(chat int64, blocked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.blocked[chat] = blocked
+	status := "member"
+	if blocked {
+		status = "kicked"
+	}
+	if c := s.chat(chat); c.bot != status {
+		s.setBot(c, chat, status)
+	}
 }
 
-// Failure is what becomes of the next calls of a method.
-type Failure struct {
-	Method     string `json:"method"`
-	Times      int    `json:"times"`                 // 1 when it is 0
-	Code       int    `json:"code"`                  // HTTP status, and error_code in the answer; 0: the connection is cut
-	RetryAfter int    `json:"retry_after,omitempty"` // seconds, with 429
-	MigrateTo  int64  `json:"migrate_to,omitempty"`  // the chat that the group has become, with 400
-	Done       bool   `json:"done,omitempty"`        // the call is carried out, and only its answer is lost
-	HTML       bool   `json:"html,omitempty"`        // the answer is a page, as from a proxy
-}
-
-// Fail has the next calls of a method fail.
-func (s *Server) Fail(f Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f.Times = max(f.Times, 1)
-	s.failures = append(s.failures, &f)
-}
-
-// failure takes the next failure that is meant for a method, nil when there is none. The lock is held.
-func (s *Server) failure(method string) *Failure {
-	at := slices.IndexFunc(s.failures, func(f *Failure) bool { return f.Method == method })
-	if at < 0 {
+// find returns a message of a chat that is not deleted, nil when there is none. The lock is held.
+func (s *Server) find(chat int64, number int) *Message {
+	if number < 1 || number > len(s.messages) {
 		return nil
 	}
-	f := s.failures[at]
-	if f.Times--; f.Times == 0 {
-		s.failures = slices.Delete(s.failures, at, at+1)
+	m := &s.messages[number-1]
+	if m.Chat != chat || m.Deleted {
+		return nil
 	}
-	return f
+	return m
 }
