@@ -3,12 +3,21 @@
 //	nbs-sim isolate -- CMD ARGS...   run a command in a network namespace with loopback only
 //	nbs-sim api [--listen 127.0.0.1:0] [--port-file FILE] [--log-file FILE]
 //	                                 a simulated Messages API; prints its URL, runs until TERM
-//	nbs-sim telegram [--listen 127.0.0.1:0] [--port-file FILE] [--token T]
+//	nbs-sim telegram [--listen 127.0.0.1:0] [--port-file FILE] [--token T] [--privacy] [--rates]
 //	                                 a simulated Bot API of Telegram; prints its URL, runs until TERM
-//	nbs-sim telegram say --url URL [--chat 1] [--replies 1] [--wait 60s] TEXT
+//	nbs-sim telegram say --url URL [--chat 1] [--from N] [--topic N] [--reply-to N] [--file FILE --as photo] [--replies 1] [--wait 60s] TEXT
 //	                                 write to the bot as a user, wait for so many replies and print them
 //	nbs-sim telegram show --url URL [--chat 1]
 //	                                 print what was said in a chat
+//	nbs-sim telegram edit --url URL [--chat 1] --message N TEXT
+//	nbs-sim telegram press --url URL [--chat 1] [--from N] --message N DATA
+//	                                 change what a user wrote; press a button of the bot's
+//	nbs-sim telegram user --url URL --id N [--username U] FIRST NAME
+//	nbs-sim telegram group --url URL --id N [--kind forum] TITLE
+//	nbs-sim telegram topic --url URL --chat N [--from N] NAME
+//	                                 name a user, make a group, open a topic
+//	nbs-sim telegram faults --url URL
+//	                                 print what was wrong with the bot's requests
 //	nbs-sim claude ARGS...           a stand-in for claude (also when started under the name "claude")
 //	nbs-sim bench [FLAGS]            what nbs-worker costs, next to its floors; see --help
 //	nbs-sim sleep [DURATION]         a child that does nothing; for ever without a duration
@@ -24,9 +33,9 @@ import (
 
 const usage = `usage: nbs-sim isolate -- CMD ARGS...
        nbs-sim api [--listen 127.0.0.1:0] [--port-file FILE] [--log-file FILE]
-       nbs-sim telegram [--listen 127.0.0.1:0] [--port-file FILE] [--token T]
+       nbs-sim telegram [--listen 127.0.0.1:0] [--port-file FILE] [--token T] [--privacy] [--rates]
        nbs-sim telegram say --url URL [--chat 1] [--replies 1] [--wait 60s] TEXT
-       nbs-sim telegram show --url URL [--chat 1]
+       nbs-sim telegram show|edit|press|user|group|topic|faults --url URL ...
        nbs-sim claude ARGS...
        nbs-sim bench [FLAGS]
        nbs-sim sleep [DURATION]

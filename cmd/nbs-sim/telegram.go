@@ -8,6 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,52 +18,62 @@ import (
 	"nbs-worker/internal/sim/telegram"
 )
 
+// telegramVerbs are what a script does as a user of a simulator that runs.
+var telegramVerbs = map[string]func(args []string) int{
+	"say": runTelegramSay, "show": runTelegramShow, "edit": runTelegramEdit, "press": runTelegramPress, "user": runTelegramUser,
+	"group": runTelegramGroup, "topic": runTelegramTopic, "faults": runTelegramFaults,
+}
+
 func runTelegram(args []string) int {
 	if len(args) > 0 {
-		switch args[0] {
-		case "say":
-			return runTelegramSay(args[1:])
-		case "show":
-			return runTelegramShow(args[1:])
+		if verb, is := telegramVerbs[args[0]]; is {
+			return verb(args[1:])
 		}
 	}
 	flags := flag.NewFlagSet("nbs-sim telegram", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "loopback address to listen on")
 	portFile := flags.String("port-file", "", "write the port into this file once it is served")
 	token := flags.String("token", telegram.Token, "the bot's token")
+	privacy := flags.Bool("privacy", false, "the bot does not read all that is written in groups")
+	rates := flags.Bool("rates", false, "hold the bot to Telegram's limits of the rate")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	return serveUntilStopped(*portFile, func() (simulator, error) {
-		return telegram.Start(telegram.Options{Listen: *listen, Token: *token})
+		return telegram.Start(telegram.Options{Listen: *listen, Token: *token, Privacy: *privacy, Rates: *rates})
 	})
 }
 
 func runTelegramSay(args []string) int {
 	flags := flag.NewFlagSet("nbs-sim telegram say", flag.ContinueOnError)
 	base := flags.String("url", "", "of the simulator")
-	chat := flags.Int64("chat", 1, "number of the chat")
 	replies := flags.Int("replies", 1, "messages of the bot to wait for")
 	wait := flags.Duration("wait", time.Minute, "for how long")
+	var m telegram.Message
+	flags.Int64Var(&m.Chat, "chat", 1, "number of the chat")
+	flags.Int64Var(&m.From, "from", 0, "number of the user; the chat's when it is private")
+	flags.IntVar(&m.Topic, "topic", 0, "number of the topic")
+	flags.IntVar(&m.ReplyTo, "reply-to", 0, "number of the message that is answered")
+	file := flags.String("file", "", "send this file, with the text below it")
+	kind := flags.String("as", "document", "what the file is: photo, document, voice, audio, video")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if flags.NArg() == 0 {
+	if m.Text = strings.Join(flags.Args(), " "); m.Text == "" && *file == "" {
 		return misused("no text given")
 	}
-	body, err := json.Marshal(telegram.Message{Chat: *chat, Text: strings.Join(flags.Args(), " ")})
-	if err != nil {
-		return failed(err)
-	}
-	response, err := http.Post(*base+"/control/say", "application/json", bytes.NewReader(body))
-	if err != nil {
-		return failed(err)
+	if *file != "" {
+		content, err := os.ReadFile(*file)
+		if err != nil {
+			return failed(err)
+		}
+		m.Media = &telegram.Media{Kind: *kind, Name: filepath.Base(*file), Content: content}
 	}
 	var said telegram.Message
-	if _, err := read(response, &said); err != nil {
+	if err := control(*base, "say", m, &said); err != nil {
 		return failed(err)
 	}
-	messages, enough, err := chatAfter(*base, *chat, said.Number, *replies, *wait)
+	messages, enough, err := chatAfter(*base, m.Chat, said.Number, *replies, *wait)
 	if err != nil {
 		return failed(err)
 	}
@@ -91,9 +104,32 @@ func runTelegramShow(args []string) int {
 		if m.Bot {
 			who = "Agent: "
 		}
+		if m.Media != nil {
+			who += "[" + m.Media.Kind + "] "
+		}
 		fmt.Println(who + m.Text)
+		for _, button := range slices.Concat(m.Buttons...) {
+			fmt.Printf("  [%s] %s, of message %d\n", button.Text, button.Data, m.Number)
+		}
 	}
 	return 0
+}
+
+// control does something as a user, and reads the answer into result, unless that is nil.
+func control(base, what string, body, result any) error {
+	sent, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	response, err := http.Post(base+"/control/"+what, "application/json", bytes.NewReader(sent))
+	if err != nil {
+		return err
+	}
+	if result == nil {
+		result = new(any)
+	}
+	_, err = read(response, result)
+	return err
 }
 
 // chatAfter asks for the messages of a chat after a number; enough reports whether the wanted replies are among them.
@@ -118,6 +154,9 @@ func read(response *http.Response, into any) (status int, err error) {
 	}
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusRequestTimeout {
 		return 0, fmt.Errorf("%s: %s", response.Status, bytes.TrimSpace(body))
+	}
+	if len(body) == 0 {
+		return response.StatusCode, nil
 	}
 	return response.StatusCode, json.Unmarshal(body, into)
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,5 +74,52 @@ func TestAScriptTalksToTheBot(t *testing.T) {
 	out, err = sim(t, "telegram", "show", "--url", server.URL()).CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "User: Are you there?\n") || !strings.Contains(string(out), "User: Remember 42.\n") || !strings.Contains(string(out), "Agent: OK.\n") {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestAScriptPlaysAFamily(t *testing.T) {
+	server, err := telegram.Start(telegram.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	does := func(verb string, args ...string) string {
+		t.Helper()
+		out, err := sim(t, append([]string{"telegram", verb, "--url", server.URL()}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %q, %v", verb, out, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	does("user", "--id", "1", "--username", "ann", "Ann")
+	does("group", "--id", "-1001", "--kind", "forum", "Home")
+	topic := does("topic", "--chat", "-1001", "Food")
+	does("say", "--chat", "-1001", "--from", "1", "--topic", topic, "--replies", "0", "Milk?")
+	picture := filepath.Join(t.TempDir(), "milk.jpg")
+	if err := os.WriteFile(picture, []byte("milk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	does("say", "--file", picture, "--as", "photo", "--replies", "0", "this one")
+	does("edit", "--message", "4", "that one")
+	if _, err := http.PostForm(server.URL()+"/bot"+telegram.Token+"/sendMessage", url.Values{
+		"chat_id": {"1"}, "text": {"Sure?"}, "reply_markup": {`{"inline_keyboard":[[{"text":"Yes","callback_data":"y"}]]}`},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	does("press", "--message", "5", "y")
+	if got := does("show"); got != "User: [photo] that one\nAgent: Sure?\n  [Yes] y, of message 5" {
+		t.Errorf("the chat is %q", got)
+	}
+	does("faults")
+	response, err := http.Get(server.URL() + "/bot" + telegram.Token + "/getUpdates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	for _, want := range []string{`"username":"ann"`, `"text":"Milk?"`, `"message_thread_id":` + topic, `"edited_message"`, `"callback_query"`} {
+		if err != nil || !strings.Contains(string(body), want) {
+			t.Errorf("%s is not in %s, %v", want, body, err)
+		}
 	}
 }

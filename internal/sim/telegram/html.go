@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"fmt"
 	"html"
 	"regexp"
 	"strings"
@@ -50,9 +49,9 @@ func parseHTML(text string) (string, []Entity, error) {
 			name = strings.ToLower(strings.TrimSpace(name))
 			switch n := len(stack); {
 			case n == 0:
-				return "", nil, fmt.Errorf("Unexpected end tag at byte offset %d", i)
+				return "", nil, unparsed("Unexpected end tag at byte offset %d", i)
 			case end < 0 || name != "" && name != stack[n-1].name:
-				return "", nil, fmt.Errorf("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", i, stack[n-1].name, name)
+				return "", nil, unparsed("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", i, stack[n-1].name, name)
 			default:
 				closeTag(&b, stack)
 				stack = stack[:n-1]
@@ -68,7 +67,7 @@ func parseHTML(text string) (string, []Entity, error) {
 		i += end + 1
 	}
 	if n := len(stack); n > 0 {
-		return "", nil, fmt.Errorf("Can't find end tag corresponding to start tag \"%s\"", stack[n-1].name)
+		return "", nil, unparsed("Can't find end tag corresponding to start tag \"%s\"", stack[n-1].name)
 	}
 	return b.result()
 }
@@ -94,9 +93,9 @@ func openTag(inside string, at int, ends bool) (tag, error) {
 	kind, is := tags[name]
 	switch {
 	case !is:
-		return tag{}, fmt.Errorf("Unsupported start tag \"%s\" at byte offset %d", name, at)
+		return tag{}, unparsed("Unsupported start tag \"%s\" at byte offset %d", name, at)
 	case !ends:
-		return tag{}, fmt.Errorf("Unclosed start tag at byte offset %d", at)
+		return tag{}, unparsed("Unclosed start tag at byte offset %d", at)
 	}
 	t := tag{Entity: Entity{Type: kind}, name: name}
 	given := map[string]string{}
@@ -114,7 +113,7 @@ func openTag(inside string, at int, ends bool) (tag, error) {
 	case name == "blockquote" && expandable:
 		t.Type = "expandable_blockquote"
 	case name == "span" && given["class"] != "tg-spoiler":
-		return tag{}, fmt.Errorf("Tag \"span\" must have class \"tg-spoiler\" at byte offset %d", at)
+		return tag{}, unparsed("Tag \"span\" must have class \"tg-spoiler\" at byte offset %d", at)
 	}
 	return t, nil
 }

@@ -2,12 +2,12 @@ package telegram_test
 
 import (
 	"bytes"
-	"fmt"
 	"image"
 	"image/png"
 	"mime/multipart"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,7 +73,7 @@ func TestUploads(t *testing.T) {
 func TestLimitsOfAMessage(t *testing.T) {
 	t.Parallel()
 	s, food := family(t, telegram.Options{})
-	to := fmt.Sprint(home)
+	to := strconv.Itoa(home)
 	button := func(data string) string {
 		return `{"inline_keyboard":[[{"text":"Yes","callback_data":"` + data + `"}]]}`
 	}
@@ -81,7 +81,7 @@ func TestLimitsOfAMessage(t *testing.T) {
 		want   string
 		params []string
 	}{
-		{`"message_thread_id":` + fmt.Sprint(food), []string{"text", "x", "message_thread_id", fmt.Sprint(food)}},
+		{`"message_thread_id":` + strconv.Itoa(food), []string{"text", "x", "message_thread_id", strconv.Itoa(food)}},
 		{"Bad Request: message thread not found", []string{"text", "x", "message_thread_id", "99"}},
 		{"Bad Request: message thread not found", []string{"text", "x", "message_thread_id", "1"}},
 		{"Bad Request: message to be replied not found", []string{"text", "x", "reply_parameters", `{"message_id":99}`}},
@@ -99,9 +99,9 @@ func TestLimitsOfAMessage(t *testing.T) {
 		contains(t, call(t, s, "sendMessage", append([]string{"chat_id", to}, test.params...)...), test.want)
 	}
 	s.CloseTopic(home, 1, food, true)
-	contains(t, call(t, s, "sendMessage", "chat_id", to, "text", "x", "message_thread_id", fmt.Sprint(food)), "TOPIC_CLOSED")
+	contains(t, call(t, s, "sendMessage", "chat_id", to, "text", "x", "message_thread_id", strconv.Itoa(food)), "TOPIC_CLOSED")
 	s.DeleteTopic(home, food)
-	contains(t, call(t, s, "sendMessage", "chat_id", to, "text", "x", "message_thread_id", fmt.Sprint(food)), "message thread not found")
+	contains(t, call(t, s, "sendMessage", "chat_id", to, "text", "x", "message_thread_id", strconv.Itoa(food)), "message thread not found")
 	contains(t, call(t, s, "sendChatAction", "chat_id", to, "action", "typing", "message_thread_id", "1"), `"result":true`) // not so with sendMessage
 	contains(t, call(t, s, "sendChatAction", "chat_id", to, "action", "thinking"), "wrong parameter action")
 	contains(t, call(t, s, "sendMessage", "chat_id", "-44", "text", "x"), "Bad Request: chat not found")
@@ -114,21 +114,21 @@ func TestEditsAndDeletions(t *testing.T) {
 	call(t, s, "sendMessage", "chat_id", "7", "text", "*one*", "parse_mode", "Markdown")
 	m := s.Bots(7)[0]
 	edit := func(params ...string) string {
-		return call(t, s, "editMessageText", append([]string{"chat_id", "7", "message_id", fmt.Sprint(m.Number)}, params...)...)
+		return call(t, s, "editMessageText", append([]string{"chat_id", "7", "message_id", strconv.Itoa(m.Number)}, params...)...)
 	}
 	contains(t, edit("text", "**one**", "parse_mode", "Markdown"), `"text":"one"`) // bold is gone
 	contains(t, edit("text", " one "), "Bad Request: message is not modified")
 	contains(t, edit("text", "two"), `"edit_date"`)
 	contains(t, edit("text", ""), "message text is empty")
 	contains(t, call(t, s, "editMessageText", "chat_id", "7", "message_id", "99", "text", "x"), "Bad Request: message to edit not found")
-	contains(t, call(t, s, "editMessageText", "chat_id", "7", "message_id", fmt.Sprint(said.Number), "text", "x"), "Bad Request: message can't be edited")
-	contains(t, call(t, s, "setMessageReaction", "chat_id", "7", "message_id", fmt.Sprint(said.Number), "reaction", `[{"type":"emoji","emoji":"👀"}]`), `"result":true`)
-	contains(t, call(t, s, "setMessageReaction", "chat_id", "7", "message_id", fmt.Sprint(said.Number), "reaction", `[{"type":"emoji","emoji":"⏳"}]`), "REACTION_INVALID")
+	contains(t, call(t, s, "editMessageText", "chat_id", "7", "message_id", strconv.Itoa(said.Number), "text", "x"), "Bad Request: message can't be edited")
+	contains(t, call(t, s, "setMessageReaction", "chat_id", "7", "message_id", strconv.Itoa(said.Number), "reaction", `[{"type":"emoji","emoji":"👀"}]`), `"result":true`)
+	contains(t, call(t, s, "setMessageReaction", "chat_id", "7", "message_id", strconv.Itoa(said.Number), "reaction", `[{"type":"emoji","emoji":"⏳"}]`), "REACTION_INVALID")
 	if got := s.Message(m.Number); !slices.Equal(got.Before, []string{"one", "one"}) || s.Message(said.Number).Reaction != "👀" {
 		t.Errorf("it is kept as %+v", got)
 	}
-	contains(t, call(t, s, "deleteMessage", "chat_id", "7", "message_id", fmt.Sprint(m.Number)), `"result":true`)
-	contains(t, call(t, s, "deleteMessage", "chat_id", "7", "message_id", fmt.Sprint(m.Number)), "Bad Request: message to delete not found")
+	contains(t, call(t, s, "deleteMessage", "chat_id", "7", "message_id", strconv.Itoa(m.Number)), `"result":true`)
+	contains(t, call(t, s, "deleteMessage", "chat_id", "7", "message_id", strconv.Itoa(m.Number)), "Bad Request: message to delete not found")
 	contains(t, edit("text", "three"), "Bad Request: message to edit not found")
 	if sent := s.Sent(7); len(sent) > 0 || !s.Message(m.Number).Deleted {
 		t.Errorf("the chat shows %q", sent)
@@ -170,11 +170,11 @@ func TestAWrongRequestIsNoted(t *testing.T) {
 func TestChatsAndMembers(t *testing.T) {
 	t.Parallel()
 	s, _ := family(t, telegram.Options{})
-	contains(t, call(t, s, "getChat", "chat_id", fmt.Sprint(home)), `"title":"Home"`, `"is_forum":true`, `"type":"supergroup"`)
+	contains(t, call(t, s, "getChat", "chat_id", strconv.Itoa(home)), `"title":"Home"`, `"is_forum":true`, `"type":"supergroup"`)
 	contains(t, call(t, s, "getChat", "chat_id", "1"), `"username":"ann_of_home"`)
 	contains(t, call(t, s, "getChat", "chat_id", "-9"), "chat not found")
-	contains(t, call(t, s, "getChatMember", "chat_id", fmt.Sprint(home), "user_id", "1000"), `"status":"member"`, `"is_bot":true`)
-	contains(t, call(t, s, "getChatMember", "chat_id", fmt.Sprint(home), "user_id", "77"), "PARTICIPANT_ID_INVALID")
+	contains(t, call(t, s, "getChatMember", "chat_id", strconv.Itoa(home), "user_id", "1000"), `"status":"member"`, `"is_bot":true`)
+	contains(t, call(t, s, "getChatMember", "chat_id", strconv.Itoa(home), "user_id", "77"), "PARTICIPANT_ID_INVALID")
 }
 
 func TestTheRateIsLimited(t *testing.T) {
@@ -190,7 +190,7 @@ func TestTheRateIsLimited(t *testing.T) {
 		t.Errorf("hasty = %d", s.Hasty())
 	}
 	for chat := 100; chat < 125; chat++ {
-		contains(t, send(fmt.Sprint(chat)), `"ok":true`)
+		contains(t, send(strconv.Itoa(chat)), `"ok":true`)
 	}
 	contains(t, send("200"), `"error_code":429`) // 30 in all
 	s.LimitRates(false)

@@ -6,6 +6,13 @@ import (
 	"unicode/utf8"
 )
 
+// unparsedError says why a text cannot be read, in Telegram's words.
+type unparsedError struct{ why string }
+
+func (e unparsedError) Error() string { return e.why }
+
+func unparsed(format string, args ...any) error { return unparsedError{fmt.Sprintf(format, args...)} }
+
 // builder collects a text without its markup, and its entities.
 type builder struct {
 	text     strings.Builder
@@ -62,7 +69,7 @@ func parseMarkdown(text string) (string, []Entity, error) {
 		}
 		inside, rest, found := strings.Cut(text[i+len(mark):], closing)
 		if !found {
-			return "", nil, fmt.Errorf("Can't find end of the entity starting at byte offset %d", i)
+			return "", nil, unparsed("Can't find end of the entity starting at byte offset %d", i)
 		}
 		e := Entity{Type: kind}
 		if kind == "pre" {
@@ -128,7 +135,7 @@ func parseMarkdownV2(text string) (string, []Entity, error) {
 		m.pop()
 	}
 	if n := len(m.stack); n > 0 {
-		return "", nil, fmt.Errorf("Can't find end of %s entity at byte offset %d", m.stack[n-1].named, m.stack[n-1].at)
+		return "", nil, unparsed("Can't find end of %s entity at byte offset %d", m.stack[n-1].named, m.stack[n-1].at)
 	}
 	return m.result()
 }
@@ -143,11 +150,10 @@ func (m *markdown) inside(kinds ...string) bool {
 	return false
 }
 
-func (m *markdown) pop() opening {
+func (m *markdown) pop() {
 	o := m.stack[len(m.stack)-1]
 	m.stack = m.stack[:len(m.stack)-1]
 	m.end(o.Entity, o.begin)
-	return o
 }
 
 func (m *markdown) step() error {
@@ -178,8 +184,9 @@ func (m *markdown) step() error {
 
 // mark reads a character that has a meaning: it ends the innermost entity, or begins one.
 func (m *markdown) mark(rest string) error {
-	if n := len(m.stack); n > 0 && m.stack[n-1].mark != "" && strings.HasPrefix(rest, m.stack[n-1].mark) && !(m.inside("italic") && strings.HasPrefix(rest, "__")) {
-		return m.close(rest)
+	underline := strings.HasPrefix(rest, "__") && m.inside("italic")
+	if n := len(m.stack); n > 0 && m.stack[n-1].mark != "" && strings.HasPrefix(rest, m.stack[n-1].mark) && !underline {
+		return m.close()
 	}
 	for _, known := range marks {
 		if !strings.HasPrefix(rest, known.mark) {
@@ -197,11 +204,11 @@ func (m *markdown) mark(rest string) error {
 		m.stack = append(m.stack, o)
 		return nil
 	}
-	return fmt.Errorf("Character '%c' is reserved and must be escaped with the preceding '\\'", rest[0])
+	return unparsed("Character '%c' is reserved and must be escaped with the preceding '\\'", rest[0])
 }
 
 // close ends the innermost entity, with the address of a link.
-func (m *markdown) close(rest string) error {
+func (m *markdown) close() error {
 	o := &m.stack[len(m.stack)-1]
 	m.at += len(o.mark)
 	if o.mark != "]" {
@@ -210,7 +217,7 @@ func (m *markdown) close(rest string) error {
 	}
 	if !strings.HasPrefix(m.text[m.at:], "(") {
 		if o.Type == "custom_emoji" {
-			return fmt.Errorf("Custom emoji entity must contain a tg://emoji URL")
+			return unparsed("Custom emoji entity must contain a tg://emoji URL")
 		}
 		m.stack = m.stack[:len(m.stack)-1] // Telegram takes the text for the address
 		return nil
@@ -225,7 +232,7 @@ func (m *markdown) close(rest string) error {
 	}
 	if m.at >= len(m.text) {
 		what := map[string]string{"text_link": "a URL", "custom_emoji": "a custom emoji URL"}[o.Type]
-		return fmt.Errorf("Can't find end of %s at byte offset %d", what, begin)
+		return unparsed("Can't find end of %s at byte offset %d", what, begin)
 	}
 	m.at++
 	if o.URL = url.String(); o.Type == "custom_emoji" {

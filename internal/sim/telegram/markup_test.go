@@ -25,11 +25,11 @@ func sentAs(t *testing.T, s *telegram.Server, mode, text string) string {
 	if answer.Description != "" {
 		return answer.Description
 	}
-	said := answer.Result.Text
+	said := []string{answer.Result.Text}
 	for _, e := range answer.Result.Entities {
-		said += fmt.Sprintf(" [%s %d+%d%s%s]", e.Type, e.Offset, e.Length, e.URL, e.Language)
+		said = append(said, fmt.Sprintf("[%s %d+%d%s%s]", e.Type, e.Offset, e.Length, e.URL, e.Language))
 	}
-	return said
+	return strings.Join(said, " ")
 }
 
 func TestMarkup(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -65,7 +66,7 @@ func (s *Server) Send(chat int64, media Media, with ...With) Message {
 func (s *Server) Album(chat int64, media []Media, with ...With) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	album := fmt.Sprint(14000000000000000 + len(s.messages))
+	album := strconv.Itoa(14000000000000000 + len(s.messages))
 	var sent []Message
 	for i := range media {
 		m := Message{Chat: chat, Media: &media[i], Album: album}

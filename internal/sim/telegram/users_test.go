@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestWhatChangesInAGroup(t *testing.T) {
 	contains(t, got, `"my_chat_member"`, `"new_chat_members":[{"can_connect`, `"pinned_message":{`, `"edited_message":{`, `"edit_date"`, `"text":"changed"`,
 		fmt.Sprintf(`"migrate_to_chat_id":%d`, moved), `"migrate_from_chat_id":-5`, `"status":"kicked"`)
 	contains(t, call(t, s, "sendMessage", "chat_id", "-5", "text", "x"), fmt.Sprintf(`"parameters":{"migrate_to_chat_id":%d}`, moved))
-	contains(t, call(t, s, "sendMessage", "chat_id", fmt.Sprint(moved), "text", "x"), "Forbidden: bot was kicked from the supergroup chat")
+	contains(t, call(t, s, "sendMessage", "chat_id", strconv.FormatInt(moved, 10), "text", "x"), "Forbidden: bot was kicked from the supergroup chat")
 }
 
 func TestInPrivacyModeOnlySomeOfAGroupIsRead(t *testing.T) {
@@ -88,7 +89,7 @@ func TestInPrivacyModeOnlySomeOfAGroupIsRead(t *testing.T) {
 	s.SayAs(1, home, "/stop")
 	s.SayAs(1, home, "/stop@another_bot")
 	s.SayAs(1, home, "@simulated_bot hello")
-	contains(t, call(t, s, "sendMessage", "chat_id", fmt.Sprint(home), "text", "Yes?"), `"ok":true`)
+	contains(t, call(t, s, "sendMessage", "chat_id", strconv.Itoa(home), "text", "Yes?"), `"ok":true`)
 	s.SayAs(1, home, "an answer", telegram.ReplyingTo(s.Bots(home)[0].Number))
 	s.SayAs(1, 1, "in private")
 	got := call(t, s, "getUpdates")
@@ -153,7 +154,7 @@ func TestAButtonIsPressed(t *testing.T) {
 	if got := s.Answered(query); !got.Done || got.Text != "Done" {
 		t.Errorf("the answer is %+v", got)
 	}
-	contains(t, call(t, s, "editMessageReplyMarkup", "chat_id", "1", "message_id", fmt.Sprint(m.Number)), `"ok":true`)
+	contains(t, call(t, s, "editMessageReplyMarkup", "chat_id", "1", "message_id", strconv.Itoa(m.Number)), `"ok":true`)
 	if s.Press(1, 1, m.Number, "y1") != "" {
 		t.Error("a button that is gone was pressed")
 	}
