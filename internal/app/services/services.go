@@ -92,12 +92,6 @@ func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token teleg
 		return err
 	}
 	server.Beside = append(server.Beside, bridge.Run)
-	server.Tell = func(ctx context.Context, to, text string) error {
-		chat, err := remote.Chat(to)
-		if err != nil {
-			return err
-		}
-		return bridge.Tell(ctx, chat, text)
-	}
+	server.Tell = bridge.Tell
 	return nil
 }

@@ -24,7 +24,7 @@ const dyingGrace = 5 * time.Second
 func (j *job) open(ctx context.Context) (*headless.Session, error) {
 	manner := headless.Manner{
 		Model: cmp.Or(j.ask.Model, j.state.Meta.Model), Prompt: j.state.Meta.SystemPrompt,
-		Hook: j.ask.ContextCmd != "", Args: strings.Join(j.ask.ClaudeArgs, "\x00"), Powers: j.powers(),
+		Hook: j.hasContext(), Args: strings.Join(j.ask.ClaudeArgs, "\x00"), Powers: j.powers(),
 	}
 	if j.ask.Isolated {
 		manner.Prompt = j.ask.SystemPrompt
@@ -98,7 +98,7 @@ func (j *job) isOurs(invocation agent.Invocation) bool {
 // say sends the turn's text and context to the claude, and waits for the answer.
 func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error) {
 	if s.Manner.Hook {
-		background := turn.Marker(string(s.Invocation), j.turn.Seq) + "\n" + j.background(ctx)
+		background := turn.Marker(string(s.Invocation), j.turn.Seq) + "\n" + j.beside(ctx)
 		if _, err := j.Project.Store.TurnFiles(s.Invocation).Put(turnfiles.Context, background); err != nil {
 			return turn.Outcome{}, err
 		}

@@ -34,19 +34,20 @@ var (
 )
 
 // Accept implements [telegram.Chats].
-func (c *Chats) Accept(ctx context.Context, key, id, text string) error {
-	meta, err := c.meta(ctx, conversations.Key(key))
+func (c *Chats) Accept(ctx context.Context, m telegram.Incoming) error {
+	key := conversations.Key(m.Key)
+	meta, err := c.meta(ctx, key)
 	if err != nil {
 		return err
 	}
-	t, err := c.Server.Accept(ctx, conversations.Key(key), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: id, Text: text, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout,
+	t, err := c.Server.Accept(ctx, key, conversation.Say{Meta: meta, Request: conversations.Request{
+		ID: m.ID, Text: m.Text, Context: m.Context, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout,
 		DailyLimit: c.DailyLimit, At: c.Server.Engine.Project.Now().UTC(),
 	}})
 	if err != nil {
 		return err
 	}
-	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC()})
+	return c.Notes.Put(deliveries.Note{ID: m.ID, Key: m.Key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC()})
 }
 
 // reasonOther is the reset reason, shown in the chat, when a system prompt or model differs from the bot's.

@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 )
@@ -29,7 +30,7 @@ func TestAChatHasTheBotsPromptAndModel(t *testing.T) {
 		of := s.store.Conversations().Of(key)
 		rig.Must(t, of.Adopt(t.Context(), conversations.Meta{Cwd: t.TempDir(), SystemPrompt: "You are one.", Model: "sonnet"}, agent.NewSessionID()))
 		c.chats.Server, c.chats.Notes = server, s.store.Deliveries()
-		rig.Must(t, c.chats.Accept(t.Context(), string(key), string(key)+":77", "hello"))
+		rig.Must(t, c.chats.Accept(t.Context(), telegram.Incoming{Key: string(key), ID: string(key) + ":77", Text: "hello"}))
 		state, err := of.State()
 		rig.Must(t, err)
 		rig.Check(t, len(state.Previous) == 1 == c.reset, "%s: %+v", key, state)
@@ -44,7 +45,7 @@ func TestStatusNamesAnswersThatWereNotTold(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
 	for _, id := range []string{"telegram:77", "telegram:78"} {
-		rig.Must(t, chats.Accept(t.Context(), "telegram:1", id, "hello"))
+		rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id, Text: "hello"}))
 	}
 	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:77", ""))
 	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:78", "Telegram refused a message: Bad Request"))
@@ -59,7 +60,7 @@ func TestTurnsOfChatsAndSchedulesEnd(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	server := New(s.engine(), func(string, ...any) {})
 	chats := &Chats{Server: server, Notes: s.store.Deliveries()}
-	rig.Must(t, chats.Accept(t.Context(), "telegram:1", "telegram:77", "hello"))
+	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
 	asked, err := s.store.Conversations().Of("telegram:1").Request(1)
 	rig.Check(t, err == nil && asked.Timeout == conversation.TurnTimeout, "of a chat: %+v, %v", asked, err)
 	_, say, err := remote.Scheduled(server.Engine, schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", Model: agent.Model("haiku")}})

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,7 +38,7 @@ type Bridge struct {
 	name   string // the bot's user name; set once the bridge runs
 
 	mu    sync.Mutex
-	chats map[int64]*chat
+	chats map[Place]*chat
 	noted map[string]bool // lines that are logged once
 
 	workers sync.WaitGroup
@@ -68,7 +66,7 @@ func New(opts Options) (*Bridge, error) {
 	if opts.Location == nil {
 		opts.Location = time.Local
 	}
-	b := &Bridge{Options: opts, chats: map[int64]*chat{}, noted: map[string]bool{}, acks: newAcks()}
+	b := &Bridge{Options: opts, chats: map[Place]*chat{}, noted: map[string]bool{}, acks: newAcks()}
 	b.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()} // its own connections, closed at the end
 	return b, nil
 }
@@ -136,31 +134,35 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 		return fmt.Errorf("take up messages from Telegram: %w", err)
 	}
 	for _, m := range messages {
-		id, err := strconv.ParseInt(strings.TrimPrefix(m.Key, keyPrefix), 10, 64)
-		if err != nil || !slices.Contains(b.Allowed, id) {
+		at, err := ParseKey(m.Key)
+		if err != nil || !b.isAllowed(at.chat) {
 			b.once("the chat of conversation " + human.Quote(m.Key) + " is not allowed any more: its answers are not told")
 			continue
 		}
-		b.chat(ctx, id).expect(m.ID)
+		b.chat(ctx, at).expect(m.ID)
 	}
 	return nil
 }
 
-// Tell writes to a chat unasked, as notify does. It also works while the bridge does not run. While Telegram is
-// unreachable, it waits until the context ends. Errors: BadInput (the chat is not allowed), NotFound (it blocked the
+// Tell writes to the chat of a key unasked, as notify does. It also works while the bridge does not run. While Telegram is
+// unreachable, it waits until the context ends. Errors: BadInput (it is not a chat, or not allowed), NotFound (it blocked the
 // bot), Held (the group became another chat), Failed.
-func (b *Bridge) Tell(ctx context.Context, chat int64, text string) error {
-	if !slices.Contains(b.Allowed, chat) {
-		return fail.Errorf(fail.BadInput, "write to chat %d: it is not allowed", chat)
+func (b *Bridge) Tell(ctx context.Context, key, text string) error {
+	to, err := ParseKey(key)
+	if err == nil && !b.isAllowed(to.chat) {
+		err = fail.Errorf(fail.BadInput, "write to %s: it is not allowed", to)
 	}
-	err := b.send(ctx, chat, text)
+	if err != nil {
+		return err
+	}
+	err = b.send(ctx, to, text)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return fail.Errorf(fail.KindOf(err), "write to chat %d: %s", chat, b.Token.hide(err.Error()))
+	return fail.Errorf(fail.KindOf(err), "write to %s: %s", to, b.Token.hide(err.Error()))
 }
 
 // log writes a line for the operator, without the token.

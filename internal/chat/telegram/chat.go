@@ -3,7 +3,6 @@ package telegram
 import (
 	"context"
 	"slices"
-	"strconv"
 	"sync"
 
 	"nbs-worker/internal/fail"
@@ -11,12 +10,9 @@ import (
 	"nbs-worker/internal/platform/clock"
 )
 
-// keyPrefix is the prefix of the key of a chat's conversation.
-const keyPrefix = "telegram:"
-
-// chat is a served chat. One worker accepts its messages in order, another sends the answers in order.
+// chat is a served place. One worker accepts its messages in order, another sends the answers in order.
 type chat struct {
-	number  int64
+	place   Place
 	key     string
 	updates chan incoming
 	writing sync.Mutex
@@ -30,9 +26,10 @@ type chat struct {
 
 // incoming is a message of a chat. done is called when it is durable.
 type incoming struct {
-	id, text string
-	group    bool // the chat is a group
-	done     func()
+	Incoming
+
+	group bool // the chat is a group
+	done  func()
 }
 
 func (b *Bridge) isAllowed(number int64) bool { return slices.Contains(b.Allowed, number) }
@@ -42,17 +39,17 @@ func (b *Bridge) maySpeak(user int64) bool {
 	return len(b.Users) == 0 || slices.Contains(b.Users, user)
 }
 
-// chat returns the chat with a number, and starts its workers.
-func (b *Bridge) chat(ctx context.Context, number int64) *chat {
+// chat returns the chat of a place, and starts its workers.
+func (b *Bridge) chat(ctx context.Context, at Place) *chat {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := b.chats[number]
+	c := b.chats[at]
 	if c == nil {
 		c = &chat{
-			number: number, key: keyPrefix + strconv.FormatInt(number, 10),
+			place: at, key: at.key(),
 			updates: make(chan incoming, atOnce), changed: make(chan struct{}), // so that no chat delays another
 		}
-		b.chats[number] = c
+		b.chats[at] = c
 		b.workers.Go(func() { b.takeIn(ctx, c) })
 		b.workers.Go(func() { b.tellAnswers(ctx, c) })
 	}
@@ -108,13 +105,13 @@ func (b *Bridge) takeIn(ctx context.Context, c *chat) {
 }
 
 func (b *Bridge) takeMessage(ctx context.Context, c *chat, m incoming) {
-	if m.text == "" {
+	if m.Text == "" {
 		if b.say(ctx, c, "I understand only text. Your message was not passed on.") == nil {
 			m.done()
 		}
 		return
 	}
-	if name, rest, is := b.command(m.text); is {
+	if name, rest, is := b.command(m.Text); is {
 		if b.obey(ctx, c, m, name, rest) == nil {
 			m.done()
 		}
@@ -125,13 +122,13 @@ func (b *Bridge) takeMessage(ctx context.Context, c *chat, m incoming) {
 
 // accept puts a message into the chat's queue. It retries until the message is accepted or refused.
 func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
-	if c.isExpected(m.id) {
+	if c.isExpected(m.ID) {
 		m.done() // an earlier bridge accepted it
 		return
 	}
 	var delivered bool
 	err := b.retry(ctx, "look up a message", func() (err error) {
-		delivered, err = b.Deliveries.Delivered(ctx, c.key, m.id)
+		delivered, err = b.Deliveries.Delivered(ctx, c.key, m.ID)
 		return err
 	})
 	if err != nil || delivered {
@@ -142,12 +139,12 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 	}
 	wait := b.backoff()
 	for told := false; ; told = true {
-		err := b.Chats.Accept(ctx, c.key, m.id, m.text)
+		err := b.Chats.Accept(ctx, m.Incoming)
 		switch {
 		case err == nil:
-			c.expect(m.id)
+			c.expect(m.ID)
 			m.done()
-			b.sayAhead(ctx, c, m.id)
+			b.sayAhead(ctx, c, m.ID)
 			return
 		case ctx.Err() != nil:
 			return
@@ -157,7 +154,7 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 			}
 			return
 		}
-		b.log("accept a message of chat %d: %v: it is tried again", c.number, err)
+		b.log("accept a message of %s: %v: it is tried again", c.place, err)
 		if !told && b.say(ctx, c, "Your message could not be kept yet: "+b.words(err)+". It is tried again until it can.") != nil {
 			return
 		}
@@ -179,7 +176,7 @@ func isRefusal(err error) bool {
 func (b *Bridge) sayAhead(ctx context.Context, c *chat, id string) {
 	ahead, err := b.Chats.Ahead(ctx, c.key, id)
 	if err != nil {
-		b.log("look at the queue of chat %d: %v", c.number, err)
+		b.log("look at the queue of %s: %v", c.place, err)
 	}
 	if ahead > 0 {
 		_ = b.say(ctx, c, "Queued: "+human.Count(ahead, "message")+" before this one. It is answered after that.") // it is kept anyway
@@ -242,7 +239,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error) {
 	var told Answer
 	wait := b.backoff()
-	stop := b.typing(ctx, c.number)
+	stop := b.typing(ctx, c.place)
 	defer func() { stop() }()
 	for {
 		answer, err := b.Chats.Answer(ctx, c.key, id, told)
@@ -252,7 +249,7 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 		case err != nil && isRefusal(err):
 			return Answer{Class: "lost", Error: b.words(err)}, nil
 		case err != nil:
-			b.log("wait for an answer of chat %d: %v: it is tried again", c.number, err)
+			b.log("wait for an answer of %s: %v: it is tried again", c.place, err)
 			if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
 				return Answer{}, err
 			}
@@ -303,7 +300,7 @@ func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 		return nil
 	}
 	c.writing.Lock() // keeps the parts of a long answer together
-	err := b.send(ctx, c.number, text)
+	err := b.send(ctx, c.place, text)
 	c.writing.Unlock()
 	switch {
 	case err == nil:
@@ -311,9 +308,9 @@ func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
 		return ctx.Err()
 	case fail.KindOf(err) == fail.NotFound:
 		c.change(func() { c.blocked = true })
-		b.log("write to chat %d: %v: messages to it are dropped until it writes again", c.number, err)
+		b.log("write to %s: %v: messages to it are dropped until it writes again", c.place, err)
 	default:
-		b.log("write to chat %d: %v", c.number, err)
+		b.log("write to %s: %v", c.place, err)
 		return err
 	}
 	return nil

@@ -54,11 +54,11 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 			reply = help
 		}
 	case "/start", "/new", "/restart":
-		reply, err = b.reset(ctx, c, m.id)
+		reply, err = b.reset(ctx, c, m.ID)
 	case "/status":
 		reply, err = b.Chats.Status(ctx, c.key)
 	default:
-		stop := b.typing(ctx, c.number)
+		stop := b.typing(ctx, c.place)
 		reply, err = b.teamCommand(ctx, m, name, rest)
 		stop()
 	}
@@ -66,7 +66,7 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 		return ctx.Err()
 	}
 	if err != nil {
-		b.log("%s in chat %d: %v", name, c.number, err)
+		b.log("%s in %s: %v", name, c.place, err)
 		said := []string{name + " did not work: " + b.words(err) + "."}
 		for _, hint := range fail.HintsOf(err) {
 			said = append(said, "hint: "+hint)
@@ -84,7 +84,7 @@ func (b *Bridge) teamCommand(ctx context.Context, m incoming, name, rest string)
 	case name == "/agents":
 		return b.Team.Agents(ctx)
 	case name == "/send" && handle != "" && text != "":
-		return b.Team.Send(ctx, handle, m.id, text)
+		return b.Team.Send(ctx, handle, m.ID, text)
 	case name == "/resume" && handle != "" && text == "":
 		return b.Team.Resume(ctx, handle)
 	case name == "/send":

@@ -1,5 +1,5 @@
 // Package telegram is a bridge between Telegram chats and conversations. Each chat has one conversation, with the key
-// "telegram:<chat id>".
+// "telegram:<chat id>". Each topic of a group has its own: "telegram:<chat id>/<topic id>".
 //
 // Invariants:
 //

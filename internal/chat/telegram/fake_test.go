@@ -59,13 +59,13 @@ func (h *house) step(name string) {
 	}
 }
 
-func (h *house) Accept(_ context.Context, key, id, text string) error {
+func (h *house) Accept(_ context.Context, m Incoming) error {
 	if h.refuse != nil {
-		if err := h.refuse(text); err != nil {
+		if err := h.refuse(m.Text); err != nil {
 			return err
 		}
 	}
-	_, err := h.note("accept", id, key+" "+text)
+	_, err := h.note("accept", m.ID, m.Key+" "+m.Text)
 	return err
 }
 

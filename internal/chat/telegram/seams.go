@@ -5,11 +5,19 @@ import (
 	"time"
 )
 
+// Incoming is a message of a chat.
+type Incoming struct {
+	Key     string // of the chat's conversation
+	ID      string // "telegram:<update id>"
+	Text    string
+	Context string // what Claude is told beside the text: who speaks, and what is quoted
+}
+
 // Chats gives access to the conversations, by key. An id names one message of a chat: "telegram:<update id>".
 type Chats interface {
 	// Accept puts a message into the chat's queue. After it returns, no crash loses the message. It accepts an id once.
 	// Errors: Conflict (the queue is full), BadInput (refused for good). After any other it is tried again.
-	Accept(ctx context.Context, key, id, text string) error
+	Accept(ctx context.Context, m Incoming) error
 	// Ahead returns how many unanswered messages of the chat are before this one.
 	Ahead(ctx context.Context, key, id string) (int, error)
 	// Answer waits until there is an answer other than told, the previous one, which is zero at first. A held turn is

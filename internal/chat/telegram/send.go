@@ -23,43 +23,43 @@ const patience = 30 * time.Second
 // send writes a text to a chat, in one or more messages, and waits while Telegram cannot take them. Errors: NotFound
 // (the chat blocked the bot), Held (the group became another chat), Failed (Telegram refuses the message), the
 // context's.
-func (b *Bridge) send(ctx context.Context, chat int64, text string) error {
+func (b *Bridge) send(ctx context.Context, to Place, text string) error {
 	if strings.TrimSpace(text) == "" {
 		text = "(empty)" // Telegram has no empty messages
 	}
 	wait := b.backoff()
 	for _, part := range split(text) {
-		if err := b.sendPart(ctx, chat, part, wait); err != nil {
+		if err := b.sendPart(ctx, to, part, wait); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *Bridge) sendPart(ctx context.Context, chat int64, text string, wait *backoff.ExponentialBackOff) error {
+func (b *Bridge) sendPart(ctx context.Context, to Place, text string, wait *backoff.ExponentialBackOff) error {
 	for {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := b.sendOnce(ctx, chat, text)
+		err := b.sendOnce(ctx, to, text)
 		if isFinal(err) {
 			return refusal(err)
 		}
-		b.log("write to chat %d: %v: it is tried again", chat, err)
+		b.log("write to %s: %v: it is tried again", to, err)
 		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
 			return err
 		}
 		if mayHaveArrived(err) && !strings.HasPrefix(text, PerhapsAgain) {
-			return b.send(ctx, chat, PerhapsAgain+text) // which may make it too long for one message
+			return b.send(ctx, to, PerhapsAgain+text) // which may make it too long for one message
 		}
 	}
 }
 
 // sendOnce makes one request. It continues when the bridge ends: a canceled request may or may not have arrived.
-func (b *Bridge) sendOnce(ctx context.Context, chat int64, text string) error {
+func (b *Bridge) sendOnce(ctx context.Context, to Place, text string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return b.call(ctx, "sendMessage", map[string]any{"chat_id": chat, "text": text}, nil)
+	return b.call(ctx, "sendMessage", to.with(map[string]any{"text": text}), nil)
 }
 
 // isFinal reports whether another attempt to send a message would end in the same way: it succeeded, or was refused for
@@ -117,7 +117,7 @@ func askedFor(err error) time.Duration {
 }
 
 // typing shows in the chat that its message is being processed, until stop is called.
-func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
+func (b *Bridge) typing(ctx context.Context, at Place) (stop func()) {
 	const shown = 5 * time.Second // how long Telegram shows it
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -125,7 +125,7 @@ func (b *Bridge) typing(ctx context.Context, chat int64) (stop func()) {
 		defer close(done)
 		for ctx.Err() == nil {
 			request, end := context.WithTimeout(ctx, shown)
-			err := b.call(request, "sendChatAction", map[string]any{"chat_id": chat, "action": "typing"}, nil)
+			err := b.call(request, "sendChatAction", at.with(map[string]any{"action": "typing"}), nil)
 			end()
 			if clock.Sleep(ctx, max(shown-time.Second, askedFor(err))) != nil { // a failure to show it does no harm
 				return

@@ -114,7 +114,7 @@ func TestAChatThatBlockedTheBotIsNotedOnce(t *testing.T) {
 	<-delivered
 	<-delivered // so that they are not tried again at each start
 	ctx := t.Context()
-	err := b.Tell(ctx, 7, "news")
+	err := b.Tell(ctx, "telegram:7", "news")
 	rig.Check(t, fail.KindOf(err) == fail.NotFound, "Tell returned %v", err)
 	n := strings.Count(log.text(), "write to chat 7")
 	rig.Check(t, n == 1, "it was noted %d times: %s", n, log.text())
@@ -128,11 +128,11 @@ func TestTellReachesAllowedChatsOnly(t *testing.T) {
 	server := simulator(t)
 	b, err := New(Options{Token: Token{sim.Token}, Allowed: []int64{7}, URL: server.URL(), Log: func(string) {}})
 	rig.Must(t, err)
-	if err := b.Tell(t.Context(), 7, "theologian is back"); err != nil { // though the bridge does not run
+	if err := b.Tell(t.Context(), "telegram:7", "theologian is back"); err != nil { // though the bridge does not run
 		t.Error(err)
 	}
 	want(t, server.Sent(7), "theologian is back")
-	err = b.Tell(t.Context(), 8, "theologian is back")
+	err = b.Tell(t.Context(), "telegram:8", "theologian is back")
 	rig.Check(t, fail.KindOf(err) == fail.BadInput, "another chat was told: %v", err)
 }
 

@@ -39,6 +39,7 @@ type Request struct {
 	Model        agent.Model     `json:"model,omitempty"`
 	ClaudeArgs   []string        `json:"claude_args,omitempty"`
 	ContextCmd   string          `json:"context_cmd,omitempty"`
+	Context      string          `json:"context,omitempty"`       // what Claude is told beside the text
 	Isolated     bool            `json:"isolated,omitempty"`      // it does not touch the conversation's session
 	SystemPrompt string          `json:"system_prompt,omitempty"` // of an isolated turn
 	Fork         agent.SessionID `json:"fork,omitempty"`

@@ -12,8 +12,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
-	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 )
 
@@ -22,7 +22,8 @@ func newTellCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tell <chat> [TEXT | -]",
 		Short: "Write to a chat",
-		Long: ui.WithCodes(`Sends a text to the Telegram chat telegram:ID, and returns when Telegram has it. nbs-worker serve
+		Long: ui.WithCodes(`Sends a text to the Telegram chat telegram:ID, or to its topic telegram:ID/TOPIC, and returns when
+Telegram has it. nbs-worker serve
 must run as the bridge for this project. Without TEXT, or with -, the text is read from stdin. A
 text from an agent names the agent.
 
@@ -38,7 +39,7 @@ gets it in words: nbs-worker help policy.`,
 			if limit <= 0 {
 				return fail.Errorf(fail.BadInput, "tell: --timeout %s must be more than 0", limit)
 			}
-			_, err := remote.Chat(args[0])
+			_, err := telegram.ParseKey(args[0])
 			return err
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
