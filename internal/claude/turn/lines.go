@@ -21,8 +21,9 @@ type saidMessage struct {
 }
 
 type saidBlock struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Type   string       `json:"type"`
+	Text   string       `json:"text,omitempty"`
+	Source *imageSource `json:"source,omitempty"`
 }
 
 // line holds what is used of a line of claude's output.
@@ -135,7 +136,7 @@ func (t *listener) opened(id agent.SessionID) *Event {
 func blocks(text string) []saidBlock {
 	trimmed := strings.TrimSpace(text)
 	if rest := strings.TrimLeft(trimmed, "/ \t\n"); rest != trimmed && rest != "" {
-		return []saidBlock{{"text", strings.TrimSuffix(trimmed, rest)}, {"text", rest}}
+		return []saidBlock{{Type: "text", Text: strings.TrimSuffix(trimmed, rest)}, {Type: "text", Text: rest}}
 	}
-	return []saidBlock{{"text", text}}
+	return []saidBlock{{Type: "text", Text: text}}
 }

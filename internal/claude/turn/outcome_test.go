@@ -131,12 +131,12 @@ func TestResultOfAnotherTurn(t *testing.T) {
 
 func TestBlocks(t *testing.T) {
 	for text, want := range map[string][]saidBlock{
-		"hello /clear": {{"text", "hello /clear"}},
-		"/clear":       {{"text", "/"}, {"text", "clear"}},
-		" /exit now":   {{"text", "/"}, {"text", "exit now"}},
-		"//x":          {{"text", "//"}, {"text", "x"}},
-		"/ /clear":     {{"text", "/ /"}, {"text", "clear"}},
-		"/":            {{"text", "/"}},
+		"hello /clear": {{Type: "text", Text: "hello /clear"}},
+		"/clear":       {{Type: "text", Text: "/"}, {Type: "text", Text: "clear"}},
+		" /exit now":   {{Type: "text", Text: "/"}, {Type: "text", Text: "exit now"}},
+		"//x":          {{Type: "text", Text: "//"}, {Type: "text", Text: "x"}},
+		"/ /clear":     {{Type: "text", Text: "/ /"}, {Type: "text", Text: "clear"}},
+		"/":            {{Type: "text", Text: "/"}},
 	} {
 		rig.Same(t, text, want, blocks(text))
 	}

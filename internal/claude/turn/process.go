@@ -113,18 +113,18 @@ type Event struct {
 	Text      string
 }
 
-// Turn sends a text, which gets the id in the transcript, and waits until the turn is over. Until then it calls heard
+// Turn sends a text with images, which gets the id in the transcript, and waits until the turn is over. Until then it calls heard
 // with the events, in order, from another goroutine; heard may be nil. After an error heard may be called once more.
 // The outcome's class says how the turn ended, also if claude has ended. Errors: those of ctx, with the outcome so
 // far: the turn may still be running, so the process takes no other. Conflict when the process takes no turn.
-func (p *Process) Turn(ctx context.Context, id, text string, heard func(Event)) (Outcome, error) {
+func (p *Process) Turn(ctx context.Context, id, text string, heard func(Event), images ...Image) (Outcome, error) {
 	began := time.Now()
 	t := &listener{id: id, heard: heard, over: make(chan struct{})}
 	if err := p.listen(t); err != nil {
 		return Outcome{}, err
 	}
 	defer p.listen(nil) //nolint:errcheck // to listen no more is always possible
-	go p.say(t.id, text)
+	go p.say(t.id, text, images)
 	var err error
 	select {
 	case <-t.over:
@@ -146,9 +146,10 @@ func (p *Process) listen(t *listener) error {
 	return nil
 }
 
-// say writes a turn's text. It ignores errors: the turn ends when claude does.
-func (p *Process) say(id, text string) {
-	data, _ := json.Marshal(said{Type: "user", UUID: id, Message: saidMessage{Role: "user", Content: blocks(text)}}) // of strings: it cannot fail
+// say writes a turn's text, behind its images. It ignores errors: the turn ends when claude does.
+func (p *Process) say(id, text string, images []Image) {
+	content := append(imageBlocks(images), blocks(text)...)
+	data, _ := json.Marshal(said{Type: "user", UUID: id, Message: saidMessage{Role: "user", Content: content}}) // of strings: it cannot fail
 	_, _ = p.stdin.Write(append(data, '\n'))
 }
 

@@ -90,7 +90,7 @@ func (b blocks) texts() []string {
 	slashes := ""
 	for _, part := range b {
 		switch text := userText(part); {
-		case text == "" || text == clientsOwn || strings.HasPrefix(text, interrupted):
+		case text == "" || text == clientsOwn || strings.HasPrefix(text, interrupted) || strings.HasPrefix(text, pictured):
 		case strings.Trim(text, "/ \n") == "":
 			slashes = text
 		default:
@@ -108,6 +108,9 @@ const clientsOwn = "Continue from where you left off."
 
 // interrupted begins the note that the client makes about a turn that its user has stopped.
 const interrupted = "[Request interrupted by user"
+
+// pictured begins the note that the client makes about a picture that its user has sent.
+const pictured = "[Image: "
 
 // terse reports whether the client's system prompt asks for few words.
 func (m message) terse() bool { return strings.Contains(string(m.System), "Be terse.") }

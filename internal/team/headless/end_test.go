@@ -68,7 +68,7 @@ type answering struct {
 	giveUp func()
 }
 
-func (p answering) Turn(context.Context, string, string, func(turn.Event)) (turn.Outcome, error) {
+func (p answering) Turn(context.Context, string, string, func(turn.Event), ...turn.Image) (turn.Outcome, error) {
 	p.giveUp()
 	return turn.Outcome{Class: turn.Answered, Answer: "42"}, nil
 }

@@ -28,7 +28,7 @@ import (
 // Process is a claude that takes one text after another.
 type Process interface {
 	PID() int
-	Turn(ctx context.Context, id, text string, heard func(turn.Event)) (turn.Outcome, error)
+	Turn(ctx context.Context, id, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error)
 	Close(ctx context.Context) error
 	Ended() <-chan struct{}
 }
@@ -134,16 +134,16 @@ func (l *Launch) start(s *Session, o *observe.Project) (Process, error) {
 	})
 }
 
-// Say sends a text, and waits for the end of the turn for at most limit; 0: without a limit. Errors: TimedOut; those of
+// Say sends a text with images, and waits for the end of the turn for at most limit; 0: without a limit. Errors: TimedOut; those of
 // the context; those of [turn.Process.Turn].
-func (s *Session) Say(ctx context.Context, limit time.Duration, id, text string, heard func(turn.Event)) (turn.Outcome, error) {
+func (s *Session) Say(ctx context.Context, limit time.Duration, id, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error) {
 	waiting := ctx
 	if limit > 0 {
 		var cancel context.CancelFunc
 		waiting, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	outcome, err := s.Turn(waiting, id, text, heard)
+	outcome, err := s.Turn(waiting, id, text, heard, images...)
 	if err == nil {
 		return outcome, nil // also if the caller gives up now: claude is still writing its transcript
 	}

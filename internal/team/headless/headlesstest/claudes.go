@@ -174,7 +174,7 @@ func (c *Claude) end() {
 }
 
 // Turn responds to a text.
-func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.Event)) (turn.Outcome, error) {
+func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error) {
 	if _, err := os.Stat(c.of.Transcript(c.id)); c.how == "--resume" && err != nil {
 		return turn.Outcome{Class: turn.UnknownSession, Detail: "No conversation found"}, nil
 	}
