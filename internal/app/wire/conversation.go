@@ -17,7 +17,7 @@ type Answer struct {
 	SessionID         *agent.SessionID  `json:"session_id"`           // null until Claude has confirmed it
 	PreviousSessionID *agent.SessionID  `json:"previous_session_id"`  // of a reset
 	Reason            string            `json:"reason,omitempty"`     // of a reset, or why there is no answer
-	Class             string            `json:"class,omitempty"`      // of a failure: "overloaded", "limit", "authentication", "lost", "timed_out" ...
+	Class             string            `json:"class,omitempty"`      // of a failure: "overloaded", "limit", "authentication", "blocked" (by a hook), "lost", "timed_out" ...
 	Notice            string            `json:"notice,omitempty"`     // what else the user has to know
 	Denials           []Denial          `json:"denials"`              // uses of tools that Claude was not permitted
 	Warning           string            `json:"warning,omitempty"`    // of Claude about the folder

@@ -72,6 +72,10 @@ func ErrOf(key conversations.Key, r conversations.Result) error {
 		return fail.Errorf(fail.BadInput, "%s", r.Error).Hint("name another one: nbs-worker ask %s TEXT --model sonnet", named)
 	case turn.TooLong:
 		return fail.Errorf(fail.Failed, "%s", r.Error).Hint("begin a new conversation: nbs-worker conversation reset %s", named)
+	case turn.Blocked:
+		return fail.Errorf(fail.Failed, "a hook of yours refused the text: %s; the conversation is kept", r.Error).
+			Hint("to see your hooks: claude, then /hooks").
+			Hint("or say it in other words: nbs-worker ask %s TEXT", named)
 	case conversations.Skipped:
 		return fail.Errorf(fail.Failed, "%s", r.Error)
 	default:

@@ -134,7 +134,7 @@ func (j *job) speak(ctx context.Context) error {
 		_ = s.DropFiles()                   // while the turn is open: a runner killed later could not remove them
 		j.leaving.Go(func() { s.End(ctx) }) // claude takes a moment to exit; its answer is complete
 	}
-	if outcome.Class == turn.Answered && j.awaitWritten(ctx, s, outcome) {
+	if outcome.Class == turn.Answered && j.awaitWritten(ctx, s, &outcome) {
 		return nil // the next attempt sends the text again
 	}
 	return j.settle(ctx, s.ID, outcome, begun)
@@ -143,7 +143,7 @@ func (j *job) speak(ctx context.Context) error {
 // settle records the outcome of an attempt that ended by itself.
 func (j *job) settle(ctx context.Context, id agent.SessionID, o turn.Outcome, begun time.Time) error {
 	if o.Class != turn.Answered && !j.isThere(o.SessionID) {
-		o.SessionID = "" // claude ended before it wrote anything: the next one begins the session
+		o.SessionID = "" // claude ended before it wrote anything, or only that it refused the text: the next one begins the session
 	}
 	switch o.Class {
 	case turn.Killed, turn.Interrupted: // the next attempt finds out how far it got

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -18,9 +19,10 @@ const (
 	writtenPoll   = time.Millisecond
 )
 
-// awaitWritten waits until the transcript has the attempt's answer. lost: a warm claude, which only exits when told
-// to, has ended and left nothing of the turn.
-func (j *job) awaitWritten(ctx context.Context, s *headless.Session, o turn.Outcome) (lost bool) {
+// awaitWritten waits until the transcript has the attempt's answer. An empty answer is taken from there. lost: a warm
+// claude, which only exits when told to, has ended and left nothing of the turn; or the answer is empty, and the
+// transcript has the text without an answer.
+func (j *job) awaitWritten(ctx context.Context, s *headless.Session, o *turn.Outcome) (lost bool) {
 	config, err := j.config()
 	if err != nil || j.ask.Isolated || o.SessionID == "" {
 		return false
@@ -35,24 +37,32 @@ func (j *job) awaitWritten(ctx context.Context, s *headless.Session, o turn.Outc
 			size = file.Size
 			mark, err = turn.Marked(file, string(s.Invocation), j.turn.Seq)
 		}
-		if mark.Answered || err != nil { // an unreadable transcript does not delay the answer
+		empty := strings.TrimSpace(o.Answer) == ""
+		switch {
+		case err != nil: // an unreadable transcript does not delay the answer
 			return false
-		}
-		if ended {
+		case mark.Answered && empty:
+			o.Answer = mark.Answer
+			return false
+		case mark.Answered:
+			return false
+		case ended && !empty:
 			return j.staysWarm() && !mark.Found
-		}
-		if clock.Sleep(ctx, writtenPoll) != nil {
-			return false
+		case ended || clock.Sleep(ctx, writtenPoll) != nil:
+			return empty && mark.Found
 		}
 	}
 }
 
-// isThere reports whether Claude has the session on disk. It returns true if that is unknown.
+// isThere reports whether Claude has a message of the session on disk. It returns true if that is unknown.
 func (j *job) isThere(id agent.SessionID) bool {
 	config, err := j.config()
 	if err != nil {
 		return true
 	}
-	_, found, err := config.Transcript(id)
+	file, found, err := config.Transcript(id)
+	if err == nil && found {
+		found, err = file.HasMessagesAfter(0)
+	}
 	return found || err != nil
 }

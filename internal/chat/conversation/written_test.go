@@ -42,3 +42,38 @@ func TestAFailureBeforeAnythingWasWrittenLosesNoConversation(t *testing.T) {
 	got := s.mustAsk("two")
 	rig.Check(t, got.Answer == "re: two" && got.Continuity == conversations.New, "%+v", got)
 }
+
+// A hook of the user's refuses the first text: Claude has a transcript without a message then, and the next text begins
+// the conversation. A refused text later on changes nothing.
+func TestARefusedTextLeavesTheKeyAlive(t *testing.T) {
+	t.Parallel()
+	refused := turn.Outcome{Class: turn.Blocked, Detail: "no secrets here"}
+	for _, s := range []*stage{newStage(t), warm(t, 4)} {
+		s.Answer(refused)
+		got := s.mustAsk("one")
+		rig.Check(t, got.Class == "blocked" && got.Error == "no secrets here" && !s.state().Session.Confirmed, "%+v", got)
+		err := ErrOf("review", got)
+		rig.Check(t, err != nil && strings.Contains(err.Error(), "a hook of yours refused the text: no secrets here"), "%v", err)
+		first := s.mustAsk("two")
+		rig.Check(t, first.Answer == "re: two" && first.Continuity == conversations.New && first.SessionID != "", "%+v", first)
+		s.Answer(refused)
+		rig.Equal(t, s.mustAsk("three").Class, "blocked", "class")
+		next := s.mustAsk("four")
+		rig.Check(t, next.Answer == "re: four" && next.SessionID == first.SessionID && next.Continuity == conversations.Resumed, "%+v", next)
+	}
+}
+
+// A claude says that its answer is empty, and the transcript has another one, or none yet.
+func TestAnEmptyAnswerIsComparedWithTheTranscript(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.Answer(turn.Outcome{Class: headlesstest.SaysNothing, Answer: "the real one"})
+	got := s.mustAsk("one")
+	rig.Check(t, got.Answer == "the real one" && got.Attempts == 1, "written: %+v", got)
+	s.Answer(turn.Outcome{Class: headlesstest.SaysNothing, Answer: headlesstest.UsedTool}, turn.Outcome{Answer: "gone on with"})
+	got = s.mustAsk("two", func(r *conversations.Request) { r.OnUnknown = UnknownContinue })
+	rig.Check(t, got.Answer == "gone on with" && got.Attempts == 2, "not answered yet: %+v", got)
+	s.Answer(turn.Outcome{})
+	got = s.mustAsk("three")
+	rig.Check(t, got.Class == "" && got.Answer == "" && got.Attempts == 1, "empty: %+v", got)
+}

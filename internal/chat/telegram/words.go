@@ -18,6 +18,7 @@ var failures = map[string]string{
 	"too_long":        "The conversation is too long for Claude",
 	"unknown_session": "Your session could not be resumed",
 	"session_in_use":  "This conversation is open somewhere else",
+	"blocked":         "A hook at the machine refused your message",
 	"interrupted":     "The turn was interrupted",
 	"killed":          "Claude was ended in the middle of the turn",
 	"timed_out":       "Claude did not answer in time",
@@ -31,6 +32,7 @@ var failures = map[string]string{
 var remedies = map[string]string{
 	"too_long":        "Send /new for a new conversation; the old one is kept.",
 	"bad_request":     "Send /new for a new conversation if that goes on; the old one is kept.",
+	"blocked":         "Say it in other words.",
 	"unknown_session": "Send /new for a new conversation.",
 	"daily_limit":     "Send it again tomorrow.",
 }

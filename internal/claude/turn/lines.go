@@ -48,6 +48,14 @@ type line struct {
 		ResetsAt int64  `json:"resetsAt"` // seconds since 1970
 	} `json:"rate_limit_info"`
 
+	Content       string `json:"content"` // type system, subtype informational
+	Prevents      bool   `json:"prevent_continuation"`
+	PromptOutcome struct {
+		Reason string `json:"reason"` // why a hook refused the text; since 2.1.329
+	} `json:"prompt_submit_outcome"`
+
+	CommandUUID string `json:"command_uuid"` // type command_lifecycle: the id of a text; since 2.1.329
+	taskLine
 	result
 }
 
@@ -66,8 +74,11 @@ type result struct {
 	Errors    []string `json:"errors"`
 	NumTurns  int      `json:"num_turns"`
 	OfMessage string   `json:"user_message_uuid"` // since 2.1.329
-	TotalUSD  *float64 `json:"total_cost_usd"`    // of the process; since 2.1.329 of the conversation
-	Models    map[string]struct {
+	Origin    struct { // of a turn that claude began by itself
+		Kind string `json:"kind"`
+	} `json:"origin"`
+	TotalUSD *float64 `json:"total_cost_usd"` // of the process; since 2.1.329 of the conversation
+	Models   map[string]struct {
 		CostUSD float64 `json:"costUSD"`
 	} `json:"model_usage_since_last_result"` // since 2.1.329
 	Usage struct {
@@ -88,17 +99,28 @@ type listener struct {
 	heard func(Event)
 	over  chan struct{}
 	end   end
+
+	charged   bool // the result's cost is counted
+	announced bool // claude has named the text before it begins the turn, as it does since 2.1.329
 }
 
-// line handles a line of the turn, or of claude's own activity during it. It returns the event to pass on, or nil.
-func (t *listener) line(l line) *Event {
+// line handles a line of the turn. It returns the event to pass on, or nil. own: claude is in a turn of its own.
+func (t *listener) line(l line, own bool) *Event {
 	switch {
 	case l.ParentUse != "":
+	case l.Type == "command_lifecycle" && l.CommandUUID == t.id:
+		t.announced = true
 	case l.Type == "system" && l.Subtype == "init":
 		return t.opened(agent.SessionID(l.SessionID))
 	case l.Type == "user" && l.IsReplay && l.UUID == t.id:
 		t.end.takenUp = true
 		return &Event{Kind: TakenUp}
+	case l.Type == "result" && t.isOver(l):
+		t.end.result, t.end.subtype, t.end.session = &l.result, l.Subtype, agent.SessionID(l.SessionID)
+		close(t.over)
+	case l.Type == "system" && l.Subtype == "informational" && l.Prevents:
+		t.end.refusal, t.end.reason = l.Content, l.PromptOutcome.Reason
+	case own || t.announced && !t.end.takenUp: // up to 2.1.197 the text is repeated after its answer has begun
 	case l.Type == "stream_event" && l.Event.Delta.Type == "text_delta":
 		return &Event{Kind: Partial, Text: l.Event.Delta.Text}
 	case l.Type == "assistant":
@@ -106,17 +128,21 @@ func (t *listener) line(l line) *Event {
 		_ = json.Unmarshal(l.Error, &t.end.failure) // another form is no class
 	case l.Type == "rate_limit_event" && l.RateLimit.Status == "rejected":
 		t.end.limitedUntil = l.RateLimit.ResetsAt
-	case l.Type == "result" && t.ended(l):
-		t.end.result, t.end.subtype, t.end.session = &l.result, l.Subtype, agent.SessionID(l.SessionID)
-		close(t.over)
 	}
 	return nil
 }
 
-// ended reports whether a result is the turn's own. A claude that stays may run a turn of its own, for example when a
-// background task has ended. A result with NumTurns 0 is the turn's own although no text was taken up for it.
-func (t *listener) ended(l line) bool {
-	if t.end.result != nil || l.OfMessage != "" && l.OfMessage != t.id {
+// isOver reports whether a result is the turn's. The result of a turn that claude began by itself, for example because a
+// background task has ended, names its origin, and no text. Up to 2.1.197 no result names its text; one with NumTurns 0
+// is then the turn's although no text was taken up for it: a hook refused the text, or claude could not open the
+// conversation.
+func (t *listener) isOver(l line) bool {
+	switch {
+	case t.end.result != nil:
+		return false
+	case l.OfMessage != "":
+		return l.OfMessage == t.id
+	case l.Origin.Kind != "":
 		return false
 	}
 	return t.end.takenUp || l.NumTurns == 0

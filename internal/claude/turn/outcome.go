@@ -27,6 +27,7 @@ const (
 	BadModel       Class = "bad_model"       // there is no such model for this user
 	TooLong        Class = "too_long"        // the conversation does not fit into the model's window
 	Interrupted    Class = "interrupted"     // a person or program stopped the turn
+	Blocked        Class = "blocked"         // a hook of the user's refused the text; Detail is its reason
 	Killed         Class = "killed"          // claude was ended by a signal before it had answered
 	Failed         Class = "failed"          // any other failure: Detail
 )
@@ -54,11 +55,14 @@ type Outcome struct {
 type end struct {
 	session      agent.SessionID
 	takenUp      bool
+	refusal      string // claude's words about a hook that refused the text
+	reason       string // the hook's own; "": claude does not name it apart
 	failure      string // class of the API error in claude's last words
 	limitedUntil int64  // seconds since 1970
 	subtype      string
 	result       *result // nil: there was none
-	exit         string  // "": claude is still there
+	cost         *float64
+	exit         string // "": claude is still there
 	stderr       string
 	now          time.Time
 }
@@ -73,6 +77,10 @@ func (e *end) outcome() Outcome {
 	}
 	r := e.result
 	o.Usage, o.Status, o.Denials = Usage(r.Usage), r.Status, r.denials()
+	if e.refusal != "" && r.NumTurns == 0 && r.Text == e.refusal {
+		o.Class, o.Detail = Blocked, human.Cut(cmp.Or(e.reason, reasonIn(e.refusal)), detailKept, utf8.RuneLen)
+		return o
+	}
 	if !r.IsError && !strings.HasPrefix(e.subtype, "error") {
 		o.Answer = r.Text
 		return o
@@ -148,4 +156,21 @@ func (e *end) classOf(text string) Class {
 		return BadRequest
 	}
 	return Failed
+}
+
+// reasonIn returns a hook's reason from claude's words about its refusal. These are, for example:
+//
+//	UserPromptSubmit operation blocked by hook:
+//	[COMMAND]: REASON
+//
+//	Original prompt: TEXT
+func reasonIn(refusal string) string {
+	reason, _, _ := strings.Cut(refusal, "\n\nOriginal prompt: ")
+	if _, after, found := strings.Cut(reason, "by hook:"); found {
+		reason = strings.TrimSpace(after)
+	}
+	if _, after, found := strings.Cut(reason, "]: "); found && strings.HasPrefix(reason, "[") {
+		reason = after
+	}
+	return strings.TrimSpace(reason)
 }

@@ -31,8 +31,10 @@ func replayed(t *testing.T, captured string) Outcome {
 		}
 		lines = append(lines, l)
 	}
+	beside := &beside{}
 	for _, l := range lines {
-		heard.line(l)
+		beside.line(l)
+		heard.line(l, beside.own)
 	}
 	heard.end.stderr, heard.end.exit, heard.end.now = stderr, strings.TrimSpace(exit), time.Now()
 	return heard.end.outcome()
@@ -124,7 +126,7 @@ func TestResultOfAnotherTurn(t *testing.T) {
 	} {
 		var l line
 		rig.Must(t, json.Unmarshal([]byte(text), &l))
-		heard.line(l)
+		heard.line(l, false)
 	}
 	rig.Equal(t, heard.end.outcome().Answer, "ours", "answer")
 }

@@ -22,7 +22,9 @@ type Launch struct {
 	Args    []string // of [Args]
 	Dir     string   // working directory
 	Env     []string // whole environment
-	OneTurn bool     // claude's input ends with the result of the first turn, so that it exits at once
+	OneTurn bool     // claude's input ends with the result of the first turn and the last background task, so that it exits
+
+	Spoke func(Spoken) // called with what claude says by itself; nil: not called
 }
 
 // Process is a running claude. It takes one turn at a time. A process whose turn was given up, or that is for one
@@ -31,12 +33,15 @@ type Process struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	once   bool // Launch.OneTurn
+	spoke  func(Spoken)
 	stderr tail
 	ended  chan struct{}
 	exit   string // how it ended; read after ended
 
 	mu      sync.Mutex
 	turn    *listener // of the current turn; nil between turns
+	beside  beside
+	over    bool // the first turn is
 	givenUp bool
 	warned  bool    // an outcome has claude's warning
 	spent   float64 // US dollars, by the last result: 2.1.197 counts a process's turns together
@@ -51,7 +56,7 @@ const (
 // before the first turn: only that turn shows whether it can open the conversation. Errors: NotFound when the working
 // directory is gone, Unfit when claude cannot be started.
 func Start(launch Launch) (*Process, error) {
-	p := &Process{ended: make(chan struct{}), once: launch.OneTurn}
+	p := &Process{ended: make(chan struct{}), once: launch.OneTurn, spoke: launch.Spoke}
 	p.cmd = exec.Command(launch.Program, launch.Args...)
 	p.cmd.Dir, p.cmd.Env = launch.Dir, launch.Env
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -153,11 +158,12 @@ func (p *Process) say(id, text string, images []Image) {
 	_, _ = p.stdin.Write(append(data, '\n'))
 }
 
-// hear is called with each line of claude's output. Lines between turns are ignored.
+// hear is called with each line of claude's output.
 //
 // The input of a claude for one turn ends here, and no sooner: both versions exit without waiting until their
 // output is read. If the input ended with the text, claude could lose the result: that happens if the text,
-// which it repeats, or the answer is longer than a pipe holds and the reader is late.
+// which it repeats, or the answer is longer than a pipe holds and the reader is late. It stays open while a background
+// task runs: 2.1.197 ends those 5 s after its input.
 func (p *Process) hear(data []byte) {
 	var l line
 	if !decode(data, &l) {
@@ -165,15 +171,24 @@ func (p *Process) hear(data []byte) {
 	}
 	p.mu.Lock()
 	t := p.turn
+	p.beside.line(l)
 	var e *Event
 	if t != nil {
-		e = t.line(l)
-		if p.once && t.end.result != nil {
-			_ = p.stdin.Close() // it fails when claude has ended
+		e = t.line(l, p.beside.own)
+		if t.end.result != nil && !t.charged {
+			p.over, t.charged, t.end.cost = true, true, p.charge(t.end.result)
 		}
 	}
+	said := p.spoken(l)
+	if p.once && p.over && len(p.beside.tasks) == 0 {
+		_ = p.stdin.Close() // it fails when claude has ended, or was done before
+	}
 	p.mu.Unlock()
-	if e != nil && t.heard != nil { // without the lock: heard may take long, and the turn may be given up during it
+	// Without the lock: what is called may take long, and the turn may be given up during it.
+	if said != nil && p.spoke != nil {
+		p.spoke(*said)
+	}
+	if e != nil && t.heard != nil {
 		t.heard(*e)
 	}
 }
@@ -197,17 +212,15 @@ func (p *Process) outcome(t *listener, took time.Duration, err error) Outcome {
 		o.Warning = ignoredRules(e.stderr)
 		p.warned = o.Warning != ""
 	}
-	o.Duration, o.CostUSD = took, p.charge(e.result)
+	o.Duration, o.CostUSD = took, e.cost
 	return o
 }
 
-// charge returns the cost of a turn, in US dollars, or nil if claude does not say.
+// charge returns the cost of a turn, in US dollars, or nil if claude does not say. Its caller holds the lock.
 func (p *Process) charge(r *result) *float64 {
-	if r == nil || r.TotalUSD == nil {
+	if r.TotalUSD == nil {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	cost := max(0, *r.TotalUSD-p.spent)
 	p.spent = *r.TotalUSD
 	if r.Models != nil {

@@ -25,18 +25,18 @@ type streamLine struct {
 	Type, Subtype, Result, UUID string
 	SessionID                   string `json:"session_id"`
 	IsReplay                    bool
-	IsError                     bool     `json:"is_error"`
-	Status                      int      `json:"api_error_status"`
-	NumTurns                    int      `json:"num_turns"`
-	OfMessage                   string   `json:"user_message_uuid"`
+	IsError                     bool   `json:"is_error"`
+	Status                      int    `json:"api_error_status"`
+	NumTurns                    int    `json:"num_turns"`
+	OfMessage                   string `json:"user_message_uuid"`
 	Denials                     []struct {
 		Tool  string                   `json:"tool_name"`
 		Input struct{ Command string } `json:"tool_input"`
 	} `json:"permission_denials"`
-	Errors                      []string `json:"errors"`
-	Error                       string
-	TotalUSD                    *float64 `json:"total_cost_usd"`
-	Event                       struct{ Delta struct{ Text string } }
+	Errors   []string `json:"errors"`
+	Error    string
+	TotalUSD *float64 `json:"total_cost_usd"`
+	Event    struct{ Delta struct{ Text string } }
 }
 
 // streaming is a run that takes turns from stdin.

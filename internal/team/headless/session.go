@@ -28,6 +28,7 @@ import (
 // Process is a claude that takes one text after another.
 type Process interface {
 	PID() int
+	Tasks() (running []string, later bool)
 	Turn(ctx context.Context, id, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error)
 	Close(ctx context.Context) error
 	Ended() <-chan struct{}

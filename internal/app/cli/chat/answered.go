@@ -57,6 +57,9 @@ func answered(f *ui.Factory, key conversations.Key, r conversations.Result, said
 	if r.Warning != "" {
 		f.SayNote("Claude warns: " + r.Warning)
 	}
+	if strings.TrimSpace(r.Answer) == "" {
+		f.SayNote("Claude gave an empty answer.")
+	}
 	if said != "" {
 		_, err := fmt.Fprintln(f.Streams.Out)
 		if err != nil || strings.HasSuffix(strings.TrimSpace(said), strings.TrimSpace(r.Answer)) {

@@ -30,6 +30,7 @@ const (
 	NeverWrote      turn.Class = "never wrote"      // fails before it has written anything
 	KilledAnswering turn.Class = "killed answering" // answers, and is killed before it has written that
 	WritesLate      turn.Class = "writes late"      // answers, and writes that later
+	SaysNothing     turn.Class = "says nothing"     // writes its answer, and says that it is empty
 	TakesNone       turn.Class = "takes none"       // refuses the turn
 )
 
@@ -155,6 +156,9 @@ func (*Claude) PID() int { return os.Getpid() }
 // Ended is closed by Close.
 func (c *Claude) Ended() <-chan struct{} { return c.ended }
 
+// Tasks are none.
+func (*Claude) Tasks() (running []string, later bool) { return nil, false }
+
 // Close ends it at once.
 func (c *Claude) Close(context.Context) error {
 	if c.of.OnClose != nil {
@@ -209,6 +213,13 @@ func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.
 	case KilledAnswering:
 		o.Class = turn.Answered
 		c.end()
+	case SaysNothing:
+		o.Class = turn.Answered
+		if o.Answer == UsedTool {
+			o.Class = turn.Interrupted // for what is written: it did not answer
+		}
+		write()
+		o.Class, o.Answer = turn.Answered, ""
 	case WritesLate:
 		o.Class = turn.Answered
 		time.AfterFunc(20*time.Millisecond, write)
@@ -255,6 +266,10 @@ func (c *Claude) write(textID, text string, o *turn.Outcome) {
 		c.of.last[c.id] = id
 		lines = append(lines, fmt.Sprintf(`{"uuid":%q,"parentUuid":%s,"sessionId":%q,%s}`+"\n", id, parent, c.id, fmt.Sprintf(form, args...)))
 	}
+	if o.Class == turn.Blocked {
+		c.append(fmt.Sprintf(`{"type":"system","subtype":"informational","uuid":"refused-%s","sessionId":%q,"content":%q}`+"\n", textID, c.id, o.Detail))
+		return
+	}
 	record(textID, `"type":"user","message":{"role":"user","content":%s}`, strconv.Quote(text))
 	if c.Context != "" {
 		context, err := os.ReadFile(c.Context)
@@ -268,12 +283,16 @@ func (c *Claude) write(textID, text string, o *turn.Outcome) {
 	if o.Class == turn.Answered {
 		record("answer-"+textID, says, "end_turn", `{"type":"text","text":`+strconv.Quote(o.Answer)+`}`)
 	}
+	c.append(strings.Join(lines, ""))
+}
+
+func (c *Claude) append(lines string) {
 	path := c.of.Transcript(c.id)
 	c.of.must(os.MkdirAll(filepath.Dir(path), 0o700))
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	c.of.must(err)
 	defer file.Close()
-	_, err = file.WriteString(strings.Join(lines, ""))
+	_, err = file.WriteString(lines)
 	c.of.must(err)
 }
 
