@@ -38,6 +38,15 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.0f %ciB", size, "KMGTPE"[unit-1])
 }
 
+// And joins words: "Bash", "Bash and Write", "Bash, Write and Read".
+func And(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
 const day = 24 * time.Hour
 
 // Brief formats a duration in its largest unit: "50s", "5m", "3h", "12d".

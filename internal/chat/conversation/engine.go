@@ -54,7 +54,8 @@ type Engine struct {
 	dying time.Duration // how long a killed runner may still hold its locks
 }
 
-// TurnTimeout is the default time limit of a turn. Without it a hanging claude would block its key forever.
+// TurnTimeout is how long claude may be silent in a turn by default: give no sign of life while no tool runs. Without a
+// limit a hanging claude would block its key forever.
 const TurnTimeout = 10 * time.Minute
 
 // New creates the engine of a project.

@@ -67,7 +67,7 @@ func ErrOf(key conversations.Key, r conversations.Result) error {
 			Hint("put a backup of its transcript back, or begin a new conversation: nbs-worker conversation reset %s", named).
 			Hint("to begin a new one automatically: nbs-worker ask %s TEXT --on-lost fresh", named)
 	case classTimedOut:
-		return fail.Errorf(fail.TimedOut, "%s; the conversation is kept", r.Error).Hint("give it more time: nbs-worker ask %s TEXT --timeout 1h", named)
+		return timedOut(named, &r)
 	case turn.BadModel:
 		return fail.Errorf(fail.BadInput, "%s", r.Error).Hint("name another one: nbs-worker ask %s TEXT --model sonnet", named)
 	case turn.TooLong:
@@ -81,6 +81,16 @@ func ErrOf(key conversations.Key, r conversations.Result) error {
 	default:
 		return fail.Errorf(fail.Failed, "%s; the conversation is kept", r.Error).Hint("to see it: nbs-worker conversation show %s", named)
 	}
+}
+
+// timedOut returns the error of a turn that a limit ended. After tools have acted, the text is not to be sent again.
+func timedOut(named string, r *conversations.Result) error {
+	if acted := Acted(r); acted != "" {
+		return fail.Errorf(fail.TimedOut, "%s; %s; the conversation is kept", r.Error, acted).
+			Hint("to see what was done: nbs-worker conversation history %s --tools", named)
+	}
+	return fail.Errorf(fail.TimedOut, "%s; the conversation is kept", r.Error).
+		Hint("give it more time: nbs-worker ask %s TEXT --turn-timeout 1h", named)
 }
 
 // Describe returns the state of a conversation in words.

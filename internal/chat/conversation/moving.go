@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -9,12 +10,13 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// settleTime is how long the runner of a turn may take to end it after the turn's time limit, unless it is suspended.
+// settleTime is how long the runner of a turn may take to end it after the caller's time limit, unless it is suspended.
 const settleTime = 30 * time.Second
 
 // Moving returns a context that ends when the conversation is stuck: no turn was begun, held or finished within the
-// time limit of the turn with the id ("": the first open turn). A suspended runner causes that, for example. The
-// context's cause names the blocking turn. stop ends the watch.
+// limit of the turn with the id ("": the first open turn). A suspended runner causes that, for example. A runner that
+// lives and is not suspended enforces its turn's limit itself, however long its turn takes: then only the time that
+// the caller gave counts. The context's cause names the blocking turn. stop ends the watch.
 func (e *Engine) Moving(ctx context.Context, key conversations.Key, id string) (moving context.Context, stop func()) {
 	moving, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
@@ -29,7 +31,8 @@ func (e *Engine) Moving(ctx context.Context, key conversations.Key, id string) (
 
 // awaitHalt waits until the conversation is stuck and returns why; nil if the context ends or nothing is open.
 func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, id string) error {
-	since, first := e.Project.Now(), 0
+	begun, first := e.Project.Now(), 0
+	since := begun
 	for {
 		state, err := c.State()
 		if err != nil {
@@ -40,39 +43,50 @@ func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, i
 			head = state.Open[0]
 		}
 		if first != 0 && head.Seq != first {
-			since = e.Project.Now()
+			begun = e.Project.Now()
+			since = begun
 		}
 		first = head.Seq
-		limit := limitOf(c, &state, id)
-		if limit == 0 {
-			return nil
-		}
+		whole, limit := limitsOf(c, &state, id)
 		wait := latest(since, &head).Add(limit).Sub(e.Project.Now())
 		if e.isRun(&head) {
-			wait += settleTime
+			limit = whole
+			wait = latest(begun, &head).Add(whole + settleTime).Sub(e.Project.Now())
+			since = e.Project.Now() // from which a runner that is suspended later stands still
 		}
-		if wait <= 0 {
+		if limit > 0 && wait <= 0 {
 			return e.errHalted(&head, limit)
 		}
+		if limit == 0 {
+			wait = lookAgain
+		}
 		select {
-		case <-time.After(wait):
+		case <-time.After(min(wait, lookAgain)):
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-// limitOf returns the time limit of the turn with the id ("": the first open turn); 0 if it has no limit.
-func limitOf(c *conversations.Conversation, state *conversations.State, id string) time.Duration {
+// lookAgain is how often a caller that waits looks whether the runner was suspended.
+const lookAgain = 5 * time.Second
+
+// limitsOf returns the time limit that the caller gave the turn with the id, 0 if it gave none, and how long the
+// conversation may stand still without a runner that lives. "": the first open turn, of another caller.
+func limitsOf(c *conversations.Conversation, state *conversations.State, id string) (whole, still time.Duration) {
 	at := slices.IndexFunc(state.Open, func(t conversations.Turn) bool { return id == "" || t.ID == id })
 	if at < 0 {
-		return TurnTimeout
+		return 0, TurnTimeout
 	}
 	ask, err := c.Request(state.Open[at].Seq)
 	if err != nil {
-		return TurnTimeout
+		return 0, TurnTimeout
 	}
-	return ask.Timeout
+	still = cmp.Or(ask.Timeout, silenceOf(&ask, &state.Meta))
+	if id == "" {
+		return 0, still
+	}
+	return ask.Timeout, still
 }
 
 // latest returns when a turn was last begun or held, or when it is tried again; at least since.

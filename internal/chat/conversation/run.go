@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,14 +84,15 @@ func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
 		places = j.Project.Store.AgentsTurns()
 	}
 	waiting := ctx
-	if j.ask.Timeout > 0 {
+	limit := cmp.Or(j.ask.Timeout, j.limits().Silence)
+	if limit > 0 {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, j.ask.Timeout)
+		waiting, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
 	release, err = places.Await(waiting, j.Project.Machine.Halted, func() {})
 	if err != nil && ctx.Err() == nil {
-		return nil, fail.Errorf(fail.TimedOut, "%s already run on this machine, and none ended within %s", human.Count(turns.AtOnce(), "turn"), j.ask.Timeout).
+		return nil, fail.Errorf(fail.TimedOut, "%s already run on this machine, and none ended within %s", human.Count(turns.AtOnce(), "turn"), limit).
 			Hint("to see what runs: nbs-worker conversation queue")
 	}
 	return release, err
@@ -123,7 +125,8 @@ func (j *job) speak(ctx context.Context) error {
 		if fail.KindOf(err) != fail.TimedOut {
 			return err // the turn stays open, and is looked up before the text is sent again
 		}
-		return j.finish(ctx, turn.Outcome{Class: classTimedOut, Detail: err.Error()}, begun)
+		outcome.Class, outcome.Detail = classTimedOut, err.Error()
+		return j.settle(ctx, s.ID, outcome, begun)
 	}
 	switch {
 	case outcome.Class != turn.Answered:
@@ -181,7 +184,7 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 	result := conversations.Result{
 		Seq: j.turn.Seq, ID: j.turn.ID, SHA: j.turn.SHA,
 		Answer: o.Answer, Class: string(o.Class), Error: o.Detail,
-		Continuity: j.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD,
+		Continuity: j.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD, Acted: j.acted(&o),
 		DurationMS: j.Project.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Project.Now().UTC(),
 		Denials: j.noteDenials(&o), Warning: o.Warning,
 	}

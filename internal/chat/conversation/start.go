@@ -67,7 +67,7 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Ope
 	l := headless.Launch{
 		Start: j.Start, Record: j.record(id, true), Manner: manner, Dir: j.state.Meta.Cwd, Caller: j.given(), OneTurn: !j.staysWarm(),
 		Spec: turn.Spec{
-			Opening: opening, Partial: j.Heard != nil, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork,
+			Opening: opening, Partial: true, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork,
 			Settings: turn.Settings(observe.Closed(j.Project.Store), manner.Hook),
 		},
 		Verb: "ask", Dying: j.dying, IsOurs: j.isOurs,
@@ -103,7 +103,7 @@ func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error
 			return turn.Outcome{}, err
 		}
 	}
-	return s.Say(ctx, j.ask.Timeout, turn.TextID(string(s.Invocation), j.turn.Seq), j.text, func(heard turn.Event) {
+	return s.Say(ctx, j.limits(), turn.TextID(string(s.Invocation), j.turn.Seq), j.text, func(heard turn.Event) {
 		if heard.Text != "" && j.Heard != nil {
 			j.Heard(j.c.Key(), j.turn.ID, heard.Text)
 		}

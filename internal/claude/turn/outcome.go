@@ -46,6 +46,7 @@ type Outcome struct {
 	CostUSD   *float64 // of this turn; nil: unknown
 	Duration  time.Duration
 	RetryAt   time.Time // of Limit; zero: unknown
+	Acted     []string  // the tools that ran, as far as the caller followed them: see [Activity]
 	Exit      string    // how claude ended, as "exit status 1"; "": it has not
 	Denials   []Denial  // in the order in which they were refused
 	Warning   string    // of Claude about the folder, once for each process; "": none

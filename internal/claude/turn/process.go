@@ -109,6 +109,10 @@ const (
 	Confirmed EventKind = iota // claude has named the conversation: SessionID. It may not be on disk yet
 	TakenUp                    // claude has taken the text up
 	Partial                    // a further part of the answer: Text
+	ToolBegan                  // a tool runs: Tool, ToolID
+	ToolEnded                  // ToolID has a result; Unused: it did not run
+	Refused                    // the API has refused a request, which claude repeats: Status
+	Lived                      // any other line
 )
 
 // Event is a report of claude in the middle of a turn.
@@ -116,6 +120,10 @@ type Event struct {
 	Kind      EventKind
 	SessionID agent.SessionID
 	Text      string
+	Tool      string
+	ToolID    string
+	Unused    bool
+	Status    int // 0: there was no answer
 }
 
 // Turn sends a text with images, which gets the id in the transcript, and waits until the turn is over. Until then it calls heard
@@ -172,9 +180,12 @@ func (p *Process) hear(data []byte) {
 	p.mu.Lock()
 	t := p.turn
 	p.beside.line(l)
-	var e *Event
+	var events []Event
 	if t != nil {
-		e = t.line(l, p.beside.own)
+		events = signs(&l, data)
+		if e := t.line(l, p.beside.own); e != nil {
+			events = append(events, *e)
+		}
 		if t.end.result != nil && !t.charged {
 			p.over, t.charged, t.end.cost = true, true, p.charge(t.end.result)
 		}
@@ -188,8 +199,11 @@ func (p *Process) hear(data []byte) {
 	if said != nil && p.spoke != nil {
 		p.spoke(*said)
 	}
-	if e != nil && t.heard != nil {
-		t.heard(*e)
+	if t == nil || t.heard == nil {
+		return
+	}
+	for _, e := range events {
+		t.heard(e)
 	}
 }
 

@@ -63,7 +63,11 @@ func (s *stage) launch(spec Spec, oneTurn bool) *Process {
 func (s *stage) turn(p *Process, text string) (Outcome, []Event) {
 	s.t.Helper()
 	var events []Event
-	o, err := p.Turn(rig.Patient(s.t), uuid.NewString(), text, func(e Event) { events = append(events, e) })
+	o, err := p.Turn(rig.Patient(s.t), uuid.NewString(), text, func(e Event) {
+		if e.Kind != Lived {
+			events = append(events, e)
+		}
+	})
 	if err != nil {
 		s.t.Fatalf("%q: %v, %+v, stderr %q", text, err, o, p.stderr.String())
 	}
@@ -232,9 +236,11 @@ func TestTurnIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	slow := make(chan struct{})
 	defer close(slow)
-	o, err := p.Turn(ctx, uuid.NewString(), "[[delay 1h]]", func(Event) {
-		cancel()
-		<-slow
+	o, err := p.Turn(ctx, uuid.NewString(), "[[delay 1h]]", func(e Event) {
+		if e.Kind != Lived {
+			cancel()
+			<-slow
+		}
 	})
 	rig.Check(t, errors.Is(err, context.Canceled) && o.Class == Interrupted && o.SessionID != "", "%+v, %v", o, err)
 	_, err = p.Turn(t.Context(), uuid.NewString(), "next", nil)

@@ -100,7 +100,7 @@ func (o *observer) open(ctx context.Context, text string) (*headless.Session, tu
 // say gives the observer a text. Errors: those of judge; the outcome is returned beside them.
 func (o *observer) say(ctx context.Context, s *headless.Session, text string) (turn.Outcome, error) {
 	var uncaptured error
-	outcome, err := s.Say(ctx, turnTimeout, string(agent.NewInvocation()), text, func(heard turn.Event) {
+	outcome, err := s.Say(ctx, headless.Limits{Whole: turnTimeout}, string(agent.NewInvocation()), text, func(heard turn.Event) {
 		if heard.Kind == turn.Confirmed {
 			uncaptured = o.capture(ctx, s.ID, heard.SessionID)
 		}

@@ -17,7 +17,12 @@ type Meta struct {
 	Model        agent.Model `json:"model,omitempty"`
 	Cwd          string      `json:"cwd"`
 	ConfigDir    string      `json:"config_dir,omitempty"`
+
+	Silence time.Duration `json:"silence,omitempty"` // of the turns that do not say: see [Request]
 }
+
+// Unlimited is a [Request.Silence] without an end.
+const Unlimited time.Duration = -1
 
 // Powers are the rights of the agent that asks for a turn: claude gets them, and no more. They are sealed with the
 // request.
@@ -45,18 +50,21 @@ type Request struct {
 	Fork         agent.SessionID `json:"fork,omitempty"`
 	OnLost       string          `json:"on_lost,omitempty"`
 	OnUnknown    string          `json:"on_unknown,omitempty"`
-	Timeout      time.Duration   `json:"timeout,omitempty"`     // nanoseconds
+	Timeout      time.Duration   `json:"timeout,omitempty"`     // of the whole turn, in nanoseconds; 0: no limit
 	Powers       *Powers         `json:"powers,omitempty"`      // of the agent that asks; nil: a person does
 	Typed        bool            `json:"typed,omitempty"`       // a person typed the text: Claude puts the files that it names with @ into the prompt
 	Nested       bool            `json:"nested,omitempty"`      // another turn, which has a place among those that run, waits for it
 	DailyLimit   float64         `json:"daily_limit,omitempty"` // US dollars; 0: no limit
 	At           time.Time       `json:"at"`
+
+	Silence time.Duration `json:"silence,omitempty"` // after which the turn is ended, in nanoseconds; 0: the conversation's
 }
 
 // sum covers what is asked, but not the times and limits: a repeated request may wait longer.
 func (r *Request) sum() string {
 	asked := *r
 	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.Typed, asked.DailyLimit, asked.At = "", "", "", 0, false, false, 0, time.Time{}
+	asked.Silence = 0
 	if asked.Powers != nil {
 		powers := *asked.Powers
 		powers.Agent, asked.Powers = "", &powers // it names a process
@@ -157,6 +165,8 @@ type Result struct {
 	DurationMS        int64           `json:"duration_ms,omitempty"`
 	Attempts          int             `json:"attempts,omitempty"`
 	At                time.Time       `json:"at"`
+
+	Acted []string `json:"acted,omitempty"` // the tools that ran in a turn without an answer
 }
 
 // State is the folded journal of a conversation.

@@ -49,17 +49,23 @@ func EndLeft(ctx context.Context, o *observe.Project, invocation agent.Invocatio
 // that to the model and continue. Each has grace to exit.
 func endProcesses(ctx context.Context, m *machine.Machine, invocation agent.Invocation, grace time.Duration) error {
 	for {
-		left, err := lineage.LeftOfTurn(m, invocation)
-		if err != nil || len(left) == 0 {
+		highest, err := highestOfTurn(m, invocation)
+		if err != nil || len(highest) == 0 {
 			return err
 		}
-		isBelow := func(id agent.Identity) bool {
-			above := m.AncestorsOf(id.PID)
-			return slices.ContainsFunc(left, func(other agent.Identity) bool { return other.PID != id.PID && slices.Contains(above, other.PID) })
-		}
-		highest := slices.DeleteFunc(slices.Clone(left), isBelow)
 		if err := m.StopAll(ctx, highest, grace); err != nil {
 			return err
 		}
 	}
+}
+
+// highestOfTurn returns the claude of an attempt, or, if that has ended, what it started: of all that are left, those
+// that are below no other.
+func highestOfTurn(m *machine.Machine, invocation agent.Invocation) ([]agent.Identity, error) {
+	left, err := lineage.LeftOfTurn(m, invocation)
+	isBelow := func(id agent.Identity) bool {
+		above := m.AncestorsOf(id.PID)
+		return slices.ContainsFunc(left, func(other agent.Identity) bool { return other.PID != id.PID && slices.Contains(above, other.PID) })
+	}
+	return slices.DeleteFunc(slices.Clone(left), isBelow), err
 }

@@ -78,6 +78,6 @@ func TestAnAnswerIsNotGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, giveUp := context.WithCancel(t.Context())
 	s := &Session{Process: answering{giveUp: giveUp}}
-	outcome, err := s.Say(ctx, 0, "id", "What number?", nil)
+	outcome, err := s.Say(ctx, Limits{}, "id", "What number?", nil)
 	rig.Check(t, err == nil && outcome.Answer == "42", "%+v, %v", outcome, err)
 }

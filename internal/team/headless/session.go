@@ -7,7 +7,6 @@
 package headless
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -18,7 +17,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
-	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/team/lineage"
@@ -133,25 +131,6 @@ func (l *Launch) start(s *Session, o *observe.Project) (Process, error) {
 	return l.Start(turn.Launch{
 		Program: program, Args: turn.Args(spec), Dir: l.Dir, Env: claude.Env(&l.Record.Spec, caller, ours), OneTurn: l.OneTurn,
 	})
-}
-
-// Say sends a text with images, and waits for the end of the turn for at most limit; 0: without a limit. Errors: TimedOut; those of
-// the context; those of [turn.Process.Turn].
-func (s *Session) Say(ctx context.Context, limit time.Duration, id, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error) {
-	waiting := ctx
-	if limit > 0 {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
-	outcome, err := s.Turn(waiting, id, text, heard, images...)
-	if err == nil {
-		return outcome, nil // also if the caller gives up now: claude is still writing its transcript
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fail.Errorf(fail.TimedOut, "no answer within %s", limit)
-	}
-	return outcome, cmp.Or(ctx.Err(), err)
 }
 
 // Alive reports whether the claude has not ended yet.

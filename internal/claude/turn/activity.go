@@ -1,0 +1,138 @@
+package turn
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Activity follows the events of a turn: when claude last gave a sign of life, which tools it used, and how often the
+// API has refused it since. It is safe for concurrent use.
+type Activity struct {
+	mu       sync.Mutex
+	last     time.Time
+	tools    []*toolUse // in order
+	refusals Refusals
+}
+
+type toolUse struct {
+	id, name string
+	ended    bool
+	unused   bool // it was refused, or its input was wrong: it did nothing
+}
+
+// Refusals is how often the API has refused a request in a row.
+type Refusals struct {
+	Count  int
+	Status int // of the last one, as of HTTP; 0: there was no answer
+}
+
+// NewActivity returns the activity of a turn that begins now.
+func NewActivity() *Activity { return &Activity{last: time.Now()} }
+
+// Note takes an event of the turn. Every event is a sign of life, except a refusal by the API.
+func (a *Activity) Note(e Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e.Kind == Refused {
+		a.refusals.Count++
+		a.refusals.Status = e.Status
+		return
+	}
+	a.last, a.refusals = time.Now(), Refusals{}
+	switch e.Kind {
+	case ToolBegan:
+		a.tools = append(a.tools, &toolUse{id: e.ToolID, name: e.Tool})
+	case ToolEnded:
+		for _, t := range a.tools {
+			if t.id == e.ToolID {
+				t.ended, t.unused = true, e.Unused
+			}
+		}
+	case Confirmed, TakenUp, Partial, Refused, Lived:
+	}
+}
+
+// SilentSince returns when claude gave its last sign of life; the present time while a tool runs.
+func (a *Activity) SilentSince() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if slices.ContainsFunc(a.tools, func(t *toolUse) bool { return !t.ended }) {
+		return time.Now()
+	}
+	return a.last
+}
+
+// Refusals returns how often the API has refused claude since its last sign of life.
+func (a *Activity) Refusals() Refusals {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refusals
+}
+
+// Acted returns the names of the tools that ran, in the order of their first use.
+func (a *Activity) Acted() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var names []string
+	for _, t := range a.tools {
+		if !t.unused && !slices.Contains(names, t.name) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// signs returns the events about claude's activity in a line of its output, also in one of a subagent.
+func signs(l *line, data []byte) []Event {
+	switch {
+	case l.Type == "system" && l.Subtype == "api_retry":
+		var retry struct {
+			Status int `json:"error_status"` // null: there was no answer
+		}
+		decode(data, &retry)
+		return []Event{{Kind: Refused, Status: retry.Status}}
+	case l.Type == "rate_limit_event": // it may come with each refusal
+		return nil
+	case l.Type == "assistant", l.Type == "user" && !l.IsReplay:
+		return append([]Event{{Kind: Lived}}, toolsIn(data)...)
+	}
+	return []Event{{Kind: Lived}}
+}
+
+// The beginnings of the results of tools that did not run, on both versions.
+const (
+	wrongUse    = "<tool_use_error>"
+	unpermitted = "Claude requested permissions"
+)
+
+// toolsIn returns the events about tools in a message.
+func toolsIn(data []byte) (events []Event) {
+	var l struct {
+		Message struct {
+			Content []struct {
+				Type    string          `json:"type"`
+				ID      string          `json:"id"`
+				Name    string          `json:"name"`
+				Of      string          `json:"tool_use_id"`
+				IsError bool            `json:"is_error"`
+				Content json.RawMessage `json:"content"`
+			} `json:"content"`
+		} `json:"message"`
+	}
+	decode(data, &l)
+	for _, b := range l.Message.Content {
+		switch b.Type {
+		case "tool_use":
+			events = append(events, Event{Kind: ToolBegan, Tool: b.Name, ToolID: b.ID})
+		case "tool_result":
+			var text string
+			_ = json.Unmarshal(b.Content, &text) // another form is no refusal
+			unused := b.IsError && (strings.HasPrefix(text, wrongUse) || strings.HasPrefix(text, unpermitted))
+			events = append(events, Event{Kind: ToolEnded, ToolID: b.Of, Unused: unused})
+		}
+	}
+	return events
+}
