@@ -134,8 +134,8 @@ itself, and gives a colleague no more than it has.
   ask        in conversations of its own: KEY becomes agent:HANDLE:KEY.
              Claude runs with the agent's permission mode, arguments and
              folder. --system-prompt only with --isolated; no --context-cmd
-             and no CLAUDE-ARGS; --timeout is at most 1h. Its --id values
-             are separate from yours.
+             and no CLAUDE-ARGS; --timeout is at most 1h, which is then
+             the default. Its --id values are separate from yours.
 
 No file is read for an agent, and none is written to a path that it names.
 

@@ -32,11 +32,12 @@ type ServeOptions struct {
 type ChatOptions struct {
 	telegram.Options // the server sets the token and what it serves
 
-	TokenFile  string      // "": the token is in the environment, or there is no bridge
-	Prompt     string      // the system prompt of new and reset chats
-	Model      agent.Model // of those chats; "": Claude's choice
-	ContextCmd string      // a program whose output Claude gets with each text; "": no program
-	DailyLimit float64     // of a chat, in US dollars; 0: no limit
+	TokenFile  string        // "": the token is in the environment, or there is no bridge
+	Prompt     string        // the system prompt of new and reset chats
+	Model      agent.Model   // of those chats; "": Claude's choice
+	ContextCmd string        // a program whose output Claude gets with each text; "": no program
+	Silence    time.Duration // see --turn-timeout
+	DailyLimit float64       // of a chat, in US dollars; 0: no limit
 }
 
 // ready is how long an agent that a chat resumes may take to become ready.
@@ -83,7 +84,7 @@ func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 
 // bridge creates the bridge of a server.
 func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
-	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, DailyLimit: o.Chats.DailyLimit}
+	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Silence: o.Chats.Silence, DailyLimit: o.Chats.DailyLimit}
 	opts := o.Chats.Options
 	opts.Token, opts.Chats, opts.Deliveries, opts.Team = token, chats, chats, team
 	opts.Log = func(line string) { o.Say("%s", line) }

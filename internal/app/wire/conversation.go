@@ -21,6 +21,7 @@ type Answer struct {
 	Notice            string            `json:"notice,omitempty"`     // what else the user has to know
 	Denials           []Denial          `json:"denials"`              // uses of tools that Claude was not permitted
 	Warning           string            `json:"warning,omitempty"`    // of Claude about the folder
+	Acted             []string          `json:"acted,omitempty"`      // the tools that ran in a turn without an answer
 	Usage             *TokenUse         `json:"usage"`
 	CostUSD           *float64          `json:"cost_usd"`
 	DurationMS        int64             `json:"duration_ms"`
@@ -57,7 +58,7 @@ func NewAnswer(key conversations.Key, r conversations.Result) Answer {
 		out.Usage = &TokenUse{Input: r.Usage.Input, Output: r.Usage.Output, CacheRead: r.Usage.CacheRead, CacheCreation: r.Usage.CacheCreation}
 		return out
 	}
-	out.Reason = r.Error
+	out.Reason, out.Acted = r.Error, r.Acted
 	return out
 }
 
@@ -84,6 +85,7 @@ type Conversation struct {
 	CostToday    float64           `json:"cost_today_usd"` // of those that ended today, on this machine's clock
 	Open         []OpenTurn        `json:"open"`
 	Previous     []PreviousSession `json:"previous"`
+	TurnTimeoutS int64             `json:"turn_timeout_s,omitempty"` // how long claude may be silent in a turn, if it was chosen; -1: without limit
 }
 
 // OpenTurn is a text that has no answer yet.
@@ -109,6 +111,12 @@ func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) C
 	}
 	if s.Session.Confirmed {
 		out.SessionID = knownID(s.Session.ID)
+	}
+	switch silence := s.Meta.Silence; {
+	case silence > 0:
+		out.TurnTimeoutS = max(1, int64(silence/time.Second))
+	case silence < 0:
+		out.TurnTimeoutS = -1
 	}
 	for _, p := range s.Previous {
 		out.Previous = append(out.Previous, PreviousSession{SessionID: p.ID, Until: timeOf(p.Until), Reason: p.Reason, Name: s.Names[p.ID]})

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/headless"
 )
 
 // The states of an open turn.
@@ -89,8 +91,11 @@ func timedOut(named string, r *conversations.Result) error {
 		return fail.Errorf(fail.TimedOut, "%s; %s; the conversation is kept", r.Error, acted).
 			Hint("to see what was done: nbs-worker conversation history %s --tools", named)
 	}
-	return fail.Errorf(fail.TimedOut, "%s; the conversation is kept", r.Error).
-		Hint("give it more time: nbs-worker ask %s TEXT --turn-timeout 1h", named)
+	more := "--timeout"
+	if strings.HasPrefix(r.Error, headless.Silent) {
+		more = "--turn-timeout"
+	}
+	return fail.Errorf(fail.TimedOut, "%s; the conversation is kept", r.Error).Hint("give it more time: nbs-worker ask %s TEXT %s 1h", named, more)
 }
 
 // Describe returns the state of a conversation in words.

@@ -14,6 +14,6 @@ func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, con
 	}
 	meta, err := e.Founding()
 	return conversations.Key(due.Entry.Key()), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Timeout: conversation.TurnTimeout, At: e.Project.Now().UTC(),
+		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Silence: due.Entry.Silence, At: e.Project.Now().UTC(),
 	}}, err
 }

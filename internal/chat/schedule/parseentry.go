@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/conversations"
 )
 
 var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) })
@@ -23,7 +24,7 @@ func (p *parser) entry(name, node *yaml.Node) {
 		p.wrong(name, "%s is no name of a schedule: it must be 1 to 64 letters, digits, '_' or '-', the first a letter or digit", human.Quote(e.Name))
 	}
 	p.file.Entries = append(p.file.Entries, e)
-	has := p.fields(node, e.Name, "cron", "every", "zone", "prompt", "prompt_file", "system_prompt", "model", "missed", "overlap", "deliver_to", "send")
+	has := p.fields(node, e.Name, "cron", "every", "zone", "prompt", "prompt_file", "system_prompt", "model", "missed", "overlap", "deliver_to", "turn_timeout", "send")
 	if has == nil {
 		return
 	}
@@ -96,6 +97,9 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 		}
 		e.Model = model
 	}
+	if node := has["turn_timeout"]; node != nil {
+		e.Silence = p.silence(node)
+	}
 	if node := has["deliver_to"]; node != nil {
 		if e.DeliverTo = p.text(node); !chat().MatchString(e.DeliverTo) {
 			p.wrong(node, "%s: deliver_to %s is not a chat, such as telegram:1234", e.Name, human.Quote(e.DeliverTo))
@@ -103,9 +107,17 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 	}
 }
 
+// silence reads how long claude may be silent: 0 is for ever.
+func (p *parser) silence(node *yaml.Node) time.Duration {
+	if node.Value == "0" {
+		return conversations.Unlimited
+	}
+	return p.duration(node, time.Second)
+}
+
 // send reads a message to an agent.
 func (p *parser) send(e *Entry, has map[string]*yaml.Node) {
-	for _, field := range []string{"prompt", "prompt_file", "system_prompt", "model", "deliver_to"} {
+	for _, field := range []string{"prompt", "prompt_file", "system_prompt", "model", "deliver_to", "turn_timeout"} {
 		if node := has[field]; node != nil {
 			p.wrong(node, "%s: %s belongs to a turn; a message to an agent has none", e.Name, field)
 		}

@@ -42,6 +42,9 @@ type Entry struct {
 	SystemPrompt string
 	Model        agent.Model // "": Claude's choice
 	DeliverTo    string      // the key of a chat, "telegram:1234"; "": not delivered
+
+	// Silence is how long claude may be silent in the turn; 0: the default; negative: without limit.
+	Silence time.Duration
 }
 
 // Send is a message to an agent.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/conversation"
@@ -22,10 +23,11 @@ import (
 type Chats struct {
 	Server     *Server
 	Notes      *deliveries.Drawer
-	Prompt     string      // the system prompt of new and reset conversations
-	Model      agent.Model // of the same conversations; "": Claude's choice
-	ContextCmd string      // a program whose output Claude gets with each text; "": no program
-	DailyLimit float64     // of a chat, in US dollars; 0: no limit
+	Prompt     string        // the system prompt of new and reset conversations
+	Model      agent.Model   // of the same conversations; "": Claude's choice
+	ContextCmd string        // a program whose output Claude gets with each text; "": no program
+	DailyLimit float64       // of a chat, in US dollars; 0: no limit
+	Silence    time.Duration // see [conversations.Request]
 }
 
 var (
@@ -41,7 +43,7 @@ func (c *Chats) Accept(ctx context.Context, m telegram.Incoming) error {
 		return err
 	}
 	t, err := c.Server.Accept(ctx, key, conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: m.ID, Text: m.Text, Context: m.Context, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Timeout: conversation.TurnTimeout,
+		ID: m.ID, Text: m.Text, Context: m.Context, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Silence: c.Silence,
 		DailyLimit: c.DailyLimit, At: c.Server.Engine.Project.Now().UTC(),
 	}})
 	if err != nil {
@@ -99,7 +101,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 	r := o.Result
 	answer := telegram.Answer{
 		Text: r.Answer, Continuity: r.Continuity, Reason: r.Reason, Notice: r.Notice, PreviousSessionID: string(r.PreviousSessionID),
-		Class: r.Class, Error: r.Error,
+		Class: r.Class, Error: r.Error, Acted: human.And(r.Acted),
 	}
 	if r.Reason == conversation.ReasonAsked { // the chat was told when it asked for the reset
 		answer.Continuity = conversations.New

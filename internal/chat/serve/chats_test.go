@@ -3,9 +3,9 @@ package serve
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/chat/telegram"
@@ -54,15 +54,15 @@ func TestStatusNamesAnswersThatWereNotTold(t *testing.T) {
 	rig.Check(t, err == nil && strings.Contains(status, lost) && strings.Count(status, "could not be delivered") == 1, "%q, %v", status, err)
 }
 
-// A claude that hangs keeps neither a chat nor a schedule for good.
+// A claude that is silent keeps neither a chat nor a schedule for longer than the operator says.
 func TestTurnsOfChatsAndSchedulesEnd(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, t.TempDir())
 	server := New(s.engine(), func(string, ...any) {})
-	chats := &Chats{Server: server, Notes: s.store.Deliveries()}
+	chats := &Chats{Server: server, Notes: s.store.Deliveries(), Silence: time.Hour}
 	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
 	asked, err := s.store.Conversations().Of("telegram:1").Request(1)
-	rig.Check(t, err == nil && asked.Timeout == conversation.TurnTimeout, "of a chat: %+v, %v", asked, err)
-	_, say, err := remote.Scheduled(server.Engine, schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", Model: agent.Model("haiku")}})
-	rig.Check(t, err == nil && say.Timeout == conversation.TurnTimeout, "of a schedule: %+v, %v", say, err)
+	rig.Check(t, err == nil && asked.Silence == time.Hour && asked.Timeout == 0, "of a chat: %+v, %v", asked, err)
+	_, say, err := remote.Scheduled(server.Engine, schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", Model: agent.Model("haiku"), Silence: time.Minute}})
+	rig.Check(t, err == nil && say.Silence == time.Minute && say.Timeout == 0, "of a schedule: %+v, %v", say, err)
 }

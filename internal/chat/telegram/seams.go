@@ -66,6 +66,8 @@ type Answer struct {
 	Error             string // the failure in words
 	Held              bool   // the message is kept until RetryAt, or, when that is zero, until a person acts
 	RetryAt           time.Time
+
+	Acted string // the tools that ran in a turn without an answer, in words
 }
 
 // isHeld reports whether another answer follows this one.

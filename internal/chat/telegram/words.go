@@ -79,6 +79,10 @@ func (b *Bridge) failure(key string, a Answer) string {
 		what += " (" + shorten(a.Error, longest) + ")"
 	}
 	next := "Your message was not answered: send it again."
+	if a.Acted != "" { // they would act twice
+		what += ". Claude had used " + a.Acted
+		next = "Your message was not answered. Ask what was done before you send it again."
+	}
 	switch {
 	case !a.RetryAt.IsZero():
 		return what + "; your message is kept and will be tried again at " + b.clock(a.RetryAt) + "."

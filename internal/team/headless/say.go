@@ -22,6 +22,9 @@ type Limits struct {
 	Stop    <-chan struct{} // closed when a person or program stops the turn; nil: never
 }
 
+// Silent is the beginning of the error of a turn in which claude was silent for too long.
+const Silent = "claude was silent"
+
 // ErrStopped is the error of a turn that was stopped.
 var ErrStopped = errors.New("the turn was stopped")
 
@@ -78,7 +81,7 @@ func (l *Limits) await(ctx context.Context, activity *turn.Activity) error {
 		case whole <= 0:
 			return fail.Errorf(fail.TimedOut, "no answer within %s%s", l.Whole, refusedWords(activity.Refusals()))
 		case silence <= 0:
-			return fail.Errorf(fail.TimedOut, "claude was silent for %s%s", l.Silence, refusedWords(activity.Refusals()))
+			return fail.Errorf(fail.TimedOut, "%s for %s%s", Silent, l.Silence, refusedWords(activity.Refusals()))
 		}
 		next := time.NewTimer(min(silence, whole))
 		select {

@@ -18,6 +18,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -33,6 +34,7 @@ type askOptions struct {
 	ask    conversations.Request
 
 	timeoutGiven bool
+	silence      turnTimeout
 }
 
 func newAskCmd(f *ui.Factory) *cobra.Command {
@@ -90,7 +92,8 @@ func (o *askOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "what to do if the conversation is lost: fail, or fresh for a new one")
 	flags.StringVar(&o.ask.OnUnknown, "on-unknown", "", "what to do if a turn was cut short: ask, continue or rerun (default: ask if tools were used, otherwise continue)")
 	flags.StringVar(&o.ask.ID, "id", "", "id of the text; a text with a known id is not sent again")
-	flags.DurationVar(&o.ask.Timeout, "timeout", conversation.TurnTimeout, "time limit for the turn, and for each turn that it waits for; 0: none")
+	flags.DurationVar(&o.ask.Timeout, "timeout", 0, "time limit for the whole turn, and for each turn that it waits for; 0: none (default: none; with @<handle> 10m)")
+	o.silence.bind(cmd, "end the turn if claude gives no sign of life for this time while no tool runs; the first turn sets it for the conversation; 0: never")
 	flags.BoolVar(&o.stream, "stream", false, "print the answer as it arrives")
 	f.WithJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
@@ -125,6 +128,9 @@ func (o *askOptions) check() error {
 		if o.fork {
 			return fail.Errorf(fail.BadInput, "ask: --fork is only for agents").Hint("nbs-worker ask @HANDLE TEXT --fork")
 		}
+	} else if !o.fork && o.silence.isGiven() {
+		return fail.Errorf(fail.BadInput, "ask: --turn-timeout does not work with an agent in its terminal").
+			Hint("to limit the wait: nbs-worker ask @%s TEXT --timeout 1h", name)
 	} else if !o.fork && (o.ask.ID != "" || o.ask.OnLost != conversation.LostFail || o.ask.OnUnknown != "" || o.stream) {
 		return fail.Errorf(fail.BadInput, "ask: --id, --on-lost, --on-unknown and --stream do not work with an agent in its terminal").
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", name)
@@ -140,6 +146,11 @@ func (o *askOptions) check() error {
 	if o.ask.Timeout < 0 {
 		return fail.Errorf(fail.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0: no limit")
 	}
+	silence, err := o.silence.silence()
+	if err != nil {
+		return fail.Errorf(fail.BadInput, "ask: %w", err)
+	}
+	o.ask.Silence = silence
 	if o.model != "" {
 		model, err := agent.ChooseModel(o.model)
 		if err != nil {
@@ -298,15 +309,20 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 		return say, key, err
 	}
 	if !o.ask.Isolated { // otherwise they belong to the turn alone
-		meta.Model, meta.SystemPrompt = o.ask.Model, o.prompt
+		meta.Model, meta.SystemPrompt, meta.Silence = o.ask.Model, o.prompt, o.ask.Silence
 	}
 	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent {
 		return forkOf(s, handle, o.ask, meta)
 	}
-	if o.ask.Powers, err = s.Caller.Turn(o.ask.Timeout); err != nil {
+	limit := o.ask.Timeout
+	if !o.timeoutGiven {
+		limit = caller.TurnLimit // of an agent
+	}
+	if o.ask.Powers, err = s.Caller.Turn(limit); err != nil {
 		return say, key, err
 	}
 	if powers := o.ask.Powers; powers != nil {
+		o.ask.Timeout = limit
 		meta.Cwd, meta.ConfigDir = powers.Cwd, powers.ConfigDir
 	}
 	key, err = s.Caller.Key(o.key)

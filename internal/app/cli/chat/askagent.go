@@ -23,6 +23,9 @@ func runAskAgent(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, n
 		return fail.Errorf(fail.BadInput, "an agent in its terminal keeps its own conversation and settings").
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", handle)
 	}
+	if !o.timeoutGiven {
+		o.ask.Timeout = conversation.TurnTimeout
+	}
 	begun := time.Now()
 	sender := f.NewSending(s, message.Message{Text: o.words, Reply: true, Timeout: o.ask.Timeout}, o.timeoutGiven)
 	receipt, err := sender.To(ctx, handle)

@@ -231,6 +231,7 @@ func showConversation(f *ui.Factory, c wire.Conversation) error {
 	if c.SystemPrompt != "" {
 		rows = append(rows, [2]string{"system prompt", c.SystemPrompt})
 	}
+	rows = append(rows, [2]string{"turn timeout", turnTimeoutWords(c.TurnTimeoutS)})
 	for _, p := range c.Previous {
 		words := withName(string(p.SessionID), p.Name)
 		if p.Reason != "" {

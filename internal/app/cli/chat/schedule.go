@@ -39,6 +39,7 @@ optional:
       prompt: "What is new?"     # or prompt_file: a path below the root
       system_prompt: "Be brief."
       model: haiku
+      turn_timeout: 1h           # end it after such a silence; default: 10m
       missed: once               # run a missed time once; default: skip
       overlap: queue             # wait for the last run; default: skip
       deliver_to: telegram:1234  # the chat that gets the answer

@@ -25,6 +25,7 @@ type serveOptions struct {
 	promptFile string
 	model      string
 	contextCmd string
+	silence    turnTimeout
 }
 
 func newServeCmd(f *ui.Factory) *cobra.Command {
@@ -66,6 +67,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.StringVar(&o.model, "model", "", "model of new and reset chats")
 	flags.StringVar(&o.contextCmd, "context-cmd", "", "program whose output Claude gets with each text of a chat")
 	flags.Float64Var(&o.chats.DailyLimit, "daily-limit", 0, "stop a chat for the day after it has cost this many US dollars; 0: no limit")
+	o.silence.bind(cmd, "end a turn of a chat if claude gives no sign of life for this time while no tool runs; 0: never")
 	_ = flags.MarkHidden("telegram-url")
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	return cmd
@@ -94,6 +96,9 @@ func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
 		if asked.Chats.ContextCmd, err = contextProgram(o.contextCmd); err != nil {
 			return err
 		}
+	}
+	if asked.Chats.Silence, err = o.silence.silence(); err != nil {
+		return err
 	}
 	if asked.Metrics, err = o.listen(ctx); err != nil {
 		return err

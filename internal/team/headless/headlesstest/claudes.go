@@ -186,6 +186,10 @@ func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.
 	defer leave()
 	switch o.Class {
 	case Waits:
+		if o.Answer == UsedTool {
+			heard(turn.Event{Kind: turn.ToolBegan, Tool: "Bash", ToolID: "t"})
+			heard(turn.Event{Kind: turn.ToolEnded, ToolID: "t"})
+		}
 		select {
 		case <-ctx.Done():
 			return turn.Outcome{Class: turn.Interrupted}, ctx.Err()
