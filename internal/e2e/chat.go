@@ -22,6 +22,7 @@ type Answered struct {
 	Reason            string
 	Class             string
 	Notice            string
+	Denials           []struct{ Tool, Input string }
 	Usage             *struct{ Input, Output int }
 }
 

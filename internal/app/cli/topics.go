@@ -23,6 +23,7 @@ func topics() []*cobra.Command {
 		{Use: "states", Short: "Explain the states of agents and of a context", Long: statesTopic},
 		{Use: "restarts", Short: "Explain restart policies and holds", Long: restartsTopic},
 		{Use: "rights", Short: "Explain what agents may do with nbs-worker", Long: fmt.Sprintf(rightsTopic, verbsByRight())},
+		{Use: "permissions", Short: "Explain what Claude may do in a conversation", Long: permissionsTopic},
 		{Use: "policy", Short: "Explain the policy file of watch", Long: policyTopic},
 		{Use: "telegram", Short: "Explain the bridge to Telegram", Long: telegramTopic},
 	}
@@ -133,9 +134,11 @@ itself, and gives a colleague no more than it has.
   send       the message names its sender; --raw is not allowed
   ask        in conversations of its own: KEY becomes agent:HANDLE:KEY.
              Claude runs with the agent's permission mode, arguments and
-             folder. --system-prompt only with --isolated; no --context-cmd
-             and no CLAUDE-ARGS; --timeout is at most 1h, which is then
-             the default. Its --id values are separate from yours.
+             folder. --permission-mode must be narrower, and --allowed-tools
+             needs bypassPermissions. --system-prompt only with --isolated;
+             no --context-cmd and no CLAUDE-ARGS; --timeout is at most 1h,
+             which is then the default. Its --id values are separate from
+             yours.
 
 No file is read for an agent, and none is written to a path that it names.
 
@@ -171,6 +174,34 @@ func verbsByRight() string {
 	}
 	return strings.Join(parts, "\n")
 }
+
+const permissionsTopic = `In a conversation there is no person whom Claude can ask for permission. A tool that needs one
+is refused, and Claude goes on without it. What Claude may do is what your Claude settings say
+(permissions), unless you say it:
+
+  --permission-mode MODE
+      plan               read and explore
+      dontAsk            what rules allow
+      default            the same, and what only reads
+      acceptEdits        edit files in the folder too
+      auto               what a second model allows
+      bypassPermissions  everything
+  --allowed-tools RULES
+      these tools too, as for Claude itself: Read,Write,'Bash(git *)'
+
+  ask        The first turn of a conversation sets them. A later turn can
+             have others, for itself alone: if it gives a mode, the allowed
+             tools of the conversation do not count in it.
+             nbs-worker conversation reset changes them for good.
+
+nbs-worker conversation show prints what a conversation may do, and what it might do before.
+
+After an answer, a note names the refused tools, also in a chat: "Claude was not permitted to
+use Write." ask --json has them in denials, each with what it was to act on.
+
+Claude's rules in a folder (.claude/settings.json) count only if you have answered Claude's
+question whether it trusts that very folder. If you have not, ask and serve pass on Claude's
+warning. An agent that asks can only narrow what it may do itself: nbs-worker help rights.`
 
 const policyTopic = `nbs-worker watch --policy FILE reads a YAML file. If the file is in the project, where agents
 can write, allow it first: nbs-worker allow --policy FILE. All keys are optional. These are

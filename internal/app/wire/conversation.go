@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -78,14 +79,38 @@ type Conversation struct {
 	SystemPrompt string            `json:"system_prompt,omitempty"`
 	Cwd          string            `json:"cwd"`
 	ConfigDir    string            `json:"config_dir,omitempty"`
-	Created      *time.Time        `json:"created"`
-	Last         *time.Time        `json:"last"` // the last answer
-	Answered     int               `json:"answered"`
-	CostUSD      float64           `json:"cost_usd"`       // of all turns
-	CostToday    float64           `json:"cost_today_usd"` // of those that ended today, on this machine's clock
-	Open         []OpenTurn        `json:"open"`
-	Previous     []PreviousSession `json:"previous"`
-	TurnTimeoutS int64             `json:"turn_timeout_s,omitempty"` // how long claude may be silent in a turn, if it was chosen; -1: without limit
+	Rights
+	Before    *EarlierRights    `json:"earlier_permissions,omitempty"`
+	Created   *time.Time        `json:"created"`
+	Last      *time.Time        `json:"last"` // the last answer
+	Answered  int               `json:"answered"`
+	CostUSD   float64           `json:"cost_usd"`       // of all turns
+	CostToday float64           `json:"cost_today_usd"` // of those that ended today, on this machine's clock
+	Open      []OpenTurn        `json:"open"`
+	Previous  []PreviousSession `json:"previous"`
+
+	TurnTimeoutS int64 `json:"turn_timeout_s,omitempty"` // how long claude may be silent in a turn, if it was chosen; -1: without limit
+}
+
+// Rights say what Claude may do in a turn. Without them, the user's own settings say it.
+type Rights struct {
+	PermissionMode agent.PermissionMode `json:"permission_mode,omitempty"`
+	AllowedTools   []string             `json:"allowed_tools,omitempty"`
+}
+
+// EarlierRights are what a conversation might do before it got its present rights.
+type EarlierRights struct {
+	Rights
+	Until *time.Time `json:"until"`
+}
+
+// Words describes the rights for a person.
+func (r Rights) Words() string {
+	return conversations.Rights{PermissionMode: r.PermissionMode, AllowedTools: agent.ToolRules(strings.Join(r.AllowedTools, ","))}.String()
+}
+
+func newRights(r conversations.Rights) Rights {
+	return Rights{PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools.List()}
 }
 
 // OpenTurn is a text that has no answer yet.
@@ -100,6 +125,7 @@ type OpenTurn struct {
 	Until    *time.Time        `json:"until"` // when it will be tried again
 	Text     string            `json:"text"`
 	At       *time.Time        `json:"at"`
+	Rights                     // that were asked for with the text
 }
 
 // NewConversation converts a conversation with its open turns. today is when the day began.
@@ -108,6 +134,10 @@ func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) C
 		Key: s.Meta.Key, Model: s.Meta.Model, SystemPrompt: s.Meta.SystemPrompt, Cwd: s.Meta.Cwd, ConfigDir: s.Meta.ConfigDir,
 		Created: timeOf(s.Meta.Created), Last: timeOf(s.LastAt), Answered: s.Answered, Open: open, Previous: []PreviousSession{},
 		Name: s.Names[s.Session.ID], CostUSD: rounded(s.TotalUSD), CostToday: rounded(s.SpentSince(today)),
+	}
+	out.Rights = newRights(s.Meta.Rights)
+	if s.Before != nil {
+		out.Before = &EarlierRights{newRights(s.Before.Rights), timeOf(s.Before.Until)}
 	}
 	if s.Session.Confirmed {
 		out.SessionID = knownID(s.Session.ID)
@@ -126,7 +156,7 @@ func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) C
 
 // NewOpenTurn converts an open turn with its request.
 func NewOpenTurn(key conversations.Key, w conversation.Waiting) OpenTurn {
-	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At)}
+	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At), Rights: newRights(w.Rights)}
 	if w.Held != nil {
 		out.Class, out.Reason, out.Until = w.Held.Class, w.Held.Reason, timeOf(w.Held.Until)
 	}

@@ -10,9 +10,9 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// checkFolder refuses a turn in a folder of a conversation begun by another agent of the same name. It also refuses a
-// first turn in a folder that Claude does not trust yet: without a terminal, Claude does not ask and runs the
-// folder's hooks and servers. Errors: Held.
+// checkFolder refuses a turn in a folder of a conversation begun by another agent of the same name, and an agent's turn
+// with other rights than those of the conversation. It also refuses a first turn in a folder that Claude does not trust
+// yet: without a terminal, Claude does not ask and runs the folder's hooks and servers. Errors: Held.
 func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 	meta, begun := say.Meta, false
 	state, err := c.State()
@@ -20,6 +20,9 @@ func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 	case err == nil:
 		meta, begun = state.Meta, state.Session.Confirmed && !say.Isolated
 	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := checkRights(&state, say); err != nil {
 		return err
 	}
 	if powers := say.Powers; powers != nil && (powers.Cwd != meta.Cwd || powers.ConfigDir != meta.ConfigDir) {

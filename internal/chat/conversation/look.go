@@ -26,6 +26,8 @@ type Waiting struct {
 	conversations.Turn
 	Word string // its state
 	Text string
+
+	conversations.Rights // that were asked for with the text
 }
 
 // Open are the open turns of a conversation, in their order.
@@ -40,7 +42,7 @@ func (e *Engine) Open(state *conversations.State) ([]Waiting, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Waiting{Turn: t, Word: e.wordOf(&t), Text: ask.Text})
+		all = append(all, Waiting{Turn: t, Word: e.wordOf(&t), Text: ask.Text, Rights: ask.Rights})
 	}
 	return all, nil
 }

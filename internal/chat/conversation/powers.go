@@ -24,6 +24,48 @@ func (j *job) powers() string {
 	return string(text)
 }
 
+// rights returns what claude may do in this turn: what the turn asks for, and otherwise what the conversation has. A
+// turn with a mode of its own does not get the conversation's tools: they may be more than that mode permits. An
+// agent's turn gets no more than the agent has.
+func (j *job) rights() conversations.Rights {
+	rights, asked := j.state.Meta.Rights, j.ask.Rights
+	switch {
+	case asked.PermissionMode != "":
+		rights = asked
+	case asked.AllowedTools != "":
+		rights.AllowedTools = asked.AllowedTools
+	}
+	powers := j.ask.Powers
+	if powers == nil {
+		return rights
+	}
+	if rights.PermissionMode == "" || !rights.PermissionMode.Within(powers.PermissionMode) {
+		rights.PermissionMode = powers.PermissionMode
+	}
+	if powers.PermissionMode != agent.BypassPermissions { // otherwise the rules permit what the agent has not
+		rights.AllowedTools = ""
+	}
+	return rights
+}
+
+// toolArgs returns the argument with which claude gets rules that permit tools.
+func toolArgs(rules agent.ToolRules) []string {
+	if rules == "" {
+		return nil
+	}
+	return []string{"--allowedTools=" + string(rules)}
+}
+
+// checkRights refuses to an agent other rights than those with which a conversation was begun. Errors: Held.
+func checkRights(state *conversations.State, say *Say) error {
+	begun := state.Session.ID != "" || len(state.Open) > 0
+	if say.Powers == nil || say.Isolated || !begun || say.Rights == (conversations.Rights{}) || say.Rights == state.Meta.Rights {
+		return nil
+	}
+	return fail.Errorf(fail.Held, "%s called this, and only a person may change what a conversation may do", say.Powers.Agent).
+		Hint("begin a conversation under another key")
+}
+
 // withdrawn returns why the turn of an agent is not run: the agent was dismissed, or has fewer powers than when it
 // asked. "": the turn is run.
 func (j *job) withdrawn() (why string, err error) {

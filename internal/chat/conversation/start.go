@@ -24,7 +24,7 @@ const dyingGrace = 5 * time.Second
 func (j *job) open(ctx context.Context) (*headless.Session, error) {
 	manner := headless.Manner{
 		Model: cmp.Or(j.ask.Model, j.state.Meta.Model), Prompt: j.state.Meta.SystemPrompt,
-		Hook: j.hasContext(), Args: strings.Join(j.ask.ClaudeArgs, "\x00"), Powers: j.powers(),
+		Hook: j.hasContext(), Args: strings.Join(j.ask.ClaudeArgs, "\x00"), Rights: j.rights(), Powers: j.powers(),
 	}
 	if j.ask.Isolated {
 		manner.Prompt = j.ask.SystemPrompt
@@ -67,7 +67,8 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Ope
 	l := headless.Launch{
 		Start: j.Start, Record: j.record(id, true), Manner: manner, Dir: j.state.Meta.Cwd, Caller: j.given(), OneTurn: !j.staysWarm(),
 		Spec: turn.Spec{
-			Opening: opening, Partial: true, Extra: j.ask.ClaudeArgs, Fork: j.ask.Fork,
+			Opening: opening, Partial: true, Fork: j.ask.Fork,
+			PermissionMode: manner.Rights.PermissionMode, Extra: slices.Concat(toolArgs(manner.Rights.AllowedTools), j.ask.ClaudeArgs),
 			Settings: turn.Settings(observe.Closed(j.Project.Store), manner.Hook),
 		},
 		Verb: "ask", Dying: j.dying, IsOurs: j.isOurs,
@@ -84,7 +85,7 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Ope
 		l.Verb = ""
 	}
 	if powers := j.ask.Powers; powers != nil {
-		l.Record.Env, l.Spec.PermissionMode, l.Spec.Extra = powers.Env, powers.PermissionMode, slices.Concat(powers.ClaudeArgs, l.Spec.Extra)
+		l.Record.Env, l.Spec.Extra = powers.Env, slices.Concat(powers.ClaudeArgs, l.Spec.Extra)
 	}
 	return l.Open(ctx, j.Project)
 }

@@ -24,8 +24,9 @@ const (
 	WasReset  What = "reset"
 	Restored  What = "restore"
 	Adopted   What = "adopt"
-	Named     What = "name" // a person named a session
-	Base      What = "base" // all that was before
+	Permitted What = "permit" // its meta has other rights
+	Named     What = "name"   // a person named a session
+	Base      What = "base"   // all that was before
 )
 
 // Line is a line of the journal.
@@ -55,6 +56,9 @@ const mostPrevious = 100
 // apply folds a line into the state. It returns an error for a line that cannot follow.
 func (s *State) apply(line *Line) error {
 	if line.Meta != nil {
+		if before := s.Meta.Rights; s.Next > 0 && line.Meta.Rights != before {
+			s.Before = &EarlierRights{before, line.At}
+		}
 		s.Meta = *line.Meta
 	}
 	switch line.What {
@@ -62,6 +66,8 @@ func (s *State) apply(line *Line) error {
 		return s.begin(line)
 	case Enqueued:
 		return s.enqueue(line)
+	case Permitted:
+		return nil
 	case Confirmed:
 		s.confirm(line.Session)
 		return nil

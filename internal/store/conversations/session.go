@@ -110,3 +110,18 @@ func (s *State) name(id agent.SessionID, name string) {
 	maps.DeleteFunc(names, func(_ agent.SessionID, of string) bool { return of == "" })
 	s.Names = names
 }
+
+// Permit gives the conversation other rights, from its next turn on. It returns the rights that it had, and whether they
+// differ. Errors: [fs.ErrNotExist].
+func (c *Conversation) Permit(ctx context.Context, rights Rights) (before Rights, changed bool, err error) {
+	err = c.change(ctx, func(s *State) (*Line, error) {
+		before, changed = s.Meta.Rights, s.Meta.Rights != rights
+		if !changed {
+			return nil, nil //nolint:nilnil // there is nothing to change
+		}
+		meta := s.Meta
+		meta.Rights = rights
+		return &Line{What: Permitted, At: time.Now().UTC(), Meta: &meta}, nil
+	})
+	return before, changed, err
+}

@@ -19,12 +19,13 @@ type Meta struct {
 	ConfigDir    string      `json:"config_dir,omitempty"`
 
 	Silence time.Duration `json:"silence,omitempty"` // of the turns that do not say: see [Request]
+	Rights                // of the turns that ask for no other
 }
 
 // Unlimited is a [Request.Silence] without an end.
 const Unlimited time.Duration = -1
 
-// Powers are the rights of the agent that asks for a turn: claude gets them, and no more. They are sealed with the
+// Powers are what the agent that asks for a turn has itself: claude gets that, and no more. They are sealed with the
 // request.
 type Powers struct {
 	Agent          string               `json:"agent"`            // who asks, in words
@@ -58,12 +59,13 @@ type Request struct {
 	At           time.Time       `json:"at"`
 
 	Silence time.Duration `json:"silence,omitempty"` // after which the turn is ended, in nanoseconds; 0: the conversation's
+	Rights                // of this turn
 }
 
 // sum covers what is asked, but not the times and limits: a repeated request may wait longer.
 func (r *Request) sum() string {
 	asked := *r
-	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.Typed, asked.DailyLimit, asked.At = "", "", "", 0, false, false, 0, time.Time{}
+	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Silence, asked.Nested, asked.Typed, asked.DailyLimit, asked.At = "", "", "", 0, 0, false, false, 0, time.Time{}
 	asked.Silence = 0
 	if asked.Powers != nil {
 		powers := *asked.Powers
@@ -169,17 +171,24 @@ type Result struct {
 	Acted []string `json:"acted,omitempty"` // the tools that ran in a turn without an answer
 }
 
+// EarlierRights are what a conversation might do until it got its present rights.
+type EarlierRights struct {
+	Rights
+	Until time.Time `json:"until"`
+}
+
 // State is the folded journal of a conversation.
 type State struct {
-	Meta      Meta       `json:"meta"`
-	Session   Session    `json:"session"`
-	Previous  []Previous `json:"previous,omitempty"` // oldest first
-	Era       int        `json:"era,omitempty"`      // how often another session was made the conversation's
-	Open      []Turn     `json:"open,omitempty"`     // in their order
-	Next      int        `json:"next"`               // number of the next turn
-	Answered  int        `json:"answered"`
-	LastAt    time.Time  `json:"last_at"`              // of a turn that was accepted or finished
-	TellReset *Previous  `json:"tell_reset,omitempty"` // a reset that the next answer has to report
+	Meta      Meta           `json:"meta"`
+	Session   Session        `json:"session"`
+	Previous  []Previous     `json:"previous,omitempty"` // oldest first
+	Era       int            `json:"era,omitempty"`      // how often another session was made the conversation's
+	Open      []Turn         `json:"open,omitempty"`     // in their order
+	Next      int            `json:"next"`               // number of the next turn
+	Answered  int            `json:"answered"`
+	LastAt    time.Time      `json:"last_at"`                  // of a turn that was accepted or finished
+	Before    *EarlierRights `json:"earlier_rights,omitempty"` // nil: the rights are those of the beginning
+	TellReset *Previous      `json:"tell_reset,omitempty"`     // a reset that the next answer has to report
 
 	Names    map[agent.SessionID]string `json:"names,omitempty"` // that a person gave to sessions
 	Spent    []Spent                    `json:"spent,omitempty"` // in the last two days

@@ -84,13 +84,20 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 			meta.Created = request.At
 		}
 		line.Meta = &meta
-	case another && !w.isBegun():
-		founded := w.Meta
-		founded.SystemPrompt, founded.Model = meta.SystemPrompt, meta.Model
-		line.Meta = &founded
-	case another:
+	case another && w.isBegun():
 		return Turn{}, fail.Errorf(fail.Conflict, "the conversation has a different system prompt").
 			Hint("to start a new conversation with this system prompt: nbs-worker conversation reset %s", c.named())
+	case !w.isBegun():
+		founded := w.Meta
+		if another {
+			founded.SystemPrompt, founded.Model = meta.SystemPrompt, meta.Model
+		}
+		if meta.Rights != (Rights{}) {
+			founded.Rights = meta.Rights
+		}
+		if founded != w.Meta {
+			line.Meta = &founded
+		}
 	}
 	if err := w.checkRoom(); err != nil {
 		return Turn{}, err

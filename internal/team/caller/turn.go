@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
@@ -17,8 +18,8 @@ const TurnLimit = time.Hour
 
 // Turn returns what claude gets in a turn that the caller asks for: the caller's permission mode, arguments,
 // variables, folder and configuration. nil for a person, and for an agent that may manage. Errors: Held for another
-// project, for a longer turn than [TurnLimit], and if it is unknown what the caller has.
-func (c *Caller) Turn(timeout time.Duration) (*conversations.Powers, error) {
+// project, for a longer turn than [TurnLimit], for more than the caller may do, and if it is unknown what that is.
+func (c *Caller) Turn(asked *conversations.Request) (*conversations.Powers, error) {
 	if c == nil || c.manages() {
 		return nil, nil //nolint:nilnil // nothing bounds it
 	}
@@ -28,7 +29,11 @@ func (c *Caller) Turn(timeout time.Duration) (*conversations.Powers, error) {
 	switch {
 	case !folder.Same(c.project, c.at.Store.Project()):
 		return nil, c.denied("a turn in another project")
-	case timeout <= 0 || timeout > TurnLimit:
+	case asked.PermissionMode != "" && !asked.PermissionMode.Within(c.mode()):
+		return nil, c.denied("a turn in the permission mode " + string(asked.PermissionMode) + ", which is wider than its own, " + string(c.mode()) + ",")
+	case asked.AllowedTools != "" && c.mode() != agent.BypassPermissions: // in another mode it has to ask for them
+		return nil, c.denied("--allowed-tools in its permission mode, " + string(c.mode()) + ",")
+	case asked.Timeout <= 0 || asked.Timeout > TurnLimit:
 		return nil, fail.Errorf(fail.Held, "%s called this, and an agent may ask for a turn of at most %s", c, TurnLimit).Hint("set a shorter limit: --timeout 1h")
 	}
 	return &conversations.Powers{

@@ -18,6 +18,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
@@ -41,6 +42,7 @@ type Manner struct {
 	Prompt string // the system prompt
 	Hook   bool   // has the hook that passes context to it
 	Args   string
+	Rights conversations.Rights
 	Powers string // of the agent that it runs for; "": it runs for a person
 }
 

@@ -54,6 +54,9 @@ func answered(f *ui.Factory, key conversations.Key, r conversations.Result, said
 	if r.Notice != "" {
 		f.SayNote(r.Notice)
 	}
+	if len(r.Denials) > 0 {
+		f.Hint("what Claude may do: nbs-worker help permissions")
+	}
 	if r.Warning != "" {
 		f.SayNote("Claude warns: " + r.Warning)
 	}

@@ -33,6 +33,7 @@ type askOptions struct {
 	fork   bool
 	ask    conversations.Request
 
+	rights       rightsFlags
 	timeoutGiven bool
 	silence      turnTimeout
 }
@@ -59,6 +60,9 @@ A failed turn does not lose the conversation. If Claude has lost it, ask restore
 archive, or fails; with --on-lost fresh it begins a new one and says so. --json reports this as
 "continuity": resumed, new or reset.
 
+Claude cannot ask for permission here: a tool that needs it is refused, and a note says so.
+--permission-mode and --allowed-tools permit more: nbs-worker help permissions.
+
 Claude gets the system prompt at every turn. A different one is refused until nbs-worker
 conversation reset. --isolated answers outside of the conversation, which does not remember it.
 Only a text typed on the command line can name files with @. Claude must trust the folder before
@@ -69,6 +73,7 @@ More: nbs-worker conversation --help, and help rights about agents that ask.`,
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
   nbs-worker ask review - --system-prompt 'Review Go code.' <CHANGES.diff
+  nbs-worker ask notes 'Write it down.' --allowed-tools Read,Edit,Write
   nbs-worker ask telegram:1234 'Hello.' --id update-77 --on-lost fresh
   nbs-worker ask @theologian 'What is left to do?'`,
 		Args:              o.positional,
@@ -84,6 +89,7 @@ More: nbs-worker conversation --help, and help rights about agents that ask.`,
 func (o *askOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.model, "model", "", "model: an alias such as sonnet, or a full name; the first turn sets it for the conversation")
+	o.rights.bind(cmd, "the first turn sets it for the conversation")
 	flags.StringVar(&o.prompt, "system-prompt", "", "system prompt of the conversation")
 	flags.StringVar(&o.file, "system-prompt-file", "", "read the system prompt from this file")
 	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "program whose output Claude gets in addition to the text, up to 16 kB; run without a shell")
@@ -158,7 +164,9 @@ func (o *askOptions) check() error {
 		}
 		o.ask.Model = model
 	}
-	return conversation.CheckArgs(o.ask.ClaudeArgs)
+	rights, err := o.rights.parse()
+	o.ask.Rights = rights
+	return errors.Join(err, conversation.CheckArgs(o.ask.ClaudeArgs))
 }
 
 func runAsk(ctx context.Context, f *ui.Factory, o *askOptions) error {
@@ -309,20 +317,20 @@ func (o *askOptions) say(s *supervisor.Supervisor) (say conversation.Say, key co
 		return say, key, err
 	}
 	if !o.ask.Isolated { // otherwise they belong to the turn alone
-		meta.Model, meta.SystemPrompt, meta.Silence = o.ask.Model, o.prompt, o.ask.Silence
+		meta.Model, meta.SystemPrompt, meta.Silence, meta.Rights = o.ask.Model, o.prompt, o.ask.Silence, o.ask.Rights
 	}
 	if handle, isAgent := strings.CutPrefix(o.key, "@"); isAgent {
 		return forkOf(s, handle, o.ask, meta)
 	}
-	limit := o.ask.Timeout
+	asked := o.ask
 	if !o.timeoutGiven {
-		limit = caller.TurnLimit // of an agent
+		asked.Timeout = caller.TurnLimit // of an agent
 	}
-	if o.ask.Powers, err = s.Caller.Turn(limit); err != nil {
+	if o.ask.Powers, err = s.Caller.Turn(&asked); err != nil {
 		return say, key, err
 	}
 	if powers := o.ask.Powers; powers != nil {
-		o.ask.Timeout = limit
+		o.ask.Timeout = asked.Timeout
 		meta.Cwd, meta.ConfigDir = powers.Cwd, powers.ConfigDir
 	}
 	key, err = s.Caller.Key(o.key)

@@ -228,6 +228,10 @@ func showConversation(f *ui.Factory, c wire.Conversation) error {
 	if c.CostUSD > 0 {
 		rows = append(rows, [2]string{"cost", fmt.Sprintf("$%.2f today, $%.2f in all", c.CostToday, c.CostUSD)})
 	}
+	rows = append(rows, [2]string{"permissions", c.Rights.Words()})
+	if c.Before != nil {
+		rows = append(rows, [2]string{"earlier", c.Before.Words() + ", until " + f.When(*c.Before.Until)})
+	}
 	if c.SystemPrompt != "" {
 		rows = append(rows, [2]string{"system prompt", c.SystemPrompt})
 	}

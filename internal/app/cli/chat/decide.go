@@ -30,12 +30,14 @@ func decide(f *ui.Factory, key conversations.Key) (*supervisor.Supervisor, *conv
 
 func newConversationResetCmd(f *ui.Factory) *cobra.Command {
 	var prompt, model string
+	var rights rightsFlags
 	var cmd *cobra.Command
 	cmd = keyCmd(f, keyVerb{
 		use: "reset <key>", short: "Begin a new session in a conversation",
 		long: `Begins a new Claude session, which knows nothing of what was said; nbs-worker conversation
 restore goes back to the old one. Open turns stay. reset waits for a turn that is being answered.
---system-prompt and --model apply to the new session; without them, the present ones stay.`,
+--system-prompt, --model, --permission-mode and --allowed-tools apply from then on; without them,
+the present ones stay.`,
 		example: `  nbs-worker conversation reset telegram:123456789
   nbs-worker conversation reset review --system-prompt 'Review Go.'`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
@@ -47,17 +49,22 @@ restore goes back to the old one. Open turns stay. reset waits for a turn that i
 				if err := agent.CheckText("--system-prompt", prompt); err != nil {
 					return err
 				}
-				if !cmd.Flags().Changed("model") {
-					return nil
+				var err error
+				if cmd.Flags().Changed("model") {
+					if meta.Model, err = agent.ChooseModel(model); err != nil {
+						return err
+					}
 				}
-				parsed, err := agent.ChooseModel(model)
-				meta.Model = parsed
+				if cmd.Flags().Changed("permission-mode") || cmd.Flags().Changed("allowed-tools") {
+					meta.Rights, err = rights.parse()
+				}
 				return err
 			})
 		},
 	})
 	cmd.Flags().StringVar(&prompt, "system-prompt", "", "new system prompt")
 	cmd.Flags().StringVar(&model, "model", "", "new model")
+	rights.bind(cmd, "in place of the present ones")
 	return cmd
 }
 
