@@ -193,6 +193,9 @@ is refused, and Claude goes on without it. What Claude may do is what your Claud
              have others, for itself alone: if it gives a mode, the allowed
              tools of the conversation do not count in it.
              nbs-worker conversation reset changes them for good.
+  serve      They are those of all chats, from the next message on, also of
+             chats that were begun with others. Without them a chat has what
+             your Claude settings say.
 
 nbs-worker conversation show prints what a conversation may do, and what it might do before.
 
@@ -242,7 +245,7 @@ conversation with the key telegram:ID. Put the token into a file that only you c
 
 Only chats named with --telegram-chat are served. To find the number of a chat, write to the
 bot: serve prints it. Everyone who writes in an allowed chat has your rights: Claude answers
-with your settings and permission mode, in this project, and /send and /resume reach your
+with your settings and what serve permits (nbs-worker help permissions), in this project, and /send and /resume reach your
 agents. --telegram-user limits this to the named users.
 
 Commands in a chat:

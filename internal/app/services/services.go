@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/chat/serve"
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/platform/notify"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/headless"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -38,6 +39,8 @@ type ChatOptions struct {
 	ContextCmd string        // a program whose output Claude gets with each text; "": no program
 	Silence    time.Duration // see --turn-timeout
 	DailyLimit float64       // of a chat, in US dollars; 0: no limit
+
+	Rights conversations.Rights // of the turns of all chats; zero: as Claude's settings say
 }
 
 // ready is how long an agent that a chat resumes may take to become ready.
@@ -84,7 +87,17 @@ func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 
 // bridge creates the bridge of a server.
 func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
-	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Silence: o.Chats.Silence, DailyLimit: o.Chats.DailyLimit}
+	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Silence: o.Chats.Silence,
+		DailyLimit: o.Chats.DailyLimit, Rights: o.Chats.Rights}
+	server.Begin = func(ctx context.Context) error {
+		if o.Chats.Rights != (conversations.Rights{}) {
+			o.Say("chats: what Claude may do: %s", o.Chats.Rights)
+		}
+		if o.Chats.Rights.PermissionMode == agent.BypassPermissions {
+			o.Say("chats: Claude uses every tool without asking, for everyone who may write there")
+		}
+		return chats.Permit(ctx)
+	}
 	opts := o.Chats.Options
 	opts.Token, opts.Chats, opts.Deliveries, opts.Team = token, chats, chats, team
 	opts.Log = func(line string) { o.Say("%s", line) }

@@ -28,6 +28,8 @@ type Chats struct {
 	ContextCmd string        // a program whose output Claude gets with each text; "": no program
 	DailyLimit float64       // of a chat, in US dollars; 0: no limit
 	Silence    time.Duration // see [conversations.Request]
+
+	Rights conversations.Rights // of the turns of all chats
 }
 
 var (
@@ -62,7 +64,10 @@ func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.
 	if err != nil {
 		return meta, err
 	}
-	meta.SystemPrompt, meta.Model = c.Prompt, c.Model
+	if err := c.permit(ctx, key); err != nil {
+		return meta, err
+	}
+	meta.SystemPrompt, meta.Model, meta.Rights = c.Prompt, c.Model, c.Rights
 	state, err := c.Server.Engine.Project.Store.Conversations().Of(key).State()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -145,7 +150,7 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 		}
 	}
 	meta := state.Meta
-	meta.SystemPrompt, meta.Model = c.Prompt, c.Model
+	meta.SystemPrompt, meta.Model, meta.Rights = c.Prompt, c.Model, c.Rights
 	if _, err := c.Server.Engine.Reset(ctx, conversations.Key(key), conversation.ReasonAsked, &meta); err != nil {
 		return "", err
 	}

@@ -26,6 +26,7 @@ type Server struct {
 	Engine  *conversation.Engine
 	Beside  []func(context.Context) error // run while the server runs: schedules, bridges
 	Said    func(format string, args ...any)
+	Begin   func(ctx context.Context) error                  // called before any turn is run; nil: not called
 	Ready   func() error                                     // called once the server takes requests; nil: not called
 	Tell    func(ctx context.Context, to, text string) error // to a chat, by its key; nil: no bridge
 	Metrics net.Listener                                     // serves metrics and health too; nil: only on the socket
@@ -86,6 +87,11 @@ func (s *Server) Run(ctx context.Context) error {
 		listeners = append(listeners, s.Metrics)
 	}
 	s.greet()
+	if s.Begin != nil {
+		if err := s.Begin(ctx); err != nil {
+			return err
+		}
+	}
 	var all sync.WaitGroup
 	failures := make(chan error, len(servers)+len(s.Beside)+1)
 	begin := func(run func() error) {

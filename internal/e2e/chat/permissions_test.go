@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -19,4 +20,23 @@ func TestPermissionsOfAConversation(t *testing.T) {
 	got = m.Ask(0, "notes", `[[tool Bash {"command":"mkdir OTHER"}]]`, "--permission-mode", "dontAsk")
 	m.Check(len(got.Denials) == 1 && got.Denials[0].Tool == "Bash" && got.Denials[0].Input == "mkdir OTHER", "%+v", got)
 	m.MustSay(m.OK("conversation", "show", "notes"), "permissions    default; allowed tools Bash(mkdir *), Read")
+}
+
+// A bot that permits less than before does so from the next message on, in the same conversation, and the chat reads
+// what was refused.
+func TestABotPermitsLess(t *testing.T) {
+	m := standIn(t)
+	p := m.bridged("--allowed-tools", "Bash(mkdir *)")
+	p.writes("Remember 42.", "OK.")
+	p.writes(`[[tool Bash {"command":"mkdir ONE"}]]`, "Tool said:...")
+	p.end(syscall.SIGINT)
+	p.serves("--permission-mode", "plan")
+	p.writes(`[[tool Bash {"command":"mkdir TWO"}]]`, "Claude was not permitted to use Bash.\n\nTool said:...")
+	p.writes("What number?", "42.")
+	_, one := os.Stat(filepath.Join(m.Dir, "ONE"))
+	_, two := os.Stat(filepath.Join(m.Dir, "TWO"))
+	m.Check(one == nil && two != nil, "%v, %v", one, two)
+	p.end(syscall.SIGINT)
+	m.MustSay(p.server.Err.String(), "chats: what Claude may do: plan", "may do: plan; before: allowed tools Bash(mkdir *)")
+	m.MustSay(m.OK("conversation", "show", "telegram:123456789"), "permissions    plan", "earlier        allowed tools Bash(mkdir *), until ")
 }

@@ -26,6 +26,7 @@ type serveOptions struct {
 	model      string
 	contextCmd string
 	silence    turnTimeout
+	rights     rightsFlags
 }
 
 func newServeCmd(f *ui.Factory) *cobra.Command {
@@ -39,6 +40,9 @@ is on, and with a bot's token connects to Telegram (nbs-worker help telegram). I
 of the conversations that were used last, so that their next turn needs no start. nbs-worker ask
 uses serve while it runs, and works the same without it.
 
+In the chats Claude may do what --permission-mode and --allowed-tools permit, from the next
+message on, also in chats that were begun otherwise: nbs-worker help permissions.
+
 All conversations get the environment of serve, including its API key. When serve ends, its
 claudes end too; the next process that uses a conversation looks up an answer that was cut short.
 
@@ -46,7 +50,8 @@ serve reports its health at /healthz and metrics for Prometheus at /metrics: on 
 with --metrics on loopback. nbs-worker export systemd writes a service for it.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker serve
   nbs-worker serve --warm 8 --metrics 127.0.0.1:9321
-  nbs-worker serve --telegram-token-file ~/.telegram --telegram-chat 1234`,
+  nbs-worker serve --telegram-token-file ~/.telegram --telegram-chat 1234
+  nbs-worker serve --telegram-chat 1234 --allowed-tools Read,Write`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ui.Failed(runServe(cmd.Context(), f, o), "serve")
@@ -68,6 +73,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.StringVar(&o.contextCmd, "context-cmd", "", "program whose output Claude gets with each text of a chat")
 	flags.Float64Var(&o.chats.DailyLimit, "daily-limit", 0, "stop a chat for the day after it has cost this many US dollars; 0: no limit")
 	o.silence.bind(cmd, "end a turn of a chat if claude gives no sign of life for this time while no tool runs; 0: never")
+	o.rights.bind(cmd, "in all chats")
 	_ = flags.MarkHidden("telegram-url")
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	return cmd
@@ -98,6 +104,9 @@ func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
 		}
 	}
 	if asked.Chats.Silence, err = o.silence.silence(); err != nil {
+		return err
+	}
+	if asked.Chats.Rights, err = o.rights.parse(); err != nil {
 		return err
 	}
 	if asked.Metrics, err = o.listen(ctx); err != nil {
