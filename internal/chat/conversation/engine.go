@@ -91,7 +91,11 @@ func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t 
 	if err := errors.Join(e.checkOther(c), e.checkFolder(c, &say)); err != nil {
 		return t, nil, err
 	}
-	return c.Enqueue(ctx, say.Meta, say.Request)
+	t, result, err = c.Enqueue(ctx, say.Meta, say.Request)
+	if err == nil && result == nil {
+		err = e.hasten(ctx, c, mayMend)
+	}
+	return t, result, err
 }
 
 // checkOther refuses a text from the conversation's own running turn: it would wait for itself. Errors: BadInput.
@@ -153,9 +157,14 @@ func errLater(c *conversations.Conversation, until time.Time) error {
 }
 
 // Drain runs the open turns of a conversation until one is held. until is when that turn is tried again. Errors: Held
-// when it waits for a person.
+// when it waits for a person, or for a cause that may end by itself.
 func (e *Engine) Drain(ctx context.Context, key conversations.Key) (until time.Time, err error) {
-	return e.advance(ctx, e.Project.Store.Conversations().Of(key), "")
+	c := e.Project.Store.Conversations().Of(key)
+	until, err = e.advance(ctx, c, "")
+	if err == nil && !until.IsZero() {
+		err = errMends(c)
+	}
+	return until, err
 }
 
 // advance runs open turns in order until the one with the id is done, or all are done. until is when the first

@@ -100,7 +100,7 @@ func TestFailures(t *testing.T) {
 		word string // of the turn that is left open; "": none
 	}{
 		turn.BadRequest: {fail.Failed, ""}, turn.BadModel: {fail.BadInput, ""}, turn.TooLong: {fail.Failed, ""}, turn.Failed: {fail.Failed, ""},
-		turn.Authentication: {fail.Held, Dead}, turn.Limit: {fail.Held, Later},
+		turn.Authentication: {fail.Held, Later}, turn.Limit: {fail.Held, Later},
 	} {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()

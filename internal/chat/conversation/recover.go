@@ -31,8 +31,11 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	said, at, err := j.marked()
-	if err != nil || said == nil {
-		return false, err // the text never reached a transcript
+	if err != nil {
+		return false, err
+	}
+	if said == nil { // the text never reached a transcript
+		return false, j.takeBack(ctx)
 	}
 	here := !j.ask.Isolated && at.Era == j.state.Era // the next attempt is in the session that has the text
 	if said.Answered {

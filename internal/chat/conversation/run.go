@@ -47,7 +47,7 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 			return err
 		}
 		if t.Tries >= attempts {
-			return j.hold(ctx, conversations.Held{Class: heldClass(t), Reason: fmt.Sprintf("%d attempts failed: %s", attempts, heldReason(t))})
+			return j.hold(ctx, j.spent())
 		}
 	}
 	if why, err := j.withdrawn(); why != "" || err != nil {
@@ -154,9 +154,9 @@ func (j *job) settle(ctx context.Context, id agent.SessionID, o turn.Outcome, be
 	case turn.SessionInUse: // tried again at once; this is reported after the last attempt
 		return j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: j.Project.Now()})
 	case turn.Overloaded, turn.ServerError:
-		held := conversations.Held{Class: string(o.Class), Reason: o.Detail}
+		held := j.mending(string(o.Class), o.Detail)
 		if j.turn.Tries+1 < attempts {
-			held.Until = j.Project.Now().Add(backoff(j.turn.Tries + 1))
+			held = conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: j.Project.Now().Add(backoff(j.turn.Tries + 1))}
 		}
 		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, held))
 	case turn.Limit:
@@ -166,7 +166,7 @@ func (j *job) settle(ctx context.Context, id agent.SessionID, o turn.Outcome, be
 		}
 		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail, Until: until, Uncounted: true}))
 	case turn.Authentication:
-		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, conversations.Held{Class: string(o.Class), Reason: o.Detail}))
+		return errors.Join(j.confirm(ctx, o.SessionID), j.hold(ctx, j.mending(string(o.Class), o.Detail)))
 	case turn.UnknownSession:
 		return j.settleLost(ctx, fmt.Errorf("the conversation %s cannot be resumed: %s", id, o.Detail))
 	default:
@@ -218,6 +218,16 @@ func (j *job) keep(ctx context.Context, id agent.SessionID) {
 	if file, found, err := config.Transcript(id); err == nil && found {
 		_ = j.Project.Store.Archive().Keep(ctx, id, file.Path)
 	}
+}
+
+// spent returns the hold of a turn whose attempts have all failed. It waits for a person, except if its runner was
+// killed, or its conversation was in use: the text is not the cause of that.
+func (j *job) spent() conversations.Held {
+	held := conversations.Held{Class: heldClass(j.turn), Reason: fmt.Sprintf("%d attempts failed: %s", attempts, heldReason(j.turn))}
+	if held.Class == string(ClassInUse) || j.diedRunning(j.turn.Starts[len(j.turn.Starts)-1]) {
+		return j.mending(held.Class, held.Reason)
+	}
+	return held
 }
 
 // hold keeps the turn first in its queue, until a time or until a person decides.

@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +65,7 @@ func (j *job) begin(ctx context.Context, invocation agent.Invocation, id agent.S
 
 // start starts a claude. The attempt is recorded before, so that its remains can be found.
 func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Opening, manner headless.Manner) (*headless.Session, error) {
+	var begun agent.Invocation
 	l := headless.Launch{
 		Start: j.Start, Record: j.record(id, true), Manner: manner, Dir: j.state.Meta.Cwd, Caller: j.given(), OneTurn: !j.staysWarm(),
 		Spec: turn.Spec{
@@ -74,6 +76,7 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Ope
 		Verb: "ask", Dying: j.dying, IsOurs: j.isOurs,
 		Prepare: func(invocation agent.Invocation, files turnfiles.Files) (map[string]string, error) {
 			context, err := "", j.begin(ctx, invocation, id)
+			begun = invocation
 			if err == nil && manner.Hook { // the hook costs each turn two processes
 				context, err = files.Put(turnfiles.Context, "")
 			}
@@ -87,7 +90,11 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Ope
 	if powers := j.ask.Powers; powers != nil {
 		l.Record.Env, l.Spec.Extra = powers.Env, slices.Concat(powers.ClaudeArgs, l.Spec.Extra)
 	}
-	return l.Open(ctx, j.Project)
+	s, err := l.Open(ctx, j.Project)
+	if err != nil && begun != "" { // the folder is gone, for example
+		err = errors.Join(err, j.void(ctx, begun))
+	}
+	return s, err
 }
 
 // isOurs reports whether an invocation is of a turn of this conversation; false if its journal cannot be read.

@@ -92,16 +92,23 @@ func (c *Chats) Ahead(_ context.Context, key, id string) (int, error) {
 
 // Answer implements [telegram.Chats].
 func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer) (telegram.Answer, error) {
+	if err := c.noteHeld(id, told); err != nil {
+		return telegram.Answer{}, err
+	}
 	var known *conversations.Held
 	if told.Held {
-		known = &conversations.Held{Class: told.Class, Reason: told.Error, Until: told.RetryAt}
+		known = &conversations.Held{Class: told.Class, Reason: told.Error, Until: told.RetryAt, Mends: told.Mends}
 	}
 	o, err := c.Server.Outcome(ctx, conversations.Key(key), id, known)
 	switch {
 	case err != nil:
 		return telegram.Answer{}, err
 	case o.Held != nil:
-		return telegram.Answer{Class: o.Held.Class, Error: o.Held.Reason, Held: true, RetryAt: o.Held.Until}, nil
+		note, _, err := c.Notes.Get(id)
+		return telegram.Answer{
+			Class: o.Held.Class, Error: o.Held.Reason, Held: true, RetryAt: o.Held.Until,
+			Mends: o.Held.Mends, Known: o.Held.Mends && note.Held == o.Held.Class,
+		}, err
 	}
 	r := o.Result
 	answer := telegram.Answer{
@@ -115,6 +122,20 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 		answer.Class = "unknown_session"
 	}
 	return answer, nil
+}
+
+// noteHeld records that the chat was told why its message is held. So it is told once, also if the server is started
+// again before the cause has ended.
+func (c *Chats) noteHeld(id string, told telegram.Answer) error {
+	if !told.Mends || told.Known {
+		return nil
+	}
+	note, noted, err := c.Notes.Get(id)
+	if err != nil || !noted || note.Held == told.Class {
+		return err
+	}
+	note.Held = told.Class
+	return c.Notes.Put(note)
 }
 
 // Reset implements [telegram.Chats]. It gives up turns that wait for a person: a user who starts over does not wait for
@@ -142,7 +163,7 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 		return note.Text, nil // already done
 	}
 	for _, t := range state.Open {
-		if t.Held == nil || !t.Held.Until.IsZero() {
+		if t.Held == nil || !t.Held.NeedsPerson() {
 			break
 		}
 		if err := of.Skip(ctx, t.Seq, "a new conversation was begun"); err != nil && fail.KindOf(err) != fail.Conflict {

@@ -27,7 +27,7 @@ func (s *Server) count() {
 	s.counts.sums = map[string]float64{}
 	s.counts.gathers = func(show func(string, float64)) {
 		show("nbs_warm_processes", float64(s.Engine.Warm.Len()))
-		open := s.open()
+		open, _ := s.open()
 		for _, word := range []string{conversation.Queued, conversation.Running, conversation.Later, conversation.Dead} {
 			show(fmt.Sprintf("nbs_turns_open{state=%q}", word), float64(open[word]))
 		}
@@ -57,9 +57,9 @@ func (c *counts) write(to io.Writer) {
 	}
 }
 
-// open returns the number of turns in each state.
-func (s *Server) open() map[string]int {
-	all := map[string]int{}
+// open returns the number of turns in each state, and of those that are held for a person.
+func (s *Server) open() (all map[string]int, attend int) {
+	all = map[string]int{}
 	keys, _ := s.Engine.Project.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
 	for _, key := range keys {
 		state, err := s.Engine.Project.Store.Conversations().Of(key).State()
@@ -69,14 +69,17 @@ func (s *Server) open() map[string]int {
 		waiting, _ := s.Engine.Open(&state)
 		for _, w := range waiting {
 			all[w.Word]++
+			if w.Held != nil && w.Held.NeedsPerson() {
+				attend++
+			}
 		}
 	}
-	return all
+	return all, attend
 }
 
 // health is the answer of /healthz.
 type health struct {
-	Status string         `json:"status"` // "ok", or "degraded": some turns wait for a person
+	Status string         `json:"status"` // "ok", or "degraded": some turns probably wait for a person
 	Warm   int            `json:"warm"`   // processes
 	Open   map[string]int `json:"open"`   // turns, by their state
 }
@@ -85,8 +88,9 @@ type health struct {
 func (s *Server) looks() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		h := health{Status: "ok", Warm: s.Engine.Warm.Len(), Open: s.open()}
-		if h.Open[conversation.Dead] > 0 {
+		open, attend := s.open()
+		h := health{Status: "ok", Warm: s.Engine.Warm.Len(), Open: open}
+		if attend > 0 {
 			h.Status = "degraded"
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -71,6 +71,9 @@ func (s *Server) heldUp(key conversations.Key, head *conversations.Turn) *conver
 
 // alike reports whether a person who knows one of the two needs no message about the other.
 func alike(a, b conversations.Held) bool {
+	if a.Mends && b.Mends { // however often it was tried since
+		return a.Class == b.Class
+	}
 	return a.Class == b.Class && a.Reason == b.Reason && a.Until.Equal(b.Until)
 }
 

@@ -150,6 +150,9 @@ func (s *Server) greet() {
 
 // work runs the open turns that have no waiting caller, until the context ends.
 func (s *Server) work(ctx context.Context) error {
+	if err := s.Engine.TakeUp(ctx); err != nil {
+		s.Said("some turns that are held are not tried yet: %s", err)
+	}
 	var running sync.Map // the keys in progress
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -215,7 +218,7 @@ func (s *Server) note(key conversations.Key, err error) {
 // classOf returns the class of a failure that keeps a turn from being tried; "" if the turn's journal has it.
 func classOf(err error) string {
 	switch {
-	case errors.Is(err, conversation.ErrDeadLetter):
+	case errors.Is(err, conversation.ErrDeadLetter), errors.Is(err, conversation.ErrMends):
 		return ""
 	case fail.KindOf(err) == fail.Conflict:
 		return string(conversation.ClassInUse)

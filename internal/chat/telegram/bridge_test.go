@@ -173,7 +173,9 @@ func TestAFailureIsToldWithWhatIsNext(t *testing.T) {
 	h := &house{reply: func(_ context.Context, text string, told Answer) (Answer, error) {
 		held := map[string]Answer{
 			"overloaded": {Class: "overloaded", Held: true, RetryAt: at},
-			"login":      {Class: "authentication", Held: true},
+			"login":      {Class: "authentication", Held: true, RetryAt: at, Mends: true},
+			"killed":     {Class: "killed", Held: true},
+			"known":      {Class: "authentication", Held: true, RetryAt: at, Mends: true, Known: true},
 		}[text]
 		if held.Held && told == (Answer{}) {
 			return held, nil
@@ -191,12 +193,14 @@ func TestAFailureIsToldWithWhatIsNext(t *testing.T) {
 		return Answer{Text: "at last: " + text}, nil
 	}}
 	b, _ := run(t, server, h)
-	for _, text := range []string{"overloaded", "login", "lost", "daily", "long", "odd"} {
+	for _, text := range []string{"overloaded", "login", "killed", "known", "lost", "daily", "long", "odd"} {
 		server.Say(7, text)
 	}
-	want(t, toldAnswers(t, server, 7, 8),
+	want(t, toldAnswers(t, server, 7, 11),
 		"Claude is overloaded; your message is kept and will be tried again at 14:05 on 2 January.", "at last: overloaded",
-		"Claude is not logged in; your message is kept, and waits for a person at the machine: nbs-worker conversation retry telegram:7\nOr send /new for a new conversation.", "at last: login",
+		"Claude is not logged in; your message is kept. It is tried again now and then, and whenever you write.\nOr send /new for a new conversation without it.", "at last: login",
+		"Claude was ended in the middle of the turn; your message is kept, and waits for a person at the machine: nbs-worker conversation retry telegram:7\nOr send /new for a new conversation.", "at last: killed",
+		"at last: known",
 		"Your session could not be resumed (its transcript is empty); this is a new one. The old one was old.\n\nHello.",
 		"This is a new conversation, as every day at 04:00.\n\nGood morning.",
 		"The conversation is too long for Claude. Your message was not answered. Send /new for a new conversation; the old one is kept.",

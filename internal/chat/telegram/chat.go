@@ -260,6 +260,9 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 			stop = func() {}
 			told = answer
 			c.change(func() { c.held = true })
+			if answer.Known {
+				continue
+			}
 			if err := b.say(ctx, c, b.compose(c.key, answer)); err != nil {
 				return Answer{}, err
 			}

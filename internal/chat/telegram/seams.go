@@ -66,6 +66,8 @@ type Answer struct {
 	Error             string // the failure in words
 	Held              bool   // the message is kept until RetryAt, or, when that is zero, until a person acts
 	RetryAt           time.Time
+	Mends             bool // the cause may end by itself: RetryAt is only the next of many tries
+	Known             bool // the chat was told of this cause before
 
 	Acted string // the tools that ran in a turn without an answer, in words
 }

@@ -84,6 +84,8 @@ func (b *Bridge) failure(key string, a Answer) string {
 		next = "Your message was not answered. Ask what was done before you send it again."
 	}
 	switch {
+	case a.Mends:
+		return what + "; your message is kept. It is tried again now and then, and whenever you write.\nOr send /new for a new conversation without it."
 	case !a.RetryAt.IsZero():
 		return what + "; your message is kept and will be tried again at " + b.clock(a.RetryAt) + "."
 	case a.Held:

@@ -66,7 +66,7 @@ func TestTheSeedsConversation(t *testing.T) {
 
 	m.Ask(8, "telegram:123456789", "[[error 401 midstream]] hello")
 	open := m.keyed("telegram:123456789").Open
-	m.Check(len(open) == 1 && open[0].State == "dead" && open[0].Class == "authentication" && open[0].Reason != "", "%+v", open)
+	m.Check(len(open) == 1 && open[0].State == "held" && open[0].Class == "authentication" && open[0].Reason != "", "%+v", open)
 	m.MustPrint("You said: [[error 401 midstream]] hello\n", "conversation", "retry", "telegram:123456789")
 	path := m.transcriptOf(first.SessionID)
 	text := m.BytesOf(path)

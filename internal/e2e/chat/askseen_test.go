@@ -53,5 +53,5 @@ func TestQueueBesideADamagedRequest(t *testing.T) {
 		}
 	}
 	r := m.NBS("conversation", "queue")
-	m.Check(r.Code == 8 && strings.HasPrefix(r.Stdout, "whole\t1\tdead\t") && strings.Count(r.Stdout, "\n") == 1, "%s", r)
+	m.Check(r.Code == 8 && strings.HasPrefix(r.Stdout, "whole\t1\theld\t") && strings.Count(r.Stdout, "\n") == 1, "%s", r)
 }

@@ -18,6 +18,7 @@ const (
 	Started   What = "start"   // an attempt at it begins
 	Confirmed What = "confirm" // Claude said a session id
 	Done      What = "done"
+	Voided    What = "void" // the last attempt came to nothing
 	HeldUp    What = "hold"
 	Retried   What = "retry"
 	SkippedBy What = "skip"
@@ -94,6 +95,10 @@ func (s *State) applyTo(line *Line) error {
 	switch line.What {
 	case Started:
 		return s.start(turn, line.Start)
+	case Voided:
+		if n := len(turn.Starts); n > 0 {
+			turn.Starts, turn.Tries = turn.Starts[:n-1], max(0, turn.Tries-1)
+		}
 	case HeldUp:
 		turn.Held = line.Held
 		if turn.Held != nil && turn.Held.Uncounted {

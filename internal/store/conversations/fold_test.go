@@ -52,6 +52,8 @@ func TestFold(t *testing.T) {
 		"an isolated turn touches nothing":       {[]Line{alone, begun(1, 0, alice), said(alice), done(1, alice)}, "- | 1"},
 		"held":                                   {[]Line{one, begun(1, 0, alice), held}, "alice? 1x1! | 0"},
 		"retried":                                {[]Line{one, begun(1, 0, alice), held, {What: Retried, Seq: 1}}, "alice? 1 | 0"},
+		"taken back":                             {[]Line{one, begun(1, 0, alice), begun(1, 0, other), {What: Voided, Seq: 1}}, "other? 1x1 | 0"},
+		"taken back before it began":             {[]Line{one, {What: Voided, Seq: 1}}, "- 1 | 0"},
 		"begun again when its time has come":     {[]Line{one, held, begun(1, 0, alice)}, "alice? 1x1 | 0"},
 		"skipped":                                {[]Line{one, two, {What: SkippedBy, Seq: 1, Class: Skipped}}, "- 2 | 0"},
 		"reset":                                  {[]Line{one, done(1, alice), ends}, "- | 1 alice told alice"},

@@ -109,7 +109,11 @@ type Held struct {
 	At     time.Time `json:"at"`
 
 	Uncounted bool `json:"uncounted,omitempty"` // the attempt does not count as one of the turn's: it could not have done better
+	Mends     bool `json:"mends,omitempty"`     // its cause may end without a word to us, so Until is only the next of many tries
 }
+
+// NeedsPerson reports whether a turn that is held like this probably goes on only after a person has done something.
+func (h *Held) NeedsPerson() bool { return h.Until.IsZero() || h.Mends }
 
 // Turn is an accepted turn.
 type Turn struct {

@@ -53,6 +53,7 @@ type Note struct {
 	Text  string `json:"text,omitempty"` // what came of it, in words
 
 	Untold string    `json:"untold,omitempty"` // why its answer was not told, or not all of it
+	Held   string    `json:"held,omitempty"`   // class of the cause that holds it, once that was told
 	At     time.Time `json:"at"`
 }
 

@@ -29,10 +29,10 @@ func (d *examination) deadLetters(_ context.Context) (all findings) {
 			continue
 		}
 		head, named := state.Open[0], human.ShellWord(string(key))
-		if head.Held == nil || !head.Held.Until.IsZero() {
+		if head.Held == nil || !head.Held.NeedsPerson() {
 			continue
 		}
-		f := all.add(Warning, fmt.Sprintf("turn %d of the conversation %s waits for a person: %s", head.Seq, human.Quote(string(key)), head.Held.Reason),
+		f := all.add(Warning, fmt.Sprintf("turn %d of the conversation %s is held, and probably waits for a person: %s", head.Seq, human.Quote(string(key)), head.Held.Reason),
 			fmt.Sprintf("the turns after it wait too; %s open", human.Count(len(state.Open), "turn")),
 			"to try it again: nbs-worker conversation retry "+named, "to give it up: nbs-worker conversation skip "+named)
 		f.about = fmt.Sprintf("%s %d", key, head.Seq)

@@ -43,6 +43,9 @@ uses serve while it runs, and works the same without it.
 In the chats Claude may do what --permission-mode and --allowed-tools permit, from the next
 message on, also in chats that were begun otherwise: nbs-worker help permissions.
 
+A turn that is held because Claude is not logged in, its API was down or serve was killed is tried
+again when serve starts, at each new text of its conversation, and now and then.
+
 All conversations get the environment of serve, including its API key. When serve ends, its
 claudes end too; the next process that uses a conversation looks up an answer that was cut short.
 

@@ -233,6 +233,16 @@ func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.
 	return o, ctx.Err()
 }
 
+// WriteHeard appends a text to the transcript of a session, as of a claude that was killed before it answered.
+func (c *Claudes) WriteHeard(id agent.SessionID, textID, text string) {
+	c.mu.Lock()
+	if c.last == nil {
+		c.alive, c.busy, c.last = map[*Claude]bool{}, map[agent.SessionID]bool{}, map[agent.SessionID]string{}
+	}
+	c.mu.Unlock()
+	(&Claude{of: c, id: id}).write(textID, text, &turn.Outcome{Class: turn.Killed})
+}
+
 // hear notes a text, and returns the response. A session takes one turn at a time.
 func (c *Claudes) hear(id agent.SessionID, text string) (o turn.Outcome, leave func()) {
 	c.mu.Lock()
