@@ -1,6 +1,10 @@
 package chat
 
-import "testing"
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // A failure of the API loses no conversation: the turn is answered later, or held until a retry, and the next one knows
 // what was said.
@@ -15,4 +19,25 @@ func TestAConversationSurvivesErrors(t *testing.T) {
 	m.MustPrint("You said: [[error 429]] hello\n", "conversation", "retry", "review")
 	last := m.Says("review", "What number?", "42")
 	m.Check(last.SessionID == id && last.Continuity == "resumed", "%+v", last)
+}
+
+// After a new login, one command has all held turns answered, and says which; what fails again is told beside them.
+func TestRetryAllTriesEachHeldTurn(t *testing.T) {
+	m := standIn(t)
+	m.Chats()
+	m.Env = append(m.Env, "CLAUDE_CODE_MAX_RETRIES=1")
+	for key, text := range map[string]string{"telegram:1": "[[error 401]] one", "review": "[[error 429]] two", "damaged": "[[error 401]] three"} {
+		m.Ask(8, key, text)
+	}
+	requests, err := filepath.Glob(filepath.Join(m.World.Project, ".nbs/conversations/pending/*"))
+	m.Must(err)
+	for _, request := range requests {
+		m.Write(request, strings.Replace(string(m.BytesOf(request)), "three", "more", 1))
+	}
+	r := m.NBS("conversation", "retry", "--all")
+	m.Check(r.Code == 7 && strings.Contains(r.Stdout, "telegram:1: turn 1 is answered\n") && strings.Contains(r.Stdout, "review: turn 1 is answered\n"), "%s", r)
+	m.Check(strings.Count(r.Stdout, "\n") == 2 && strings.Contains(r.Stderr, "nbs-worker: conversation retry damaged: "), "%s", r)
+	m.OK("conversation", "skip", "damaged")
+	m.MustPrint("", "conversation", "retry", "--all")
+	m.Refused(4, "a key and --all exclude each other", "conversation", "retry", "review", "--all")
 }

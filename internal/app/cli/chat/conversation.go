@@ -31,7 +31,7 @@ states:
 
   queued   it waits for the turns before it
   running  claude works on it
-  held     it is tried again: after an overload or a limit, or until a login is renewed
+  held     it is tried again, for example after an overload or a new login
   dead     a person must retry or skip it; the turns behind it wait
 
 A conversation that was reset is kept, and restore goes back to it. An agent sees only its own

@@ -109,14 +109,18 @@ func printChanged(f *ui.Factory, e *conversation.Engine, key conversations.Key, 
 }
 
 func newConversationRetryCmd(f *ui.Factory) *cobra.Command {
-	return keyCmd(f, keyVerb{
-		use: "retry <key> [<number>]", short: "Try a turn again", most: 1,
+	cmd := keyCmd(f, keyVerb{
+		use: "retry {<key> [<number>] | --all}", short: "Try a turn again", most: 1,
 		long: `Tries the first open turn again, now, and prints its answer; then the turns behind it can
 follow. A text that Claude may already have is not sent again, unless it was asked with
---on-unknown rerun. With a number, retry answers all turns up to that one, and prints its answer.`,
+--on-unknown rerun. With a number, retry answers all turns up to that one, and prints its answer.
+
+--all tries the held turn of each conversation, for example after a new login, and prints which
+turns are answered.`,
 		example: `  nbs-worker conversation retry review
-  nbs-worker conversation retry review 17`,
-		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted},
+  nbs-worker conversation retry review 17
+  nbs-worker conversation retry --all`,
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			seq, err := numbered(rest)
 			if err != nil {
@@ -143,6 +147,7 @@ follow. A text that Claude may already have is not sent again, unless it was ask
 			return answered(f, key, result, "")
 		},
 	})
+	return withAll(cmd, "try the held turns of all conversations", func(ctx context.Context) error { return runConversationRetryAll(ctx, f) })
 }
 
 func newConversationSkipCmd(f *ui.Factory) *cobra.Command {

@@ -44,7 +44,7 @@ var verbs = []printed{
 	{verb: "session", one: []any{wire.Session{}}, several: true},
 	{verb: "wait", one: []any{wire.Waited{}}, several: true},
 	{verb: "ask", one: []any{wire.Answer{}, wire.AnswerPart{}}, stream: true},
-	{verb: "conversation", one: []any{[]wire.Conversation{}, wire.Conversation{}, []wire.OpenTurn{}, wire.Answer{}, wire.Said{}}},
+	{verb: "conversation", one: []any{[]wire.Conversation{}, wire.Conversation{}, []wire.OpenTurn{}, wire.Answer{}, []wire.Answer{}, wire.Said{}}},
 	{verb: "list", one: []any{[]wire.Agent{}}},
 	{verb: "recover", one: []any{[]wire.Recovered{}}},
 	{verb: "triage", one: []any{[]wire.Assessment{}}},
