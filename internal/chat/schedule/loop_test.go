@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,7 @@ type machine struct {
 	down     context.CancelFunc
 	dead     bool
 	accepted map[string]time.Time // by id
+	began    []time.Time          // of all runs that were accepted, by a clock that is not set
 	handed   map[string]int
 	actions  []Action
 	talks    []Talk
@@ -112,6 +114,7 @@ func (m *machine) accept(due Due) error {
 	rig.Check(m.t, due.Again == (m.handed[due.ID()] > 1) || due.Again, "%s is handed over as if for the first time", due.ID())
 	if _, known := m.accepted[due.ID()]; !known {
 		m.accepted[due.ID()] = m.now()
+		m.began = append(m.began, time.Now())
 	}
 	m.crash("when it is accepted")
 	return nil
@@ -226,12 +229,12 @@ func TestYearOfCrashes(t *testing.T) {
 	}
 }
 
-// A clock that is set back by hours, and ahead by less than [grace] less [lookEvery], makes nothing run twice or not
-// at all.
+// A clock that is set back by hours, and ahead by less than [grace] less [lookEvery], makes nothing run twice at a time of
+// the wall clock, or not at all.
 func TestMonthOfClocksThatAreSet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMachine(t, mustParse(t, year))
+		m := newMachine(t, mustParse(t, strings.Replace(year, "every: 7h", "cron: 0 */7 * * *", 1)))
 		random := rand.New(rand.NewPCG(16, 16))
 		from := m.Now()
 		down, _ := m.up()
@@ -248,6 +251,35 @@ func TestMonthOfClocksThatAreSet(t *testing.T) {
 		}
 		down()
 		m.ranOnce(from, later(latest, m.Now()))
+	})
+}
+
+// An interval survives a clock that is set back by less than a day, whether its loop runs then or not: nothing runs
+// twice within an interval, and nothing waits for longer than two from then on.
+func TestIntervalsWhenTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, mustParse(t, "schedules: {a: {every: 20m, prompt: x, missed: once}}"))
+		random := rand.New(rand.NewPCG(35, 8))
+		down, _ := m.up()
+		for range 200 {
+			m.pass(time.Hour + time.Duration(random.Int64N(int64(5*time.Hour))))
+			back := -time.Duration(random.Int64N(int64(24 * time.Hour)))
+			if random.IntN(4) > 0 {
+				m.setClock(back)
+				continue
+			}
+			down()
+			m.setClock(back)
+			down, _ = m.up()
+		}
+		down()
+		slices.SortFunc(m.began, time.Time.Compare)
+		for i := range m.began[1:] {
+			gap := m.began[i+1].Sub(m.began[i])
+			rig.Check(t, gap >= 20*time.Minute-lookEvery && gap <= 60*time.Minute+lookEvery, "run %d began %s after the one before", i+1, gap)
+		}
+		rig.Check(t, len(m.began) > 1000 && len(m.handed) == len(m.began), "%d runs under %d ids", len(m.began), len(m.handed))
 	})
 }
 

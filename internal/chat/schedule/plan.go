@@ -21,9 +21,27 @@ type Skipped struct {
 	Why          string
 }
 
-// largestSetback is how far the clock may be set back while past runs still count as done. If a recorded time is
-// further ahead, the clock was wrong when it was recorded: waiting for that time would stop the entry.
+// largestSetback is how far the clock may be set back while past runs at times of the wall clock still count as done.
+// If a recorded time is further ahead, the clock was wrong when it was recorded: waiting for that time would stop the
+// entry.
 const largestSetback = 24 * time.Hour
+
+// setBack returns how far an entry is at a moment, although the clock may have been set back since its last run. An
+// interval then counts from that moment on: it does not run twice within an interval, and waits for at most two. What
+// runs at a time that has run before is another run, with another ID.
+func setBack(times Times, last Last, now time.Time) Last {
+	from := now
+	if times.wall == nil {
+		from = now.Add(times.every - 1).Truncate(times.every)
+	} else if !last.Passed.After(now.Add(largestSetback)) {
+		return last
+	}
+	if last.Passed.After(from) {
+		last.Passed = from
+		last.Back++
+	}
+	return last
+}
 
 // plan decides what to do now, from how far the entries got. An entry that is new, or whose times have changed, counts
 // from now on.
@@ -32,9 +50,10 @@ func plan(file *File, lasts map[string]Last, now time.Time) Agenda {
 	agenda := Agenda{Lasts: make(map[string]Last, len(file.Entries))}
 	for _, e := range file.Entries {
 		last, known := lasts[e.Name]
-		if !known || last.When != e.Times.String() || last.Passed.After(now.Add(largestSetback)) {
-			last = Last{When: e.Times.String(), Passed: now, ScheduledFor: last.ScheduledFor, StartedAt: last.StartedAt, Done: last.Done}
+		if !known || last.When != e.Times.String() {
+			last = Last{When: e.Times.String(), Passed: now, ScheduledFor: last.ScheduledFor, StartedAt: last.StartedAt, Done: last.Done, Back: last.Back}
 		}
+		last = setBack(e.Times, last, now)
 		agenda.Lasts[e.Name] = agenda.plan(e, last, now)
 	}
 	agenda.Changed = !maps.Equal(agenda.Lasts, lasts)
@@ -60,6 +79,7 @@ func (a *Agenda) plan(e *Entry, last Last, now time.Time) Last {
 	at := e.Times.Latest(last.Passed, now)
 	last.Passed = at
 	a.Next = sooner(a.Next, e.Times.Next(at))
+	at = at.Add(time.Duration(last.Back))
 	switch {
 	case e.Missed == MissedSkip && now.Sub(at) > grace:
 		a.skip(e, at, "it was missed")
@@ -97,13 +117,16 @@ type Coming struct {
 
 // Upcoming returns the next times of all entries, in order of time, at most count.
 func Upcoming(file *File, lasts map[string]Last, now time.Time, count int) []Coming {
-	next := make([]time.Time, len(file.Entries))
+	next, backs := make([]time.Time, len(file.Entries)), make([]time.Duration, len(file.Entries))
 	for i, e := range file.Entries {
-		from := now
-		if last, known := lasts[e.Name]; known && last.When == e.Times.String() && last.Passed.After(now) && !last.Passed.After(now.Add(largestSetback)) {
-			from = last.Passed // the clock was set back
+		last, from := lasts[e.Name], now
+		if last.When == e.Times.String() {
+			last = setBack(e.Times, last, now.UTC().Round(0))
+			if last.Passed.After(now) {
+				from = last.Passed
+			}
 		}
-		next[i] = e.Times.Next(from)
+		next[i], backs[i] = e.Times.Next(from), time.Duration(last.Back)
 	}
 	var all []Coming
 	for len(all) < count {
@@ -117,7 +140,7 @@ func Upcoming(file *File, lasts map[string]Last, now time.Time, count int) []Com
 			break
 		}
 		e := file.Entries[first]
-		all = append(all, Coming{Entry: e, At: next[first]})
+		all = append(all, Coming{Entry: e, At: next[first].Add(backs[first])})
 		next[first] = e.Times.Next(next[first])
 	}
 	return all

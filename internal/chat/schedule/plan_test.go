@@ -64,8 +64,10 @@ func TestPlan(t *testing.T) {
 		{"one waits already", MissedSkip, OverlapQueue, &waiting, 2 * time.Hour, "skip 14:00: another run waits already, wait 13:00, next 15:00"},
 		{"the last is over", MissedSkip, OverlapQueue, &free, 95 * time.Minute, "run 13:00, next 14:00"},
 		{"over when the next is due", MissedSkip, OverlapQueue, &free, 2 * time.Hour, "run 13:00, wait 14:00, next 15:00"},
-		{"clock set back", MissedSkip, OverlapSkip, &idle, -5 * time.Hour, "next 13:00"},
-		{"clock was far ahead", MissedSkip, OverlapSkip, &ahead, 10 * time.Minute, "next 13:00"},
+		{"clock set back", MissedSkip, OverlapSkip, &idle, -5 * time.Hour, "next 08:00"},
+		{"clock set back, a moment after", MissedSkip, OverlapSkip, &idle, -5*time.Hour + time.Second, "next 09:00"},
+		{"clock set back by less than an interval", MissedSkip, OverlapSkip, &idle, -time.Minute, "next 13:00"},
+		{"clock was far ahead", MissedSkip, OverlapSkip, &ahead, 10 * time.Minute, "next 14:00"},
 	} {
 		lasts := map[string]Last{"gone": {}}
 		if c.last != nil {
@@ -100,7 +102,7 @@ func TestUpcoming(t *testing.T) {
 	for _, coming := range Upcoming(file, map[string]Last{"a": {When: "every 30m0s", Passed: noon.Add(30 * time.Minute)}}, noon, 4) {
 		got.WriteString(coming.Entry.Name + " " + coming.At.Format("15:04") + ", ")
 	}
-	rig.Equal(t, got.String(), "a 13:00, b 13:00, a 13:30, a 14:00, ", "the clock was set back over a's 12:30")
+	rig.Equal(t, got.String(), "a 12:30, a 13:00, b 13:00, a 13:30, ", "the clock was set back over a's 12:30")
 	rig.Check(t, len(Upcoming(&File{}, nil, noon, 4)) == 0, "of an empty file")
 }
 

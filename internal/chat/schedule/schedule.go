@@ -84,12 +84,14 @@ func (f *File) Entry(name string) *Entry {
 // Due is a run to start.
 type Due struct {
 	Entry        *Entry
-	ScheduledFor time.Time // in UTC, of whole seconds
+	ScheduledFor time.Time // in UTC, of whole seconds; if the clock was set back since, plus a nanosecond each time
 	Again        bool      // it was started before; its progress is unknown
 }
 
 // ID returns the run's ID. A [Runner] runs each ID once.
-func (d Due) ID() string { return d.Entry.Key() + ":" + d.ScheduledFor.UTC().Format(time.RFC3339) }
+func (d Due) ID() string {
+	return d.Entry.Key() + ":" + d.ScheduledFor.UTC().Format(time.RFC3339Nano)
+}
 
 // ByHand returns a run on request, outside the entry's times. Errors: NotFound.
 func (f *File) ByHand(name string, now time.Time) (Due, error) {

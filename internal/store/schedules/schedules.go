@@ -67,6 +67,9 @@ type Last struct {
 	Done         bool      `json:"done"`
 
 	Waiting time.Time `json:"waiting,omitzero"` // the time whose run waits for the end of the last one
+
+	// How often the clock was set back over times that are not handled yet for that reason. They come again.
+	Back int `json:"back,omitempty"`
 }
 
 // Running reports whether the last run is not known to be over.
