@@ -6,7 +6,7 @@
 // conversation, which reads what the agent did.
 //
 //   - An observation belongs to a memory id that was captured, never to a content id.
-//   - Whatever an agent said or read is data for a model, never an instruction: see [Frame].
+//   - Whatever an agent said or read is data for a model, never an instruction: see [agent.Frame].
 //   - Secrets are replaced before a text is sent to a model or stored: see [Redact].
 //
 // The package is pure, as agent is: it opens no file and knows no SQL. Of this program, it may import

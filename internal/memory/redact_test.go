@@ -77,17 +77,6 @@ func TestRedactLeavesTheRest(t *testing.T) {
 	}
 }
 
-// A text cannot end the frame in which it stands.
-func TestFrameIsNotEndedByItsText(t *testing.T) {
-	t.Parallel()
-	inner := memory.Frame("notes", "one\ntwo")
-	head, rest, _ := strings.Cut(inner, "\n")
-	rig.Check(t, strings.HasPrefix(head, "<notes ") && rest == "one\ntwo\n</"+head[1:]+"\n", "%q", inner)
-	outer := memory.Frame("notes", inner)
-	outerHead, _, _ := strings.Cut(outer, "\n")
-	rig.Check(t, outerHead != head && strings.Count(outer, "</"+outerHead[1:]) == 1, "%q", outer)
-}
-
 func TestParseType(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]memory.Type{"fix": memory.Fix, "Open-End": memory.OpenEnd, "open_end": memory.OpenEnd} {

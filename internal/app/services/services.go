@@ -106,6 +106,10 @@ func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token teleg
 		return err
 	}
 	server.Beside = append(server.Beside, bridge.Run)
+	server.Engine.IsChat = func(key conversations.Key) bool {
+		_, err := telegram.ParseKey(string(key))
+		return err == nil
+	}
 	server.Tell = bridge.Tell
 	return nil
 }

@@ -89,7 +89,8 @@ type Conversation struct {
 	Open      []OpenTurn        `json:"open"`
 	Previous  []PreviousSession `json:"previous"`
 
-	TurnTimeoutS int64 `json:"turn_timeout_s,omitempty"` // how long claude may be silent in a turn, if it was chosen; -1: without limit
+	TurnTimeoutS int64  `json:"turn_timeout_s,omitempty"` // how long claude may be silent in a turn, if it was chosen; -1: without limit
+	Told         []Told `json:"told,omitempty"`           // what its chat was sent since the last answer; Claude gets it with the next turn
 }
 
 // Rights say what Claude may do in a turn. Without them, the user's own settings say it.
@@ -111,6 +112,13 @@ func (r Rights) Words() string {
 
 func newRights(r conversations.Rights) Rights {
 	return Rights{PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools.List()}
+}
+
+// Told is a text that nbs-worker sent to a chat from outside of its conversation.
+type Told struct {
+	At   *time.Time `json:"at"`
+	By   string     `json:"by"`
+	Text string     `json:"text"`
 }
 
 // OpenTurn is a text that has no answer yet.
@@ -150,6 +158,9 @@ func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) C
 	}
 	for _, p := range s.Previous {
 		out.Previous = append(out.Previous, PreviousSession{SessionID: p.ID, Until: timeOf(p.Until), Reason: p.Reason, Name: s.Names[p.ID]})
+	}
+	for _, t := range s.Told {
+		out.Told = append(out.Told, Told{At: timeOf(t.At), By: t.By, Text: t.Text})
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func TestTheContextOfAnAnsweredTurnIsGoneBeforeClaudeIs(t *testing.T) {
 func TestTheBeginningOfALongContextIsKept(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("三", contextLimit)
-	out := &limited{}
+	out := &limited{limit: contextLimit}
 	for _, part := range []string{text, "after the gap"} {
 		n, err := out.Write([]byte(part))
 		rig.Check(t, n == len(part) && err == nil, "%d of %d bytes were taken, %v", n, len(part), err)

@@ -48,6 +48,9 @@ type Engine struct {
 	// Over is called with the result of each turn that this engine has finished; nil: not called.
 	Over func(conversations.Result)
 
+	// IsChat reports whether a bridge serves the conversation, so that its chat may be told something; nil: no bridge.
+	IsChat func(conversations.Key) bool
+
 	Start func(turn.Launch) (headless.Process, error) // a real claude, except in tests
 
 	waits sync.Map      // the [wait]s of its callers

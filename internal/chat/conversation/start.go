@@ -59,7 +59,7 @@ func (j *job) begin(ctx context.Context, invocation agent.Invocation, id agent.S
 	}
 	return j.c.Begin(ctx, conversations.Start{
 		Seq: j.turn.Seq, Attempt: j.attempt(), Invocation: invocation, Runner: self,
-		Session: id, Mode: j.mode, At: j.Project.Now().UTC(),
+		Session: id, Mode: j.mode, At: j.Project.Now().UTC(), Told: j.toldTo(),
 	})
 }
 

@@ -70,7 +70,7 @@ func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.
 	meta.SystemPrompt, meta.Model, meta.Rights = c.Prompt, c.Model, c.Rights
 	state, err := c.Server.Engine.Project.Store.Conversations().Of(key).State()
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), err == nil && state.IsUnused():
 		return meta, nil
 	case err != nil:
 		return meta, err

@@ -89,7 +89,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
 	case s.Tell == nil:
 		err = client.ErrNoBridge()
 	default:
-		err = s.Tell(r.Context(), m.To, m.Text)
+		err = s.deliver(r.Context(), m.To, "nbs-worker tell", m.Text)
 	}
 	var t client.Told
 	if err != nil {

@@ -204,7 +204,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 	if again {
 		text = telegram.PerhapsAgain + text
 	}
-	untold := s.Server.Tell(ctx, due.Entry.DeliverTo, text)
+	untold := s.Server.deliver(ctx, due.Entry.DeliverTo, "schedule "+due.Entry.Name, text)
 	if errors.Is(untold, context.Canceled) { // the next server sends it
 		return untold
 	}

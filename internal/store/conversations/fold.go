@@ -27,6 +27,7 @@ const (
 	Adopted   What = "adopt"
 	Permitted What = "permit" // its meta has other rights
 	Named     What = "name"   // a person named a session
+	WasTold   What = "told"   // a text was delivered to its chat
 	Base      What = "base"   // all that was before
 )
 
@@ -47,6 +48,7 @@ type Line struct {
 	CostUSD    *float64        `json:"cost_usd,omitempty"` // of a turn
 	Start      *Start          `json:"start,omitempty"`
 	Held       *Held           `json:"held,omitempty"`
+	Told       *Told           `json:"told,omitempty"`
 	Meta       *Meta           `json:"meta,omitempty"`  // from here on
 	State      *State          `json:"state,omitempty"` // of a base
 }
@@ -80,6 +82,12 @@ func (s *State) apply(line *Line) error {
 		return nil
 	case Named:
 		s.name(line.Session, line.Name)
+		return nil
+	case WasTold:
+		if line.Told == nil {
+			return errors.New("a told line without a text")
+		}
+		s.tell(*line.Told)
 		return nil
 	default:
 		return s.applyTo(line)
@@ -171,6 +179,7 @@ func (s *State) finish(turn *Turn, line *Line) {
 	if n := len(turn.Starts); n > 0 {
 		current = turn.Starts[n-1].Era == s.Era
 	}
+	carried := s.carriedBy(turn)
 	s.Open = slices.DeleteFunc(s.Open, func(t Turn) bool { return t.Seq == line.Seq })
 	s.LastAt = line.At
 	s.spend(line.At, line.CostUSD)
@@ -188,6 +197,7 @@ func (s *State) finish(turn *Turn, line *Line) {
 	}
 	if line.Class == "" {
 		s.TellReset = nil
+		s.carried(carried)
 	}
 }
 

@@ -63,12 +63,8 @@ func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID)
 	return c.locked(ctx, func(w *writer) error {
 		line := &Line{What: Adopted, At: time.Now().UTC(), Session: id}
 		switch {
-		case w.last == "":
-			meta.Key = c.key
-			if meta.Created.IsZero() {
-				meta.Created = line.At
-			}
-			line.Meta = &meta
+		case w.IsUnused():
+			line.Meta = c.founded(meta, line.At)
 		case w.Session == Session{id, true}:
 			return nil
 		case w.Session.ID != id:

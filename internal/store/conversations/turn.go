@@ -99,6 +99,7 @@ type Start struct {
 	At         time.Time        `json:"at"`
 	Said       agent.SessionID  `json:"said,omitempty"` // the id that Claude said
 	Era        int              `json:"era,omitempty"`  // [State.Era] when it began
+	Told       int              `json:"told,omitempty"` // number of the last [Told] that Claude got with it
 }
 
 // Held is why a turn, and all turns behind it, wait.
@@ -197,6 +198,10 @@ type State struct {
 	Names    map[agent.SessionID]string `json:"names,omitempty"` // that a person gave to sessions
 	Spent    []Spent                    `json:"spent,omitempty"` // in the last two days
 	TotalUSD float64                    `json:"total_usd,omitempty"`
+
+	Told        []Told `json:"told,omitempty"`         // that Claude does not know yet, oldest first
+	ToldTo      int    `json:"told_to,omitempty"`      // number of the last one
+	ToldDropped int    `json:"told_dropped,omitempty"` // how many were dropped, because there were too many
 }
 
 // turn returns the open turn with this number, or nil.

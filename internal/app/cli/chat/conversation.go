@@ -246,6 +246,9 @@ func showConversation(f *ui.Factory, c wire.Conversation) error {
 	for _, w := range c.Open {
 		rows = append(rows, [2]string{"open", fmt.Sprintf("%d %s: %s", w.Seq, w.State, w.Text)})
 	}
+	for _, t := range c.Told {
+		rows = append(rows, [2]string{"told", t.By + ": " + t.Text})
+	}
 	for _, row := range rows {
 		if row[1] == "" {
 			continue

@@ -25,7 +25,7 @@ func newTellCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Sends a text to the Telegram chat telegram:ID, or to its topic telegram:ID/TOPIC, and returns when
 Telegram has it. nbs-worker serve
 must run as the bridge for this project. Without TEXT, or with -, the text is read from stdin. A
-text from an agent names the agent.
+text from an agent names the agent. Claude gets it as context of the chat's next text.
 
 With --notice, stdin is the JSON that nbs-worker watch gives its notify program, and the chat
 gets it in words: nbs-worker help policy.`,

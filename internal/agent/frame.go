@@ -1,4 +1,4 @@
-package memory
+package agent
 
 import (
 	"crypto/sha256"
