@@ -187,6 +187,15 @@ func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id 
 			return time.Time{}, nil
 		}
 		head := state.Open[0]
+		if head.Stop != nil {
+			if err := e.endStopped(ctx, c); err != nil {
+				return time.Time{}, err
+			}
+			if head.ID == id {
+				return time.Time{}, nil
+			}
+			continue
+		}
 		if held := head.Held; held != nil {
 			if held.Until.IsZero() {
 				return time.Time{}, errHeld(state.Meta.Key, &head, id)
@@ -198,7 +207,7 @@ func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id 
 		if err := ctx.Err(); err != nil {
 			return time.Time{}, err
 		}
-		if err := e.run(ctx, c, &state, &head); err != nil {
+		if err := e.run(ctx, c, &state, &head); err != nil && (ctx.Err() != nil || stopOf(c, head.Seq) == nil) {
 			return time.Time{}, err
 		}
 		if head.ID == id {

@@ -17,7 +17,7 @@ func silenceOf(ask *conversations.Request, meta *conversations.Meta) time.Durati
 
 // limits returns the limits of the turn.
 func (j *job) limits() headless.Limits {
-	return headless.Limits{Whole: j.ask.Timeout, Silence: silenceOf(&j.ask, &j.state.Meta)}
+	return headless.Limits{Whole: j.ask.Timeout, Silence: silenceOf(&j.ask, &j.state.Meta), Stop: j.stop}
 }
 
 // acted returns the tools that ran in a turn without an answer: an answer tells of them itself.

@@ -72,6 +72,8 @@ func ErrOf(key conversations.Key, r conversations.Result) error {
 			Hint("to begin a new one automatically: nbs-worker ask %s TEXT --on-lost fresh", named)
 	case classTimedOut:
 		return timedOut(named, &r)
+	case turn.Interrupted:
+		return stoppedError(named, &r)
 	case turn.BadModel:
 		return fail.Errorf(fail.BadInput, "%s", r.Error).Hint("name another one: nbs-worker ask %s TEXT --model sonnet", named)
 	case turn.TooLong:
@@ -98,6 +100,15 @@ func timedOut(named string, r *conversations.Result) error {
 		more = "--turn-timeout"
 	}
 	return fail.Errorf(fail.TimedOut, "%s; the conversation is kept", r.Error).Hint("give it more time: nbs-worker ask %s TEXT %s 1h", named, more)
+}
+
+// stoppedError returns the error of a turn that was stopped.
+func stoppedError(named string, r *conversations.Result) error {
+	words := r.Error
+	if acted := Acted(r); acted != "" {
+		words += "; " + acted
+	}
+	return fail.Errorf(fail.Failed, "%s; the conversation is kept", words).Hint("to see it: nbs-worker conversation history %s --tools", named)
 }
 
 // Describe returns the state of a conversation in words.

@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/turns"
+	"nbs-worker/internal/team/headless"
 )
 
 // attempts is how often a turn is tried before a person must decide.
@@ -32,6 +33,7 @@ type job struct {
 	mode    string   // of the answer: new or resumed
 	notices []string // notices for the user, in addition to the answer
 	leaving sync.WaitGroup
+	stop    <-chan struct{} // closed when the turn is stopped
 }
 
 // run makes one attempt at the first open turn. After an error the turn stays open; every other outcome is recorded.
@@ -41,6 +43,9 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 		return err
 	}
 	j := &job{Engine: e, c: c, state: state, turn: t, ask: ask, text: textOf(&ask)}
+	var leave func()
+	j.stop, leave = e.watchStop(ctx, c, t.Seq)
+	defer leave()
 	if len(t.Starts) > 0 {
 		ended, err := j.lookUp(ctx)
 		if err != nil || ended {
@@ -83,13 +88,21 @@ func (j *job) awaitPlace(ctx context.Context) (release func(), err error) {
 	if j.ask.Powers != nil {
 		places = j.Project.Store.AgentsTurns()
 	}
-	waiting := ctx
+	waiting, end := context.WithCancel(ctx)
+	defer end()
 	limit := cmp.Or(j.ask.Timeout, j.limits().Silence)
 	if limit > 0 {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, limit)
+		waiting, cancel = context.WithTimeout(waiting, limit)
 		defer cancel()
 	}
+	go func() {
+		select {
+		case <-j.stop:
+			end()
+		case <-waiting.Done():
+		}
+	}()
 	release, err = places.Await(waiting, j.Project.Machine.Halted, func() {})
 	if err != nil && ctx.Err() == nil {
 		return nil, fail.Errorf(fail.TimedOut, "%s already run on this machine, and none ended within %s", human.Count(turns.AtOnce(), "turn"), limit).
@@ -122,6 +135,9 @@ func (j *job) speak(ctx context.Context) error {
 	outcome, err := j.say(ctx, s)
 	if err != nil {
 		s.Kill(ctx)
+		if errors.Is(err, headless.ErrStopped) {
+			return j.stopped(ctx, outcome, begun)
+		}
 		if fail.KindOf(err) != fail.TimedOut {
 			return err // the turn stays open, and is looked up before the text is sent again
 		}
@@ -147,6 +163,9 @@ func (j *job) speak(ctx context.Context) error {
 func (j *job) settle(ctx context.Context, id agent.SessionID, o turn.Outcome, begun time.Time) error {
 	if o.Class != turn.Answered && !j.isThere(o.SessionID) {
 		o.SessionID = "" // claude ended before it wrote anything, or only that it refused the text: the next one begins the session
+	}
+	if o.Class != turn.Answered && j.whyStopped() != "" {
+		return j.stopped(ctx, o, begun)
 	}
 	switch o.Class {
 	case turn.Killed, turn.Interrupted: // the next attempt finds out how far it got

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/claude/jsonl"
@@ -11,13 +12,14 @@ import (
 
 // Marked is what a transcript has of a turn with a known mark.
 type Marked struct {
-	Found    bool   // the text is in the conversation
-	Answered bool   // the turn was answered, with Answer
-	Answer   string // the last words; what was said before a tool was used is not among them
-	Tools    bool   // a tool was asked for: it may have run, even if nothing shows that
-	Failure  string // class of the error of the API with which the turn ended, as Claude names it; "": it did not end so
-	Status   int    // of that error, as of HTTP; 0: unknown, as before 2.1.329
-	Detail   string // what claude said of that error
+	Found    bool     // the text is in the conversation
+	Answered bool     // the turn was answered, with Answer
+	Answer   string   // the last words; what was said before a tool was used is not among them
+	Tools    bool     // a tool was asked for: it may have run, even if nothing shows that
+	Used     []string // the names of those tools
+	Failure  string   // class of the error of the API with which the turn ended, as Claude names it; "": it did not end so
+	Status   int      // of that error, as of HTTP; 0: unknown, as before 2.1.329
+	Detail   string   // what claude said of that error
 }
 
 // Marked looks up a turn by the newest record in which the output of a hook begins with marker. If a killed claude
@@ -116,6 +118,9 @@ func markedIn(turn []*conversationRecord) Marked {
 				said = append(said, b.Text)
 			case "tool_use", "server_tool_use":
 				marked.Tools, said = true, nil
+				if !slices.Contains(marked.Used, b.Name) {
+					marked.Used = append(marked.Used, b.Name)
+				}
 			}
 		}
 		if reason := message.StopReason; reason != "" && reason != "tool_use" && reason != "pause_turn" {

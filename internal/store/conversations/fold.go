@@ -22,6 +22,7 @@ const (
 	HeldUp    What = "hold"
 	Retried   What = "retry"
 	SkippedBy What = "skip"
+	Stopped   What = "stop" // the turn is to end
 	WasReset  What = "reset"
 	Restored  What = "restore"
 	Adopted   What = "adopt"
@@ -114,6 +115,8 @@ func (s *State) applyTo(line *Line) error {
 		}
 	case Retried:
 		turn.Held, turn.Tries = nil, 0
+	case Stopped:
+		turn.Stop = &Stop{Why: line.Reason, At: line.At}
 	case Done, SkippedBy:
 		s.finish(turn, line)
 	default:

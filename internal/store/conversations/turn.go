@@ -126,6 +126,7 @@ type Turn struct {
 	Starts   []Start   `json:"starts,omitempty"`
 	Tries    int       `json:"tries,omitempty"` // starts that count since it was accepted or retried
 	Held     *Held     `json:"held,omitempty"`
+	Stop     *Stop     `json:"stop,omitempty"` // the turn is to end
 }
 
 // Usage is the number of tokens that a turn used.

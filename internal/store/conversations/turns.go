@@ -180,7 +180,8 @@ func (c *Conversation) TryTurn() (unlock func(), err error) {
 }
 
 // Begin records an attempt at the first open turn, before anything is started. From then on an unconfirmed session
-// belongs to the attempt. Errors: Conflict when another turn is first, or when the turn is held until a retry.
+// belongs to the attempt. Errors: Conflict when another turn is first, or when the turn is held until a retry
+// or was stopped.
 func (c *Conversation) Begin(ctx context.Context, start Start) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
 		if _, err := c.openTurn(s, start.Seq); err != nil {
@@ -193,6 +194,9 @@ func (c *Conversation) Begin(ctx context.Context, start Start) error {
 		if first.Held != nil && first.Held.Until.IsZero() {
 			return nil, fail.Errorf(fail.Conflict, "turn %d is held: %s", start.Seq, first.Held.Reason).
 				Hint("to try it again: nbs-worker conversation retry %s %d", c.named(), start.Seq)
+		}
+		if first.Stop != nil {
+			return nil, fail.Errorf(fail.Conflict, "turn %d was %s", start.Seq, first.Stop.Why)
 		}
 		start.Era = s.Era
 		return &Line{What: Started, At: start.At, Seq: start.Seq, Start: &start}, nil

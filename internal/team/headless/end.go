@@ -45,6 +45,25 @@ func EndLeft(ctx context.Context, o *observe.Project, invocation agent.Invocatio
 	return err
 }
 
+// IsLeft reports whether anything of a claude is left.
+func IsLeft(o *observe.Project, invocation agent.Invocation) bool {
+	left, err := lineage.LeftOfTurn(o.Machine, invocation)
+	return err != nil || len(left) > 0
+}
+
+// EndStopped is EndLeft for a turn that was stopped: claude is asked to give it up first, so that its transcript says
+// so.
+func EndStopped(ctx context.Context, o *observe.Project, invocation agent.Invocation) error {
+	if left, err := lineage.LeftOfTurn(o.Machine, invocation); err == nil && len(left) > 0 && interruptClaude(o.Machine, invocation) {
+		deadline, cancel := context.WithTimeout(ctx, interruptGrace)
+		defer cancel()
+		for _, id := range left {
+			o.Machine.WaitGone(deadline, id, interruptGrace)
+		}
+	}
+	return EndLeft(ctx, o, invocation)
+}
+
 // endProcesses ends a claude first and then the processes that it started. If a tool ended first, claude would report
 // that to the model and continue. Each has grace to exit.
 func endProcesses(ctx context.Context, m *machine.Machine, invocation agent.Invocation, grace time.Duration) error {

@@ -1,0 +1,250 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
+	"nbs-worker/internal/platform/fswatch"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/headless"
+)
+
+// A turn is stopped by a line in its journal. The process that runs the turn sees the line, ends its claude, and
+// finishes the turn with the class [turn.Interrupted]. If that process was killed, or is suspended, whoever stops the
+// turn ends what is left of its claude. A stop whose process is killed right after the line still counts.
+
+const (
+	stopWithin = 30 * time.Second      // for the end of a stopped turn
+	stopPoll   = 50 * time.Millisecond // while its end is waited for
+	stopLook   = time.Second           // of a runner that cannot watch its journal
+)
+
+// Interrupt stops a turn of a conversation and returns its result when it has ended: its class is [turn.Interrupted]
+// unless it was answered in that moment, or before. With seq 0 it is the turn that runs; otherwise that turn, also if
+// it has yet to begin. Errors: NotFound when no turn runs; Held when the turn is held; Conflict when another turn is
+// before it; TimedOut when it does not end, for example because the process that runs it is suspended.
+func (e *Engine) Interrupt(ctx context.Context, key conversations.Key, seq int, why string) (conversations.Result, error) {
+	c := e.Project.Store.Conversations().Of(key)
+	t, err := e.toStop(c, key, seq)
+	if err != nil {
+		return conversations.Result{}, err
+	}
+	err = c.Stop(ctx, t.Seq, why, e.Project.Now().UTC())
+	if result, over, lookErr := c.Result(t.ID); over || lookErr != nil { // it ended by itself
+		return result, lookErr
+	}
+	if err != nil {
+		return conversations.Result{}, err
+	}
+	return e.awaitStopped(ctx, c, &t)
+}
+
+// toStop returns the open turn to stop. Errors: NotFound; Held.
+func (e *Engine) toStop(c *conversations.Conversation, key conversations.Key, seq int) (t conversations.Turn, err error) {
+	state, err := c.State()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return t, ErrNone(key)
+	case err != nil:
+		return t, err
+	case len(state.Open) == 0:
+		return t, fail.Errorf(fail.NotFound, "no turn is running").
+			Hint("to see what was said: nbs-worker conversation history %s", human.ShellWord(string(key)))
+	case seq != 0:
+		for _, open := range state.Open {
+			if open.Seq == seq {
+				return open, nil
+			}
+		}
+		return t, fail.Errorf(fail.NotFound, "turn %d is not open", seq)
+	}
+	t = state.Open[0]
+	if t.Held == nil && t.Stop == nil && !e.isUnderWay(c, &t) {
+		return t, fail.Errorf(fail.NotFound, "no turn is running; turn %d waits for a process that runs it", t.Seq).
+			Hint("to give it up: nbs-worker conversation skip %s %d", human.ShellWord(string(key)), t.Seq)
+	}
+	return t, nil
+}
+
+// isUnderWay reports whether a process has the right to run the turn, or its claude was left by one.
+func (e *Engine) isUnderWay(c *conversations.Conversation, t *conversations.Turn) bool {
+	unlock, err := c.TryTurn()
+	if unlock == nil {
+		return err == nil
+	}
+	unlock()
+	return len(t.Starts) > 0 && headless.IsLeft(e.Project, t.Starts[len(t.Starts)-1].Invocation)
+}
+
+// awaitStopped waits until a turn that was stopped has ended. If no process runs it, it ends the turn itself.
+func (e *Engine) awaitStopped(ctx context.Context, c *conversations.Conversation, t *conversations.Turn) (conversations.Result, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, stopWithin, errNotEnded(t, e.runnerOf(t)))
+	defer cancel()
+	for {
+		result, state, err := c.Look(t.ID)
+		if err != nil || result != nil {
+			if result == nil {
+				result = &conversations.Result{}
+			}
+			return *result, err
+		}
+		head := &state.Open[0]
+		unlock, err := c.TryTurn()
+		switch {
+		case err != nil:
+			return conversations.Result{}, err
+		case unlock != nil:
+			err = e.endStopped(ctx, c)
+			unlock()
+		case e.isSuspended(head):
+			if err = headless.EndStopped(ctx, e.Project, head.Starts[len(head.Starts)-1].Invocation); err == nil {
+				err = errSuspended(head, e.runnerOf(head))
+			}
+		default:
+			err = clock.Sleep(ctx, stopPoll)
+		}
+		if err != nil {
+			return conversations.Result{}, cmp.Or(context.Cause(ctx), err)
+		}
+	}
+}
+
+func (e *Engine) runnerOf(t *conversations.Turn) int {
+	if len(t.Starts) == 0 {
+		return 0
+	}
+	return t.Starts[len(t.Starts)-1].Runner.PID
+}
+
+// isSuspended reports whether the process that runs the turn is suspended.
+func (e *Engine) isSuspended(t *conversations.Turn) bool {
+	return len(t.Starts) > 0 && e.Project.Machine.IsAlive(t.Starts[len(t.Starts)-1].Runner) && e.Project.Machine.Halted(e.runnerOf(t))
+}
+
+func errNotEnded(t *conversations.Turn, runner int) error {
+	if runner == 0 {
+		return fail.Errorf(fail.TimedOut, "turn %d is stopped, but has not ended within %s; another process holds the right to run it", t.Seq, stopWithin)
+	}
+	return fail.Errorf(fail.TimedOut, "turn %d is stopped, but has not ended within %s; pid %d runs it", t.Seq, stopWithin, runner)
+}
+
+func errSuspended(t *conversations.Turn, runner int) error {
+	return fail.Errorf(fail.TimedOut, "the claude of turn %d was ended; pid %d, which runs the turn, is suspended, and ends it when it goes on", t.Seq, runner).
+		Hint("to let that process go on: kill -CONT %d", runner)
+}
+
+// endStopped ends the first open turn if it was stopped: what is left of its claude, and the turn. Its caller has the
+// right to run turns.
+func (e *Engine) endStopped(ctx context.Context, c *conversations.Conversation) error {
+	state, err := c.State()
+	if err != nil || len(state.Open) == 0 || state.Open[0].Stop == nil {
+		return err
+	}
+	j := &job{Engine: e, c: c, state: &state, turn: &state.Open[0]}
+	if j.ask, err = c.Request(j.turn.Seq); err != nil {
+		return err
+	}
+	n := len(j.turn.Starts)
+	if n == 0 {
+		return j.stopped(ctx, turn.Outcome{}, e.Project.Now())
+	}
+	last := j.turn.Starts[n-1]
+	e.Warm.Drop(ctx, c.Key())
+	if err := headless.EndStopped(ctx, e.Project, last.Invocation); err != nil {
+		return err
+	}
+	said, at, err := j.marked()
+	switch {
+	case err != nil:
+		return err
+	case said == nil:
+		return j.stopped(ctx, turn.Outcome{}, last.At)
+	case said.Answered:
+		j.mode = at.Mode
+		return j.finish(ctx, turn.Outcome{Answer: said.Answer, SessionID: at.Session}, at.At)
+	}
+	j.mode = at.Mode
+	return j.stopped(ctx, turn.Outcome{SessionID: at.Session, Acted: said.Used}, at.At)
+}
+
+// stopped finishes a turn that was stopped.
+func (j *job) stopped(ctx context.Context, o turn.Outcome, begun time.Time) error {
+	o.Class, o.Detail = turn.Interrupted, j.whyStopped()
+	if o.SessionID != "" && !j.isThere(o.SessionID) {
+		o.SessionID = "" // nothing was said in it
+	}
+	return j.finish(ctx, o, begun)
+}
+
+// whyStopped returns who stopped the turn; "" if it was not stopped.
+func (j *job) whyStopped() string {
+	stop := stopOf(j.c, j.turn.Seq)
+	if stop == nil {
+		return ""
+	}
+	return stop.Why
+}
+
+// stopOf returns the stop of a turn; nil if it was not stopped, or that is not known.
+func stopOf(c *conversations.Conversation, seq int) *conversations.Stop {
+	state, err := c.State()
+	if err != nil || len(state.Open) == 0 || state.Open[0].Seq != seq {
+		return nil
+	}
+	return state.Open[0].Stop
+}
+
+// watchStop returns a channel that is closed when the turn is stopped. leave ends the watch.
+func (e *Engine) watchStop(ctx context.Context, c *conversations.Conversation, seq int) (stop <-chan struct{}, leave func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stopped, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		wait, unwatch := changesOf(c)
+		defer unwatch()
+		for stopOf(c, seq) == nil {
+			if wait(ctx) != nil {
+				return
+			}
+		}
+		close(stopped)
+	}()
+	return stopped, func() { cancel(); <-ended }
+}
+
+// changesOf returns how to wait for a change of a conversation's journal.
+func changesOf(c *conversations.Conversation) (wait func(context.Context) error, unwatch func()) {
+	poll := func(ctx context.Context) error { return clock.Sleep(ctx, stopLook) }
+	files, err := fswatch.New()
+	if err != nil { // the user has no watches left
+		return poll, func() {}
+	}
+	if err := files.Folder(c.Path()); err != nil {
+		return poll, files.Close
+	}
+	return func(ctx context.Context) error {
+		if err := files.Change(ctx); err != nil && ctx.Err() == nil {
+			return poll(ctx)
+		}
+		return ctx.Err()
+	}, files.Close
+}
+
+// Ended says in words how a turn that was to be stopped has ended.
+func Ended(r *conversations.Result) string {
+	switch {
+	case turn.Class(r.Class) == turn.Interrupted:
+		return fmt.Sprintf("has stopped turn %d", r.Seq)
+	case r.Class == "":
+		return fmt.Sprintf("had just answered turn %d", r.Seq)
+	}
+	return fmt.Sprintf("had just ended turn %d", r.Seq)
+}
