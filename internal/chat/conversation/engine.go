@@ -76,7 +76,7 @@ type Say struct {
 func (s *Say) checkTexts() error {
 	return errors.Join(
 		agent.CheckText("the text", s.Text), agent.CheckText("the system prompt", s.SystemPrompt+s.Meta.SystemPrompt),
-		agent.CheckText("the id", s.ID), agent.CheckText("--context-cmd", s.ContextCmd), agent.CheckText("the folder", s.Meta.Cwd+s.Meta.ConfigDir),
+		agent.CheckText("the id", s.ID), agent.CheckText("--context-cmd", s.ContextCmd), agent.CheckText("the context", s.Context), agent.CheckText("the folder", s.Meta.Cwd+s.Meta.ConfigDir),
 	)
 }
 

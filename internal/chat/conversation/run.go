@@ -128,6 +128,9 @@ func (j *job) speak(ctx context.Context) error {
 	if gone, is := errors.AsType[lostError](err); is {
 		return j.settleLost(ctx, gone.error)
 	}
+	if errors.Is(err, conversations.ErrReplaced) {
+		return nil // the next attempt reads the new text
+	}
 	if err != nil {
 		return err // the turn stays open
 	}

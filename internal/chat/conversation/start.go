@@ -58,7 +58,7 @@ func (j *job) begin(ctx context.Context, invocation agent.Invocation, id agent.S
 		return err
 	}
 	return j.c.Begin(ctx, conversations.Start{
-		Seq: j.turn.Seq, Attempt: j.attempt(), Invocation: invocation, Runner: self,
+		Seq: j.turn.Seq, SHA: j.turn.SHA, Attempt: j.attempt(), Invocation: invocation, Runner: self,
 		Session: id, Mode: j.mode, At: j.Project.Now().UTC(), Told: j.toldTo(),
 	})
 }
@@ -115,7 +115,7 @@ func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error
 		if heard.Text != "" && j.Heard != nil {
 			j.Heard(j.c.Key(), j.turn.ID, heard.Text)
 		}
-	})
+	}, j.images()...)
 }
 
 // continuityOf returns New for a session that is opened as new or was begun by this turn, and Resumed otherwise.

@@ -5,6 +5,8 @@
 //     returns. Each reader folds it into a [State]. What belongs together is in one line.
 //   - pending/<hash>.<number>.json is the request of an open turn. It is written before the line that
 //     accepts the turn, does not count without it, and is removed after the line that finishes the turn.
+//     When its text is edited before that, <hash>.<number>.<edits>.json takes its place.
+//   - <hash of key>/files has the files that came with texts. A request names them with their sums.
 //   - results/<hash of the turn's id>.json is written before the line that finishes the turn, and does not
 //     count without that line.
 //   - meta.json names the key of the folder, and shows that there is a journal: it is written after the
@@ -106,7 +108,7 @@ func (d *Drawer) WithWork() ([]Key, error) {
 	names, err := d.nbs.List(pendingFolder)
 	var hashes []string
 	for _, name := range names {
-		if hash, _, is := pendingPlace(name); is {
+		if hash, _, _, is := pendingPlace(name); is {
 			hashes = append(hashes, hash)
 		}
 	}
@@ -137,17 +139,25 @@ func isHash(name string) bool {
 	return err == nil && len(name) == hashDigits
 }
 
-// pendingFile returns the name of a turn's request.
-func pendingFile(hash string, seq int) string { return fmt.Sprintf("%s.%09d.json", hash, seq) }
+// pendingFile returns the name of a turn's request, which was edited so many times.
+func pendingFile(hash string, seq, edits int) string {
+	if edits > 0 {
+		return fmt.Sprintf("%s.%09d.%d.json", hash, seq, edits)
+	}
+	return fmt.Sprintf("%s.%09d.json", hash, seq)
+}
 
-// pendingPlace returns the conversation and the turn of a request file.
-func pendingPlace(name string) (hash string, seq int, is bool) {
-	n, err := fmt.Sscanf(name[min(len(name), hashDigits):], ".%09d.json", &seq)
-	if n != 1 || err != nil {
-		return "", 0, false
+// pendingPlace returns the conversation and the turn of a request file, and how often that was edited.
+func pendingPlace(name string) (hash string, seq, edits int, is bool) {
+	rest := name[min(len(name), hashDigits):]
+	if n, err := fmt.Sscanf(rest, ".%09d.%d.json", &seq, &edits); n != 2 || err != nil {
+		edits = 0
+		if n, err := fmt.Sscanf(rest, ".%09d.json", &seq); n != 1 || err != nil {
+			return "", 0, 0, false
+		}
 	}
 	hash = name[:hashDigits]
-	return hash, seq, isHash(hash) && pendingFile(hash, seq) == name
+	return hash, seq, edits, isHash(hash) && pendingFile(hash, seq, edits) == name
 }
 
 // idFile returns the name of a turn's result.

@@ -137,7 +137,7 @@ func TestTooManyTurnsAreRefused(t *testing.T) {
 	storetest.WantKind(t, "of the key", err, fail.Conflict)
 	storetest.WantHint(t, err, "conversation queue '"+string(chat)+"'")
 	for i := range mostPending - mostOpen { // of others
-		storetest.Write(t, d.nbs.Path(pendingFolder, pendingFile(review.hash(), i+1)), "{}")
+		storetest.Write(t, d.nbs.Path(pendingFolder, pendingFile(review.hash(), i+1, 0)), "{}")
 	}
 	third := d.Of("third")
 	_, _, err = third.Enqueue(t.Context(), Meta{}, asked("", "one more"))

@@ -22,7 +22,8 @@ const (
 	HeldUp    What = "hold"
 	Retried   What = "retry"
 	SkippedBy What = "skip"
-	Stopped   What = "stop" // the turn is to end
+	Stopped   What = "stop"    // the turn is to end
+	Replaced  What = "replace" // its text was edited before an attempt
 	WasReset  What = "reset"
 	Restored  What = "restore"
 	Adopted   What = "adopt"
@@ -117,6 +118,8 @@ func (s *State) applyTo(line *Line) error {
 		turn.Held, turn.Tries = nil, 0
 	case Stopped:
 		turn.Stop = &Stop{Why: line.Reason, At: line.At}
+	case Replaced:
+		turn.SHA, turn.Edits = line.SHA, turn.Edits+1
 	case Done, SkippedBy:
 		s.finish(turn, line)
 	default:

@@ -283,4 +283,7 @@ func (w *writer) compact(now time.Time) {
 		return
 	}
 	c.nbs.Sweep(c.sub+"/"+results, now, func(_ string, age time.Duration) bool { return age > resultsKept })
+	if len(w.Open) == 0 { // an open turn may name any of them
+		c.nbs.Sweep(c.sub+"/"+filesFolder, now, func(_ string, age time.Duration) bool { return age > resultsKept })
+	}
 }

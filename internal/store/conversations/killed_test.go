@@ -26,6 +26,10 @@ var roles = map[string]func(ctx context.Context, c *Conversation) error{
 		_, err := c.Reset(ctx, "asked for", &Meta{SystemPrompt: "another"})
 		return err
 	},
+	"replace": func(ctx context.Context, c *Conversation) error {
+		_, err := c.Replace(ctx, "b", "two, as edited")
+		return err
+	},
 	"compact": func(ctx context.Context, c *Conversation) error {
 		c.compactAbove = 1
 		return enqueue3(ctx, c)
@@ -92,6 +96,9 @@ func checkKilled(t *testing.T, role string, c *Conversation, before State) (happ
 		rig.Check(t, there && result.Answer == "OK." && len(now.Open) == 1 && now.Session == Session{storetest.AliceID, true}, "%+v, %+v", result, now)
 	case "reset":
 		rig.Check(t, len(now.Previous) == 1 && now.TellReset != nil && now.Session == Session{} && now.Meta.SystemPrompt == "another", "%+v", now)
+	case "replace":
+		request, err := c.Request(2)
+		rig.Check(t, err == nil && request.Text == "two, as edited" && now.Open[1].Edits == 1 && now.Open[1].SHA != before.Open[1].SHA, "%+v, %+v, %v", now, request, err)
 	case "enqueue", "compact":
 		rig.Check(t, len(now.Open) == 3 && now.Next == 4, "%+v", now)
 	}
@@ -116,7 +123,7 @@ func checkUsable(t *testing.T, c *Conversation) {
 	}
 	var want []string
 	for _, turn := range mustState(t, c).Open {
-		want = append(want, pendingFile(c.hash, turn.Seq))
+		want = append(want, pendingFile(c.hash, turn.Seq, turn.Edits))
 	}
 	storetest.WantNames(t, c.nbs.Path(pendingFolder), want...)
 	storetest.WantNames(t, c.Path(), journalFile, metaFile, results)
@@ -134,7 +141,7 @@ func TestKilledFirstTurnIsAcceptedOrNot(t *testing.T) {
 			turn := mustEnqueue(t, c, asked("c", "three"))
 			next := mustEnqueue(t, c, asked("d", "four"))
 			rig.Check(t, turn.Seq == 1 && next.Seq == 2, "%+v, %+v", turn, next)
-			storetest.WantNames(t, c.nbs.Path(pendingFolder), pendingFile(c.hash, 1), pendingFile(c.hash, 2))
+			storetest.WantNames(t, c.nbs.Path(pendingFolder), pendingFile(c.hash, 1, 0), pendingFile(c.hash, 2, 0))
 			storetest.WantNames(t, c.Path(), journalFile, metaFile, results)
 		}
 	})
@@ -168,7 +175,7 @@ func TestDiskErrorChangesNothing(t *testing.T) {
 			rig.Check(t, end.ExitStatus() == 1 && strings.Contains(out, c.says), "exit code %d: %s", end.ExitStatus(), out)
 			rig.Equal(t, inWords(t, mustState(t, conversation)), before, "the state")
 			mustEnqueue(t, conversation, asked("next", "two"))
-			storetest.WantNames(t, d.nbs.Path(pendingFolder), pendingFile(conversation.hash, 1), pendingFile(conversation.hash, 2))
+			storetest.WantNames(t, d.nbs.Path(pendingFolder), pendingFile(conversation.hash, 1, 0), pendingFile(conversation.hash, 2, 0))
 		})
 	}
 }

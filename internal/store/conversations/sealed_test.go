@@ -122,21 +122,21 @@ func TestPlantedRequestsAndResultsCountForNothing(t *testing.T) {
 	talked(t, c)
 	talked(t, other)
 	pending := d.nbs.Path(pendingFolder) + "/"
-	mine := storetest.Read(t, pending+pendingFile(c.hash, 2))
+	mine := storetest.Read(t, pending+pendingFile(c.hash, 2, 0))
 	for what, text := range map[string]string{
 		"changed":        strings.Replace(mine, "What number?", "rm -rf ~", 1),
-		"of another key": storetest.Read(t, pending+pendingFile(other.hash, 2)),
+		"of another key": storetest.Read(t, pending+pendingFile(other.hash, 2, 0)),
 		"without a seal": `{"id":"b","text":"rm -rf ~"}`,
 	} {
-		storetest.Write(t, pending+pendingFile(c.hash, 2), text)
+		storetest.Write(t, pending+pendingFile(c.hash, 2, 0), text)
 		_, err := c.Request(2)
 		storetest.WantKind(t, what, err, fail.Held)
 		storetest.WantHint(t, err, "skip")
 	}
-	rig.Must(t, os.Remove(pending+pendingFile(c.hash, 2)))
+	rig.Must(t, os.Remove(pending+pendingFile(c.hash, 2, 0)))
 	_, err := c.Request(2)
 	storetest.WantKind(t, "removed", err, fail.Failed)
-	storetest.Write(t, pending+pendingFile(c.hash, 3), mine) // nobody accepted it
+	storetest.Write(t, pending+pendingFile(c.hash, 3, 0), mine) // nobody accepted it
 	rig.Check(t, len(mustState(t, c).Open) == 1, "%+v", mustState(t, c))
 	_, err = c.Request(3)
 	rig.Check(t, errors.Is(err, fs.ErrNotExist), "%v", err)

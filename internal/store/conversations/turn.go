@@ -45,7 +45,8 @@ type Request struct {
 	Model        agent.Model     `json:"model,omitempty"`
 	ClaudeArgs   []string        `json:"claude_args,omitempty"`
 	ContextCmd   string          `json:"context_cmd,omitempty"`
-	Context      string          `json:"context,omitempty"`       // what Claude is told beside the text
+	Context      string          `json:"context,omitempty"` // what Claude is told beside the text
+	Files        []File          `json:"files,omitempty"`
 	Isolated     bool            `json:"isolated,omitempty"`      // it does not touch the conversation's session
 	SystemPrompt string          `json:"system_prompt,omitempty"` // of an isolated turn
 	Fork         agent.SessionID `json:"fork,omitempty"`
@@ -91,6 +92,7 @@ type Previous struct {
 // Start is one attempt at a turn.
 type Start struct {
 	Seq        int              `json:"-"`
+	SHA        string           `json:"-"` // of the request that was read; "": not checked
 	Attempt    int              `json:"attempt"`
 	Invocation agent.Invocation `json:"invocation"`
 	Runner     agent.Identity   `json:"runner"`
@@ -123,6 +125,7 @@ type Turn struct {
 	SHA      string    `json:"sha"` // of what is asked
 	At       time.Time `json:"at"`
 	Isolated bool      `json:"isolated,omitempty"`
+	Edits    int       `json:"edits,omitempty"` // of its text, before the first attempt
 	Starts   []Start   `json:"starts,omitempty"`
 	Tries    int       `json:"tries,omitempty"` // starts that count since it was accepted or retried
 	Held     *Held     `json:"held,omitempty"`

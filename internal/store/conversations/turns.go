@@ -98,7 +98,7 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 	if err := w.checkRoom(); err != nil {
 		return Turn{}, err
 	}
-	if err := c.write(pendingFolder, pendingFile(c.hash, line.Seq), request); err != nil {
+	if err := c.write(pendingFolder, pendingFile(c.hash, line.Seq, 0), request); err != nil {
 		return Turn{}, err
 	}
 	if err := w.append(line); err != nil {
@@ -121,9 +121,10 @@ func (w *writer) checkRoom() error {
 	c.nbs.Sweep(c.sub, time.Now(), func(name string, _ time.Duration) bool { return strings.HasPrefix(name, ".") })
 	waiting := 0
 	for _, name := range names {
-		hash, seq, is := pendingPlace(name)
+		hash, seq, edits, is := pendingPlace(name)
+		turn := w.State.turn(seq)
 		switch {
-		case is && (hash != c.hash || w.State.turn(seq) != nil):
+		case is && (hash != c.hash || turn != nil && turn.Edits == edits):
 			waiting++
 		case is, strings.HasPrefix(name, "."+c.hash+"."):
 			_ = c.nbs.Remove(pendingFolder + "/" + name)
@@ -147,8 +148,12 @@ func (c *Conversation) Request(seq int) (Request, error) {
 	if turn == nil {
 		return Request{}, fs.ErrNotExist
 	}
-	var request Request
-	name := pendingFile(c.hash, seq)
+	return c.requestOf(turn)
+}
+
+func (c *Conversation) requestOf(turn *Turn) (request Request, err error) {
+	seq := turn.Seq
+	name := pendingFile(c.hash, seq, turn.Edits)
 	remedy := fmt.Sprintf("look at it; or give that turn up: nbs-worker conversation skip %s %d", c.named(), seq)
 	err = c.read(pendingFolder, name, &request, remedy)
 	if err == nil && (request.ID != turn.ID || request.sum() != turn.SHA) {
@@ -157,8 +162,13 @@ func (c *Conversation) Request(seq int) (Request, error) {
 	if fail.KindOf(err) == fail.Unfit || err == nil {
 		return request, err
 	}
-	if now, nowErr := c.State(); nowErr == nil && now.turn(seq) == nil {
-		return Request{}, fs.ErrNotExist // it has finished since the look
+	if now, nowErr := c.State(); nowErr == nil {
+		switch is := now.turn(seq); {
+		case is == nil:
+			return Request{}, fs.ErrNotExist // it has finished since the look
+		case is.Edits != turn.Edits:
+			return c.requestOf(is)
+		}
 	}
 	return Request{}, c.nbs.Refused(pendingFolder+"/"+name, "", err, remedy)
 }
@@ -197,6 +207,9 @@ func (c *Conversation) Begin(ctx context.Context, start Start) error {
 		}
 		if first.Stop != nil {
 			return nil, fail.Errorf(fail.Conflict, "turn %d was %s", start.Seq, first.Stop.Why)
+		}
+		if start.SHA != "" && start.SHA != first.SHA {
+			return nil, ErrReplaced
 		}
 		start.Era = s.Era
 		return &Line{What: Started, At: start.At, Seq: start.Seq, Start: &start}, nil
@@ -241,11 +254,13 @@ func (c *Conversation) Finish(ctx context.Context, result Result) error {
 }
 
 func (c *Conversation) finish(ctx context.Context, what What, result Result) error {
+	var request string
 	err := c.change(ctx, func(s *State) (*Line, error) {
 		turn, err := c.openTurn(s, result.Seq)
 		if err != nil {
 			return nil, err
 		}
+		request = pendingFile(c.hash, turn.Seq, turn.Edits)
 		result.ID, result.SHA = turn.ID, turn.SHA
 		if result.Attempts == 0 {
 			result.Attempts = len(turn.Starts)
@@ -258,7 +273,7 @@ func (c *Conversation) finish(ctx context.Context, what What, result Result) err
 		return line, c.write(c.sub, results+"/"+idFile(result.ID), result)
 	})
 	if err == nil { // what stays here is removed by checkRoom
-		_ = c.nbs.Remove(pendingFolder + "/" + pendingFile(c.hash, result.Seq))
+		_ = c.nbs.Remove(pendingFolder + "/" + request)
 	}
 	return err
 }

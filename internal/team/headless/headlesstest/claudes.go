@@ -48,6 +48,8 @@ type Claudes struct {
 
 	mu       sync.Mutex
 	texts    []string
+	images   []turn.Image
+	contexts []string
 	launches []turn.Launch
 	alive    map[*Claude]bool
 	busy     map[agent.SessionID]bool
@@ -177,11 +179,26 @@ func (c *Claude) end() {
 	}
 }
 
+// Got returns the pictures and the contexts of all turns, in order.
+func (c *Claudes) Got() ([]turn.Image, []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.images), slices.Clone(c.contexts)
+}
+
+func (c *Claude) get(images []turn.Image) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	context, _ := os.ReadFile(c.Context) // without one, it gets none
+	c.of.images, c.of.contexts = append(c.of.images, images...), append(c.of.contexts, string(context))
+}
+
 // Turn responds to a text.
 func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error) {
 	if _, err := os.Stat(c.of.Transcript(c.id)); c.how == "--resume" && err != nil {
 		return turn.Outcome{Class: turn.UnknownSession, Detail: "No conversation found"}, nil
 	}
+	c.get(images)
 	o, leave := c.of.hear(c.id, text)
 	defer leave()
 	switch o.Class {
