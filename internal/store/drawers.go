@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/store/bot"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
@@ -64,6 +65,9 @@ func (s *Store) Schedules() *schedules.Schedules { return schedules.In(s.sealed(
 
 // Deliveries returns the notes on messages from outside.
 func (s *Store) Deliveries() *deliveries.Drawer { return deliveries.In(s.sealed()) }
+
+// Bot returns the project's bot, as it is set up.
+func (s *Store) Bot() *bot.Drawer { return bot.In(s.sealed(), s.inHome(bot.Folder)) }
 
 // Spool returns the hooks' announcements to the memory.
 func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer")) }

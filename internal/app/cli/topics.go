@@ -239,14 +239,17 @@ nbs-worker tell --notice sends these reports to a chat, through nbs-worker serve
               tell, telegram:1234, --notice]
     on: [waiting, held, crashed]`
 
-const telegramTopic = `With the token of a bot, nbs-worker serve is a bridge to Telegram. Each allowed chat is a
-conversation with the key telegram:ID. Put the token into a file that only you can read
-(--telegram-token-file), or into NBS_TELEGRAM_TOKEN.
+const telegramTopic = `nbs-worker serve setup telegram sets up a bot, step by step; nbs-worker serve is then a bridge to
+Telegram. Each allowed chat is a conversation with the key telegram:ID, and each topic of a group
+one with the key telegram:ID/TOPIC.
 
-Only chats named with --telegram-chat are served. To find the number of a chat, write to the
-bot: serve prints it. Everyone who writes in an allowed chat has your rights: Claude answers
-with your settings and what serve permits (nbs-worker help permissions), in this project, and /send and /resume reach your
-agents. --telegram-user limits this to the named users.
+Without the setup, flags of serve say the same. Put the token into a file that only you can read
+(--telegram-token-file), or into NBS_TELEGRAM_TOKEN. Only chats named with --telegram-chat are
+served. To find the number of a chat, write to the bot: serve prints it.
+
+Everyone who writes in an allowed chat has your rights: Claude answers with your settings and
+what serve permits (nbs-worker help permissions), in this project, and /send and /resume reach
+your agents. --telegram-user, or your answer in the setup, limits this to the named users.
 
 Commands in a chat:
   /new      begin a new conversation

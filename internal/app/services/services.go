@@ -56,12 +56,18 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	if err != nil {
 		return err
 	}
+	if !bridged {
+		if token, bridged, err = setUp(s.Project.Store, &o.Chats); err != nil {
+			return err
+		}
+	}
 	server := serve.New(conversation.New(s.Project), o.Say)
 	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
 	team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries(), Wait: ready}
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
+	server.Beside = append(server.Beside, func(context.Context) error { greet(s.Project, &o, bridged); return nil })
 	if bridged {
 		if err := server.Engine.CheckFounding(); err != nil { // now to the operator, rather than later to each chat
 			return err

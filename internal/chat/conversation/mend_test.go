@@ -16,14 +16,14 @@ import (
 	"nbs-worker/internal/team/headless/headlesstest"
 )
 
-// accept queues a text without having it answered.
-func (s *stage) accept(id, text string) {
+// queue queues a text without having it answered.
+func (s *stage) queue(id, text string) {
 	s.Helper()
 	rig.Must(s.T, second(s.Accept(s.Context(), "review", Say{Request: conversations.Request{ID: id, Text: text, At: s.now}, Meta: s.meta()})))
 }
 
-// drain runs what is open, which ends with a turn that is held.
-func (s *stage) drain() (until time.Time) {
+// drainToHold runs what is open, which ends with a turn that is held.
+func (s *stage) drainToHold() (until time.Time) {
 	s.Helper()
 	until, err := s.Drain(s.Context(), "review")
 	storetest.WantKind(s.T, "a turn that is held", err, fail.Held)
@@ -36,7 +36,7 @@ func TestAnExpiredLoginIsTriedNowAndThen(t *testing.T) {
 	for _, class := range []turn.Class{turn.Authentication, turn.Overloaded} {
 		s := newStage(t)
 		s.Respond = func(int, string) turn.Outcome { return headlesstest.Failing(class) }
-		s.accept("a", "hello")
+		s.queue("a", "hello")
 		for s.state().Open[0].Held == nil || !s.state().Open[0].Held.Mends { // an overload has two short pauses before
 			until, _ := s.Drain(t.Context(), "review")
 			if !s.state().Open[0].Held.Mends {
@@ -48,7 +48,7 @@ func TestAnExpiredLoginIsTriedNowAndThen(t *testing.T) {
 			until := s.state().Open[0].Held.Until
 			pauses = append(pauses, until.Sub(s.now).Round(15*time.Minute))
 			s.now = until
-			s.drain()
+			s.drainToHold()
 		}
 		const m, h = time.Minute, time.Hour
 		rig.Same(t, "the pauses after "+string(class), []time.Duration{15 * m, 15 * m, 30 * m, h, 2 * h, 4 * h, 4 * h}, pauses)
@@ -63,7 +63,7 @@ func TestAnExpiredLoginIsTriedNowAndThen(t *testing.T) {
 func TestAMendedLoginIsTakenUp(t *testing.T) {
 	t.Parallel()
 	for name, takeUp := range map[string]func(*stage) error{
-		"at a new message":         func(s *stage) error { s.accept("b", "are you there?"); return nil },
+		"at a new message":         func(s *stage) error { s.queue("b", "are you there?"); return nil },
 		"at the start of a server": func(s *stage) error { return s.TakeUp(s.Context()) },
 		"of what was held in old days": func(s *stage) error {
 			held := *s.state().Open[0].Held
@@ -75,8 +75,8 @@ func TestAMendedLoginIsTakenUp(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			s.Answer(headlesstest.Failing(turn.Authentication))
-			s.accept("a", "hello")
-			s.drain()
+			s.queue("a", "hello")
+			s.drainToHold()
 			rig.Must(t, takeUp(s))
 			_, err := s.Drain(t.Context(), "review")
 			rig.Check(t, err == nil && len(s.state().Open) == 0, "%v, %+v", err, s.state().Open)
@@ -94,11 +94,11 @@ func TestAMessageHastensNothingElse(t *testing.T) {
 	} {
 		s := newStage(t)
 		s.Answer(outcome)
-		s.accept("a", "hello")
+		s.queue("a", "hello")
 		_, _ = s.Drain(t.Context(), "review")
 		before := s.state().Open[0].Held
 		rig.Equal(t, before.Class, string(class), "the turn is held")
-		s.accept("b", "are you there?")
+		s.queue("b", "are you there?")
 		rig.Must(t, s.TakeUp(t.Context()))
 		rig.Check(t, *s.state().Open[0].Held == *before, "%s: %+v; want %+v", class, s.state().Open[0].Held, before)
 	}
@@ -136,7 +136,7 @@ func (s *stage) begunBy(runner agent.Identity, wrote bool) {
 func TestKilledRunnersBlockNoChat(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.accept("a", "hello")
+	s.queue("a", "hello")
 	runner := s.ended()
 	for range 5 {
 		s.begunBy(runner, false)
@@ -151,17 +151,17 @@ func TestKilledRunnersBlockNoChat(t *testing.T) {
 func TestATurnWhoseRunnersAreKilledIsPutOff(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.accept("a", "hello")
+	s.queue("a", "hello")
 	runner := s.ended()
 	for range attempts {
 		s.begunBy(runner, true)
 	}
-	until := s.drain()
+	until := s.drainToHold()
 	rig.Check(t, until.Equal(s.now.Add(mendFirst)) && s.state().Open[0].Held.Class == string(turn.Killed), "%s, %+v", until, s.state().Open[0].Held)
 	rig.Must(t, s.TakeUp(t.Context()))
-	s.drain()
+	s.drainToHold()
 	s.mustHear()
-	s.accept("b", "are you there?")
+	s.queue("b", "are you there?")
 	_, err := s.Drain(t.Context(), "review")
 	rig.Must(t, err)
 	s.mustHear(turn.Continue, "are you there?")
@@ -172,12 +172,12 @@ func TestAClaudeThatCrashesAtOnceIsHeld(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.Respond = func(int, string) turn.Outcome { return headlesstest.Failing(headlesstest.NeverHeard) }
-	s.accept("a", "hello")
-	s.drain()
+	s.queue("a", "hello")
+	s.drainToHold()
 	rig.Check(t, s.state().Open[0].Held.Until.IsZero(), "%+v", s.state().Open[0].Held)
 	s.mustHear("hello", "hello", "hello")
-	s.accept("b", "are you there?")
-	s.drain()
+	s.queue("b", "are you there?")
+	s.drainToHold()
 	s.mustHear("hello", "hello", "hello")
 }
 
@@ -189,7 +189,7 @@ func TestAFolderThatIsBack(t *testing.T) {
 	s.Engine.Start = func(turn.Launch) (headless.Process, error) {
 		return nil, fail.Errorf(fail.NotFound, "the folder is gone")
 	}
-	s.accept("a", "hello")
+	s.queue("a", "hello")
 	for range 2 * attempts {
 		_, err := s.Drain(t.Context(), "review")
 		storetest.WantKind(t, "a turn without its folder", err, fail.NotFound)

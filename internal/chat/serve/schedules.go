@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/fswatch"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
@@ -43,13 +44,13 @@ type plan struct {
 // Run runs what is due until the context ends. When the file changes, the new content counts once it is allowed.
 // Errors: those of watching the file.
 func (s *Schedules) Run(ctx context.Context) error {
-	store := s.Server.Engine.Project.Store
+	in := s.Server.Engine.Project.Store
 	files, err := fswatch.New()
 	if err != nil {
 		return err
 	}
 	defer files.Close()
-	if err := errors.Join(files.File(store.Schedules().Path()), files.Folder(filepath.Join(store.Folder(), allowed.Folder))); err != nil {
+	if err := errors.Join(files.File(in.Schedules().Path()), files.Folder(filepath.Join(in.Folder(), allowed.Folder))); err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
@@ -108,22 +109,27 @@ func (s *Schedules) awaitOther(ctx context.Context, files *fswatch.Watch, before
 
 // read reads the file.
 func (s *Schedules) read() plan {
-	store := s.Server.Engine.Project.Store
-	text, err := store.Schedules().Text()
-	if fail.KindOf(err) == fail.NotFound {
+	file, text, err := AllowedSchedules(s.Server.Engine.Project.Store)
+	switch {
+	case fail.KindOf(err) == fail.NotFound:
 		return plan{}
-	}
-	var file *schedule.File
-	if err == nil {
-		err = store.Allowed().Check(schedule.SealKind, schedules.Name, text)
-	}
-	if err == nil {
-		file, err = schedule.Parse(schedules.Name, text)
-	}
-	if err != nil {
+	case err != nil:
 		return plan{text: string(text), why: err.Error()}
 	}
 	return plan{file: file, text: string(text)}
+}
+
+// AllowedSchedules returns what a server runs by itself, with the text of the file. Errors: NotFound (there is no file),
+// Held (it is not allowed), BadInput.
+func AllowedSchedules(in *store.Store) (file *schedule.File, text []byte, err error) {
+	if text, err = in.Schedules().Text(); err != nil {
+		return nil, text, err
+	}
+	if err = in.Allowed().Check(schedule.SealKind, schedules.Name, text); err != nil {
+		return nil, text, err
+	}
+	file, err = schedule.Parse(schedules.Name, text)
+	return file, text, err
 }
 
 func (s *Schedules) say(d schedule.Action) {

@@ -92,6 +92,7 @@ func (b *Bridge) serve(ctx context.Context) error {
 	if err := b.introduce(ctx); err != nil {
 		return err
 	}
+	b.workers.Go(func() { b.greet(ctx) })
 	if err := b.takeUp(ctx); err != nil {
 		return err
 	}

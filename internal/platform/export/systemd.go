@@ -44,7 +44,7 @@ func (s Systemd) Units() ([]Unit, error) {
 				Hint("install it in another folder, such as ~/.local/bin")
 		}
 	}
-	server, recovery, watch, serve := s.serverName(), "nbs-recover-"+s.projectName()+".service", "nbs-watch-"+s.projectName()+".service", "nbs-serve-"+s.projectName()+".service"
+	server, recovery, watch, serve := s.serverName(), "nbs-recover-"+s.projectName()+".service", "nbs-watch-"+s.projectName()+".service", s.ServeName()
 	return []Unit{
 		{server, mark + s.server()},
 		{recovery, mark + s.recovery(server)},
@@ -52,6 +52,9 @@ func (s Systemd) Units() ([]Unit, error) {
 		{serve, mark + s.serve()},
 	}, nil
 }
+
+// ServeName returns the name of the unit of the project's server of conversations.
+func (s Systemd) ServeName() string { return "nbs-serve-" + s.projectName() + ".service" }
 
 func (s Systemd) serverName() string {
 	switch {
@@ -161,8 +164,7 @@ func (s Systemd) serve() string {
 [Unit]
 Description=Serve the conversations of %[1]s
 
-# To serve a Telegram bot, run systemctl --user edit, and set an ExecStart with
-# --telegram-token-file and --telegram-chat.
+# nbs-worker serve setup telegram sets up a bot, which this serves too.
 [Service]
 Type=notify
 %[2]sExecStart=%[3]s

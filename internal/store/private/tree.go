@@ -167,6 +167,11 @@ func (t Tree) HandOverText(name string, text []byte) error {
 	})
 }
 
+// Write replaces a file as [Folder.Write] does.
+func (t Tree) Write(name string, text []byte) error {
+	return t.In(func(dir *os.Root, _ *os.File) error { return writeDurably(dir, name, t.Path(name), text, t.Remedied) })
+}
+
 // Remove deletes files. A missing file is not an error.
 func (t Tree) Remove(names ...string) error {
 	dir, err := t.Open()

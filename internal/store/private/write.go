@@ -26,16 +26,19 @@ func (f *Folder) WriteJSON(sub, name string, value any, limit int) error {
 // has folders of its own. renameio syncs the file but not the folder; without the second sync a power
 // cut can lose the rename.
 func (f *Folder) Write(sub, name string, data []byte) error {
-	return f.In(sub, func(dir *os.Root) error {
-		err := renameio.WriteFile(name, data, 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
-		if err != nil {
-			return f.Remedied(fmt.Errorf("write %s/%s: %w", sub, name, err))
-		}
-		if err := synced(dir.Open(filepath.Dir(name))); err != nil {
-			return fmt.Errorf("%s/%s is written, but may not survive a power cut: %w", sub, name, err)
-		}
-		return nil
-	})
+	return f.In(sub, func(dir *os.Root) error { return writeDurably(dir, name, sub+"/"+name, data, f.Remedied) })
+}
+
+// writeDurably replaces a file of a folder. label is its name in errors.
+func writeDurably(dir *os.Root, name, label string, data []byte, remedied func(error) error) error {
+	err := renameio.WriteFile(name, data, 0o600, renameio.WithRoot(dir), renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return remedied(fmt.Errorf("write %s: %w", label, err))
+	}
+	if err := synced(dir.Open(filepath.Dir(name))); err != nil {
+		return fmt.Errorf("%s is written, but may not survive a power cut: %w", label, err)
+	}
+	return nil
 }
 
 // HandOver replaces sub/name atomically, for a reader that ends with this boot: a power

@@ -79,6 +79,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	o.rights.bind(cmd, "in all chats")
 	_ = flags.MarkHidden("telegram-url")
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
+	cmd.AddCommand(newServeSetupCmd(f))
 	return cmd
 }
 

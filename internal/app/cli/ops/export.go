@@ -2,7 +2,6 @@ package ops
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -60,9 +59,6 @@ logout. export replaces only files that it has written itself.`,
 	return f.WithJSON(cmd)
 }
 
-// exported are the variables that a service needs, with their present values.
-var exported = []string{"PATH", "NBS_CLAUDE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "TMUX_TMPDIR", "IS_SANDBOX"}
-
 func runExport(f *ui.Factory, o *exportOptions) error {
 	s, err := f.Supervisor()
 	if err != nil {
@@ -73,15 +69,9 @@ func runExport(f *ui.Factory, o *exportOptions) error {
 			return err
 		}
 	}
-	server, err := s.Project.Tmux(s.Project.Socket)
+	wanted, err := ui.Systemd(s.Project)
 	if err != nil {
 		return err
-	}
-	wanted := export.Systemd{Program: s.Project.Program, Tmux: server.Program(), Project: s.Project.Store.Project(), Socket: s.Project.Socket, Pause: s.Project.Store.Watching().PauseFile()}
-	for _, name := range exported {
-		if value := os.Getenv(name); value != "" {
-			wanted.Env = append(wanted.Env, name+"="+value)
-		}
 	}
 	if o.policy != "" {
 		if wanted.Policy, err = filepath.Abs(o.policy); err != nil {

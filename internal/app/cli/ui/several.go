@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/portable"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/supervisor"
@@ -23,13 +21,9 @@ import (
 
 // Confirmed asks a person at a terminal. Input typed before the question is discarded.
 func (f *Factory) Confirmed(question string) bool {
-	if in, ok := f.Streams.In.(*os.File); ok {
-		portable.DropInput(in) // the callers have checked that it is a terminal
-	}
-	fmt.Fprint(f.Streams.Err, human.Legible(question))
+	f.question(question)
 	answer, _ := bufio.NewReader(f.Streams.In).ReadString('\n') // the end of the input means no
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	return isYes(answer)
 }
 
 // Selection is which agents a verb acts on, as typed.

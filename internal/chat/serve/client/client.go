@@ -52,6 +52,15 @@ func Await(ctx context.Context, s *store.Store, key conversations.Key, id string
 	}
 }
 
+// Runs reports whether the project has a server.
+func Runs(ctx context.Context, s *store.Store) bool {
+	conn, err := dial(ctx, s)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
+}
+
 // greetLimit is how long a server may take to report that it runs a turn. It reports that before it begins, so a slower
 // server is suspended.
 const greetLimit = 15 * time.Second

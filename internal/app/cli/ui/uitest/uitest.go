@@ -30,7 +30,7 @@ func Apart(m *testing.M) int {
 	}
 	for name, value := range map[string]string{
 		"HOME": home, "TMUX_TMPDIR": home, "NBS_TMUX_SOCKET": filepath.Join(home, "s"), "NBS_CLAUDE": fake, "IS_SANDBOX": "1",
-		"CLAUDE_CONFIG_DIR": "", "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": "", "NBS_STATE": "", "NBS_RUNTIME": "", "NBS_ROOT": "", "NBS_MODEL": "", "NBS_PERMISSION_MODE": "", "NBS_LAUNCH": "", "TMUX": "", "NO_COLOR": "",
+		"CLAUDE_CONFIG_DIR": "", "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": "", "NBS_STATE": "", "NBS_RUNTIME": "", "NBS_ROOT": "", "NBS_MODEL": "", "NBS_PERMISSION_MODE": "", "NBS_LAUNCH": "", "TMUX": "", "XDG_CONFIG_HOME": "", "NO_COLOR": "",
 	} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)

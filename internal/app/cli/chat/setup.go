@@ -1,0 +1,247 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/bot"
+	"nbs-worker/internal/team/supervisor"
+)
+
+type setupOptions struct {
+	tokenFile     string
+	chats, users  []int64
+	groupCommands bool
+	deleteWebhook bool
+	unit          bool
+	wait          time.Duration
+	url           string
+
+	given func(flag string) bool
+}
+
+func newServeSetupCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "setup telegram",
+		Short: "Set up a bot",
+		Long: ui.WithCodes(`Sets up a bot, which nbs-worker serve then serves without a flag: nbs-worker serve setup
+telegram --help.`, fail.BadInput),
+		Example: `  nbs-worker serve setup telegram`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fail.Errorf(fail.BadInput, "serve setup: which chat system? There is telegram").Hint("nbs-worker serve setup telegram")
+			}
+			return ui.ErrUnknownCommand(cmd, args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSetupTelegramCmd(f))
+	return cmd
+}
+
+func newSetupTelegramCmd(f *ui.Factory) *cobra.Command {
+	o := &setupOptions{}
+	cmd := &cobra.Command{
+		Use:   "telegram",
+		Short: "Set up a Telegram bot, step by step",
+		Long: ui.WithCodes(`Asks for what nbs-worker serve needs to be a Telegram bot of this project, and checks each
+answer with Telegram:
+
+  the token     of a bot that @BotFather made; typed without an echo, and
+                kept in your state folder, where only you can read it
+  a webhook     if another program set one, serve would get no message
+  the chats     it waits until someone writes to the bot, shows who that
+                is, and asks whether to allow them
+  the service   a unit for systemd, if you want one
+
+What was answered is kept at once, in .nbs/telegram.json with your seal. Call it again to go on
+after an interruption, to allow another chat, or to change an answer. On a terminal it asks only
+for what no flag says; without one, it takes the flags and what is kept.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker serve setup telegram
+  nbs-worker serve setup telegram --token-file - --chat 1234 <TOKEN
+  nbs-worker serve setup telegram --systemd`,
+		Args: ui.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.given = cmd.Flags().Changed
+			return ui.Failed(runSetup(cmd.Context(), f, o), "serve setup telegram")
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.tokenFile, "token-file", "", "read the bot's token from this file (-: from stdin)")
+	flags.Int64SliceVar(&o.chats, "chat", nil, "number of a chat to serve; repeatable, and in place of those that are kept")
+	flags.Int64SliceVar(&o.users, "user", nil, "number of a user to serve in the chats (default: everyone there); repeatable, and in place of those that are kept")
+	flags.BoolVar(&o.groupCommands, "group-commands", false, "allow /agents, /send and /resume also in groups")
+	flags.BoolVar(&o.deleteWebhook, "delete-webhook", false, "delete a webhook that another program has set")
+	flags.BoolVar(&o.unit, "systemd", false, "write the unit of serve for your own systemd")
+	flags.DurationVar(&o.wait, "wait", 5*time.Minute, "how long to wait for a message to the bot")
+	flags.StringVar(&o.url, "telegram-url", "", "address of the Bot API, for tests")
+	_ = flags.MarkHidden("telegram-url")
+	_ = cmd.MarkFlagFilename("token-file")
+	return cmd
+}
+
+// setup is one call of the wizard. What a step finds out is kept when the step ends.
+type setup struct {
+	*setupOptions
+
+	f        *ui.Factory
+	s        *supervisor.Supervisor
+	dialog   *ui.Dialog // nil: no person can be asked
+	bot      bot.Bot
+	account  *telegram.Account
+	declined map[int64]bool // chats
+}
+
+func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
+	s, err := f.NewProject()
+	if err != nil {
+		return err
+	}
+	w := &setup{setupOptions: o, f: f, s: s, declined: map[int64]bool{}}
+	if f.OnTerminal() {
+		w.dialog = f.Dialog()
+	}
+	if w.bot, err = s.Project.Store.Bot().Get(); err != nil {
+		switch fail.KindOf(err) {
+		case fail.NotFound:
+		case fail.Held, fail.Failed: // it came with the project, or is damaged: it is set up anew
+			f.SayNote(err.Error() + "; it is replaced")
+		default:
+			return err
+		}
+	}
+	if o.url != "" {
+		w.bot.URL = o.url
+	}
+	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.writeUnit} {
+		if err := step(ctx); err != nil {
+			if errors.Is(err, context.Canceled) {
+				err = fail.Errorf(fail.Interrupted, "interrupted; what was answered is kept").Hint("to go on: nbs-worker serve setup telegram")
+			}
+			return err
+		}
+	}
+	w.account.Close()
+	return w.summarize()
+}
+
+// say tells the person what was found out.
+func (w *setup) say(format string, args ...any) { w.f.Line(fmt.Sprintf(format, args...)) }
+
+// keep records what is known, durably.
+func (w *setup) keep() error { return w.s.Project.Store.Bot().Put(w.bot) }
+
+// takeToken finds the token: a flag names it, it is kept, it is in the environment, or the person types it.
+func (w *setup) takeToken(ctx context.Context) error {
+	switch {
+	case w.tokenFile == "-":
+		text, err := ui.ReadText("the token from", "-", w.f.Streams.In)
+		if err != nil {
+			return err
+		}
+		token, err := telegram.ParseToken(text)
+		if err != nil {
+			return err
+		}
+		return w.try(ctx, token)
+	case w.tokenFile != "" || w.bot.TokenFile == "" && os.Getenv(telegram.TokenVariable) != "":
+		token, err := telegram.ReadToken(w.tokenFile)
+		if err != nil {
+			return err
+		}
+		return w.try(ctx, token)
+	case w.bot.TokenFile != "":
+		token, err := telegram.ReadToken(w.bot.TokenFile)
+		if err == nil {
+			err = w.try(ctx, token)
+		}
+		if err == nil || w.dialog == nil || fail.KindOf(err) == fail.Failed {
+			return err
+		}
+		w.say("the token that is kept is of no use: %v", err)
+	}
+	return w.askForToken(ctx)
+}
+
+// askForToken asks until Telegram accepts a token.
+func (w *setup) askForToken(ctx context.Context) error {
+	if w.dialog == nil {
+		return fail.Errorf(fail.NotFound, "there is no token").Hint("nbs-worker serve setup telegram --token-file FILE").
+			Hint("or, in a terminal: nbs-worker serve setup telegram")
+	}
+	w.say("A bot is made in Telegram: write /newbot to @BotFather, and answer what it asks.\nIt then shows a token, such as 1234567890:AAE...")
+	const most = 5
+	for range most {
+		text, err := w.dialog.Secret(ctx, "Token (it is not shown): ")
+		if err != nil {
+			return err
+		}
+		token, err := telegram.ParseToken(text)
+		if err == nil {
+			err = w.try(ctx, token)
+		}
+		if err == nil || fail.KindOf(err) != fail.BadInput && fail.KindOf(err) != fail.Held {
+			return err
+		}
+		w.say("%v", err)
+	}
+	return fail.Errorf(fail.BadInput, "%s were refused", human.Count(most, "token")).Hint("@BotFather shows the token: /mybots, then API Token")
+}
+
+// try asks Telegram whose token it is, and keeps it. Errors: Held when Telegram does not accept it.
+func (w *setup) try(ctx context.Context, token telegram.Token) error {
+	account, err := telegram.NewAccount(token, w.bot.URL)
+	if err != nil {
+		return err
+	}
+	me, err := account.Me(ctx)
+	if err != nil {
+		account.Close()
+		return err
+	}
+	path, err := w.s.Project.Store.Bot().KeepToken(me.Username, token.Kept())
+	if err != nil {
+		return err
+	}
+	w.account, w.bot.Username, w.bot.TokenFile = account, me.Username, path
+	w.bot.GroupCommands = w.bot.GroupCommands && !w.given("group-commands") || w.groupCommands
+	w.say("bot: @%s, %s\ntoken: kept in %s", me.Username, human.Quote(me.Name), path)
+	if !me.ReadsGroups {
+		w.say("in groups it gets only commands, answers to it, and messages that name it;\n@BotFather changes that: /setprivacy")
+	}
+	return w.keep()
+}
+
+// clearWebhook deletes a webhook, if the person agrees: serve would get no message.
+func (w *setup) clearWebhook(ctx context.Context) error {
+	url, err := w.account.Webhook(ctx)
+	if err != nil || url == "" {
+		return err
+	}
+	agreed := w.deleteWebhook
+	if !agreed && w.dialog != nil {
+		w.say("another program has Telegram send the bot's messages to %s; serve would get none", human.Quote(url))
+		if agreed, err = w.dialog.Yes(ctx, "Delete this webhook? [y/N] "); err != nil {
+			return err
+		}
+	}
+	if !agreed {
+		return fail.Errorf(fail.Held, "the bot has a webhook, so serve would get no message: %s", human.Quote(url)).
+			Hint("to delete it: nbs-worker serve setup telegram --delete-webhook")
+	}
+	if err := w.account.DeleteWebhook(ctx); err != nil {
+		return err
+	}
+	w.say("webhook: deleted")
+	return nil
+}

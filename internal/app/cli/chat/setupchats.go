@@ -1,0 +1,208 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/export"
+)
+
+// allow finds out which chats to serve: flags name them, they are kept, or someone writes to the bot.
+func (w *setup) allow(ctx context.Context) error {
+	if w.given("chat") || w.given("user") {
+		return w.allowNamed(ctx)
+	}
+	for _, chat := range w.bot.Chats {
+		info, err := w.account.Chat(ctx, chat)
+		switch {
+		case fail.KindOf(err) == fail.NotFound:
+			w.say("allowed: chat %d, which cannot be reached: %v", chat, err)
+		case err != nil:
+			return err
+		default:
+			w.say("allowed: %s", info)
+		}
+	}
+	if w.dialog == nil {
+		if len(w.bot.Chats) == 0 {
+			return fail.Errorf(fail.BadInput, "no chat is allowed yet").Hint("in a terminal: nbs-worker serve setup telegram").
+				Hint("or name them: nbs-worker serve setup telegram --chat NUMBER")
+		}
+		return nil
+	}
+	for len(w.bot.Chats) == 0 {
+		if err := w.allowNext(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		another, err := w.dialog.Yes(ctx, "Allow another chat? [y/N] ")
+		if err != nil || !another {
+			return err
+		}
+		if err := w.allowNext(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// allowNamed takes the chats and users that flags name.
+func (w *setup) allowNamed(ctx context.Context) error {
+	for _, chat := range w.chats {
+		info, err := w.account.Chat(ctx, chat)
+		if fail.KindOf(err) == fail.NotFound {
+			return fail.Errorf(fail.NotFound, "the bot has no access to chat %d: %w", chat, err).
+				Hint("write to @%s from there first; a group has to have it as a member", w.bot.Username)
+		}
+		if err != nil {
+			return err
+		}
+		w.say("allowed: %s", info)
+	}
+	if w.given("chat") {
+		w.bot.Chats = w.chats
+	}
+	if w.given("user") {
+		w.bot.Users = w.users
+	}
+	return w.keep()
+}
+
+// allowNext waits until someone writes to the bot whom the person allows.
+func (w *setup) allowNext(ctx context.Context) error {
+	if client.Runs(ctx, w.s.Project.Store) {
+		return fail.Errorf(fail.Conflict, "nbs-worker serve runs here, and gets the messages to the bot").
+			Hint("end it first; as a service: systemctl --user stop nbs-serve-*").
+			Hint("or name the chat, whose number serve prints: nbs-worker serve setup telegram --chat NUMBER")
+	}
+	w.say("Write to @%[1]s now. In a group, add it as a member and write: /start@%[1]s\nwaiting for %[2]s", w.bot.Username, w.wait)
+	waiting, cancel := context.WithTimeout(ctx, w.wait)
+	defer cancel()
+	listener := w.account.Listen()
+	for {
+		heard, err := listener.Next(waiting)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			return fail.Errorf(fail.TimedOut, "no message to @%s came within %s", w.bot.Username, w.wait).Hint("nbs-worker serve setup telegram")
+		case err != nil:
+			return err
+		case slices.Contains(w.bot.Chats, heard.Chat.ID):
+			listener.Keep(heard) // serve answers it
+			continue
+		case w.declined[heard.Chat.ID]:
+			continue
+		}
+		allowed, err := w.decide(ctx, heard)
+		if err != nil {
+			return err
+		}
+		if allowed {
+			return w.keep()
+		}
+		w.declined[heard.Chat.ID] = true
+	}
+}
+
+// decide asks the person about a chat and who wrote there.
+func (w *setup) decide(ctx context.Context, heard telegram.Writer) (bool, error) {
+	w.say("%s wrote in %s: %s", human.OneLine(heard.User.String()), human.OneLine(heard.Chat.String()), human.Quote(heard.Text))
+	yes, err := w.dialog.Yes(ctx, "Allow this chat? [y/N] ")
+	if err != nil || !yes {
+		return false, err
+	}
+	w.bot.Chats = append(w.bot.Chats, heard.Chat.ID)
+	switch {
+	case heard.Chat.IsGroup() && len(w.bot.Users) == 0:
+		all, err := w.dialog.Yes(ctx, "May everyone in this group write to Claude? [y/N: only "+human.OneLine(heard.User.Name)+"] ")
+		if err != nil {
+			return false, err
+		}
+		if !all {
+			w.bot.Users = append(privateOf(w.bot.Chats), heard.User.ID)
+		}
+	case len(w.bot.Users) > 0:
+		w.bot.Users = append(w.bot.Users, heard.User.ID)
+	}
+	slices.Sort(w.bot.Users)
+	w.bot.Users = slices.Compact(w.bot.Users)
+	return true, nil
+}
+
+// privateOf returns the users of private chats: such a chat has the number of its user.
+func privateOf(chats []int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(chats), func(chat int64) bool { return chat < 0 })
+}
+
+// writeUnit writes the unit of serve, if the person wants one.
+func (w *setup) writeUnit(ctx context.Context) error {
+	wanted := w.unit
+	if !wanted && w.dialog != nil && hasSystemd() {
+		var err error
+		if wanted, err = w.dialog.Yes(ctx, "Write a unit for systemd, so that the bot runs by itself? [y/N] "); err != nil {
+			return err
+		}
+	}
+	if !wanted {
+		return nil
+	}
+	needs, err := ui.Systemd(w.s.Project)
+	if err != nil {
+		return err
+	}
+	units, err := needs.Units()
+	if err != nil {
+		return err
+	}
+	units = slices.DeleteFunc(units, func(u export.Unit) bool { return u.Name != needs.ServeName() })
+	dir, err := unitFolder()
+	if err != nil {
+		return err
+	}
+	paths, err := export.Write(dir, units)
+	if err != nil {
+		return err
+	}
+	w.say("unit: %s\nto run it now, and at each login: systemctl --user daemon-reload; systemctl --user enable --now %s", paths[0], units[0].Name)
+	w.say("to run it from boot, and after a logout: loginctl enable-linger")
+	return nil
+}
+
+// hasSystemd reports whether systemd runs this machine.
+func hasSystemd() bool {
+	_, err := os.Stat("/run/systemd/system")
+	return err == nil
+}
+
+// unitFolder returns the folder of the user's own units.
+func unitFolder() (string, error) {
+	config, err := os.UserConfigDir()
+	return filepath.Join(config, "systemd", "user"), err
+}
+
+// summarize prints how the bot is set up.
+func (w *setup) summarize() error {
+	numbers := func(all []int64) string {
+		return strings.Join(agent.Mapped(all, func(n int64) string { return strconv.FormatInt(n, 10) }), ", ")
+	}
+	who := "everyone there"
+	if len(w.bot.Users) > 0 {
+		who = "the users " + numbers(w.bot.Users)
+	}
+	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s in %s\n", w.bot.Username, who, numbers(w.bot.Chats))
+	w.f.Note("to run it: nbs-worker serve")
+	return err
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/sim/telegram"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/bot"
+	"nbs-worker/internal/store/trust"
+)
+
+// newBot is a project and a bot of the simulated Telegram, to whose family it belongs.
+func newBot(t *testing.T) (project string, server *telegram.Server) {
+	t.Helper()
+	server, err := telegram.Start(telegram.Options{})
+	rig.Must(t, err)
+	t.Cleanup(func() { rig.Must(t, server.Close()) })
+	server.Know(telegram.User{ID: 1, FirstName: "Ann", Username: "ann"})
+	server.Know(telegram.User{ID: 2, FirstName: "Bob"})
+	server.Group(-5, "Home")
+	return newProject(t), server
+}
+
+// setUp runs the wizard; typed is what a person types, "" for a script.
+func setUp(t *testing.T, project string, server *telegram.Server, typed string, args ...string) ran {
+	t.Helper()
+	streams := ui.Streams{In: strings.NewReader(typed), InTTY: typed != "", ErrTTY: typed != ""}
+	return runOn(streams, append([]string{"--root", project, "serve", "setup", "telegram", "--telegram-url", server.URL(), "--wait", "20s"}, args...)...)
+}
+
+// botOf is what serve would read.
+func botOf(t *testing.T, project string) (bot.Bot, error) {
+	t.Helper()
+	s, err := store.Open(project)
+	rig.Must(t, err)
+	defer s.Close()
+	home, err := trust.HomeOf(os.Environ())
+	rig.Must(t, err)
+	s.Use(trust.NewKeeper(home))
+	return s.Bot().Get()
+}
+
+func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	server.SetWebhook("https://example.org/hook")
+	server.Say(666, "let me in")
+	server.Say(1, "hello")
+	server.SayAs(2, -5, "/start@"+telegram.Name)
+	said := lines("not a token", "1000:wrong", telegram.Token, // the token
+		"y",      // the webhook
+		"n", "y", // the stranger, Ann
+		"y", "y", "n", // another: the group, of which only Bob may write
+		"n") // no other
+	r := setUp(t, project, server, said).want(t, 0,
+		"write /newbot to @BotFather", "this is no token", "Telegram does not accept the token",
+		"bot: @simulated_bot, \"Simulated\"", "token: kept in ", "https://example.org/hook", "webhook: deleted",
+		`User (user 666) wrote in User, chat 666: "let me in"`, `Ann (@ann, user 1) wrote in Ann, chat 1: "hello"`,
+		"Bob (user 2) wrote in the group Home, chat -5", "May everyone in this group write to Claude?")
+	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1, 2 in 1, -5\n", "it printed %q", r.out)
+	rig.Check(t, !strings.Contains(r.out+r.err, "simulated-token"), "it shows the token: %s", r.err)
+	b, err := botOf(t, project)
+	rig.Must(t, err)
+	info, err := os.Stat(b.TokenFile)
+	rig.Check(t, err == nil && info.Mode().Perm() == 0o600 && !strings.HasPrefix(b.TokenFile, project), "the token is in %s, %v", b.TokenFile, err)
+	rig.Check(t, len(server.Faults()) == 0, "faults = %q", server.Faults())
+
+	// The messages of those who are allowed wait for serve; the stranger's is gone.
+	again := setUp(t, project, server, "n\n").want(t, 0, "allowed: Ann, chat 1", "allowed: the group Home, chat -5")
+	rig.Check(t, !strings.Contains(again.err, "Token (") && again.out == r.out, "it asks again: %s", again.err)
+}
+
+func lines(all ...string) string { return strings.Join(all, "\n") + "\n" }
+
+func TestSetupWithoutATerminalTakesFlags(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	setUp(t, project, server, "").want(t, fail.NotFound, "there is no token", "--token-file FILE")
+	token := filepath.Join(t.TempDir(), "token")
+	rig.Must(t, os.WriteFile(token, []byte(telegram.Token), 0o600))
+	setUp(t, project, server, "", "--token-file", token).want(t, fail.BadInput, "no chat is allowed yet", "--chat NUMBER")
+	b, err := botOf(t, project)
+	rig.Check(t, err == nil && b.Username == telegram.Name, "what was found out is not kept: %+v, %v", b, err)
+	setUp(t, project, server, "", "--chat", "-77").want(t, fail.NotFound, "the bot has no access to chat -77", "chat not found")
+	server.SetWebhook("https://example.org/hook")
+	setUp(t, project, server, "", "--chat", "1").want(t, fail.Held, "the bot has a webhook", "--delete-webhook")
+	r := setUp(t, project, server, "", "--chat", "1,-5", "--user", "1", "--delete-webhook", "--systemd").want(t, 0, "webhook: deleted", "unit: ")
+	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1 in 1, -5\n", "it printed %q", r.out)
+	_, path, _ := strings.Cut(r.err, "unit: ")
+	path, _, _ = strings.Cut(path, "\n")
+	unit, err := os.ReadFile(path)
+	rig.Check(t, err == nil && strings.Contains(string(unit), " --root "+project) && strings.Contains(string(unit), " serve\n"), "the unit is %v, %s", err, unit)
+
+	server.Fail(telegram.Failure{Method: "getMe", Code: 502, HTML: true})
+	setUp(t, project, server, "").want(t, fail.Failed, "reach Telegram")
+	setUp(t, project, server, "").want(t, 0)
+}
+
+func TestSetupGivesUpWaiting(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	setUp(t, project, server, telegram.Token+"\n", "--wait", "50ms").want(t, fail.TimedOut, "no message to @simulated_bot came within 50ms")
+	rig.Must(t, os.WriteFile(filepath.Join(project, ".nbs/telegram.json"), []byte(`{"bot":{"username":"evil"}}`), 0o600))
+	server.Say(1, "hello")
+	setUp(t, project, server, lines(telegram.Token, "y", "n")).want(t, 0, "was not written here by a command of this user", "it is replaced")
+}
+
+func TestServeRefusesABotThatCameWithTheProject(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	setUp(t, project, server, lines(telegram.Token), "--chat", "1").want(t, 0)
+	path := filepath.Join(project, ".nbs/telegram.json")
+	text, err := os.ReadFile(path)
+	rig.Must(t, err)
+	clone := newProject(t)
+	rig.Must(t, os.WriteFile(filepath.Join(clone, ".nbs/telegram.json"), text, 0o600))
+	run("--root", clone, "serve").want(t, fail.Held, "telegram.json was not written here by a command of this user", "to set the bot up again: nbs-worker --root "+clone+" serve setup telegram")
+}

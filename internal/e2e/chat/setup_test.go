@@ -1,0 +1,37 @@
+package chat
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/sim/telegram"
+)
+
+// Once a bot is set up, serve needs no flag: it answers the chat that was allowed, and says at its start what it serves.
+func TestServeAloneServesTheBotThatWasSetUp(t *testing.T) {
+	m := standIn(t)
+	m.Chats()
+	bot, err := telegram.Start(telegram.Options{})
+	m.Must(err)
+	m.Cleanup(func() { _ = bot.Close() })
+	bot.Know(telegram.User{ID: chatNumber, FirstName: "Ann"})
+	token := filepath.Join(m.World.RunDir, "token")
+	m.Must(os.WriteFile(token, []byte(telegram.Token+"\n"), 0o600))
+	m.NBS("serve", "setup", "telegram", "--telegram-url", bot.URL(), "--token-file", token, "--chat", strconv.Itoa(chatNumber))
+	m.Must(os.Remove(token))
+	p := &phone{team: m, bot: bot, server: m.Begin("serve")}
+	p.Cleanup(func() {
+		if p.server.ProcessState == nil {
+			p.end(syscall.SIGINT)
+		}
+	})
+	p.writes("Remember 42.", "OK...")
+	p.end(syscall.SIGINT)
+	for _, want := range []string{"listens on ", ".sock\n", "telegram: this is @simulated_bot\n", "telegram: serves Ann, chat 123456789\n"} {
+		p.Check(strings.Contains(p.server.Err.String(), want), "serve does not say %q:\n%s", want, p.server.Err.String())
+	}
+}
