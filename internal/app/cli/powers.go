@@ -61,6 +61,8 @@ var powers = map[string]caller.Rule{
 	"memory off": {Right: caller.Within, What: "have agents observed no more"},
 	"memory add": {Right: caller.Within, What: "write an observation"},
 
+	"conversation interrupt": {Right: caller.Within, What: "stop a turn of a conversation"},
+
 	"adopt":   {Right: caller.Manager, What: "adopt a claude"},
 	"pause":   {Right: caller.Manager, What: "pause a project"},
 	"unpause": {Right: caller.Manager, What: "unpause a project"},

@@ -23,7 +23,7 @@ import (
 
 func newConversationCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "conversation {list | show | history | reset | queue | retry | skip | restore | name | import}",
+		Use:   "conversation {list | show | history | reset | queue | retry | skip | interrupt | restore | name | import}",
 		Short: "Show and change headless conversations",
 		Long: ui.WithCodes(`Shows and changes the conversations of nbs-worker ask and nbs-worker serve. Each has a key, a
 Claude session, and turns that are answered one after the other. An open turn is in one of these
@@ -41,15 +41,15 @@ conversations, whose keys begin with agent:HANDLE:`, fail.Failed, fail.NotFound,
   nbs-worker conversation reset telegram:123456789`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fail.Errorf(fail.BadInput, "conversation: list, show, history, reset, queue, retry, skip, restore, name or import?").Hint("nbs-worker conversation --help")
+				return fail.Errorf(fail.BadInput, "conversation: list, show, history, reset, queue, retry, skip, interrupt, restore, name or import?").Hint("nbs-worker conversation --help")
 			}
 			return ui.ErrUnknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConversationListCmd(f), newConversationShowCmd(f), newConversationHistoryCmd(f), newConversationResetCmd(f),
-		newConversationQueueCmd(f), newConversationRetryCmd(f), newConversationSkipCmd(f), newConversationRestoreCmd(f), newConversationNameCmd(f),
-		newConversationImportCmd(f))
+		newConversationQueueCmd(f), newConversationRetryCmd(f), newConversationSkipCmd(f), newConversationInterruptCmd(f), newConversationRestoreCmd(f),
+		newConversationNameCmd(f), newConversationImportCmd(f))
 	return cmd
 }
 

@@ -31,18 +31,19 @@ func decide(f *ui.Factory, key conversations.Key) (*supervisor.Supervisor, *conv
 func newConversationResetCmd(f *ui.Factory) *cobra.Command {
 	var prompt, model string
 	var rights rightsFlags
+	var now now
 	var cmd *cobra.Command
 	cmd = keyCmd(f, keyVerb{
 		use: "reset <key>", short: "Begin a new session in a conversation",
 		long: `Begins a new Claude session, which knows nothing of what was said; nbs-worker conversation
-restore goes back to the old one. Open turns stay. reset waits for a turn that is being answered.
---system-prompt, --model, --permission-mode and --allowed-tools apply from then on; without them,
-the present ones stay.`,
+restore goes back to the old one. Open turns stay. reset waits for a turn that is being answered,
+or stops it with --now. --system-prompt, --model, --permission-mode and --allowed-tools apply from
+then on; without them, the present ones stay.`,
 		example: `  nbs-worker conversation reset telegram:123456789
   nbs-worker conversation reset review --system-prompt 'Review Go.'`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, _ []string) error {
-			return runConversationReset(ctx, f, key, func(meta *conversations.Meta) error {
+			return runConversationReset(ctx, f, key, &now, func(meta *conversations.Meta) error {
 				if cmd.Flags().Changed("system-prompt") {
 					meta.SystemPrompt = prompt
 				}
@@ -65,10 +66,11 @@ the present ones stay.`,
 	cmd.Flags().StringVar(&prompt, "system-prompt", "", "new system prompt")
 	cmd.Flags().StringVar(&model, "model", "", "new model")
 	rights.bind(cmd, "in place of the present ones")
+	now.bind(cmd)
 	return cmd
 }
 
-func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.Key, change func(*conversations.Meta) error) error {
+func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.Key, now *now, change func(*conversations.Meta) error) error {
 	s, c, err := decide(f, key)
 	if err != nil {
 		return err
@@ -84,9 +86,15 @@ func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.
 		return err
 	}
 	e := conversation.New(s.Project)
+	if _, err := now.stop(ctx, e, key, 0, "stopped by a reset"); err != nil {
+		return err
+	}
+	if open, err := e.Open(&state); err == nil && !now.is && len(open) > 0 && open[0].Word == conversation.Running {
+		f.Say("conversation reset %s: waiting for turn %d, which is being answered; --now stops it", key, open[0].Seq)
+	}
 	previous, err := e.Reset(ctx, key, conversation.ReasonAsked, &state.Meta)
 	if err != nil {
-		return err
+		return hintNow(err, key, "reset", fail.TimedOut)
 	}
 	words := "has a new session"
 	if previous.ID != "" {
@@ -151,14 +159,15 @@ turns are answered.`,
 }
 
 func newConversationSkipCmd(f *ui.Factory) *cobra.Command {
-	return keyCmd(f, keyVerb{
+	var now now
+	cmd := keyCmd(f, keyVerb{
 		use: "skip <key> [<number>]", short: "Give up a turn", most: 1,
 		long: `Gives up the first open turn, or the one with that number, so that the next one can be answered.
 Callers that wait for its answer get an error. If Claude already has its text, the text stays in
-the conversation. A turn that is being answered cannot be skipped.`,
+the conversation. A turn that is being answered is skipped only with --now, which stops it.`,
 		example: `  nbs-worker conversation skip review
   nbs-worker conversation skip review 17`,
-		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
+		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
 		run: func(ctx context.Context, key conversations.Key, rest []string) error {
 			seq, err := numbered(rest)
 			if err != nil {
@@ -169,13 +178,22 @@ the conversation. A turn that is being answered cannot be skipped.`,
 				return err
 			}
 			e := conversation.New(s.Project)
+			stopped, err := now.stop(ctx, e, key, seq, "stopped by a person, who gave it up")
+			switch {
+			case err != nil:
+				return err
+			case stopped != nil:
+				return printChanged(f, e, key, conversation.Ended(stopped))
+			}
 			given, err := e.Skip(ctx, key, seq, "a person gave it up")
 			if err != nil {
-				return err
+				return hintNow(err, key, "skip", fail.Conflict)
 			}
 			return printChanged(f, e, key, fmt.Sprintf("gives turn %d up", given))
 		},
 	})
+	now.bind(cmd)
+	return cmd
 }
 
 // numbered returns the number of a turn as typed; 0 if it is missing. Errors: BadInput.
