@@ -73,8 +73,9 @@ func knownID(id agent.SessionID) *agent.SessionID {
 // Conversation is a keyed chat.
 type Conversation struct {
 	Key          conversations.Key `json:"key"`
-	SessionID    *agent.SessionID  `json:"session_id"`     // null until Claude has confirmed it
-	Name         string            `json:"name,omitempty"` // of the session
+	SessionID    *agent.SessionID  `json:"session_id"`       // null until Claude has confirmed it
+	Unseen       bool              `json:"unseen,omitempty"` // the session was imported, and no transcript of it was seen
+	Name         string            `json:"name,omitempty"`   // of the session
 	Model        agent.Model       `json:"model,omitempty"`
 	SystemPrompt string            `json:"system_prompt,omitempty"`
 	Cwd          string            `json:"cwd"`
@@ -148,7 +149,7 @@ func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) C
 		out.Before = &EarlierRights{newRights(s.Before.Rights), timeOf(s.Before.Until)}
 	}
 	if s.Session.Confirmed {
-		out.SessionID = knownID(s.Session.ID)
+		out.SessionID, out.Unseen = knownID(s.Session.ID), s.IsUnseen()
 	}
 	switch silence := s.Meta.Silence; {
 	case silence > 0:

@@ -219,6 +219,19 @@ func TestALostConversation(t *testing.T) {
 	rig.Check(t, again.Continuity == conversations.Resumed && again.Notice == "", "it is told twice: %+v", again)
 }
 
+// A session that was imported without a transcript was never known here, and nothing says that it was.
+func TestAnImportedSessionWithoutATranscript(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	id := agent.NewSessionID()
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Adopt(t.Context(), s.meta(), id, false))
+	rig.Equal(t, Describe(ptr(s.state())), "none (session "+string(id)+" was imported without a transcript)", "described")
+	got := s.mustAsk("one")
+	rig.Check(t, got.Class == ClassLost && strings.HasSuffix(got.Error, "was imported, and Claude has never had a transcript of it here"), "%+v", got)
+	got = s.mustAsk("two", func(r *conversations.Request) { r.OnLost = LostFresh })
+	rig.Check(t, got.Continuity == conversations.Reset && got.PreviousSessionID == id && !strings.Contains(got.Notice, "gone"), "%+v", got)
+}
+
 // What is gone and was kept is put back.
 func TestAKeptConversationIsPutBack(t *testing.T) {
 	t.Parallel()

@@ -114,6 +114,8 @@ func stoppedError(named string, r *conversations.Result) error {
 // Describe returns the state of a conversation in words.
 func Describe(state *conversations.State) string {
 	switch {
+	case state.IsUnseen():
+		return fmt.Sprintf("none (session %s was imported without a transcript)", state.Session.ID)
 	case state.Session.Confirmed:
 		return fmt.Sprintf("restored, session %s", state.Session.ID)
 	case state.Answered == 0 || len(state.Previous) == 0:

@@ -61,9 +61,12 @@ func (j *job) choose(ctx context.Context) (id agent.SessionID, opening cmdline.O
 	if err != nil {
 		return "", "", err
 	}
-	r, keeper := j.record(now.ID, now.Confirmed), j.keeper()
+	unseen := j.state.IsUnseen()
+	r, keeper := j.record(now.ID, now.Confirmed && !unseen), j.keeper()
 	opening, kept, err := keeper.Opening(r, config, false)
 	switch {
+	case err == nil && opening == cmdline.OpenNew && unseen:
+		return "", "", lostError{fail.Errorf(fail.NotFound, "the conversation %s was imported, and Claude has never had a transcript of it here", now.ID)}
 	case fail.KindOf(err) == fail.NotFound:
 		return "", "", lostError{err}
 	case err != nil:

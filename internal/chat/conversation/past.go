@@ -63,7 +63,7 @@ func (e *Engine) Adopt(ctx context.Context, key conversations.Key, id agent.Sess
 		return false, fail.Errorf(fail.Conflict, "the conversation %s already has another session", human.Quote(string(key))).
 			Hint("to leave that one: nbs-worker conversation reset %s", human.ShellWord(string(key)))
 	}
-	return there, c.Adopt(ctx, meta, id)
+	return there, c.Adopt(ctx, meta, id, there)
 }
 
 // Past selects which messages of a conversation to read.

@@ -28,7 +28,7 @@ func TestAChatHasTheBotsPromptAndModel(t *testing.T) {
 		"telegram:4": {Chats{}, false}, // the bot has none of its own
 	} {
 		of := s.store.Conversations().Of(key)
-		rig.Must(t, of.Adopt(t.Context(), conversations.Meta{Cwd: t.TempDir(), SystemPrompt: "You are one.", Model: "sonnet"}, agent.NewSessionID()))
+		rig.Must(t, of.Adopt(t.Context(), conversations.Meta{Cwd: t.TempDir(), SystemPrompt: "You are one.", Model: "sonnet"}, agent.NewSessionID(), true))
 		c.chats.Server, c.chats.Notes = server, s.store.Deliveries()
 		rig.Must(t, c.chats.Accept(t.Context(), telegram.Incoming{Key: string(key), ID: string(key) + ":77", Text: "hello"}))
 		state, err := of.State()

@@ -54,7 +54,9 @@ func TestImportConversations(t *testing.T) {
 	if got := m.Says("telegram:123456789", "What number?", "42"); got.Continuity != "resumed" || got.SessionID != id {
 		m.Errorf("%+v", got)
 	}
-	m.Ask(2, "telegram:5", "What number?")
+	if r := m.NBS("ask", "telegram:5", "What number?"); r.Code != 2 || !strings.Contains(r.Stderr, "was imported, and Claude has never had a transcript of it") {
+		m.Errorf("%s", r)
+	}
 	m.Write(filepath.Join(m.World.Root, "session_id.txt"), id)
 	m.OK("conversation", "import", filepath.Join(m.World.Root, "session_id.txt"), "--key", "main")
 	m.Says("main", "What number?", "42")

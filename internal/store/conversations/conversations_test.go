@@ -205,7 +205,7 @@ func TestAdoptedSessionIsTheConversations(t *testing.T) {
 	c := d.Of(chat)
 	rig.Check(t, errors.Is(c.Restore(t.Context(), storetest.AliceID), fs.ErrNotExist), "a conversation that is none is restored")
 	for _, id := range []agent.SessionID{storetest.AliceID, storetest.AliceID, storetest.OtherID} {
-		rig.Must(t, c.Adopt(t.Context(), Meta{Cwd: "/srv"}, id))
+		rig.Must(t, c.Adopt(t.Context(), Meta{Cwd: "/srv"}, id, true))
 	}
 	s := mustState(t, c)
 	rig.Check(t, s.Session == Session{storetest.OtherID, true} && len(s.Previous) == 1 && s.Next == 1 && s.Meta.Cwd == "/srv", "%+v", s)

@@ -45,6 +45,7 @@ type Line struct {
 	Continuity string          `json:"continuity,omitempty"`
 	Session    agent.SessionID `json:"session,omitempty"` // outgoing, confirmed, restored or adopted
 	Previous   agent.SessionID `json:"previous,omitempty"`
+	Unseen     bool            `json:"unseen,omitempty"` // the adopted session has no transcript
 	Reason     string          `json:"reason,omitempty"`
 	Name       string          `json:"name,omitempty"`     // of a session
 	CostUSD    *float64        `json:"cost_usd,omitempty"` // of a turn
@@ -81,6 +82,11 @@ func (s *State) apply(line *Line) error {
 		return nil
 	case Restored, Adopted:
 		s.exchange(line, Session{line.Session, true})
+		if line.Unseen {
+			s.Unseen = line.Session
+		} else if line.What == Adopted {
+			s.see(line.Session)
+		}
 		return nil
 	case Named:
 		s.name(line.Session, line.Name)
@@ -170,11 +176,19 @@ func (s *State) confirm(id agent.SessionID) {
 	if len(s.Open) == 0 || len(s.Open[0].Starts) == 0 {
 		return
 	}
+	s.see(id)
 	turn := &s.Open[0]
 	start := &turn.Starts[len(turn.Starts)-1]
 	start.Said = id
 	if !turn.Isolated && start.Era == s.Era && (s.Session.ID == id || !s.Session.Confirmed && s.Session.ID == start.Session) {
 		s.Session = Session{id, true}
+	}
+}
+
+// see notes that a session has a transcript.
+func (s *State) see(id agent.SessionID) {
+	if s.Unseen == id {
+		s.Unseen = ""
 	}
 }
 
@@ -200,6 +214,7 @@ func (s *State) finish(turn *Turn, line *Line) {
 	}
 	if line.Session != "" {
 		s.Session = Session{line.Session, true}
+		s.see(line.Session)
 	}
 	if line.Class == "" {
 		s.TellReset = nil

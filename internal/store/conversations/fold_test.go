@@ -63,6 +63,10 @@ func TestFold(t *testing.T) {
 		"reset without a session":                {[]Line{one, {What: WasReset}}, "- 1 | 0"},
 		"restored":                               {[]Line{one, done(1, alice), ends, {What: Restored, Session: alice, At: at}}, "alice | 1"},
 		"restored in place of another":           {[]Line{seed(alice, ""), seed(other, alice), {What: Restored, Session: alice, Previous: other}}, "alice | 0 other"},
+		"adopted without a transcript":           {[]Line{{What: Adopted, Session: alice, Unseen: true}}, "alice* | 0"},
+		"adopted, and seen since":                {[]Line{{What: Adopted, Session: alice, Unseen: true}, one, begun(1, 1, alice), done(1, alice)}, "alice | 1"},
+		"adopted, and adopted again":             {[]Line{{What: Adopted, Session: alice, Unseen: true}, seed(alice, "")}, "alice | 0"},
+		"adopted, restored, and still unseen":    {[]Line{{What: Adopted, Session: alice, Unseen: true}, ends, {What: Restored, Session: alice}}, "alice* | 0"},
 		"adopted":                                {[]Line{seed(alice, ""), seed(third, alice)}, "third | 0 alice"},
 	} {
 		var s State
@@ -97,6 +101,9 @@ func briefly(s State) string {
 	words = append(words, "|", strconv.Itoa(s.Answered))
 	for _, p := range s.Previous {
 		words = append(words, string(p.ID))
+	}
+	if s.IsUnseen() {
+		words[0] += "*"
 	}
 	if s.TellReset != nil {
 		words = append(words, "told", string(s.TellReset.ID))

@@ -55,17 +55,18 @@ func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
 	})
 }
 
-// Adopt gives the conversation a session that another record has. It creates the conversation if it does not exist.
-func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID) error {
+// Adopt gives the conversation a session that another record has; seen is false if it has no transcript. It creates the
+// conversation if it does not exist.
+func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID, seen bool) error {
 	if err := c.make(); err != nil {
 		return err
 	}
 	return c.locked(ctx, func(w *writer) error {
-		line := &Line{What: Adopted, At: time.Now().UTC(), Session: id}
+		line := &Line{What: Adopted, At: time.Now().UTC(), Session: id, Unseen: !seen}
 		switch {
 		case w.IsUnused():
 			line.Meta = c.founded(meta, line.At)
-		case w.Session == Session{id, true}:
+		case w.Session == Session{id, true} && (!seen || !w.IsUnseen()):
 			return nil
 		case w.Session.ID != id:
 			line.Previous, line.Reason = w.Session.ID, "adopted "+string(id)

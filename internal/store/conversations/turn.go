@@ -206,7 +206,12 @@ type State struct {
 	Told        []Told `json:"told,omitempty"`         // that Claude does not know yet, oldest first
 	ToldTo      int    `json:"told_to,omitempty"`      // number of the last one
 	ToldDropped int    `json:"told_dropped,omitempty"` // how many were dropped, because there were too many
+
+	Unseen agent.SessionID `json:"unseen,omitempty"` // adopted without a transcript, until one is seen
 }
+
+// IsUnseen reports whether no transcript of the session was ever seen: only another record had its id.
+func (s *State) IsUnseen() bool { return s.Unseen != "" && s.Unseen == s.Session.ID }
 
 // turn returns the open turn with this number, or nil.
 func (s *State) turn(seq int) *Turn {

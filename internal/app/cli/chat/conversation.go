@@ -225,6 +225,9 @@ func showConversation(f *ui.Factory, c wire.Conversation) error {
 	if c.SessionID != nil {
 		rows[1][1] = withName(string(*c.SessionID), c.Name)
 	}
+	if c.Unseen {
+		rows[1][1] += ", imported without a transcript"
+	}
 	if c.CostUSD > 0 {
 		rows = append(rows, [2]string{"cost", fmt.Sprintf("$%.2f today, $%.2f in all", c.CostToday, c.CostUSD)})
 	}
