@@ -26,17 +26,17 @@ func TestMarked(t *testing.T) {
 		want Mark
 	}{
 		{"answered-tool", 1, Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "OK, I will remember 42."}}},
-		{"answered-tool", 2, Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "Tool said: hi", Tools: true}}},
+		{"answered-tool", 2, Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "Tool said: hi", Tools: true, Used: []string{"Bash"}}}},
 		{"answered-tool", 3, Mark{}},
 		{"killed-slow", 1, unanswered},
-		{"killed-tool", 1, Mark{Marked: transcript.Marked{Found: true, Tools: true}}},
+		{"killed-tool", 1, Mark{Marked: transcript.Marked{Found: true, Tools: true, Used: []string{"Bash"}}}},
 		{"killed-int", 1, unanswered},
 		{"continued-term", 1, unanswered}, // not "No response requested."
 		{"continued-term", 2, Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "OK, I will remember 7."}}},
 		{"continued-second", 1, Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "OK, I will remember 7."}}},
 		{"continued-second", 2, unanswered},
 		{"continued-second", 3, Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "You said: hello [[delay 30s]]"}}},
-		{"continued-tool", 1, Mark{Marked: transcript.Marked{Found: true, Tools: true}}},
+		{"continued-tool", 1, Mark{Marked: transcript.Marked{Found: true, Tools: true, Used: []string{"Bash"}}}},
 		{"continued-tool", 2, Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: `You said: [[tool Bash {"command":"sleep 20","description":"x"}]] please`}}},
 		{"error-429", 1, failed},
 	}

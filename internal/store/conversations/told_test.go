@@ -109,7 +109,7 @@ func TestAdoptAfterTold(t *testing.T) {
 	d, _ := inProject(t)
 	c := d.Of(chat)
 	mustTell(t, c, "one")
-	rig.Must(t, c.Adopt(t.Context(), Meta{Cwd: "/adopted"}, storetest.AliceID))
+	rig.Must(t, c.Adopt(t.Context(), Meta{Cwd: "/adopted"}, storetest.AliceID, true))
 	s := mustState(t, c)
 	rig.Check(t, s.Meta.Cwd == "/adopted" && s.Meta.Key == chat && s.Session.ID == storetest.AliceID && len(s.Previous) == 0, "%+v", s)
 }
