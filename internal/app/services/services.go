@@ -111,7 +111,7 @@ func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token teleg
 	if err != nil {
 		return err
 	}
-	server.Beside = append(server.Beside, bridge.Run)
+	server.Beside = append(server.Beside, bridge.Run, serve.NewUnasked(server, team.Notes).Run)
 	server.Engine.IsChat = func(key conversations.Key) bool {
 		_, err := telegram.ParseKey(string(key))
 		return err == nil

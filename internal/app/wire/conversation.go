@@ -14,6 +14,7 @@ type Answer struct {
 	Key               conversations.Key `json:"key"`
 	Seq               int               `json:"seq"`
 	Answer            *string           `json:"answer"`               // null: no answer
+	FollowUps         []string          `json:"follow_ups,omitempty"` // what Claude said by itself after the answer, for example when a background task had ended
 	Continuity        string            `json:"continuity,omitempty"` // "new", "resumed", or "reset" (after another conversation)
 	SessionID         *agent.SessionID  `json:"session_id"`           // null until Claude has confirmed it
 	PreviousSessionID *agent.SessionID  `json:"previous_session_id"`  // of a reset
@@ -55,7 +56,7 @@ func NewAnswer(key conversations.Key, r conversations.Result) Answer {
 		Denials: agent.Mapped(r.Denials, func(d conversations.Denial) Denial { return Denial(d) }), Warning: r.Warning,
 	}
 	if r.Class == "" {
-		out.Answer = &r.Answer
+		out.Answer, out.FollowUps = &r.Answer, r.FollowUps
 		out.Usage = &TokenUse{Input: r.Usage.Input, Output: r.Usage.Output, CacheRead: r.Usage.CacheRead, CacheCreation: r.Usage.CacheCreation}
 		return out
 	}

@@ -51,9 +51,16 @@ type Engine struct {
 	// IsChat reports whether a bridge serves the conversation, so that its chat may be told something; nil: no bridge.
 	IsChat func(conversations.Key) bool
 
+	// Added is called when something that came unasked is recorded: words that Claude said by itself, or a notice; nil: not
+	// called.
+	Added func(conversations.Key)
+
 	Start func(turn.Launch) (headless.Process, error) // a real claude, except in tests
 
-	waits sync.Map      // the [wait]s of its callers
+	waits     sync.Map // the [wait]s of its callers
+	voices    sync.Map // the [voice] of each running claude, by its invocation
+	lingering sync.Map // by the id of a turn: a channel that is closed when its claude has exited
+
 	dying time.Duration // how long a killed runner may still hold its locks
 }
 
@@ -129,7 +136,7 @@ func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (c
 			return conversations.Result{}, err
 		}
 		if result != nil {
-			return *result, nil
+			return e.Whole(ctx, key, result), nil
 		}
 		until, err := e.advance(ctx, c, id)
 		if err != nil {
@@ -138,7 +145,10 @@ func (e *Engine) Await(ctx context.Context, key conversations.Key, id string) (c
 		if wait := until.Sub(e.Project.Now()); wait > patience {
 			return conversations.Result{}, errLater(c, until)
 		}
-		if err := e.sleep(ctx, until); err != nil {
+		if until.IsZero() { // the turn may be answered although the context has ended
+			continue
+		}
+		if err := clock.Sleep(ctx, until.Sub(e.Project.Now())); err != nil {
 			return conversations.Result{}, err
 		}
 	}
@@ -214,14 +224,6 @@ func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id 
 			return time.Time{}, nil
 		}
 	}
-}
-
-// sleep waits until a time; it returns at once for the zero time.
-func (e *Engine) sleep(ctx context.Context, until time.Time) error {
-	if until.IsZero() {
-		return ctx.Err()
-	}
-	return clock.Sleep(ctx, until.Sub(e.Project.Now()))
 }
 
 // ErrDeadLetter is in the error of a turn that waits for a person. The journal records that wait as well.

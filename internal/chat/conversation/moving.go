@@ -53,6 +53,8 @@ func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, i
 			limit = whole
 			wait = latest(begun, &head).Add(whole + settleTime).Sub(e.Project.Now())
 			since = e.Project.Now() // from which a runner that is suspended later stands still
+		} else if head.Seq != 0 && len(head.Starts) == 0 { // the claude of the turn before may have background tasks
+			wait += settleTime
 		}
 		if limit > 0 && wait <= 0 {
 			return e.errHalted(&head, limit)

@@ -34,6 +34,8 @@ type job struct {
 	notices []string // notices for the user, in addition to the answer
 	leaving sync.WaitGroup
 	stop    <-chan struct{} // closed when the turn is stopped
+	voice   *voice          // of its claude; nil before that is opened
+	lingers chan struct{}   // closed when its claude has exited; nil: it exits at once
 }
 
 // run makes one attempt at the first open turn. After an error the turn stays open; every other outcome is recorded.
@@ -153,8 +155,8 @@ func (j *job) speak(ctx context.Context) error {
 	case j.staysWarm():
 		defer j.Warm.Put(ctx, j.state.Meta.Key, s) // after the answer is recorded: Put may end another process
 	default:
-		_ = s.DropFiles()                   // while the turn is open: a runner killed later could not remove them
-		j.leaving.Go(func() { s.End(ctx) }) // claude takes a moment to exit; its answer is complete
+		_ = s.DropFiles() // while the turn is open: a runner killed later could not remove them
+		j.linger(ctx, s)  // claude takes a moment to exit; its answer is complete
 	}
 	if outcome.Class == turn.Answered && j.awaitWritten(ctx, s, &outcome) {
 		return nil // the next attempt sends the text again
@@ -211,7 +213,10 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 		Denials: j.noteDenials(&o), Warning: o.Warning,
 	}
 	err := j.over(ctx, j.withNotices(result))
-	j.leaving.Wait() // claude may write to its transcript until then
+	if err == nil && j.voice != nil {
+		j.voice.recorded(j.turn.ID)
+	}
+	j.left() // claude may write to its transcript until then
 	if o.SessionID != "" && !j.ask.Isolated {
 		j.keep(ctx, o.SessionID)
 	}

@@ -32,7 +32,7 @@ func (j *job) open(ctx context.Context) (*headless.Session, error) {
 	}
 	if j.staysWarm() {
 		if s := j.Warm.Take(ctx, j.state.Meta.Key, j.state.Session.ID, manner); s != nil {
-			j.mode = conversations.Resumed
+			j.mode, j.voice = conversations.Resumed, j.voiceOf(s)
 			if err := j.begin(ctx, s.Invocation, s.ID); err != nil {
 				s.End(ctx)
 				return nil, err
@@ -66,6 +66,7 @@ func (j *job) begin(ctx context.Context, invocation agent.Invocation, id agent.S
 // start starts a claude. The attempt is recorded before, so that its remains can be found.
 func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Opening, manner headless.Manner) (*headless.Session, error) {
 	var begun agent.Invocation
+	j.voice = &voice{Engine: j.Engine, c: j.c}
 	l := headless.Launch{
 		Start: j.Start, Record: j.record(id, true), Manner: manner, Dir: j.state.Meta.Cwd, Caller: j.given(), OneTurn: !j.staysWarm(),
 		Spec: turn.Spec{
@@ -73,6 +74,7 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Ope
 			PermissionMode: manner.Rights.PermissionMode, Extra: slices.Concat(toolArgs(manner.Rights.AllowedTools), j.ask.ClaudeArgs),
 			Settings: turn.Settings(observe.Closed(j.Project.Store), manner.Hook),
 		},
+		Spoke: j.voice.spoke, Cut: j.voice.cut,
 		Verb: "ask", Dying: j.dying, IsOurs: j.isOurs,
 		Prepare: func(invocation agent.Invocation, files turnfiles.Files) (map[string]string, error) {
 			context, err := "", j.begin(ctx, invocation, id)
@@ -94,6 +96,13 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Ope
 	if err != nil && begun != "" { // the folder is gone, for example
 		err = errors.Join(err, j.void(ctx, begun))
 	}
+	if err == nil && j.staysWarm() {
+		j.voices.Store(s.Invocation, j.voice)
+		go func() {
+			<-s.Ended()
+			j.voices.Delete(s.Invocation)
+		}()
+	}
 	return s, err
 }
 
@@ -111,7 +120,11 @@ func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error
 			return turn.Outcome{}, err
 		}
 	}
+	defer j.voice.answered()
 	return s.Say(ctx, j.limits(), turn.TextID(string(s.Invocation), j.turn.Seq), j.text, func(heard turn.Event) {
+		if heard.Kind == turn.Over {
+			j.voice.answered()
+		}
 		if heard.Text != "" && j.Heard != nil {
 			j.Heard(j.c.Key(), j.turn.ID, heard.Text)
 		}

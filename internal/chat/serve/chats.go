@@ -246,5 +246,7 @@ func (c *Chats) NoteDelivered(_ context.Context, key, id, untold string) error {
 	if err != nil {
 		return err
 	}
-	return c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: n.Seq, State: deliveries.Over, Untold: untold, At: c.Server.Engine.Project.Now().UTC()})
+	err = c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: n.Seq, State: deliveries.Over, Untold: untold, At: c.Server.Engine.Project.Now().UTC()})
+	c.Server.changed() // what came after it can be told
+	return err
 }

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/chat/serve/client"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
@@ -191,31 +192,29 @@ func failureIn(key conversations.Key, r *conversations.Result) error {
 	return conversation.ErrOf(key, *r)
 }
 
-// deliver sends the outcome of a run to a chat, once. If it may have done so before a crash, the text says so. The note
-// is not a message of the chat: the bridge would answer one.
+// deliver sends the outcome of a run to a chat, once, and then what Claude says by itself when background tasks of the run
+// have ended.
 func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversations.Result) error {
 	if s.Server.Tell == nil {
 		return client.ErrNoBridge()
 	}
-	note, again, err := s.Notes.Get(due.ID())
-	if err != nil || note.State == deliveries.Over {
-		return err
-	}
-	note = deliveries.Note{ID: due.ID(), Key: due.Entry.DeliverTo, State: deliveries.Begun, At: s.Server.Engine.Project.Now().UTC()}
-	_ = s.Notes.Put(note) // on a full disk the chat is told anyway
-	text := r.Answer
-	if err := failureIn(conversations.Key(due.Entry.Key()), r); err != nil {
+	key, text := conversations.Key(due.Entry.Key()), r.Answer
+	if err := failureIn(key, r); err != nil {
 		text = fmt.Sprintf("The schedule %s failed: %s.", due.Entry.Name, err)
 	}
-	if again {
-		text = telegram.PerhapsAgain + text
+	tell := func(ctx context.Context, to, text string) error {
+		return s.Server.deliver(ctx, to, "schedule "+due.Entry.Name, text)
 	}
-	untold := s.Server.deliver(ctx, due.Entry.DeliverTo, "schedule "+due.Entry.Name, text)
-	if errors.Is(untold, context.Canceled) { // the next server sends it
-		return untold
+	err := s.Server.tellOnce(ctx, s.Notes, due.ID(), due.Entry.DeliverTo, text, tell)
+	whole := s.Server.Engine.Whole(ctx, key, r)
+	later := slices.Clone(whole.FollowUps)
+	if cut := strings.TrimSpace(strings.TrimPrefix(whole.Notice, r.Notice)); cut != "" {
+		later = append(later, cut)
 	}
-	note.State = deliveries.Over
-	return errors.Join(untold, s.Notes.Put(note))
+	if len(later) == 0 || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.Join(err, s.Server.tellOnce(ctx, s.Notes, due.ID()+":later", due.Entry.DeliverTo, strings.Join(later, "\n\n"), tell))
 }
 
 // Talks implements [schedule.Conversations].

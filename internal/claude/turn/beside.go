@@ -11,6 +11,16 @@ type Spoken struct {
 	Outcome
 }
 
+// Beside is what a claude does beside the turns that it was asked for.
+type Beside struct {
+	Tasks    []string // what it runs in the background, in words
+	Speaking bool     // it says something by itself, or is about to
+	Later    bool     // it had background tasks, so that it may have something to say although no task runs
+}
+
+// Busy reports whether there is something that would be lost if claude were ended.
+func (b *Beside) Busy() bool { return len(b.Tasks) > 0 || b.Speaking }
+
 // taskLine holds the fields of a line about a task: a command or a subagent.
 type taskLine struct {
 	TaskID      string `json:"task_id"`
@@ -73,13 +83,13 @@ func (p *Process) spoken(l line) *Spoken {
 	return s
 }
 
-// Tasks returns what claude runs in the background, in words. later reports whether it may say something about what it
-// ran there: an input that has ended does not keep it from that.
-func (p *Process) Tasks() (running []string, later bool) {
+// Beside returns what claude does beside its turns.
+func (p *Process) Beside() Beside {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	now := Beside{Speaking: p.beside.own || p.beside.notified && p.turn == nil, Later: p.beside.any}
 	for _, t := range p.beside.tasks {
-		running = append(running, t.description)
+		now.Tasks = append(now.Tasks, t.description)
 	}
-	return running, p.beside.any
+	return now
 }

@@ -55,7 +55,8 @@ func hearAll(t *testing.T, captured string) (heardAll, *closed) {
 	}
 	o := p.turn.end.outcome()
 	got.Class, got.Answer, got.Detail, got.CostKnown = o.Class, o.Answer, o.Detail, p.turn.end.cost != nil
-	got.Tasks, got.Later = p.Tasks()
+	beside := p.Beside()
+	got.Tasks, got.Later = beside.Tasks, beside.Later
 	return got, stdin
 }
 
@@ -124,8 +125,7 @@ func TestInputStaysOpenForBackgroundTasks(t *testing.T) {
 		{`{"type":"system","subtype":"task_notification","task_id":"b","status":"completed"}`, "", false},
 	} {
 		p.hear([]byte(step.line))
-		tasks, _ := p.Tasks()
-		rig.Equal(t, strings.Join(tasks, ", "), step.tasks, "tasks after %s", step.line)
+		rig.Equal(t, strings.Join(p.Beside().Tasks, ", "), step.tasks, "tasks after %s", step.line)
 		rig.Equal(t, stdin.is, !step.open, "input closed after %s", step.line)
 	}
 }

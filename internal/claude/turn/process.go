@@ -109,6 +109,7 @@ const (
 	Confirmed EventKind = iota // claude has named the conversation: SessionID. It may not be on disk yet
 	TakenUp                    // claude has taken the text up
 	Partial                    // a further part of the answer: Text
+	Over                       // the turn is over; what claude says from here on is not its answer
 	ToolBegan                  // a tool runs: Tool, ToolID
 	ToolEnded                  // ToolID has a result; Unused: it did not run
 	Refused                    // the API has refused a request, which claude repeats: Status

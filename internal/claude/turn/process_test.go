@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -219,7 +220,7 @@ func TestWhoCannotOpenSaysSo(t *testing.T) {
 	s := eachVersion(t)
 	unknown := s.start(Spec{SessionID: newID(), Opening: cmdline.OpenResume})
 	o, events := s.turn(unknown, "hello")
-	rig.Check(t, o.Class == UnknownSession && o.SessionID == "" && len(events) == 0, "unknown: %+v %+v", o, events)
+	rig.Check(t, o.Class == UnknownSession && o.SessionID == "" && slices.Equal(events, []Event{{Kind: Over}}), "unknown: %+v %+v", o, events)
 	s.close(unknown)
 	if _, err := unknown.Turn(t.Context(), uuid.NewString(), "again", nil); err != nil {
 		t.Error("a turn of one that has ended:", err)

@@ -27,10 +27,12 @@ const (
 	WasReset  What = "reset"
 	Restored  What = "restore"
 	Adopted   What = "adopt"
-	Permitted What = "permit" // its meta has other rights
-	Named     What = "name"   // a person named a session
-	WasTold   What = "told"   // a text was delivered to its chat
-	Base      What = "base"   // all that was before
+	Permitted What = "permit"    // its meta has other rights
+	Named     What = "name"      // a person named a session
+	WasTold   What = "told"      // a text was delivered to its chat
+	Added     What = "add"       // something came unasked, after a turn
+	Delivered What = "delivered" // a chat was told of it
+	Base      What = "base"      // all that was before
 )
 
 // Line is a line of the journal.
@@ -52,6 +54,7 @@ type Line struct {
 	Start      *Start          `json:"start,omitempty"`
 	Held       *Held           `json:"held,omitempty"`
 	Told       *Told           `json:"told,omitempty"`
+	Unasked    *Unasked        `json:"unasked,omitempty"`
 	Meta       *Meta           `json:"meta,omitempty"`  // from here on
 	State      *State          `json:"state,omitempty"` // of a base
 }
@@ -79,6 +82,9 @@ func (s *State) apply(line *Line) error {
 		return nil
 	case WasReset:
 		s.reset(line)
+		return nil
+	case Added, Delivered:
+		s.addUnasked(line)
 		return nil
 	case Restored, Adopted:
 		s.exchange(line, Session{line.Session, true})

@@ -175,6 +175,7 @@ type Result struct {
 	CostUSD           *float64        `json:"cost_usd,omitempty"`
 	DurationMS        int64           `json:"duration_ms,omitempty"`
 	Attempts          int             `json:"attempts,omitempty"`
+	FollowUps         []string        `json:"follow_ups,omitempty"` // what Claude said by itself after the answer
 	At                time.Time       `json:"at"`
 
 	Acted []string `json:"acted,omitempty"` // the tools that ran in a turn without an answer
@@ -198,6 +199,7 @@ type State struct {
 	LastAt    time.Time      `json:"last_at"`                  // of a turn that was accepted or finished
 	Before    *EarlierRights `json:"earlier_rights,omitempty"` // nil: the rights are those of the beginning
 	TellReset *Previous      `json:"tell_reset,omitempty"`     // a reset that the next answer has to report
+	Untold    []Unasked      `json:"untold,omitempty"`         // what a chat has to be told of, oldest first
 
 	Names    map[agent.SessionID]string `json:"names,omitempty"` // that a person gave to sessions
 	Spent    []Spent                    `json:"spent,omitempty"` // in the last two days

@@ -16,12 +16,33 @@ const endGrace = 5 * time.Second
 
 // End asks the claude to exit, kills it if it does not, and releases the conversation. It does so even if the context
 // is canceled.
-func (s *Session) End(ctx context.Context) { s.end(ctx, s.exits(ctx)) }
+func (s *Session) End(ctx context.Context) {
+	beside := s.Beside()
+	s.end(ctx, !beside.Busy() && s.exits(ctx)) // claude would not exit before its tasks have ended, or end them without a word
+}
+
+// Linger waits until a claude for one turn has exited. It does so once its background tasks have ended, and it has said
+// what came of them. When limit is over, or the context has ended, the claude is ended.
+func (s *Session) Linger(ctx context.Context, limit time.Duration) {
+	if beside := s.Beside(); beside.Later {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		select {
+		case <-s.Ended():
+		case <-ctx.Done():
+		}
+	}
+	s.End(ctx)
+}
 
 // Kill ends the claude and the processes that it started, and releases the conversation.
 func (s *Session) Kill(ctx context.Context) { s.end(ctx, false) }
 
 func (s *Session) end(ctx context.Context, exited bool) {
+	beside := s.Beside() // before claude ends its tasks itself
+	if beside.Busy() && s.cut != nil {
+		defer s.cut(beside.Tasks)
+	}
 	for ; !exited; exited = s.exits(ctx) { // without free descriptors, no process is found
 		_ = endProcesses(context.WithoutCancel(ctx), s.machine, s.Invocation, endGrace)
 	}

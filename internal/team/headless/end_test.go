@@ -43,6 +43,8 @@ type stubborn struct {
 	asked int
 }
 
+func (*stubborn) Beside() turn.Beside { return turn.Beside{} }
+
 func (p *stubborn) Close(ctx context.Context) error {
 	_, bounded := ctx.Deadline()
 	rig.Check(p.t, bounded, "it is waited for without end")

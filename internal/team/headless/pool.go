@@ -73,26 +73,37 @@ func (p *Pool) Trim(ctx context.Context) {
 	}
 }
 
-// surplus returns the process to end next; nil if all may stay.
+// Working is how long a process stays at least if it has background tasks.
+const Working = 6 * time.Hour
+
+// surplus returns the process to end next; nil if all may stay. One that has something to do beside its turns is the
+// last to be ended for its number or memory.
 func (p *Pool) surplus() (conversations.Key, *Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var oldest conversations.Key
+	var next conversations.Key
+	var nextBusy bool
 	var memory uint64
 	for key, s := range p.sessions {
 		if !s.Alive() {
 			return key, s
 		}
+		beside, limit := s.Beside(), p.Idle
+		if beside.Busy() {
+			limit = max(limit, Working)
+		}
+		if p.Now().Sub(s.used) >= limit {
+			return key, s
+		}
 		memory += s.machine.UsageOf(s.PID()).RSS
-		if oldest == "" || s.used.Before(p.sessions[oldest].used) {
-			oldest = key
+		if next == "" || nextBusy && !beside.Busy() || nextBusy == beside.Busy() && s.used.Before(p.sessions[next].used) {
+			next, nextBusy = key, beside.Busy()
 		}
 	}
-	s := p.sessions[oldest]
-	if s == nil || len(p.sessions) <= p.Most && memory <= p.Memory && p.Now().Sub(s.used) < p.Idle {
+	if len(p.sessions) <= p.Most && memory <= p.Memory {
 		return "", nil
 	}
-	return oldest, s
+	return next, p.sessions[next]
 }
 
 // end ends a process, unless a turn has taken it by then.

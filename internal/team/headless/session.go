@@ -27,7 +27,7 @@ import (
 // Process is a claude that takes one text after another.
 type Process interface {
 	PID() int
-	Tasks() (running []string, later bool)
+	Beside() turn.Beside
 	Turn(ctx context.Context, id, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error)
 	Close(ctx context.Context) error
 	Ended() <-chan struct{}
@@ -64,6 +64,7 @@ type Session struct {
 	machine *machine.Machine
 	files   turnfiles.Files
 	release func()
+	cut     func(tasks []string)
 	used    time.Time // when [Pool.Put] got it
 }
 
@@ -90,6 +91,9 @@ type Launch struct {
 
 	// Prepare is called before claude starts, so that what is left of it can be found. It returns more variables.
 	Prepare func(agent.Invocation, turnfiles.Files) (map[string]string, error)
+
+	Spoke func(turn.Spoken)    // see [turn.Launch]
+	Cut   func(tasks []string) // called when the claude has ended although it had background tasks, or was about to speak
 }
 
 // Open claims the conversation and starts the claude. Errors: Conflict when another process has the conversation open.
@@ -99,7 +103,7 @@ func (l *Launch) Open(ctx context.Context, o *observe.Project) (s *Session, err 
 		return nil, err
 	}
 	invocation := agent.NewInvocation()
-	s = &Session{ID: l.Record.SessionID, Invocation: invocation, Manner: l.Manner, machine: o.Machine, files: o.Store.TurnFiles(invocation), release: release}
+	s = &Session{ID: l.Record.SessionID, Invocation: invocation, Manner: l.Manner, machine: o.Machine, files: o.Store.TurnFiles(invocation), release: release, cut: l.Cut}
 	if s.Process, err = l.start(s, o); err != nil {
 		err = errors.Join(err, s.DropFiles())
 		release()
@@ -131,7 +135,7 @@ func (l *Launch) start(s *Session, o *observe.Project) (Process, error) {
 	maps.Copy(ours, variables)
 	caller := slices.DeleteFunc(slices.Clone(l.Caller), func(entry string) bool { return strings.HasPrefix(entry, "NBS_") })
 	return l.Start(turn.Launch{
-		Program: program, Args: turn.Args(spec), Dir: l.Dir, Env: claude.Env(&l.Record.Spec, caller, ours), OneTurn: l.OneTurn,
+		Program: program, Args: turn.Args(spec), Dir: l.Dir, Env: claude.Env(&l.Record.Spec, caller, ours), OneTurn: l.OneTurn, Spoke: l.Spoke,
 	})
 }
 

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -40,7 +41,8 @@ func (h *heardText) String() string {
 }
 
 // answered prints the result of a turn. said was printed as the answer arrived. If it does not end with the answer,
-// after a failed attempt or lost parts, the whole answer follows on its own line.
+// after a failed attempt or lost parts, the whole answer follows on its own line. What Claude said by itself after it
+// follows behind an empty line.
 func answered(f *ui.Factory, key conversations.Key, r conversations.Result, said string) error {
 	if f.JSON {
 		if err := f.PrintJSON(wire.NewAnswer(key, r)); err != nil {
@@ -63,12 +65,19 @@ func answered(f *ui.Factory, key conversations.Key, r conversations.Result, said
 	if strings.TrimSpace(r.Answer) == "" {
 		f.SayNote("Claude gave an empty answer.")
 	}
+	words := slices.Insert(slices.Clone(r.FollowUps), 0, r.Answer)
 	if said != "" {
-		_, err := fmt.Fprintln(f.Streams.Out)
-		if err != nil || strings.HasSuffix(strings.TrimSpace(said), strings.TrimSpace(r.Answer)) {
+		if _, err := fmt.Fprintln(f.Streams.Out); err != nil {
 			return err
 		}
+		if strings.HasSuffix(strings.TrimSpace(said), strings.TrimSpace(r.Answer)) {
+			words[0] = ""
+		}
 	}
-	_, err := fmt.Fprintln(f.Streams.Out, human.Legible(r.Answer))
+	text := strings.TrimPrefix(strings.Join(words, "\n\n"), "\n")
+	if said != "" && text == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(f.Streams.Out, human.Legible(text))
 	return err
 }

@@ -25,3 +25,19 @@ func TestTheWholeAnswerIsPrinted(t *testing.T) {
 		rig.Check(t, out.String() == want, "after %q: %q; want %q", said, out.String(), want)
 	}
 }
+
+// What Claude said by itself follows the answer, also one that was printed as it came; an empty answer is said to be empty.
+func TestWhatFollowsAnAnswerIsPrinted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ answer, said, out, note string }{
+		{"one", "", "one\n\nlater\n\nat last\n", ""},
+		{"one", "one", "\n\nlater\n\nat last\n", ""},
+		{"", "", "\nlater\n\nat last\n", "note: Claude gave an empty answer.\n"},
+	} {
+		var out, note bytes.Buffer
+		f := &ui.Factory{}
+		f.Streams.Out, f.Streams.Err = &out, &note
+		rig.Must(t, answered(f, "review", conversations.Result{Answer: c.answer, FollowUps: []string{"later", "at last"}}, c.said))
+		rig.Check(t, out.String() == c.out && note.String() == c.note, "after %q: %q, %q", c.said, out.String(), note.String())
+	}
+}

@@ -52,6 +52,7 @@ type Claudes struct {
 	contexts []string
 	launches []turn.Launch
 	alive    map[*Claude]bool
+	latest   *Claude
 	busy     map[agent.SessionID]bool
 	last     map[agent.SessionID]string // UUID of the last record
 }
@@ -64,6 +65,10 @@ type Claude struct {
 	how   string // it opens its session
 	id    agent.SessionID
 	ended chan struct{}
+
+	once   bool // for one turn
+	spoke  func(turn.Spoken)
+	beside turn.Beside
 }
 
 // Start starts one.
@@ -72,7 +77,8 @@ func (c *Claudes) Start(l turn.Launch) (headless.Process, error) {
 	defer c.mu.Unlock()
 	c.launches = append(c.launches, l)
 	how, id := Opened(l)
-	one := &Claude{of: c, how: how, id: agent.SessionID(id), Context: agent.Variable(l.Env, turn.ContextVariable), ended: make(chan struct{})}
+	one := &Claude{of: c, how: how, id: agent.SessionID(id), Context: agent.Variable(l.Env, turn.ContextVariable), ended: make(chan struct{}), once: l.OneTurn, spoke: l.Spoke}
+	c.latest = one
 	if c.alive == nil {
 		c.alive, c.busy, c.last = map[*Claude]bool{}, map[agent.SessionID]bool{}, map[agent.SessionID]string{}
 	}
@@ -158,8 +164,34 @@ func (*Claude) PID() int { return os.Getpid() }
 // Ended is closed by Close.
 func (c *Claude) Ended() <-chan struct{} { return c.ended }
 
-// Tasks are none.
-func (*Claude) Tasks() (running []string, later bool) { return nil, false }
+// Beside is what the test has set with [Claude.Work].
+func (c *Claude) Beside() turn.Beside {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	return c.beside
+}
+
+// Work makes it have these background tasks. Without any, one for one turn ends.
+func (c *Claude) Work(tasks ...string) {
+	c.of.mu.Lock()
+	c.beside = turn.Beside{Tasks: tasks, Later: true}
+	c.of.mu.Unlock()
+	if len(tasks) == 0 && c.once {
+		c.end()
+	}
+}
+
+// Says makes it say something by itself.
+func (c *Claude) Says(id, text string) {
+	c.spoke(turn.Spoken{ID: id, Outcome: turn.Outcome{Answer: text, CostUSD: new(0.5)}})
+}
+
+// Last returns the one that was started last.
+func (c *Claudes) Last() *Claude {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.latest
+}
 
 // Close ends it at once.
 func (c *Claude) Close(context.Context) error {

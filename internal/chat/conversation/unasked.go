@@ -1,0 +1,137 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/headless"
+)
+
+// voice records what a claude says besides its answers: when a background task has ended, Claude begins a turn by
+// itself. It is recorded with the turn before it, and after that turn's answer.
+type voice struct {
+	*Engine
+	c *conversations.Conversation
+
+	mu      sync.Mutex
+	turn    string // the id of the last turn that is recorded; "": there is none yet
+	since   time.Time
+	over    bool // Claude has answered another turn, whose answer is not recorded yet
+	waiting []conversations.Unasked
+}
+
+// spoke is called with what Claude says by itself.
+func (v *voice) spoke(said turn.Spoken) {
+	came := conversations.Unasked{ID: said.ID, Text: strings.TrimSpace(said.Answer), Usage: conversations.Usage(said.Usage), Cost: said.CostUSD}
+	if said.Class != turn.Answered {
+		came.Notice, came.Text = true, fmt.Sprintf("Claude wanted to say something by itself, and failed: %s.", strings.TrimSuffix(said.Detail, "."))
+	}
+	v.add(came)
+}
+
+// cut is called when a claude was ended that still had something to do.
+func (v *voice) cut(tasks []string) {
+	v.mu.Lock()
+	when := ""
+	if !v.since.IsZero() {
+		when = fmt.Sprintf(" %s after the answer", v.Project.Now().Sub(v.since).Round(time.Second))
+	}
+	v.mu.Unlock()
+	words := fmt.Sprintf("Claude was ended%s, before it had said what came of its background tasks.", when)
+	switch len(tasks) {
+	case 0:
+	case 1:
+		words = fmt.Sprintf("A background task was ended%s: %s.", when, human.Legible(tasks[0]))
+	default:
+		words = fmt.Sprintf("%d background tasks were ended%s: %s.", len(tasks), when, human.Legible(strings.Join(tasks, "; ")))
+	}
+	v.add(conversations.Unasked{ID: uuid.NewString(), Text: words, Notice: true})
+}
+
+// answered is called when Claude has answered a turn: what it says from here on comes after that answer.
+func (v *voice) answered() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.over = true
+}
+
+// recorded is called when the result of a turn is recorded.
+func (v *voice) recorded(id string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.turn, v.over, v.since = id, false, v.Project.Now()
+	for _, came := range v.waiting {
+		v.record(came)
+	}
+	v.waiting = nil
+}
+
+func (v *voice) add(came conversations.Unasked) {
+	came.At = v.Project.Now().UTC()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.turn == "" || v.over {
+		v.waiting = append(v.waiting, came)
+		return
+	}
+	v.record(came)
+}
+
+// record makes it durable, whatever ends meanwhile. What cannot be written is in Claude's transcript all the same.
+func (v *voice) record(came conversations.Unasked) {
+	came.Turn, came.Tell = v.turn, v.IsChat != nil && v.IsChat(v.c.Key())
+	if v.c.Add(context.Background(), came) == nil && v.Added != nil {
+		v.Added(v.c.Key())
+	}
+}
+
+// voiceOf returns the voice of a claude that an earlier turn has started.
+func (j *job) voiceOf(s *headless.Session) *voice {
+	if v, is := j.voices.Load(s.Invocation); is {
+		return v.(*voice)
+	}
+	return &voice{Engine: j.Engine, c: j.c} // the claude has just ended
+}
+
+// linger waits until a claude for one turn has exited. Its background tasks have as long as the turn had. The turn's
+// result is recorded meanwhile, and [Engine.Await] waits for what Claude says of them.
+func (j *job) linger(ctx context.Context, s *headless.Session) {
+	if s.Beside().Later {
+		j.lingers = make(chan struct{})
+		j.lingering.Store(j.turn.ID, j.lingers)
+	}
+	j.leaving.Go(func() { s.Linger(ctx, cmp.Or(j.ask.Timeout, TurnTimeout)) })
+}
+
+// left waits for a claude that lingers.
+func (j *job) left() {
+	j.leaving.Wait()
+	if j.lingers != nil {
+		j.lingering.Delete(j.turn.ID)
+		close(j.lingers)
+	}
+}
+
+// Whole returns a result with what Claude said by itself after the answer, if this process still waits for that. When
+// the context ends first, it returns the result as it is: the turn was answered.
+func (e *Engine) Whole(ctx context.Context, key conversations.Key, result *conversations.Result) conversations.Result {
+	if lingers, is := e.lingering.Load(result.ID); is {
+		select {
+		case <-lingers.(chan struct{}):
+		case <-ctx.Done():
+		}
+	}
+	if now, there, err := e.Project.Store.Conversations().Of(key).Result(result.ID); err == nil && there {
+		return now
+	}
+	return *result
+}

@@ -1,0 +1,126 @@
+package conversation
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+)
+
+// begins makes the next answer come while a background task runs.
+func (s *stage) begins(task string) {
+	s.Respond = func(_ int, text string) turn.Outcome {
+		s.Last().Work(task)
+		return turn.Outcome{Answer: "re: " + text}
+	}
+}
+
+// result is the recorded result of a turn, "" the last one.
+func (s *stage) result(id string) conversations.Result {
+	s.Helper()
+	r, _, err := s.Project.Store.Conversations().Of("review").Result(id)
+	rig.Must(s.T, err)
+	return r
+}
+
+// recordedWhile waits until the result of a turn is recorded, although its asker still waits.
+func (s *stage) recorded(id string) {
+	s.Helper()
+	rig.WaitFor(s.T, "the result is recorded", func() (bool, string) { return s.result(id).ID == id, "" })
+}
+
+// A claude for one turn has a background task when it answers. The answer is recorded at once; what Claude says when the
+// task has ended is given with it, and counts in what the conversation costs.
+func TestAColdTurnHasItsFollowUp(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.begins("sleep 9")
+	var over []string
+	s.Over = func(r conversations.Result) { over = append(over, r.Answer) }
+	asked := make(chan conversations.Result)
+	go func() { asked <- s.mustAsk("one", func(r *conversations.Request) { r.ID = "one" }) }()
+	s.recorded("one")
+	rig.Check(t, slices.Equal(over, []string{"re: one"}), "told at once: %q", over)
+	s.Last().Says("a", "It has slept.")
+	s.Last().Says("b", "And woke up.")
+	s.Last().Work()
+	got := <-asked
+	rig.Check(t, slices.Equal(got.FollowUps, []string{"It has slept.", "And woke up."}) && got.Notice == "" && *got.CostUSD == 1, "%+v", got)
+	rig.Check(t, s.state().TotalUSD == 1 && len(s.state().Untold) == 0, "%+v", s.state())
+	s.Respond = nil
+	next := s.mustAsk("two")
+	rig.Check(t, next.Answer == "re: two" && len(next.FollowUps) == 0 && next.Continuity == conversations.Resumed, "%+v", next)
+}
+
+// What runs for longer than a turn may take is ended, and that is said; so is what runs when the asker is interrupted.
+func TestABackgroundTaskThatWasEndedIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.begins("sleep 900")
+	got := s.mustAsk("one", func(r *conversations.Request) { r.Timeout = time.Millisecond * 50 })
+	rig.Check(t, got.Answer == "re: one" && got.Notice == "A background task was ended 0s after the answer: sleep 900.", "%+v", got)
+	rig.Equal(t, s.Alive(), 0, "claudes that run")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	_, _, err := s.Accept(ctx, "review", Say{Request: conversations.Request{ID: "two", Text: "two", At: s.now}, Meta: s.meta()})
+	rig.Must(t, err)
+	go func() {
+		s.recorded("two")
+		cancel()
+	}()
+	got, err = s.Await(ctx, "review", "two")
+	rig.Check(t, err == nil && got.Answer == "re: two" && strings.Contains(got.Notice, "sleep 900"), "%+v, %v", got, err)
+}
+
+// A claude that stays says something by itself: it belongs to the turn before, also while the next text waits for its
+// answer, and a chat is to be told.
+func TestAWarmClaudeSpeaksByItself(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	var added int
+	s.IsChat, s.Added = func(conversations.Key) bool { return true }, func(conversations.Key) { added++ }
+	one := s.mustAsk("one")
+	s.Last().Says("a", "after one")
+	s.Respond = func(_ int, text string) turn.Outcome {
+		s.Last().Says("b", "still after one")
+		return turn.Outcome{Answer: "re: " + text}
+	}
+	two := s.mustAsk("two")
+	s.Last().Says("c", "after two")
+	rig.Check(t, len(s.Launches()) == 1 && two.Answer == "re: two", "%+v", two)
+	rig.Same(t, "after one", []string{"after one", "still after one"}, s.result(one.ID).FollowUps)
+	rig.Same(t, "after two", []string{"after two"}, s.result(two.ID).FollowUps)
+	var untold []string
+	for _, u := range s.state().Untold {
+		untold = append(untold, u.Text)
+	}
+	rig.Check(t, slices.Equal(untold, []string{"after one", "still after one", "after two"}) && added == 3, "%q, %d", untold, added)
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Delivered(t.Context(), "b"))
+	rig.Check(t, len(s.state().Untold) == 2 && s.state().Untold[1].ID == "c" && s.state().TotalUSD == 1.5, "%+v", s.state())
+}
+
+// A claude with a background task is not unused; after an hour it is ended, and the chat is told of it.
+func TestAWarmClaudeThatWorksIsKept(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 1)
+	s.IsChat = func(conversations.Key) bool { return true }
+	s.begins("npm run dev")
+	one := s.mustAsk("one")
+	s.now = s.now.Add(time.Hour + time.Minute) // the idle limit
+	s.Respond = nil
+	_, err := s.askIn("other", "two") // one claude at most: the one that works is kept
+	rig.Must(t, err)
+	rig.Equal(t, s.Warm.Len(), 1, "claudes")
+	s.Warm.Trim(t.Context())
+	rig.Check(t, s.result(one.ID).Notice == "", "%+v", s.result(one.ID))
+	s.now = s.now.Add(5 * time.Hour)
+	s.Warm.Trim(t.Context())
+	rig.Equal(t, s.Warm.Len(), 0, "claudes")
+	got := s.result(one.ID)
+	rig.Check(t, got.Notice == "A background task was ended 6h1m0s after the answer: npm run dev." && len(s.state().Untold) == 1, "%+v", got)
+}
