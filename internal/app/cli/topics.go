@@ -252,7 +252,8 @@ what serve permits (nbs-worker help permissions), in this project, and /send and
 your agents. --telegram-user, or your answer in the setup, limits this to the named users.
 
 Commands in a chat:
-  /new      begin a new conversation
+  /stop     stop what Claude is doing, as does a message that is only !
+  /new      begin a new conversation; /new now stops Claude first
   /status   show the state of the conversation
   /agents   list the agents
   /send     send a message to an agent

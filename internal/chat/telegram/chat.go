@@ -16,6 +16,7 @@ type chat struct {
 	key     string
 	updates chan incoming
 	writing sync.Mutex
+	urgency
 
 	mu      sync.Mutex
 	waiting []string      // ids of accepted messages whose answers were not sent; the first is being answered
@@ -28,8 +29,11 @@ type chat struct {
 type incoming struct {
 	Incoming
 
-	group bool // the chat is a group
-	done  func()
+	group  bool // the chat is a group
+	done   func()
+	before int // messages of the chat before an urgent one
+
+	stopped <-chan struct{} // closed when the turn was stopped with which a command begins; nil: with none
 }
 
 func (b *Bridge) isAllowed(number int64) bool { return slices.Contains(b.Allowed, number) }
@@ -48,10 +52,12 @@ func (b *Bridge) chat(ctx context.Context, at Place) *chat {
 		c = &chat{
 			place: at, key: at.key(),
 			updates: make(chan incoming, atOnce), changed: make(chan struct{}), // so that no chat delays another
+			urgency: urgency{urgent: make(chan incoming, atOnce)},
 		}
 		b.chats[at] = c
 		b.workers.Go(func() { b.takeIn(ctx, c) })
 		b.workers.Go(func() { b.tellAnswers(ctx, c) })
+		b.workers.Go(func() { b.answerUrgent(ctx, c) })
 	}
 	return c
 }
@@ -100,6 +106,7 @@ func (b *Bridge) takeIn(ctx context.Context, c *chat) {
 		case m := <-c.updates:
 			c.change(func() { c.blocked = false }) // a user who has blocked the bot cannot write to it
 			b.takeMessage(ctx, c, m)
+			c.took()
 		}
 	}
 }
@@ -206,6 +213,9 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	answer, err := b.answer(ctx, c, id)
 	if err != nil {
 		return err
+	}
+	if answer.isToldAlready() {
+		return b.retry(ctx, "note that a stop was told", func() error { return b.Deliveries.NoteDelivered(ctx, c.key, id, "") })
 	}
 	var again bool
 	if err := b.retry(ctx, "note that an answer is told", func() (err error) {

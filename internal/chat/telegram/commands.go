@@ -11,7 +11,9 @@ import (
 
 const help = `I pass on what you write to Claude, one message after the other.
 
+/stop or !: stop what Claude is doing; the conversation goes on
 /new or /restart: begin a new conversation; the old one is kept
+/new now: the same, and do not wait for Claude's answer
 /status: how this conversation is`
 
 const teamHelp = help + `
@@ -23,9 +25,12 @@ const teamHelp = help + `
 // Claude, even if it begins with a slash. For a command to another bot of the group, name is empty.
 func (b *Bridge) command(text string) (name, rest string, is bool) {
 	word, rest := firstWord(text)
+	if word == "!" && rest == "" {
+		return "/stop", "", true
+	}
 	name, bot, isNamed := strings.Cut(word, "@")
 	switch name {
-	case "/start", "/new", "/restart", "/status", "/agents", "/send", "/resume", "/help":
+	case "/start", "/new", "/restart", "/stop", "/status", "/agents", "/send", "/resume", "/help":
 		if isNamed && !strings.EqualFold(bot, b.name) {
 			return "", "", true
 		}
@@ -54,6 +59,7 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 			reply = help
 		}
 	case "/start", "/new", "/restart":
+		m.awaitStop(ctx)
 		reply, err = b.reset(ctx, c, m.ID)
 	case "/status":
 		reply, err = b.Chats.Status(ctx, c.key)
@@ -104,7 +110,10 @@ func (b *Bridge) reset(ctx context.Context, c *chat, id string) (string, error) 
 			return "", err
 		}
 	}
-	if !c.await(ctx, func() bool { return len(c.waiting) == 0 || c.held }) {
+	c.change(func() { c.resetting = true })
+	free := c.await(ctx, func() bool { return len(c.waiting) == 0 || c.held })
+	c.change(func() { c.resetting = false })
+	if !free {
 		return "", ctx.Err()
 	}
 	previous, err := b.Chats.Reset(ctx, c.key, id)

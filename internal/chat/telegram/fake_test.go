@@ -20,6 +20,8 @@ type house struct {
 	refuse func(text string) error
 	mu     sync.Mutex
 	resets int
+
+	interrupt func(id, why string) (Interruption, error) // nil: nothing runs
 }
 
 func (h *house) lines() [][]string {
@@ -107,6 +109,13 @@ func (h *house) Reset(context.Context, string, string) (string, error) {
 	defer h.mu.Unlock()
 	h.resets++
 	return fmt.Sprintf("old-%d", h.resets), nil
+}
+
+func (h *house) Interrupt(_ context.Context, _, id, why string) (Interruption, error) {
+	if h.interrupt == nil {
+		return Interruption{}, nil
+	}
+	return h.interrupt(id, why)
 }
 
 func (h *house) Status(_ context.Context, key string) (string, error) {

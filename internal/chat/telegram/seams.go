@@ -26,8 +26,18 @@ type Chats interface {
 	// Reset makes the next message begin a new conversation, and returns the old session ID, or "" if there was none.
 	// The same id resets once, and gets the same answer again.
 	Reset(ctx context.Context, key, id string) (previousID string, err error)
+	// Interrupt stops the turn that runs, or is about to; a result says why. The same id stops no other turn, also if it
+	// comes again after a crash. Errors: Held when the first message is held.
+	Interrupt(ctx context.Context, key, id, why string) (Interruption, error)
 	// Status describes the conversation's state in words.
 	Status(ctx context.Context, key string) (string, error)
+}
+
+// Interruption is the outcome of a stop.
+type Interruption struct {
+	Is    bool   // the turn was stopped
+	Ended bool   // it had ended before
+	Acted string // the tools that had run, in words
 }
 
 // Deliveries records which answers were sent. Each change is durable when the call returns.

@@ -64,10 +64,10 @@ func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 		done()
 	default:
 		at := message.place()
-		b.chat(ctx, at).updates <- incoming{
+		b.pass(b.chat(ctx, at), incoming{
 			Incoming: Incoming{Key: at.key(), ID: fmt.Sprintf("telegram:%d", update.ID), Text: message.Text},
 			group:    message.Chat.Type != "private", done: done,
-		}
+		})
 	}
 	return true
 }

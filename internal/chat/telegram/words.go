@@ -19,7 +19,7 @@ var failures = map[string]string{
 	"unknown_session": "Your session could not be resumed",
 	"session_in_use":  "This conversation is open somewhere else",
 	"blocked":         "A hook at the machine refused your message",
-	"interrupted":     "The turn was interrupted",
+	"interrupted":     "Your message was stopped",
 	"killed":          "Claude was ended in the middle of the turn",
 	"timed_out":       "Claude did not answer in time",
 	"unknown":         "Claude ended in the middle of the turn; what it had done is unknown",
@@ -90,6 +90,8 @@ func (b *Bridge) failure(key string, a Answer) string {
 		return what + "; your message is kept and will be tried again at " + b.clock(a.RetryAt) + "."
 	case a.Held:
 		return what + "; your message is kept, and waits for a person at the machine: nbs-worker conversation retry " + key + "\nOr send /new for a new conversation."
+	case a.Class == "interrupted":
+		next = "The conversation goes on."
 	case a.Class == "skipped":
 		next = "Send it again if you want an answer."
 	case remedies[a.Class] != "":

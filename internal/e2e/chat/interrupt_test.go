@@ -77,3 +77,34 @@ func TestStopWithoutALivingRunner(t *testing.T) {
 	m.MustRefuse(reset.End(), 1, "stopped by a reset")
 	m.noClaude()
 }
+
+// A user stops what Claude does for their chat, and asks on in the same conversation; or begins a new one at once.
+func TestStopInAChat(t *testing.T) {
+	m := standIn(t)
+	p := m.bridged()
+	p.writes("Remember 42.", "OK.")
+	asked := func(text string) {
+		p.WaitFor("the API is asked", func() (bool, string) {
+			all := p.API.Requests()
+			return all[len(all)-1].Last() == text, ""
+		})
+	}
+	p.bot.Say(chatNumber, "[[delay 600s]] long")
+	asked("[[delay 600s]] long")
+	p.writes("/status", "Session ...")
+	p.writes("/stop", "Stopped. The conversation goes on.")
+	p.writes("What number?", "42.")
+	p.writes("/stop", "Nothing is running.")
+	p.bot.Say(chatNumber, "[[delay 600s]] longer")
+	asked("[[delay 600s]] longer")
+	p.writes("/new now", "Stopped.")
+	for fresh := false; !fresh; p.read++ { // the reset may say that it waits for the stopped message to be noted
+		sent, err := p.bot.Await(p.deadline(), chatNumber, p.read+1)
+		p.Must(err)
+		fresh = strings.HasPrefix(sent[p.read], "Starting fresh; ")
+		p.Check(fresh || strings.HasPrefix(sent[p.read], "Queued: "), "%q", sent[p.read])
+	}
+	p.writes("What number?", "I don't have any number in mind.")
+	p.end(syscall.SIGINT)
+	m.noClaude()
+}

@@ -1,0 +1,46 @@
+package serve
+
+import (
+	"testing"
+
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/storetest"
+)
+
+// A stop that comes again, because the bridge was killed before it had acknowledged it, is told again, and stops no
+// later turn. One that found nothing stops nothing later either.
+func TestARepeatedStopStopsNothingElse(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	server := s.serve().Server
+	chats := &Chats{Server: server, Notes: s.store.Deliveries()}
+	asks := func(id string) {
+		t.Helper()
+		_, err := server.Accept(t.Context(), "telegram:1", conversation.Say{
+			Request: conversations.Request{ID: id, Text: "wait", At: storetest.SomeTime()}, Meta: conversations.Meta{Cwd: s.store.Project(), ConfigDir: s.Config},
+		})
+		rig.Must(t, err)
+		<-s.begun
+	}
+	stop := func(id string, want telegram.Interruption) {
+		t.Helper()
+		got, err := chats.Interrupt(t.Context(), "telegram:1", id, "stopped by /stop")
+		rig.Must(t, err)
+		rig.Equal(t, got, want, "the stop %s", id)
+	}
+	stop("1:stop", telegram.Interruption{})
+	asks("telegram:2")
+	stop("1:stop", telegram.Interruption{})
+	stop("3:stop", telegram.Interruption{Is: true})
+	answer, err := chats.Answer(t.Context(), "telegram:1", "telegram:2", telegram.Answer{})
+	rig.Check(t, err == nil && answer.Class == "interrupted" && answer.Error == "stopped by /stop", "%+v, %v", answer, err)
+	asks("telegram:4")
+	stop("3:stop", telegram.Interruption{Is: true})
+	close(s.Go)
+	answer, err = chats.Answer(t.Context(), "telegram:1", "telegram:4", telegram.Answer{})
+	rig.Check(t, err == nil && answer.Text == "re: wait", "%+v, %v", answer, err)
+	stop("5:stop", telegram.Interruption{})
+}
