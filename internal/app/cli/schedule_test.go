@@ -43,10 +43,15 @@ func TestScheduleListAndNext(t *testing.T) {
 	run("--root", project, "schedule", "run", "a").want(t, fail.NotFound, "there are no schedules", "schedule --help")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1, prompt: x}\n  b: {prompt: x}\n")
 	run("--root", project, "schedule", "next").want(t, fail.BadInput, "2 mistakes", "line 2: ", "line 3: b: it is not said when")
-	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt: x}\n  b: {every: 24h, send: {to: alpha, text: x}}\n")
+	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt: x}\n  b: {every: 24h, send: {to: alpha, text: x}}\n  c: {every: 1h, prompt: x, permission_mode: plan, allowed_tools: [Read, 'Bash(git *)'], on_denied: fail}\n")
 	r := run("--root", project, "schedule", "list").want(t, 0, "is not allowed", " allow --schedules\n")
-	if !strings.HasPrefix(r.out, "a\tevery 1h0m0s\tturn\t") || !strings.Contains(r.out, "\nb\tevery 24h0m0s\tmessage to alpha\t") {
+	if !strings.HasPrefix(r.out, "a\tevery 1h0m0s\tturn\t") || !strings.Contains(r.out, "\nb\tevery 24h0m0s\tmessage to alpha\t") || !strings.Contains(r.out, "\tturn: plan; allowed tools Read, Bash(git *)\t") {
 		t.Errorf("stdout: %q", r.out)
+	}
+	var all []wire.Schedule
+	r = run("--root", project, "schedule", "list", "--json").want(t, 0)
+	if err := json.Unmarshal([]byte(r.out), &all); err != nil || len(all) != 3 || all[2].PermissionMode != "plan" || len(all[2].AllowedTools) != 2 || all[2].OnDenied != schedule.DeniedFail || all[0].AllowedTools != nil {
+		t.Errorf("%v: %s", err, r.out)
 	}
 	var runs []wire.ScheduledRun
 	r = run("--root", project, "schedule", "next", "--count", "30", "--json").want(t, 0)
@@ -61,7 +66,7 @@ func TestAllowSchedules(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
 	prompt := filepath.Join(project, "page.md")
-	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt_file: page.md}\n")
+	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt_file: page.md, permission_mode: acceptEdits}\n")
 	allow := func(answer string) ran {
 		return runOn(ui.Streams{In: strings.NewReader(answer), InTTY: true, OutTTY: true, ErrTTY: true}, "--root", project, "allow", "--schedules")
 	}
@@ -73,7 +78,7 @@ func TestAllowSchedules(t *testing.T) {
 	if r := run("--root", project, "schedule", "list"); !strings.Contains(r.err, "not allowed") {
 		t.Errorf("refused, and yet: %q", r.err)
 	}
-	if out := allow("y\n").want(t, 0).out; !strings.Contains(out, "every: 1h") || !strings.Contains(out, "What is new?") || !strings.HasSuffix(out, "a turn with the text of \"page.md\"\nschedules: allowed\n") {
+	if out := allow("y\n").want(t, 0).out; !strings.Contains(out, "every: 1h") || !strings.Contains(out, "What is new?") || !strings.HasSuffix(out, "a turn with the text of \"page.md\"; what Claude may do: acceptEdits\nschedules: allowed\n") {
 		t.Errorf("%q", out)
 	}
 	if r := run("--root", project, "schedule", "list"); r.err != "" {

@@ -196,6 +196,8 @@ is refused, and Claude goes on without it. What Claude may do is what your Claud
   serve      They are those of all chats, from the next message on, also of
              chats that were begun with others. Without them a chat has what
              your Claude settings say.
+  schedules  permission_mode: and allowed_tools: of an entry. An entry with
+             on_denied: fail counts as failed if a tool was refused.
 
 nbs-worker conversation show prints what a conversation may do, and what it might do before.
 

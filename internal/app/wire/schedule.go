@@ -9,26 +9,29 @@ import (
 
 // Schedule is an entry of the schedules, and its progress.
 type Schedule struct {
-	Name      string           `json:"name"`
-	Key       string           `json:"key"`  // of its conversation
-	When      string           `json:"when"` // a cron expression and its zone, or an interval
-	Allowed   bool             `json:"allowed"`
-	Missed    schedule.Missed  `json:"missed"`               // skip or once
-	Overlap   schedule.Overlap `json:"overlap"`              // skip or queue
-	SendTo    agent.Handle     `json:"send_to,omitempty"`    // the agent to which it sends a message
-	Model     agent.Model      `json:"model,omitempty"`      // of a turn
-	DeliverTo string           `json:"deliver_to,omitempty"` // the chat that gets the answer
-	Next      *time.Time       `json:"next"`
-	LastFor   *time.Time       `json:"last_scheduled_for"` // null: it has not run yet
-	LastBegan *time.Time       `json:"last_started_at"`
-	Running   bool             `json:"running"`
-	Waiting   *time.Time       `json:"waiting_for"` // the time of a run that waits for the end of the last one
+	Name      string            `json:"name"`
+	Key       string            `json:"key"`  // of its conversation
+	When      string            `json:"when"` // a cron expression and its zone, or an interval
+	Allowed   bool              `json:"allowed"`
+	Missed    schedule.Missed   `json:"missed"`               // skip or once
+	Overlap   schedule.Overlap  `json:"overlap"`              // skip or queue
+	SendTo    agent.Handle      `json:"send_to,omitempty"`    // the agent to which it sends a message
+	Model     agent.Model       `json:"model,omitempty"`      // of a turn
+	DeliverTo string            `json:"deliver_to,omitempty"` // the chat that gets the answer
+	Rights                      // of a turn
+	OnDenied  schedule.OnDenied `json:"on_denied,omitempty"` // what a refused tool makes of a run: answer, or fail
+	Next      *time.Time        `json:"next"`
+	LastFor   *time.Time        `json:"last_scheduled_for"` // null: it has not run yet
+	LastBegan *time.Time        `json:"last_started_at"`
+	Running   bool              `json:"running"`
+	Waiting   *time.Time        `json:"waiting_for"` // the time of a run that waits for the end of the last one
 }
 
 // NewSchedule converts an entry and its progress.
 func NewSchedule(e *schedule.Entry, last schedule.Last, next time.Time, allowed bool) Schedule {
 	out := Schedule{
 		Name: e.Name, Key: e.Key(), When: e.Times.String(), Allowed: allowed, Missed: e.Missed, Overlap: e.Overlap, Model: e.Model, DeliverTo: e.DeliverTo,
+		Rights: newRights(e.Rights), OnDenied: e.OnDenied,
 		Next: timeOf(next), LastFor: timeOf(last.ScheduledFor), LastBegan: timeOf(last.StartedAt), Running: last.Running(), Waiting: timeOf(last.Waiting),
 	}
 	if e.Send != nil {

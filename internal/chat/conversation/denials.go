@@ -9,29 +9,25 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// noteDenials returns the refused tools of an answer for its result, and adds the notice that names them.
-func (j *job) noteDenials(o *turn.Outcome) []conversations.Denial {
-	denials := agent.Mapped(o.Denials, func(d turn.Denial) conversations.Denial { return conversations.Denial(d) })
-	if words := DeniedWords(denials); words != "" {
-		j.notices = append(j.notices, words)
-	}
-	return denials
-}
+// ClassDenied is the class of a turn that counts as failed because a tool was refused.
+const ClassDenied turn.Class = "denied"
 
-// DeniedTools names each refused tool once.
-func DeniedTools(denials []conversations.Denial) (tools []string) {
-	for _, d := range denials {
+// noteDenials returns the refused tools of an outcome for its result, and adds the notice that names each once. If the
+// request says so, the outcome becomes a failure.
+func (j *job) noteDenials(o *turn.Outcome) []conversations.Denial {
+	if len(o.Denials) == 0 {
+		return nil
+	}
+	var tools []string
+	for _, d := range o.Denials {
 		if !slices.Contains(tools, d.Tool) {
 			tools = append(tools, d.Tool)
 		}
 	}
-	return tools
-}
-
-// DeniedWords says for a person which tools were refused; "" if none was.
-func DeniedWords(denials []conversations.Denial) string {
-	if len(denials) == 0 {
-		return ""
+	words := "Claude was not permitted to use " + strings.Join(tools, ", ")
+	j.notices = append(j.notices, words+".")
+	if o.Class == turn.Answered && j.ask.FailDenied {
+		o.Class, o.Detail = ClassDenied, words
 	}
-	return "Claude was not permitted to use " + strings.Join(DeniedTools(denials), ", ") + "."
+	return agent.Mapped(o.Denials, func(d turn.Denial) conversations.Denial { return conversations.Denial(d) })
 }

@@ -23,6 +23,10 @@ func TestRefusedToolsAreTold(t *testing.T) {
 	rig.Check(t, slices.Equal(got.Denials, want) && got.Notice == "Claude was not permitted to use Write, Bash." && got.Warning == "Ignoring 1 entry", "%+v", got)
 	failed := s.mustAsk("two")
 	rig.Check(t, len(failed.Denials) == 3 && failed.Notice == "" && failed.Class == string(turn.Failed), "%+v", failed)
-	fine := s.mustAsk("three")
+	s.Answer(turn.Outcome{Answer: "I could not.", Denials: refused[:1]})
+	strict := s.mustAsk("three", func(r *conversations.Request) { r.FailDenied = true })
+	err := ErrOf("review", strict)
+	rig.Check(t, strict.Class == string(ClassDenied) && err != nil && err.Error() == "Claude was not permitted to use Write", "%+v, %v", strict, err)
+	fine := s.mustAsk("four", func(r *conversations.Request) { r.FailDenied = true })
 	rig.Check(t, len(fine.Denials) == 0 && fine.Notice == "" && fine.Warning == "", "%+v", fine)
 }

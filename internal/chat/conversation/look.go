@@ -82,6 +82,8 @@ func ErrOf(key conversations.Key, r conversations.Result) error {
 		return fail.Errorf(fail.Failed, "a hook of yours refused the text: %s; the conversation is kept", r.Error).
 			Hint("to see your hooks: claude, then /hooks").
 			Hint("or say it in other words: nbs-worker ask %s TEXT", named)
+	case ClassDenied:
+		return fail.Errorf(fail.Failed, "%s", r.Error).Hint("what Claude may do: nbs-worker help permissions")
 	case conversations.Skipped:
 		return fail.Errorf(fail.Failed, "%s", r.Error)
 	default:

@@ -14,6 +14,15 @@ func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, con
 	}
 	meta, err := e.Founding()
 	return conversations.Key(due.Entry.Key()), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Silence: due.Entry.Silence, At: e.Project.Now().UTC(),
+		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Silence: due.Entry.Silence,
+		Rights: due.Entry.Rights, FailDenied: due.Entry.OnDenied == schedule.DeniedFail, At: e.Project.Now().UTC(),
 	}}, err
+}
+
+// Told returns an answer for a chat, below what else the user has to know.
+func Told(r *conversations.Result) string {
+	if r.Notice == "" {
+		return r.Answer
+	}
+	return r.Notice + "\n\n" + r.Answer
 }

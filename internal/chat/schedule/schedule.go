@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/schedules"
 )
 
@@ -45,6 +46,9 @@ type Entry struct {
 
 	// Silence is how long claude may be silent in the turn; 0: the default; negative: without limit.
 	Silence time.Duration
+
+	Rights   conversations.Rights // what Claude may do; zero: as its settings say
+	OnDenied OnDenied             // "": answer
 }
 
 // Send is a message to an agent.
@@ -59,8 +63,14 @@ type Missed string
 // Overlap is the policy for a time that comes before the last run is over.
 type Overlap string
 
+// OnDenied says what a refused tool makes of a run.
+type OnDenied string
+
 // The policies; the first of each is the default.
 const (
+	DeniedAnswer OnDenied = "answer" // the answer says so
+	DeniedFail   OnDenied = "fail"
+
 	MissedSkip Missed = "skip"
 	MissedOnce Missed = "once" // one run for all missed times
 

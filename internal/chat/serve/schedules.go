@@ -198,7 +198,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 	if s.Server.Tell == nil {
 		return client.ErrNoBridge()
 	}
-	key, text := conversations.Key(due.Entry.Key()), r.Answer
+	key, text := conversations.Key(due.Entry.Key()), remote.Told(r)
 	if err := failureIn(key, r); err != nil {
 		text = fmt.Sprintf("The schedule %s failed: %s.", due.Entry.Name, err)
 	}

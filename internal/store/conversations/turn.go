@@ -59,8 +59,9 @@ type Request struct {
 	DailyLimit   float64         `json:"daily_limit,omitempty"` // US dollars; 0: no limit
 	At           time.Time       `json:"at"`
 
-	Silence time.Duration `json:"silence,omitempty"` // after which the turn is ended, in nanoseconds; 0: the conversation's
-	Rights                // of this turn
+	Silence    time.Duration `json:"silence,omitempty"` // after which the turn is ended, in nanoseconds; 0: the conversation's
+	Rights                   // of this turn
+	FailDenied bool          `json:"fail_denied,omitempty"` // a turn in which a tool was refused counts as failed
 }
 
 // sum covers what is asked, but not the times and limits: a repeated request may wait longer.

@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/schedules"
 )
 
@@ -39,6 +40,10 @@ optional:
       prompt: "What is new?"     # or prompt_file: a path below the root
       system_prompt: "Be brief."
       model: haiku
+      permission_mode: dontAsk   # nbs-worker help permissions
+      allowed_tools: [Read, "Bash(git log *)"]
+      on_denied: fail            # a refused tool is a failure; default:
+                                 # answer, which says so
       turn_timeout: 1h           # end it after such a silence; default: 10m
       missed: once               # run a missed time once; default: skip
       overlap: queue             # wait for the last run; default: skip
@@ -141,8 +146,11 @@ func runScheduleList(f *ui.Factory) error {
 	t.Under = 3
 	for _, e := range p.file.Entries {
 		what := "turn"
-		if e.Send != nil {
+		switch {
+		case e.Send != nil:
 			what = "message to " + string(e.Send.To)
+		case e.Rights != (conversations.Rights{}):
+			what = "turn: " + e.Rights.String()
 		}
 		last := p.lasts[e.Name]
 		latest := t.Time(last.ScheduledFor)
@@ -262,5 +270,5 @@ func runScheduleRun(ctx context.Context, f *ui.Factory, name string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	return client.Tell(ctx, s.Project.Store, due.Entry.DeliverTo, result.Answer)
+	return client.Tell(ctx, s.Project.Store, due.Entry.DeliverTo, remote.Told(&result))
 }

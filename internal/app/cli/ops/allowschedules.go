@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/schedules"
 )
 
@@ -20,6 +21,9 @@ func scheduleLines(file *schedule.File) []ui.Line {
 			what = fmt.Sprintf("a message to %s: %s", e.Send.To, strconv.Quote(e.Send.Text))
 		case e.PromptFile != "":
 			what = "a turn with the text of " + strconv.Quote(e.PromptFile)
+		}
+		if e.Rights != (conversations.Rights{}) {
+			what += "; what Claude may do: " + e.Rights.String()
 		}
 		if e.DeliverTo != "" {
 			what += "; the answer goes to " + strconv.Quote(e.DeliverTo)
