@@ -21,6 +21,7 @@ type Answered struct {
 	PreviousSessionID string `json:"previous_session_id"`
 	Reason            string
 	Class             string
+	FollowUps         []string `json:"follow_ups"`
 	Notice            string
 	Denials           []struct{ Tool, Input string }
 	Usage             *struct{ Input, Output int }

@@ -57,7 +57,12 @@ func TestConversationIsTheNewestBranch(t *testing.T) {
 		elsewhere int
 		gaps      int
 	}{
-		"empty":          {want: nil},
+		"empty": {want: nil},
+		"a task ended": {lines: []string{
+			one, told("2", "1", "assistant", "b"),
+			`{"type":"user","uuid":"3","parentUuid":"2","promptSource":"sdk","origin":{"kind":"task-notification"},"message":{"content":"<task-notification>"}}`,
+			told("4", "3", "assistant", "c"),
+		}, want: []string{"you a", "agent b", "agent c"}},
 		"one":            {lines: []string{one}, want: []string{"you a"}},
 		"torn end":       {lines: []string{one, told("2", "1", "assistant", "b")[:30]}, want: []string{"you a"}},
 		"fork":           {lines: []string{one, told("2", "1", "assistant", "b"), told("3", "1", "assistant", "c")}, want: []string{"you a", "agent c"}, elsewhere: 1},

@@ -57,16 +57,19 @@ type conversationRecord struct {
 	Status        int            `json:"apiErrorStatus"` // since 2.1.329
 	Error         jsontext.Value `json:"error"`
 	PromptSource  string         `json:"promptSource"`
-	Message       jsontext.Value `json:"message"`
-	Attachment    jsontext.Value `json:"attachment"`
-	Compact       jsontext.Value `json:"compactMetadata"`
-	Operation     string         `json:"operation"` // of the queue
-	Content       jsontext.Value `json:"content"`   // of what was queued
-	Cwd           string         `json:"cwd"`
-	Version       string         `json:"version"`
-	CostUSD       *float64       `json:"totalCostUSD"`   // of a cost-state: the sum over all resumes
-	Mode          string         `json:"permissionMode"` // of type permission-mode
-	ForkedFrom    *struct {
+	Origin        struct {       // of a text that no person has sent
+		Kind string `json:"kind"`
+	} `json:"origin"`
+	Message    jsontext.Value `json:"message"`
+	Attachment jsontext.Value `json:"attachment"`
+	Compact    jsontext.Value `json:"compactMetadata"`
+	Operation  string         `json:"operation"` // of the queue
+	Content    jsontext.Value `json:"content"`   // of what was queued
+	Cwd        string         `json:"cwd"`
+	Version    string         `json:"version"`
+	CostUSD    *float64       `json:"totalCostUSD"`   // of a cost-state: the sum over all resumes
+	Mode       string         `json:"permissionMode"` // of type permission-mode
+	ForkedFrom *struct {
 		SessionID string `json:"sessionId"`
 	} `json:"forkedFrom"`
 
@@ -251,7 +254,7 @@ func (r *conversationRecord) userMessages(base Message) []Message {
 			if b.IsError {
 				m.Text = "failed: " + m.Text
 			}
-		case r.IsMeta || r.IsSummary || r.PromptSource == "system" || strings.HasPrefix(m.Text, "<local-command-"):
+		case r.IsMeta || r.IsSummary || r.PromptSource == "system" || r.Origin.Kind == "task-notification" || strings.HasPrefix(m.Text, "<local-command-"):
 			m.Speaker, m.Aside = Claude, true
 		default:
 			if typed := command().FindStringSubmatch(m.Text); typed != nil {
