@@ -86,7 +86,7 @@ func (b box) interruptible() bool {
 
 // trouble returns why the last turn failed, if that is certain.
 func (b box) trouble() Trouble {
-	if saysNotLoggedIn(b.footer) {
+	if b.saysNotLoggedIn() {
 		return TroubleNotLoggedIn
 	}
 	head, rest := lastItem(b.above)
@@ -137,10 +137,15 @@ func endsWithNote(lines []string, words string) bool {
 	return false
 }
 
-// saysNotLoggedIn reports whether the footer says that no user is logged in. Claude looks idle then and answers no
-// prompt. Version 2.1.329 says so only for the first seconds.
-func saysNotLoggedIn(footer []string) bool {
-	return slices.ContainsFunc(footer, func(line string) bool { return strings.HasSuffix(strings.ToLower(line), "not logged in · run /login") })
+// saysNotLoggedIn reports whether claude says beside its box that no user is logged in. Claude looks idle then and
+// answers no prompt. Versions to 2.1.329 say so in the footer, 2.1.329 only for the first seconds. 2.1.332 says so right
+// above the box, some 20 seconds after its start, at the right, where no text begins.
+func (b box) saysNotLoggedIn() bool {
+	const words, indent = "not logged in · run /login", "            " // in 40 columns, the narrowest terminal
+	if n := len(b.above); n > 0 && strings.HasPrefix(b.above[n-1], indent) && strings.ToLower(strings.TrimSpace(b.above[n-1])) == words {
+		return true
+	}
+	return slices.ContainsFunc(b.footer, func(line string) bool { return strings.HasSuffix(strings.ToLower(line), words) })
 }
 
 // unwritable is the message of newer versions in their footer until a write has succeeded again. 2.1.197 shows none.
