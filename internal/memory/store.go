@@ -13,6 +13,7 @@ import (
 type Query struct {
 	Text   string       // words that all occur; empty in [Store.Latest]: any
 	Handle agent.Handle // empty: of every agent
+	Keys   *string      // of the conversations, only those whose keys begin so, beside the agents; nil: all
 	Since  time.Time    // noticed since; zero: ever
 	Limit  int          // how many at most; 0: DefaultLimit
 }
@@ -80,8 +81,9 @@ type Store interface {
 	// content id. Each line names one; no lines: all is well.
 	Check(ctx context.Context) ([]string, error)
 
-	// Export writes all that is stored as JSON lines, and returns the number of observations.
-	Export(ctx context.Context, w io.Writer) (n int, err error)
+	// Export writes all that is stored of the agents and conversations that the reader sees as JSON lines, and returns
+	// the number of observations.
+	Export(ctx context.Context, w io.Writer, sees func(agent.Handle) bool) (n int, err error)
 	// Import takes what Export wrote: all of it or nothing. It skips what exists already. Errors: BadInput, which
 	// names the line.
 	Import(ctx context.Context, r io.Reader) (n, skipped int, err error)

@@ -2,14 +2,16 @@ package wire
 
 import (
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/supervisor"
 )
 
 // Set says what was changed in the record of an agent.
 type Set struct {
-	Handle  agent.Handle `json:"handle"`
-	Running bool         `json:"running"` // it runs, with the earlier values
-	Changed []Change     `json:"changed"`
+	Handle       agent.Handle      `json:"handle"`                 // "" for a keyed conversation
+	Conversation conversations.Key `json:"conversation,omitempty"` // its key
+	Running      bool              `json:"running"`                // it runs, with the earlier values
+	Changed      []Change          `json:"changed"`
 }
 
 // Change is a field with a new value.

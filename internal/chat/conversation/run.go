@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/team/headless"
 )
@@ -245,6 +246,14 @@ func (j *job) keep(ctx context.Context, id agent.SessionID) {
 	}
 	if file, found, err := config.Transcript(id); err == nil && found {
 		_ = j.Project.Store.Archive().Keep(ctx, id, file.Path)
+		j.announce(id, file.Size)
+	}
+}
+
+// announce says to the memory that the conversation has a new turn. If that fails, the next turn announces it too.
+func (j *job) announce(id agent.SessionID, size int64) {
+	if j.state.Meta.Memory {
+		_ = j.Project.Store.Spool().Put(spool.Announcement{Handle: agent.OfConversation(string(j.c.Key())), SessionID: id, Size: size, At: j.Project.Now().UTC()})
 	}
 }
 

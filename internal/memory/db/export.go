@@ -30,7 +30,7 @@ type line struct {
 }
 
 // Export writes all rows, in their state at one moment.
-func (d *Database) Export(ctx context.Context, w io.Writer) (n int, err error) {
+func (d *Database) Export(ctx context.Context, w io.Writer, sees func(agent.Handle) bool) (n int, err error) {
 	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return 0, d.failed(err)
@@ -43,7 +43,7 @@ func (d *Database) Export(ctx context.Context, w io.Writer) (n int, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT "+observedColumns+" FROM observed c ORDER BY c.created, c.content_id")
 	_, err = collect(d, rows, err, func() (none struct{}, err error) {
 		o, err := scanObserved(rows.Scan)
-		if err != nil {
+		if err != nil || !sees(o.Handle) {
 			return none, err
 		}
 		return none, writeLine(buffered, line{Conversation: &o})
@@ -54,7 +54,7 @@ func (d *Database) Export(ctx context.Context, w io.Writer) (n int, err error) {
 	rows, err = tx.QueryContext(ctx, "SELECT "+observationColumns+" FROM observations o"+ofConversation+" ORDER BY o.at, o.id")
 	_, err = collect(d, rows, err, func() (none struct{}, err error) {
 		o, err := scanObservation(rows.Scan)
-		if err != nil {
+		if err != nil || !sees(o.Handle) {
 			return none, err
 		}
 		n++

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/sim/rig"
@@ -16,7 +17,7 @@ import (
 func exported(t testing.TB, d *Database) string {
 	t.Helper()
 	var b bytes.Buffer
-	_, err := d.Export(t.Context(), &b)
+	_, err := d.Export(t.Context(), &b, func(agent.Handle) bool { return true })
 	rig.Must(t, err)
 	return b.String()
 }

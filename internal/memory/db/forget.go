@@ -33,11 +33,11 @@ func (d *Database) ForgetHandle(ctx context.Context, handle agent.Handle) (conve
 		if err != nil {
 			return err
 		}
-		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM observations o"+ofConversation+" WHERE c.handle = ?", handle).Scan(&n)
+		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM observations o"+ofConversation+" WHERE "+named(handle), handle).Scan(&n)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM observed WHERE handle = ?", handle)
+		_, err = tx.ExecContext(ctx, "DELETE FROM observed AS c WHERE "+named(handle), handle)
 		return err
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *Database) ForgetHandle(ctx context.Context, handle agent.Handle) (conve
 }
 
 func ofHandle(ctx context.Context, d *Database, q querier, handle agent.Handle) ([]memory.Observed, error) {
-	rows, err := q.QueryContext(ctx, "SELECT "+observedColumns+" FROM observed c WHERE c.handle = ? ORDER BY c.created, c.content_id", handle)
+	rows, err := q.QueryContext(ctx, "SELECT "+observedColumns+" FROM observed c WHERE "+named(handle)+" ORDER BY c.created, c.content_id", handle)
 	return collect(d, rows, err, func() (memory.Observed, error) { return scanObserved(rows.Scan) })
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 )
 
@@ -32,7 +33,7 @@ func create(ctx context.Context, q querier, o memory.Observed) error {
 	if err := checkID(o.ContentID); err != nil {
 		return err
 	}
-	if _, err := agent.ParseHandle(string(o.Handle)); err != nil {
+	if err := checkName(o.Handle); err != nil {
 		return err
 	}
 	if o.Created.IsZero() {
@@ -46,6 +47,15 @@ func create(ctx context.Context, q querier, o memory.Observed) error {
 	if isConstraint(err) {
 		return fail.Errorf(fail.Conflict, "conversation %s is an observer's", o.ContentID)
 	}
+	return err
+}
+
+// checkName refuses what is neither a handle nor the name of a conversation.
+func checkName(name agent.Handle) error {
+	if key, is := name.Conversation(); is && key != "" && human.IsLegible(key) {
+		return nil
+	}
+	_, err := agent.ParseHandle(string(name))
 	return err
 }
 

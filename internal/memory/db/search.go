@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
@@ -72,12 +73,23 @@ func (d *Database) Latest(ctx context.Context, q memory.Query) ([]memory.Observa
 // filter returns the conditions of a query, without its words.
 func filter(q memory.Query) (where string, args []any) {
 	if q.Handle != "" {
-		where, args = where+" AND c.handle = ?", append(args, q.Handle)
+		where, args = where+" AND "+named(q.Handle), append(args, q.Handle)
+	}
+	if q.Keys != nil {
+		where, args = where+" AND (instr(c.handle, ?) <> 1 OR instr(c.handle, ?) = 1)", append(args, agent.OfConversation(""), agent.OfConversation(*q.Keys))
 	}
 	if !q.Since.IsZero() {
 		where, args = where+" AND o.at >= ?", append(args, q.Since.UnixMilli())
 	}
 	return where, args
+}
+
+// named returns the condition that a conversation is of a name. Agents' handles are the same in capitals, keys are not.
+func named(name agent.Handle) string {
+	if _, is := name.Conversation(); is {
+		return "c.handle = ? COLLATE BINARY"
+	}
+	return "c.handle = ?"
 }
 
 func limit(q memory.Query) int {

@@ -122,8 +122,8 @@ func (o *observer) say(ctx context.Context, s *headless.Session, text string) (t
 // capture stores the id of the observer's conversation, as claude has named it. It is durable before any observation
 // is stored under it. Errors: Conflict for an agent's id, if it is another one than the observer was started with.
 func (o *observer) capture(ctx context.Context, asked, id agent.SessionID) error {
-	if id != asked && o.isAnAgents(id) {
-		return fail.Errorf(fail.Conflict, "the observer was started in the conversation %s, but reports %s, which is an agent's", asked, id)
+	if id != asked && o.isTaken(id) {
+		return fail.Errorf(fail.Conflict, "the observer was started in the conversation %s, but reports %s, which is an agent's or a chat's", asked, id)
 	}
 	before, err := o.Memory.Observed(ctx, o.of.id)
 	if err != nil {

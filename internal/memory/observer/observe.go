@@ -145,7 +145,7 @@ func (w *Worker) note(ctx context.Context, t target, err error) error {
 		o.rest = later.pause
 	}
 	w.waits(t, later.pause)
-	w.Said("memory of %s: %s; it is tried again at %s", t.record.Handle, later.why, later.until.UTC().Format(time.RFC3339))
+	w.Said("memory of %s: %s; it is tried again at %s", t.record.Handle.Name(), later.why, later.until.UTC().Format(time.RFC3339))
 	return w.Memory.Trouble(ctx, t.id, later.why)
 }
 
@@ -175,6 +175,6 @@ func (w *Worker) spend(ctx context.Context, o *turn.Outcome) error {
 // journal records in the journal what happened to the memory of an agent. If that fails, it reports both.
 func (w *Worker) journal(ctx context.Context, t target, event, detail string) {
 	if err := w.Project.Store.Journal().Append(ctx, journal.EventOf(&t.record, w.Project.Seconds(), event, detail)); err != nil {
-		w.Said("memory of %s: %s; the journal: %s", t.record.Handle, detail, err)
+		w.Said("memory of %s: %s; the journal: %s", t.record.Handle.Name(), detail, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/store/spool"
 )
 
-// target is a conversation that may have new text.
+// target is a conversation of an agent, or a session of a keyed conversation, that may have new text.
 type target struct {
 	record    agent.Record
 	id        agent.SessionID
@@ -54,12 +54,15 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 			waiting[i].At = time.Time{}
 		}
 	}
-	handles, err := w.Project.Store.Handles()
+	names, err := w.names(all, waiting)
 	if err != nil {
 		return nil, err
 	}
-	for _, handle := range handles {
-		r, failure := w.Project.Store.Load(handle)
+	for _, handle := range names {
+		r, failure := w.load(handle)
+		if _, is := handle.Conversation(); is && fail.KindOf(failure) == fail.NotFound {
+			continue // an agent can announce what does not exist
+		}
 		if failure != nil { // what was announced of it is kept until its record can be read
 			waiting = slices.DeleteFunc(waiting, func(a spool.Announcement) bool { return handle.Same(a.Handle) })
 			if w.observes(handle) {
@@ -70,7 +73,7 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 		if !w.isOn(&r) {
 			continue
 		}
-		for _, id := range r.Conversations() {
+		for _, id := range sessions(&r) {
 			t := target{record: r, id: id}
 			waiting, t.announced = apart(waiting, &r, id)
 			switch n := len(t.announced); {
@@ -95,8 +98,12 @@ func (w *Worker) targets(ctx context.Context, all bool) (targets []target, err e
 // observes reports whether this worker observes an agent.
 func (w *Worker) observes(handle agent.Handle) bool { return w.Handle == "" || handle.Same(w.Handle) }
 
-// isOn reports whether an agent is to be observed. A planted record does not count.
+// isOn reports whether an agent or a conversation is to be observed. A planted record does not count; the state of a
+// conversation is sealed whole.
 func (w *Worker) isOn(r *agent.Record) bool {
+	if _, is := r.Handle.Conversation(); is {
+		return r.Memory
+	}
 	allowed, _ := w.Project.Store.IsAllowed(r)
 	return r.Memory && allowed
 }
@@ -104,7 +111,7 @@ func (w *Worker) isOn(r *agent.Record) bool {
 // isOnStill is isOn at this moment: while other agents are observed, the memory may be switched off or the agent
 // dismissed.
 func (w *Worker) isOnStill(t target) (bool, error) {
-	r, err := w.Project.Store.Load(t.record.Handle)
+	r, err := w.load(t.record.Handle)
 	if fail.KindOf(err) == fail.NotFound {
 		return false, nil
 	}
@@ -121,15 +128,6 @@ func apart(waiting []spool.Announcement, r *agent.Record, id agent.SessionID) (o
 		}
 	}
 	return others, its
-}
-
-// isAnAgents reports whether an agent is in a conversation, or was. It also returns true if a record cannot be read.
-func (w *Worker) isAnAgents(id agent.SessionID) bool {
-	handles, err := w.Project.Store.Handles()
-	return err != nil || slices.ContainsFunc(handles, func(handle agent.Handle) bool {
-		r, err := w.Project.Store.Load(handle)
-		return err != nil || slices.Contains(r.Conversations(), id)
-	})
 }
 
 // isKnown reports whether a conversation is checked without an announcement. A conversation that an agent left before

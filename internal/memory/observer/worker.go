@@ -1,5 +1,6 @@
 // Package observer observes the work of agents, and keeps the observations. For each conversation of an agent whose
-// memory is on, it shows the finished turns to a separate headless claude, which answers with observations.
+// memory is on, it shows the finished turns to a separate headless claude, which answers with observations. A keyed
+// conversation whose memory is on is observed as an agent's; its sessions are what the conversations of an agent are.
 //
 //   - One worker per project. It needs no other process: hooks only give hints, and the records name the transcripts.
 //     How far each transcript was read is stored with its observations, in one transaction.

@@ -32,6 +32,7 @@ const (
 	WasTold   What = "told"      // a text was delivered to its chat
 	Added     What = "add"       // something came unasked, after a turn
 	Delivered What = "delivered" // a chat was told of it
+	Switched  What = "memory"    // its memory was switched on or off
 	Base      What = "base"      // all that was before
 )
 
@@ -97,6 +98,8 @@ func (s *State) apply(line *Line) error {
 	case Named:
 		s.name(line.Session, line.Name)
 		return nil
+	case Switched:
+		return nil // its meta says it
 	case WasTold:
 		if line.Told == nil {
 			return errors.New("a told line without a text")

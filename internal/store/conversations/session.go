@@ -17,7 +17,7 @@ func (c *Conversation) Reset(ctx context.Context, reason string, meta *Meta) (pr
 		line := &Line{What: WasReset, At: time.Now().UTC(), Previous: s.Session.ID, Reason: reason}
 		if meta != nil {
 			changed := *meta
-			changed.Key, changed.Created = s.Meta.Key, s.Meta.Created
+			changed.Key, changed.Created, changed.Memory = s.Meta.Key, s.Meta.Created, s.Meta.Memory
 			line.Meta = &changed
 		}
 		if s.Session.ID != "" {
@@ -48,7 +48,7 @@ func (c *Conversation) Restore(ctx context.Context, id agent.SessionID) error {
 		if s.Session.ID == id {
 			return nil, nil //nolint:nilnil // there is nothing to change
 		}
-		if !s.has(id) {
+		if !s.Has(id) {
 			return nil, c.errNotOurs(id)
 		}
 		return &Line{What: Restored, At: time.Now().UTC(), Session: id, Previous: s.Session.ID, Reason: "restored " + string(id)}, nil
@@ -65,7 +65,7 @@ func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID,
 		line := &Line{What: Adopted, At: time.Now().UTC(), Session: id, Unseen: !seen}
 		switch {
 		case w.IsUnused():
-			line.Meta = c.founded(meta, line.At)
+			line.Meta = w.founded(meta, line.At)
 		case w.Session == Session{id, true} && (!seen || !w.IsUnseen()):
 			return nil
 		case w.Session.ID != id:
@@ -75,19 +75,32 @@ func (c *Conversation) Adopt(ctx context.Context, meta Meta, id agent.SessionID,
 	})
 }
 
+// Observe switches the memory of the conversation on or off. was is how it was before. Errors: [fs.ErrNotExist].
+func (c *Conversation) Observe(ctx context.Context, on bool) (was bool, err error) {
+	err = c.change(ctx, func(s *State) (*Line, error) {
+		if was = s.Meta.Memory; was == on {
+			return nil, nil //nolint:nilnil // there is nothing to change
+		}
+		meta := s.Meta
+		meta.Memory = on
+		return &Line{What: Switched, At: time.Now().UTC(), Meta: &meta}, nil
+	})
+	return was, err
+}
+
 // Name gives a session of the conversation a name; "" takes it away. Errors: NotFound when the session is not of the
 // conversation; [fs.ErrNotExist].
 func (c *Conversation) Name(ctx context.Context, id agent.SessionID, name string) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
-		if !s.has(id) {
+		if !s.Has(id) {
 			return nil, c.errNotOurs(id)
 		}
 		return &Line{What: Named, At: time.Now().UTC(), Session: id, Name: name}, nil
 	})
 }
 
-// has reports whether a session is or was of the conversation.
-func (s *State) has(id agent.SessionID) bool {
+// Has reports whether a session is or was of the conversation.
+func (s *State) Has(id agent.SessionID) bool {
 	return s.Session.ID == id || slices.ContainsFunc(s.Previous, func(p Previous) bool { return p.ID == id })
 }
 
@@ -100,7 +113,7 @@ func (c *Conversation) errNotOurs(id agent.SessionID) error {
 func (s *State) name(id agent.SessionID, name string) {
 	names := map[agent.SessionID]string{id: name}
 	for other, of := range s.Names {
-		if other != id && s.has(other) {
+		if other != id && s.Has(other) {
 			names[other] = of
 		}
 	}

@@ -36,15 +36,15 @@ func (c *Conversation) Tell(ctx context.Context, meta Meta, told Told) error {
 	return c.locked(ctx, func(w *writer) error {
 		line := &Line{What: WasTold, At: told.At, Told: &told}
 		if w.last == "" {
-			line.Meta = c.founded(meta, told.At)
+			line.Meta = w.founded(meta, told.At)
 		}
 		return w.append(line)
 	})
 }
 
-// founded returns the meta of a conversation that begins at this time.
-func (c *Conversation) founded(meta Meta, at time.Time) *Meta {
-	meta.Key = c.key
+// founded returns the meta of a conversation that begins at this time. Its memory may be on already.
+func (w *writer) founded(meta Meta, at time.Time) *Meta {
+	meta.Key, meta.Memory = w.c.key, w.Meta.Memory
 	if meta.Created.IsZero() {
 		meta.Created = at
 	}

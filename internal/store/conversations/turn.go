@@ -20,6 +20,7 @@ type Meta struct {
 
 	Silence time.Duration `json:"silence,omitempty"` // of the turns that do not say: see [Request]
 	Rights                // of the turns that ask for no other
+	Memory  bool          `json:"memory,omitempty"` // its turns are observed
 }
 
 // Unlimited is a [Request.Silence] without an end.

@@ -79,7 +79,7 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 	line := &Line{What: Enqueued, At: request.At, Seq: max(w.Next, 1), ID: request.ID, SHA: request.sum(), Isolated: request.Isolated}
 	switch another := meta.SystemPrompt != "" && meta.SystemPrompt != w.Meta.SystemPrompt; {
 	case w.IsUnused():
-		line.Meta = c.founded(meta, request.At)
+		line.Meta = w.founded(meta, request.At)
 	case another && w.isBegun():
 		return Turn{}, fail.Errorf(fail.Conflict, "the conversation has a different system prompt").
 			Hint("to start a new conversation with this system prompt: nbs-worker conversation reset %s", c.named())

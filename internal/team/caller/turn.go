@@ -72,6 +72,14 @@ func (c *Caller) Key(key string) (conversations.Key, error) {
 	return conversations.ParseKey(c.ownKeys() + key)
 }
 
+// OnlyKeys returns the prefix of the keys of the only conversations that the caller may read; nil: of all.
+func (c *Caller) OnlyKeys() *string {
+	if c == nil || c.manages() {
+		return nil
+	}
+	return new(c.ownKeys())
+}
+
 // Sees reports whether the caller may read a conversation, by its stored key. An agent may read only its own.
 func (c *Caller) Sees(key conversations.Key) bool {
 	return c == nil || c.manages() || strings.HasPrefix(string(key), c.ownKeys())

@@ -22,7 +22,8 @@ func newMemoryCmd(f *ui.Factory) *cobra.Command {
 		Short: "Observe agents, and read what they did",
 		Long: ui.WithCodes(`While the memory of an agent is on, a small model reads each turn of the agent after its end,
 in a conversation of its own, and writes down what is worth knowing later. Its notes are
-called observations. Each has a type:
+called observations. The same holds for a keyed conversation, such as a chat. Each observation has
+a type:
 
   decision   what was chosen, and why
   fix        what was wrong, and what fixed it
@@ -32,7 +33,8 @@ called observations. Each has a type:
   question   what has no answer yet
 
 Observations are in .nbs/memory.db, a SQLite database that needs your seal, as records do.
-list, search and show read them; nbs-worker resume <handle> --fresh --brief gives the latest to
+list, search and show read them (an agent sees those of other agents and of its own
+conversations); nbs-worker resume <handle> --fresh --brief gives the latest to
 a new conversation. They are notes of a model and may be wrong. Secrets of known forms are
 replaced before a text is sent to the observer.
 
@@ -91,7 +93,7 @@ func showObservations(f *ui.Factory, all []memory.Observation) error {
 	t.Under = 1
 	for i := range all {
 		o := &all[i]
-		t.Row(ui.Number(o.ID), t.Time(o.At), ui.Text(string(o.Handle)), ui.Text(string(o.Type)), ui.Text(o.Title))
+		t.Row(ui.Number(o.ID), t.Time(o.At), ui.Text(o.Handle.Name()), ui.Text(string(o.Type)), ui.Text(o.Title))
 	}
 	return t.Flush()
 }

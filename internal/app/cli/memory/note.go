@@ -119,17 +119,20 @@ Exports and backups are not changed.`,
 			case len(args) > 0:
 				return fail.Errorf(fail.BadInput, "memory forget: ids and --handle exclude each other")
 			}
-			_, err := agent.ParseHandle(handle)
-			return ui.Failed(err, "memory forget")
+			return ui.Failed(checkName(handle), "memory forget")
 		},
 	}
-	cmd.Flags().StringVar(&handle, "handle", "", "everything about this agent")
+	cmd.Flags().StringVar(&handle, "handle", "", "everything about this agent, or about the conversation with this key")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	ui.CompleteWith(cmd, "handle", f.HandlesWhere(ui.AnyAgent))
 	return remembering(f, cmd, func(ctx context.Context, args []string) error {
-		return remembered(f, ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+		return remembered(f, ctx, func(s *supervisor.Supervisor, m memory.Store) error {
 			if handle != "" {
-				return runMemoryForgetAll(ctx, f, m, agent.Handle(handle), yes)
+				name, err := nameOf(s, handle)
+				if err != nil {
+					return err
+				}
+				return runMemoryForgetAll(ctx, f, m, name, yes)
 			}
 			return runMemoryForget(ctx, f, m, args)
 		})
@@ -153,11 +156,15 @@ func runMemoryForget(ctx context.Context, f *ui.Factory, m memory.Store, args []
 
 func runMemoryForgetAll(ctx context.Context, f *ui.Factory, m memory.Store, handle agent.Handle, yes bool) error {
 	if !yes {
-		if !f.Streams.InTTY || !f.Streams.ErrTTY {
-			return fail.Errorf(fail.BadInput, "this would forget everything that is remembered about %s; confirm with --yes (no terminal to ask on)", handle).
-				Hint("to confirm: nbs-worker memory forget --handle %s --yes", handle)
+		word := handle.Name()
+		if _, isChat := handle.Conversation(); isChat {
+			word = human.ShellWord(word)
 		}
-		if !f.Confirmed(fmt.Sprintf("forget everything that is remembered about %s? [y/N] ", handle)) {
+		if !f.Streams.InTTY || !f.Streams.ErrTTY {
+			return fail.Errorf(fail.BadInput, "this would forget everything that is remembered about %s; confirm with --yes (no terminal to ask on)", handle.Name()).
+				Hint("to confirm: nbs-worker memory forget --handle %s --yes", word)
+		}
+		if !f.Confirmed(fmt.Sprintf("forget everything that is remembered about %s? [y/N] ", handle.Name())) {
 			return fail.Errorf(fail.Interrupted, "nothing was changed")
 		}
 	}
@@ -165,7 +172,7 @@ func runMemoryForgetAll(ctx context.Context, f *ui.Factory, m memory.Store, hand
 	if err != nil {
 		return err
 	}
-	return forgot(f, wire.Forgotten{Handle: handle, Conversations: len(conversations), Observations: n})
+	return forgot(f, wire.NewForgotten(handle, len(conversations), n))
 }
 
 func forgot(f *ui.Factory, gone wire.Forgotten) error {

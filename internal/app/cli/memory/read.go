@@ -31,20 +31,21 @@ func (q *memoryQuery) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&q.since, "since", "", "only observations since this time: 90m, 2h, 7d, or a time such as 2026-02-20T11:44:07Z")
 	flags.IntVarP(&q.last, "last", "n", memory.DefaultLimit, "at most this many")
-	flags.StringVar(&q.handle, "handle", "", "only of this agent")
+	flags.StringVar(&q.handle, "handle", "", "only of this agent, or of the conversation with this key")
 	ui.CompleteWith(cmd, "handle", f.HandlesWhere(ui.AnyAgent))
 }
 
-func (q *memoryQuery) parse(now time.Time) (query memory.Query, err error) {
+func (q *memoryQuery) parse(s *supervisor.Supervisor, now time.Time) (query memory.Query, err error) {
 	query = memory.Query{Text: strings.Join(q.words, " "), Limit: q.last}
 	if q.last < 1 {
 		return query, fail.Errorf(fail.BadInput, "--last %d must be 1 or more", q.last)
 	}
 	if q.handle != "" {
-		if query.Handle, err = agent.ParseHandle(q.handle); err != nil {
+		if query.Handle, err = nameOf(s, q.handle); err != nil {
 			return query, err
 		}
 	}
+	query.Keys = s.Caller.OnlyKeys()
 	query.Since, err = ui.ParseSince(q.since, now)
 	if err != nil {
 		err = fail.Errorf(fail.BadInput, "--since: %w", err)
@@ -90,11 +91,11 @@ that of nbs-worker memory list.`,
 }
 
 func runMemoryQuery(ctx context.Context, f *ui.Factory, q *memoryQuery, ask func(memory.Store, context.Context, memory.Query) ([]memory.Observation, error)) error {
-	query, err := q.parse(time.Now())
+	s, err := f.Supervisor()
 	if err != nil {
 		return err
 	}
-	s, err := f.Supervisor()
+	query, err := q.parse(s, time.Now())
 	if err != nil {
 		return err
 	}
@@ -147,11 +148,14 @@ func runMemoryShow(ctx context.Context, f *ui.Factory, args []string) error {
 	if err != nil {
 		return err
 	}
-	return remembered(f, ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+	return remembered(f, ctx, func(s *supervisor.Supervisor, m memory.Store) error {
 		all := make([]memory.Observation, len(ids))
 		for i, id := range ids {
 			if all[i], err = m.Get(ctx, id); err != nil {
 				return err
+			}
+			if !sees(s)(all[i].Handle) {
+				return fail.Errorf(fail.Held, "observation %d is of a conversation of another caller", id).Hint("to see what may be read: nbs-worker memory list")
 			}
 		}
 		if f.JSON {
@@ -190,7 +194,11 @@ func showObservation(f *ui.Factory, o *memory.Observation, next bool) error {
 	if o.Turn > 0 {
 		where += ", turn " + strconv.Itoa(o.Turn)
 	}
-	row("agent", string(o.Handle))
+	if key, is := o.Handle.Conversation(); is {
+		row("chat", key)
+	} else {
+		row("agent", key)
+	}
 	row("in", where)
 	row("by", string(o.MemoryID))
 	row("at", o.At.UTC().Format(time.RFC3339))

@@ -19,6 +19,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -28,8 +29,8 @@ func newMemoryStatusCmd(f *ui.Factory) *cobra.Command {
 		Short: "Show how far the agents are observed",
 		Long: ui.WithCodes(`Prints one line per observed conversation, the oldest first: agent, session id, whether its
 observer has an id, observations, the time of the newest, and the problem if the observer is
-stuck. On a terminal and with --json, also which agents have their memory on, and how many
-tokens the observers have used today, in UTC.`,
+stuck. On a terminal and with --json, also which agents and conversations have their memory on,
+and how many tokens the observers have used today, in UTC.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory status
   nbs-worker memory status --json | jq '.conversations[]|select(.problem)'`,
@@ -47,11 +48,13 @@ func runMemoryStatus(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	on := observed(s)
+	all = slices.DeleteFunc(all, func(c memory.StatusOf) bool { return !sees(s)(c.Handle) })
+	on, chats := observed(s), observedChats(s)
 	if f.JSON {
-		return f.PrintJSON(wire.NewMemoryStatus(on, spent, all))
+		return f.PrintJSON(wire.NewMemoryStatus(on, chats, spent, all))
 	}
-	f.Note("memory is on for: %s", cmp.Or(ui.Joined(on), "no agent"))
+	names := append(slices.Clone(on), agent.Mapped(chats, func(key conversations.Key) agent.Handle { return agent.Handle(key) })...)
+	f.Note("memory is on for: %s", cmp.Or(ui.Joined(names), "no agent"))
 	f.Note("used today: %s tokens", human.Thousands(spent))
 	t := f.NewTable("HANDLE", "SESSION", "OBSERVER", "OBSERVATIONS", "NEWEST", "PROBLEM")
 	t.Under = 5
@@ -61,7 +64,7 @@ func runMemoryStatus(ctx context.Context, f *ui.Factory) error {
 		if c.Problem != "" {
 			problem.Colour = ui.Red
 		}
-		t.Row(ui.Text(string(c.Handle)), ui.Text(string(c.ContentID)), ui.Text(c.State()), ui.Number(int64(c.Observations)), t.Time(c.Newest), problem)
+		t.Row(ui.Text(c.Handle.Name()), ui.Text(string(c.ContentID)), ui.Text(c.State()), ui.Number(int64(c.Observations)), t.Time(c.Newest), problem)
 	}
 	return t.Flush()
 }
@@ -154,7 +157,20 @@ func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines [
 			}
 		}
 	}
+	for _, key := range keysOf(s) {
+		state, err := s.Project.Store.Conversations().Of(key).State()
+		for i := range all {
+			if id := all[i].MemoryID; err == nil && id != "" && state.Has(id) {
+				lines = append(lines, fmt.Sprintf("session %s of %s is kept as the observer of %s", id, key, all[i].ContentID))
+			}
+		}
+	}
 	return lines
+}
+
+func keysOf(s *supervisor.Supervisor) []conversations.Key {
+	keys, _ := s.Project.Store.Conversations().Keys() // the list of conversations reports unreadable ones
+	return keys
 }
 
 // oneFile checks that exactly one file is named.
@@ -194,16 +210,16 @@ func runMemoryExport(ctx context.Context, f *ui.Factory, args []string) error {
 	if err != nil {
 		return err
 	}
-	return remembered(f, ctx, func(_ *supervisor.Supervisor, m memory.Store) error {
+	return remembered(f, ctx, func(s *supervisor.Supervisor, m memory.Store) error {
 		if toStdout {
-			_, err := m.Export(ctx, f.Streams.Out)
+			_, err := m.Export(ctx, f.Streams.Out, sees(s))
 			return err
 		}
 		file, err := newFile(args[0])
 		if err != nil {
 			return err
 		}
-		n, err := m.Export(ctx, file)
+		n, err := m.Export(ctx, file, sees(s))
 		if err == nil {
 			err = file.Sync()
 		}

@@ -17,22 +17,27 @@ import (
 
 func newMemoryOnCmd(f *ui.Factory) *cobra.Command {
 	return switching(f, true, &cobra.Command{
-		Use:   "on <handle>...",
-		Short: "Turn the memory of agents on",
+		Use:   "on {<handle> | <key>}...",
+		Short: "Turn the memory of agents and conversations on",
 		Long: ui.WithCodes(`From now on, the observer reads the agent's turns, including the earlier ones of its present
 conversation. This takes effect at once and lasts across starts. The observer must run:
-nbs-worker serve, or nbs-worker memory work.`,
+nbs-worker serve, or nbs-worker memory work.
+
+A key such as telegram:123456789 names a conversation of nbs-worker ask, a chat for example. It is
+remembered under its key, also after a reset. A key that is an agent's handle too is written
+conversation:KEY.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory on theologian
-  nbs-worker memory on theologian gatekeeper`,
+  nbs-worker memory on theologian gatekeeper
+  nbs-worker memory on telegram:123456789`,
 	})
 }
 
 func newMemoryOffCmd(f *ui.Factory) *cobra.Command {
 	return switching(f, false, &cobra.Command{
-		Use:   "off <handle>...",
-		Short: "Turn the memory of agents off",
-		Long: ui.WithCodes(`Turns the memory of agents off. Observations stay and can be read; nbs-worker memory forget
+		Use:   "off {<handle> | <key>}...",
+		Short: "Turn the memory of agents and conversations off",
+		Long: ui.WithCodes(`Turns the memory of agents and conversations off. Observations stay and can be read; nbs-worker memory forget
 removes them. Turns that were not observed yet will not be.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker memory off theologian`,
@@ -40,23 +45,29 @@ removes them. Turns that were not observed yet will not be.`,
 }
 
 func switching(f *ui.Factory, on bool, cmd *cobra.Command) *cobra.Command {
-	cmd.Args = ui.SomeHandles
+	cmd.Args = someNames
 	cmd.ValidArgsFunction = f.HandlesWhere(func(r *agent.Record, _ bool) bool { return r.Memory != on })
 	verb := "memory " + cmd.Name()
 	cmd.RunE = func(c *cobra.Command, args []string) error {
-		return runMemorySwitch(c.Context(), f, verb, on, ui.HandlesOf(args))
+		return runMemorySwitch(c.Context(), f, verb, on, args)
 	}
 	return f.WithJSON(cmd)
 }
 
-func runMemorySwitch(ctx context.Context, f *ui.Factory, verb string, on bool, handles []agent.Handle) error {
+func runMemorySwitch(ctx context.Context, f *ui.Factory, verb string, on bool, typed []string) error {
 	s, err := f.Supervisor()
 	if err != nil {
 		return ui.Failed(err, verb)
 	}
-	return f.Each(ctx, verb, handles, len(handles) > 1, 1, func(handle agent.Handle) (ui.Outcome, error) {
+	names := agent.Mapped(typed, func(arg string) agent.Handle { return agent.Handle(arg) })
+	return f.Each(ctx, verb, names, len(names) > 1, 1, func(name agent.Handle) (ui.Outcome, error) {
+		handle, err := nameOf(s, string(name))
+		if err != nil {
+			return ui.Outcome{}, err
+		}
+		key, isChat := handle.Conversation()
 		if on { // a database that cannot be created is an error now, not only in the observer
-			if _, err := s.Project.Store.Load(handle); err != nil {
+			if _, err := s.Project.Store.Load(handle); err != nil && !isChat {
 				return ui.Outcome{}, err
 			}
 			m, err := services.OpenMemory(ctx, s.Project.Store, true)
@@ -66,6 +77,9 @@ func runMemorySwitch(ctx context.Context, f *ui.Factory, verb string, on bool, h
 			if err := m.Close(); err != nil {
 				return ui.Outcome{}, err
 			}
+		}
+		if isChat {
+			return switchConversation(ctx, s, key, on)
 		}
 		changed, err := s.Set(ctx, handle, supervisor.Set{Memory: &on})
 		if err != nil {

@@ -26,7 +26,7 @@ func newMemoryWorkCmd(f *ui.Factory) *cobra.Command {
 	o := &workOptions{}
 	cmd := &cobra.Command{
 		Use:   "work",
-		Short: "Observe the agents whose memory is on",
+		Short: "Observe the agents and conversations whose memory is on",
 		Long: ui.WithCodes(`Runs in the foreground until it is interrupted (exit code 130), once per project. It shows
 each finished turn to an observer once, and stores the observations. nbs-worker serve does the
 same. If the API refuses, it tries again later; nbs-worker memory status shows that. When the
@@ -39,7 +39,7 @@ something is still waiting.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.once, "once", false, "observe the present turns, and exit")
-	flags.StringVar(&o.handle, "handle", "", "only this agent")
+	flags.StringVar(&o.handle, "handle", "", "only this agent, or the conversation with this key")
 	flags.StringVar(&o.model, "model", "haiku", "model of the observers")
 	flags.IntVar(&o.perDay, "tokens-per-day", 500_000, "tokens that the observers may use per day, in UTC")
 	ui.CompleteWith(cmd, "handle", f.HandlesWhere(ui.AnyAgent))
@@ -48,12 +48,6 @@ something is still waiting.`,
 }
 
 func runMemoryWork(ctx context.Context, f *ui.Factory, o *workOptions) error {
-	handle := agent.Handle(o.handle)
-	if o.handle != "" {
-		if _, err := agent.ParseHandle(o.handle); err != nil {
-			return err
-		}
-	}
 	model, err := agent.ChooseModel(o.model)
 	if err != nil {
 		return err
@@ -65,12 +59,18 @@ func runMemoryWork(ctx context.Context, f *ui.Factory, o *workOptions) error {
 	if err != nil {
 		return err
 	}
+	var handle agent.Handle
 	if o.handle != "" {
-		if _, err := s.Project.Store.Load(handle); err != nil {
+		if handle, err = nameOf(s, o.handle); err != nil {
 			return err
 		}
+		if _, isChat := handle.Conversation(); !isChat {
+			if _, err := s.Project.Store.Load(handle); err != nil {
+				return err
+			}
+		}
 	}
-	if !services.HasMemory(s.Project.Store) && len(observed(s)) == 0 {
+	if !services.HasMemory(s.Project.Store) && len(observed(s))+len(observedChats(s)) == 0 {
 		return fail.Errorf(fail.NotFound, "no agent has its memory on").Hint("to turn it on for an agent: nbs-worker memory on HANDLE")
 	}
 	err = services.Observe(ctx, s, func(w *observer.Worker) error {
@@ -93,7 +93,7 @@ func runMemoryWork(ctx context.Context, f *ui.Factory, o *workOptions) error {
 // worked prints the outcome of one round.
 func worked(f *ui.Factory, done observer.Report) error {
 	waits := agent.Mapped(done.Waiting, func(w observer.Waiting) string {
-		return fmt.Sprintf("%s: the conversation %s is not fully observed: %s", w.Handle, w.ContentID, w.Why)
+		return fmt.Sprintf("%s: the conversation %s is not fully observed: %s", w.Handle.Name(), w.ContentID, w.Why)
 	})
 	if f.JSON {
 		if err := f.PrintJSON(wire.Worked{Turns: done.Turns, Observations: done.Observations, Tokens: done.Tokens, Waiting: append([]string{}, waits...)}); err != nil {
