@@ -139,6 +139,7 @@ func (j *job) speak(ctx context.Context) error {
 	}
 	begun := j.Project.Now()
 	outcome, err := j.say(ctx, s)
+	j.noteLost(s)
 	if err != nil {
 		s.Kill(ctx)
 		if errors.Is(err, headless.ErrStopped) {

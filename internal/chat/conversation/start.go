@@ -96,6 +96,9 @@ func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Ope
 	if err != nil && begun != "" { // the folder is gone, for example
 		err = errors.Join(err, j.void(ctx, begun))
 	}
+	if err == nil {
+		j.missed(ctx)
+	}
 	if err == nil && j.staysWarm() {
 		j.voices.Store(s.Invocation, j.voice)
 		go func() {

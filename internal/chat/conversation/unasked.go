@@ -135,3 +135,44 @@ func (e *Engine) Whole(ctx context.Context, key conversations.Key, result *conve
 	}
 	return *result
 }
+
+// missed records what Claude has said by itself since the last answer, of which no process of ours has heard: the one that
+// ran that turn was killed, and its claude went on for a while.
+func (j *job) missed(ctx context.Context) {
+	if j.ask.Isolated || j.mode != conversations.Resumed {
+		return
+	}
+	config, err := j.config()
+	if err != nil {
+		return
+	}
+	file, found, err := config.Transcript(j.state.Session.ID)
+	if err != nil || !found {
+		return
+	}
+	said, err := file.Unasked()
+	state, stateErr := j.c.State()
+	if err != nil || stateErr != nil || state.Last == "" {
+		return
+	}
+	told := j.IsChat != nil && j.IsChat(j.c.Key())
+	for _, text := range said[min(state.Heard, len(said)):] {
+		came := conversations.Unasked{ID: uuid.NewString(), Turn: state.Last, Text: text, Tell: told, At: j.Project.Now().UTC()}
+		switch err := j.c.Add(ctx, came); {
+		case err != nil:
+			return
+		case !told:
+			j.notices = append(j.notices, "Claude said by itself after the last answer: "+text)
+		case j.Added != nil:
+			j.Added(j.c.Key())
+		}
+	}
+}
+
+// noteLost adds a notice if a background task was ended together with an earlier claude, unless that was said.
+func (j *job) noteLost(s *headless.Session) {
+	beside := s.Beside()
+	if state, err := j.c.State(); beside.Lost && err == nil && !state.Cut && j.mode == conversations.Resumed {
+		j.notices = append(j.notices, "A background task of an earlier turn was ended before it had finished.")
+	}
+}

@@ -124,3 +124,26 @@ func TestAWarmClaudeThatWorksIsKept(t *testing.T) {
 	got := s.result(one.ID)
 	rig.Check(t, got.Notice == "A background task was ended 6h1m0s after the answer: npm run dev." && len(s.state().Untold) == 1, "%+v", got)
 }
+
+// A runner was killed while its claude had a background task: what that claude said afterwards is told with the next
+// answer, once. What was heard is not told again.
+func TestWhatNobodyHeardIsTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.Respond = func(_ int, text string) turn.Outcome {
+		s.Last().Work("sleep 9")
+		s.Last().Says("a", "heard")
+		s.Last().Work()
+		return turn.Outcome{Answer: "re: " + text}
+	}
+	one := s.mustAsk("one")
+	rig.Same(t, "what was heard", []string{"heard"}, one.FollowUps)
+	s.Respond = nil
+	s.Last().Writes("a", "heard")
+	s.Last().Writes("b", "not heard")
+	two := s.mustAsk("two")
+	rig.Check(t, two.Answer == "re: two" && two.Notice == "Claude said by itself after the last answer: not heard", "%+v", two)
+	rig.Same(t, "what is recorded", []string{"heard", "not heard"}, s.result(one.ID).FollowUps)
+	three := s.mustAsk("three")
+	rig.Check(t, three.Notice == "", "told again: %+v", three)
+}

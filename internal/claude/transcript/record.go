@@ -254,7 +254,7 @@ func (r *conversationRecord) userMessages(base Message) []Message {
 			if b.IsError {
 				m.Text = "failed: " + m.Text
 			}
-		case r.IsMeta || r.IsSummary || r.PromptSource == "system" || r.Origin.Kind == "task-notification" || strings.HasPrefix(m.Text, "<local-command-"):
+		case r.IsMeta || r.IsSummary || r.PromptSource == "system" || r.Origin.Kind == ofTask || strings.HasPrefix(m.Text, "<local-command-"):
 			m.Speaker, m.Aside = Claude, true
 		default:
 			if typed := command().FindStringSubmatch(m.Text); typed != nil {

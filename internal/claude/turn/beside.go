@@ -15,6 +15,7 @@ type Spoken struct {
 type Beside struct {
 	Tasks    []string // what it runs in the background, in words
 	Speaking bool     // it says something by itself, or is about to
+	Lost     bool     // a task of an earlier claude was ended before it had finished
 	Later    bool     // it had background tasks, so that it may have something to say although no task runs
 }
 
@@ -24,6 +25,7 @@ func (b *Beside) Busy() bool { return len(b.Tasks) > 0 || b.Speaking }
 // taskLine holds the fields of a line about a task: a command or a subagent.
 type taskLine struct {
 	TaskID      string `json:"task_id"`
+	TaskStatus  string `json:"status"`
 	Description string `json:"description"`
 	Background  *bool  `json:"is_backgrounded"` // since 2.1.329
 	Patch       struct {
@@ -34,6 +36,7 @@ type taskLine struct {
 // beside tracks what claude does beside the turns that it was asked for.
 type beside struct {
 	tasks    []task // that run
+	lost     bool   // see Beside
 	any      bool   // there was a task that may have been in the background
 	notified bool   // claude was told that a task has ended, and has begun no turn since
 	own      bool   // claude is in a turn that it began by itself
@@ -55,6 +58,7 @@ func (b *beside) line(l line) {
 			b.tasks = slices.DeleteFunc(b.tasks, ends)
 		}
 	case "system task_notification":
+		b.lost = b.lost || l.TaskStatus == "stopped" && !b.any
 		b.tasks, b.notified = slices.DeleteFunc(b.tasks, ends), true
 	case "system init":
 		b.own, b.notified = b.notified, false
@@ -87,7 +91,7 @@ func (p *Process) spoken(l line) *Spoken {
 func (p *Process) Beside() Beside {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := Beside{Speaking: p.beside.own || p.beside.notified && p.turn == nil, Later: p.beside.any}
+	now := Beside{Speaking: p.beside.own || p.beside.notified && p.turn == nil, Lost: p.beside.lost, Later: p.beside.any}
 	for _, t := range p.beside.tasks {
 		now.Tasks = append(now.Tasks, t.description)
 	}

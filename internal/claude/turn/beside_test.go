@@ -19,6 +19,7 @@ type heardAll struct {
 	Spoken    []string
 	Tasks     []string // that still ran
 	Later     bool
+	Lost      bool
 	CostKnown bool
 }
 
@@ -56,7 +57,7 @@ func hearAll(t *testing.T, captured string) (heardAll, *closed) {
 	o := p.turn.end.outcome()
 	got.Class, got.Answer, got.Detail, got.CostKnown = o.Class, o.Answer, o.Detail, p.turn.end.cost != nil
 	beside := p.Beside()
-	got.Tasks, got.Later = beside.Tasks, beside.Later
+	got.Tasks, got.Later, got.Lost = beside.Tasks, beside.Later, beside.Lost
 	return got, stdin
 }
 
@@ -96,6 +97,7 @@ func TestWhatClaudeDoesBesideATurn(t *testing.T) {
 					rig.Check(t, strings.HasPrefix(said, words), "its own words: %q", said)
 				}
 				rig.Check(t, len(got.Tasks) == 0 && stdin.is && got.CostKnown, "%+v, input closed: %t", got, stdin.is)
+				rig.Equal(t, got.Lost, name == "after-ended-task", "a task was ended with the claude before")
 				// Up to 2.1.197 a command that runs for a while looks like one in the background.
 				rig.Check(t, got.Later == want.later || version == rig.Oldest && name == "task-ends-before-tool", "later: %t", got.Later)
 			})

@@ -208,7 +208,7 @@ func (s *State) finish(turn *Turn, line *Line) {
 	if n := len(turn.Starts); n > 0 {
 		current = turn.Starts[n-1].Era == s.Era
 	}
-	carried := s.carriedBy(turn)
+	carried, turnID := s.carriedBy(turn), turn.ID
 	s.Open = slices.DeleteFunc(s.Open, func(t Turn) bool { return t.Seq == line.Seq })
 	s.LastAt = line.At
 	s.spend(line.At, line.CostUSD)
@@ -218,6 +218,7 @@ func (s *State) finish(turn *Turn, line *Line) {
 	if isolated || !current || line.What != Done {
 		return
 	}
+	s.Last, s.Heard, s.Cut = turnID, 0, false
 	if line.Continuity == Reset && line.Previous != "" {
 		s.leave(Previous{line.Previous, line.At, line.Reason})
 	}

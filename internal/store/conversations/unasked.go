@@ -48,6 +48,12 @@ func (s *State) addUnasked(line *Line) {
 	s.LastAt = line.At
 	if came := line.Unasked; came != nil {
 		s.spend(line.At, came.Cost)
+		if came.Turn == s.Last {
+			s.Cut = s.Cut || came.Notice
+			if !came.Notice {
+				s.Heard++
+			}
+		}
 		if came.Tell {
 			s.Untold = append(s.Untold, *came)
 		}

@@ -186,6 +186,17 @@ func (c *Claude) Says(id, text string) {
 	c.spoke(turn.Spoken{ID: id, Outcome: turn.Outcome{Answer: text, CostUSD: new(0.5)}})
 }
 
+// Writes makes it write what it says by itself into its transcript, as it does even if nobody hears it.
+func (c *Claude) Writes(id, text string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	const form = `{"uuid":"told-%[1]s","parentUuid":%[2]q,"sessionId":%[3]q,"type":"user","origin":{"kind":"task-notification"},"message":{"role":"user","content":"<task-notification>"}}
+{"uuid":"said-%[1]s","parentUuid":"told-%[1]s","sessionId":%[3]q,"type":"assistant","message":{"role":"assistant","model":"claude-sonnet-5","stop_reason":"end_turn","content":[{"type":"text","text":%[4]q}]}}
+`
+	c.append(fmt.Sprintf(form, id, c.of.last[c.id], c.id, text))
+	c.of.last[c.id] = "said-" + id
+}
+
 // Last returns the one that was started last.
 func (c *Claudes) Last() *Claude {
 	c.mu.Lock()
