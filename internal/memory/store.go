@@ -12,9 +12,11 @@ import (
 // Query selects observations.
 type Query struct {
 	Text   string       // words that all occur; empty in [Store.Latest]: any
+	Any    bool         // some of the longer words of Text are enough
 	Handle agent.Handle // empty: of every agent
 	Keys   *string      // of the conversations, only those whose keys begin so, beside the agents; nil: all
 	Since  time.Time    // noticed since; zero: ever
+	Until  time.Time    // noticed before; zero: ever
 	Limit  int          // how many at most; 0: DefaultLimit
 }
 

@@ -29,7 +29,7 @@ func (m *memoryOf) chatted(t *testing.T, keys ...conversations.Key) {
 	rig.Must(t, err)
 	s.Use(trust.NewKeeper(home))
 	for _, key := range keys {
-		rig.Must(t, s.Conversations().Of(key).Adopt(t.Context(), conversations.Meta{Cwd: m.project}, agent.NewSessionID()))
+		rig.Must(t, s.Conversations().Of(key).Adopt(t.Context(), conversations.Meta{Cwd: m.project}, agent.NewSessionID(), true))
 	}
 }
 

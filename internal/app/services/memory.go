@@ -3,18 +3,23 @@ package services
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/memory"
 	"nbs-worker/internal/memory/db"
 	"nbs-worker/internal/memory/observer"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
 	brief "nbs-worker/internal/team/briefing"
+	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -79,6 +84,57 @@ func Remembered(ctx context.Context, in *store.Store, handle agent.Handle) ([]br
 	}
 	all, err := m.Latest(ctx, memory.Query{Handle: handle, Limit: briefed})
 	return agent.Mapped(all, noteOf), errors.Join(err, m.Close())
+}
+
+// Conversations returns the engine that runs the turns of a project.
+func Conversations(project *observe.Project) *conversation.Engine {
+	e := conversation.New(project)
+	e.Memories = func(ctx context.Context, of conversations.Key, text string, from, until time.Time) (fitting, noted []string, err error) {
+		return recalled(ctx, project.Store, memory.Query{Handle: agent.OfConversation(string(of)), Text: text, Since: from, Until: until})
+	}
+	return e
+}
+
+const (
+	mostFitting = 5  // notes that fit a text
+	mostNoted   = 10 // notes of a day
+)
+
+// recalled returns the notes that fit the text of a query, and those of its time.
+func recalled(ctx context.Context, in *store.Store, q memory.Query) (fitting, noted []string, err error) {
+	if !HasMemory(in) {
+		return nil, nil, nil
+	}
+	m, err := OpenMemory(ctx, in, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer m.Close()
+	var before []memory.Observation
+	if !q.Since.IsZero() {
+		if before, err = m.Latest(ctx, memory.Query{Handle: q.Handle, Since: q.Since, Until: q.Until, Limit: mostNoted}); err != nil {
+			return nil, nil, err
+		}
+		slices.Reverse(before)
+	}
+	found, err := m.Search(ctx, memory.Query{Handle: q.Handle, Text: q.Text, Any: true, Limit: mostFitting})
+	if fail.KindOf(err) == fail.BadInput { // the text has no word that could be found
+		err = nil
+	}
+	found = slices.DeleteFunc(found, func(o memory.Observation) bool {
+		return slices.ContainsFunc(before, func(b memory.Observation) bool { return b.ID == o.ID })
+	})
+	return agent.Mapped(found, lineOf), agent.Mapped(before, lineOf), err
+}
+
+// lineOf returns a note in one line.
+func lineOf(o memory.Observation) string {
+	const longest = 400 // characters
+	line := fmt.Sprintf("- %s, %s: %s", o.At.Local().Format(time.DateOnly), strings.ReplaceAll(string(o.Type), "_", " "), o.Title)
+	if o.Narrative != "" {
+		line += ": " + human.OneLine(o.Narrative)
+	}
+	return human.Cut(line, longest, human.Letter)
 }
 
 func noteOf(o memory.Observation) brief.Note {

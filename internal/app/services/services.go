@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/serve"
 	"nbs-worker/internal/chat/telegram"
@@ -36,6 +35,7 @@ type ChatOptions struct {
 	TokenFile  string        // "": the token is in the environment, or there is no bridge
 	Prompt     string        // the system prompt of new and reset chats
 	Model      agent.Model   // of those chats; "": Claude's choice
+	Enrich     bool          // see --enrich
 	ContextCmd string        // a program whose output Claude gets with each text; "": no program
 	Silence    time.Duration // see --turn-timeout
 	DailyLimit float64       // of a chat, in US dollars; 0: no limit
@@ -61,7 +61,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 			return err
 		}
 	}
-	server := serve.New(conversation.New(s.Project), o.Say)
+	server := serve.New(Conversations(s.Project), o.Say)
 	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
 	team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries(), Wait: ready}
@@ -93,7 +93,7 @@ func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 
 // bridge creates the bridge of a server.
 func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
-	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Silence: o.Chats.Silence,
+	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Enrich: o.Chats.Enrich, Silence: o.Chats.Silence,
 		DailyLimit: o.Chats.DailyLimit, Rights: o.Chats.Rights}
 	server.Begin = func(ctx context.Context) error {
 		if o.Chats.Rights != (conversations.Rights{}) {

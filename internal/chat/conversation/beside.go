@@ -17,7 +17,7 @@ import (
 // each turn two processes. A chat may be sent something at any time, so its claude always has the hook: a warm one
 // cannot get it later.
 func (j *job) hasContext() bool {
-	return j.ask.ContextCmd != "" || j.ask.Context != "" || len(j.ask.Files) > 0 || len(j.told()) > 0 || !j.ask.Isolated && j.IsChat != nil && j.IsChat(j.c.Key())
+	return j.ask.ContextCmd != "" || j.ask.Enrich || j.ask.Context != "" || len(j.ask.Files) > 0 || len(j.told()) > 0 || !j.ask.Isolated && j.IsChat != nil && j.IsChat(j.c.Key())
 }
 
 // beside returns what Claude gets beside the user's text.
@@ -34,6 +34,9 @@ func (j *job) beside(ctx context.Context) string {
 	add(j.ask.Context)
 	add(j.files())
 	add(toldWords(j.told(), j.state.ToldDropped))
+	if enriched := j.enriched(ctx); len(enriched) <= left {
+		add(enriched)
+	}
 	add(j.background(ctx, max(0, left)))
 	return strings.Join(parts, between)
 }

@@ -55,6 +55,8 @@ type Engine struct {
 	// called.
 	Added func(conversations.Key)
 
+	Memories Memories // nil: nothing is remembered
+
 	Start func(turn.Launch) (headless.Process, error) // a real claude, except in tests
 
 	waits     sync.Map // the [wait]s of its callers

@@ -15,7 +15,8 @@ func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, con
 	meta, err := e.Founding()
 	return conversations.Key(due.Entry.Key()), conversation.Say{Meta: meta, Request: conversations.Request{
 		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Silence: due.Entry.Silence,
-		Rights: due.Entry.Rights, FailDenied: due.Entry.OnDenied == schedule.DeniedFail, At: e.Project.Now().UTC(),
+		Rights: due.Entry.Rights, FailDenied: due.Entry.OnDenied == schedule.DeniedFail,
+		Enrich: due.Entry.Enrich, MemoryOf: conversations.Key(due.Entry.DeliverTo), At: e.Project.Now().UTC(),
 	}}, err
 }
 

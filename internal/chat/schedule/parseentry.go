@@ -24,7 +24,7 @@ func (p *parser) entry(name, node *yaml.Node) {
 		p.wrong(name, "%s is no name of a schedule: it must be 1 to 64 letters, digits, '_' or '-', the first a letter or digit", human.Quote(e.Name))
 	}
 	p.file.Entries = append(p.file.Entries, e)
-	has := p.fields(node, e.Name, "cron", "every", "zone", "prompt", "prompt_file", "system_prompt", "model", "missed", "overlap", "deliver_to", "turn_timeout", "permission_mode", "allowed_tools", "on_denied", "send")
+	has := p.fields(node, e.Name, "cron", "every", "zone", "prompt", "prompt_file", "system_prompt", "model", "missed", "overlap", "deliver_to", "turn_timeout", "enrich", "permission_mode", "allowed_tools", "on_denied", "send")
 	if has == nil {
 		return
 	}
@@ -101,6 +101,9 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 		e.Silence = p.silence(node)
 	}
 	p.rights(e, has)
+	if node := has["enrich"]; node != nil {
+		e.Enrich = p.yes(node, "enrich")
+	}
 	if node := has["deliver_to"]; node != nil {
 		if e.DeliverTo = p.text(node); !chat().MatchString(e.DeliverTo) {
 			p.wrong(node, "%s: deliver_to %s is not a chat, such as telegram:1234", e.Name, human.Quote(e.DeliverTo))
@@ -118,7 +121,7 @@ func (p *parser) silence(node *yaml.Node) time.Duration {
 
 // send reads a message to an agent.
 func (p *parser) send(e *Entry, has map[string]*yaml.Node) {
-	for _, field := range []string{"prompt", "prompt_file", "system_prompt", "model", "deliver_to", "turn_timeout", "permission_mode", "allowed_tools", "on_denied"} {
+	for _, field := range []string{"prompt", "prompt_file", "system_prompt", "model", "deliver_to", "turn_timeout", "enrich", "permission_mode", "allowed_tools", "on_denied"} {
 		if node := has[field]; node != nil {
 			p.wrong(node, "%s: %s belongs to a turn; a message to an agent has none", e.Name, field)
 		}

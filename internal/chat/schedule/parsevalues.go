@@ -46,6 +46,14 @@ func oneOf[Word ~string](p *parser, node *yaml.Node, field string, known ...Word
 	return word
 }
 
+// yes reads true or false.
+func (p *parser) yes(node *yaml.Node, field string) bool {
+	if node.Kind != yaml.ScalarNode || node.Value != "true" && node.Value != "false" {
+		p.wrong(node, "%s: %s must be true or false", field, human.Quote(node.Value))
+	}
+	return node.Value == "true"
+}
+
 // text reads a text. A number, or a word like yes, counts as text.
 func (p *parser) text(node *yaml.Node) string {
 	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" || node.Tag == "!!binary" || node.Value == "" {

@@ -42,6 +42,7 @@ type Entry struct {
 	PromptFile   string // in place of Prompt; within the project
 	SystemPrompt string
 	Model        agent.Model // "": Claude's choice
+	Enrich       bool        // see [conversations.Request]
 	DeliverTo    string      // the key of a chat, "telegram:1234"; "": not delivered
 
 	// Silence is how long claude may be silent in the turn; 0: the default; negative: without limit.

@@ -26,6 +26,7 @@ type Chats struct {
 	Prompt     string        // the system prompt of new and reset conversations
 	Model      agent.Model   // of the same conversations; "": Claude's choice
 	ContextCmd string        // a program whose output Claude gets with each text; "": no program
+	Enrich     bool          // see [conversations.Request]
 	DailyLimit float64       // of a chat, in US dollars; 0: no limit
 	Silence    time.Duration // see [conversations.Request]
 
@@ -45,7 +46,7 @@ func (c *Chats) Accept(ctx context.Context, m telegram.Incoming) error {
 		return err
 	}
 	t, err := c.Server.Accept(ctx, key, conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: m.ID, Text: m.Text, Context: m.Context, ContextCmd: c.ContextCmd, OnLost: conversation.LostFresh, Silence: c.Silence,
+		ID: m.ID, Text: m.Text, Context: m.Context, ContextCmd: c.ContextCmd, Enrich: c.Enrich, OnLost: conversation.LostFresh, Silence: c.Silence,
 		DailyLimit: c.DailyLimit, At: c.Server.Engine.Project.Now().UTC(),
 	}})
 	if err != nil {

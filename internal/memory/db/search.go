@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -16,6 +18,9 @@ import (
 // Search returns the observations that match the words, best first.
 func (d *Database) Search(ctx context.Context, q memory.Query) ([]memory.Observation, error) {
 	match := matching(q.Text)
+	if q.Any {
+		match = matchingAny(q.Text)
+	}
 	if match == "" {
 		return nil, fail.Errorf(fail.BadInput, "%s contains no word to search for", human.Quote(q.Text))
 	}
@@ -50,6 +55,18 @@ func (d *Database) ranked(ctx context.Context, q memory.Query, match string, old
 		" WHERE words MATCH ? AND words.rowid >= ?"+where+" ORDER BY words.rank LIMIT ?", append(append([]any{match, oldest}, args...), limit(q)))
 }
 
+// matchingAny is matching for a text in which a person talks: one of its longer words is enough.
+func matchingAny(text string) string {
+	const shortest, most = 4, 50 // letters; words
+	var words []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if quoted := `"` + word + `"`; utf8.RuneCountInString(word) >= shortest && len(words) < most && !slices.Contains(words, quoted) {
+			words = append(words, quoted)
+		}
+	}
+	return strings.Join(words, " OR ")
+}
+
 // matching returns the words in the language of FTS5: each in quotes, so that none of them is an operator.
 func matching(text string) string {
 	var words []string
@@ -80,6 +97,9 @@ func filter(q memory.Query) (where string, args []any) {
 	}
 	if !q.Since.IsZero() {
 		where, args = where+" AND o.at >= ?", append(args, q.Since.UnixMilli())
+	}
+	if !q.Until.IsZero() {
+		where, args = where+" AND o.at < ?", append(args, q.Until.UnixMilli())
 	}
 	return where, args
 }

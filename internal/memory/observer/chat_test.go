@@ -13,7 +13,7 @@ import (
 func (s *stage) chat(key conversations.Key) (*conversations.Conversation, agent.SessionID) {
 	s.Helper()
 	c, id := s.Worker.Project.Store.Conversations().Of(key), agent.NewSessionID()
-	rig.Must(s.T, c.Adopt(s.Context(), conversations.Meta{Cwd: "/", ConfigDir: s.Config}, id))
+	rig.Must(s.T, c.Adopt(s.Context(), conversations.Meta{Cwd: "/", ConfigDir: s.Config}, id, true))
 	_, err := c.Observe(s.Context(), true)
 	rig.Must(s.T, err)
 	return c, id
@@ -50,7 +50,7 @@ func TestConversationsAreObserved(t *testing.T) {
 	rig.Check(t, strings.Contains(shown, "Turn 1 of the conversation telegram:1. ") && !strings.Contains(shown, "a memory of before") && !strings.Contains(shown, "secret"), "it was shown %s", shown)
 
 	second := agent.NewSessionID()
-	rig.Must(t, c.Adopt(t.Context(), conversations.Meta{}, second))
+	rig.Must(t, c.Adopt(t.Context(), conversations.Meta{}, second, true))
 	s.answered("telegram:1", second, "two", "")
 	again := New(s.Worker.Project, s.kept) // as after a kill
 	again.Start = s.Claudes.Start

@@ -48,6 +48,8 @@ type Request struct {
 	ContextCmd   string          `json:"context_cmd,omitempty"`
 	Context      string          `json:"context,omitempty"` // what Claude is told beside the text
 	Files        []File          `json:"files,omitempty"`
+	Enrich       bool            `json:"enrich,omitempty"`        // Claude gets the time, the project and what is remembered too
+	MemoryOf     Key             `json:"memory_of,omitempty"`     // the conversation whose memory that is; "": its own
 	Isolated     bool            `json:"isolated,omitempty"`      // it does not touch the conversation's session
 	SystemPrompt string          `json:"system_prompt,omitempty"` // of an isolated turn
 	Fork         agent.SessionID `json:"fork,omitempty"`
@@ -69,7 +71,7 @@ type Request struct {
 func (r *Request) sum() string {
 	asked := *r
 	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Silence, asked.Nested, asked.Typed, asked.DailyLimit, asked.At = "", "", "", 0, 0, false, false, 0, time.Time{}
-	asked.Silence = 0
+	asked.Silence, asked.Enrich, asked.MemoryOf = 0, false, ""
 	if asked.Powers != nil {
 		powers := *asked.Powers
 		powers.Agent, asked.Powers = "", &powers // it names a process

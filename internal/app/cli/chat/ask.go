@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/fail"
@@ -73,6 +74,10 @@ conversation reset. --isolated answers outside of the conversation, which does n
 Only a text typed on the command line can name files with @. Claude must trust the folder before
 its first turn there.
 
+With --enrich Claude gets in addition to the text the local time, the project, the observations of
+the conversation that fit the text, and in a new session those of yesterday (nbs-worker memory
+--help); what is missing is left out.
+
 More: nbs-worker conversation --help, and help rights about agents that ask.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker ask review 'Remember 42.'
@@ -98,6 +103,7 @@ func (o *askOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags.StringVar(&o.prompt, "system-prompt", "", "system prompt of the conversation")
 	flags.StringVar(&o.file, "system-prompt-file", "", "read the system prompt from this file")
 	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "program whose output Claude gets in addition to the text, up to 16 kB; run without a shell")
+	flags.BoolVar(&o.ask.Enrich, "enrich", false, "give Claude the time, the project and what is remembered that fits the text")
 	flags.BoolVar(&o.ask.Isolated, "isolated", false, "answer outside of the conversation, which does not remember it")
 	flags.BoolVar(&o.fork, "fork", false, "with @<handle>: ask a copy of its conversation")
 	flags.StringVar(&o.ask.OnLost, "on-lost", conversation.LostFail, "what to do if the conversation is lost: fail, or fresh for a new one")
@@ -197,7 +203,7 @@ func runAsk(ctx context.Context, f *ui.Factory, o *askOptions) error {
 			return err
 		}
 	}
-	e := conversation.New(s.Project)
+	e := services.Conversations(s.Project)
 	if err := e.CheckClaude(); err != nil { // before the text is accepted
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -138,7 +139,7 @@ turns are answered.`,
 			if err != nil {
 				return err
 			}
-			e := conversation.New(s.Project)
+			e := services.Conversations(s.Project)
 			head, wanted, err := e.OpenTurn(key, seq)
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/fail"
@@ -45,7 +46,7 @@ func runConversationRetryAll(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	e := conversation.New(s.Project)
+	e := services.Conversations(s.Project)
 	keys, broken := s.Project.Store.Conversations().WithWork()
 	var held []conversations.Key
 	var heads []conversations.Turn

@@ -8,8 +8,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
-	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/chat/serve/client"
@@ -45,6 +45,7 @@ optional:
       on_denied: fail            # a refused tool is a failure; default:
                                  # answer, which says so
       turn_timeout: 1h           # end it after such a silence; default: 10m
+      enrich: true               # give it what serve --enrich gives a chat
       missed: once               # run a missed time once; default: skip
       overlap: queue             # wait for the last run; default: skip
       deliver_to: telegram:1234  # the chat that gets the answer
@@ -253,7 +254,7 @@ func runScheduleRun(ctx context.Context, f *ui.Factory, name string) error {
 		}
 		return f.Show(ui.Outcome{Handle: due.Entry.Send.To, Words: words}, "")
 	}
-	e := conversation.New(s.Project)
+	e := services.Conversations(s.Project)
 	if err := e.CheckClaude(); err != nil {
 		return err
 	}

@@ -35,13 +35,17 @@ func newServeCmd(f *ui.Factory) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve conversations, schedules and chats",
 		Long: ui.WithCodes(`Runs in the foreground until it is interrupted, for one project. It answers the waiting texts of
-conversations, runs the schedules (nbs-worker schedule --help), observes the agents whose memory
-is on, and with a bot's token connects to Telegram (nbs-worker help telegram). It keeps the claudes
+conversations, runs the schedules (nbs-worker schedule --help), observes what has its memory on
+(nbs-worker memory --help), and with a bot's token connects to Telegram (nbs-worker help telegram). It keeps the claudes
 of the conversations that were used last, so that their next turn needs no start. nbs-worker ask
 uses serve while it runs, and works the same without it.
 
 In the chats Claude may do what --permission-mode and --allowed-tools permit, from the next
 message on, also in chats that were begun otherwise: nbs-worker help permissions.
+
+Claude knows what schedules and nbs-worker tell have sent to a chat. With --enrich it also gets
+with each text the local time and the project, the observations of the chat that fit the text,
+and in a new session those of yesterday; the chat's memory must be on for the last two.
 
 A turn that is held because Claude is not logged in, its API was down or serve was killed is tried
 again when serve starts, at each new text of its conversation, and now and then.
@@ -73,6 +77,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of new and reset chats")
 	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")
 	flags.StringVar(&o.model, "model", "", "model of new and reset chats")
+	flags.BoolVar(&o.chats.Enrich, "enrich", false, "give Claude the time, the project and what is remembered that fits a text of a chat")
 	flags.StringVar(&o.contextCmd, "context-cmd", "", "program whose output Claude gets with each text of a chat")
 	flags.Float64Var(&o.chats.DailyLimit, "daily-limit", 0, "stop a chat for the day after it has cost this many US dollars; 0: no limit")
 	o.silence.bind(cmd, "end a turn of a chat if claude gives no sign of life for this time while no tool runs; 0: never")
