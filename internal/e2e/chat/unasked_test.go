@@ -2,9 +2,12 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"nbs-worker/internal/e2e"
 )
 
 // inBackground is a text for which claude runs a command in the background.
@@ -12,7 +15,8 @@ func inBackground(command string) string {
 	return fmt.Sprintf(`[[tool Bash {"command":"%s","description":"%[1]s","run_in_background":true}]]`, command)
 }
 
-// A command in the background is waited for, and Claude's words about it come with the answer and are in the history.
+// A command in the background is waited for, and Claude's words about it come with the answer and are in the history. If
+// the asker is killed, they come with the next answer.
 // One that is not waited for is ended, and named; Claude says so at the next text by itself, which is not taken for the
 // answer. A text that a hook of the user's refuses has a class, and the conversation goes on.
 func TestWhatClaudeDoesBesideItsAnswers(t *testing.T) {
@@ -22,19 +26,31 @@ func TestWhatClaudeDoesBesideItsAnswers(t *testing.T) {
 	history := m.OK("conversation", "history", "review")
 	m.Check(strings.Contains(history, "agent: You said:") && !strings.Contains(history, "you: <task"), "%s", history)
 
-	ask := m.Begin("ask", "review", inBackground("sleep 300"))
-	m.WaitFor("the answer is recorded", func() (bool, string) { return m.keyed("review").Answered == 2, "" })
+	begin := func(command string, answered int) *e2e.Running {
+		ask := m.Begin("ask", "review", inBackground(command))
+		m.WaitFor("the answer is recorded", func() (bool, string) { return m.keyed("review").Answered == answered, "" })
+		return ask
+	}
+	killed := begin("sleep 2", 2)
+	m.Kill(killed.Process.Pid, syscall.SIGKILL)
+	killed.End()
+	m.WaitFor("its claude has said something by itself and has exited", func() (bool, string) {
+		return !slices.ContainsFunc(m.Processes(), e2e.WorldProcess.AnswersTurns), ""
+	})
+	got = m.Says("review", "hello", "You said: hello")
+	m.Check(strings.HasPrefix(got.Notice, "Claude said by itself after the last answer: You said:"), "%+v", got)
+
+	ask := begin("sleep 300", 4)
 	m.Must(ask.Process.Signal(syscall.SIGINT))
 	r := ask.End()
 	m.Check(r.Code == 0 && strings.HasPrefix(r.Stdout, "Tool said: Command running") && strings.Contains(r.Stderr, "note: A background task was ended") && strings.Contains(r.Stderr, "sleep 300"), "%s", r)
-	m.Says("review", "Remember 42.", "OK, I will remember 42.")
+	got = m.Says("review", "Remember 42.", "OK, I will remember 42.")
+	m.Check(got.Notice == "", "it was said: %+v", got)
 
 	m.UserSettings(`{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"! grep -q secret || { echo no secrets >&2; exit 2; }"}]}]}}`)
 	refused := m.Ask(1, "other", "The secret is 7.")
 	m.Check(refused.Class == "blocked" && refused.Reason == "no secrets", "%+v", refused)
 	m.Says("other", "Remember 42.", "OK, I will remember 42.")
-	m.Check(m.Ask(1, "other", "The secret is 8.").Class == "blocked", "the second")
-	m.Says("other", "What number?", "42")
 }
 
 // What Claude says by itself on a server that keeps it is a message of its own in the chat, and the next text has its own
