@@ -50,6 +50,9 @@ and in a new session those of yesterday; the chat's memory must be on for the la
 A turn that is held because Claude is not logged in, its API was down or serve was killed is tried
 again when serve starts, at each new text of its conversation, and now and then.
 
+What Claude says by itself, because a background task has ended, is told to its chat as a message
+of its own. A background task that is ended with its claude is named there.
+
 All conversations get the environment of serve, including its API key. When serve ends, its
 claudes end too; the next process that uses a conversation looks up an answer that was cut short.
 
@@ -67,7 +70,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags := cmd.Flags()
 	flags.IntVar(&o.warm, "warm", 4, "maximum number of claudes to keep")
 	flags.IntVar(&o.memory, "memory", 2000, "maximum memory of all kept claudes, in MB")
-	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end a claude that was not used for this time")
+	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end a claude that was not used for this time; one with background tasks after 6h")
 	flags.StringVar(&o.metrics, "metrics", "", "also serve health and metrics at this loopback address: 127.0.0.1:PORT")
 	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
 	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
