@@ -33,10 +33,17 @@ type streamLine struct {
 		Tool  string                   `json:"tool_name"`
 		Input struct{ Command string } `json:"tool_input"`
 	} `json:"permission_denials"`
-	Errors   []string `json:"errors"`
-	Error    string
-	TotalUSD *float64 `json:"total_cost_usd"`
-	Event    struct{ Delta struct{ Text string } }
+	Errors               []string `json:"errors"`
+	Error                string
+	TotalUSD             *float64 `json:"total_cost_usd"`
+	Event                struct{ Delta struct{ Text string } }
+	Content, Description string
+	Prevents             bool   `json:"prevent_continuation"`
+	TaskID               string `json:"task_id"`
+	Patch                struct {
+		Ended int64 `json:"end_time"`
+	}
+	Origin struct{ Kind string }
 }
 
 // streaming is a run that takes turns from stdin.

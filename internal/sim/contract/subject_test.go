@@ -57,6 +57,7 @@ var contract = map[string]func(*testing.T, *stage){
 	"stream resumed":              streamResumed,
 	"stream refused":              streamRefused,
 	"stream ended":                streamEnded,
+	"stream beside":               streamBeside,
 }
 
 func TestContract(t *testing.T) {

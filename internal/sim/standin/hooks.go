@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
 )
+
+// refuses is the exit code with which a hook refuses a prompt. Imitated only where turns come from stdin.
+const refuses = 2
 
 // hook runs the commands that the settings name for an event, and returns what they have printed. Like the real program
 // it ignores a command that fails. Imitated: SessionStart, UserPromptSubmit, Stop, StopFailure, PermissionRequest,
@@ -37,8 +42,12 @@ func (s *session) hook(ctx context.Context, event string, extra map[string]any) 
 			cmd.Stdin = bytes.NewReader(input)
 			cmd.Env = append(os.Environ(), s.childEnv()...)
 			cmd.WaitDelay = time.Second
-			if out, err := cmd.Output(); err == nil {
+			out, err := cmd.Output()
+			if err == nil {
 				all.WriteString(strings.TrimSuffix(string(out), "\n"))
+			}
+			if exit := (*exec.ExitError)(nil); event == promptHook && errors.As(err, &exit) && exit.ExitCode() == refuses {
+				s.refused = refusal(h.Command, string(exit.Stderr), fmt.Sprint(extra["prompt"]))
 			}
 		}
 	}

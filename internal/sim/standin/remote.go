@@ -29,7 +29,9 @@ type content struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Input struct {
-		Command string `json:"command"`
+		Command     string `json:"command"`
+		Description string `json:"description"`
+		Background  bool   `json:"run_in_background"`
 	} `json:"input"`
 }
 

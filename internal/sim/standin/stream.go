@@ -28,12 +28,30 @@ func (s *session) stream(ctx context.Context) (code int, err error) {
 	}
 	defer s.reg.remove()
 	lines := readLines()
+	s.ended = make(chan task)
 	started := false
+	var cut <-chan time.Time // when the background tasks are not waited for any longer
 	for {
 		select {
+		case t := <-s.ended:
+			if code, err := s.follow(ctx, t); err != nil || ctx.Err() != nil {
+				return code, err
+			}
+			if lines == nil && s.tasks == 0 {
+				s.hook(ctx, "SessionEnd", map[string]any{"reason": "other"})
+				return code, nil
+			}
+		case <-cut:
+			return code, nil
 		case <-ctx.Done():
 			return s.printCutShort(ctx)
 		case line, more := <-lines:
+			if !more && s.tasks > 0 {
+				if lines = nil; s.whims.old() {
+					cut = time.After(5 * time.Second)
+				}
+				continue
+			}
 			if !more {
 				s.hook(ctx, "SessionEnd", map[string]any{"reason": "other"})
 				return code, nil
@@ -113,9 +131,7 @@ func (s *session) streamTurn(ctx context.Context, in input) (int, error) {
 		}
 	}
 	begin := time.Now()
-	if err := s.say("system", map[string]any{
-		"subtype": "init", "cwd": s.cwd, "model": s.model, "permissionMode": s.mode(), "claude_code_version": s.whims.version, "tools": []string{"Bash"},
-	}); err != nil {
+	if err := s.sayInit(); err != nil {
 		return 1, err
 	}
 	if answer, done, err := s.localCommand(in.command()); done || err != nil {
@@ -127,12 +143,18 @@ func (s *session) streamTurn(ctx context.Context, in input) (int, error) {
 	if id == "" {
 		id = uuid.NewString()
 	}
+	text := plain(in.Message)
+	s.refused = ""
+	printed := s.hook(ctx, promptHook, map[string]any{"prompt": text})
+	if s.refused != "" {
+		return 0, s.refuse(s.refused, id)
+	}
 	if s.opts.replay {
 		if err := s.say("user", map[string]any{"message": in.Message, "uuid": id, "isReplay": true}); err != nil {
 			return 1, err
 		}
 	}
-	r, err := s.turn(ctx, said{text: plain(in.Message), content: in.Message.Content, uuid: id, hook: true}, headless{})
+	r, err := s.turn(ctx, said{text: text, content: in.Message.Content, uuid: id, printed: printed}, headless{})
 	if ctx.Err() != nil {
 		return s.printCutShort(ctx)
 	}
@@ -143,29 +165,42 @@ func (s *session) streamTurn(ctx context.Context, in input) (int, error) {
 	return s.streamResult(r, id, time.Since(begin))
 }
 
-// streamResult writes an answer in its parts and as a whole, and then the result of the turn.
+func (s *session) sayInit() error {
+	return s.say("system", map[string]any{
+		"subtype": "init", "cwd": s.cwd, "model": s.model, "permissionMode": s.mode(), "claude_code_version": s.whims.version, "tools": []string{"Bash"},
+	})
+}
+
+// streamResult writes an answer, and then the result of the turn.
 func (s *session) streamResult(r result, id string, took time.Duration) (int, error) {
-	answer := map[string]any{"message": map[string]any{
-		"role": "assistant", "model": s.model, "content": []map[string]string{{"type": "text", "text": r.text}},
-	}}
-	code := 0
-	switch {
-	case r.failed != nil:
-		answer["error"] = r.failed.class()
-		code = 1
-	case s.opts.partial:
-		for _, word := range strings.SplitAfter(r.text, " ") {
-			delta := map[string]any{"type": "content_block_delta", "index": 0, "delta": map[string]string{"type": "text_delta", "text": word}}
-			if err := s.say("stream_event", map[string]any{"event": delta}); err != nil {
-				return 1, err
-			}
-		}
-	}
 	out := s.turnResult(r, took)
 	if !s.whims.old() {
 		out["user_message_uuid"] = id
 	}
-	return code, errors.Join(s.say("assistant", answer), writeObject(out))
+	code := 0
+	if r.failed != nil {
+		code = 1
+	}
+	return code, errors.Join(s.sayAnswer(r), writeObject(out))
+}
+
+// sayAnswer writes an answer in its parts and as a whole.
+func (s *session) sayAnswer(r result) error {
+	answer := map[string]any{"message": map[string]any{
+		"role": "assistant", "model": s.model, "content": []map[string]string{{"type": "text", "text": r.text}},
+	}}
+	switch {
+	case r.failed != nil:
+		answer["error"] = r.failed.class()
+	case s.opts.partial:
+		for _, word := range strings.SplitAfter(r.text, " ") {
+			delta := map[string]any{"type": "content_block_delta", "index": 0, "delta": map[string]string{"type": "text_delta", "text": word}}
+			if err := s.say("stream_event", map[string]any{"event": delta}); err != nil {
+				return err
+			}
+		}
+	}
+	return s.say("assistant", answer)
 }
 
 // say writes a line of output of a kind.

@@ -31,12 +31,18 @@ type record struct {
 	GitBranch      string          `json:"gitBranch,omitempty"`
 	PermissionMode string          `json:"permissionMode,omitempty"`
 	PromptSource   string          `json:"promptSource,omitempty"`
+	Origin         *origin         `json:"origin,omitempty"`
 	RequestID      string          `json:"requestId,omitempty"`
 	IsAPIError     bool            `json:"isApiErrorMessage,omitempty"`
 	Error          string          `json:"error,omitempty"`
 	APIErrorStatus int             `json:"apiErrorStatus,omitempty"`
 	Attachment     *attachment     `json:"attachment,omitempty"`
 	Message        json.RawMessage `json:"message,omitempty"`
+}
+
+// origin says what has sent a text that is not a user's.
+type origin struct {
+	Kind string `json:"kind"`
 }
 
 // message is what is said in a record and on the wire.

@@ -32,8 +32,10 @@ type result struct {
 type said struct {
 	text    string
 	content json.RawMessage // "": the text
+	origin  *origin         // nil: a user
 	uuid    string          // of its record; "": a new one
 	hook    bool            // is still to be run
+	printed string          // by the hook, if it has run
 }
 
 func (p said) message() message {
@@ -52,7 +54,7 @@ func (s *session) turn(ctx context.Context, p said, f front) (result, error) {
 	}
 	err := s.tr.add("user", p.message(), func(r *record) {
 		r.PermissionMode, r.PromptSource = s.mode(), "typed"
-		r.UUID = cmp.Or(p.uuid, r.UUID)
+		r.UUID, r.Origin = cmp.Or(p.uuid, r.UUID), p.origin
 	})
 	if err != nil {
 		return result{}, err
@@ -63,6 +65,11 @@ func (s *session) turn(ctx context.Context, p said, f front) (result, error) {
 	s.told = ""
 	if p.hook {
 		if err := s.addContext(promptHook, s.hook(ctx, promptHook, map[string]any{"prompt": p.text})); err != nil {
+			return result{}, err
+		}
+	}
+	if p.printed != "" {
+		if err := s.addContext(promptHook, p.printed); err != nil {
 			return result{}, err
 		}
 	}
@@ -143,7 +150,7 @@ func (s *session) useTools(ctx context.Context, r reply, f front) error {
 		}
 		output, isError := "simulated: only Bash runs", true
 		if c.Name == "Bash" {
-			output, isError = s.bash(ctx, c.Input.Command, f)
+			output, isError = s.bash(ctx, c, f)
 		}
 		results = append(results, map[string]any{
 			"type": "tool_result", "tool_use_id": c.ID, "content": output, "is_error": isError,
@@ -159,19 +166,35 @@ func (s *session) useTools(ctx context.Context, r reply, f front) error {
 	return ctx.Err()
 }
 
-// bash runs a command as the real tool does: in a session of its own, with the marks of a child in its environment.
-func (s *session) bash(ctx context.Context, command string, f front) (output string, isError bool) {
-	if s.mode() != "bypassPermissions" && !s.opts.allows(command) && !f.permit(ctx, "Bash", command) {
+// mayRun reports whether a command may run, and notes a refusal.
+func (s *session) mayRun(ctx context.Context, command string, f front) bool {
+	may := s.mode() == "bypassPermissions" || s.opts.allows(command) || f.permit(ctx, "Bash", command)
+	if !may {
 		s.denied = append(s.denied, map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": command}})
+	}
+	return may
+}
+
+// bash runs a command and waits for it.
+func (s *session) bash(ctx context.Context, c content, f front) (output string, isError bool) {
+	if !s.mayRun(ctx, c.Input.Command, f) {
 		return "The user doesn't want to proceed with this tool use.", true
 	}
+	if c.Input.Background && s.ended != nil {
+		return s.background(ctx, c)
+	}
+	out, err := s.shell(ctx, c.Input.Command).CombinedOutput()
+	return string(out), err != nil
+}
+
+// shell is a command as the real tool runs it: in a session of its own, with the marks of a child in its environment.
+func (s *session) shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.Env = append(os.Environ(), s.childEnv()...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its own child and group
 	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput()
-	return string(out), err != nil
+	return cmd
 }
 
 // childEnv is what tools and hooks get on top of the program's own environment.
