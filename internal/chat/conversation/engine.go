@@ -189,6 +189,8 @@ func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id 
 	if unlock == nil {
 		return time.Time{}, err
 	}
+	var watches sync.WaitGroup
+	defer watches.Wait()
 	defer unlock()
 	for {
 		state, err := c.State()
@@ -219,7 +221,7 @@ func (e *Engine) advance(ctx context.Context, c *conversations.Conversation, id 
 		if err := ctx.Err(); err != nil {
 			return time.Time{}, err
 		}
-		if err := e.run(ctx, c, &state, &head); err != nil && (ctx.Err() != nil || stopOf(c, head.Seq) == nil) {
+		if err := e.run(ctx, c, &state, &head, &watches); err != nil && (ctx.Err() != nil || stopOf(c, head.Seq) == nil) {
 			return time.Time{}, err
 		}
 		if head.ID == id {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	"nbs-worker/internal/claude/turn"
@@ -202,12 +203,12 @@ func stopOf(c *conversations.Conversation, seq int) *conversations.Stop {
 	return state.Open[0].Stop
 }
 
-// watchStop returns a channel that is closed when the turn is stopped. leave ends the watch.
-func (e *Engine) watchStop(ctx context.Context, c *conversations.Conversation, seq int) (stop <-chan struct{}, leave func()) {
+// watchStop returns a channel that is closed when the turn is stopped. leave ends the watch. Its end is waited for in
+// watches, so that it does not keep the conversation.
+func watchStop(ctx context.Context, c *conversations.Conversation, seq int, watches *sync.WaitGroup) (stop <-chan struct{}, leave func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	stopped, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
+	stopped := make(chan struct{})
+	watches.Go(func() {
 		wait, unwatch := changesOf(c)
 		defer unwatch()
 		for stopOf(c, seq) == nil {
@@ -216,8 +217,8 @@ func (e *Engine) watchStop(ctx context.Context, c *conversations.Conversation, s
 			}
 		}
 		close(stopped)
-	}()
-	return stopped, func() { cancel(); <-ended }
+	})
+	return stopped, cancel
 }
 
 // changesOf returns how to wait for a change of a conversation's journal.

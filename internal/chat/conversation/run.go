@@ -40,14 +40,14 @@ type job struct {
 }
 
 // run makes one attempt at the first open turn. After an error the turn stays open; every other outcome is recorded.
-func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *conversations.State, t *conversations.Turn) error {
+func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *conversations.State, t *conversations.Turn, watches *sync.WaitGroup) error {
 	ask, err := c.Request(t.Seq)
 	if err != nil {
 		return err
 	}
 	j := &job{Engine: e, c: c, state: state, turn: t, ask: ask, text: textOf(&ask)}
 	var leave func()
-	j.stop, leave = e.watchStop(ctx, c, t.Seq)
+	j.stop, leave = watchStop(ctx, c, t.Seq, watches)
 	defer leave()
 	if len(t.Starts) > 0 {
 		ended, err := j.lookUp(ctx)

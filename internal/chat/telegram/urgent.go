@@ -135,7 +135,7 @@ func (b *Bridge) stop(ctx context.Context, c *chat, m incoming, why string) (str
 	stopped, err := b.Chats.Interrupt(ctx, c.key, m.ID+":stop", why)
 	switch {
 	case fail.KindOf(err) == fail.Held:
-		return "Nothing is running. Your message is kept; send /new to begin without it.", nil
+		return "Nothing is running: " + b.words(err) + ".", nil
 	case err != nil:
 		return "", err
 	case !stopped.Is && why == byNew: // the new conversation is told

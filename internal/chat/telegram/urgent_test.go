@@ -92,7 +92,7 @@ func TestStopSaysWhatItFound(t *testing.T) {
 		"It had just ended.":                           {is: Interruption{Ended: true}},
 		"Stopped. The conversation goes on.":           {is: Interruption{Is: true}},
 		"It could not be stopped: pid 7 is suspended.": {err: fail.Errorf(fail.TimedOut, "pid 7 is suspended")},
-		"Nothing is running. Your message is kept; send /new to begin without it.": {err: fail.Errorf(fail.Held, "it is held")},
+		"Nothing is running: it is held.":              {err: fail.Errorf(fail.Held, "it is held")},
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()

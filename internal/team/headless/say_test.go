@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -63,15 +64,24 @@ func TestLimitsOfATurn(t *testing.T) {
 	}
 }
 
-// A claude that says something now and then is not ended, however long its turn takes.
+// A claude that says something now and then is not ended, however long its turn takes; nor is one whose tool runs.
 func TestSignsOfLifeKeepATurn(t *testing.T) {
 	t.Parallel()
-	begun := time.Now()
-	s := &Session{machine: local.New(), Invocation: agent.NewInvocation(), Process: scripted{then: func(heard func(turn.Event)) {
-		for time.Since(begun) < 5*brief {
-			heard(turn.Event{Kind: turn.Lived})
-		}
-	}}}
-	_, err := s.Say(t.Context(), Limits{Silence: brief}, "id", "hello", nil)
-	rig.Check(t, err != nil && time.Since(begun) >= 6*brief, "%v after %s", err, time.Since(begun))
+	synctest.Test(t, func(t *testing.T) {
+		activity, limits, begun := turn.NewActivity(), Limits{Silence: time.Minute}, time.Now()
+		go func() {
+			for range 10 {
+				time.Sleep(50 * time.Second)
+				activity.Note(turn.Event{Kind: turn.Lived})
+			}
+			activity.Note(turn.Event{Kind: turn.ToolBegan, Tool: "Bash", ToolID: "1"})
+			time.Sleep(time.Hour)
+			activity.Note(turn.Event{Kind: turn.ToolEnded, ToolID: "1"})
+			time.Sleep(30 * time.Second)
+			activity.Note(turn.Event{Kind: turn.Refused, Status: 529}) // which is no sign of life
+		}()
+		err := limits.await(t.Context(), activity)
+		rig.Check(t, err != nil && err.Error() == "claude was silent for 1m0s: the API refused it (529)", "%v", err)
+		rig.Equal(t, time.Since(begun), 500*time.Second+time.Hour+time.Minute, "how long it took")
+	})
 }
