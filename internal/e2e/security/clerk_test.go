@@ -60,6 +60,7 @@ func TestSecurityAgentIsDenied(t *testing.T) {
 		"nbs-worker ask telegram:2 hi":                 `the conversation "telegram:2" belongs to another caller`,
 		"nbs-worker ask agent:boss:k hi":               `the conversation "agent:boss:k" belongs to another caller`,
 		"nbs-worker conversation history telegram:2":   `the conversation "telegram:2" belongs to another caller`,
+		"nbs-worker conversation interrupt telegram:2": `the conversation "telegram:2" belongs to another caller`,
 		"NBS_STATE=/tmp/mine nbs-worker ask k hi":      "is allowed to do",
 		"nbs-worker pause":                             "to pause a project needs",
 		"nbs-worker unpause":                           "to unpause a project needs",
