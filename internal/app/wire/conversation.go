@@ -136,6 +136,7 @@ type OpenTurn struct {
 	Text     string            `json:"text"`
 	At       *time.Time        `json:"at"`
 	Rights                     // that were asked for with the text
+	Command  bool              `json:"command,omitempty"` // the text is a command that Claude runs
 }
 
 // NewConversation converts a conversation with its open turns. today is when the day began.
@@ -169,7 +170,7 @@ func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) C
 
 // NewOpenTurn converts an open turn with its request.
 func NewOpenTurn(key conversations.Key, w conversation.Waiting) OpenTurn {
-	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At), Rights: newRights(w.Rights)}
+	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At), Rights: newRights(w.Rights), Command: w.Command}
 	if w.Held != nil {
 		out.Class, out.Reason, out.Until = w.Held.Class, w.Held.Reason, timeOf(w.Held.Until)
 	}

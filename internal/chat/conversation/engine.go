@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -98,6 +99,11 @@ func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t 
 	}
 	if err := say.checkTexts(); err != nil {
 		return t, nil, err
+	}
+	if say.Command {
+		if err := claude.CheckCommand(say.Text); err != nil {
+			return t, nil, err
+		}
 	}
 	c := e.Project.Store.Conversations().Of(key)
 	if err := errors.Join(e.checkOther(c), e.checkFolder(c, &say)); err != nil {

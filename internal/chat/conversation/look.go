@@ -27,7 +27,8 @@ type Waiting struct {
 	Word string // its state
 	Text string
 
-	conversations.Rights // that were asked for with the text
+	conversations.Rights      // that were asked for with the text
+	Command              bool // the text is a command that Claude runs
 }
 
 // Open are the open turns of a conversation, in their order.
@@ -42,7 +43,7 @@ func (e *Engine) Open(state *conversations.State) ([]Waiting, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Waiting{Turn: t, Word: e.wordOf(&t), Text: ask.Text, Rights: ask.Rights})
+		all = append(all, Waiting{Turn: t, Word: e.wordOf(&t), Text: ask.Text, Rights: ask.Rights, Command: ask.Command})
 	}
 	return all, nil
 }
@@ -82,6 +83,9 @@ func ErrOf(key conversations.Key, r conversations.Result) error {
 		return fail.Errorf(fail.Failed, "a hook of yours refused the text: %s; the conversation is kept", r.Error).
 			Hint("to see your hooks: claude, then /hooks").
 			Hint("or say it in other words: nbs-worker ask %s TEXT", named)
+	case turn.UnknownCommand:
+		return fail.Errorf(fail.BadInput, "%s; the conversation is kept", r.Error).
+			Hint("the commands of a project are in .claude/commands, your own in ~/.claude/commands")
 	case ClassDenied:
 		return fail.Errorf(fail.Failed, "%s", r.Error).Hint("what Claude may do: nbs-worker help permissions")
 	case conversations.Skipped:

@@ -124,14 +124,19 @@ func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error
 		}
 	}
 	defer j.voice.answered()
-	return s.Say(ctx, j.limits(), turn.TextID(string(s.Invocation), j.turn.Seq), j.text, func(heard turn.Event) {
+	id := turn.TextID(string(s.Invocation), j.turn.Seq)
+	heard := func(heard turn.Event) {
 		if heard.Kind == turn.Over {
 			j.voice.answered()
 		}
 		if heard.Text != "" && j.Heard != nil {
 			j.Heard(j.c.Key(), j.turn.ID, heard.Text)
 		}
-	}, j.images()...)
+	}
+	if j.ask.Command && j.text != turn.Continue {
+		return s.SayCommand(ctx, j.limits(), id, j.text, heard)
+	}
+	return s.Say(ctx, j.limits(), id, j.text, heard, j.images()...)
 }
 
 // continuityOf returns New for a session that is opened as new or was begun by this turn, and Resumed otherwise.

@@ -14,7 +14,7 @@ func Scheduled(e *conversation.Engine, due schedule.Due) (conversations.Key, con
 	}
 	meta, err := e.Founding()
 	return conversations.Key(due.Entry.Key()), conversation.Say{Meta: meta, Request: conversations.Request{
-		ID: due.ID(), Text: words, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Silence: due.Entry.Silence,
+		ID: due.ID(), Text: words, Command: due.Entry.Command, Model: due.Entry.Model, Isolated: true, SystemPrompt: due.Entry.SystemPrompt, Silence: due.Entry.Silence,
 		Rights: due.Entry.Rights, FailDenied: due.Entry.OnDenied == schedule.DeniedFail,
 		Enrich: due.Entry.Enrich, MemoryOf: conversations.Key(due.Entry.DeliverTo), At: e.Project.Now().UTC(),
 	}}, err

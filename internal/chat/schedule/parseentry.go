@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
@@ -24,7 +25,7 @@ func (p *parser) entry(name, node *yaml.Node) {
 		p.wrong(name, "%s is no name of a schedule: it must be 1 to 64 letters, digits, '_' or '-', the first a letter or digit", human.Quote(e.Name))
 	}
 	p.file.Entries = append(p.file.Entries, e)
-	has := p.fields(node, e.Name, "cron", "every", "zone", "prompt", "prompt_file", "system_prompt", "model", "missed", "overlap", "deliver_to", "turn_timeout", "enrich", "permission_mode", "allowed_tools", "on_denied", "send")
+	has := p.fields(node, e.Name, "cron", "every", "zone", "prompt", "prompt_file", "command", "system_prompt", "model", "missed", "overlap", "deliver_to", "turn_timeout", "enrich", "permission_mode", "allowed_tools", "on_denied", "send")
 	if has == nil {
 		return
 	}
@@ -71,10 +72,17 @@ func (p *parser) times(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 
 // turn reads the turn of an entry.
 func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
-	prompt, file := has["prompt"], has["prompt_file"]
+	prompt, file, command := has["prompt"], has["prompt_file"], has["command"]
 	switch {
 	case prompt != nil && file != nil:
 		p.wrong(file, "%s: prompt and prompt_file exclude each other", e.Name)
+	case command != nil && (prompt != nil || file != nil):
+		p.wrong(command, "%s: command is in place of a prompt", e.Name)
+	case command != nil:
+		e.Prompt, e.Command = strings.TrimSpace(p.text(command)), true
+		if err := claude.CheckCommand(e.Prompt); err != nil {
+			p.wrong(command, "%s: %v", e.Name, err)
+		}
 	case prompt != nil:
 		if e.Prompt = p.text(prompt); strings.TrimSpace(e.Prompt) == "" {
 			p.wrong(prompt, "%s: the prompt is empty", e.Name)
@@ -85,7 +93,7 @@ func (p *parser) turn(e *Entry, name *yaml.Node, has map[string]*yaml.Node) {
 			p.wrong(file, "%s: prompt_file %s must be a path below the project root", e.Name, human.Quote(file.Value))
 		}
 	default:
-		p.wrong(name, "%s: it is not said what; say prompt: \"...\", prompt_file: PATH or send: {to: HANDLE, text: \"...\"}", e.Name)
+		p.wrong(name, "%s: it is not said what; say prompt: \"...\", prompt_file: PATH, command: /NAME or send: {to: HANDLE, text: \"...\"}", e.Name)
 	}
 	if node := has["system_prompt"]; node != nil {
 		e.SystemPrompt = p.text(node)
@@ -121,7 +129,7 @@ func (p *parser) silence(node *yaml.Node) time.Duration {
 
 // send reads a message to an agent.
 func (p *parser) send(e *Entry, has map[string]*yaml.Node) {
-	for _, field := range []string{"prompt", "prompt_file", "system_prompt", "model", "deliver_to", "turn_timeout", "enrich", "permission_mode", "allowed_tools", "on_denied"} {
+	for _, field := range []string{"prompt", "prompt_file", "command", "system_prompt", "model", "deliver_to", "turn_timeout", "enrich", "permission_mode", "allowed_tools", "on_denied"} {
 		if node := has[field]; node != nil {
 			p.wrong(node, "%s: %s belongs to a turn; a message to an agent has none", e.Name, field)
 		}

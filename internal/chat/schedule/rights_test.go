@@ -27,3 +27,14 @@ func TestRightsOfASchedule(t *testing.T) {
 		rig.Check(t, err != nil && strings.Contains(err.Error(), "line 1"), "%s: %v", wrong, err)
 	}
 }
+
+// A command is in place of a prompt, and is none of Claude's own.
+func TestCommandOfASchedule(t *testing.T) {
+	t.Parallel()
+	e := mustParse(t, "schedules: {a: {every: 1h, command: /daily now}}").Entry("a")
+	rig.Check(t, e.Command && e.Prompt == "/daily now", "%+v", e)
+	for _, wrong := range []string{"command: /clear", "command: daily", "command: /daily, prompt: x", "command: /daily, send: {to: a, text: x}"} {
+		_, err := Parse("schedules.yaml", []byte("schedules: {a: {every: 1h, "+wrong+"}}"))
+		rig.Check(t, err != nil, "%s", wrong)
+	}
+}

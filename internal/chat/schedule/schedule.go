@@ -39,6 +39,7 @@ type Entry struct {
 
 	// For a turn:
 	Prompt       string
+	Command      bool   // Prompt is a command that Claude runs
 	PromptFile   string // in place of Prompt; within the project
 	SystemPrompt string
 	Model        agent.Model // "": Claude's choice

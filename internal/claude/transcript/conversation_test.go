@@ -81,6 +81,8 @@ func TestConversationIsTheNewestBranch(t *testing.T) {
 			want: []string{"you a", `tool {"a":1}`, "tool {}", "tool one", "tool failed: two", "agent c"}},
 		"the last two": {lines: []string{one, told("2", "1", "assistant", "b"), told("3", "2", "user", "c")}, reading: Wanted{Last: 2}, want: []string{"agent b", "you c"}},
 		"subagent":     {lines: []string{one, `{"type":"user","uuid":"9","parentUuid":null,"isSidechain":true,"message":{"content":"side"}}`}, want: []string{"you a"}},
+		"of a project": {lines: []string{told("1", "", "user", "<command-message>daily</command-message>\n<command-name>/daily</command-name>\n<command-args>now</command-args>")}, want: []string{"you /daily now"}},
+		"without args": {lines: []string{told("1", "", "user", "<command-message>daily</command-message>\n<command-name>/daily</command-name>")}, want: []string{"you /daily"}},
 		"command":      {lines: []string{told("1", "", "user", "<command-name>/model</command-name>\n <command-message>model</command-message>\n<command-args>opus</command-args>")}, want: []string{"you /model opus"}},
 		"own words":    {lines: []string{one, `{"type":"user","uuid":"2","parentUuid":"1","isMeta":true,"message":{"content":"caveat"}}`}, want: []string{"you a"}},
 		"while busy": {lines: []string{one, `{"type":"attachment","uuid":"2","parentUuid":"1","attachment":{"type":"queued_command","prompt":"stop it","commandMode":"prompt"}}`,

@@ -240,7 +240,7 @@ func (r *conversationRecord) attached(m Message) []Message {
 
 // command matches a slash command in a transcript. It is compiled at the first message of a person.
 var command = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^\s*<command-name>(/[^<]*)</command-name>.*?<command-args>(.*?)</command-args>`)
+	return regexp.MustCompile(`(?s)^\s*(?:<command-message>[^<]*</command-message>\s*)?<command-name>(/[^<]*)</command-name>(?:.*?<command-args>(.*?)</command-args>)?`)
 })
 
 func (r *conversationRecord) userMessages(base Message) []Message {

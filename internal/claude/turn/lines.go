@@ -48,6 +48,15 @@ type line struct {
 		ResetsAt int64  `json:"resetsAt"` // seconds since 1970
 	} `json:"rate_limit_info"`
 
+	Response struct { // type control_response
+		Response struct {
+			Commands []struct {
+				Name    string   `json:"name"`
+				Aliases []string `json:"aliases"`
+			} `json:"commands"`
+		} `json:"response"`
+	} `json:"response"`
+
 	Content       string `json:"content"` // type system, subtype informational
 	Prevents      bool   `json:"prevent_continuation"`
 	PromptOutcome struct {

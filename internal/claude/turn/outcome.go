@@ -24,6 +24,7 @@ const (
 	Limit          Class = "limit"           // requests are refused for now: RetryAt, when that is known
 	Authentication Class = "authentication"  // a person is needed
 	BadRequest     Class = "bad_request"     // the API does not take the request; neither will it next time
+	UnknownCommand Class = "unknown_command" // claude has no such command, and was sent nothing
 	BadModel       Class = "bad_model"       // there is no such model for this user
 	TooLong        Class = "too_long"        // the conversation does not fit into the model's window
 	Interrupted    Class = "interrupted"     // a person or program stopped the turn
@@ -60,6 +61,7 @@ type end struct {
 	reason       string // the hook's own; "": claude does not name it apart
 	failure      string // class of the API error in claude's last words
 	limitedUntil int64  // seconds since 1970
+	unknown      string // the name of a command that claude does not have
 	subtype      string
 	result       *result // nil: there was none
 	cost         *float64
@@ -74,6 +76,10 @@ func (e *end) outcome() Outcome {
 	o := Outcome{SessionID: e.session, Exit: e.exit}
 	if e.result == nil {
 		o.Class, o.Detail = e.withoutResult(), human.Cut(cmp.Or(strings.TrimSpace(e.stderr), e.exit), detailKept, utf8.RuneLen)
+		return o
+	}
+	if e.unknown != "" {
+		o.Class, o.Detail, o.SessionID = UnknownCommand, "Claude has no command /"+e.unknown+" here", ""
 		return o
 	}
 	r := e.result

@@ -38,13 +38,14 @@ type Process struct {
 	ended  chan struct{}
 	exit   string // how it ended; read after ended
 
-	mu      sync.Mutex
-	turn    *listener // of the current turn; nil between turns
-	beside  beside
-	over    bool // the first turn is
-	givenUp bool
-	warned  bool    // an outcome has claude's warning
-	spent   float64 // US dollars, by the last result: 2.1.197 counts a process's turns together
+	mu       sync.Mutex
+	turn     *listener // of the current turn; nil between turns
+	beside   beside
+	commands commands
+	over     bool // the first turn is
+	givenUp  bool
+	warned   bool    // an outcome has claude's warning
+	spent    float64 // US dollars, by the last result: 2.1.197 counts a process's turns together
 }
 
 const (
@@ -56,7 +57,7 @@ const (
 // before the first turn: only that turn shows whether it can open the conversation. Errors: NotFound when the working
 // directory is gone, Unfit when claude cannot be started.
 func Start(launch Launch) (*Process, error) {
-	p := &Process{ended: make(chan struct{}), once: launch.OneTurn, spoke: launch.Spoke}
+	p := &Process{ended: make(chan struct{}), once: launch.OneTurn, spoke: launch.Spoke, commands: commands{known: make(chan struct{})}}
 	p.cmd = exec.Command(launch.Program, launch.Args...)
 	p.cmd.Dir, p.cmd.Env = launch.Dir, launch.Env
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -132,13 +133,18 @@ type Event struct {
 // The outcome's class says how the turn ended, also if claude has ended. Errors: those of ctx, with the outcome so
 // far: the turn may still be running, so the process takes no other. Conflict when the process takes no turn.
 func (p *Process) Turn(ctx context.Context, id, text string, heard func(Event), images ...Image) (Outcome, error) {
+	return p.run(ctx, id, heard, func(*listener) { p.say(id, append(imageBlocks(images), blocks(text)...)) })
+}
+
+// run runs a turn, which say begins.
+func (p *Process) run(ctx context.Context, id string, heard func(Event), say func(*listener)) (Outcome, error) {
 	began := time.Now()
 	t := &listener{id: id, heard: heard, over: make(chan struct{})}
 	if err := p.listen(t); err != nil {
 		return Outcome{}, err
 	}
 	defer p.listen(nil) //nolint:errcheck // to listen no more is always possible
-	go p.say(t.id, text, images)
+	go say(t)
 	var err error
 	select {
 	case <-t.over:
@@ -160,9 +166,8 @@ func (p *Process) listen(t *listener) error {
 	return nil
 }
 
-// say writes a turn's text, behind its images. It ignores errors: the turn ends when claude does.
-func (p *Process) say(id, text string, images []Image) {
-	content := append(imageBlocks(images), blocks(text)...)
+// say writes a turn's text. It ignores errors: the turn ends when claude does.
+func (p *Process) say(id string, content []saidBlock) {
 	data, _ := json.Marshal(said{Type: "user", UUID: id, Message: saidMessage{Role: "user", Content: content}}) // of strings: it cannot fail
 	_, _ = p.stdin.Write(append(data, '\n'))
 }
@@ -181,6 +186,7 @@ func (p *Process) hear(data []byte) {
 	p.mu.Lock()
 	t := p.turn
 	p.beside.line(l)
+	p.commands.learn(&l)
 	var events []Event
 	if t != nil {
 		events = signs(&l, data)

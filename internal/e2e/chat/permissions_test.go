@@ -40,3 +40,14 @@ func TestABotPermitsLess(t *testing.T) {
 	m.MustSay(p.server.Err.String(), "chats: what Claude may do: plan", "may do: plan; before: allowed tools Bash(mkdir *)")
 	m.MustSay(m.OK("conversation", "show", "telegram:123456789"), "permissions    plan", "earlier        allowed tools Bash(mkdir *), until ")
 }
+
+// A command of the project runs where a person asks for it. One that Claude does not have, or that would change the
+// conversation, is refused.
+func TestCommandsOfAProject(t *testing.T) {
+	m := eachVersion(t)
+	m.Write(filepath.Join(m.Dir, ".claude", "commands", "daily.md"), "Say what is new: $ARGUMENTS\n")
+	m.MustPrint("You said: Say what is new: now\n", "ask", "notes", "--command", "/daily now")
+	m.Refused(4, "Claude has no command /weekly here", "ask", "notes", "--command", "/weekly")
+	m.Refused(4, "nbs-worker conversation reset", "ask", "notes", "--command", "/clear")
+	m.MustSay(m.OK("conversation", "history", "notes"), "/daily now")
+}

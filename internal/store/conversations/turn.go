@@ -64,6 +64,7 @@ type Request struct {
 
 	Silence    time.Duration `json:"silence,omitempty"` // after which the turn is ended, in nanoseconds; 0: the conversation's
 	Rights                   // of this turn
+	Command    bool          `json:"command,omitempty"`     // the text is a command that claude runs
 	FailDenied bool          `json:"fail_denied,omitempty"` // a turn in which a tool was refused counts as failed
 }
 

@@ -20,6 +20,11 @@ const TurnLimit = time.Hour
 // variables, folder and configuration. nil for a person, and for an agent that may manage. Errors: Held for another
 // project, for a longer turn than [TurnLimit], for more than the caller may do, and if it is unknown what that is.
 func (c *Caller) Turn(asked *conversations.Request) (*conversations.Powers, error) {
+	if asked.Command { // it may permit tools by itself
+		if err := c.CheckPerson("have Claude run a command in a conversation"); err != nil {
+			return nil, err
+		}
+	}
 	if c == nil || c.manages() {
 		return nil, nil //nolint:nilnil // nothing bounds it
 	}

@@ -36,5 +36,7 @@ func TestTurnsOfAnAgentAreNarrower(t *testing.T) {
 		"tools in a narrower mode":     {held(plain, turn("plan", "Read")), true},
 		"everything":                   {held(bypasses, turn(agent.BypassPermissions, "")), false},
 		"some tools of all":            {held(bypasses, turn("default", "Read,Write")), false},
+		"a manager, a command":         {held(manager, &conversations.Request{Command: true}), true},
+		"an agent, a command":          {held(bypasses, &conversations.Request{Command: true, Timeout: time.Minute}), true},
 	})
 }

@@ -31,6 +31,20 @@ var ErrStopped = errors.New("the turn was stopped")
 // Say sends a text, and waits for the end of the turn. The outcome of a turn that a limit ends is what claude said of
 // it until then. Errors: TimedOut; [ErrStopped]; those of the context; those of [turn.Process.Turn].
 func (s *Session) Say(ctx context.Context, limits Limits, id, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error) {
+	return s.within(ctx, limits, heard, func(ctx context.Context, heard func(turn.Event)) (turn.Outcome, error) {
+		return s.Turn(ctx, id, text, heard, images...)
+	})
+}
+
+// SayCommand has claude run one of its commands, as Say sends a text.
+func (s *Session) SayCommand(ctx context.Context, limits Limits, id, command string, heard func(turn.Event)) (turn.Outcome, error) {
+	return s.within(ctx, limits, heard, func(ctx context.Context, heard func(turn.Event)) (turn.Outcome, error) {
+		return s.Command(ctx, id, command, heard)
+	})
+}
+
+// within runs a turn within the limits.
+func (s *Session) within(ctx context.Context, limits Limits, heard func(turn.Event), run func(context.Context, func(turn.Event)) (turn.Outcome, error)) (turn.Outcome, error) {
 	activity := turn.NewActivity()
 	waiting, end := context.WithCancel(ctx)
 	defer end()
@@ -43,12 +57,12 @@ func (s *Session) Say(ctx context.Context, limits Limits, id, text string, heard
 		}
 		ended <- why
 	}()
-	outcome, err := s.Turn(waiting, id, text, func(e turn.Event) {
+	outcome, err := run(waiting, func(e turn.Event) {
 		activity.Note(e)
 		if heard != nil {
 			heard(e)
 		}
-	}, images...)
+	})
 	end()
 	why := <-ended
 	outcome.Acted = activity.Acted()

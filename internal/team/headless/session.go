@@ -29,6 +29,7 @@ type Process interface {
 	PID() int
 	Beside() turn.Beside
 	Turn(ctx context.Context, id, text string, heard func(turn.Event), images ...turn.Image) (turn.Outcome, error)
+	Command(ctx context.Context, id, command string, heard func(turn.Event)) (turn.Outcome, error)
 	Close(ctx context.Context) error
 	Ended() <-chan struct{}
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
@@ -16,6 +14,7 @@ import (
 	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
@@ -34,6 +33,7 @@ type askOptions struct {
 	fork   bool
 	ask    conversations.Request
 
+	command      string // in place of a text
 	rights       rightsFlags
 	timeoutGiven bool
 	silence      turnTimeout
@@ -71,7 +71,8 @@ Claude cannot ask for permission here: a tool that needs it is refused, and a no
 
 Claude gets the system prompt at every turn. A different one is refused until nbs-worker
 conversation reset. --isolated answers outside of the conversation, which does not remember it.
-Only a text typed on the command line can name files with @. Claude must trust the folder before
+Only a text typed on the command line can name files with @. Claude takes a text as words, also
+one that begins with a slash; --command runs a command of .claude/commands, for a person only. Claude must trust the folder before
 its first turn there.
 
 With --enrich Claude gets in addition to the text the local time, the project, the observations of
@@ -100,6 +101,7 @@ func (o *askOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.model, "model", "", "model: an alias such as sonnet, or a full name; the first turn sets it for the conversation")
 	o.rights.bind(cmd, "the first turn sets it for the conversation")
+	flags.StringVar(&o.command, "command", "", "a command of yours or the project's that Claude runs, in place of TEXT: '/daily now'")
 	flags.StringVar(&o.prompt, "system-prompt", "", "system prompt of the conversation")
 	flags.StringVar(&o.file, "system-prompt-file", "", "read the system prompt from this file")
 	flags.StringVar(&o.ask.ContextCmd, "context-cmd", "", "program whose output Claude gets in addition to the text, up to 16 kB; run without a shell")
@@ -128,6 +130,12 @@ func (o *askOptions) positional(cmd *cobra.Command, args []string) error {
 		return fail.Errorf(fail.BadInput, "ask: the key of a conversation is needed").Hint("for example: nbs-worker ask review 'What is left to do?'")
 	case len(args) > 2:
 		return fail.Errorf(fail.BadInput, "ask: one text is needed, %d given", len(args)-1).Hint("put it in quotes: nbs-worker ask %s 'TEXT'", human.ShellWord(args[0]))
+	}
+	if o.command != "" {
+		if len(args) > 1 {
+			return fail.Errorf(fail.BadInput, "ask: --command is in place of a text").Hint("nbs-worker ask %s --command '/NAME ARGUMENTS'", human.ShellWord(args[0]))
+		}
+		args, o.ask.Command = append(args, strings.TrimSpace(o.command)), true
 	}
 	o.key, o.text = args[0], "-"
 	if len(args) == 2 {
@@ -174,6 +182,11 @@ func (o *askOptions) check() error {
 			return err
 		}
 		o.ask.Model = model
+	}
+	if o.ask.Command {
+		if err := claude.CheckCommand(o.text); err != nil {
+			return err
+		}
 	}
 	rights, err := o.rights.parse()
 	o.ask.Rights = rights
@@ -259,18 +272,6 @@ func await(ctx context.Context, e *conversation.Engine, key conversations.Key, i
 		return result, fail.Errorf(fail.TimedOut, "nbs-worker serve gave no answer: %w", context.Cause(moving))
 	}
 	return result, err
-}
-
-// contextProgram returns the absolute path of the --context-cmd program. Errors: BadInput.
-func contextProgram(named string) (string, error) {
-	path, err := filepath.Abs(named)
-	if err != nil {
-		return "", err
-	}
-	if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
-		return "", fail.Errorf(fail.BadInput, "--context-cmd %s is not a program", human.Quote(path)).Hint("give the path of an executable file")
-	}
-	return path, nil
 }
 
 // complete reads the named files.

@@ -19,7 +19,7 @@ func runAskAgent(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, n
 	if err != nil {
 		return err
 	}
-	if len(o.ask.ClaudeArgs) > 0 || o.ask.ContextCmd != "" || o.ask.Enrich || o.prompt != "" || o.ask.Model != "" || o.ask.Isolated || o.ask.Rights != (conversations.Rights{}) {
+	if len(o.ask.ClaudeArgs) > 0 || o.ask.ContextCmd != "" || o.ask.Enrich || o.prompt != "" || o.ask.Model != "" || o.ask.Isolated || o.ask.Command || o.ask.Rights != (conversations.Rights{}) {
 		return fail.Errorf(fail.BadInput, "an agent in its terminal keeps its own conversation and settings").
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", handle)
 	}

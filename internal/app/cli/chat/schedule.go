@@ -26,7 +26,7 @@ func newScheduleCmd(f *ui.Factory) *cobra.Command {
 		Short: "Show the schedules, or run one now",
 		Long: ui.WithCodes(`.nbs/schedules.yaml says when turns are taken, messages are sent to agents, and conversations
 are reset. nbs-worker serve runs the schedules, as you have allowed them: nbs-worker allow
---schedules. An entry needs cron or every, and prompt, prompt_file or send. All else is
+--schedules. An entry needs cron or every, and prompt, prompt_file, command or send. All else is
 optional:
 
   zone: Europe/Berlin            # of all entries (default: UTC)
@@ -37,7 +37,8 @@ optional:
     morning:                     # a turn of its own, in no conversation
       cron: "30 7 * * 1-5"       # minute, hour, day, month, weekday
       zone: America/New_York
-      prompt: "What is new?"     # or prompt_file: a path below the root
+      prompt: "What is new?"     # or prompt_file: a path below the root,
+                                 # or command: /daily, of .claude/commands
       system_prompt: "Be brief."
       model: haiku
       permission_mode: dontAsk   # nbs-worker help permissions

@@ -19,6 +19,8 @@ func scheduleLines(file *schedule.File) []ui.Line {
 		switch {
 		case e.Send != nil:
 			what = fmt.Sprintf("a message to %s: %s", e.Send.To, strconv.Quote(e.Send.Text))
+		case e.Command:
+			what = "the command " + strconv.Quote(e.Prompt)
 		case e.PromptFile != "":
 			what = "a turn with the text of " + strconv.Quote(e.PromptFile)
 		}

@@ -48,6 +48,7 @@ type Claudes struct {
 
 	mu       sync.Mutex
 	texts    []string
+	ran      []string
 	images   []turn.Image
 	contexts []string
 	launches []turn.Launch
@@ -234,6 +235,21 @@ func (c *Claude) get(images []turn.Image) {
 	defer c.of.mu.Unlock()
 	context, _ := os.ReadFile(c.Context) // without one, it gets none
 	c.of.images, c.of.contexts = append(c.of.images, images...), append(c.of.contexts, string(context))
+}
+
+// Ran are the commands that they were given, in order.
+func (c *Claudes) Ran() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.ran)
+}
+
+// Command responds to a command as to a text.
+func (c *Claude) Command(ctx context.Context, id, command string, heard func(turn.Event)) (turn.Outcome, error) {
+	c.of.mu.Lock()
+	c.of.ran = append(c.of.ran, command)
+	c.of.mu.Unlock()
+	return c.Turn(ctx, id, command, heard)
 }
 
 // Turn responds to a text.
