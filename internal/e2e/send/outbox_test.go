@@ -186,19 +186,23 @@ func TestTextThatAHookRefuses(t *testing.T) {
 	m.Check(len(all) == 1 && all[0].State == "unknown", "%+v", all)
 	m.Send(0, "accepted", "alpha", "refused", "--force")
 
-	m.Write(slow, "")
-	late := m.Begin("send", "alpha", "late")
-	m.WaitFor("the hook runs", func() (bool, string) { return e2e.Exists(filepath.Join(m.Dir, "RUNS")), "" })
-	m.Kill(late.Process.Pid, syscall.SIGINT)
-	r := late.End()
-	m.Check(r.Code == 130 && r.Stdout == "alpha\n", "%s", r)
-	m.Must(os.Remove(slow))
-	m.MustBeWritten(m.Session("alpha").SessionID, "You said: late")
-	m.WaitState("alpha", "idle")
-	got = m.Send(0, "accepted", "alpha", "late")
-	m.Check(got.UUID != "", "%+v", got)
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		text := "late, " + signal.String()
+		m.Write(slow, "")
+		late := m.Begin("send", "alpha", text)
+		m.WaitFor("the hook runs", func() (bool, string) { return e2e.Exists(filepath.Join(m.Dir, "RUNS")), "" })
+		m.Kill(late.Process.Pid, signal)
+		r := late.End()
+		m.Check(signal == syscall.SIGKILL || r.Code == 130 && r.Stdout == "alpha\n", "%s", r)
+		m.Must(os.Remove(slow))
+		m.MustBeWritten(m.Session("alpha").SessionID, "You said: "+text)
+		m.WaitState("alpha", "idle")
+		m.Must(os.Remove(filepath.Join(m.Dir, "RUNS")))
+		got = m.Send(0, "accepted", "alpha", text)
+		m.Check(got.UUID != "", "%+v", got)
+	}
 	m.waitBox("alpha", "")
-	if all, said := m.Outbox(), m.prompts("alpha"); len(all) != 0 || fmt.Sprint(said) != "[hello refused late]" {
+	if all, said := m.Outbox(), m.prompts("alpha"); len(all) != 0 || fmt.Sprint(said) != "[hello refused late, interrupt late, killed]" {
 		m.Errorf("%+v, %q", all, said)
 	}
 }

@@ -9,21 +9,44 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/observe"
 )
 
-// A text whose receipt was unknown is remembered in the agent's outbox. When the same text is sent again, it is
-// searched for in the transcript, and not typed.
+// A text that is being typed, or whose receipt was unknown, is remembered in the agent's outbox. When the same text is
+// sent again, it is searched for in the transcript, and not typed.
 
-// remember keeps a text whose arrival is unknown.
-func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, attempt queue.Typing, why error) error {
-	e := queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Unknown, Tries: 1, Typing: &attempt}
+// remember keeps a text that is about to be typed, so that it is also known after its sender was killed. nil: it is an
+// entry of the outbox, or a command, which is looked for in another way.
+func (s *Sender) remember(ctx context.Context, receipt *Receipt, l *letter, attempt queue.Typing) (*queue.Entry, error) {
+	if l.entry != nil || l.proof != nil {
+		return nil, nil //nolint:nilnil // nothing is remembered
+	}
+	e, err := s.project.Store.Outbox(receipt.Handle).Add(context.WithoutCancel(ctx), queue.Entry{
+		From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Unknown, Typing: &attempt,
+		Reason: "the process that typed it was killed",
+	})
+	return &e, err
+}
+
+// settleMemory forgets a text whose receipt is known, and records why the receipt of another one is not.
+func (s *Sender) settleMemory(ctx context.Context, receipt *Receipt, e *queue.Entry, why error) error {
+	q := s.project.Store.Outbox(receipt.Handle)
+	if e == nil {
+		return nil
+	}
+	if receipt.Word != Unknown {
+		return forget(ctx, q, *e)
+	}
+	e.Tries, e.Reason = 1, ""
 	if why != nil {
 		e.Reason = why.Error()
 	}
-	_, err := s.project.Store.Outbox(receipt.Handle).Add(context.WithoutCancel(ctx), e)
-	return err
+	if err := q.Put(context.WithoutCancel(ctx), *e); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // errOvertakes means that older messages wait in the outbox and must be typed first.
@@ -70,13 +93,24 @@ func forget(ctx context.Context, q *queue.Queue, entries ...queue.Entry) (err er
 func (s *Sender) lookedFor(ctx context.Context, receipt *Receipt, began *start, sight *observe.Sight, e queue.Entry) (typed string, err error) {
 	*began = startOf(sight.Record, &e)
 	sent, err := s.sent(began, e.Typing.Typed)
+	cut := e.Tries == 0 // its sender was killed, perhaps a moment ago
+	if cut && err == nil && !sent.Found {
+		err = clock.Poll(ctx, leftLimit, func() (over bool, err error) {
+			sent, err = s.sent(began, e.Typing.Typed)
+			return sent.Found, err
+		})
+		if fail.KindOf(err) == fail.TimedOut {
+			err = nil
+		}
+	}
 	receipt.Word, receipt.Channel, receipt.File, receipt.UUID = wordOf(sent), e.Typing.Channel, e.Typing.File, sent.UUID
 	switch {
 	case err != nil:
 		return "", err
 	case !sent.Found:
-		return "", fail.Errorf(fail.TimedOut, "this very text was submitted at %s, and the transcript does not contain it: it is not typed again",
-			e.Created.Format(time.RFC3339)).
+		word := map[bool]string{true: "typed by a process that was killed", false: "submitted"}[cut]
+		return "", fail.Errorf(fail.TimedOut, "this very text was %s at %s, and the transcript does not contain it: it is not typed again",
+			word, e.Created.Format(time.RFC3339)).
 			Hint("to see what arrived: nbs-worker logs %s", receipt.Handle).
 			Hint("to type it again if it did not: --force")
 	}

@@ -146,8 +146,12 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 		}
 	}
 	attempt := queue.Typing{SessionID: sight.Record.SessionID, Bytes: file.Size, Typed: typed, Channel: receipt.Channel, File: receipt.File}
-	if err := errors.Join(prompt.Begin(typed), l.entry.begin(ctx, attempt)); err != nil {
+	doubtful, err := s.remember(ctx, receipt, l, attempt)
+	if err != nil {
 		return "", errors.Join(err, s.withdraw(receipt))
+	}
+	if err := errors.Join(prompt.Begin(typed), l.entry.begin(ctx, attempt)); err != nil {
+		return "", errors.Join(err, s.withdraw(receipt), s.settleMemory(ctx, receipt, doubtful, nil))
 	}
 	submitted, sent, err := prompt.Deliver(ctx, typed, typing.Claude{
 		Sent: func() (transcript.Sent, error) {
@@ -163,15 +167,13 @@ func (s *Sender) write(ctx context.Context, receipt *Receipt, began *start, l *l
 		},
 	})
 	if !submitted {
-		return "", errors.Join(err, s.withdraw(receipt))
+		return "", errors.Join(err, s.withdraw(receipt), s.settleMemory(ctx, receipt, doubtful, nil))
 	}
 	receipt.Word, receipt.UUID = wordOf(sent), sent.UUID
-	switch {
-	case l.proof != nil:
+	if l.proof != nil {
 		return typed, err
-	case receipt.Word == Unknown && l.entry == nil:
-		err = errors.Join(err, s.remember(ctx, receipt, l, attempt, err))
 	}
+	err = errors.Join(err, s.settleMemory(ctx, receipt, doubtful, err))
 	noted := s.project.Note(context.WithoutCancel(ctx), "sent", &sight.Record, fmt.Sprintf("%s (%s) %s", receipt.Word, receipt.Channel, receipt.UUID))
 	return typed, errors.Join(err, noted)
 }

@@ -28,7 +28,7 @@ order when the agent becomes ready. A message has one of these states:
 
   waiting  it waits until the agent is ready
   sending  it is being typed
-  unknown  it was submitted without proof; it is not typed again by itself
+  unknown  it was typed, without proof yet; it is not typed again by itself
   failed   it cannot be typed to this agent
 
 Unknown and failed messages do not block the others. Check with nbs-worker logs whether the
