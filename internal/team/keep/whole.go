@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -37,7 +38,7 @@ func (k *Keeper) CheckWhole(r *agent.Record, config claude.Config) (*archive.Kep
 	if err != nil || len(joined) > 1 {
 		return nil, err // Rejoin joins the parts before the start
 	}
-	return nil, errWentApart(r, file, *missing)
+	return nil, errWentApart(r, file, *missing, all)
 }
 
 // missingFrom finds a kept transcript with content that file lacks, and the largest one that contains all of file.
@@ -66,12 +67,23 @@ func missingFrom(file transcript.File, all []archive.Kept) (missing, whole *arch
 }
 
 // errWentApart returns the error that asks a person to decide which of two transcripts to go on with.
-func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept) error {
+func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept, all []archive.Kept) error {
 	here, there := human.ShellWord(file.Path), human.ShellWord(kept.Path)
 	return fail.Errorf(fail.Conflict, "the transcript of the conversation %s and its kept copy differ: each contains something that the other lacks", r.SessionID).
 		Hint("to see the differences: diff %s %s", there, here).
-		Hint("to go on with the kept copy: mv %s %s && cp -p %s %s", here, human.ShellWord(file.Path+".other"), there, here).
-		Hint("to go on with Claude's transcript: mv %s %s", there, human.ShellWord(kept.Path+".other"))
+		Hint("to go on with the kept copy: mv %s %s && cp -p %s %s%s", here, human.ShellWord(file.Path+".other"), there, here, setAside(fileOf(kept), all)).
+		Hint("to go on with Claude's transcript: %s", strings.TrimPrefix(setAside(file, all), " && "))
+}
+
+// setAside returns the rest of a command line that moves the kept transcripts away that have something a file lacks. One
+// that stayed would differ from the file again: the transcript that went another way may have been kept, too.
+func setAside(file transcript.File, all []archive.Kept) (moves string) {
+	for _, kept := range all {
+		if has, err := parts.Has(file, fileOf(kept)); err == nil && !has {
+			moves += fmt.Sprintf(" && mv %s %s", human.ShellWord(kept.Path), human.ShellWord(kept.Path+".other"))
+		}
+	}
+	return moves
 }
 
 // Loss is what was cut off a transcript in place and is in no copy of ours.

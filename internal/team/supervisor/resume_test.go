@@ -2,7 +2,9 @@ package supervisor
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -327,4 +329,31 @@ func TestStartByHandThatCannotBeReadied(t *testing.T) {
 	rig.Check(t, err == nil && now.Process == nil && now.SessionID == before.SessionID, "%+v, %v", now.Process, err)
 	_, err = w.PrepareSpawn(t.Context(), Spawn{Spec: agent.Spec{Handle: "beta"}, UsualMode: "default", Start: launch.Start{InPlace: true, Prompt: "Remember 42."}})
 	mustSay(t, "spawn", err, fail.Unfit, "launch", "its record is kept: nbs-worker resume beta tries again")
+}
+
+// Whichever of two transcripts a person takes, by the command in the hint, is gone on with: also if the other one was kept
+// before.
+func TestTranscriptsThatWentApartAreDecidedOnce(t *testing.T) {
+	t.Parallel()
+	for choice, want := range map[string]string{"to go on with the kept copy: ": talk(0, 1, 2), "to go on with Claude's transcript: ": talk(0, 1) + renamed(talk(2))} {
+		for _, keptSince := range []bool{false, true} {
+			w := newWorld(t)
+			r := w.has("alpha", func(r *agent.Record) { r.TranscriptSeen = r.Started })
+			path := w.transcript(r.SessionID)
+			w.put(path, talk(0, 1, 2))
+			w.must(w.Keeper.Keep(t.Context(), &r))
+			w.put(path, talk(0, 1)+renamed(talk(2)))
+			if keptSince {
+				w.must(w.Keeper.Keep(t.Context(), &r))
+			}
+			_, err := w.PlanResume(t.Context(), "alpha", inPlace)
+			mustSay(t, choice, err, fail.Conflict, "and its kept copy differ")
+			i := slices.IndexFunc(fail.HintsOf(err), func(hint string) bool { return strings.HasPrefix(hint, choice) })
+			out, err := exec.Command("/bin/sh", "-c", strings.TrimPrefix(fail.HintsOf(err)[i], choice)).CombinedOutput()
+			rig.Check(t, err == nil, "%s: %v, %s", choice, err, out)
+			plan, err := w.PlanResume(t.Context(), "alpha", inPlace)
+			text, _ := os.ReadFile(path)
+			rig.Check(t, err == nil && plan.Opening == resumed && string(text) == want, "%s (kept since: %t): %v, %v", choice, keptSince, plan.Opening, err)
+		}
+	}
 }
