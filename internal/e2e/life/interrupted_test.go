@@ -3,7 +3,6 @@ package life
 import (
 	"syscall"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/e2e"
 )
@@ -19,15 +18,13 @@ func TestSecondInterruptEndsTheVerb(t *testing.T) {
 		return s.Desired == "stopped", s.Desired
 	})
 	m.Kill(stop.Process.Pid, syscall.SIGINT)
-	begun := time.Now()
 	m.WaitFor("the verb has ended", func() (bool, string) {
 		if !e2e.Dead(stop.Process.Pid) {
 			_ = stop.Process.Signal(syscall.SIGINT)
 		}
 		return e2e.Dead(stop.Process.Pid), ""
 	})
-	m.InTime(time.Since(begun), 3*time.Second)
-	if status := stop.End(); status.Code != -1 {
+	if status := stop.End(); status.Code != -1 { // a verb that waits to the end has a code
 		t.Error(status)
 	}
 	m.OK("stop", "alpha")
