@@ -56,7 +56,7 @@ func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (C
 		return end.Ended, err
 	})
 	if errors.Is(err, errNoEnd) {
-		err = fail.Errorf(fail.Failed, "Claude did not compact: a person interrupted it")
+		err = errUnrecorded(done.Handle)
 	}
 	if err != nil {
 		return done, err
@@ -67,6 +67,13 @@ func (s *Sender) Compact(ctx context.Context, handle agent.Handle, c Compact) (C
 		event, detail = "failed", "compact: "+end.Refusal
 	}
 	return done, errors.Join(err, s.project.Note(context.WithoutCancel(ctx), event, &began.record, detail))
+}
+
+// errUnrecorded returns the error for a compaction without an end in the transcript. 2.1.197 compacts after a prompt that
+// it gave back and a resume, and does not record it.
+func errUnrecorded(handle agent.Handle) error {
+	return fail.Errorf(fail.Failed, "the transcript does not contain the end: a person interrupted it, or Claude compacted and did not record it").
+		Hint("to see how full its conversation is, type /context in its terminal: nbs-worker attach %s", handle)
 }
 
 // String describes the use before and after.
