@@ -57,13 +57,14 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 		"y",      // the webhook
 		"n", "y", // the stranger, Ann
 		"y", "y", "n", // another: the group, of which only Bob may write
-		"n") // no other
+		"n",      // no other
+		"5", "2") // what Claude may do
 	r := setUp(t, project, server, said).want(t, 0,
 		"write /newbot to @BotFather", "this is no token", "Telegram does not accept the token",
 		"bot: @simulated_bot, \"Simulated\"", "token: kept in ", "https://example.org/hook", "webhook: deleted",
 		`User (user 666) wrote in User, chat 666: "let me in"`, `Ann (@ann, user 1) wrote in Ann, chat 1: "hello"`,
 		"Bob (user 2) wrote in the group Home, chat -5", "May everyone in this group write to Claude?")
-	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1, 2 in 1, -5\n", "it printed %q", r.out)
+	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1, 2 in 1, -5; what Claude may do: default; allowed tools WebSearch, WebFetch\n", "it printed %q", r.out)
 	rig.Check(t, !strings.Contains(r.out+r.err, "simulated-token"), "it shows the token: %s", r.err)
 	b, err := botOf(t, project)
 	rig.Must(t, err)
@@ -90,8 +91,8 @@ func TestSetupWithoutATerminalTakesFlags(t *testing.T) {
 	setUp(t, project, server, "", "--chat", "-77").want(t, fail.NotFound, "the bot has no access to chat -77", "chat not found")
 	server.SetWebhook("https://example.org/hook")
 	setUp(t, project, server, "", "--chat", "1").want(t, fail.Held, "the bot has a webhook", "--delete-webhook")
-	r := setUp(t, project, server, "", "--chat", "1,-5", "--user", "1", "--delete-webhook", "--systemd").want(t, 0, "webhook: deleted", "unit: ")
-	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1 in 1, -5\n", "it printed %q", r.out)
+	r := setUp(t, project, server, "", "--chat", "1,-5", "--user", "1", "--delete-webhook", "--systemd", "--permission-mode", "plan").want(t, 0, "webhook: deleted", "unit: ")
+	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1 in 1, -5; what Claude may do: plan\n", "it printed %q", r.out)
 	_, path, _ := strings.Cut(r.err, "unit: ")
 	path, _, _ = strings.Cut(path, "\n")
 	unit, err := os.ReadFile(path)
@@ -108,13 +109,13 @@ func TestSetupGivesUpWaiting(t *testing.T) {
 	setUp(t, project, server, telegram.Token+"\n", "--wait", "50ms").want(t, fail.TimedOut, "no message to @simulated_bot came within 50ms")
 	rig.Must(t, os.WriteFile(filepath.Join(project, ".nbs/telegram.json"), []byte(`{"bot":{"username":"evil"}}`), 0o600))
 	server.Say(1, "hello")
-	setUp(t, project, server, lines(telegram.Token, "y", "n")).want(t, 0, "was not written here by a command of this user", "it is replaced")
+	setUp(t, project, server, lines(telegram.Token, "y", "n", "")).want(t, 0, "was not written here by a command of this user", "it is replaced")
 }
 
 func TestServeRefusesABotThatCameWithTheProject(t *testing.T) {
 	t.Parallel()
 	project, server := newBot(t)
-	setUp(t, project, server, lines(telegram.Token), "--chat", "1").want(t, 0)
+	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "1").want(t, 0)
 	path := filepath.Join(project, ".nbs/telegram.json")
 	text, err := os.ReadFile(path)
 	rig.Must(t, err)

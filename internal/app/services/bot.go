@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -30,6 +31,9 @@ func setUp(in *store.Store, o *ChatOptions) (token telegram.Token, is bool, err 
 	o.InGroups = o.InGroups || b.GroupCommands
 	if len(o.Users) == 0 {
 		o.Users = b.Users
+	}
+	if o.Rights == (conversations.Rights{}) {
+		o.Rights = b.Rights
 	}
 	return token, true, nil
 }

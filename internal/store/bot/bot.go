@@ -14,6 +14,7 @@ import (
 	"io/fs"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/sealed"
 )
@@ -29,14 +30,15 @@ const (
 
 // Bot is how a project's bot is set up.
 type Bot struct {
-	Username       string  `json:"username"` // without @
-	TokenFile      string  `json:"token_file"`
-	Chats          []int64 `json:"chats"`
-	Users          []int64 `json:"users,omitempty"`          // who may write in the chats; empty: everyone there
-	GroupCommands  bool    `json:"group_commands,omitempty"` // the commands for agents work in groups too
-	PermissionMode string  `json:"permission_mode,omitempty"`
-	AllowedTools   string  `json:"allowed_tools,omitempty"` // as for claude --allowed-tools
-	URL            string  `json:"url,omitempty"`           // of the Bot API; "": Telegram's own
+	Username      string  `json:"username"` // without @
+	TokenFile     string  `json:"token_file"`
+	Chats         []int64 `json:"chats"`
+	Users         []int64 `json:"users,omitempty"`          // who may write in the chats; empty: everyone there
+	GroupCommands bool    `json:"group_commands,omitempty"` // the commands for agents work in groups too
+	URL           string  `json:"url,omitempty"`            // of the Bot API; "": Telegram's own
+
+	conversations.Rights      // of the turns of all chats
+	Permitted            bool `json:"permitted,omitempty"` // the person was asked for the rights
 }
 
 // Drawer keeps the bot of one project.

@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/storetest/nbs"
@@ -23,7 +24,9 @@ func TestABotIsKept(t *testing.T) {
 	_, err := d.Get()
 	storetest.WantKind(t, "no bot", err, fail.NotFound)
 	storetest.WantHint(t, err, "nbs-worker serve setup telegram")
-	want := Bot{Username: "a_bot", TokenFile: "/state/a_bot.token", Chats: []int64{1, -100}, Users: []int64{1}, PermissionMode: "plan", AllowedTools: "Read"}
+	want := Bot{Username: "a_bot", TokenFile: "/state/a_bot.token", Chats: []int64{1, -100}, Users: []int64{1}, Permitted: true}
+	want.Rights, err = conversations.ParseRights("plan", "Read")
+	rig.Must(t, err)
 	rig.Must(t, d.Put(want))
 	got, err := d.Get()
 	rig.Must(t, err)

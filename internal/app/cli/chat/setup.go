@@ -25,6 +25,7 @@ type setupOptions struct {
 	unit          bool
 	wait          time.Duration
 	url           string
+	rights        rightsFlags
 
 	given func(flag string) bool
 }
@@ -61,6 +62,8 @@ answer with Telegram:
   a webhook     if another program set one, serve would get no message
   the chats     it waits until someone writes to the bot, shows who that
                 is, and asks whether to allow them
+  permissions   what Claude may do unasked when a chat writes to it:
+                nbs-worker help permissions
   the service   a unit for systemd, if you want one
 
 What was answered is kept at once, in .nbs/telegram.json with your seal. Call it again to go on
@@ -81,6 +84,7 @@ for what no flag says; without one, it takes the flags and what is kept.`,
 	flags.Int64SliceVar(&o.chats, "chat", nil, "number of a chat to serve; repeatable, and in place of those that are kept")
 	flags.Int64SliceVar(&o.users, "user", nil, "number of a user to serve in the chats (default: everyone there); repeatable, and in place of those that are kept")
 	flags.BoolVar(&o.groupCommands, "group-commands", false, "allow /agents, /send and /resume also in groups")
+	o.rights.bind(cmd, "in all chats")
 	flags.BoolVar(&o.deleteWebhook, "delete-webhook", false, "delete a webhook that another program has set")
 	flags.BoolVar(&o.unit, "systemd", false, "write the unit of serve for your own systemd")
 	flags.DurationVar(&o.wait, "wait", 5*time.Minute, "how long to wait for a message to the bot")
@@ -123,7 +127,7 @@ func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
 	if o.url != "" {
 		w.bot.URL = o.url
 	}
-	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.writeUnit} {
+	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.permit, w.writeUnit} {
 		if err := step(ctx); err != nil {
 			if errors.Is(err, context.Canceled) {
 				err = fail.Errorf(fail.Interrupted, "interrupted; what was answered is kept").Hint("to go on: nbs-worker serve setup telegram")

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/export"
+	"nbs-worker/internal/store/conversations"
 )
 
 // allow finds out which chats to serve: flags name them, they are kept, or someone writes to the bot.
@@ -147,6 +149,54 @@ func privateOf(chats []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(chats), func(chat int64) bool { return chat < 0 })
 }
 
+// choices are what a person is offered for Claude to do unasked. Reading in the project needs no permission.
+var choices = []struct{ words, mode, tools string }{
+	{"talk, and read the files of this project", "default", ""},
+	{"also search the web and read its pages", "default", "WebSearch,WebFetch"},
+	{"also change the files of this project", "acceptEdits", "WebSearch,WebFetch"},
+	{"everything that you can, without a question", string(agent.BypassPermissions), ""},
+}
+
+// permit finds out what Claude may do unasked: flags say it, it is kept, or the person chooses.
+func (w *setup) permit(ctx context.Context) error {
+	var err error
+	switch {
+	case w.given("permission-mode") || w.given("allowed-tools"):
+		if w.bot.Rights, err = w.setupOptions.rights.parse(); err != nil {
+			return err
+		}
+	case w.dialog == nil || w.bot.Permitted:
+		return nil
+	default:
+		if err := w.choose(ctx); err != nil {
+			return err
+		}
+	}
+	w.bot.Permitted = true
+	return w.keep()
+}
+
+func (w *setup) choose(ctx context.Context) error {
+	said := "What may Claude do for the people who write there?"
+	for i, c := range choices {
+		said += fmt.Sprintf("\n  %d  %s", i+1, c.words)
+	}
+	w.say("%s\nother rules: --permission-mode and --allowed-tools (nbs-worker help permissions)", said)
+	for {
+		answer, err := w.dialog.Ask(ctx, "1 to "+strconv.Itoa(len(choices))+" [1] ")
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(cmp.Or(answer, "1"))
+		if err != nil || n < 1 || n > len(choices) {
+			continue
+		}
+		chosen := choices[n-1]
+		w.bot.Rights, err = conversations.ParseRights(chosen.mode, chosen.tools)
+		return err
+	}
+}
+
 // writeUnit writes the unit of serve, if the person wants one.
 func (w *setup) writeUnit(ctx context.Context) error {
 	wanted := w.unit
@@ -202,7 +252,7 @@ func (w *setup) summarize() error {
 	if len(w.bot.Users) > 0 {
 		who = "the users " + numbers(w.bot.Users)
 	}
-	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s in %s\n", w.bot.Username, who, numbers(w.bot.Chats))
+	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s in %s; what Claude may do: %s\n", w.bot.Username, who, numbers(w.bot.Chats), w.bot.Rights)
 	w.f.Note("to run it: nbs-worker serve")
 	return err
 }
