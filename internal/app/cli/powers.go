@@ -71,6 +71,7 @@ var powers = map[string]caller.Rule{
 	"attach":               {Right: caller.Person, What: "go to the terminal of an agent"},
 	"compact":              {Right: caller.Person, What: "give a command of Claude's own to another agent"},
 	"serve":                {Right: caller.Person, What: "serve conversations"},
+	"serve check":          {Right: caller.Person, What: "check the bot"},
 	"serve setup telegram": {Right: caller.Person, What: "set up a bot"},
 	"watch":                {Right: caller.Person, What: "watch a project"},
 	"outbox drop":          {Right: caller.Person, What: "decide on the messages that are kept for an agent"},

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/sim/telegram"
@@ -122,4 +124,65 @@ func TestServeRefusesABotThatCameWithTheProject(t *testing.T) {
 	clone := newProject(t)
 	rig.Must(t, os.WriteFile(filepath.Join(clone, ".nbs/telegram.json"), text, 0o600))
 	run("--root", clone, "serve").want(t, fail.Held, "telegram.json was not written here by a command of this user", "to set the bot up again: nbs-worker --root "+clone+" serve setup telegram")
+}
+
+// checkBot runs serve check, and returns the level and the words of each finding about the bot.
+func checkBot(t *testing.T, project string) map[string]string {
+	t.Helper()
+	var checkup wire.Checkup
+	r := run("--root", project, "serve", "check", "--json")
+	rig.Must(t, json.Unmarshal([]byte(r.out), &checkup))
+	rig.Check(t, r.code == int(fail.Unfit), "exit code %d: this claude is unfit", r.code)
+	found := map[string]string{}
+	for _, f := range checkup.Checks {
+		found[f.ID] += f.Level + ": " + f.What + lines("") + strings.Join(f.Fix, ", ")
+	}
+	return found
+}
+
+func TestServeCheckFindsWhatIsAmiss(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	want := func(check string, texts ...string) {
+		t.Helper()
+		got := checkBot(t, project)[check]
+		for _, text := range texts {
+			rig.Check(t, strings.Contains(got, text), "%s finds %q; want %q", check, got, text)
+		}
+	}
+	want("bot.setup", "failure: no bot is set up in this project", "nbs-worker serve setup telegram")
+	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "1,-5,7").want(t, 0)
+	want("bot.setup", "ok: ")
+	want("bot.token", "ok: Telegram accepts the token: @simulated_bot")
+	want("bot.folder", "failure: Claude does not trust")
+	want("bot.schedules", "ok: there are no schedules")
+	want("service.serve", "note: nbs-worker serve does not run here")
+	rig.Must(t, os.WriteFile(filepath.Join(project, ".nbs/schedules.yaml"), []byte("schedules: []\n"), 0o600))
+	want("bot.schedules", "warning: ", "is not allowed", "nbs-worker allow --schedules")
+
+	server.Block(7, true)
+	server.RemoveBot(-5, 1)
+	want("bot.chats", "ok: it reaches Ann, chat 1", "warning: chat 7 cannot be reached: Forbidden: bot was blocked by the user", "warning: chat -5 cannot be reached")
+	server.SetWebhook("https://example.org/hook")
+	want("bot.webhook", `failure: Telegram sends the bot's messages to "https://example.org/hook"`, "--delete-webhook")
+	said := runOn(ui.Streams{In: strings.NewReader("y\n"), InTTY: true, ErrTTY: true}, "--root", project, "serve", "check").want(t, fail.Unfit, "Delete this webhook? [y/N]")
+	rig.Check(t, strings.Contains(said.out, `fixed: the webhook "https://example.org/hook" is deleted`), "it says %s", said.out)
+	want("bot.webhook", "ok: ")
+	server.Fail(telegram.Failure{Method: "getMe", Code: 401})
+	want("bot.token", "failure: ", "@BotFather")
+	for method := range map[string]bool{"sendMessage": true, "getUpdates": true, "sendChatAction": true} {
+		rig.Check(t, server.Calls(method) == 0, "check calls %s", method)
+	}
+}
+
+func TestServeCheckKnowsPrivacyMode(t *testing.T) {
+	t.Parallel()
+	server, err := telegram.Start(telegram.Options{Privacy: true})
+	rig.Must(t, err)
+	t.Cleanup(func() { rig.Must(t, server.Close()) })
+	server.Group(-5, "Home")
+	project := newProject(t)
+	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5").want(t, 0, "@BotFather changes that: /setprivacy")
+	got := checkBot(t, project)["bot.groups"]
+	rig.Check(t, strings.HasPrefix(got, "note: in groups, @simulated_bot gets only commands"), "it finds %q", got)
 }

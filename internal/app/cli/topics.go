@@ -243,7 +243,7 @@ nbs-worker tell --notice sends these reports to a chat, through nbs-worker serve
 
 const telegramTopic = `nbs-worker serve setup telegram sets up a bot, step by step; nbs-worker serve is then a bridge to
 Telegram. Each allowed chat is a conversation with the key telegram:ID, and each topic of a group
-one with the key telegram:ID/TOPIC.
+one with the key telegram:ID/TOPIC. nbs-worker serve check says whether all is well.
 
 Without the setup, flags of serve say the same. Put the token into a file that only you can read
 (--telegram-token-file), or into NBS_TELEGRAM_TOKEN. Only chats named with --telegram-chat are

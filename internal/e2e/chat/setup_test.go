@@ -30,6 +30,10 @@ func TestServeAloneServesTheBotThatWasSetUp(t *testing.T) {
 		}
 	})
 	p.writes("Remember 42.", "OK...")
+	well := m.NBS("serve", "check").Stdout
+	for _, want := range []string{"Telegram accepts the token: @simulated_bot", "it has no webhook", "it reaches Ann, chat 123456789", "Claude trusts the folder", "nbs-worker serve runs"} {
+		p.Check(strings.Contains(well, want), "check does not say %q:\n%s", want, well)
+	}
 	p.end(syscall.SIGINT)
 	for _, want := range []string{"listens on ", ".sock\n", "telegram: this is @simulated_bot\n", "telegram: serves Ann, chat 123456789\n"} {
 		p.Check(strings.Contains(p.server.Err.String(), want), "serve does not say %q:\n%s", want, p.server.Err.String())

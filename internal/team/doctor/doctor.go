@@ -90,8 +90,9 @@ func holding(what string) findings { return findings{{Level: Holds, What: what}}
 // Options control the checks.
 type Options struct {
 	Fix        bool
-	Probe      bool  // start a claude in a scratch folder, and watch what it does
-	ProjectErr error // why the project's .nbs cannot be opened; nil if it can, or if the project has no .nbs
+	Only       []string // names of the checks to carry out; empty: all
+	Probe      bool     // start a claude in a scratch folder, and watch what it does
+	ProjectErr error    // why the project's .nbs cannot be opened; nil if it can, or if the project has no .nbs
 	Bands      agent.Bands
 	Version    string // of this program, as nbs-worker version prints it
 }
@@ -175,7 +176,7 @@ func repair(ctx context.Context, all findings) (done []string, failed []error) {
 // been another command.
 func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
 	wanted := slices.DeleteFunc(slices.Clone(checks), func(c check) bool {
-		return c.project && !s.Project.Store.Exists() || c.id == "claude.probe" && !how.Probe
+		return c.project && !s.Project.Store.Exists() || c.id == "claude.probe" && !how.Probe || len(how.Only) > 0 && !slices.Contains(how.Only, c.id)
 	})
 	found, err := lookOnce(ctx, s, how, wanted)
 	doubtful := slices.DeleteFunc(slices.Clone(wanted), func(c check) bool {

@@ -87,7 +87,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	o.rights.bind(cmd, "in all chats")
 	_ = flags.MarkHidden("telegram-url")
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
-	cmd.AddCommand(newServeSetupCmd(f))
+	cmd.AddCommand(newServeSetupCmd(f), newServeCheckCmd(f))
 	return cmd
 }
 

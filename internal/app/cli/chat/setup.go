@@ -68,7 +68,9 @@ answer with Telegram:
 
 What was answered is kept at once, in .nbs/telegram.json with your seal. Call it again to go on
 after an interruption, to allow another chat, or to change an answer. On a terminal it asks only
-for what no flag says; without one, it takes the flags and what is kept.`,
+for what no flag says; without one, it takes the flags and what is kept.
+
+To find out whether all is well: nbs-worker serve check.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker serve setup telegram
   nbs-worker serve setup telegram --token-file - --chat 1234 <TOKEN

@@ -177,11 +177,11 @@ func (w *setup) permit(ctx context.Context) error {
 }
 
 func (w *setup) choose(ctx context.Context) error {
-	said := "What may Claude do for the people who write there?"
+	w.say("What may Claude do for the people who write there?")
 	for i, c := range choices {
-		said += fmt.Sprintf("\n  %d  %s", i+1, c.words)
+		w.say("  %d  %s", i+1, c.words)
 	}
-	w.say("%s\nother rules: --permission-mode and --allowed-tools (nbs-worker help permissions)", said)
+	w.say("other rules: --permission-mode and --allowed-tools (nbs-worker help permissions)")
 	for {
 		answer, err := w.dialog.Ask(ctx, "1 to "+strconv.Itoa(len(choices))+" [1] ")
 		if err != nil {
@@ -253,6 +253,7 @@ func (w *setup) summarize() error {
 		who = "the users " + numbers(w.bot.Users)
 	}
 	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s in %s; what Claude may do: %s\n", w.bot.Username, who, numbers(w.bot.Chats), w.bot.Rights)
+	w.f.Note("to check everything: nbs-worker serve check")
 	w.f.Note("to run it: nbs-worker serve")
 	return err
 }

@@ -2,16 +2,13 @@ package ops
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/human"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/doctor"
 	"nbs-worker/internal/team/supervisor"
@@ -60,15 +57,10 @@ func runDoctor(ctx context.Context, f *ui.Factory, opts doctorOptions) error {
 	if err == nil {
 		err = f.ShowOne(ui.Outcome{JSON: wire.NewCheckup(checkup), Print: func() error { return printCheckup(f, checkup, opts) }})
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return ui.Looked(err, "doctor")
-	case checkup.Unfit():
-		return ui.ExitError(fail.Unfit)
-	case checkup.Worst().Worse(doctor.Note) || len(checkup.Failed) > 0:
-		return ui.ExitError(fail.Failed)
 	}
-	return nil
+	return ui.OfCheckup(checkup)
 }
 
 // openToExamine opens the project for doctor. If it cannot be opened, that is a finding and no error.
@@ -91,74 +83,11 @@ func openToExamine(f *ui.Factory) (*supervisor.Supervisor, doctor.Options, error
 	return s, how, absent
 }
 
-var groupTitles = map[string]string{
-	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
-	"left": "Journal", "environment": "Environment", "start": "First start", "conversations": "Conversations",
-}
-
-// printCheckup prints the problems by group, and counts the other checks.
+// printCheckup prints the problems by group, counts the other checks, and says what --fix did.
 func printCheckup(f *ui.Factory, checkup doctor.Checkup, opts doctorOptions) error {
-	var b strings.Builder
-	shown := ""
-	for _, finding := range checkup.Findings {
-		if finding.Level == doctor.Holds && !opts.all {
-			continue
-		}
-		group, _, _ := strings.Cut(finding.Check, ".")
-		if group != shown {
-			fmt.Fprintf(&b, "%s\n", groupTitles[group])
-			shown = group
-		}
-		writeFinding(f, &b, finding)
-	}
-	for _, done := range checkup.Done {
-		fmt.Fprintf(&b, "fixed: %s\n", human.Legible(done))
-	}
-	for _, err := range checkup.Failed {
-		fmt.Fprintf(&b, "not fixed: %s\n", ui.Indented(human.Legible(err.Error())))
-	}
+	never := ""
 	if opts.fix {
-		fmt.Fprintf(&b, "never touched: %s\n", strings.Join(doctor.NeverTouched, "; "))
+		never = "never touched: " + strings.Join(doctor.NeverTouched, "; ")
 	}
-	fmt.Fprintln(&b, summary(checkup))
-	_, err := fmt.Fprint(f.Streams.Out, b.String())
-	return err
-}
-
-func writeFinding(f *ui.Factory, b *strings.Builder, finding doctor.Finding) {
-	const margin = 11 // columns
-	words := func(text string) string {
-		lines := strings.Split(ui.Indented(human.Legible(text)), "\n")
-		return strings.Join(agent.Mapped(lines, func(line string) string { return ui.Hanging(line, margin, f.Streams.Width) }), "\n")
-	}
-	fmt.Fprintf(b, "  %s %s\n", f.Coloured(levelColours[finding.Level], fmt.Sprintf("%-8s", finding.Level)), words(finding.What))
-	if finding.Why != "" {
-		fmt.Fprintf(b, "           %s\n", words(finding.Why))
-	}
-	for _, fix := range finding.Fix { // a command is not wrapped: it is for pasting
-		fmt.Fprintf(b, "           %s\n", ui.Indented(human.Legible(f.Pasteable("fix: "+fix))))
-	}
-}
-
-var levelColours = map[doctor.Level]string{doctor.Holds: ui.Green, doctor.Note: ui.Plain, doctor.Warning: ui.Yellow, doctor.Failure: ui.Red}
-
-// summary counts the checks by their worst finding.
-func summary(checkup doctor.Checkup) string {
-	worst := map[string]doctor.Level{}
-	for _, finding := range checkup.Findings {
-		if now, seen := worst[finding.Check]; !seen || finding.Level.Worse(now) {
-			worst[finding.Check] = finding.Level
-		}
-	}
-	found := map[doctor.Level]int{}
-	for _, level := range worst {
-		found[level]++
-	}
-	parts := []string{fmt.Sprintf("%s: %d ok", human.Count(len(worst), "check"), found[doctor.Holds])}
-	for _, level := range []doctor.Level{doctor.Note, doctor.Warning, doctor.Failure} {
-		if n := found[level]; n > 0 {
-			parts = append(parts, human.Count(n, string(level)))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return f.PrintCheckup(checkup, opts.all, never)
 }

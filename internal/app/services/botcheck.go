@@ -1,0 +1,233 @@
+package services
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/serve"
+	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/export"
+	"nbs-worker/internal/store/bot"
+	"nbs-worker/internal/team/doctor"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// BotCheck looks at everything that a bot needs, and writes to no chat.
+type BotCheck struct {
+	Supervisor *supervisor.Supervisor
+	Unit       string                                                  // name of the unit of serve
+	Doctor     doctor.Options                                          // of the checks that it takes from doctor
+	Agreed     func(ctx context.Context, webhook string) (bool, error) // asks whether to delete a webhook; nil: it is not deleted
+
+	bot     bot.Bot
+	account *telegram.Account
+	me      telegram.Me
+	found   doctor.Checkup
+}
+
+// doctors are the checks of doctor that concern a bot.
+var doctors = []string{"claude.found", "claude.version", "start.login", "folder.disk", "folder.state"}
+
+const setupCmd = "nbs-worker serve setup telegram"
+
+// Run makes the checks. A check that needs the outcome of one that failed is left out.
+func (c *BotCheck) Run(ctx context.Context) (doctor.Checkup, error) {
+	if err := c.checkBot(ctx); err != nil {
+		return c.found, err
+	}
+	c.checkFolder()
+	c.checkSchedules()
+	c.checkService(ctx)
+	c.Doctor.Only = doctors
+	rest, err := doctor.Examine(ctx, c.Supervisor, c.Doctor)
+	c.found.Findings = append(c.found.Findings, rest.Findings...)
+	return c.found, err
+}
+
+func (c *BotCheck) add(check string, level doctor.Level, what, why string, fix ...string) {
+	c.found.Findings = append(c.found.Findings, doctor.Finding{Check: check, Level: level, What: what, Why: why, Fix: fix})
+}
+
+func (c *BotCheck) holds(check, what string, args ...any) {
+	c.add(check, doctor.Holds, fmt.Sprintf(what, args...), "")
+}
+
+// checkBot looks at what was set up, and at what Telegram says about it. Errors: the context's.
+func (c *BotCheck) checkBot(ctx context.Context) error {
+	in := c.Supervisor.Project.Store
+	var err error
+	if c.bot, err = in.Bot().Get(); err != nil {
+		c.add("bot.setup", doctor.Failure, err.Error(), "serve has no bot without it", fail.HintsOf(err)...)
+		return nil
+	}
+	c.holds("bot.setup", "%s is yours: %s", human.Quote(in.Bot().Path()), c.bot.Rights)
+	token, err := telegram.ReadToken(c.bot.TokenFile)
+	if err == nil {
+		c.account, err = telegram.NewAccount(token, c.bot.URL)
+	}
+	if err == nil {
+		defer c.account.Close()
+		c.me, err = c.account.Me(ctx)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		c.add("bot.token", doctor.Failure, err.Error(), "serve cannot connect to Telegram", append(fail.HintsOf(err), setupCmd)...)
+		return nil
+	}
+	c.holds("bot.token", "Telegram accepts the token: @%s", c.me.Username)
+	if err := c.checkWebhook(ctx); err != nil {
+		return err
+	}
+	return c.checkChats(ctx)
+}
+
+func (c *BotCheck) checkWebhook(ctx context.Context) error {
+	url, err := c.account.Webhook(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		c.add("bot.webhook", doctor.Warning, err.Error(), "whether serve gets the messages is not known")
+		return nil
+	case url == "":
+		c.holds("bot.webhook", "serve gets the bot's messages: it has no webhook")
+		return nil
+	}
+	if c.Agreed != nil {
+		agreed, err := c.Agreed(ctx, url)
+		if err == nil && agreed {
+			err = c.account.DeleteWebhook(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if agreed {
+			c.found.Done = append(c.found.Done, "the webhook "+human.Quote(url)+" is deleted")
+			c.holds("bot.webhook", "serve gets the bot's messages: it has no webhook any more")
+			return nil
+		}
+	}
+	c.add("bot.webhook", doctor.Failure, "Telegram sends the bot's messages to "+human.Quote(url), "serve gets none of them", setupCmd+" --delete-webhook")
+	return nil
+}
+
+// checkChats looks at each chat that is allowed, and at whether the bot reads all that is written in groups.
+func (c *BotCheck) checkChats(ctx context.Context) error {
+	if len(c.bot.Chats) == 0 {
+		c.add("bot.chats", doctor.Failure, "no chat is allowed yet", "serve answers in none", setupCmd)
+		return nil
+	}
+	grouped := false
+	for _, chat := range c.bot.Chats {
+		info, err := c.account.Chat(ctx, chat)
+		status := ""
+		if err == nil && info.IsGroup() {
+			grouped = true
+			status, err = c.account.Standing(ctx, chat, c.me.ID)
+		}
+		name := human.OneLine(info.String())
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case fail.KindOf(err) == fail.NotFound:
+			c.add("bot.chats", doctor.Warning, fmt.Sprintf("chat %d cannot be reached: %s", chat, err), "the bot was blocked there, or is not a member",
+				"write to @"+c.me.Username+" from there, or set up other chats: "+setupCmd)
+		case err != nil:
+			c.add("bot.chats", doctor.Warning, fmt.Sprintf("chat %d: %s", chat, err), "whether it can be reached is not known")
+		case status == "left" || status == "kicked":
+			c.add("bot.chats", doctor.Warning, "@"+c.me.Username+" is not a member of "+name, "it gets no message from there", "add it to the group again, in Telegram")
+		default:
+			c.holds("bot.chats", "it reaches %s", name)
+		}
+	}
+	switch {
+	case grouped && !c.me.ReadsGroups:
+		c.add("bot.groups", doctor.Note, "in groups, @"+c.me.Username+" gets only commands, answers to it, and messages that name it", "privacy mode is on",
+			"to change that, write to @BotFather: /setprivacy, then add the bot to the group again")
+	case grouped:
+		c.holds("bot.groups", "it reads what is written in groups: privacy mode is off")
+	}
+	return nil
+}
+
+// checkFolder looks at whether Claude trusts the folder of the chats.
+func (c *BotCheck) checkFolder() {
+	if err := conversation.New(c.Supervisor.Project).CheckFounding(); err != nil {
+		c.add("bot.folder", doctor.Failure, err.Error(), "serve does not begin, and no chat is answered", fail.HintsOf(err)...)
+		return
+	}
+	c.holds("bot.folder", "Claude trusts the folder %s", human.Quote(c.Supervisor.Project.Store.Project()))
+}
+
+// checkSchedules looks at what serve would run by itself.
+func (c *BotCheck) checkSchedules() {
+	file, _, err := serve.AllowedSchedules(c.Supervisor.Project.Store)
+	switch {
+	case fail.KindOf(err) == fail.NotFound:
+		c.holds("bot.schedules", "there are no schedules")
+		return
+	case fail.KindOf(err) == fail.Held:
+		c.add("bot.schedules", doctor.Warning, err.Error(), "none of the schedules runs", append(fail.HintsOf(err), "nbs-worker allow --schedules")...)
+		return
+	case err != nil:
+		c.add("bot.schedules", doctor.Failure, err.Error(), "none of the schedules runs", fail.HintsOf(err)...)
+		return
+	}
+	lost := false
+	for _, e := range file.Entries {
+		if key := e.DeliverTo; key != "" && !slices.ContainsFunc(c.bot.Chats, func(chat int64) bool {
+			return key == fmt.Sprintf("telegram:%d", chat) || strings.HasPrefix(key, fmt.Sprintf("telegram:%d/", chat))
+		}) {
+			lost = true
+			c.add("bot.schedules", doctor.Warning, "schedule "+e.Name+" is delivered to "+human.Quote(key)+", which is not allowed", "its answers reach no chat", setupCmd)
+		}
+	}
+	if !lost {
+		c.holds("bot.schedules", "%s can run", human.Count(len(file.Entries), "schedule"))
+	}
+}
+
+// checkService looks at whether serve runs, and whether systemd runs it.
+func (c *BotCheck) checkService(ctx context.Context) {
+	in := c.Supervisor.Project.Store
+	runs := client.Runs(ctx, in)
+	state, err := export.StateOf(ctx, c.Unit)
+	start := "systemctl --user enable --now " + c.Unit
+	switch {
+	case err != nil:
+		c.add("service.unit", doctor.Note, "systemd runs no services of this user here: "+err.Error(), "serve runs only as long as you run it")
+	case !state.Installed:
+		c.add("service.unit", doctor.Note, c.Unit+" is not installed", "serve runs only as long as you run it", setupCmd+" --systemd")
+	case state.Active != "active":
+		c.add("service.unit", doctor.Warning, c.Unit+" is "+state.Active, "no chat is answered", "to see why: journalctl --user -u "+c.Unit, start)
+	case !state.Enabled:
+		c.add("service.unit", doctor.Warning, c.Unit+" is not enabled", "it is not started after a reboot", start)
+	default:
+		c.holds("service.unit", "%s is active", c.Unit)
+		c.checkLinger()
+	}
+	if !runs {
+		c.add("service.serve", doctor.Note, "nbs-worker serve does not run here", "no chat is answered", "nbs-worker serve")
+		return
+	}
+	c.holds("service.serve", "nbs-worker serve runs, and listens on %s", client.SocketPath(in))
+}
+
+// checkLinger looks at whether the services of the user run without a login.
+func (c *BotCheck) checkLinger() {
+	const marks = "/var/lib/systemd/linger" // a file for each user
+	if _, err := os.Stat(filepath.Join(marks, os.Getenv("USER"))); os.Getenv("USER") == "" || err == nil {
+		return
+	}
+	c.add("service.boot", doctor.Note, "systemd ends your services at your logout, and starts them at your login", "no chat is answered in between", "loginctl enable-linger")
+}
