@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -182,7 +183,37 @@ func TestServeCheckKnowsPrivacyMode(t *testing.T) {
 	t.Cleanup(func() { rig.Must(t, server.Close()) })
 	server.Group(-5, "Home")
 	project := newProject(t)
-	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5").want(t, 0, "@BotFather changes that: /setprivacy")
+	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5").want(t, 0, "to change that, write to @BotFather: /setprivacy")
 	got := checkBot(t, project)["bot.groups"]
 	rig.Check(t, strings.HasPrefix(got, "note: in groups, @simulated_bot gets only commands"), "it finds %q", got)
+}
+
+// The README shows what the setup, the check and the first lines of serve print.
+func TestReadmeShowsTheSetup(t *testing.T) {
+	t.Parallel()
+	_, server := newBot(t)
+	server.Know(telegram.User{ID: 3, FirstName: "Carl"})
+	server.Group(-5, "Family")
+	project := newProject(t)
+	server.Say(1, "Good morning!")
+	server.SayAs(2, -5, "/start@"+telegram.Name)
+	server.Say(3, "Hi, it is me")
+	r := setUp(t, project, server, lines(telegram.Token, "y", "y", "y", "y", "y", "y", "n", "3"), "--systemd").want(t, 0)
+	checked := run("--root", project, "serve", "check")
+	text := readme(t)
+	for command, said := range map[string]string{"setup telegram": r.err + r.out, "check": checked.out} {
+		_, block, found := strings.Cut(text, "$ nbs-worker serve "+command+"\n")
+		block, _, _ = strings.Cut(block, "```")
+		said = strings.NewReplacer(" --root "+project, "", "for 20s", "for 5m0s").Replace(said)
+		rig.Check(t, found, "the README has no %s", command)
+		for line := range strings.Lines(block) {
+			line = regexp.MustCompile(`(\]|:) [y1-4n]$`).ReplaceAllString(strings.TrimSpace(line), "$1")
+			before, after, _ := strings.Cut(line, "~") // a path
+			_, after, _ = strings.Cut(after, "simulated_bot.token")
+			if strings.Contains(line, "nbs-serve-") || strings.HasSuffix(before, "\"") || strings.HasPrefix(line, "ok       Claude trusts") || after != "" {
+				continue // it names this project
+			}
+			rig.Check(t, strings.Contains(said, strings.TrimSpace(before)), "%s does not print %q:\n%s", command, line, said)
+		}
+	}
 }

@@ -46,8 +46,9 @@ const environmentTopic = `Read:
   CLAUDE_CONFIG_DIR    Claude's configuration; recorded by spawn
   XDG_STATE_HOME       its nbs-worker/ holds your state outside of all
                        projects: the key of the seals, limits.json,
-                       archived transcripts (transcripts/), the ends of the
-                       journals (default: ~/.local/state)
+                       archived transcripts (transcripts/), the tokens of
+                       bots (telegram/), the ends of the journals
+                       (default: ~/.local/state)
   XDG_RUNTIME_DIR      its nbs-worker/ passes the environment of a start to
                        the launcher (if it is not a private folder: run/ in
                        your state folder)

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // greet tells the operator which bot this is, and whom it serves where. A chat that cannot be reached is told; the others
@@ -24,7 +25,7 @@ func (b *Bridge) greet(ctx context.Context) {
 		case err != nil:
 			b.log("chat %d is allowed; its name is not known: %v", chat, err)
 		default:
-			b.log("serves %s%s", info, b.speakers(info))
+			b.log("serves %s%s", human.OneLine(info.String()), b.speakers(info))
 		}
 	}
 }

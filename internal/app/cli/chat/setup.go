@@ -144,6 +144,9 @@ func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
 // say tells the person what was found out.
 func (w *setup) say(format string, args ...any) { w.f.Line(fmt.Sprintf(format, args...)) }
 
+// told returns a name that Telegram gave, on one line.
+func told(name fmt.Stringer) string { return human.OneLine(name.String()) }
+
 // keep records what is known, durably.
 func (w *setup) keep() error { return w.s.Project.Store.Bot().Put(w.bot) }
 
@@ -185,7 +188,8 @@ func (w *setup) askForToken(ctx context.Context) error {
 		return fail.Errorf(fail.NotFound, "there is no token").Hint("nbs-worker serve setup telegram --token-file FILE").
 			Hint("or, in a terminal: nbs-worker serve setup telegram")
 	}
-	w.say("A bot is made in Telegram: write /newbot to @BotFather, and answer what it asks.\nIt then shows a token, such as 1234567890:AAE...")
+	w.say("A bot is made in Telegram: write /newbot to @BotFather, and answer what it asks.")
+	w.say("It then shows a token, such as 1234567890:AAE...")
 	const most = 5
 	for range most {
 		text, err := w.dialog.Secret(ctx, "Token (it is not shown): ")
@@ -221,9 +225,11 @@ func (w *setup) try(ctx context.Context, token telegram.Token) error {
 	}
 	w.account, w.bot.Username, w.bot.TokenFile = account, me.Username, path
 	w.bot.GroupCommands = w.bot.GroupCommands && !w.given("group-commands") || w.groupCommands
-	w.say("bot: @%s, %s\ntoken: kept in %s", me.Username, human.Quote(me.Name), path)
+	w.say("bot: @%s, %s", me.Username, human.Quote(me.Name))
+	w.say("token: kept in %s", path)
 	if !me.ReadsGroups {
-		w.say("in groups it gets only commands, answers to it, and messages that name it;\n@BotFather changes that: /setprivacy")
+		w.say("in groups it gets only commands, answers to it, and messages that name it")
+		w.say("to change that, write to @BotFather: /setprivacy")
 	}
 	return w.keep()
 }

@@ -34,7 +34,7 @@ func (w *setup) allow(ctx context.Context) error {
 		case err != nil:
 			return err
 		default:
-			w.say("allowed: %s", info)
+			w.say("allowed: %s", told(info))
 		}
 	}
 	if w.dialog == nil {
@@ -71,7 +71,7 @@ func (w *setup) allowNamed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.say("allowed: %s", info)
+		w.say("allowed: %s", told(info))
 	}
 	if w.given("chat") {
 		w.bot.Chats = w.chats
@@ -89,7 +89,8 @@ func (w *setup) allowNext(ctx context.Context) error {
 			Hint("end it first; as a service: systemctl --user stop nbs-serve-*").
 			Hint("or name the chat, whose number serve prints: nbs-worker serve setup telegram --chat NUMBER")
 	}
-	w.say("Write to @%[1]s now. In a group, add it as a member and write: /start@%[1]s\nwaiting for %[2]s", w.bot.Username, w.wait)
+	w.say("Write to @%[1]s now. In a group, add it as a member and write: /start@%[1]s", w.bot.Username)
+	w.say("waiting for %s", w.wait)
 	waiting, cancel := context.WithTimeout(ctx, w.wait)
 	defer cancel()
 	listener := w.account.Listen()
@@ -121,7 +122,7 @@ func (w *setup) allowNext(ctx context.Context) error {
 
 // decide asks the person about a chat and who wrote there.
 func (w *setup) decide(ctx context.Context, heard telegram.Writer) (bool, error) {
-	w.say("%s wrote in %s: %s", human.OneLine(heard.User.String()), human.OneLine(heard.Chat.String()), human.Quote(heard.Text))
+	w.say("%s wrote in %s: %s", told(heard.User), told(heard.Chat), human.Quote(heard.Text))
 	yes, err := w.dialog.Yes(ctx, "Allow this chat? [y/N] ")
 	if err != nil || !yes {
 		return false, err
@@ -226,7 +227,8 @@ func (w *setup) writeUnit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.say("unit: %s\nto run it now, and at each login: systemctl --user daemon-reload; systemctl --user enable --now %s", paths[0], units[0].Name)
+	w.say("unit: %s", paths[0])
+	w.say("to run it now, and at each login: systemctl --user daemon-reload; systemctl --user enable --now %s", units[0].Name)
 	w.say("to run it from boot, and after a logout: loginctl enable-linger")
 	return nil
 }
