@@ -171,6 +171,9 @@ func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) C
 // NewOpenTurn converts an open turn with its request.
 func NewOpenTurn(key conversations.Key, w conversation.Waiting) OpenTurn {
 	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At), Rights: newRights(w.Rights), Command: w.Command}
+	if w.Stop != nil {
+		out.Reason = w.Stop.Why
+	}
 	if w.Held != nil {
 		out.Class, out.Reason, out.Until = w.Held.Class, w.Held.Reason, timeOf(w.Held.Until)
 	}

@@ -187,3 +187,29 @@ func TestAStoppedTurnIsNotTriedAgain(t *testing.T) {
 	rig.Check(t, got.Class == string(turn.Interrupted) && got.Error == byTest && len(s.Texts()) == 1, "%+v", got)
 	rig.Check(t, len(s.state().Open) == 0, "%+v", s.state())
 }
+
+// The line of a stop alone ends the turn that runs: who wrote it may have been killed right after. Several may stop it
+// at once.
+func TestTheLineOfAStopIsEnough(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.Answer(headlesstest.Failing(headlesstest.Waits))
+	s.accept("one")
+	over := s.drain()
+	rig.WaitFor(t, "claude hears it", func() (bool, string) { return len(s.Texts()) == 1, "" })
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Stop(t.Context(), 1, byTest, s.now))
+	results := make(chan conversations.Result, 2)
+	for range 2 {
+		go func() {
+			r, err := s.Interrupt(t.Context(), "review", 0, "stopped by another")
+			rig.Check(t, err == nil || fail.KindOf(err) == fail.NotFound, "%v", err) // it has ended by then
+			results <- r
+		}()
+	}
+	rig.Must(t, <-over)
+	for range 2 {
+		r := <-results
+		rig.Check(t, r.Seq == 0 || r.Error == byTest, "%+v", r)
+	}
+	rig.Equal(t, s.resultOf("one").Error, byTest, "who stopped it")
+}
