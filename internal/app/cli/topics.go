@@ -135,11 +135,11 @@ itself, and gives a colleague no more than it has.
   send       the message names its sender; --raw is not allowed
   ask        in conversations of its own: KEY becomes agent:HANDLE:KEY.
              Claude runs with the agent's permission mode, arguments and
-             folder. --permission-mode must be narrower, and --allowed-tools
-             needs bypassPermissions. --system-prompt only with --isolated;
-             no --context-cmd and no CLAUDE-ARGS; --timeout is at most 1h,
-             which is then the default. Its --id values are separate from
-             yours.
+             folder. --permission-mode can only be narrower, and
+             --allowed-tools needs bypassPermissions. --system-prompt only
+             with --isolated; no --command, --context-cmd or CLAUDE-ARGS;
+             --timeout is at most 1h, which is then the default. Its --id
+             values are separate from yours.
 
 No file is read for an agent, and none is written to a path that it names.
 
@@ -204,6 +204,9 @@ nbs-worker conversation show prints what a conversation may do, and what it migh
 
 After an answer, a note names the refused tools, also in a chat: "Claude was not permitted to
 use Write." ask --json has them in denials, each with what it was to act on.
+
+A command of .claude/commands (ask --command, command: of a schedule) may permit tools by
+itself, in its allowed-tools. So only a person may have one run.
 
 Claude's rules in a folder (.claude/settings.json) count only if you have answered Claude's
 question whether it trusts that very folder. If you have not, ask and serve pass on Claude's
