@@ -3,7 +3,10 @@ package chat
 import (
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // A failure of the API loses no conversation: the turn is answered later, or held until a retry, and the next one knows
@@ -40,4 +43,24 @@ func TestRetryAllTriesEachHeldTurn(t *testing.T) {
 	m.OK("conversation", "skip", "damaged")
 	m.MustPrint("", "conversation", "retry", "--all")
 	m.Refused(4, "a key and --all exclude each other", "conversation", "retry", "review", "--all")
+}
+
+// However often a runner is killed before its claude has the text, the turn is a new one, and is answered.
+func TestKilledRunnersBlockNoKey(t *testing.T) {
+	m := eachVersion(t)
+	m.Chats()
+	ready := filepath.Join(m.Dir, "READY")
+	m.Env = append(m.Env, "NBS_CLAUDE="+m.Script("test -e "+ready+" || exec sleep 600; exec "+m.Variable("NBS_CLAUDE")+` "$@"`))
+	for range 4 {
+		ask := m.Begin("ask", "review", "Remember 42.", "--id", "once")
+		m.WaitFor("claude starts", func() (bool, string) {
+			queue := m.NBS("conversation", "queue").Stdout
+			return strings.HasPrefix(queue, "review\t1\trunning\t1\t"), queue
+		})
+		m.Kill(ask.Process.Pid, syscall.SIGKILL)
+		ask.End()
+	}
+	m.Write(ready, "")
+	m.Says("review", "Remember 42.", "OK, I will remember 42.", "--id", "once")
+	rig.Equal(m, strings.Count(m.OK("conversation", "history", "review"), "Remember 42."), 1, "texts")
 }
