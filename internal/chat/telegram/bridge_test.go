@@ -21,6 +21,8 @@ func simulator(t *testing.T) *sim.Server {
 	rig.Must(t, err)
 	t.Cleanup(func() {
 		rig.Must(t, server.Close())
+		faults := server.Faults()
+		rig.Check(t, len(faults) == 0, "the Bot API does not know what the bridge asks for: %q", faults)
 	})
 	return server
 }
