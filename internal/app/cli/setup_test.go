@@ -115,6 +115,11 @@ func TestSetupGivesUpWaiting(t *testing.T) {
 	setUp(t, project, server, lines(telegram.Token, "y", "n", "")).want(t, 0, "was not written here by a command of this user", "it is replaced")
 }
 
+func TestServeWithAChatAndNoTokenSaysHowToGetOne(t *testing.T) {
+	t.Parallel()
+	run("--root", newProject(t), "serve", "--telegram-chat", "1").want(t, fail.NotFound, "variable NBS_TELEGRAM_TOKEN is empty", "nbs-worker --root", "serve setup telegram")
+}
+
 func TestServeRefusesABotThatCameWithTheProject(t *testing.T) {
 	t.Parallel()
 	project, server := newBot(t)

@@ -14,12 +14,16 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// setUp takes what nbs-worker serve setup has asked, for a server that was given no bot. is reports whether a bot is set
-// up.
+// setUp takes what nbs-worker serve setup has asked, for a server that was given no token. Flags count before it. is
+// reports whether a bridge is wanted.
 func setUp(in *store.Store, o *ChatOptions) (token telegram.Token, is bool, err error) {
 	b, err := in.Bot().Get()
 	if fail.KindOf(err) == fail.NotFound {
-		return token, false, nil
+		if len(o.Allowed) == 0 {
+			return token, false, nil
+		}
+		token, err = telegram.ReadToken("") // which says that there is none
+		return token, false, err
 	}
 	if err == nil {
 		token, err = telegram.ReadToken(b.TokenFile)
@@ -27,7 +31,10 @@ func setUp(in *store.Store, o *ChatOptions) (token telegram.Token, is bool, err 
 	if err != nil {
 		return token, false, err
 	}
-	o.Allowed, o.URL = b.Chats, cmp.Or(o.URL, b.URL)
+	o.URL = cmp.Or(o.URL, b.URL)
+	if len(o.Allowed) == 0 {
+		o.Allowed = b.Chats
+	}
 	o.InGroups = o.InGroups || b.GroupCommands
 	if len(o.Users) == 0 {
 		o.Users = b.Users

@@ -79,10 +79,10 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	return server.Run(ctx)
 }
 
-// takeToken reads the token and removes it from the environment, so that no later process inherits it. is reports
-// whether a bridge is wanted.
+// takeToken reads the token that a flag or the environment names, and removes it from the environment, so that no later
+// process inherits it. is reports whether there is one.
 func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
-	if o.TokenFile == "" && os.Getenv(telegram.TokenVariable) == "" && len(o.Allowed) == 0 {
+	if o.TokenFile == "" && os.Getenv(telegram.TokenVariable) == "" {
 		return token, false, nil
 	}
 	if token, err = telegram.ReadToken(o.TokenFile); err != nil {

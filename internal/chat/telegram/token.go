@@ -45,7 +45,8 @@ func ReadToken(file string) (Token, error) {
 	switch {
 	case token.text == "":
 		return Token{}, fail.Errorf(fail.NotFound, "read token of Telegram: %s is empty", where).
-			Hint("get one from @BotFather, put it into a file that only you can read, and name the file")
+			Hint("get one from @BotFather, put it into a file that only you can read, and name the file").
+			Hint("or set the bot up step by step: nbs-worker serve setup telegram")
 	case !isToken(token.text):
 		return Token{}, fail.Errorf(fail.BadInput, "read token of Telegram: %s contains no token (a number, a colon, and letters)", where)
 	}
