@@ -67,7 +67,8 @@ func TestSecurityAgentIsDenied(t *testing.T) {
 		"nbs-worker memory add clerk x --text-file /x": "--text-file needs",
 	}
 	for command, what := range map[string]string{
-		"serve --system-prompt-file /nowhere": "serve conversations", "watch": "watch a project", "attach boss": "go to the terminal of an agent",
+		"serve --system-prompt-file /nowhere": "serve conversations", "serve check": "check the bot",
+		"serve setup telegram --token-file /nowhere": "set up a bot", "watch": "watch a project", "attach boss": "go to the terminal of an agent",
 		"compact boss": "give a command of Claude's own to another agent", "memory export /tmp/x": "choose where to write a file",
 		"memory backup /tmp/x": "copy the database of the memory", "export systemd --dir /tmp": "choose where to write units",
 	} {
