@@ -19,7 +19,7 @@ import (
 func setUp(in *store.Store, o *ChatOptions) (token telegram.Token, is bool, err error) {
 	b, err := in.Bot().Get()
 	if fail.KindOf(err) == fail.NotFound {
-		if len(o.Allowed) == 0 {
+		if len(o.Allowed) == 0 && len(o.Users) == 0 {
 			return token, false, nil
 		}
 		token, err = telegram.ReadToken("") // which says that there is none

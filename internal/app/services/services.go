@@ -40,6 +40,8 @@ type ChatOptions struct {
 	Silence    time.Duration // see --turn-timeout
 	DailyLimit float64       // of a chat, in US dollars; 0: no limit
 
+	TranscribeCmd string // a program that writes down a voice message; "": no program
+
 	Rights conversations.Rights // of the turns of all chats; zero: as Claude's settings say
 }
 
@@ -106,6 +108,11 @@ func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token teleg
 	}
 	opts := o.Chats.Options
 	opts.Token, opts.Chats, opts.Deliveries, opts.Team = token, chats, chats, team
+	if program := o.Chats.TranscribeCmd; program != "" {
+		opts.Transcribe = func(ctx context.Context, path string) (string, error) {
+			return server.Engine.Transcribe(ctx, program, path)
+		}
+	}
 	opts.Log = func(line string) { o.Say("%s", line) }
 	bridge, err := telegram.New(opts)
 	if err != nil {

@@ -47,12 +47,16 @@ func (c *Chats) Accept(ctx context.Context, m telegram.Incoming) error {
 	}
 	t, err := c.Server.Accept(ctx, key, conversation.Say{Meta: meta, Request: conversations.Request{
 		ID: m.ID, Text: m.Text, Context: m.Context, ContextCmd: c.ContextCmd, Enrich: c.Enrich, OnLost: conversation.LostFresh, Silence: c.Silence,
+		Files:      agent.Mapped(m.Files, toFile),
 		DailyLimit: c.DailyLimit, At: c.Server.Engine.Project.Now().UTC(),
 	}})
 	if err != nil {
 		return err
 	}
-	return c.Notes.Put(deliveries.Note{ID: m.ID, Key: m.Key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC()})
+	return c.Notes.Put(deliveries.Note{
+		ID: m.ID, Key: m.Key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC(),
+		Parts: m.Parts, Messages: m.Messages, Said: deliveries.SumOf(m.Text),
+	})
 }
 
 // reasonOther is the reset reason, shown in the chat, when a system prompt or model differs from the bot's.
@@ -222,12 +226,6 @@ func (c *Chats) Undelivered(context.Context) ([]telegram.Message, error) {
 	return open, err
 }
 
-// Delivered implements [telegram.Deliveries].
-func (c *Chats) Delivered(_ context.Context, _, id string) (bool, error) {
-	n, _, err := c.Notes.Get(id)
-	return n.State == deliveries.Over, err
-}
-
 // NoteTelling implements [telegram.Deliveries].
 func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err error) {
 	n, there, err := c.Notes.Get(id)
@@ -247,7 +245,8 @@ func (c *Chats) NoteDelivered(_ context.Context, key, id, untold string) error {
 	if err != nil {
 		return err
 	}
-	err = c.Notes.Put(deliveries.Note{ID: id, Key: key, Seq: n.Seq, State: deliveries.Over, Untold: untold, At: c.Server.Engine.Project.Now().UTC()})
+	n.ID, n.Key, n.State, n.Untold, n.At = id, key, deliveries.Over, untold, c.Server.Engine.Project.Now().UTC()
+	err = c.Notes.Put(n)
 	c.Server.changed() // what came after it can be told
 	return err
 }

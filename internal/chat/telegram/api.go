@@ -10,8 +10,8 @@ import (
 	"net/http"
 )
 
-// call calls a method of the Bot API, and reads its result into result, unless that is nil. Errors: refusedError.
-func (b *Bridge) call(ctx context.Context, method string, params map[string]any, result any) error {
+// callOnce calls a method of the Bot API, and reads its result into result, unless that is nil. Errors: refusedError.
+func (b *Bridge) callOnce(ctx context.Context, method string, params map[string]any, result any) error {
 	body, err := json.Marshal(params)
 	if err != nil {
 		return err

@@ -16,17 +16,23 @@ import (
 
 // Options are the options of a bridge.
 type Options struct {
-	Token      Token
-	Allowed    []int64 // chats; in a group, all members share one conversation
-	Users      []int64 // who may write in those; empty: all members
-	InGroups   bool    // allow the commands for agents in groups too
+	Token    Token
+	Allowed  []int64 // chats; in a group, all members share one conversation
+	Users    []int64 // who may write in those, and in their own chat with the bot; empty: all members
+	InGroups bool    // allow the commands for agents in groups too
+
+	AllInGroups bool // take all messages of groups, not only those for the bot
+
 	Chats      Chats
 	Deliveries Deliveries
 	Team       Team
 	Log        func(line string) // lines for the operator; called by several goroutines
 
+	Transcribe func(ctx context.Context, path string) (string, error) // of a voice message; nil: none is taken
+
 	URL      string         // of the Bot API; https://api.telegram.org when empty
 	Poll     time.Duration  // how long Telegram waits for a message before it answers without one; 50 s when zero
+	Settle   time.Duration  // how long a part of a message is waited for; 1 s when zero
 	Pause    time.Duration  // before the first of several attempts; 1 s when zero. The longest is a minute
 	Location *time.Location // of the times in messages; the machine's when nil
 }
@@ -35,10 +41,13 @@ type Options struct {
 type Bridge struct {
 	Options
 	client *http.Client
-	name   string // the bot's user name; set once the bridge runs
+	me     bot // set once the bridge runs
+
+	pasting map[writer]time.Time // who may go on with a text, and until when; only take uses it
 
 	mu    sync.Mutex
 	chats map[Place]*chat
+	moves []Move
 	noted map[string]bool // lines that are logged once
 
 	workers sync.WaitGroup
@@ -60,13 +69,16 @@ func New(opts Options) (*Bridge, error) {
 	if opts.Poll == 0 {
 		opts.Poll = 50 * time.Second
 	}
+	if opts.Settle == 0 {
+		opts.Settle = settle
+	}
 	if opts.Pause == 0 {
 		opts.Pause = time.Second
 	}
 	if opts.Location == nil {
 		opts.Location = time.Local
 	}
-	b := &Bridge{Options: opts, chats: map[Place]*chat{}, noted: map[string]bool{}, acks: newAcks()}
+	b := &Bridge{Options: opts, chats: map[Place]*chat{}, noted: map[string]bool{}, pasting: map[writer]time.Time{}, acks: newAcks()}
 	b.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()} // its own connections, closed at the end
 	return b, nil
 }
@@ -75,7 +87,7 @@ func New(opts Options) (*Bridge, error) {
 // Errors: Held (Telegram does not accept the token), those of Deliveries.
 func (b *Bridge) Run(ctx context.Context) error {
 	defer b.client.CloseIdleConnections()
-	if len(b.Allowed) == 0 {
+	if len(b.Allowed) == 0 && len(b.Users) == 0 {
 		b.log("no chat is allowed yet, so none is served; the number of a chat that writes is logged here")
 	}
 	err := b.serve(ctx)
@@ -99,19 +111,25 @@ func (b *Bridge) serve(ctx context.Context) error {
 	return b.poll(ctx)
 }
 
+// bot is what Telegram says of the bot.
+type bot struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"username"`
+	ReadsAll bool   `json:"can_read_all_group_messages"`
+}
+
 // introduce gets the bot's name, which also verifies the token.
 func (b *Bridge) introduce(ctx context.Context) error {
 	wait := b.backoff()
 	for {
-		var me struct {
-			Username string `json:"username"`
-		}
+		var me bot
 		asking, end := context.WithTimeout(ctx, patience)
 		err := b.call(asking, "getMe", map[string]any{}, &me) // the API wants an object
 		end()
 		switch {
 		case err == nil:
-			b.name = me.Username
+			b.me = me
+			b.checkPrivacy()
 			return nil
 		case isOfToken(err):
 			return errToken()
@@ -130,6 +148,11 @@ func errToken() error {
 
 // takeUp continues with the messages that an earlier bridge accepted and did not answer.
 func (b *Bridge) takeUp(ctx context.Context) error {
+	moves, err := b.Deliveries.Moves(ctx)
+	if err != nil {
+		return fmt.Errorf("take up the chats of Telegram: %w", err)
+	}
+	b.moveAll(moves)
 	messages, err := b.Deliveries.Undelivered(ctx)
 	if err != nil {
 		return fmt.Errorf("take up messages from Telegram: %w", err)

@@ -61,7 +61,7 @@ func runUntil(t *testing.T, server *sim.Server, h *house, change ...func(*Option
 	log := &logged{}
 	opts := Options{
 		Token: Token{sim.Token}, Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Team: h, URL: server.URL(),
-		Poll: time.Second, Pause: time.Millisecond, Log: log.add, Location: time.UTC,
+		Poll: time.Second, Settle: 100 * time.Millisecond, Pause: time.Millisecond, Log: log.add, Location: time.UTC,
 	}
 	for _, change := range change {
 		change(&opts)
@@ -246,9 +246,9 @@ func TestCommands(t *testing.T) {
 		rig.Check(t, sent[n] == test.want, "%q was answered with %q, want %q", test.text, sent[n], test.want)
 	}
 	server.Say(7, "/new@another_bot")
-	server.SendPhoto(7)
+	server.Sticker(7, "x")
 	sent := told(t, server, 7, 9)
-	rig.Check(t, sent[8] == "I understand only text. Your message was not passed on.", "a photo was answered with %q", sent[8])
+	rig.Check(t, sent[8] == "I cannot read a sticker. Your message was not passed on.", "a sticker was answered with %q", sent[8])
 }
 
 func TestOnlyAllowedChatsAreServed(t *testing.T) {
@@ -268,7 +268,7 @@ func TestOnlyAllowedChatsAreServed(t *testing.T) {
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	server := simulator(t)
-	_, log := run(t, server, &house{}, func(o *Options) { o.Users = []int64{1} })
+	_, log := run(t, server, &house{}, func(o *Options) { o.Users, o.AllInGroups = []int64{1}, true })
 	server.SayIn(7, 2, "/new")
 	server.SayIn(7, 1, "/send theologian do it")
 	server.SayIn(7, 1, "/help")

@@ -15,6 +15,10 @@ type chat struct {
 	place   Place
 	key     string
 	updates chan incoming
+
+	gathering []gathered // messages that may get further parts; only takeIn uses it
+	got       int        // updates that takeIn got
+
 	writing sync.Mutex
 	urgency
 
@@ -29,18 +33,16 @@ type chat struct {
 type incoming struct {
 	Incoming
 
-	group  bool // the chat is a group
-	done   func()
-	before int // messages of the chat before an urgent one
+	message  *message
+	messages []*message // its parts; the one, if it has no others
+	group    bool       // the chat is a group
+	isFor    bool       // it is for the bot
+	isEdit   bool       // it changes an earlier message
+	heard    string     // of a voice message, for the chat
+	done     func()
+	before   int // messages of the chat before an urgent one
 
 	stopped <-chan struct{} // closed when the turn was stopped with which a command begins; nil: with none
-}
-
-func (b *Bridge) isAllowed(number int64) bool { return slices.Contains(b.Allowed, number) }
-
-// maySpeak reports whether a user may write in the allowed chats.
-func (b *Bridge) maySpeak(user int64) bool {
-	return len(b.Users) == 0 || slices.Contains(b.Users, user)
 }
 
 // chat returns the chat of a place, and starts its workers.
@@ -100,50 +102,47 @@ func (c *chat) isExpected(id string) bool {
 // takeIn processes what the user writes, until the context ends.
 func (b *Bridge) takeIn(ctx context.Context, c *chat) {
 	for {
-		select {
-		case <-ctx.Done():
+		m, is := b.next(ctx, c)
+		if !is {
 			return
-		case m := <-c.updates:
-			c.change(func() { c.blocked = false }) // a user who has blocked the bot cannot write to it
-			b.takeMessage(ctx, c, m)
-			c.took()
 		}
+		c.change(func() { c.blocked = false }) // a user who has blocked the bot cannot write to it
+		b.takeMessage(ctx, c, m)
 	}
 }
 
 func (b *Bridge) takeMessage(ctx context.Context, c *chat, m incoming) {
-	if m.Text == "" {
-		if b.say(ctx, c, "I understand only text. Your message was not passed on.") == nil {
-			m.done()
-		}
+	if m.isEdit {
+		b.takeEdit(ctx, c, m)
 		return
 	}
-	if name, rest, is := b.command(m.Text); is {
+	if name, rest, is := b.commandOf(&m); is {
 		if b.obey(ctx, c, m, name, rest) == nil {
 			m.done()
 		}
 		return
 	}
-	b.accept(ctx, c, m)
+	if b.isNew(ctx, c, m) && b.fetch(ctx, c, &m) {
+		b.accept(ctx, c, m)
+	}
+}
+
+// isNew reports whether a message was not accepted yet, as by an earlier bridge.
+func (b *Bridge) isNew(ctx context.Context, c *chat, m incoming) bool {
+	accepted := c.isExpected(m.ID)
+	err := b.retry(ctx, "look up a message", func() error {
+		parts, err := b.Deliveries.Accepted(ctx, c.key, m.ID)
+		accepted = accepted || len(parts) > 0
+		return err
+	})
+	if err == nil && accepted {
+		m.done()
+	}
+	return err == nil && !accepted
 }
 
 // accept puts a message into the chat's queue. It retries until the message is accepted or refused.
 func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
-	if c.isExpected(m.ID) {
-		m.done() // an earlier bridge accepted it
-		return
-	}
-	var delivered bool
-	err := b.retry(ctx, "look up a message", func() (err error) {
-		delivered, err = b.Deliveries.Delivered(ctx, c.key, m.ID)
-		return err
-	})
-	if err != nil || delivered {
-		if delivered {
-			m.done()
-		}
-		return
-	}
 	wait := b.backoff()
 	for told := false; ; told = true {
 		err := b.Chats.Accept(ctx, m.Incoming)
@@ -151,6 +150,9 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 		case err == nil:
 			c.expect(m.ID)
 			m.done()
+			if m.heard != "" {
+				_ = b.say(ctx, c, "I heard: "+m.heard) // it is accepted anyway
+			}
 			b.sayAhead(ctx, c, m.ID)
 			return
 		case ctx.Err() != nil:

@@ -31,12 +31,20 @@ func (b *Bridge) command(text string) (name, rest string, is bool) {
 	name, bot, isNamed := strings.Cut(word, "@")
 	switch name {
 	case "/start", "/new", "/restart", "/stop", "/status", "/agents", "/send", "/resume", "/help":
-		if isNamed && !strings.EqualFold(bot, b.name) {
+		if isNamed && !strings.EqualFold(bot, b.me.Name) {
 			return "", "", true
 		}
 		return name, rest, true
 	}
 	return "", "", false
+}
+
+// commandOf is command for a message. The caption of a file is none, and neither is an edit.
+func (b *Bridge) commandOf(m *incoming) (name, rest string, is bool) {
+	if m.isEdit || m.message.hasFile() {
+		return "", "", false
+	}
+	return b.command(m.Text)
 }
 
 func firstWord(text string) (word, rest string) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -20,6 +21,9 @@ type house struct {
 	refuse func(text string) error
 	mu     sync.Mutex
 	resets int
+	taken  []Incoming
+	edits  []string
+	edit   Edit // what becomes of one
 
 	interrupt func(id, why string) (Interruption, error) // nil: nothing runs
 }
@@ -45,14 +49,26 @@ func (h *house) note(step, id, rest string) (before bool, err error) {
 		return true, nil
 	}
 	h.step("before " + step)
-	file, err := os.OpenFile(h.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	_, err = fmt.Fprintln(file, strings.TrimSpace(step+" "+id+" "+rest))
+	err = h.add(strings.TrimSpace(step + " " + id + " " + rest))
 	h.step("after " + step)
 	return false, err
+}
+
+func (h *house) add(line string) error {
+	file, err := os.OpenFile(h.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = fmt.Fprintln(file, line)
+	return err
+}
+
+// all returns what was accepted, in order.
+func (h *house) all() []Incoming {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.taken)
 }
 
 func (h *house) step(name string) {
@@ -67,7 +83,12 @@ func (h *house) Accept(_ context.Context, m Incoming) error {
 			return err
 		}
 	}
-	_, err := h.note("accept", m.ID, m.Key+" "+m.Text)
+	before, err := h.note("accept", m.ID, m.Key+" "+m.Text)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !before {
+		h.taken = append(h.taken, m)
+	}
 	return err
 }
 
@@ -136,10 +157,58 @@ func (h *house) Undelivered(context.Context) ([]Message, error) {
 	return open, nil
 }
 
-func (h *house) Delivered(_ context.Context, _, id string) (bool, error) {
+// Accepted reads the lines "accept" and "parts FIRST ID,ID".
+func (h *house) Accepted(_ context.Context, _, id string) ([]string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.has("told", id), nil
+	parts := []string{id}
+	for _, l := range h.lines() {
+		if all := strings.Split(l[len(l)-1], ","); l[0] == "parts" && slices.Contains(all, id) {
+			parts = all // the last one counts
+		}
+	}
+	if h.has("accept", parts[0]) {
+		return parts, nil
+	}
+	return nil, nil
+}
+
+func (h *house) NoteParts(_ context.Context, _ string, ids []string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.add("parts " + ids[0] + " " + strings.Join(ids, ","))
+}
+
+func (h *house) Moves(context.Context) ([]Move, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var moves []Move
+	for _, l := range h.lines() {
+		var m Move
+		if n, _ := fmt.Sscan(strings.Join(l[1:], " "), &m.From, &m.To); l[0] == "move" && n == 2 {
+			moves = append(moves, m)
+		}
+	}
+	return moves, nil
+}
+
+func (h *house) NoteMove(_ context.Context, from, to int64) (Move, error) {
+	_, err := h.note("move", strconv.FormatInt(from, 10), strconv.FormatInt(to, 10))
+	return Move{From: from, To: to}, err
+}
+
+// Keep keeps a file beside the lines.
+func (h *house) Keep(_ context.Context, _, id string, n int, f File, content []byte) (File, string, error) {
+	f.Kept, f.Size = fmt.Sprintf("%s.%d", strings.TrimPrefix(id, "telegram:"), n), len(content)
+	path := h.path + "." + f.Kept
+	return f, path, os.WriteFile(path, content, 0o600)
+}
+
+func (h *house) Edit(_ context.Context, m Incoming, whole bool) (Edit, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.edits = append(h.edits, fmt.Sprintf("%d: %s (%v)", m.Messages[0], m.Text, whole))
+	return h.edit, nil
 }
 
 func (h *house) NoteTelling(_ context.Context, _, id string) (bool, error) {

@@ -45,7 +45,7 @@ func (b *Bridge) poll(ctx context.Context) error {
 func (b *Bridge) getUpdates(ctx context.Context, offset int64) (updates []json.RawMessage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Poll+patience)
 	defer cancel()
-	params := map[string]any{"timeout": int(b.Poll.Seconds()), "limit": atOnce, "allowed_updates": []string{"message"}}
+	params := map[string]any{"timeout": int(b.Poll.Seconds()), "limit": atOnce, "allowed_updates": wantedUpdates}
 	if offset > 0 {
 		params["offset"] = offset
 	}

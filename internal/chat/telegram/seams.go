@@ -11,13 +11,43 @@ type Incoming struct {
 	ID      string // "telegram:<update id>"
 	Text    string
 	Context string // what Claude is told beside the text: who speaks, and what is quoted
+
+	Files    []File
+	Messages []int64  // the numbers, in the chat, of the messages that it consists of
+	Parts    []string // the ids of these, if they are several
 }
+
+// File is a file of a message, kept.
+type File struct {
+	Name  string // as its sender called it
+	Type  string // its media type
+	Kept  string // its name in the conversation's folder
+	Size  int    // bytes
+	Sum   string // of its content
+	Shown bool   // Claude gets it in the message, as a picture
+}
+
+// Edit is what became of an edited message.
+type Edit int
+
+// The outcomes.
+const (
+	EditIgnored Edit = iota // the message was not passed on, or has the same text
+	EditTaken               // the message waits, and has the new text
+	EditLate                // Claude has the message as it was
+)
 
 // Chats gives access to the conversations, by key. An id names one message of a chat: "telegram:<update id>".
 type Chats interface {
 	// Accept puts a message into the chat's queue. After it returns, no crash loses the message. It accepts an id once.
 	// Errors: Conflict (the queue is full), BadInput (refused for good). After any other it is tried again.
 	Accept(ctx context.Context, m Incoming) error
+	// Keep keeps the n-th file of a message, durably. It sets Type from the content where it is known, and Shown. path is
+	// where it is. Errors: BadInput (refused for good). After any other it is tried again.
+	Keep(ctx context.Context, key, id string, n int, f File, content []byte) (kept File, path string, err error)
+	// Edit changes the text of the accepted message that contains the first of m.Messages; whole reports whether m has
+	// all of it. Errors: as of Accept.
+	Edit(ctx context.Context, m Incoming, whole bool) (Edit, error)
 	// Ahead returns how many unanswered messages of the chat are before this one.
 	Ahead(ctx context.Context, key, id string) (int, error)
 	// Answer waits until there is an answer other than told, the previous one, which is zero at first. A held turn is
@@ -45,13 +75,19 @@ type Deliveries interface {
 	// Undelivered returns the messages that this bridge accepted and whose answers were not sent, in the order in which
 	// they were accepted.
 	Undelivered(ctx context.Context) ([]Message, error)
-	// Delivered reports whether the answer to a message was sent.
-	Delivered(ctx context.Context, key, id string) (bool, error)
+	// Accepted returns the ids of the parts of the accepted message that the id is a part of; nil if none was accepted.
+	Accepted(ctx context.Context, key, id string) (parts []string, err error)
+	// NoteParts records which ids a message has that will be accepted under the first of them.
+	NoteParts(ctx context.Context, key string, ids []string) error
 	// NoteTelling is called before an answer is sent. It reports whether that was recorded before: then the chat may
 	// have the answer, or a part of it.
 	NoteTelling(ctx context.Context, key, id string) (again bool, err error)
 	// NoteDelivered is called after sending. Untold is why the answer was not sent completely: Telegram refused it.
 	NoteDelivered(ctx context.Context, key, id, untold string) error
+	// Moves returns the groups that became other chats.
+	Moves(ctx context.Context) ([]Move, error)
+	// NoteMove records that a group became another chat. What was recorded first counts.
+	NoteMove(ctx context.Context, from, to int64) (Move, error)
 }
 
 // Team gives access to the agents. The texts that its methods return are sent to the chat unchanged.

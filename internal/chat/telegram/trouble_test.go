@@ -54,20 +54,6 @@ func TestARefusedTokenLosesNoAnswer(t *testing.T) {
 	}
 }
 
-// The answers to a group that has become another chat stay untold, so that they can be told there; what follows goes on.
-func TestAnAnswerToAGroupThatHasMovedStaysUntold(t *testing.T) {
-	t.Parallel()
-	server := simulator(t)
-	h := &house{path: filepath.Join(t.TempDir(), "house")}
-	_, log := run(t, server, h)
-	server.Fail(sim.Failure{Method: "sendMessage", Code: http.StatusBadRequest, MigrateTo: -100})
-	server.Say(7, "one")
-	rig.Must(t, server.AwaitCalls(t.Context(), "sendMessage", 1))
-	server.Say(7, "two")
-	want(t, toldAnswers(t, server, 7, 1), "You said: two")
-	rig.Check(t, !h.has("told", "telegram:1") && h.has("telling", "telegram:1") && strings.Contains(log.text(), "the group became chat -100"), "%q; log = %q", h.lines(), log.text())
-}
-
 // An answer that Telegram refuses is not passed off as told: the chat hears of it, and the note says why.
 func TestAnAnswerThatTelegramRefusesIsSaidToBeLost(t *testing.T) {
 	t.Parallel()

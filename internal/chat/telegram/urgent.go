@@ -14,7 +14,7 @@ import (
 // urgency is the part of a chat for urgent messages.
 type urgency struct {
 	urgent    chan incoming
-	passed    int  // messages that were passed to takeIn
+	passed    int  // updates that were passed to takeIn
 	taken     int  // of these, those that it has processed
 	resetting bool // takeIn waits for answers, to begin a new conversation
 }
@@ -51,9 +51,9 @@ func isNow(name, rest string) bool {
 
 // pass passes a message to the workers of its chat.
 func (b *Bridge) pass(c *chat, m incoming) {
-	name, _, _ := b.command(m.Text)
+	name, _, isCommand := b.commandOf(&m)
 	_, inPlace, stops := b.stops(m.Text)
-	if stops || name == "/status" {
+	if isCommand && (stops || name == "/status") {
 		urgent := m
 		urgent.before = c.count()
 		if inPlace { // until it was obeyed in its place, it is not acknowledged
@@ -86,8 +86,14 @@ func (c *chat) count() int {
 	return c.passed
 }
 
-// took records that takeIn has processed one more message.
-func (c *chat) took() { c.change(func() { c.taken++ }) }
+// took records which updates takeIn has processed: all that it got, except those that wait for further parts.
+func (c *chat) took() {
+	taken := c.got
+	for _, g := range c.gathering {
+		taken -= len(g.parts)
+	}
+	c.change(func() { c.taken = taken })
+}
 
 // answerUrgent answers urgent messages until the context ends.
 func (b *Bridge) answerUrgent(ctx context.Context, c *chat) {

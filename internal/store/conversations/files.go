@@ -23,12 +23,12 @@ const (
 
 // File is a file that came with a text. Claude may read it, and may not change it.
 type File struct {
-	Name  string      `json:"name"` // as its sender called it
-	Type  string      `json:"type"` // its media type
-	Kept  string      `json:"kept"` // its name in the conversation's folder
-	Size  int         `json:"size"` // bytes
-	Sum   private.Sum `json:"sum"`  // of its content
-	Shown bool        `json:"shown,omitempty"`
+	Name  string `json:"name"`            // as its sender called it
+	Type  string `json:"type"`            // its media type
+	Kept  string `json:"kept"`            // its name in the conversation's folder
+	Size  int    `json:"size"`            // bytes
+	Sum   string `json:"sum"`             // of its content
+	Shown bool   `json:"shown,omitempty"` // Claude gets it in the message too, as a picture
 }
 
 // KeepFile keeps a file of the request with an id, durably: its n-th. The same file may be kept again. It counts with
@@ -45,7 +45,7 @@ func (c *Conversation) KeepFile(id string, n int, f File, content []byte) (File,
 	}
 	const enough = 8 // digits
 	f.Kept = fmt.Sprintf("%s-%d-%s", private.SumOf([]byte(id))[:enough], n, harmless(f.Name))
-	f.Size, f.Sum = len(content), private.SumOf(content)
+	f.Size, f.Sum = len(content), string(private.SumOf(content))
 	return f, c.nbs.Write(c.sub+"/"+filesFolder, f.Kept, content)
 }
 
@@ -55,7 +55,7 @@ func (c *Conversation) FilePath(f File) string { return c.nbs.Path(c.sub, filesF
 // FileContent reads a kept file. Errors: [fs.ErrNotExist]; Held when it was changed.
 func (c *Conversation) FileContent(f File) ([]byte, error) {
 	data, err := c.nbs.Read(c.sub+"/"+filesFolder, f.Kept, LargestFile+1)
-	if err == nil && private.SumOf(data) != f.Sum {
+	if err == nil && string(private.SumOf(data)) != f.Sum {
 		err = fail.Errorf(fail.Held, "%s was changed", c.nbs.Label(c.sub+"/"+filesFolder+"/"+f.Kept))
 	}
 	return data, err

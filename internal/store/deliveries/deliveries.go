@@ -42,6 +42,9 @@ const (
 	Telling  State = "telling"  // its answer is being told, or was
 	Begun    State = "begun"    // what it asks for is being done, or was
 	Over     State = "over"
+	Gathered State = "gathered" // it has several parts, and is about to be accepted
+	Joined   State = "joined"   // it is a part of the message whose id is in Text, if that says so too
+	Moved    State = "moved"    // Key is a chat that became the chat in Text
 )
 
 // Note is the record of a message.
@@ -51,6 +54,10 @@ type Note struct {
 	Seq   int    `json:"seq,omitempty"` // of its turn
 	State State  `json:"state"`
 	Text  string `json:"text,omitempty"` // what came of it, in words
+
+	Parts    []string `json:"parts,omitempty"`    // the ids of the parts of one that has several
+	Messages []int64  `json:"messages,omitempty"` // the numbers of its parts in the chat
+	Said     string   `json:"said,omitempty"`     // the [SumOf] its text
 
 	Untold string    `json:"untold,omitempty"` // why its answer was not told, or not all of it
 	Held   string    `json:"held,omitempty"`   // class of the cause that holds it, once that was told
@@ -105,6 +112,19 @@ func (d *Drawer) Untold(key string) ([]Note, error) {
 	return d.sorted(func(n Note) bool { return n.Key == key && n.Untold != "" })
 }
 
+// WithMessage returns the note of the message of a conversation that has a part with this number in the chat. there is
+// false if no such note is kept. Errors: as of [Drawer.Open].
+func (d *Drawer) WithMessage(key string, number int64) (n Note, there bool, err error) {
+	found, err := d.sorted(func(n Note) bool { return n.Key == key && slices.Contains(n.Messages, number) })
+	if len(found) == 0 {
+		return Note{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// SumOf returns the sum of a text.
+func SumOf(text string) string { return string(private.SumOf([]byte(text))) }
+
 func (d *Drawer) sorted(wanted func(Note) bool) ([]Note, error) {
 	all, err := d.all()
 	all = slices.DeleteFunc(all, func(n Note) bool { return !wanted(n) })
@@ -143,7 +163,7 @@ func (d *Drawer) sweep(now time.Time) {
 	d.swept = now
 	all, _ := d.all() // a note that cannot be read is reported when it is needed
 	for _, n := range all {
-		if n.State == Over && now.Sub(n.At) > kept {
+		if (n.State == Over || n.State == Gathered || n.State == Joined) && now.Sub(n.At) > kept {
 			_ = d.nbs.Remove(Folder + "/" + fileOf(n.ID))
 		}
 	}

@@ -292,7 +292,7 @@ func (o *askOptions) complete(f *ui.Factory, s *supervisor.Supervisor) (err erro
 		}
 	}
 	if o.ask.ContextCmd != "" {
-		if o.ask.ContextCmd, err = contextProgram(o.ask.ContextCmd); err != nil {
+		if o.ask.ContextCmd, err = program("--context-cmd", o.ask.ContextCmd); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,7 @@ type serveOptions struct {
 	contextCmd string
 	silence    turnTimeout
 	rights     rightsFlags
+	transcribe string
 }
 
 func newServeCmd(f *ui.Factory) *cobra.Command {
@@ -74,7 +75,8 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.StringVar(&o.metrics, "metrics", "", "also serve health and metrics at this loopback address: 127.0.0.1:PORT")
 	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
 	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
-	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to serve in the chats (default: everyone there); repeatable")
+	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to serve, also in a chat with the bot (default: everyone in the chats); repeatable")
+	flags.BoolVar(&o.chats.AllInGroups, "telegram-group-all", false, "take all messages of groups, not only those for the bot")
 	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /agents, /send and /resume also in groups")
 	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
 	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of new and reset chats")
@@ -85,6 +87,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.Float64Var(&o.chats.DailyLimit, "daily-limit", 0, "stop a chat for the day after it has cost this many US dollars; 0: no limit")
 	o.silence.bind(cmd, "end a turn of a chat if claude gives no sign of life for this time while no tool runs; 0: never")
 	o.rights.bind(cmd, "in all chats")
+	flags.StringVar(&o.transcribe, "transcribe-cmd", "", "program that gets the path of a voice message and prints its words")
 	_ = flags.MarkHidden("telegram-url")
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	cmd.AddCommand(newServeSetupCmd(f), newServeCheckCmd(f))
@@ -111,7 +114,12 @@ func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
 		}
 	}
 	if o.contextCmd != "" {
-		if asked.Chats.ContextCmd, err = contextProgram(o.contextCmd); err != nil {
+		if asked.Chats.ContextCmd, err = program("--context-cmd", o.contextCmd); err != nil {
+			return err
+		}
+	}
+	if o.transcribe != "" {
+		if asked.Chats.TranscribeCmd, err = program("--transcribe-cmd", o.transcribe); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,133 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/deliveries"
+)
+
+// Keep implements [telegram.Chats].
+func (c *Chats) Keep(_ context.Context, key, id string, n int, f telegram.File, content []byte) (telegram.File, string, error) {
+	if media, _, _ := strings.Cut(http.DetectContentType(content), ";"); turn.IsImage(media) || f.Type == "" {
+		f.Type = media
+	}
+	f.Shown = turn.IsImage(f.Type) && len(content) <= turn.ImageLimit
+	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
+	kept, err := of.KeepFile(id, n, toFile(f), content)
+	return telegram.File(kept), of.FilePath(kept), err
+}
+
+// Edit implements [telegram.Chats].
+func (c *Chats) Edit(ctx context.Context, m telegram.Incoming, whole bool) (telegram.Edit, error) {
+	note, there, err := c.Notes.WithMessage(m.Key, m.Messages[0])
+	if err != nil || !there {
+		return telegram.EditIgnored, err
+	}
+	// A note of its own: the writer of the other one may be at it.
+	edited := deliveries.Note{ID: note.ID + " edited", Key: m.Key, State: deliveries.Over, Said: deliveries.SumOf(m.Text), At: c.Server.Engine.Project.Now().UTC()}
+	before, _, err := c.Notes.Get(edited.ID)
+	if err != nil || cmp.Or(before.Said, note.Said) == edited.Said {
+		return telegram.EditIgnored, err
+	}
+	if note.State == deliveries.Over || len(note.Messages) > 1 && !whole {
+		return telegram.EditLate, nil
+	}
+	done, err := c.Server.Engine.Replace(ctx, conversations.Key(m.Key), note.ID, m.Text)
+	if fail.KindOf(err) == fail.NotFound || err == nil && !done { // it is over, or Claude has it
+		return telegram.EditLate, nil
+	}
+	if err != nil {
+		return telegram.EditIgnored, err
+	}
+	return telegram.EditTaken, c.Notes.Put(edited)
+}
+
+// Accepted implements [telegram.Deliveries].
+func (c *Chats) Accepted(_ context.Context, _, id string) (parts []string, err error) {
+	n, _, err := c.Notes.Get(id)
+	if err == nil && n.State == deliveries.Joined {
+		n, _, err = c.Notes.Get(n.Text)
+	}
+	switch n.State {
+	case deliveries.Accepted, deliveries.Telling, deliveries.Over:
+		if parts = n.Parts; len(parts) == 0 {
+			parts = []string{n.ID}
+		}
+		if slices.Contains(parts, id) {
+			return parts, err
+		}
+	default:
+	}
+	return nil, err
+}
+
+// NoteParts implements [telegram.Deliveries].
+func (c *Chats) NoteParts(_ context.Context, key string, ids []string) error {
+	now := c.Server.Engine.Project.Now().UTC()
+	err := c.Notes.Put(deliveries.Note{ID: ids[0], Key: key, State: deliveries.Gathered, Parts: ids, At: now})
+	for _, id := range ids[1:] {
+		if err == nil {
+			err = c.Notes.Put(deliveries.Note{ID: id, Key: key, State: deliveries.Joined, Text: ids[0], At: now})
+		}
+	}
+	return err
+}
+
+// Moves implements [telegram.Deliveries].
+func (c *Chats) Moves(context.Context) ([]telegram.Move, error) {
+	notes, err := c.Notes.Open()
+	var moves []telegram.Move
+	for _, n := range notes {
+		if move, is := moveOf(n); is {
+			moves = append(moves, move)
+		}
+	}
+	return moves, err
+}
+
+const ownConversation = " with a conversation of its own"
+
+func moveOf(n deliveries.Note) (m telegram.Move, is bool) {
+	if n.State != deliveries.Moved {
+		return m, false
+	}
+	to, own := strings.CutSuffix(n.Text, ownConversation)
+	m.Own = own
+	_, err := fmt.Sscanf(n.Key+" "+to, "telegram:%d telegram:%d", &m.From, &m.To)
+	return m, err == nil
+}
+
+// NoteMove implements [telegram.Deliveries]. The journal of the conversation stays where it is: only the address of its
+// chat changes, in one file.
+func (c *Chats) NoteMove(_ context.Context, from, to int64) (telegram.Move, error) {
+	note := deliveries.Note{ID: fmt.Sprintf("telegram:moved:%d", from), Key: fmt.Sprintf("telegram:%d", from), Text: fmt.Sprintf("telegram:%d", to)}
+	known, there, err := c.Notes.Get(note.ID)
+	if err != nil {
+		return telegram.Move{}, err
+	}
+	if there {
+		move, _ := moveOf(known)
+		return move, nil
+	}
+	keys, err := c.Server.Engine.Project.Store.Conversations().Keys()
+	if err != nil {
+		return telegram.Move{}, err
+	}
+	if slices.Contains(keys, conversations.Key(note.Text)) {
+		note.Text += ownConversation
+	}
+	note.State, note.At = deliveries.Moved, c.Server.Engine.Project.Now().UTC()
+	move, _ := moveOf(note)
+	return move, c.Notes.Put(note)
+}
+
+func toFile(f telegram.File) conversations.File { return conversations.File(f) }

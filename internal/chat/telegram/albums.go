@@ -1,0 +1,205 @@
+package telegram
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+)
+
+// settle is how long the next part of a message is waited for: the pictures of an album, and the parts of a text that
+// was too long for one message, come as messages of their own.
+const settle = time.Second
+
+// nearlyFull is the length of a text from which on it may have been split by the sender's app, which prefers to cut
+// between words.
+const nearlyFull = maxText - 600
+
+// gathered is a message of a chat with the parts that have come.
+type gathered struct {
+	parts []incoming
+	until time.Time // for this long another part is waited for; zero: it is whole
+}
+
+// next returns the next message of a chat, with all its parts. The order of messages is that of their first parts.
+// It returns false when the context ends.
+func (b *Bridge) next(ctx context.Context, c *chat) (incoming, bool) {
+	for {
+		b.gatherAll(c)
+		c.took()
+		var settled <-chan time.Time
+		if len(c.gathering) > 0 {
+			first := c.gathering[0]
+			wait := time.Until(first.until)
+			if wait <= 0 {
+				c.gathering = c.gathering[1:]
+				if m, is := b.joined(ctx, c, first.parts); is || ctx.Err() != nil {
+					return m, ctx.Err() == nil
+				}
+				continue
+			}
+			settled = time.After(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return incoming{}, false
+		case m := <-c.updates:
+			b.gather(c, m)
+		case <-settled:
+		}
+	}
+}
+
+// gatherAll gathers what has come while the chat was busy: a part that is here already is not too late.
+func (b *Bridge) gatherAll(c *chat) {
+	for {
+		select {
+		case m := <-c.updates:
+			b.gather(c, m)
+		default:
+			return
+		}
+	}
+}
+
+// gather puts an update into the message that it belongs to, or makes it a message.
+func (b *Bridge) gather(c *chat, m incoming) {
+	c.got++
+	g := gathered{}
+	for i := range c.gathering {
+		at := &c.gathering[i]
+		if at.has(&m) {
+			at.parts = append(at.parts, m)
+			at.until = b.openUntil(&m)
+			return
+		}
+		if at.parts[0].message.From.ID == m.message.From.ID && at.parts[0].message.Album == "" {
+			at.until = time.Time{} // the user has written something else
+		}
+	}
+	g.parts, g.until = []incoming{m}, b.openUntil(&m)
+	c.gathering = append(c.gathering, g)
+}
+
+// openUntil returns for how long a part of a message lets one wait for the next part; zero: it is the last one.
+func (b *Bridge) openUntil(m *incoming) time.Time {
+	if m.isEdit || m.message.Album == "" && !m.message.isFull() {
+		return time.Time{}
+	}
+	return time.Now().Add(b.Settle)
+}
+
+// has reports whether an update is a part of the message.
+func (g *gathered) has(m *incoming) bool {
+	first := g.parts[0].message
+	switch {
+	case m.isEdit || g.parts[0].isEdit || first.From.ID != m.message.From.ID:
+		return false
+	case first.Album != "" || m.message.Album != "":
+		return first.Album == m.message.Album
+	}
+	return !g.until.IsZero() && m.message.isPaste()
+}
+
+// isPaste reports whether a message may continue the one before it.
+func (m *message) isPaste() bool {
+	return m.Text != "" && m.ReplyTo == nil && !strings.HasPrefix(m.Text, "/")
+}
+
+// isFull reports whether a text may have been split behind this message.
+func (m *message) isFull() bool { return len(utf16.Encode([]rune(m.Text))) >= nearlyFull }
+
+// mayBelong reports whether a message that is not for the bot may be a part of one that is, or an edit of one. Only the
+// goroutine that polls calls it.
+func (b *Bridge) mayBelong(m *message, isEdit bool) bool {
+	return isEdit || m.Album != "" || m.isPaste() && time.Now().Before(b.pasting[writer{b.place(m), m.From.ID}])
+}
+
+// notePaste notes that a user may be about to write the next part of a text.
+func (b *Bridge) notePaste(m *message) {
+	by := writer{b.place(m), m.From.ID}
+	delete(b.pasting, by)
+	if m.isFull() {
+		b.pasting[by] = time.Now().Add(b.Settle)
+	}
+}
+
+// writer is a user in a place.
+type writer struct {
+	at   Place
+	user int64
+}
+
+// joined makes one message of parts. Which updates it has is recorded before it is accepted: after a crash, parts that
+// Telegram gives again are not taken for another message. is is false when there is nothing to process. Parts of
+// another message go back to the front.
+func (b *Bridge) joined(ctx context.Context, c *chat, parts []incoming) (m incoming, is bool) {
+	if first := parts[0].message; parts[0].isEdit || first.Album == "" && !first.isFull() {
+		return parts[0], parts[0].isFor || parts[0].drop()
+	}
+	ids := make([]string, len(parts))
+	for i := range parts {
+		ids[i] = parts[i].ID
+	}
+	var accepted []string
+	err := b.retry(ctx, "look up a message", func() (err error) {
+		accepted, err = b.Deliveries.Accepted(ctx, c.key, ids[0])
+		return err
+	})
+	if err != nil {
+		return m, false
+	}
+	if len(accepted) > 0 {
+		rest := slices.DeleteFunc(parts, func(p incoming) bool {
+			is := slices.Contains(accepted, p.ID)
+			if is {
+				p.done()
+			}
+			return is
+		})
+		if len(rest) > 0 {
+			c.gathering = slices.Insert(c.gathering, 0, gathered{parts: rest})
+		}
+		return m, false
+	}
+	m = merged(parts)
+	if !m.isFor {
+		return m, m.drop()
+	}
+	if len(parts) > 1 && b.retry(ctx, "note the parts of a message", func() error { return b.Deliveries.NoteParts(ctx, c.key, ids) }) != nil {
+		return m, false
+	}
+	return m, true
+}
+
+// drop ends a message that is not processed.
+func (m *incoming) drop() bool {
+	m.done()
+	return false
+}
+
+// merged returns the parts of a message as one.
+func merged(parts []incoming) incoming {
+	m := parts[0]
+	m.messages, m.Messages, m.Parts = nil, nil, nil
+	var text strings.Builder
+	for i, p := range parts {
+		if separator := "\n"; text.Len() > 0 && p.Text != "" {
+			if before := parts[i-1].message; len(utf16.Encode([]rune(before.Text))) == maxText {
+				separator = "" // it was cut within a word
+			}
+			text.WriteString(separator)
+		}
+		text.WriteString(p.Text)
+		m.isFor = m.isFor || p.isFor
+		m.messages, m.Messages, m.Parts = append(m.messages, p.message), append(m.Messages, p.message.Number), append(m.Parts, p.ID)
+	}
+	m.Text = text.String()
+	m.done = func() {
+		for _, p := range parts {
+			p.done()
+		}
+	}
+	return m
+}

@@ -1,0 +1,39 @@
+package telegram
+
+import (
+	"context"
+
+	"nbs-worker/internal/platform/clock"
+)
+
+// takeEdit changes a message that waits. If Claude has it already, the chat is told.
+func (b *Bridge) takeEdit(ctx context.Context, c *chat, m incoming) {
+	if _, _, isCommand := b.command(m.Text); isCommand || m.Text == "" {
+		m.done()
+		return
+	}
+	// A part of a text that was too long for one message is not all of it. A caption is all that an album says.
+	whole := m.message.Text == ""
+	wait := b.backoff()
+	for {
+		edit, err := b.Chats.Edit(ctx, m.Incoming, whole)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && edit == EditLate:
+			if b.say(ctx, c, "The edit came too late: Claude has the message as it was. Write the change as a new message.") != nil {
+				return
+			}
+		case err != nil && !isRefusal(err):
+			b.log("edit a message of %s: %v: it is tried again", c.place, err)
+			if clock.Sleep(ctx, wait.NextBackOff()) != nil {
+				return
+			}
+			continue
+		case err != nil:
+			b.log("edit a message of %s: %v", c.place, err)
+		}
+		m.done()
+		return
+	}
+}
