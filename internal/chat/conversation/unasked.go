@@ -86,7 +86,7 @@ func (v *voice) add(came conversations.Unasked) {
 	v.record(came)
 }
 
-// record makes it durable, whatever ends meanwhile. What cannot be written is in Claude's transcript all the same.
+// record makes it durable, also if the runner is being ended. What cannot be written is still in Claude's transcript.
 func (v *voice) record(came conversations.Unasked) {
 	came.Turn, came.Tell = v.turn, v.IsChat != nil && v.IsChat(v.c.Key())
 	if v.c.Add(context.Background(), came) == nil && v.Added != nil {
@@ -102,14 +102,14 @@ func (j *job) voiceOf(s *headless.Session) *voice {
 	return &voice{Engine: j.Engine, c: j.c} // the claude has just ended
 }
 
-// linger waits until a claude for one turn has exited. Its background tasks have as long as the turn had. The turn's
-// result is recorded meanwhile, and [Engine.Await] waits for what Claude says of them.
+// linger waits, beside the recording of the result, until a claude for one turn has exited. Its background tasks may take
+// as long as the turn may, or as it may be silent. [Engine.Await] waits for what Claude says of them.
 func (j *job) linger(ctx context.Context, s *headless.Session) {
 	if s.Beside().Later {
 		j.lingers = make(chan struct{})
 		j.lingering.Store(j.turn.ID, j.lingers)
 	}
-	j.leaving.Go(func() { s.Linger(ctx, cmp.Or(j.ask.Timeout, TurnTimeout)) })
+	j.leaving.Go(func() { s.Linger(ctx, cmp.Or(j.ask.Timeout, j.limits().Silence, TurnTimeout)) })
 }
 
 // left waits for a claude that lingers.
@@ -136,8 +136,8 @@ func (e *Engine) Whole(ctx context.Context, key conversations.Key, result *conve
 	return *result
 }
 
-// missed records what Claude has said by itself since the last answer, of which no process of ours has heard: the one that
-// ran that turn was killed, and its claude went on for a while.
+// missed records what Claude has said by itself since the last answer and what no process of ours has heard: the runner of
+// that turn was killed, and its claude went on for a while.
 func (j *job) missed(ctx context.Context) {
 	if j.ask.Isolated || j.mode != conversations.Resumed {
 		return

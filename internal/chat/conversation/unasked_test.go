@@ -127,7 +127,7 @@ func TestAWarmClaudeThatWorksIsKept(t *testing.T) {
 
 // A runner was killed while its claude had a background task: what that claude said afterwards is told with the next
 // answer, once. What was heard is not told again.
-func TestWhatNobodyHeardIsTold(t *testing.T) {
+func TestWhatWasNotHeardIsTold(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.Respond = func(_ int, text string) turn.Outcome {

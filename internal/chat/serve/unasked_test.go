@@ -38,7 +38,7 @@ func TestAChatIsToldWhatComesUnasked(t *testing.T) {
 	told := make(chan string, 10)
 	serving := s.serve(s.bridged(func(_ context.Context, to, text string) error { told <- to + " " + text; return nil }))
 	s.mustAnswer("review", "one")
-	s.Last().Says("a", "nobody hears it")
+	s.Last().Says("a", "only recorded")
 	chats := &Chats{Server: serving.Server, Notes: s.store.Deliveries()}
 	answer := s.mustAnswer("telegram:1", "one")
 	rig.Must(t, s.store.Deliveries().Put(deliveries.Note{ID: answer.ID, Key: "telegram:1", State: deliveries.Accepted, At: storetest.SomeTime()}))

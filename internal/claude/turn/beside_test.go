@@ -132,7 +132,7 @@ func TestInputStaysOpenForBackgroundTasks(t *testing.T) {
 	}
 }
 
-// While claude speaks by itself, its parts are not parts of the answer to a text that waits meanwhile.
+// While claude speaks by itself, its parts are not parts of the answer to the text that waits.
 func TestPartsOfAnotherTurn(t *testing.T) {
 	t.Parallel()
 	const part = `{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"TEXT"}}}`

@@ -10,7 +10,7 @@ import (
 )
 
 // A text that a hook refuses is not taken up. A command in the background is reported at its beginning and its end, and
-// then there is a turn about it whose result names its origin and no text; also when the input has ended meanwhile.
+// then there is a turn about it whose result names its origin and no text; also when the input has ended before.
 func streamBeside(t *testing.T, s *stage) {
 	id := newID()
 	r := s.stream(t, "--session-id", id, "--model", "sonnet", "--allowedTools", "Bash",

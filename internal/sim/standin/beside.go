@@ -65,7 +65,7 @@ func refusal(hook, reason, prompt string) string {
 	return fmt.Sprintf("%s operation blocked by hook:\n[%s]: %s\n\n\nOriginal prompt: %s", promptHook, hook, strings.TrimSpace(reason), prompt)
 }
 
-// refuse writes that a hook has refused the prompt, of which nothing else is kept.
+// refuse writes that a hook has refused the prompt. Nothing else of the prompt is kept.
 func (s *session) refuse(words, id string) error {
 	if err := s.tr.open(s.mode()); err != nil {
 		return err

@@ -58,8 +58,8 @@ gave no answer, ask ends with 8 and a person decides. --on-unknown decides befor
 asks for the answer only, rerun sends the text again. Three failed attempts block the key until a person decides.
 
 If claude still runs commands or subagents in the background when it has answered, ask waits for
-them, for at most --timeout, and prints what Claude then says after the answer (follow_ups in
---json). What runs longer is ended, and ask says what that was. A claude that nbs-worker serve
+them, for at most --timeout or else --turn-timeout, and prints what Claude then says after the
+answer (follow_ups in --json). What runs longer is ended, and ask says what that was. A claude that nbs-worker serve
 keeps goes on; its later words are in the history, and a chat is told of them.
 
 A failed turn does not lose the conversation. If Claude has lost it, ask restores it from the
