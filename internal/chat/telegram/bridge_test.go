@@ -189,16 +189,18 @@ func TestAFailureIsToldWithWhatIsNext(t *testing.T) {
 			return Answer{Text: "Good morning.", Continuity: "reset", Notice: "This is a new conversation, as every day at 04:00."}, nil
 		case "long":
 			return Answer{Class: "too_long"}, nil
+		case "secret":
+			return Answer{Class: "blocked", Error: "no secrets"}, nil
 		case "odd":
 			return Answer{Class: "of the future", Error: "boom " + sim.Token}, nil
 		}
 		return Answer{Text: "at last: " + text}, nil
 	}}
 	b, _ := run(t, server, h)
-	for _, text := range []string{"overloaded", "login", "killed", "known", "lost", "daily", "long", "odd"} {
+	for _, text := range []string{"overloaded", "login", "killed", "known", "lost", "daily", "long", "secret", "odd"} {
 		server.Say(7, text)
 	}
-	want(t, toldAnswers(t, server, 7, 11),
+	want(t, toldAnswers(t, server, 7, 12),
 		"Claude is overloaded; your message is kept and will be tried again at 14:05 on 2 January.", "at last: overloaded",
 		"Claude is not logged in; your message is kept. It is tried again now and then, and whenever you write.\nOr send /new for a new conversation without it.", "at last: login",
 		"Claude was ended in the middle of the turn; your message is kept, and waits for a person at the machine: nbs-worker conversation retry telegram:7\nOr send /new for a new conversation.", "at last: killed",
@@ -206,6 +208,7 @@ func TestAFailureIsToldWithWhatIsNext(t *testing.T) {
 		"Your session could not be resumed (its transcript is empty); this is a new one. The old one was old.\n\nHello.",
 		"This is a new conversation, as every day at 04:00.\n\nGood morning.",
 		"The conversation is too long for Claude. Your message was not answered. Send /new for a new conversation; the old one is kept.",
+		"A hook at the machine refused your message (no secrets). Your message was not answered. Say it in other words.",
 		"Claude failed (boom 1000:***). Your message was not answered: send it again.")
 	got, clock := b.clock(soon), soon.Format("15:04")
 	rig.Check(t, strings.HasPrefix(got, clock), "a time soon is told as %q", got)
