@@ -217,7 +217,7 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 	}
 	err := j.over(ctx, j.withNotices(result))
 	if err == nil && j.voice != nil {
-		j.voice.recorded(j.turn.ID)
+		j.voice.recorded(ctx, j.turn.ID)
 	}
 	j.left() // claude may write to its transcript until then
 	if o.SessionID != "" && !j.ask.Isolated {

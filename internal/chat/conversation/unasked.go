@@ -65,12 +65,12 @@ func (v *voice) answered() {
 }
 
 // recorded is called when the result of a turn is recorded.
-func (v *voice) recorded(id string) {
+func (v *voice) recorded(ctx context.Context, id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.turn, v.over, v.since = id, false, v.Project.Now()
 	for _, came := range v.waiting {
-		v.record(came)
+		v.record(context.WithoutCancel(ctx), came)
 	}
 	v.waiting = nil
 }
@@ -83,13 +83,13 @@ func (v *voice) add(came conversations.Unasked) {
 		v.waiting = append(v.waiting, came)
 		return
 	}
-	v.record(came)
+	v.record(context.Background(), came)
 }
 
 // record makes it durable, also if the runner is being ended. What cannot be written is still in Claude's transcript.
-func (v *voice) record(came conversations.Unasked) {
+func (v *voice) record(ctx context.Context, came conversations.Unasked) {
 	came.Turn, came.Tell = v.turn, v.IsChat != nil && v.IsChat(v.c.Key())
-	if v.c.Add(context.Background(), came) == nil && v.Added != nil {
+	if v.c.Add(ctx, came) == nil && v.Added != nil {
 		v.Added(v.c.Key())
 	}
 }

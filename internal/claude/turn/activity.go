@@ -51,7 +51,7 @@ func (a *Activity) Note(e Event) {
 				t.ended, t.unused = true, e.Unused
 			}
 		}
-	case Confirmed, TakenUp, Partial, Refused, Lived:
+	case Confirmed, TakenUp, Partial, Over, Refused, Lived:
 	}
 }
 
