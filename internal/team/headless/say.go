@@ -116,7 +116,7 @@ func refusedWords(r turn.Refusals) string {
 	case r.Count == 0:
 		return ""
 	case r.Status == 0:
-		return fmt.Sprintf(": the API did not answer %s", human.Count(r.Count, "request"))
+		return ": the API did not answer " + human.Count(r.Count, "request")
 	case r.Count == 1:
 		return fmt.Sprintf(": the API refused it (%d)", r.Status)
 	}

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 )
@@ -68,16 +69,17 @@ func TestLimitsOfATurn(t *testing.T) {
 func TestSignsOfLifeKeepATurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		pause := func(d time.Duration) { _ = clock.Sleep(t.Context(), d) }
 		activity, limits, begun := turn.NewActivity(), Limits{Silence: time.Minute}, time.Now()
 		go func() {
 			for range 10 {
-				time.Sleep(50 * time.Second)
+				pause(50 * time.Second)
 				activity.Note(turn.Event{Kind: turn.Lived})
 			}
 			activity.Note(turn.Event{Kind: turn.ToolBegan, Tool: "Bash", ToolID: "1"})
-			time.Sleep(time.Hour)
+			pause(time.Hour)
 			activity.Note(turn.Event{Kind: turn.ToolEnded, ToolID: "1"})
-			time.Sleep(30 * time.Second)
+			pause(30 * time.Second)
 			activity.Note(turn.Event{Kind: turn.Refused, Status: 529}) // which is no sign of life
 		}()
 		err := limits.await(t.Context(), activity)
