@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,7 +89,7 @@ func TestWhatWasToldIsBounded(t *testing.T) {
 	d, _ := inProject(t)
 	c := d.Of(chat)
 	for i := range 5 {
-		mustTell(t, c, fmt.Sprint(i)+strings.Repeat("三", 999))
+		mustTell(t, c, strconv.Itoa(i)+strings.Repeat("三", 999))
 	}
 	s := mustState(t, c)
 	rig.Check(t, len(s.Told) == 2 && s.ToldDropped == 3 && s.Told[0].Text[0] == '3', "%d are left, %d were dropped", len(s.Told), s.ToldDropped)

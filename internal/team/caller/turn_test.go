@@ -40,3 +40,14 @@ func TestTurnsOfAnAgentAreNarrower(t *testing.T) {
 		"an agent, a command":          {held(bypasses, &conversations.Request{Command: true, Timeout: time.Minute}), true},
 	})
 }
+
+// An agent reads its own conversations, and what is remembered of them, and no others.
+func TestAnAgentSeesItsOwnConversations(t *testing.T) {
+	t.Parallel()
+	var person *Caller
+	plain := agentWith(func(c *Caller) { c.record.Handle = "alpha" })
+	manager := agentWith(func(c *Caller) { c.record.MayManage = true })
+	rig.Check(t, person.OnlyKeys() == nil && manager.OnlyKeys() == nil && person.Sees("telegram:1") && manager.Sees("telegram:1"), "who may see all does not")
+	keys := plain.OnlyKeys()
+	rig.Check(t, keys != nil && *keys == "agent:alpha:" && plain.Sees("agent:alpha:plan") && !plain.Sees("telegram:1") && !plain.Sees("agent:alphabet:plan"), "%v", keys)
+}
