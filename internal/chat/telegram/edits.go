@@ -12,6 +12,12 @@ func (b *Bridge) takeEdit(ctx context.Context, c *chat, m incoming) {
 		m.done()
 		return
 	}
+	if m.message.Voice != nil || m.message.Audio != nil {
+		if b.say(ctx, c, "I cannot change the words of a voice message. Write the change as a new message.") == nil {
+			m.done()
+		}
+		return
+	}
 	// A part of a text that was too long for one message is not all of it. A caption is all that an album says.
 	whole := m.message.Text == ""
 	wait := b.backoff()

@@ -160,8 +160,10 @@ func (b *Bridge) keep(ctx context.Context, c *chat, m *incoming, file *attached)
 			kept, path, err = b.Chats.Keep(ctx, c.key, m.ID, n, File{Name: file.Name, Type: file.Type}, content)
 		}
 		switch refused := refusedIn(err).Code; {
-		case err == nil, ctx.Err() != nil, isRefusal(err), refused >= 400 && refused < 500 && refused != http.StatusTooManyRequests && !isOfToken(err):
+		case err == nil, ctx.Err() != nil, isRefusal(err):
 			return kept, path, err
+		case refused >= 400 && refused < 500 && refused != http.StatusTooManyRequests && !isOfToken(err):
+			return kept, path, fmt.Errorf("Telegram refused it: %w", err)
 		}
 		b.log("take a file of %s: %v: it is tried again", c.place, err)
 		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
