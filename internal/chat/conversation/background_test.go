@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/headless/headlesstest"
@@ -38,4 +40,19 @@ func TestTheBeginningOfALongContextIsKept(t *testing.T) {
 	}
 	kept := strings.ToValidUTF8(out.text.String(), "")
 	rig.Check(t, out.cut && len(kept) > contextLimit-len("三") && strings.HasPrefix(text, kept), "%d bytes are kept: %.20q...", len(kept), kept)
+}
+
+// A program gets the path of a recording, without a shell, and its output is the text; what went wrong is said.
+func TestAProgramWritesDownARecording(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	recording := filepath.Join(t.TempDir(), "a $(b); c.ogg")
+	rig.Must(t, os.WriteFile(recording, []byte("salt"), 0o600))
+	said, err := s.Transcribe(t.Context(), "/bin/cat", recording)
+	rig.Check(t, err == nil && said == "salt", "%q, %v", said, err)
+	rig.Must(t, os.WriteFile(recording, make([]byte, contextLimit+1), 0o600))
+	_, err = s.Transcribe(t.Context(), "/bin/cat", recording)
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "it printed more than 16 KiB"), "%v", err)
+	_, err = s.Transcribe(t.Context(), "/bin/false", recording)
+	rig.Check(t, fail.KindOf(err) == fail.Failed && strings.Contains(err.Error(), `"/bin/false": exit status 1`), "%v", err)
 }

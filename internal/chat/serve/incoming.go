@@ -17,10 +17,11 @@ import (
 
 // Keep implements [telegram.Chats].
 func (c *Chats) Keep(_ context.Context, key, id string, n int, f telegram.File, content []byte) (telegram.File, string, error) {
-	if media, _, _ := strings.Cut(http.DetectContentType(content), ";"); turn.IsImage(media) || f.Type == "" {
+	media, _, _ := strings.Cut(http.DetectContentType(content), ";")
+	if turn.IsImage(media) || f.Type == "" {
 		f.Type = media
 	}
-	f.Shown = turn.IsImage(f.Type) && len(content) <= turn.ImageLimit
+	f.Shown = turn.IsImage(media) && len(content) <= turn.ImageLimit
 	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
 	kept, err := of.KeepFile(id, n, toFile(f), content)
 	return telegram.File(kept), of.FilePath(kept), err

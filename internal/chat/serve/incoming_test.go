@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"slices"
+	"testing"
+
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+)
+
+// The content of a file says whether Claude gets it as a picture, not what its sender calls it.
+func TestAKeptFileIsShownWhenItIsAPicture(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	var picture bytes.Buffer
+	rig.Must(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 2, 2))))
+	for n, test := range []struct {
+		name, is, content, want string
+		shown                   bool
+	}{
+		{"photo.jpg", "image/jpeg", picture.String(), "image/png", true},
+		{"notes.png", "image/png", "no picture", "image/png", false},
+		{"page.svg", "image/svg+xml", "<svg/>", "image/svg+xml", false},
+		{"notes", "", "words", "text/plain", false},
+	} {
+		kept, path, err := chats.Keep(t.Context(), "telegram:1", "telegram:77", n, telegram.File{Name: test.name, Type: test.is}, []byte(test.content))
+		rig.Must(t, err)
+		rig.Check(t, kept.Type == test.want && kept.Shown == test.shown, "%s: %+v", test.name, kept)
+		data, err := os.ReadFile(path)
+		rig.Check(t, err == nil && string(data) == test.content, "%s: %v", path, err)
+	}
+	_, _, err := chats.Keep(t.Context(), "telegram:1", "telegram:77", 9, telegram.File{}, make([]byte, conversations.LargestFile+1))
+	rig.Equal(t, fail.KindOf(err), fail.BadInput, "a file that is too large")
+}
+
+// An edit replaces the text of a message that waits. The same text again, and a message that is not known, change
+// nothing; one that is answered, and one with parts that the edit does not have, are too late.
+func TestAnEditOfAMessageThatWaits(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	accept := func(id, text string, numbers ...int64) {
+		rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id, Text: text, Messages: numbers}))
+	}
+	accept("telegram:77", "soup", 5)
+	accept("telegram:78", "a long text", 6, 7)
+	edit := func(number int64, text string, whole bool, want telegram.Edit) {
+		t.Helper()
+		got, err := chats.Edit(t.Context(), telegram.Incoming{Key: "telegram:1", Text: text, Messages: []int64{number}}, whole)
+		rig.Check(t, err == nil && got == want, "%q: %v, %v", text, got, err)
+	}
+	edit(5, "soup", false, telegram.EditIgnored)
+	edit(5, "stew", false, telegram.EditTaken)
+	edit(5, "stew", false, telegram.EditIgnored)
+	edit(5, "soup", false, telegram.EditTaken)
+	edit(5, "stew", false, telegram.EditTaken)
+	edit(9, "salt", false, telegram.EditIgnored)
+	edit(7, "the end", false, telegram.EditLate)
+	edit(7, "the caption", true, telegram.EditTaken)
+	request, err := s.store.Conversations().Of("telegram:1").Request(1)
+	rig.Must(t, err)
+	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:77", ""))
+	edit(5, "stew", false, telegram.EditIgnored)
+	edit(5, "pepper", false, telegram.EditLate)
+	rig.Equal(t, request.Text, "stew", "the text of the turn")
+}
+
+// Each part of a message that was accepted is known, under which id ever it comes again; parts that were only about
+// to be accepted are not.
+func TestThePartsOfAMessageAreKnown(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	known := func(id string, want ...string) {
+		t.Helper()
+		parts, err := chats.Accepted(t.Context(), "telegram:1", id)
+		rig.Check(t, err == nil && slices.Equal(parts, want), "%s: %q, %v", id, parts, err)
+	}
+	two, three := []string{"telegram:1", "telegram:2"}, []string{"telegram:1", "telegram:2", "telegram:3"}
+	rig.Must(t, chats.NoteParts(t.Context(), "telegram:1", three))
+	known("telegram:1")
+	known("telegram:2")
+	rig.Must(t, chats.NoteParts(t.Context(), "telegram:1", two)) // after a kill only two came
+	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: "telegram:1", Text: "x", Parts: two}))
+	for range 2 {
+		known("telegram:1", two...)
+		known("telegram:2", two...)
+		known("telegram:3")
+		rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:1", ""))
+	}
+	open, err := chats.Undelivered(t.Context())
+	rig.Check(t, err == nil && len(open) == 0, "%v, %v", open, err)
+}
+
+// A move is recorded once, and kept. A chat that had a conversation before the move keeps it.
+func TestMovesAreRecordedOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:-1009", ID: "telegram:77", Text: "x"}))
+	want := []telegram.Move{{From: -5, To: -1007}, {From: -6, To: -1009, Own: true}}
+	for range 2 {
+		for _, m := range want {
+			got, err := chats.NoteMove(t.Context(), m.From, m.To)
+			rig.Check(t, err == nil && got == m, "%+v, %v", got, err)
+		}
+	}
+	got, err := chats.NoteMove(t.Context(), -5, -1008)
+	rig.Check(t, err == nil && got == want[0], "%+v, %v", got, err)
+	moves, err := (&Chats{Server: chats.Server, Notes: s.store.Deliveries()}).Moves(t.Context())
+	slices.SortFunc(moves, func(a, b telegram.Move) int { return int(b.From - a.From) })
+	rig.Check(t, err == nil && slices.Equal(moves, want), "%+v, %v", moves, err)
+}
