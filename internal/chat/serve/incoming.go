@@ -43,32 +43,68 @@ func (c *Chats) Edit(ctx context.Context, m telegram.Incoming, whole bool) (tele
 		return telegram.EditLate, nil
 	}
 	done, err := c.Server.Engine.Replace(ctx, conversations.Key(m.Key), note.ID, m.Text)
-	if fail.KindOf(err) == fail.NotFound || err == nil && !done { // it is over, or Claude has it
+	switch {
+	case err == nil && !done && c.says(m.Key, note.Seq, m.Text): // an earlier server has replaced it
+	case fail.KindOf(err) == fail.NotFound || err == nil && !done: // it is over, or Claude has it
 		return telegram.EditLate, nil
-	}
-	if err != nil {
+	case err != nil:
 		return telegram.EditIgnored, err
 	}
 	return telegram.EditTaken, c.Notes.Put(edited)
 }
 
+// says reports whether an open turn has a text.
+func (c *Chats) says(key string, seq int, text string) bool {
+	request, err := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key)).Request(seq)
+	return err == nil && request.Text == text
+}
+
 // Accepted implements [telegram.Deliveries].
-func (c *Chats) Accepted(_ context.Context, _, id string) (parts []string, err error) {
-	n, _, err := c.Notes.Get(id)
+func (c *Chats) Accepted(_ context.Context, m telegram.Incoming) (parts []string, untold bool, err error) {
+	n, _, err := c.Notes.Get(m.ID)
 	if err == nil && n.State == deliveries.Joined {
 		n, _, err = c.Notes.Get(n.Text)
 	}
+	if err != nil {
+		return nil, false, err
+	}
+	if parts = n.Parts; len(parts) == 0 {
+		parts = []string{cmp.Or(n.ID, m.ID)}
+	}
+	if !slices.Contains(parts, m.ID) {
+		return nil, false, nil
+	}
 	switch n.State {
 	case deliveries.Accepted, deliveries.Telling, deliveries.Over:
-		if parts = n.Parts; len(parts) == 0 {
-			parts = []string{n.ID}
+		return parts, false, nil
+	case "", deliveries.Gathered:
+		seq := c.seq(m.Key, parts[0])
+		if seq == 0 {
+			return nil, false, nil
 		}
-		if slices.Contains(parts, id) {
-			return parts, err
-		}
-	default:
+		// A server was killed after it had accepted the message. What comes again may not be the same: a further part,
+		// or other words of the program that writes down a voice message.
+		return parts, true, c.Notes.Put(deliveries.Note{
+			ID: parts[0], Key: m.Key, Seq: seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC(),
+			Parts: n.Parts, Messages: m.Messages,
+		})
+	case deliveries.Begun, deliveries.Joined, deliveries.Moved:
 	}
-	return nil, err
+	return nil, false, nil
+}
+
+// seq returns the number of the turn with an id; 0 when there is no such turn. A conversation that cannot be read says
+// so when it is to accept a message.
+func (c *Chats) seq(key, id string) int {
+	result, state, err := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key)).Look(id)
+	switch {
+	case err != nil:
+		return 0
+	case result != nil:
+		return result.Seq
+	}
+	at := slices.IndexFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id })
+	return state.Open[at].Seq
 }
 
 // NoteParts implements [telegram.Deliveries].

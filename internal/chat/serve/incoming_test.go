@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
@@ -80,8 +81,8 @@ func TestThePartsOfAMessageAreKnown(t *testing.T) {
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
 	known := func(id string, want ...string) {
 		t.Helper()
-		parts, err := chats.Accepted(t.Context(), "telegram:1", id)
-		rig.Check(t, err == nil && slices.Equal(parts, want), "%s: %q, %v", id, parts, err)
+		parts, untold, err := chats.Accepted(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id})
+		rig.Check(t, err == nil && !untold && slices.Equal(parts, want), "%s: %q, %v", id, parts, err)
 	}
 	two, three := []string{"telegram:1", "telegram:2"}, []string{"telegram:1", "telegram:2", "telegram:3"}
 	rig.Must(t, chats.NoteParts(t.Context(), "telegram:1", three))
@@ -97,6 +98,31 @@ func TestThePartsOfAMessageAreKnown(t *testing.T) {
 	}
 	open, err := chats.Undelivered(t.Context())
 	rig.Check(t, err == nil && len(open) == 0, "%v, %v", open, err)
+}
+
+// A server that is killed after it has accepted a message, and before it has noted that, finds it again, and once: with
+// the parts that it had, whatever comes again.
+func TestAMessageThatWasAcceptedUnnotedIsFound(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	accept := func(id string) {
+		meta, err := chats.Server.Engine.Founding()
+		rig.Must(t, err)
+		_, err = chats.Server.Accept(t.Context(), "telegram:1", conversation.Say{Meta: meta, Request: conversations.Request{ID: id, Text: "as it was heard first"}})
+		rig.Must(t, err)
+	}
+	accept("telegram:1")
+	rig.Must(t, chats.NoteParts(t.Context(), "telegram:1", []string{"telegram:2", "telegram:3"}))
+	accept("telegram:2")
+	for _, first := range []bool{true, false} {
+		for id, want := range map[string][]string{"telegram:1": {"telegram:1"}, "telegram:2": {"telegram:2", "telegram:3"}, "telegram:4": nil} {
+			parts, untold, err := chats.Accepted(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id, Messages: []int64{5}})
+			rig.Check(t, err == nil && slices.Equal(parts, want) && untold == (first && want != nil), "%s: %q, %v, %v", id, parts, untold, err)
+		}
+	}
+	open, err := chats.Undelivered(t.Context())
+	rig.Check(t, err == nil && len(open) == 2, "%v, %v", open, err)
 }
 
 // A move is recorded once, and kept. A chat that had a conversation before the move keeps it.

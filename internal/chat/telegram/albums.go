@@ -138,15 +138,8 @@ func (b *Bridge) joined(ctx context.Context, c *chat, parts []incoming) (m incom
 	if first := parts[0].message; parts[0].isEdit || first.Album == "" && !first.isFull() {
 		return parts[0], parts[0].isFor || parts[0].drop()
 	}
-	ids := make([]string, len(parts))
-	for i := range parts {
-		ids[i] = parts[i].ID
-	}
-	var accepted []string
-	err := b.retry(ctx, "look up a message", func() (err error) {
-		accepted, err = b.Deliveries.Accepted(ctx, c.key, ids[0])
-		return err
-	})
+	m = merged(parts)
+	accepted, err := b.accepted(ctx, c, m.Incoming)
 	if err != nil {
 		return m, false
 	}
@@ -163,11 +156,10 @@ func (b *Bridge) joined(ctx context.Context, c *chat, parts []incoming) (m incom
 		}
 		return m, false
 	}
-	m = merged(parts)
 	if !m.isFor {
 		return m, m.drop()
 	}
-	if len(parts) > 1 && b.retry(ctx, "note the parts of a message", func() error { return b.Deliveries.NoteParts(ctx, c.key, ids) }) != nil {
+	if len(parts) > 1 && b.retry(ctx, "note the parts of a message", func() error { return b.Deliveries.NoteParts(ctx, c.key, m.Parts) }) != nil {
 		return m, false
 	}
 	return m, true

@@ -129,16 +129,27 @@ func (b *Bridge) takeMessage(ctx context.Context, c *chat, m incoming) {
 
 // isNew reports whether a message was not accepted yet, as by an earlier bridge.
 func (b *Bridge) isNew(ctx context.Context, c *chat, m incoming) bool {
-	accepted := c.isExpected(m.ID)
-	err := b.retry(ctx, "look up a message", func() error {
-		parts, err := b.Deliveries.Accepted(ctx, c.key, m.ID)
-		accepted = accepted || len(parts) > 0
-		return err
-	})
-	if err == nil && accepted {
+	parts, err := b.accepted(ctx, c, m.Incoming)
+	if err == nil && len(parts) > 0 {
 		m.done()
 	}
-	return err == nil && !accepted
+	return err == nil && len(parts) == 0
+}
+
+// accepted returns the ids of the parts of the accepted message that m is a part of. The error is the context's.
+func (b *Bridge) accepted(ctx context.Context, c *chat, m Incoming) (parts []string, err error) {
+	if c.isExpected(m.ID) && len(m.Parts) == 0 {
+		return []string{m.ID}, nil
+	}
+	var untold bool
+	err = b.retry(ctx, "look up a message", func() (err error) {
+		parts, untold, err = b.Deliveries.Accepted(ctx, m)
+		return err
+	})
+	if untold {
+		c.expect(parts[0])
+	}
+	return parts, err
 }
 
 // accept puts a message into the chat's queue. It retries until the message is accepted or refused.

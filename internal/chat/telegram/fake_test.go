@@ -158,9 +158,10 @@ func (h *house) Undelivered(context.Context) ([]Message, error) {
 }
 
 // Accepted reads the lines "accept" and "parts FIRST ID,ID".
-func (h *house) Accepted(_ context.Context, _, id string) ([]string, error) {
+func (h *house) Accepted(_ context.Context, m Incoming) ([]string, bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	id := m.ID
 	parts := []string{id}
 	for _, l := range h.lines() {
 		if all := strings.Split(l[len(l)-1], ","); l[0] == "parts" && slices.Contains(all, id) {
@@ -168,9 +169,9 @@ func (h *house) Accepted(_ context.Context, _, id string) ([]string, error) {
 		}
 	}
 	if h.has("accept", parts[0]) {
-		return parts, nil
+		return parts, false, nil
 	}
-	return nil, nil
+	return nil, false, nil
 }
 
 func (h *house) NoteParts(_ context.Context, _ string, ids []string) error {

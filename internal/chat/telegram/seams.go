@@ -75,8 +75,9 @@ type Deliveries interface {
 	// Undelivered returns the messages that this bridge accepted and whose answers were not sent, in the order in which
 	// they were accepted.
 	Undelivered(ctx context.Context) ([]Message, error)
-	// Accepted returns the ids of the parts of the accepted message that the id is a part of; nil if none was accepted.
-	Accepted(ctx context.Context, key, id string) (parts []string, err error)
+	// Accepted returns the ids of the parts of the accepted message that m is a part of; nil if none was accepted. untold
+	// is true, once, if no bridge knew of it: its answer is to be told.
+	Accepted(ctx context.Context, m Incoming) (parts []string, untold bool, err error)
 	// NoteParts records which ids a message has that will be accepted under the first of them.
 	NoteParts(ctx context.Context, key string, ids []string) error
 	// NoteTelling is called before an answer is sent. It reports whether that was recorded before: then the chat may
