@@ -139,7 +139,7 @@ func (p *phone) noted() {
 		notes, err := filepath.Glob(filepath.Join(p.World.Project, ".nbs/deliveries/*.json"))
 		p.Must(err)
 		for _, note := range notes {
-			if text, err := os.ReadFile(note); err != nil || !strings.Contains(string(text), `"over"`) {
+			if text, err := os.ReadFile(note); err != nil || !strings.Contains(string(text), `"over"`) && !strings.Contains(string(text), `"joined"`) {
 				return false, string(text)
 			}
 		}
