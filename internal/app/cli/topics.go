@@ -255,7 +255,18 @@ served. To find the number of a chat, write to the bot: serve prints it.
 
 Everyone who writes in an allowed chat has your rights: Claude answers with your settings and
 what serve permits (nbs-worker help permissions), in this project, and /send and /resume reach
-your agents. --telegram-user, or your answer in the setup, limits this to the named users.
+your agents. --telegram-user, or your answer in the setup, limits this to the named users; each
+of them may also write to the bot alone.
+
+In a group, serve takes the messages that name the bot or answer it, and commands;
+--telegram-group-all takes all of them. Claude is told who speaks, and what is quoted. A group
+that becomes another chat (a supergroup) keeps its conversation.
+
+Claude sees pictures, and may read files of up to 20 MB: they are kept in .nbs/conversations. An
+album is one message, and so is a text that the app has split. An edit replaces the text of a
+message that Claude does not have yet; a later one is refused with a word. --transcribe-cmd names
+a program for voice messages: it gets the path of the recording, and prints the words. Stickers,
+videos and locations are not taken.
 
 Commands in a chat:
   /stop     stop what Claude is doing, as does a message that is only !

@@ -143,6 +143,17 @@ func moveOf(n deliveries.Note) (m telegram.Move, is bool) {
 	return m, err == nil
 }
 
+// home returns the key of the conversation that a chat has: a group that became another chat has kept its own.
+func (s *Server) home(key string) string {
+	notes, _ := s.Engine.Project.Store.Deliveries().Open() // one that cannot be read is reported when the bridge starts
+	for _, n := range notes {
+		if topic, is := strings.CutPrefix(key, n.Text); is && n.State == deliveries.Moved && (topic == "" || topic[0] == '/') {
+			return n.Key + topic
+		}
+	}
+	return key
+}
+
 // NoteMove implements [telegram.Deliveries]. The journal of the conversation stays where it is: only the address of its
 // chat changes, in one file.
 func (c *Chats) NoteMove(_ context.Context, from, to int64) (telegram.Move, error) {

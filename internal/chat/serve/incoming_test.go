@@ -143,4 +143,10 @@ func TestMovesAreRecordedOnce(t *testing.T) {
 	moves, err := (&Chats{Server: chats.Server, Notes: s.store.Deliveries()}).Moves(t.Context())
 	slices.SortFunc(moves, func(a, b telegram.Move) int { return int(b.From - a.From) })
 	rig.Check(t, err == nil && slices.Equal(moves, want), "%+v, %v", moves, err)
+	for key, want := range map[string]string{
+		"telegram:-1007": "telegram:-5", "telegram:-1007/3": "telegram:-5/3", "telegram:-5": "telegram:-5", "telegram:-1009": "telegram:-1009",
+		"telegram:-10071": "telegram:-10071", "review": "review",
+	} {
+		rig.Equal(t, chats.Server.home(key), want, "the conversation of %s", key)
+	}
 }

@@ -9,6 +9,7 @@ import (
 // deliver writes a text to a chat, and records it for the chat's conversation, so that Claude knows what the user refers
 // to. by names who wrote it.
 func (s *Server) deliver(ctx context.Context, to, by, text string) error {
+	to = s.home(to)
 	if err := s.Tell(ctx, to, text); err != nil {
 		return err
 	}

@@ -3,10 +3,11 @@
 //
 // Invariants:
 //
-//   - Only allowed chats are served. Other chats get no answer.
+//   - Only allowed chats and users are served. Others get no answer. In a group, only messages for the bot do.
 //   - A message is acknowledged to Telegram only when it is durable. Until then Telegram keeps it, for a day, and
 //     gives it again to the next bridge. Each message is accepted under the id of its update, so a repeated one is
-//     accepted once.
+//     accepted once. Its files are kept before that. Several updates may be one message: an album, or a text that the
+//     sender's app has split. Which ones is recorded before it is accepted.
 //   - The messages of a chat are accepted, and answered, in order. A reset keeps its place among them.
 //   - An answer is sent once. But Telegram cannot be asked what it was sent. So if the bridge or the connection broke
 //     between the sending and Telegram's confirmation, the answer is sent again, and says so.
