@@ -43,8 +43,8 @@ type Engine struct {
 	// Warm keeps processes for the next turn. nil: each turn starts its own process.
 	Warm *headless.Pool
 
-	// Heard is called with the turn's key and id and each part of its answer as claude writes it; nil: not called.
-	Heard func(key conversations.Key, id, text string)
+	// Heard is called with the turn's key and id and what claude does, as it does it; nil: not called.
+	Heard func(key conversations.Key, id string, p Progress)
 
 	// Over is called with the result of each turn that this engine has finished; nil: not called.
 	Over func(conversations.Result)
@@ -65,6 +65,12 @@ type Engine struct {
 	lingering sync.Map // by the id of a turn: a channel that is closed when its claude has exited
 
 	dying time.Duration // how long a killed runner may still hold its locks
+}
+
+// Progress is what claude does in the middle of a turn: it writes a further part of its answer, or uses a tool.
+type Progress struct {
+	Text string // the part, or what the tool is used for
+	Tool string // "" for a part of the answer
 }
 
 // TurnTimeout is how long claude may be silent in a turn by default: give no sign of life while no tool runs. Without a

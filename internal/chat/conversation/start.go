@@ -129,8 +129,8 @@ func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error
 		if heard.Kind == turn.Over {
 			j.voice.answered()
 		}
-		if heard.Text != "" && j.Heard != nil {
-			j.Heard(j.c.Key(), j.turn.ID, heard.Text)
+		if p := (Progress{Text: heard.Text, Tool: heard.Tool}); p != (Progress{}) && j.Heard != nil {
+			j.Heard(j.c.Key(), j.turn.ID, p)
 		}
 	}
 	if j.ask.Command && j.text != turn.Continue {

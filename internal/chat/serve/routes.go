@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/fail"
 )
@@ -68,14 +69,15 @@ func (s *Server) listenTo(asked client.Turn) (said chan string, leave func()) {
 	if !asked.Stream {
 		return said, func() {}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hearing[said] = asked
-	return said, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.hearing, said)
-	}
+	return said, s.Hear(asked.Key, asked.ID, func(p conversation.Progress) {
+		if p.Tool != "" {
+			return
+		}
+		select {
+		case said <- p.Text:
+		default: // a slow listener gets the whole answer at the end
+		}
+	})
 }
 
 // tell writes to a chat.

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/chat/conversation"
-	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 )
@@ -34,7 +33,7 @@ type Server struct {
 	counts  counts
 	warned  sync.Map // Claude's warnings that were reported
 	mu      sync.Mutex
-	hearing map[chan string]client.Turn              // the listeners to the answer of a turn
+	hearing map[*listener]bool
 	trouble map[conversations.Key]conversations.Held // why a conversation was held at the last try
 	change  chan struct{}                            // closed, and replaced, when a turn has changed
 	wake    chan struct{}
@@ -43,7 +42,7 @@ type Server struct {
 // New returns a server that does not run yet.
 func New(e *conversation.Engine, said func(format string, args ...any)) *Server {
 	s := &Server{
-		Engine: e, Said: said, hearing: map[chan string]client.Turn{}, trouble: map[conversations.Key]conversations.Held{},
+		Engine: e, Said: said, hearing: map[*listener]bool{}, trouble: map[conversations.Key]conversations.Held{},
 		change: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	e.Heard, e.Over = s.heard, s.over
@@ -240,19 +239,4 @@ func (s *Server) changed() {
 	defer s.mu.Unlock()
 	close(s.change)
 	s.change = make(chan struct{})
-}
-
-// heard sends a part of an answer to the listeners of its turn.
-func (s *Server) heard(key conversations.Key, id, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for listener, wanted := range s.hearing {
-		if wanted.Key != key || wanted.ID != id {
-			continue
-		}
-		select {
-		case listener <- text:
-		default: // a slow listener gets the whole answer at the end
-		}
-	}
 }

@@ -290,8 +290,9 @@ func TestOneHearsItsOwnConversation(t *testing.T) {
 	server := New(newStage(t, t.TempDir()).engine(), t.Logf)
 	said, leave := server.listenTo(client.Turn{Key: "review", ID: "1", Stream: true})
 	defer leave()
-	server.heard("other", "1", "a secret")
+	server.heard("other", "1", conversation.Progress{Text: "a secret"})
 	rig.Check(t, len(said) == 0, "it hears what another conversation says")
-	server.heard("review", "1", "yes")
+	server.heard("review", "1", conversation.Progress{Text: "npm test", Tool: "Bash"}) // is for a chat, not for a stream
+	server.heard("review", "1", conversation.Progress{Text: "yes"})
 	rig.Equal(t, <-said, "yes", "heard")
 }

@@ -108,7 +108,8 @@ const (
 	unpermitted = "Claude requested permissions"
 )
 
-// toolsIn returns the events about tools in a message.
+// toolsIn returns the events about tools in a message. Each block of what the model says is a line of its own, complete,
+// before its tool runs.
 func toolsIn(data []byte) (events []Event) {
 	var l struct {
 		Message struct {
@@ -116,6 +117,7 @@ func toolsIn(data []byte) (events []Event) {
 				Type    string          `json:"type"`
 				ID      string          `json:"id"`
 				Name    string          `json:"name"`
+				Input   json.RawMessage `json:"input"`
 				Of      string          `json:"tool_use_id"`
 				IsError bool            `json:"is_error"`
 				Content json.RawMessage `json:"content"`
@@ -126,7 +128,7 @@ func toolsIn(data []byte) (events []Event) {
 	for _, b := range l.Message.Content {
 		switch b.Type {
 		case "tool_use":
-			events = append(events, Event{Kind: ToolBegan, Tool: b.Name, ToolID: b.ID})
+			events = append(events, Event{Kind: ToolBegan, Tool: b.Name, ToolID: b.ID, Text: purpose(b.Input)})
 		case "tool_result":
 			var text string
 			_ = json.Unmarshal(b.Content, &text) // another form is no refusal

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"testing"
 	"time"
@@ -43,16 +44,29 @@ func TestActivityOfClaude(t *testing.T) {
 	rig.Check(t, len(activity.Acted()) == 0, "it was not permitted: %q", activity.Acted())
 
 	ctx, cancel := context.WithCancel(t.Context())
-	runs := time.Time{}
+	runs, purpose := time.Time{}, ""
 	_, _ = p.Turn(ctx, uuid.NewString(), `[[tool Bash {"command":"while :; do sleep 0.1; done","description":"waits"}]]`, func(e Event) {
 		activity.Note(e)
 		if e.Kind == ToolBegan && runs.IsZero() {
-			runs = time.Now()
+			runs, purpose = time.Now(), e.Text
 			cancel()
 		}
 	})
 	rig.Check(t, !activity.SilentSince().Before(runs), "a tool that runs is silent")
 	rig.Same(t, "what acted", []string{"Bash"}, activity.Acted())
+	rig.Equal(t, purpose, "while :; do sleep 0.1; done", "what the tool is used for")
+}
+
+func TestWhatAToolIsUsedFor(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string]string{
+		`{"description":"Test","command":"npm test"}`: "npm test",
+		`{"file_path":"/a/b","content":"x"}`:          "/a/b",
+		`{"file_path":7,"odd":"x"}`:                   "",
+		`"x"`:                                         "",
+	} {
+		rig.Equal(t, purpose(json.RawMessage(input)), want, "%s", input)
+	}
 }
 
 // What the lines of tools show, as both versions print them.

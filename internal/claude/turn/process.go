@@ -111,7 +111,7 @@ const (
 	TakenUp                    // claude has taken the text up
 	Partial                    // a further part of the answer: Text
 	Over                       // the turn is over; what claude says from here on is not its answer
-	ToolBegan                  // a tool runs: Tool, ToolID
+	ToolBegan                  // a tool runs: Tool, ToolID, and in Text what it is used for
 	ToolEnded                  // ToolID has a result; Unused: it did not run
 	Refused                    // the API has refused a request, which claude repeats: Status
 	Lived                      // any other line

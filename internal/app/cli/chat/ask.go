@@ -224,9 +224,9 @@ func runAsk(ctx context.Context, f *ui.Factory, o *askOptions) error {
 	var said heardText
 	if o.stream {
 		heard = func(text string) { said.add(text); hear(f, text) }
-		e.Heard = func(_ conversations.Key, id, text string) {
-			if id == say.ID { // not a turn that runs before it
-				heard(text)
+		e.Heard = func(_ conversations.Key, id string, p conversation.Progress) {
+			if id == say.ID && p.Tool == "" { // not a turn that runs before it
+				heard(p.Text)
 			}
 		}
 	}
