@@ -135,12 +135,12 @@ func (c *Chats) noteHeld(id string, told telegram.Answer) error {
 	if !told.Mends || told.Known {
 		return nil
 	}
-	note, noted, err := c.Notes.Get(id)
-	if err != nil || !noted || note.Held == told.Class {
-		return err
-	}
-	note.Held = told.Class
-	return c.Notes.Put(note)
+	return c.Notes.Change(id, func(n *deliveries.Note) { n.Held = told.Class })
+}
+
+// Hear implements [telegram.Chats].
+func (c *Chats) Hear(key, id string, heard func(telegram.Progress)) (leave func()) {
+	return c.Server.Hear(conversations.Key(key), id, func(p conversation.Progress) { heard(telegram.Progress(p)) })
 }
 
 // Reset implements [telegram.Chats]. It gives up turns that wait for a person: a user who starts over does not wait for
@@ -237,6 +237,17 @@ func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err 
 	}
 	n.State, n.At = deliveries.Telling, c.Server.Engine.Project.Now().UTC()
 	return false, c.Notes.Put(n)
+}
+
+// Shown implements [telegram.Deliveries].
+func (c *Chats) Shown(_ context.Context, _, id string) (telegram.Shown, error) {
+	n, _, err := c.Notes.Get(id)
+	return telegram.Shown{Message: n.Growing, Parts: n.Told}, err
+}
+
+// NoteShown implements [telegram.Deliveries].
+func (c *Chats) NoteShown(_ context.Context, _, id string, s telegram.Shown) error {
+	return c.Notes.Change(id, func(n *deliveries.Note) { n.Growing, n.Told = s.Message, s.Parts })
 }
 
 // NoteDelivered implements [telegram.Deliveries].

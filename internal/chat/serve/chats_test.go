@@ -66,3 +66,22 @@ func TestTurnsOfChatsAndSchedulesEnd(t *testing.T) {
 	_, say, err := remote.Scheduled(server.Engine, schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", Model: agent.Model("haiku"), Silence: time.Minute}})
 	rig.Check(t, err == nil && say.Silence == time.Minute && say.Timeout == 0, "of a schedule: %+v, %v", say, err)
 }
+
+// What a chat has of an answer is known to the next bridge, beside what else is noted of the message.
+func TestWhatAChatHasOfAnAnswerIsNoted(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	const key, id = "telegram:1", "telegram:77"
+	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: key, ID: id, Text: "hello"}))
+	rig.Must(t, chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: 5}))
+	again, err := chats.NoteTelling(t.Context(), key, id)
+	rig.Check(t, err == nil && !again, "%t, %v", again, err)
+	rig.Must(t, chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: 5, Parts: 1}))
+	again, err = chats.NoteTelling(t.Context(), key, id)
+	rig.Check(t, err == nil && again, "%t, %v", again, err)
+	shown, err := chats.Shown(t.Context(), key, id)
+	rig.Check(t, err == nil && shown == telegram.Shown{Message: 5, Parts: 1}, "%+v, %v", shown, err)
+	note, _, err := chats.Notes.Get(id)
+	rig.Check(t, err == nil && note.Seq == 1 && note.Key == key, "%+v, %v", note, err)
+}

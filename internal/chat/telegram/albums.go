@@ -12,9 +12,12 @@ import (
 // was too long for one message, come as messages of their own.
 const settle = time.Second
 
+// maxSent is the length limit of a message. Telegram counts UTF-16 code units: most emoji are two.
+const maxSent = 4096
+
 // nearlyFull is the length of a text from which on it may have been split by the sender's app, which prefers to cut
 // between words.
-const nearlyFull = maxText - 600
+const nearlyFull = maxSent - 600
 
 // gathered is a message of a chat with the parts that have come.
 type gathered struct {
@@ -178,7 +181,7 @@ func merged(parts []incoming) incoming {
 	var text strings.Builder
 	for i, p := range parts {
 		if separator := "\n"; text.Len() > 0 && p.Text != "" {
-			if before := parts[i-1].message; len(utf16.Encode([]rune(before.Text))) == maxText {
+			if before := parts[i-1].message; len(utf16.Encode([]rune(before.Text))) == maxSent {
 				separator = "" // it was cut within a word
 			}
 			text.WriteString(separator)

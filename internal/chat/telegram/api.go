@@ -16,11 +16,19 @@ func (b *Bridge) callOnce(ctx context.Context, method string, params map[string]
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.URL+"/bot"+b.Token.text+"/"+method, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.method(method), bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	return b.do(request, result)
+}
+
+// method returns the URL of a method of the Bot API.
+func (b *Bridge) method(name string) string { return b.URL + "/bot" + b.Token.text + "/" + name }
+
+// do makes a request to the Bot API, and reads its result into result, unless that is nil. Errors: refusedError.
+func (b *Bridge) do(request *http.Request, result any) error {
 	response, err := b.client.Do(request)
 	if err != nil {
 		return err

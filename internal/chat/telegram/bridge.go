@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"nbs-worker/internal/chat/telegram/format"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
@@ -34,6 +35,7 @@ type Options struct {
 	Poll     time.Duration  // how long Telegram waits for a message before it answers without one; 50 s when zero
 	Settle   time.Duration  // how long a part of a message is waited for; 1 s when zero
 	Pause    time.Duration  // before the first of several attempts; 1 s when zero. The longest is a minute
+	Grow     time.Duration  // how often an answer grows at most, and in a group a third of that; 2 s when zero
 	Location *time.Location // of the times in messages; the machine's when nil
 }
 
@@ -48,7 +50,8 @@ type Bridge struct {
 	mu    sync.Mutex
 	chats map[Place]*chat
 	moves []Move
-	noted map[string]bool // lines that are logged once
+	grown map[int64]time.Time // when a message may grow again, by chat
+	noted map[string]bool     // lines that are logged once
 
 	workers sync.WaitGroup
 	acks    *acks
@@ -75,10 +78,13 @@ func New(opts Options) (*Bridge, error) {
 	if opts.Pause == 0 {
 		opts.Pause = time.Second
 	}
+	if opts.Grow == 0 {
+		opts.Grow = 2 * time.Second
+	}
 	if opts.Location == nil {
 		opts.Location = time.Local
 	}
-	b := &Bridge{Options: opts, chats: map[Place]*chat{}, noted: map[string]bool{}, pasting: map[writer]time.Time{}, acks: newAcks()}
+	b := &Bridge{Options: opts, chats: map[Place]*chat{}, grown: map[int64]time.Time{}, noted: map[string]bool{}, pasting: map[writer]time.Time{}, acks: newAcks()}
 	b.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()} // its own connections, closed at the end
 	return b, nil
 }
@@ -179,7 +185,7 @@ func (b *Bridge) Tell(ctx context.Context, key, text string) error {
 	if err != nil {
 		return err
 	}
-	err = b.send(ctx, to, text)
+	err = b.send(ctx, to, format.Plain(text))
 	switch {
 	case err == nil:
 		return nil

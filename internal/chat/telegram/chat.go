@@ -99,6 +99,12 @@ func (c *chat) isExpected(id string) bool {
 	return slices.Contains(c.waiting, id)
 }
 
+func (c *chat) isBlocked() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.blocked
+}
+
 // takeIn processes what the user writes, until the context ends.
 func (b *Bridge) takeIn(ctx context.Context, c *chat) {
 	for {
@@ -237,12 +243,8 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	}); err != nil {
 		return err
 	}
-	text := b.compose(c.key, answer)
-	if again {
-		text = PerhapsAgain + text
-	}
 	untold := ""
-	switch err := b.write(ctx, c, text); {
+	switch err := b.write(ctx, c, func() error { return b.deliver(ctx, c, id, answer, again) }); {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
 	case err != nil && fail.KindOf(err) == fail.Held:
@@ -263,7 +265,8 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 	var told Answer
 	wait := b.backoff()
 	stop := b.typing(ctx, c.place)
-	defer func() { stop() }()
+	growing := b.grow(ctx, c, id)
+	defer func() { stop(); growing.stop() }()
 	for {
 		answer, err := b.Chats.Answer(ctx, c.key, id, told)
 		switch {
@@ -281,12 +284,17 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 		default:
 			stop()
 			stop = func() {}
+			growing.stop()
+			if err := b.withdraw(ctx, c, id); err != nil {
+				return Answer{}, err
+			}
+			growing = b.grow(ctx, c, id)
 			told = answer
 			c.change(func() { c.held = true })
 			if answer.Known {
 				continue
 			}
-			if err := b.say(ctx, c, b.compose(c.key, answer)); err != nil {
+			if err := b.say(ctx, c, b.compose(c.key, answer).String()); err != nil {
 				return Answer{}, err
 			}
 		}
@@ -311,22 +319,19 @@ func (b *Bridge) retry(ctx context.Context, what string, do func() error) error 
 // say sends text other than an answer. If a group became another chat, that text is dropped. The error is the
 // context's.
 func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
-	_ = b.write(ctx, c, text)
+	_ = b.write(ctx, c, func() error { return b.send(ctx, c.place, b.plain(text)) })
 	return ctx.Err()
 }
 
-// write writes to a chat. If the chat blocked the bot, that is logged once, and messages are dropped until the chat
-// writes again. Errors: the context's; Held when the group became another chat; Failed when Telegram refuses the text,
-// which then was not sent completely.
-func (b *Bridge) write(ctx context.Context, c *chat, text string) error {
-	c.mu.Lock()
-	blocked := c.blocked
-	c.mu.Unlock()
-	if blocked {
+// write calls send, which writes to a chat. If the chat blocked the bot, that is logged once, and messages are dropped
+// until the chat writes again. Errors: the context's; Held when the group became another chat; Failed when Telegram
+// refuses the text, which then was not sent completely.
+func (b *Bridge) write(ctx context.Context, c *chat, send func() error) error {
+	if c.isBlocked() {
 		return nil
 	}
 	c.writing.Lock() // keeps the parts of a long answer together
-	err := b.send(ctx, c.place, text)
+	err := send()
 	c.writing.Unlock()
 	switch {
 	case err == nil:

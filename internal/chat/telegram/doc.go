@@ -10,9 +10,14 @@
 //     sender's app has split. Which ones is recorded before it is accepted.
 //   - The messages of a chat are accepted, and answered, in order. A reset keeps its place among them.
 //   - An answer is sent once. But Telegram cannot be asked what it was sent. So if the bridge or the connection broke
-//     between the sending and Telegram's confirmation, the answer is sent again, and says so.
-//   - Messages are plain text. With a parse mode Telegram would refuse an answer that is not valid Markdown or HTML
-//     of its kind, and Claude's text is neither.
+//     between the sending and Telegram's confirmation, the message in doubt is sent again, and says so. An edit needs
+//     no such word: to repeat it changes nothing.
+//   - While Claude writes, its answer grows in one message (see growing). That is a preview: what counts is the answer,
+//     which takes its place. The number of that message is durable before it shows any of the answer, so that no half
+//     of an answer is left behind.
+//   - An answer's Markdown becomes entities (see package format). A parse mode would not do: Telegram refuses what is
+//     not valid Markdown or HTML of its kind, and Claude's text is neither. If Telegram refuses the entities, the
+//     message is sent without them. All other messages are plain text.
 //   - A message about a failure says what happened and what is next.
 //   - The token is in no log and in no error.
 //

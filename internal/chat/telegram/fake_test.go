@@ -19,6 +19,7 @@ type house struct {
 	at     func(step string)                                                   // called before and after what becomes durable
 	reply  func(ctx context.Context, text string, told Answer) (Answer, error) // nil: echoes
 	refuse func(text string) error
+	hear   func(id string, heard func(Progress)) (leave func())
 	mu     sync.Mutex
 	resets int
 	taken  []Incoming
@@ -48,10 +49,15 @@ func (h *house) note(step, id, rest string) (before bool, err error) {
 	if h.has(step, id) {
 		return true, nil
 	}
+	return false, h.write(step, id, rest)
+}
+
+// write adds a line.
+func (h *house) write(step, id, rest string) error {
 	h.step("before " + step)
-	err = h.add(strings.TrimSpace(step + " " + id + " " + rest))
+	err := h.add(strings.TrimSpace(step + " " + id + " " + rest))
 	h.step("after " + step)
-	return false, err
+	return err
 }
 
 func (h *house) add(line string) error {
@@ -214,6 +220,31 @@ func (h *house) Edit(_ context.Context, m Incoming, whole bool) (Edit, error) {
 
 func (h *house) NoteTelling(_ context.Context, _, id string) (bool, error) {
 	return h.note("telling", id, "")
+}
+
+// Hear makes known what the test says.
+func (h *house) Hear(_, id string, heard func(Progress)) (leave func()) {
+	if h.hear == nil {
+		return func() {}
+	}
+	return h.hear(id, heard)
+}
+
+func (h *house) Shown(_ context.Context, _, id string) (s Shown, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.lines() {
+		if l[0] == "shown" && l[1] == id {
+			_, err = fmt.Sscan(l[2]+" "+l[3], &s.Message, &s.Parts)
+		}
+	}
+	return s, err
+}
+
+func (h *house) NoteShown(_ context.Context, _, id string, s Shown) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.write("shown", id, fmt.Sprint(s.Message, " ", s.Parts))
 }
 
 func (h *house) NoteDelivered(_ context.Context, _, id, untold string) error {

@@ -95,7 +95,7 @@ func TestATextThatWasSplitIsOneText(t *testing.T) {
 	t.Parallel()
 	server, h := simulator(t), &house{}
 	run(t, server, h, inGroups(server), func(o *Options) { o.AllInGroups = false })
-	begin, middle := "@simulated_bot "+strings.Repeat("word ", 816), strings.Repeat("y", maxText)
+	begin, middle := "@simulated_bot "+strings.Repeat("word ", 816), strings.Repeat("y", maxSent)
 	server.SayAs(anna, group, begin)
 	server.SayAs(ben, group, "not for the bot")
 	server.SayAs(anna, group, middle)

@@ -53,6 +53,8 @@ type Chats interface {
 	// Answer waits until there is an answer other than told, the previous one, which is zero at first. A held turn is
 	// an answer too; another one follows. It waits until the context ends. Errors: NotFound.
 	Answer(ctx context.Context, key, id string, told Answer) (Answer, error)
+	// Hear calls heard with what Claude does with a message, as it does it, until leave is called. Heard must not block.
+	Hear(key, id string, heard func(Progress)) (leave func())
 	// Reset makes the next message begin a new conversation, and returns the old session ID, or "" if there was none.
 	// The same id resets once, and gets the same answer again.
 	Reset(ctx context.Context, key, id string) (previousID string, err error)
@@ -83,6 +85,9 @@ type Deliveries interface {
 	// NoteTelling is called before an answer is sent. It reports whether that was recorded before: then the chat may
 	// have the answer, or a part of it.
 	NoteTelling(ctx context.Context, key, id string) (again bool, err error)
+	// Shown returns what the chat has of the answer to a message. NoteShown records it.
+	Shown(ctx context.Context, key, id string) (Shown, error)
+	NoteShown(ctx context.Context, key, id string, s Shown) error
 	// NoteDelivered is called after sending. Untold is why the answer was not sent completely: Telegram refused it.
 	NoteDelivered(ctx context.Context, key, id, untold string) error
 	// Moves returns the groups that became other chats.
@@ -97,6 +102,18 @@ type Team interface {
 	// Send sends a text to an agent. The same id is sent once.
 	Send(ctx context.Context, handle, id, text string) (string, error)
 	Resume(ctx context.Context, handle string) (string, error)
+}
+
+// Progress is what Claude does in the middle of a turn: it writes a further part of its answer, or uses a tool.
+type Progress struct {
+	Text string // the part, or what the tool is used for
+	Tool string // "" for a part of the answer
+}
+
+// Shown is what a chat has of an answer that was not told yet, or not completely.
+type Shown struct {
+	Message int64 // the number of the message in which the answer grows; 0: none
+	Parts   int   // how many of its messages were told
 }
 
 // Message is an accepted message.

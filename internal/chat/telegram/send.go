@@ -3,45 +3,59 @@ package telegram
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"net/http"
 	"strings"
 	"time"
 
+	"nbs-worker/internal/chat/telegram/format"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/clock"
 
 	"github.com/cenkalti/backoff/v5"
 )
 
-// PerhapsAgain precedes a text that the chat may already have.
+// PerhapsAgain precedes a message that the chat may already have.
 const PerhapsAgain = "(You may have this already: I was interrupted while telling it.)\n\n"
 
 // patience is the time limit of a request, in addition to Telegram's wait for messages.
 const patience = 30 * time.Second
 
-// send writes a text to a chat, in one or more messages, and waits while Telegram cannot take them. Errors: NotFound
+// send writes a text to a place, in one or more messages, and waits while Telegram cannot take them. Errors: NotFound
 // (the chat blocked the bot), Held (the group became another chat), Failed (Telegram refuses the message), the
 // context's.
-func (b *Bridge) send(ctx context.Context, to Place, text string) error {
-	if strings.TrimSpace(text) == "" {
-		text = "(empty)" // Telegram has no empty messages
+func (b *Bridge) send(ctx context.Context, to Place, text format.Text) error {
+	if text.IsBlank() {
+		text = format.Plain("(empty)") // Telegram has no empty messages
 	}
-	wait := b.backoff()
-	for _, part := range split(text) {
-		if err := b.sendPart(ctx, to, part, wait); err != nil {
+	for _, part := range text.Messages() {
+		if err := b.sendPart(ctx, to, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *Bridge) sendPart(ctx context.Context, to Place, text string, wait *backoff.ExponentialBackOff) error {
-	for {
+func (b *Bridge) sendPart(ctx context.Context, to Place, m format.Message) error {
+	return b.persist(ctx, to, func(perhapsAgain bool) error {
+		if perhapsAgain && !strings.HasPrefix(m.Text, PerhapsAgain) {
+			m = m.After(PerhapsAgain)
+		}
+		_, err := b.sendOnce(ctx, to, m)
+		return err
+	})
+}
+
+// persist makes a request until it is carried out or refused for good. It tells each attempt whether an earlier one may
+// have been carried out. Errors: those of send.
+func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgain bool) error) error {
+	wait := b.backoff()
+	for perhapsAgain := false; ; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := b.sendOnce(ctx, to, text)
+		err := attempt(perhapsAgain)
 		if isFinal(err) {
 			return refusal(err)
 		}
@@ -49,24 +63,61 @@ func (b *Bridge) sendPart(ctx context.Context, to Place, text string, wait *back
 		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
 			return err
 		}
-		if mayHaveArrived(err) && !strings.HasPrefix(text, PerhapsAgain) {
-			return b.send(ctx, to, PerhapsAgain+text) // which may make it too long for one message
-		}
+		perhapsAgain = perhapsAgain || mayHaveArrived(err)
 	}
 }
 
-// sendOnce makes one request. It continues when the bridge ends: a canceled request may or may not have arrived.
-func (b *Bridge) sendOnce(ctx context.Context, to Place, text string) error {
+// sendOnce sends a message and returns its number.
+func (b *Bridge) sendOnce(ctx context.Context, to Place, m format.Message) (number int64, err error) {
+	var sent struct {
+		ID int64 `json:"message_id"`
+	}
+	err = b.formatted(ctx, "sendMessage", to.with(map[string]any{"text": m.Text}), m.Entities, &sent)
+	return sent.ID, err
+}
+
+// editOnce replaces the text of a message. To do so once more changes nothing.
+func (b *Bridge) editOnce(ctx context.Context, to Place, number int64, m format.Message) error {
+	params := map[string]any{"chat_id": to.chat, "message_id": number, "text": m.Text}
+	err := b.formatted(ctx, "editMessageText", params, m.Entities, nil)
+	if isUnchanged(err) {
+		return nil
+	}
+	return err
+}
+
+// isUnchanged reports whether Telegram refused an edit because the message already says so.
+func isUnchanged(err error) bool {
+	return strings.Contains(refusedIn(err).Description, "message is not modified")
+}
+
+// formatted makes one request with a text. If Telegram refuses it with its entities, it is made once without them. It
+// continues when the bridge ends: a canceled request may or may not have arrived.
+func (b *Bridge) formatted(ctx context.Context, method string, params map[string]any, entities []format.Entity, result any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return b.call(ctx, "sendMessage", to.with(map[string]any{"text": text}), nil)
+	if len(entities) == 0 {
+		return b.call(ctx, method, params, result)
+	}
+	params["entities"] = entities
+	err := b.call(ctx, method, params, result)
+	if refused := refusedIn(err); refused.Code != http.StatusBadRequest || refused.Parameters.MigrateTo != 0 || isUnchanged(err) {
+		return err
+	}
+	delete(params, "entities")
+	again := b.call(ctx, method, params, result)
+	if again == nil {
+		b.log("Telegram refused the formatting of a message, which is plain now: %v", err)
+	}
+	return again
 }
 
 // isFinal reports whether another attempt to send a message would end in the same way: it succeeded, or was refused for
-// good. A refused token is not final, since the message did not cause it.
+// good, or its file cannot be read. A refused token is not final, since the message did not cause it.
 func isFinal(err error) bool {
 	code := refusedIn(err).Code
-	return err == nil || code == http.StatusForbidden || code == http.StatusBadRequest
+	_, unread := errors.AsType[*fs.PathError](err)
+	return err == nil || unread || code == http.StatusForbidden || code == http.StatusBadRequest
 }
 
 // isOfToken reports whether Telegram refused the token.
@@ -82,6 +133,8 @@ func refusal(err error) error {
 		return nil
 	case refused.Parameters.MigrateTo != 0:
 		return fail.Errorf(fail.Held, "the group became chat %d: allow that one", refused.Parameters.MigrateTo)
+	case refused.Code == 0:
+		return fail.Errorf(fail.Failed, "%w", err)
 	case refused.Code == http.StatusForbidden:
 		return fail.Errorf(fail.NotFound, "the chat does not take messages of the bot: %s", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"nbs-worker/internal/chat/telegram/format"
 	"nbs-worker/internal/human"
 )
 
@@ -38,21 +39,21 @@ var remedies = map[string]string{
 }
 
 // compose puts an answer into words: what happened to the conversation, the answer or the failure, and the next step.
-func (b *Bridge) compose(key string, a Answer) string {
-	var said []string
-	if notice := notice(a); notice != "" {
-		said = append(said, notice)
-	}
+func (b *Bridge) compose(key string, a Answer) format.Text {
+	said := []format.Text{b.plain(notice(a))}
 	switch {
 	case a.Class != "" || a.isHeld():
-		said = append(said, b.failure(key, a))
+		said = append(said, b.plain(b.failure(key, a)))
 	case strings.TrimSpace(a.Text) == "":
-		said = append(said, "(Claude gave an empty answer.)")
+		said = append(said, b.plain("(Claude gave an empty answer.)"))
 	default:
-		said = append(said, a.Text)
+		said = append(said, format.Markdown(b.Token.hide(a.Text)))
 	}
-	return b.Token.hide(strings.Join(said, "\n\n"))
+	return format.Join(said...)
 }
+
+// plain returns words of the bridge's own, without the token.
+func (b *Bridge) plain(words string) format.Text { return format.Plain(b.Token.hide(words)) }
 
 func notice(a Answer) string {
 	if a.Notice != "" || a.Continuity != "reset" {

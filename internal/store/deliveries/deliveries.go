@@ -5,7 +5,7 @@
 //   - A file is replaced whole and durably. It has the user's seal, over the project and its place too: a file
 //     that came with a project must not say what was delivered.
 //   - A finished file is removed after a week. No sender repeats a message after so long.
-//   - Each id has one writer.
+//   - Each id has one writer: one process. If several of its goroutines may write, each one uses Change.
 //
 // The package knows files and seals, and must not import what does anything.
 package deliveries
@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -59,6 +60,9 @@ type Note struct {
 	Messages []int64  `json:"messages,omitempty"` // the numbers of its parts in the chat
 	Said     string   `json:"said,omitempty"`     // the [SumOf] its text
 
+	Growing int64 `json:"growing,omitempty"` // the chat's message in which its answer grows
+	Told    int   `json:"told,omitempty"`    // how many messages of its answer were told
+
 	Untold string    `json:"untold,omitempty"` // why its answer was not told, or not all of it
 	Held   string    `json:"held,omitempty"`   // class of the cause that holds it, once that was told
 	At     time.Time `json:"at"`
@@ -67,6 +71,8 @@ type Note struct {
 // Drawer holds the notes of a project.
 type Drawer struct {
 	nbs *sealed.Folder
+
+	changing sync.Mutex
 
 	mu    sync.Mutex
 	swept time.Time
@@ -89,6 +95,21 @@ func (f *file) Sealed(string) sealed.Over {
 func (d *Drawer) Put(n Note) error {
 	d.sweep(n.At)
 	return d.nbs.Put(Folder, fileOf(n.ID), &file{Note: n}, fileLimit)
+}
+
+// Change changes the note of an id, durably. It does nothing if there is no note, or no change.
+func (d *Drawer) Change(id string, how func(*Note)) error {
+	d.changing.Lock()
+	defer d.changing.Unlock()
+	n, there, err := d.Get(id)
+	if err != nil || !there {
+		return err
+	}
+	was := n
+	if how(&n); reflect.DeepEqual(n, was) {
+		return nil
+	}
+	return d.Put(n)
 }
 
 // Get returns the note of an id. there is false if it does not exist. Errors: as of [sealed.Folder.Refused].

@@ -9,9 +9,10 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// The limits of a message. Telegram counts UTF-16 code units: most emoji are two.
+// The limits of a message. Telegram counts UTF-16 code units: most emoji are two. It takes 4,096 of them; a message that
+// is cut from a text leaves room for a word before it.
 const (
-	MaxText     = 4096
+	MaxText     = 4000
 	maxEntities = 100
 )
 
@@ -39,6 +40,15 @@ type Entity struct {
 type Message struct {
 	Text     string
 	Entities []Entity
+}
+
+// After returns the message with a word before it.
+func (m Message) After(word string) Message {
+	after := Message{Text: word + m.Text, Entities: slices.Clone(m.Entities)}
+	for i := range after.Entities {
+		after.Entities[i].Offset += length(word)
+	}
+	return after
 }
 
 // Text is a formatted text of any length.

@@ -1,0 +1,96 @@
+package telegram
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+	sim "nbs-worker/internal/sim/telegram"
+)
+
+// answering returns a house whose every answer is a text.
+func answering(text string) *house {
+	return &house{reply: func(context.Context, string, Answer) (Answer, error) { return Answer{Text: text}, nil }}
+}
+
+func TestAnAnswerIsFormatted(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	run(t, server, answering("# Result\nIt is **good**: `go test`, see [here](https://example.com)."))
+	server.Say(7, "one")
+	told(t, server, 7, 1)
+	m := server.Bots(7)[0]
+	rig.Same(t, "text", "Result\n\nIt is good: go test, see here.", m.Text)
+	rig.Same(t, "entities", []sim.Entity{
+		{Type: "bold", Offset: 0, Length: 6}, {Type: "bold", Offset: 14, Length: 4}, {Type: "code", Offset: 20, Length: 7},
+		{Type: "text_link", Offset: 33, Length: 4, URL: "https://example.com"},
+	}, m.Entities)
+	rig.Check(t, len(server.Faults()) == 0, "%q", server.Faults())
+}
+
+// The words of the bridge, and what it is given to tell, are no Markdown.
+func TestOnlyAnAnswerIsMarkdown(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	h := &house{reply: func(context.Context, string, Answer) (Answer, error) {
+		return Answer{Class: "server_error", Error: "**a** b"}, nil
+	}}
+	b, _ := run(t, server, h)
+	rig.Must(t, b.Tell(t.Context(), "telegram:7", "2 *3* 4"))
+	server.Say(7, "one")
+	want(t, told(t, server, 7, 2), "2 *3* 4", "Claude's API has a fault (**a** b). Your message was not answered: send it again.")
+}
+
+func TestAFormatThatTelegramRefusesIsLeftOut(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	server.Fail(sim.Failure{Method: "sendMessage", Code: http.StatusBadRequest, Why: "Bad Request: can't parse entities: something"})
+	_, log := run(t, server, answering("It is **good**."))
+	server.Say(7, "one")
+	want(t, told(t, server, 7, 1), "It is good.")
+	rig.Check(t, server.Bots(7)[0].Entities == nil && strings.Contains(log.text(), "refused the formatting"), "log = %q", log.text())
+}
+
+func TestAVeryLongAnswerIsToldAsAFileToo(t *testing.T) {
+	t.Parallel()
+	paragraph := strings.Repeat("word ", 500) + "**end**\n\n"
+	for _, times := range []int{9, 40} { // the second one is not even parsed whole
+		server := simulator(t)
+		whole := strings.Repeat(paragraph, times)
+		h := answering(whole)
+		run(t, server, h)
+		server.Say(7, "one")
+		told(t, server, 7, 3)
+		sent := server.Bots(7)
+		rig.Check(t, len(sent) == 3 && strings.HasPrefix(sent[0].Text, "word") && strings.HasPrefix(sent[1].Text, "word") && sent[2].Text == "The whole answer.", "sent %.30q", server.Sent(7))
+		rig.Check(t, sent[2].Media != nil && sent[2].Media.Name == "answer.md" && string(sent[2].Media.Content) == whole, "the file is another")
+	}
+}
+
+func TestAFileThatTelegramRefusesIsToldAsMessages(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	server.Fail(sim.Failure{Method: "sendDocument", Code: http.StatusRequestEntityTooLarge})
+	server.Fail(sim.Failure{Method: "sendDocument", Code: http.StatusBadRequest})
+	run(t, server, answering(strings.Repeat(strings.Repeat("word ", 700)+"\n\n", 7)))
+	server.Say(7, "one")
+	told(t, server, 7, 7)
+	rig.Check(t, !slices.ContainsFunc(server.Bots(7), func(m sim.Message) bool { return m.Media != nil }), "a file was sent")
+}
+
+// A bridge that takes up an answer goes on where the other stopped, and only the message in doubt says so.
+func TestALongAnswerGoesOnWhereItWasInterrupted(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	h := answering(strings.Repeat("a ", 1900) + "\n\n" + strings.Repeat("b ", 1900) + "\n\n" + strings.Repeat("c ", 1900))
+	h.path = t.TempDir() + "/house"
+	for _, line := range [][2]string{{"accept", "telegram:7 one"}, {"shown", "0 1"}, {"telling", ""}} {
+		rig.Must(t, h.write(line[0], "telegram:1", line[1]))
+	}
+	run(t, server, h)
+	sent := told(t, server, 7, 2)
+	rig.Check(t, strings.HasPrefix(sent[0], PerhapsAgain+"b b") && strings.HasPrefix(sent[1], "c c"), "sent %.80q", sent)
+}

@@ -1,0 +1,174 @@
+package telegram
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+
+	"nbs-worker/internal/chat/telegram/format"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
+)
+
+// growing shows an answer in a message while Claude writes it. That is a preview: the answer itself is told by deliver,
+// which puts it into the same message.
+//
+// The message begins as an ellipsis. Only when its number is noted, it gets what is written: so that a bridge that ends
+// never leaves the half of an answer behind that the next bridge does not know of.
+type growing struct {
+	b     *Bridge
+	c     *chat
+	id    string
+	stop  func() // returns when no request is under way
+	shows string // what the message says
+
+	mu    sync.Mutex
+	text  string
+	tool  string // in words, while a tool runs
+	stale bool   // the text is followed by a tool, and not a part of the answer
+	heard chan struct{}
+}
+
+// growPatience is the time limit of a request that shows how an answer grows: the answer waits for it.
+const growPatience = 10 * time.Second
+
+const ellipsis = "…"
+
+// grow begins to show the answer to a message.
+func (b *Bridge) grow(ctx context.Context, c *chat, id string) *growing {
+	g := &growing{b: b, c: c, id: id, heard: make(chan struct{}, 1)}
+	leave := b.Chats.Hear(c.key, id, g.hear)
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		g.run(ctx)
+	}()
+	g.stop = sync.OnceFunc(func() { leave(); cancel(); <-done })
+	return g
+}
+
+// hear takes up what Claude does. It does not block.
+func (g *growing) hear(p Progress) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case p.Tool != "":
+		g.tool, g.stale = running(p), true
+	case g.stale:
+		g.text, g.tool, g.stale = p.Text, "", false
+	default:
+		g.text += p.Text
+	}
+	select {
+	case g.heard <- struct{}{}:
+	default:
+	}
+}
+
+// running describes a tool in one line.
+func running(p Progress) string {
+	const longest = 60 // characters
+	words := "Running " + p.Tool
+	if what := human.OneLine(human.Legible(p.Text)); what != "" {
+		words += ": " + what
+	}
+	return human.Cut(words, longest, human.Letter) + ellipsis
+}
+
+// says returns what the message is to say.
+func (g *growing) says() string {
+	g.mu.Lock()
+	text, tool := strings.TrimSpace(strings.ToValidUTF8(g.text, "")), g.tool
+	g.mu.Unlock()
+	const most = format.MaxText - 200 // leaves room for a tool
+	text = human.Cut(text, most, utf16.RuneLen)
+	return strings.TrimSpace(g.b.Token.hide(text) + "\n\n" + g.b.Token.hide(tool))
+}
+
+// run shows what is heard, until the context ends or Telegram does not let it.
+func (g *growing) run(ctx context.Context) {
+	var shown Shown
+	for first := true; ; first = false {
+		select {
+		case <-g.heard:
+		case <-ctx.Done():
+			return
+		}
+		pause := g.b.pause(g.c.place)
+		if first { // a short answer is told as quickly
+			pause = max(pause, g.b.Grow/2)
+			var err error
+			if shown, err = g.b.shown(ctx, g.c, g.id); err != nil {
+				return
+			}
+		}
+		if clock.Sleep(ctx, pause) != nil || g.show(ctx, &shown) != nil {
+			return
+		}
+	}
+}
+
+// show makes the message say what was heard. After an error there is nothing more to show.
+func (g *growing) show(ctx context.Context, shown *Shown) error {
+	says := g.says()
+	if says == "" || says == g.shows || g.c.isBlocked() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), growPatience)
+	defer cancel()
+	if shown.Message == 0 {
+		number, err := g.b.sendOnce(ctx, g.c.place, format.Message{Text: ellipsis})
+		if err != nil {
+			return g.failed(err, askedFor(err) > 0) // a message that may have arrived has no number
+		}
+		shown.Message = number
+		if err := g.b.Deliveries.NoteShown(ctx, g.c.key, g.id, *shown); err != nil {
+			return g.failed(err, false)
+		}
+	}
+	if err := g.b.editOnce(ctx, g.c.place, shown.Message, format.Message{Text: says}); err != nil {
+		return g.failed(err, !isFinal(err))
+	}
+	g.shows = says
+	g.b.grewAt(g.c.place, 0)
+	return nil
+}
+
+// failed returns the error of a request, or nil if it is to be made again after a pause.
+func (g *growing) failed(err error, again bool) error {
+	if !again {
+		g.b.log("show a growing answer in %s: %v", g.c.place, err)
+		return err
+	}
+	g.b.grewAt(g.c.place, askedFor(err))
+	select { // what was heard is still to be shown
+	case g.heard <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// pause returns how long to wait before a message of a chat may grow.
+func (b *Bridge) pause(at Place) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, time.Until(b.grown[at.chat]))
+}
+
+// grewAt notes that a message of a chat has grown, or that Telegram asked for a pause. A bot may write 20 messages a
+// minute to a group, and edits count.
+func (b *Bridge) grewAt(at Place, asked time.Duration) {
+	wait := max(b.Grow, asked)
+	if at.isGroup() {
+		wait = max(3*b.Grow, asked)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.grown[at.chat] = time.Now().Add(wait)
+}
+
+// isGroup reports whether the place is in a group: those have negative numbers.
+func (p Place) isGroup() bool { return p.chat < 0 }
