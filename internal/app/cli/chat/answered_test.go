@@ -41,3 +41,16 @@ func TestWhatFollowsAnAnswerIsPrinted(t *testing.T) {
 		rig.Check(t, out.String() == c.out && note.String() == c.note, "after %q: %q, %q", c.said, out.String(), note.String())
 	}
 }
+
+// What Claude was refused, and its warning about the folder, are beside the answer and not in it.
+func TestRefusalsAndWarningsAreNotes(t *testing.T) {
+	t.Parallel()
+	var out, notes bytes.Buffer
+	f := &ui.Factory{}
+	f.Streams.Out, f.Streams.Err = &out, &notes
+	rig.Must(t, answered(f, "review", conversations.Result{
+		Answer: "one", Notice: "Claude was not permitted to use Write.", Denials: []conversations.Denial{{Tool: "Write"}}, Warning: "Ignoring 1 entry",
+	}, ""))
+	const want = "note: Claude was not permitted to use Write.\nhint: what Claude may do: nbs-worker help permissions\nnote: Claude warns: Ignoring 1 entry\n"
+	rig.Check(t, out.String() == "one\n" && notes.String() == want, "%q, %q", out.String(), notes.String())
+}
