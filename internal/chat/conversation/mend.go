@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -30,11 +31,8 @@ func (j *job) mending(class, reason string) conversations.Held {
 
 // mayMend reports whether the cause of a hold may have ended. Earlier versions held such turns until a retry.
 func mayMend(h *conversations.Held) bool {
-	switch turn.Class(h.Class) {
-	case turn.Authentication, turn.Overloaded, turn.ServerError, ClassInUse:
-		return h.NeedsPerson()
-	}
-	return h.Mends
+	mending := []turn.Class{turn.Authentication, turn.Overloaded, turn.ServerError, ClassInUse}
+	return h.Mends || h.Until.IsZero() && slices.Contains(mending, turn.Class(h.Class))
 }
 
 // hasten lets a held turn whose cause may have ended be tried now.

@@ -52,8 +52,6 @@ func TestFold(t *testing.T) {
 		"an isolated turn touches nothing":       {[]Line{alone, begun(1, 0, alice), said(alice), done(1, alice)}, "- | 1"},
 		"held":                                   {[]Line{one, begun(1, 0, alice), held}, "alice? 1x1! | 0"},
 		"retried":                                {[]Line{one, begun(1, 0, alice), held, {What: Retried, Seq: 1}}, "alice? 1 | 0"},
-		"taken back":                             {[]Line{one, begun(1, 0, alice), begun(1, 0, other), {What: Voided, Seq: 1}}, "other? 1x1 | 0"},
-		"taken back before it began":             {[]Line{one, {What: Voided, Seq: 1}}, "- 1 | 0"},
 		"begun again when its time has come":     {[]Line{one, held, begun(1, 0, alice)}, "alice? 1x1 | 0"},
 		"skipped":                                {[]Line{one, two, {What: SkippedBy, Seq: 1, Class: Skipped}}, "- 2 | 0"},
 		"reset":                                  {[]Line{one, done(1, alice), ends}, "- | 1 alice told alice"},
@@ -63,10 +61,6 @@ func TestFold(t *testing.T) {
 		"reset without a session":                {[]Line{one, {What: WasReset}}, "- 1 | 0"},
 		"restored":                               {[]Line{one, done(1, alice), ends, {What: Restored, Session: alice, At: at}}, "alice | 1"},
 		"restored in place of another":           {[]Line{seed(alice, ""), seed(other, alice), {What: Restored, Session: alice, Previous: other}}, "alice | 0 other"},
-		"adopted without a transcript":           {[]Line{{What: Adopted, Session: alice, Unseen: true}}, "alice* | 0"},
-		"adopted, and seen since":                {[]Line{{What: Adopted, Session: alice, Unseen: true}, one, begun(1, 1, alice), done(1, alice)}, "alice | 1"},
-		"adopted, and adopted again":             {[]Line{{What: Adopted, Session: alice, Unseen: true}, seed(alice, "")}, "alice | 0"},
-		"adopted, restored, and still unseen":    {[]Line{{What: Adopted, Session: alice, Unseen: true}, ends, {What: Restored, Session: alice}}, "alice* | 0"},
 		"adopted":                                {[]Line{seed(alice, ""), seed(third, alice)}, "third | 0 alice"},
 	} {
 		var s State
@@ -77,6 +71,31 @@ func TestFold(t *testing.T) {
 		folded := State{}
 		rig.Must(t, folded.apply(&Line{What: Base, State: &s}))
 		rig.Equal(t, briefly(folded), c.want, "%s, of a base", what)
+	}
+}
+
+// An attempt that came to nothing, and a session of which no transcript was seen.
+func TestFoldOfWhatNeverWas(t *testing.T) {
+	t.Parallel()
+	const alice = storetest.AliceID
+	one, only := Line{What: Enqueued, Seq: 1, ID: "a", Meta: &Meta{Key: chat}}, Line{What: Adopted, Session: alice, Unseen: true}
+	begun, void := Line{What: Started, Seq: 1, Start: &Start{Session: alice}}, Line{What: Voided, Seq: 1}
+	for what, c := range map[string]struct {
+		lines []Line
+		want  string
+	}{
+		"taken back":                          {[]Line{one, begun, begun, void}, "alice? 1x1 | 0"},
+		"taken back before it began":          {[]Line{one, void}, "- 1 | 0"},
+		"adopted without a transcript":        {[]Line{only}, "alice* | 0"},
+		"adopted, and seen since":             {[]Line{only, one, {What: Done, Seq: 1, Session: alice}}, "alice | 1"},
+		"adopted, and adopted again":          {[]Line{only, {What: Adopted, Session: alice}}, "alice | 0"},
+		"adopted, restored, and still unseen": {[]Line{only, {What: WasReset, Previous: alice}, {What: Restored, Session: alice}}, "alice* | 0"},
+	} {
+		var s State
+		for i := range c.lines {
+			rig.Must(t, s.apply(&c.lines[i]))
+		}
+		rig.Equal(t, briefly(s), c.want, "%s", what)
 	}
 }
 

@@ -77,13 +77,14 @@ func errWentApart(r *agent.Record, file transcript.File, kept archive.Kept, all 
 
 // setAside returns the rest of a command line that moves the kept transcripts away that have something a file lacks. One
 // that stayed would differ from the file again: the transcript that went another way may have been kept, too.
-func setAside(file transcript.File, all []archive.Kept) (moves string) {
+func setAside(file transcript.File, all []archive.Kept) string {
+	var moves strings.Builder
 	for _, kept := range all {
 		if has, err := parts.Has(file, fileOf(kept)); err == nil && !has {
-			moves += fmt.Sprintf(" && mv %s %s", human.ShellWord(kept.Path), human.ShellWord(kept.Path+".other"))
+			fmt.Fprintf(&moves, " && mv %s %s", human.ShellWord(kept.Path), human.ShellWord(kept.Path+".other"))
 		}
 	}
-	return moves
+	return moves.String()
 }
 
 // Loss is what was cut off a transcript in place and is in no copy of ours.
