@@ -123,6 +123,6 @@ func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token teleg
 		_, err := telegram.ParseKey(string(key))
 		return err == nil
 	}
-	server.Tell = bridge.Tell
+	server.Tell, server.Relay = bridge.Tell, bridge.Relay
 	return nil
 }

@@ -91,7 +91,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
 	case s.Tell == nil:
 		err = client.ErrNoBridge()
 	default:
-		err = s.deliver(r.Context(), m.To, "nbs-worker tell", m.Text)
+		err = s.deliver(r.Context(), m.To, "nbs-worker tell", m.Text, s.Tell)
 	}
 	var t client.Told
 	if err != nil {

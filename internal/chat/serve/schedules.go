@@ -195,7 +195,7 @@ func failureIn(key conversations.Key, r *conversations.Result) error {
 // deliver sends the outcome of a run to a chat, once, and then what Claude says by itself when background tasks of the run
 // have ended.
 func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversations.Result) error {
-	if s.Server.Tell == nil {
+	if s.Server.Relay == nil {
 		return client.ErrNoBridge()
 	}
 	key, text := conversations.Key(due.Entry.Key()), remote.Told(r)
@@ -203,7 +203,7 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 		text = fmt.Sprintf("The schedule %s failed: %s.", due.Entry.Name, err)
 	}
 	tell := func(ctx context.Context, to, text string) error {
-		return s.Server.deliver(ctx, to, "schedule "+due.Entry.Name, text)
+		return s.Server.deliver(ctx, to, "schedule "+due.Entry.Name, text, s.Server.Relay)
 	}
 	err := s.Server.tellOnce(ctx, s.Notes, due.ID(), due.Entry.DeliverTo, text, tell)
 	whole := s.Server.Engine.Whole(ctx, key, r)

@@ -23,7 +23,7 @@ func TestWhatIsDueRuns(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	told, sent := make(chan string, 100), make(chan string, 100)
 	s.serve(func(server *Server) {
-		server.Tell = func(_ context.Context, to, text string) error { told <- to + " " + text; return nil }
+		server.Relay = func(_ context.Context, to, text string) error { told <- to + " " + text; return nil }
 		due := &Schedules{Server: server, Notes: s.store.Deliveries(), Send: func(_ context.Context, to, _, text string) (string, error) {
 			sent <- to + " " + text
 			return "", nil
@@ -99,7 +99,7 @@ func TestWhatCannotBeDeliveredIsOver(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	server := New(s.engine(), s.Logf)
 	blocked := errors.New("Forbidden: bot was blocked by the user")
-	server.Tell = func(context.Context, string, string) error { return blocked }
+	server.Relay = func(context.Context, string, string) error { return blocked }
 	notes := s.store.Deliveries()
 	due := schedule.Due{Entry: &schedule.Entry{Name: "morning", DeliverTo: "telegram:1"}, ScheduledFor: storetest.SomeTime()}
 	err := (&Schedules{Server: server, Notes: notes}).deliver(t.Context(), due, &conversations.Result{Answer: "Good morning."})
@@ -114,7 +114,7 @@ func TestWhatIsDeliveredAgainSaysSo(t *testing.T) {
 	server := New(s.engine(), s.Logf)
 	var told []string
 	crash := true
-	server.Tell = func(_ context.Context, _, text string) error {
+	server.Relay = func(_ context.Context, _, text string) error {
 		told = append(told, text)
 		if crash {
 			return context.Canceled

@@ -28,6 +28,7 @@ type Server struct {
 	Begin   func(ctx context.Context) error                  // called before any turn is run; nil: not called
 	Ready   func() error                                     // called once the server takes requests; nil: not called
 	Tell    func(ctx context.Context, to, text string) error // to a chat, by its key; nil: no bridge
+	Relay   func(ctx context.Context, to, text string) error // the same for what Claude said, which is Markdown
 	Metrics net.Listener                                     // serves metrics and health too; nil: only on the socket
 
 	counts  counts

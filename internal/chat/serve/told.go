@@ -6,11 +6,11 @@ import (
 	"nbs-worker/internal/store/conversations"
 )
 
-// deliver writes a text to a chat, and records it for the chat's conversation, so that Claude knows what the user refers
-// to. by names who wrote it.
-func (s *Server) deliver(ctx context.Context, to, by, text string) error {
+// deliver writes a text to a chat with tell, and records it for the chat's conversation, so that Claude knows what the
+// user refers to. by names who wrote it.
+func (s *Server) deliver(ctx context.Context, to, by, text string, tell func(ctx context.Context, to, text string) error) error {
 	to = s.home(to)
-	if err := s.Tell(ctx, to, text); err != nil {
+	if err := tell(ctx, to, text); err != nil {
 		return err
 	}
 	meta, err := s.Engine.Founding()

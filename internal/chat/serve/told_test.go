@@ -21,6 +21,7 @@ func TestWhatAChatIsToldIsContextOfItsNextTurn(t *testing.T) {
 	var refuse error
 	server := s.serve(func(server *Server) {
 		server.Tell = func(context.Context, string, string) error { return refuse }
+		server.Relay = server.Tell
 		server.Engine.IsChat = func(key conversations.Key) bool { return strings.HasPrefix(string(key), "telegram:") }
 	}).Server
 	schedules := &Schedules{Server: server, Notes: s.store.Deliveries()}

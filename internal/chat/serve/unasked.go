@@ -124,7 +124,7 @@ func (u *Unasked) tellAll(ctx context.Context, key conversations.Key) (done bool
 		if answer, there, err := u.Notes.Get(came.Turn); err == nil && there && answer.State != deliveries.Over {
 			return false
 		}
-		if err := u.Server.tellOnce(ctx, u.Notes, "unasked:"+came.ID, string(key), came.Text, u.Server.Tell); err != nil {
+		if err := u.Server.tellOnce(ctx, u.Notes, "unasked:"+came.ID, string(key), came.Text, u.Server.Relay); err != nil {
 			if errors.Is(err, context.Canceled) { // it is told again
 				return false
 			}

@@ -17,7 +17,7 @@ import (
 // bridged makes a server tell its chats what comes unasked.
 func (s *stage) bridged(tell func(ctx context.Context, to, text string) error) func(*Server) {
 	return func(server *Server) {
-		server.Tell = tell
+		server.Relay = tell
 		server.Engine.IsChat = func(key conversations.Key) bool { return strings.HasPrefix(string(key), "telegram:") }
 		server.Beside = append(server.Beside, NewUnasked(server, s.store.Deliveries()).Run)
 	}
@@ -88,7 +88,7 @@ func TestAScheduledRunHasItsFollowUp(t *testing.T) {
 	}
 	told := make(chan string, 10)
 	serving := s.serve(func(server *Server) {
-		server.Tell = func(_ context.Context, _, text string) error { told <- text; return nil }
+		server.Relay = func(_ context.Context, _, text string) error { told <- text; return nil }
 	})
 	schedules := &Schedules{Server: serving.Server, Notes: s.store.Deliveries()}
 	due := schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", DeliverTo: "telegram:1"}, ScheduledFor: storetest.SomeTime()}

@@ -178,6 +178,15 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 // unreachable, it waits until the context ends. Errors: BadInput (it is not a chat, or not allowed), NotFound (it blocked the
 // bot), Held (the group became another chat), Failed.
 func (b *Bridge) Tell(ctx context.Context, key, text string) error {
+	return b.tell(ctx, key, b.plain(text))
+}
+
+// Relay is Tell for what Claude said.
+func (b *Bridge) Relay(ctx context.Context, key, text string) error {
+	return b.tell(ctx, key, format.Markdown(b.Token.hide(text)))
+}
+
+func (b *Bridge) tell(ctx context.Context, key string, text format.Text) error {
 	to, err := ParseKey(key)
 	if err == nil && !b.isAllowed(to.chat) {
 		err = fail.Errorf(fail.BadInput, "write to %s: it is not allowed", to)
@@ -185,7 +194,7 @@ func (b *Bridge) Tell(ctx context.Context, key, text string) error {
 	if err != nil {
 		return err
 	}
-	err = b.send(ctx, to, format.Plain(text))
+	err = b.send(ctx, to, text)
 	switch {
 	case err == nil:
 		return nil

@@ -233,7 +233,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 	if err != nil {
 		return err
 	}
-	if answer.isToldAlready() {
+	if answer.isToldAlready() { // what had been written by then is left
 		return b.retry(ctx, "note that a stop was told", func() error { return b.Deliveries.NoteDelivered(ctx, c.key, id, "") })
 	}
 	var again bool
@@ -279,6 +279,9 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 			if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
 				return Answer{}, err
 			}
+		case answer.isToldAlready():
+			growing.stop()
+			return answer, b.leave(ctx, c, id, growing.written())
 		case !answer.isHeld():
 			return answer, nil
 		default:

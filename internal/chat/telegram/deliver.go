@@ -110,6 +110,22 @@ func (b *Bridge) rewrite(ctx context.Context, to Place, number int64, m format.M
 	return err == nil, err
 }
 
+// leave leaves in the chat what was written of an answer that its user has stopped.
+func (b *Bridge) leave(ctx context.Context, c *chat, id, written string) error {
+	shown, err := b.shown(ctx, c, id)
+	switch {
+	case err != nil || shown.Message == 0:
+		return err
+	case written == "": // an earlier bridge knew
+		return b.withdraw(ctx, c, id)
+	}
+	_ = b.write(ctx, c, func() error {
+		_, err := b.rewrite(ctx, c.place, shown.Message, format.Message{Text: written + "\n\n(Stopped.)"})
+		return err
+	})
+	return ctx.Err()
+}
+
 // withdraw deletes the message in which an answer grew: it is not answered yet.
 func (b *Bridge) withdraw(ctx context.Context, c *chat, id string) error {
 	shown, err := b.shown(ctx, c, id)

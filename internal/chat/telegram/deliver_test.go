@@ -31,8 +31,8 @@ func TestAnAnswerIsFormatted(t *testing.T) {
 	rig.Check(t, len(server.Faults()) == 0, "%q", server.Faults())
 }
 
-// The words of the bridge, and what it is given to tell, are no Markdown.
-func TestOnlyAnAnswerIsMarkdown(t *testing.T) {
+// The words of the bridge, and what a person has it tell, are no Markdown.
+func TestOnlyWhatClaudeSaidIsMarkdown(t *testing.T) {
 	t.Parallel()
 	server := simulator(t)
 	h := &house{reply: func(context.Context, string, Answer) (Answer, error) {
@@ -40,8 +40,9 @@ func TestOnlyAnAnswerIsMarkdown(t *testing.T) {
 	}}
 	b, _ := run(t, server, h)
 	rig.Must(t, b.Tell(t.Context(), "telegram:7", "2 *3* 4"))
+	rig.Must(t, b.Relay(t.Context(), "telegram:7", "2 *3* 4"))
 	server.Say(7, "one")
-	want(t, told(t, server, 7, 2), "2 *3* 4", "Claude's API has a fault (**a** b). Your message was not answered: send it again.")
+	want(t, told(t, server, 7, 3), "2 *3* 4", "2 3 4", "Claude's API has a fault (**a** b). Your message was not answered: send it again.")
 }
 
 func TestAFormatThatTelegramRefusesIsLeftOut(t *testing.T) {

@@ -78,14 +78,21 @@ func running(p Progress) string {
 	return human.Cut(words, longest, human.Letter) + ellipsis
 }
 
+// written returns what was written of the answer, as far as a message goes.
+func (g *growing) written() string {
+	g.mu.Lock()
+	text := strings.TrimSpace(strings.ToValidUTF8(g.text, ""))
+	g.mu.Unlock()
+	const most = format.MaxText - 200 // leaves room for a tool
+	return g.b.Token.hide(human.Cut(text, most, utf16.RuneLen))
+}
+
 // says returns what the message is to say.
 func (g *growing) says() string {
 	g.mu.Lock()
-	text, tool := strings.TrimSpace(strings.ToValidUTF8(g.text, "")), g.tool
+	tool := g.tool
 	g.mu.Unlock()
-	const most = format.MaxText - 200 // leaves room for a tool
-	text = human.Cut(text, most, utf16.RuneLen)
-	return strings.TrimSpace(g.b.Token.hide(text) + "\n\n" + g.b.Token.hide(tool))
+	return strings.TrimSpace(g.written() + "\n\n" + g.b.Token.hide(tool))
 }
 
 // run shows what is heard, until the context ends or Telegram does not let it.

@@ -166,6 +166,26 @@ func TestAHeldAnswerIsWithdrawn(t *testing.T) {
 	becomes(t, server, held, "It is good.")
 }
 
+// What was written when its user stopped it is left, as far as it is known.
+func TestAStoppedAnswerIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ says, want string }{{"It is", "It is\n\n(Stopped.)"}, {"", ""}} {
+		server := simulator(t)
+		w := newWriting()
+		run(t, server, w.house, quick)
+		w.begin(t, server)
+		w.write(Progress{Text: test.says})
+		w.write(Progress{Text: "npm test", Tool: "Bash"})
+		becomes(t, server, strings.TrimSpace(test.says+"\n\nRunning Bash: npm test…"))
+		w.answer <- Answer{Class: "interrupted", Error: byStop}
+		if test.want == "" {
+			becomes(t, server)
+			continue
+		}
+		becomes(t, server, test.want)
+	}
+}
+
 // A group's messages grow more slowly: the bot may write 20 a minute there.
 func TestAnAnswerGrowsMoreSlowlyInAGroup(t *testing.T) {
 	t.Parallel()
