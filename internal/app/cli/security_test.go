@@ -46,7 +46,7 @@ var promises = map[string]string{
 	"No chat is served without":                       "TestAnEmptyListServesNobodyAndSaysSo TestSetupAsksStepByStepAndServeReadsTheAnswers",
 	"What it kept counts only":                        "TestServeRefusesABotThatCameWithTheProject",
 	"The bot's token is outside":                      "TestSetupAsksStepByStepAndServeReadsTheAnswers TestPowerOfAnAgentsFileTools",
-	"Everyone who writes in an allowed chat":          "TestCommands TestOnlyAllowedChatsAreServed",
+	"Everyone who writes in an allowed chat":          "TestCommands TestOnlyAllowedChatsAreServed TestAChatGetsFilesOfTheProject",
 	"`--telegram-user` limits":                        "TestGroups",
 	"In groups, the commands":                         "TestGroups",
 	"Files that they wrote":                           "TestFileOfAnotherUserIsNotRead TestTranscriptOfAnotherUserIsNotKept",

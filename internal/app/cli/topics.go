@@ -272,10 +272,15 @@ Commands in a chat:
   /stop     stop what Claude is doing, as does a message that is only !
   /new      begin a new conversation; /new now stops Claude first
   /status   show the state of the conversation
+  /file     send a file of the project to the chat
   /agents   list the agents
   /send     send a message to an agent
   /resume   resume an agent
 
-/agents, /send and /resume do not work in groups, unless --telegram-group-commands is given.
+/file, /agents, /send and /resume do not work in groups, unless
+--telegram-group-commands is given. /file sends no hidden file, no *.env and no *.pem.
+An answer grows in the chat while Claude writes it, and shows which tool runs. One of more than
+five messages comes as its beginning, and whole as a file.
+
 If a chat's conversation is lost, serve begins a new one and tells the chat. nbs-worker tell
 writes to a chat.`

@@ -126,6 +126,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 	if r.Class == conversation.ClassLost {
 		answer.Class = "unknown_session"
 	}
+	answer.Files = c.named(r.Answer, r.At.Add(-time.Duration(r.DurationMS)*time.Millisecond), r.At)
 	return answer, nil
 }
 

@@ -17,6 +17,7 @@ const help = `I pass on what you write to Claude, one message after the other.
 /status: how this conversation is`
 
 const teamHelp = help + `
+/file PATH: get a file of the project
 /agents: who is in the team
 /send HANDLE TEXT: write to an agent
 /resume HANDLE: bring an agent back`
@@ -30,7 +31,7 @@ func (b *Bridge) command(text string) (name, rest string, is bool) {
 	}
 	name, bot, isNamed := strings.Cut(word, "@")
 	switch name {
-	case "/start", "/new", "/restart", "/stop", "/status", "/agents", "/send", "/resume", "/help":
+	case "/start", "/new", "/restart", "/stop", "/status", "/file", "/agents", "/send", "/resume", "/help":
 		if isNamed && !strings.EqualFold(bot, b.me.Name) {
 			return "", "", true
 		}
@@ -71,6 +72,8 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 		reply, err = b.reset(ctx, c, m.ID)
 	case "/status":
 		reply, err = b.Chats.Status(ctx, c.key)
+	case "/file":
+		reply, err = b.giveFile(ctx, c, m, rest)
 	default:
 		stop := b.typing(ctx, c.place)
 		reply, err = b.teamCommand(ctx, m, name, rest)
@@ -87,14 +90,21 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 		}
 		reply = strings.Join(said, "\n")
 	}
+	if reply == "" { // a file was sent
+		return nil
+	}
 	return b.say(ctx, c, b.Token.hide(reply))
+}
+
+func offInGroups(name string) string {
+	return name + " is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands"
 }
 
 func (b *Bridge) teamCommand(ctx context.Context, m incoming, name, rest string) (string, error) {
 	handle, text := firstWord(rest)
 	switch {
 	case m.group && !b.InGroups:
-		return name + " is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", nil
+		return offInGroups(name), nil
 	case name == "/agents":
 		return b.Team.Agents(ctx)
 	case name == "/send" && handle != "" && text != "":

@@ -3,6 +3,8 @@ package telegram
 import (
 	"context"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -94,4 +96,48 @@ func TestALongAnswerGoesOnWhereItWasInterrupted(t *testing.T) {
 	run(t, server, h)
 	sent := told(t, server, 7, 2)
 	rig.Check(t, strings.HasPrefix(sent[0], PerhapsAgain+"b b") && strings.HasPrefix(sent[1], "c c"), "sent %.80q", sent)
+}
+
+func TestAUserGetsAFile(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	h := &house{folder: t.TempDir()}
+	for name, text := range map[string]string{"report.pdf": "%PDF", "empty": "", "token": "x " + sim.Token} {
+		rig.Must(t, os.WriteFile(filepath.Join(h.folder, name), []byte(text), 0o600))
+	}
+	rig.Must(t, os.Truncate(filepath.Join(h.folder, "token"), 100))
+	rig.Must(t, os.WriteFile(filepath.Join(h.folder, "large"), nil, 0o600))
+	rig.Must(t, os.Truncate(filepath.Join(h.folder, "large"), maxFile+1))
+	server.Supergroup(-9, "Home")
+	run(t, server, h, func(o *Options) { o.Allowed = append(o.Allowed, -9) })
+	for n, test := range []struct{ says, want string }{
+		{"/file", "Write: /file PATH"},
+		{"/file none", "/file did not work: there is no file none in the project."},
+		{"/file empty", `/file did not work: "empty" is empty, and Telegram takes no empty file.`},
+		{"/file large", `/file did not work: "large" is larger than 50 MB, and Telegram takes no larger file.`},
+		{"/file token", `/file did not work: "token" has the bot's token.`},
+		{"/file report.pdf", ""},
+	} {
+		server.Say(7, test.says)
+		sent := told(t, server, 7, n+1)
+		rig.Equal(t, sent[n], test.want, "%s", test.says)
+	}
+	got := server.Bots(7)[5].Media
+	rig.Check(t, got != nil && got.Name == "report.pdf" && string(got.Content) == "%PDF", "%+v", got)
+	server.SayIn(-9, 1, "/file report.pdf")
+	want(t, told(t, server, -9, 1), offInGroups("/file"))
+}
+
+func TestFilesThatAnAnswerNamesAreOffered(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	run(t, server, &house{reply: func(context.Context, string, Answer) (Answer, error) {
+		return Answer{Text: "Done.", Files: []string{"out/a.pdf", "b.csv"}}, nil
+	}})
+	server.Say(7, "one")
+	want(t, told(t, server, 7, 1), "Done.\n\n/file out/a.pdf\n/file b.csv")
+	rig.Same(t, "entities", []sim.Entity{{Type: "code", Offset: 7, Length: 15}, {Type: "code", Offset: 23, Length: 11}}, server.Bots(7)[0].Entities)
+	b, err := New(Options{Token: Token{sim.Token}, Log: func(string) {}})
+	rig.Must(t, err)
+	rig.Check(t, b.offer("telegram:-7", Answer{Files: []string{"b.csv"}}).IsBlank(), "it is offered in a group")
 }

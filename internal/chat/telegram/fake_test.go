@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 // house is conversations, deliveries and a team in one file of lines: "accept 1 KEY TEXT", "telling 1", "told 1".
 type house struct {
+	folder string // of the project
 	path   string
 	at     func(step string)                                                   // called before and after what becomes durable
 	reply  func(ctx context.Context, text string, told Answer) (Answer, error) // nil: echoes
@@ -143,6 +145,14 @@ func (h *house) Interrupt(_ context.Context, _, id, why string) (Interruption, e
 		return Interruption{}, nil
 	}
 	return h.interrupt(id, why)
+}
+
+func (h *house) File(path string) (*os.File, error) {
+	f, err := os.Open(filepath.Join(h.folder, path))
+	if err != nil {
+		return nil, fail.Errorf(fail.NotFound, "there is no file %s in the project", path)
+	}
+	return f, nil
 }
 
 func (h *house) Status(_ context.Context, key string) (string, error) {

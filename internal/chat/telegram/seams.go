@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"os"
 	"time"
 )
 
@@ -61,6 +62,8 @@ type Chats interface {
 	// Interrupt stops the turn that runs, or is about to; a result says why. The same id stops no other turn, also if it
 	// comes again after a crash. Errors: Held when the first message is held.
 	Interrupt(ctx context.Context, key, id, why string) (Interruption, error)
+	// File opens a file of the project, by its path there, for the chat. Errors: NotFound, BadInput.
+	File(path string) (*os.File, error)
 	// Status describes the conversation's state in words.
 	Status(ctx context.Context, key string) (string, error)
 }
@@ -133,7 +136,8 @@ type Answer struct {
 	Mends             bool // the cause may end by itself: RetryAt is only the next of many tries
 	Known             bool // the chat was told of this cause before
 
-	Acted string // the tools that ran in a turn without an answer, in words
+	Acted string   // the tools that ran in a turn without an answer, in words
+	Files []string // of the project, which the answer names and its turn has changed
 }
 
 // isHeld reports whether another answer follows this one.

@@ -47,7 +47,7 @@ func (b *Bridge) compose(key string, a Answer) format.Text {
 	case strings.TrimSpace(a.Text) == "":
 		said = append(said, b.plain("(Claude gave an empty answer.)"))
 	default:
-		said = append(said, format.Markdown(b.Token.hide(a.Text)))
+		said = append(said, format.Markdown(b.Token.hide(a.Text)), b.offer(key, a))
 	}
 	return format.Join(said...)
 }

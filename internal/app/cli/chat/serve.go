@@ -77,7 +77,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
 	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to serve, also in a chat with the bot (default: everyone in the chats); repeatable")
 	flags.BoolVar(&o.chats.AllInGroups, "telegram-group-all", false, "take all messages of groups, not only those for the bot")
-	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /agents, /send and /resume also in groups")
+	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /file, /agents, /send and /resume also in groups")
 	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
 	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of new and reset chats")
 	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")

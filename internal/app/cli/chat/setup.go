@@ -85,7 +85,7 @@ To find out whether all is well: nbs-worker serve check.`,
 	flags.StringVar(&o.tokenFile, "token-file", "", "read the bot's token from this file (-: from stdin)")
 	flags.Int64SliceVar(&o.chats, "chat", nil, "number of a chat to serve; repeatable, and in place of those that are kept")
 	flags.Int64SliceVar(&o.users, "user", nil, "number of a user to serve in the chats (default: everyone there); repeatable, and in place of those that are kept")
-	flags.BoolVar(&o.groupCommands, "group-commands", false, "allow /agents, /send and /resume also in groups")
+	flags.BoolVar(&o.groupCommands, "group-commands", false, "allow /file, /agents, /send and /resume also in groups")
 	o.rights.bind(cmd, "in all chats")
 	flags.BoolVar(&o.deleteWebhook, "delete-webhook", false, "delete a webhook that another program has set")
 	flags.BoolVar(&o.unit, "systemd", false, "write the unit of serve for your own systemd")

@@ -67,6 +67,19 @@ type span struct {
 // Plain returns a text without any format.
 func Plain(text string) Text { return Text{text: valid(text)} }
 
+// Code returns lines of code.
+func Code(lines ...string) (t Text) {
+	for i, line := range lines {
+		if i > 0 {
+			t.text += "\n"
+		}
+		start := len(t.text)
+		t.text += valid(line)
+		t.spans = append(t.spans, span{Entity{Type: code}, start, len(t.text)})
+	}
+	return t
+}
+
 // valid returns a text in UTF-8, which Telegram insists on, with one form of line breaks.
 func valid(text string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\uFFFD"))
