@@ -37,9 +37,9 @@ func newServeCmd(f *ui.Factory) *cobra.Command {
 		Short: "Serve conversations, schedules and chats",
 		Long: ui.WithCodes(`Runs in the foreground until it is interrupted, for one project. It answers the waiting texts of
 conversations, runs the schedules (nbs-worker schedule --help), observes what has its memory on
-(nbs-worker memory --help), and with a bot's token connects to Telegram (nbs-worker help telegram). It keeps the claudes
-of the conversations that were used last, so that their next turn needs no start. nbs-worker ask
-uses serve while it runs, and works the same without it.
+(nbs-worker memory --help), and with a bot's token connects to Telegram (nbs-worker help
+telegram). It keeps the claudes of the conversations that were used last, so that their next turn
+needs no start. nbs-worker ask uses serve while it runs, and works the same without it.
 
 In the chats Claude may do what --permission-mode and --allowed-tools permit, from the next
 message on, also in chats that were begun otherwise: nbs-worker help permissions.
@@ -50,7 +50,6 @@ and in a new session those of yesterday; the chat's memory must be on for the la
 
 A turn that is held because Claude is not logged in, its API was down or serve was killed is tried
 again when serve starts, at each new text of its conversation, and now and then.
-
 What Claude says by itself, because a background task has ended, is told to its chat as a message
 of its own. A background task that is ended with its claude is named there.
 
