@@ -39,7 +39,7 @@ func (j *job) background(ctx context.Context, limit int) string {
 		return ""
 	}
 	if cut {
-		j.notices = append(j.notices, fmt.Sprintf("Its context was cut after %s.", human.Bytes(uint64(limit)))) //nolint:gosec // G115: it is not negative
+		j.notices = append(j.notices, fmt.Sprintf("Its context was cut after %s.", human.Bytes(uint64(limit)))) //nolint:gosec // it is not negative
 	}
 	return out
 }

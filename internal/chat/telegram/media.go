@@ -163,7 +163,7 @@ func (b *Bridge) keep(ctx context.Context, c *chat, m *incoming, file *attached)
 		case err == nil, ctx.Err() != nil, isRefusal(err):
 			return kept, path, err
 		case refused >= 400 && refused < 500 && refused != http.StatusTooManyRequests && !isOfToken(err):
-			return kept, path, fmt.Errorf("Telegram refused it: %w", err)
+			return kept, path, fail.Errorf(fail.Failed, "Telegram refused it: %w", err)
 		}
 		b.log("take a file of %s: %v: it is tried again", c.place, err)
 		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
@@ -50,6 +51,7 @@ and in a new session those of yesterday; the chat's memory must be on for the la
 
 A turn that is held because Claude is not logged in, its API was down or serve was killed is tried
 again when serve starts, at each new text of its conversation, and now and then.
+
 What Claude says by itself, because a background task has ended, is told to its chat as a message
 of its own. A background task that is ended with its claude is named there.
 
@@ -72,12 +74,6 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.IntVar(&o.memory, "memory", 2000, "maximum memory of all kept claudes, in MB")
 	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end a claude that was not used for this time; one with background tasks after 6h")
 	flags.StringVar(&o.metrics, "metrics", "", "also serve health and metrics at this loopback address: 127.0.0.1:PORT")
-	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
-	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
-	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to serve, also in a chat with the bot (default: everyone in the chats); repeatable")
-	flags.BoolVar(&o.chats.AllInGroups, "telegram-group-all", false, "take all messages of groups, not only those for the bot")
-	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /file, /agents, /send and /resume also in groups")
-	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
 	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of new and reset chats")
 	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")
 	flags.StringVar(&o.model, "model", "", "model of new and reset chats")
@@ -86,11 +82,21 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.Float64Var(&o.chats.DailyLimit, "daily-limit", 0, "stop a chat for the day after it has cost this many US dollars; 0: no limit")
 	o.silence.bind(cmd, "end a turn of a chat if claude gives no sign of life for this time while no tool runs; 0: never")
 	o.rights.bind(cmd, "in all chats")
-	flags.StringVar(&o.transcribe, "transcribe-cmd", "", "program that gets the path of a voice message and prints its words")
-	_ = flags.MarkHidden("telegram-url")
+	o.bindTelegram(flags)
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	cmd.AddCommand(newServeSetupCmd(f), newServeCheckCmd(f))
 	return cmd
+}
+
+func (o *serveOptions) bindTelegram(flags *pflag.FlagSet) {
+	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
+	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
+	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to serve, also in a chat with the bot (default: everyone in the chats); repeatable")
+	flags.BoolVar(&o.chats.AllInGroups, "telegram-group-all", false, "take all messages of groups, not only those for the bot")
+	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /file, /agents, /send and /resume also in groups")
+	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
+	flags.StringVar(&o.transcribe, "transcribe-cmd", "", "program that gets the path of a voice message and prints its words")
+	_ = flags.MarkHidden("telegram-url")
 }
 
 func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
