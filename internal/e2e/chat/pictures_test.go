@@ -3,8 +3,10 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"image"
 	"image/png"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,7 +14,7 @@ import (
 	"nbs-worker/internal/sim/telegram"
 )
 
-// A picture reaches the API as one, and a file as its name. The turn of a picture is found after a kill of claude and
+// A picture reaches the API as one, and a file by its name: Claude may read it. The turn of a picture is found after a kill of claude and
 // of the server in the middle of it: it is answered once, without the picture being sent a second time.
 func TestPicturesAndFiles(t *testing.T) {
 	m := eachVersion(t)
@@ -27,7 +29,7 @@ func TestPicturesAndFiles(t *testing.T) {
 	p.Check(strings.Contains(said, "photo.jpg") && strings.Contains(said, "you see it in the message"), "the API got %s", said)
 
 	p.bot.Album(chatNumber, []telegram.Media{
-		{Kind: "photo", Content: p.picture(41, 31)}, {Kind: "document", Name: "bill.pdf", Content: []byte("%PDF-1")},
+		{Kind: "photo", Content: p.picture(41, 31)}, {Kind: "document", Name: "list.txt", Content: []byte("buy salt")},
 	}, telegram.Captioned("[[delay 3s]] And these?"))
 	p.WaitFor("the API is asked", func() (bool, string) {
 		asked := p.API.Requests()
@@ -40,9 +42,15 @@ func TestPicturesAndFiles(t *testing.T) {
 	p.noted()
 	media, said = p.lastAsked()
 	p.Check(strings.Join(media, " ") == "image/png image/png", "after the kill, the API got %q", media)
-	p.Check(strings.Contains(said, "bill.pdf"), "the API got %s", said)
+	p.Check(strings.Contains(said, "list.txt"), "the API got %s", said)
 	sent := p.bot.Sent(chatNumber)
 	p.Check(len(sent) == 2, "the chat was told %q", sent)
+
+	files, err := filepath.Glob(filepath.Join(p.World.Project, ".nbs/conversations/*/files/*list.txt"))
+	p.Check(err == nil && len(files) == 1, "the file is kept as %q, %v", files, err)
+	p.writes(fmt.Sprintf(`[[tool Read {"file_path":%q}]]`, files[0]), "Tool said: ...")
+	last := p.bot.Sent(chatNumber)[2]
+	p.Check(strings.Contains(last, "buy salt"), "of the file, Claude said %q", last)
 	p.end(syscall.SIGINT)
 }
 
