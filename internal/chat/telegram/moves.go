@@ -14,16 +14,21 @@ type Move struct {
 
 // call calls a method of the Bot API in the chat that a group has become, if it has. Errors: those of callOnce.
 func (b *Bridge) call(ctx context.Context, method string, params map[string]any, result any) error {
+	return b.where(ctx, params, func(params map[string]any) error { return b.callOnce(ctx, method, params, result) })
+}
+
+// where makes a request with the chat that a group has become, if it has.
+func (b *Bridge) where(ctx context.Context, params map[string]any, request func(params map[string]any) error) error {
 	chat, isOf := params["chat_id"].(int64)
 	if !isOf {
-		return b.callOnce(ctx, method, params, result)
+		return request(params)
 	}
 	params = maps.Clone(params)
 	params["chat_id"] = b.address(chat)
-	err := b.callOnce(ctx, method, params, result)
+	err := request(params)
 	if to := refusedIn(err).Parameters.MigrateTo; to != 0 && b.noteMove(ctx, chat, to) == nil {
 		params["chat_id"] = to
-		err = b.callOnce(ctx, method, params, result)
+		err = request(params)
 	}
 	return err
 }

@@ -28,7 +28,9 @@ func (b *Bridge) sendFile(ctx context.Context, to Place, f file) error {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadPatience)
 		defer cancel()
-		return b.upload(ctx, "sendDocument", to.with(map[string]any{"caption": f.caption}), "document", f)
+		return b.where(ctx, to.with(map[string]any{"caption": f.caption}), func(params map[string]any) error {
+			return b.upload(ctx, "sendDocument", params, "document", f)
+		})
 	})
 }
 
