@@ -19,7 +19,7 @@ func TestRefusedToolsInAScheduledRun(t *testing.T) {
 	}
 	told := make(chan string, 1)
 	serving := s.serve(func(server *Server) {
-		server.Tell = func(_ context.Context, _, text string) error { told <- text; return nil }
+		server.Relay = func(_ context.Context, _, text string) error { told <- text; return nil }
 	})
 	due := &Schedules{Server: serving.Server, Notes: s.store.Deliveries()}
 	for name, want := range map[string]struct {
