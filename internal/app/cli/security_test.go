@@ -48,7 +48,7 @@ var promises = map[string]string{
 	"The bot's token is outside":                      "TestSetupAsksStepByStepAndServeReadsTheAnswers TestPowerOfAnAgentsFileTools",
 	"Everyone who writes in an allowed chat":          "TestCommands TestOnlyAllowedChatsAreServed TestAChatGetsFilesOfTheProject",
 	"`--telegram-user` limits":                        "TestGroups",
-	"In groups, the commands":                         "TestGroups",
+	"In groups, `/file` and the commands":             "TestGroups TestAUserGetsAFile",
 	"Files that they wrote":                           "TestFileOfAnotherUserIsNotRead TestTranscriptOfAnotherUserIsNotKept",
 	"Their processes never count":                     "TestAnotherUsersClaudeIsNoStranger",
 	"Their sockets are not":                           "TestSocketOfAnotherUserIsNotTouched",
