@@ -159,3 +159,23 @@ func (p *phone) killAnswering() {
 	pid := p.WaitListed("answers a conversation")
 	p.Must(syscall.Kill(pid, syscall.SIGKILL))
 }
+
+// A user sees which tool runs, and gets the answer in the same message, with its format, and the file that it names.
+func TestAUserSeesClaudeAtWork(t *testing.T) {
+	m := eachVersion(t)
+	m.Chats()
+	p := m.bridged("--allowed-tools", "Bash")
+	report, seen := filepath.Join(p.World.Project, "report.md"), filepath.Join(p.World.Project, "seen")
+	p.writes(`[[tool Bash {"command":"until [ -e seen ]; do sleep 0.1; done; echo '# Report' >report.md; echo 'I **wrote** report.md.'"}]]`,
+		"Running Bash: until [ -e seen ]...")
+	p.Must(os.WriteFile(seen, nil, 0o600))
+	p.read--
+	p.hears("Tool said: I wrote report.md.\n\n/file report.md")
+	got := p.bot.Bots(chatNumber)[0]
+	p.Check(got.Before[0] == "…" && got.Entities[0] == telegram.Entity{Type: "bold", Offset: 13, Length: 5}, "%+v", got)
+	p.writes("/file "+report, "")
+	got = p.bot.Bots(chatNumber)[1]
+	p.Check(got.Media != nil && got.Media.Name == "report.md" && string(got.Media.Content) == "# Report\n", "%+v", got)
+	p.Check(len(p.bot.Faults()) == 0, "%q", p.bot.Faults())
+	p.end(syscall.SIGINT)
+}
