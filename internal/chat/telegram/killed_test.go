@@ -26,22 +26,37 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// whileGrowing begins the step at which a bridge dies whose first answer grows.
+const whileGrowing = "growing, "
+
 func playBridge(url string) {
 	token, err := ReadToken("")
 	if err != nil {
 		panic(err)
 	}
 	steps := 0
+	dies, grows := strings.CutPrefix(os.Getenv("BRIDGE_DIES"), whileGrowing)
+	shown := make(chan struct{})
 	h := &house{path: os.Getenv("BRIDGE_FILE"), at: func(step string) {
 		steps++
-		if dies := os.Getenv("BRIDGE_DIES"); dies == step || dies == strconv.Itoa(steps) {
+		if dies == step || dies == strconv.Itoa(steps) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
+		if grows && step == "after shown" {
+			close(shown)
+		}
 	}}
+	if grows {
+		h.hear = func(_ string, heard func(Progress)) func() { heard(Progress{Text: "You sa"}); return func() {} }
+		h.reply = func(_ context.Context, text string, _ Answer) (Answer, error) {
+			<-shown
+			return Answer{Text: "You said: " + text}, nil
+		}
+	}
 	b, err := New(Options{
 		Token: token, Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Team: h, URL: url,
-		Poll: time.Second, Pause: 10 * time.Millisecond, Log: func(line string) { println(line) },
+		Poll: time.Second, Pause: 10 * time.Millisecond, Grow: time.Millisecond, Log: func(line string) { println(line) },
 	})
 	if err != nil {
 		panic(err)
@@ -78,6 +93,12 @@ func TestNothingIsLostWhenTheBridgeIsKilled(t *testing.T) {
 		{"after telling", []string{PerhapsAgain + "You said: one", "You said: two"}},
 		{"before told", []string{"You said: one", PerhapsAgain + "You said: one", "You said: two"}},
 		{"after told", []string{"You said: one", "You said: two"}},
+		// The answer takes the place of what was shown: a repeated edit changes nothing.
+		{whileGrowing + "before shown", []string{ellipsis, "You said: one", "You said: two"}},
+		{whileGrowing + "after shown", []string{"You said: one", "You said: two"}},
+		{whileGrowing + "before telling", []string{"You said: one", "You said: two"}},
+		{whileGrowing + "after telling", []string{"You said: one", "You said: two"}},
+		{whileGrowing + "before told", []string{"You said: one", "You said: two"}},
 	} {
 		t.Run(test.dies, func(t *testing.T) {
 			t.Parallel()
