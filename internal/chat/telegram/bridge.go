@@ -50,8 +50,8 @@ type Bridge struct {
 	mu    sync.Mutex
 	chats map[Place]*chat
 	moves []Move
-	grown map[int64]time.Time // when a message may grow again, by chat
-	noted map[string]bool     // lines that are logged once
+	paces map[int64]pace
+	noted map[string]bool // lines that are logged once
 
 	workers sync.WaitGroup
 	acks    *acks
@@ -84,7 +84,7 @@ func New(opts Options) (*Bridge, error) {
 	if opts.Location == nil {
 		opts.Location = time.Local
 	}
-	b := &Bridge{Options: opts, chats: map[Place]*chat{}, grown: map[int64]time.Time{}, noted: map[string]bool{}, pasting: map[writer]time.Time{}, acks: newAcks()}
+	b := &Bridge{Options: opts, chats: map[Place]*chat{}, paces: map[int64]pace{}, noted: map[string]bool{}, pasting: map[writer]time.Time{}, acks: newAcks()}
 	b.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()} // its own connections, closed at the end
 	return b, nil
 }

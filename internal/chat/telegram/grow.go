@@ -104,7 +104,7 @@ func (g *growing) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		pause := g.b.pause(g.c.place)
+		pause := g.b.growPause(g.c.place)
 		if first { // a short answer is told as quickly
 			pause = max(pause, g.b.Grow/2)
 			var err error
@@ -140,7 +140,7 @@ func (g *growing) show(ctx context.Context, shown *Shown) error {
 		return g.failed(err, !isFinal(err))
 	}
 	g.shows = says
-	g.b.grewAt(g.c.place, 0)
+	g.b.grew(g.c.place, 0)
 	return nil
 }
 
@@ -150,32 +150,10 @@ func (g *growing) failed(err error, again bool) error {
 		g.b.log("show a growing answer in %s: %v", g.c.place, err)
 		return err
 	}
-	g.b.grewAt(g.c.place, askedFor(err))
+	g.b.grew(g.c.place, askedFor(err))
 	select { // what was heard is still to be shown
 	case g.heard <- struct{}{}:
 	default:
 	}
 	return nil
 }
-
-// pause returns how long to wait before a message of a chat may grow.
-func (b *Bridge) pause(at Place) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return max(0, time.Until(b.grown[at.chat]))
-}
-
-// grewAt notes that a message of a chat has grown, or that Telegram asked for a pause. A bot may write 20 messages a
-// minute to a group, and edits count.
-func (b *Bridge) grewAt(at Place, asked time.Duration) {
-	wait := max(b.Grow, asked)
-	if at.isGroup() {
-		wait = max(3*b.Grow, asked)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.grown[at.chat] = time.Now().Add(wait)
-}
-
-// isGroup reports whether the place is in a group: those have negative numbers.
-func (p Place) isGroup() bool { return p.chat < 0 }

@@ -125,6 +125,7 @@ func TestWhatTelegramRefusesWhileAnAnswerGrows(t *testing.T) {
 		"a pause before an edit":       {[]sim.Failure{{Method: "editMessageText", Code: http.StatusTooManyRequests, RetryAfter: 1}}, []string{"It"}, []string{answer}},
 		"an edit whose answer is lost": {[]sim.Failure{{Method: "editMessageText", Done: true}}, []string{"It"}, []string{answer}},
 		"the message is gone":          {[]sim.Failure{{Method: "editMessageText", Code: http.StatusBadRequest, Times: 2}}, []string{ellipsis}, []string{answer}},
+		"a pause before the answer":    {[]sim.Failure{{Method: "editMessageText", Code: http.StatusTooManyRequests, RetryAfter: 2}}, []string{ellipsis}, []string{answer}},
 		// Whether it arrived is not known, so nothing more is shown.
 		"a message whose answer is lost": {[]sim.Failure{{Method: "sendMessage", Done: true}}, []string{ellipsis}, []string{ellipsis, answer}},
 	} {
@@ -139,6 +140,9 @@ func TestWhatTelegramRefusesWhileAnAnswerGrows(t *testing.T) {
 			w.begin(t, server)
 			w.write(Progress{Text: "It"})
 			becomes(t, server, test.texts...)
+			if test.texts[0] == ellipsis {
+				rig.Must(t, server.AwaitCalls(rig.Patient(t), test.failures[0].Method, 1))
+			}
 			w.answer <- Answer{Text: answer}
 			becomes(t, server, test.want...)
 			rig.Check(t, server.Hasty() == 0, "a method was called %d times before it was allowed to be", server.Hasty())
@@ -191,14 +195,14 @@ func TestAnAnswerGrowsMoreSlowlyInAGroup(t *testing.T) {
 	t.Parallel()
 	b, err := New(Options{Token: Token{sim.Token}, Grow: time.Hour, Log: func(string) {}})
 	rig.Must(t, err)
-	b.grewAt(Place{chat: 7}, 0)
-	b.grewAt(Place{chat: -7, topic: 1}, 0)
-	b.grewAt(Place{chat: 8}, 5*time.Hour)
+	b.grew(Place{chat: 7}, 0)
+	b.grew(Place{chat: -7, topic: 1}, 0)
+	b.grew(Place{chat: 8}, 5*time.Hour)
 	for _, test := range []struct {
 		at   Place
 		want time.Duration
 	}{{Place{chat: 7}, time.Hour}, {Place{chat: -7, topic: 2}, 3 * time.Hour}, {Place{chat: 8}, 5 * time.Hour}, {Place{chat: 9}, 0}} {
-		pause := b.pause(test.at)
+		pause := b.growPause(test.at)
 		rig.Check(t, pause <= test.want && pause > test.want-time.Minute || pause == test.want, "%s: %s, want %s", test.at, pause, test.want)
 	}
 }

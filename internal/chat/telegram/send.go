@@ -52,7 +52,7 @@ func (b *Bridge) sendPart(ctx context.Context, to Place, m format.Message) error
 func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgain bool) error) error {
 	wait := b.backoff()
 	for perhapsAgain := false; ; {
-		if ctx.Err() != nil {
+		if _ = clock.Sleep(ctx, b.writePause(to)); ctx.Err() != nil {
 			return ctx.Err()
 		}
 		err := attempt(perhapsAgain)
@@ -60,6 +60,9 @@ func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgai
 			return refusal(err)
 		}
 		b.log("write to %s: %v: it is tried again", to, err)
+		if asked := askedFor(err); asked > 0 {
+			b.grew(to, asked)
+		}
 		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
 			return err
 		}
