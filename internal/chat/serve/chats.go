@@ -243,12 +243,12 @@ func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err 
 // Shown implements [telegram.Deliveries].
 func (c *Chats) Shown(_ context.Context, _, id string) (telegram.Shown, error) {
 	n, _, err := c.Notes.Get(id)
-	return telegram.Shown{Message: n.Growing, Parts: n.Told}, err
+	return telegram.Shown{Message: n.Growing, Chat: n.GrowsIn, Parts: n.Told}, err
 }
 
 // NoteShown implements [telegram.Deliveries].
 func (c *Chats) NoteShown(_ context.Context, _, id string, s telegram.Shown) error {
-	return c.Notes.Change(id, func(n *deliveries.Note) { n.Growing, n.Told = s.Message, s.Parts })
+	return c.Notes.Change(id, func(n *deliveries.Note) { n.Growing, n.GrowsIn, n.Told = s.Message, s.Chat, s.Parts })
 }
 
 // NoteDelivered implements [telegram.Deliveries].

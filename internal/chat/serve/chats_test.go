@@ -77,11 +77,11 @@ func TestWhatAChatHasOfAnAnswerIsNoted(t *testing.T) {
 	rig.Must(t, chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: 5}))
 	again, err := chats.NoteTelling(t.Context(), key, id)
 	rig.Check(t, err == nil && !again, "%t, %v", again, err)
-	rig.Must(t, chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: 5, Parts: 1}))
+	rig.Must(t, chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: 5, Chat: 1, Parts: 1}))
 	again, err = chats.NoteTelling(t.Context(), key, id)
 	rig.Check(t, err == nil && again, "%t, %v", again, err)
 	shown, err := chats.Shown(t.Context(), key, id)
-	rig.Check(t, err == nil && shown == telegram.Shown{Message: 5, Parts: 1}, "%+v, %v", shown, err)
+	rig.Check(t, err == nil && shown == telegram.Shown{Message: 5, Chat: 1, Parts: 1}, "%+v, %v", shown, err)
 	note, _, err := chats.Notes.Get(id)
 	rig.Check(t, err == nil && note.Seq == 1 && note.Key == key, "%+v, %v", note, err)
 }

@@ -26,7 +26,7 @@ func (b *Bridge) deliver(ctx context.Context, c *chat, id string, a Answer, agai
 	if err != nil {
 		return err
 	}
-	steps := b.steps(ctx, c.place, shown.Message, c.key, a)
+	steps := b.steps(ctx, c.place, shown, c.key, a)
 	first := shown.Parts // an earlier attempt noted what it had sent before it began the next
 	for i := first; i < len(steps); i++ {
 		if err := steps[i](again && i == first); err != nil {
@@ -42,7 +42,7 @@ func (b *Bridge) deliver(ctx context.Context, c *chat, id string, a Answer, agai
 }
 
 // steps returns what sends each part of an answer. A step that may have been taken says so, unless it can be repeated.
-func (b *Bridge) steps(ctx context.Context, to Place, grown int64, key string, a Answer) (steps []func(inDoubt bool) error) {
+func (b *Bridge) steps(ctx context.Context, to Place, grown Shown, key string, a Answer) (steps []func(inDoubt bool) error) {
 	parts, whole := b.parts(key, a)
 	told := parts
 	if whole != "" {
@@ -56,11 +56,11 @@ func (b *Bridge) steps(ctx context.Context, to Place, grown int64, key string, a
 	}
 	for i, m := range told {
 		steps = append(steps, func(inDoubt bool) error {
-			if i == 0 && grown != 0 {
+			if i == 0 && grown.Message != 0 {
 				if is, err := b.rewrite(ctx, to, grown, m); is || err != nil {
 					return err
 				}
-				_ = b.remove(ctx, to, grown) // the user may have done so
+				_ = b.remove(ctx, grown) // the user may have done so
 			}
 			return send(m, inDoubt)
 		})
@@ -102,9 +102,9 @@ func (b *Bridge) parts(key string, a Answer) (parts []format.Message, whole stri
 }
 
 // rewrite makes a message of the bot's say something else. It can be repeated. It returns false if that message is gone.
-func (b *Bridge) rewrite(ctx context.Context, to Place, number int64, m format.Message) (is bool, err error) {
-	err = b.persist(ctx, to, func(bool) error { return b.editOnce(ctx, to, number, m) })
-	if err != nil && ctx.Err() == nil && fail.KindOf(err) == fail.Failed {
+func (b *Bridge) rewrite(ctx context.Context, to Place, grown Shown, m format.Message) (is bool, err error) {
+	err = b.persist(ctx, to, func(bool) error { return b.editOnce(ctx, grown, m) })
+	if kind := fail.KindOf(err); err != nil && ctx.Err() == nil && (kind == fail.Failed || kind == fail.Held) { // Held: the group moved
 		return false, nil
 	}
 	return err == nil, err
@@ -120,7 +120,7 @@ func (b *Bridge) leave(ctx context.Context, c *chat, id, written string) error {
 		return b.withdraw(ctx, c, id)
 	}
 	_ = b.write(ctx, c, func() error {
-		_, err := b.rewrite(ctx, c.place, shown.Message, format.Message{Text: written + "\n\n(Stopped.)"})
+		_, err := b.rewrite(ctx, c.place, shown, format.Message{Text: written + "\n\n(Stopped.)"})
 		return err
 	})
 	return ctx.Err()
@@ -133,7 +133,7 @@ func (b *Bridge) withdraw(ctx context.Context, c *chat, id string) error {
 		return err
 	}
 	_ = b.write(ctx, c, func() error {
-		return b.persist(ctx, c.place, func(bool) error { return b.remove(ctx, c.place, shown.Message) })
+		return b.persist(ctx, c.place, func(bool) error { return b.remove(ctx, shown) })
 	})
 	if ctx.Err() != nil || c.isBlocked() {
 		return ctx.Err()
@@ -142,10 +142,10 @@ func (b *Bridge) withdraw(ctx context.Context, c *chat, id string) error {
 }
 
 // remove deletes a message of the bot's.
-func (b *Bridge) remove(ctx context.Context, to Place, number int64) error {
+func (b *Bridge) remove(ctx context.Context, grown Shown) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return b.call(ctx, "deleteMessage", map[string]any{"chat_id": to.chat, "message_id": number}, nil)
+	return b.call(ctx, "deleteMessage", map[string]any{"chat_id": grown.Chat, "message_id": grown.Message}, nil)
 }
 
 func (b *Bridge) shown(ctx context.Context, c *chat, id string) (s Shown, err error) {

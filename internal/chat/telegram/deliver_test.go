@@ -90,7 +90,7 @@ func TestALongAnswerGoesOnWhereItWasInterrupted(t *testing.T) {
 	server := simulator(t)
 	h := answering(strings.Repeat("a ", 1900) + "\n\n" + strings.Repeat("b ", 1900) + "\n\n" + strings.Repeat("c ", 1900))
 	h.path = t.TempDir() + "/house"
-	for _, line := range [][2]string{{"accept", "telegram:7 one"}, {"shown", "0 1"}, {"telling", ""}} {
+	for _, line := range [][2]string{{"accept", "telegram:7 one"}, {"shown", "0 1 0"}, {"telling", ""}} {
 		rig.Must(t, h.write(line[0], "telegram:1", line[1]))
 	}
 	run(t, server, h)

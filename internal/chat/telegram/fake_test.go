@@ -245,7 +245,7 @@ func (h *house) Shown(_ context.Context, _, id string) (s Shown, err error) {
 	defer h.mu.Unlock()
 	for _, l := range h.lines() {
 		if l[0] == "shown" && l[1] == id {
-			_, err = fmt.Sscan(l[2]+" "+l[3], &s.Message, &s.Parts)
+			_, err = fmt.Sscan(l[2]+" "+l[3], &s.Message, &s.Parts, &s.Chat)
 		}
 	}
 	return s, err
@@ -254,7 +254,7 @@ func (h *house) Shown(_ context.Context, _, id string) (s Shown, err error) {
 func (h *house) NoteShown(_ context.Context, _, id string, s Shown) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.write("shown", id, fmt.Sprint(s.Message, " ", s.Parts))
+	return h.write("shown", id, fmt.Sprint(s.Message, " ", s.Parts, " ", s.Chat))
 }
 
 func (h *house) NoteDelivered(_ context.Context, _, id, untold string) error {

@@ -127,16 +127,16 @@ func (g *growing) show(ctx context.Context, shown *Shown) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), growPatience)
 	defer cancel()
 	if shown.Message == 0 {
-		number, err := g.b.sendOnce(ctx, g.c.place, format.Message{Text: ellipsis})
+		sent, err := g.b.sendOnce(ctx, g.c.place, format.Message{Text: ellipsis})
 		if err != nil {
 			return g.failed(err, askedFor(err) > 0) // a message that may have arrived has no number
 		}
-		shown.Message = number
+		shown.Message, shown.Chat = sent.Message, sent.Chat
 		if err := g.b.Deliveries.NoteShown(ctx, g.c.key, g.id, *shown); err != nil {
 			return g.failed(err, false)
 		}
 	}
-	if err := g.b.editOnce(ctx, g.c.place, shown.Message, format.Message{Text: says}); err != nil {
+	if err := g.b.editOnce(ctx, *shown, format.Message{Text: says}); err != nil {
 		return g.failed(err, !isFinal(err))
 	}
 	g.shows = says

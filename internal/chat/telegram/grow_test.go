@@ -217,3 +217,21 @@ func TestALongAnswerGrowsToTheEndOfItsMessage(t *testing.T) {
 	says := g.says()
 	rig.Check(t, len([]rune(says)) < 4000 && strings.HasPrefix(says, "*** xxx") && strings.HasSuffix(says, "yyy……"), "it says %.20q ... %q", says, says[len(says)-20:])
 }
+
+// The number of a message counts in the group where it was sent. The chat that the group has become may have another
+// message of that number.
+func TestAnAnswerGrowsWhileItsGroupMoves(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	server.Group(-9, "Home")
+	w := newWriting()
+	run(t, server, w.house, quick, func(o *Options) { o.Allowed = []int64{-9} })
+	server.SayIn(-9, 1, "@"+sim.Name+" one")
+	rig.Must(t, server.AwaitCalls(rig.Patient(t), "sendChatAction", 1))
+	w.write(Progress{Text: "It"})
+	rig.Must(t, server.AwaitCalls(rig.Patient(t), "editMessageText", 1))
+	moved := server.Upgrade(-9, 1)
+	w.answer <- Answer{Text: "It is good."}
+	want(t, told(t, server, moved, 1), "It is good.")
+	rig.Equal(t, server.Calls("editMessageText"), 2, "edits: the message of that number in the new chat is another")
+}

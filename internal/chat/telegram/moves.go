@@ -17,10 +17,11 @@ func (b *Bridge) call(ctx context.Context, method string, params map[string]any,
 	return b.where(ctx, params, func(params map[string]any) error { return b.callOnce(ctx, method, params, result) })
 }
 
-// where makes a request with the chat that a group has become, if it has.
+// where makes a request with the chat that a group has become, if it has. The number of a message counts only in its own
+// chat.
 func (b *Bridge) where(ctx context.Context, params map[string]any, request func(params map[string]any) error) error {
 	chat, isOf := params["chat_id"].(int64)
-	if !isOf {
+	if !isOf || params["message_id"] != nil {
 		return request(params)
 	}
 	params = maps.Clone(params)

@@ -116,6 +116,7 @@ type Progress struct {
 // Shown is what a chat has of an answer that was not told yet, or not completely.
 type Shown struct {
 	Message int64 // the number of the message in which the answer grows; 0: none
+	Chat    int64 // where that number counts: a group may have become another chat since
 	Parts   int   // how many of its messages were told
 }
 

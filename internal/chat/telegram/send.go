@@ -70,18 +70,21 @@ func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgai
 	}
 }
 
-// sendOnce sends a message and returns its number.
-func (b *Bridge) sendOnce(ctx context.Context, to Place, m format.Message) (number int64, err error) {
+// sendOnce sends a message and returns which it is.
+func (b *Bridge) sendOnce(ctx context.Context, to Place, m format.Message) (is Shown, err error) {
 	var sent struct {
-		ID int64 `json:"message_id"`
+		ID   int64 `json:"message_id"`
+		Chat struct {
+			ID int64 `json:"id"`
+		} `json:"chat"`
 	}
 	err = b.formatted(ctx, "sendMessage", to.with(map[string]any{"text": m.Text}), m.Entities, &sent)
-	return sent.ID, err
+	return Shown{Message: sent.ID, Chat: sent.Chat.ID}, err
 }
 
 // editOnce replaces the text of a message. To do so once more changes nothing.
-func (b *Bridge) editOnce(ctx context.Context, to Place, number int64, m format.Message) error {
-	params := map[string]any{"chat_id": to.chat, "message_id": number, "text": m.Text}
+func (b *Bridge) editOnce(ctx context.Context, is Shown, m format.Message) error {
+	params := map[string]any{"chat_id": is.Chat, "message_id": is.Message, "text": m.Text}
 	err := b.formatted(ctx, "editMessageText", params, m.Entities, nil)
 	if isUnchanged(err) {
 		return nil

@@ -60,8 +60,9 @@ type Note struct {
 	Messages []int64  `json:"messages,omitempty"` // the numbers of its parts in the chat
 	Said     string   `json:"said,omitempty"`     // the [SumOf] its text
 
-	Growing int64 `json:"growing,omitempty"` // the chat's message in which its answer grows
-	Told    int   `json:"told,omitempty"`    // how many messages of its answer were told
+	Growing int64 `json:"growing,omitempty"`  // the chat's message in which its answer grows
+	GrowsIn int64 `json:"grows_in,omitempty"` // the chat of that message
+	Told    int   `json:"told,omitempty"`     // how many messages of its answer were told
 
 	Untold string    `json:"untold,omitempty"` // why its answer was not told, or not all of it
 	Held   string    `json:"held,omitempty"`   // class of the cause that holds it, once that was told
