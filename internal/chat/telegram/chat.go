@@ -318,34 +318,3 @@ func (b *Bridge) retry(ctx context.Context, what string, do func() error) error 
 		}
 	}
 }
-
-// say sends text other than an answer. If a group became another chat, that text is dropped. The error is the
-// context's.
-func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
-	_ = b.write(ctx, c, func() error { return b.send(ctx, c.place, b.plain(text)) })
-	return ctx.Err()
-}
-
-// write calls send, which writes to a chat. If the chat blocked the bot, that is logged once, and messages are dropped
-// until the chat writes again. Errors: the context's; Held when the group became another chat; Failed when Telegram
-// refuses the text, which then was not sent completely.
-func (b *Bridge) write(ctx context.Context, c *chat, send func() error) error {
-	if c.isBlocked() {
-		return nil
-	}
-	c.writing.Lock() // keeps the parts of a long answer together
-	err := send()
-	c.writing.Unlock()
-	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case fail.KindOf(err) == fail.NotFound:
-		c.change(func() { c.blocked = true })
-		b.log("write to %s: %v: messages to it are dropped until it writes again", c.place, err)
-	default:
-		b.log("write to %s: %v", c.place, err)
-		return err
-	}
-	return nil
-}

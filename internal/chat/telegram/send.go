@@ -22,6 +22,37 @@ const PerhapsAgain = "(You may have this already: I was interrupted while tellin
 // patience is the time limit of a request, in addition to Telegram's wait for messages.
 const patience = 30 * time.Second
 
+// say sends text other than an answer. If a group became another chat, that text is dropped. The error is the
+// context's.
+func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
+	_ = b.write(ctx, c, func() error { return b.send(ctx, c.place, b.plain(text)) })
+	return ctx.Err()
+}
+
+// write calls send, which writes to a chat. If the chat blocked the bot, that is logged once, and messages are dropped
+// until the chat writes again. Errors: the context's; Held when the group became another chat; Failed when Telegram
+// refuses the text, which then was not sent completely.
+func (b *Bridge) write(ctx context.Context, c *chat, send func() error) error {
+	if c.isBlocked() {
+		return nil
+	}
+	c.writing.Lock() // keeps the parts of a long answer together
+	err := send()
+	c.writing.Unlock()
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case fail.KindOf(err) == fail.NotFound:
+		c.change(func() { c.blocked = true })
+		b.log("write to %s: %v: messages to it are dropped until it writes again", c.place, err)
+	default:
+		b.log("write to %s: %v", c.place, err)
+		return err
+	}
+	return nil
+}
+
 // send writes a text to a place, in one or more messages, and waits while Telegram cannot take them. Errors: NotFound
 // (the chat blocked the bot), Held (the group became another chat), Failed (Telegram refuses the message), the
 // context's.
