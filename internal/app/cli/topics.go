@@ -271,7 +271,12 @@ videos and locations are not taken.
 Commands in a chat:
   /stop     stop what Claude is doing, as does a message that is only !
   /new      begin a new conversation; /new now stops Claude first
+  /back     go back to the conversation before
+  /sessions list the sessions of the chat, or go back to the named one
+  /name     name the present session
   /status   show the state of the conversation
+  /model    show the model, or choose another one
+  /usage    show what the chat has cost; serve --daily-limit bounds a day
   /file     send a file of the project to the chat
   /agents   list the agents
   /send     send a message to an agent

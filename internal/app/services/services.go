@@ -107,7 +107,7 @@ func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token teleg
 		return chats.Permit(ctx)
 	}
 	opts := o.Chats.Options
-	opts.Token, opts.Chats, opts.Deliveries, opts.Team = token, chats, chats, team
+	opts.Token, opts.Chats, opts.Deliveries, opts.Menu, opts.Team = token, chats, chats, chats, team
 	if program := o.Chats.TranscribeCmd; program != "" {
 		opts.Transcribe = func(ctx context.Context, path string) (string, error) {
 			return server.Engine.Transcribe(ctx, program, path)

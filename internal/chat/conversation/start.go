@@ -24,7 +24,7 @@ const dyingGrace = 5 * time.Second
 // Conflict when another process has the conversation open.
 func (j *job) open(ctx context.Context) (*headless.Session, error) {
 	manner := headless.Manner{
-		Model: cmp.Or(j.ask.Model, j.state.Meta.Model), Prompt: j.state.Meta.SystemPrompt,
+		Model: cmp.Or(j.ask.Model, j.state.Model, j.state.Meta.Model), Prompt: j.state.Meta.SystemPrompt,
 		Hook: j.hasContext(), Args: strings.Join(j.ask.ClaudeArgs, "\x00"), Rights: j.rights(), Powers: j.powers(),
 	}
 	if j.ask.Isolated {

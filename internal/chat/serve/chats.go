@@ -155,18 +155,9 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 	if err != nil {
 		return "", err
 	}
-	note, noted, err := c.Notes.Get(id)
-	if err != nil {
-		return "", err
-	}
-	if !noted {
-		note = deliveries.Note{ID: id, Key: key, State: deliveries.Over, Text: string(state.Session.ID), At: c.Server.Engine.Project.Now().UTC()}
-		if err := c.Notes.Put(note); err != nil {
-			return "", err
-		}
-	}
-	if noted && note.Text != string(state.Session.ID) {
-		return note.Text, nil // already done
+	before, err := c.begun(id, key, string(state.Session.ID))
+	if err != nil || before != string(state.Session.ID) { // an earlier bridge has done it
+		return before, err
 	}
 	for _, t := range state.Open {
 		if t.Held == nil || !t.Held.NeedsPerson() {
@@ -183,7 +174,7 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 	}
 	c.Server.changed()
 	c.Server.Wake()
-	return note.Text, nil
+	return before, nil
 }
 
 // Status implements [telegram.Chats].

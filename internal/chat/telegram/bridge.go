@@ -26,6 +26,7 @@ type Options struct {
 
 	Chats      Chats
 	Deliveries Deliveries
+	Menu       Menu
 	Team       Team
 	Log        func(line string) // lines for the operator; called by several goroutines
 
@@ -111,6 +112,7 @@ func (b *Bridge) serve(ctx context.Context) error {
 		return err
 	}
 	b.workers.Go(func() { b.greet(ctx) })
+	b.workers.Go(func() { b.setMenu(ctx) })
 	if err := b.takeUp(ctx); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func runUntil(t *testing.T, server *sim.Server, h *house, change ...func(*Option
 	t.Helper()
 	log := &logged{}
 	opts := Options{
-		Token: Token{sim.Token}, Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Team: h, URL: server.URL(),
+		Token: Token{sim.Token}, Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Menu: h, Team: h, URL: server.URL(),
 		Poll: time.Second, Settle: 100 * time.Millisecond, Pause: time.Millisecond, Log: log.add, Location: time.UTC,
 	}
 	for _, change := range change {
@@ -235,13 +235,15 @@ func TestCommands(t *testing.T) {
 	server := simulator(t)
 	run(t, server, &house{})
 	for n, test := range []struct{ text, want string }{
-		{"/start", "Starting fresh; the old conversation is kept as old-1."},
+		{"/start", new(Bridge).help(false)}, // it resets nothing
+		{"/Restart", "Starting fresh; the old conversation is kept as old-1."},
 		{"/status", "telegram:7: 1 reset"},
 		{"/agents@" + sim.Name, "theologian: idle"},
-		{"/send theologian  two\nlines ", "sent to theologian as telegram:4: two\nlines"},
+		{"/send theologian  two\nlines ", "sent to theologian as telegram:5: two\nlines"},
 		{"/send theologian", "Write: /send HANDLE TEXT"},
 		{"/resume bob", "/resume did not work: resume bob: no such agent.\nhint: nbs-worker list"},
-		{"/help", teamHelp},
+		{"/help", new(Bridge).help(false)},
+		{"/dialy now", "I do not know /dialy.\n\n" + new(Bridge).help(false)},
 		{"/etc/hosts is odd", "You said: /etc/hosts is odd"}, // for Claude
 	} {
 		server.Say(7, test.text)
@@ -250,8 +252,8 @@ func TestCommands(t *testing.T) {
 	}
 	server.Say(7, "/new@another_bot")
 	server.Sticker(7, "x")
-	sent := told(t, server, 7, 9)
-	rig.Check(t, sent[8] == "I cannot read a sticker. Your message was not passed on.", "a sticker was answered with %q", sent[8])
+	sent := told(t, server, 7, 11)
+	rig.Check(t, sent[10] == "I cannot read a sticker. Your message was not passed on.", "a sticker was answered with %q", sent[10])
 }
 
 func TestOnlyAllowedChatsAreServed(t *testing.T) {
@@ -275,8 +277,9 @@ func TestGroups(t *testing.T) {
 	server.SayIn(7, 2, "/new")
 	server.SayIn(7, 1, "/send theologian do it")
 	server.SayIn(7, 1, "/help")
+	server.SayIn(7, 1, "/weather") // of another bot
 	server.SayIn(7, 1, "hello")
-	want(t, told(t, server, 7, 3), "/send is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", help, "You said: hello")
+	want(t, told(t, server, 7, 3), "/send is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", new(Bridge).help(true), "You said: hello")
 	rig.Check(t, strings.Contains(log.text(), "user 2 is not allowed in chat 7"), "log = %q", log.text())
 	server = simulator(t)
 	run(t, server, &house{}, func(o *Options) { o.InGroups = true })

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -9,35 +10,107 @@ import (
 	"nbs-worker/internal/human"
 )
 
-const help = `I pass on what you write to Claude, one message after the other.
+// command is a command of the bot. The table of them is its help and its menu.
+type command struct {
+	name, takes, what string
+	also              string // a second name, which the menu does not show
+	reaches           bool   // agents or files: off in groups, unless the operator allows it
 
-/stop or !: stop what Claude is doing; the conversation goes on
-/new or /restart: begin a new conversation; the old one is kept
-/new now: the same, and do not wait for Claude's answer
-/status: how this conversation is`
+	// run carries the command out, and returns the reply; "": it was sent. The error is also the context's: then the
+	// command may not have run.
+	run func(b *Bridge, ctx context.Context, c *chat, m incoming, rest string) (reply, error)
+}
 
-const teamHelp = help + `
-/file PATH: get a file of the project
-/agents: who is in the team
-/send HANDLE TEXT: write to an agent
-/resume HANDLE: bring an agent back`
+// reply is what a command says.
+type reply struct {
+	text    string
+	choices []Choice // shown as buttons: a press is the command that the choice names
+}
 
-// command reports whether a text is a command of this bot, and returns its name and the rest. Any other text is for
-// Claude, even if it begins with a slash. For a command to another bot of the group, name is empty.
+func says(text string, err error) (reply, error) { return reply{text: text}, err }
+
+// commands returns the commands, in the order of the menu.
+func commands() []command {
+	return []command{
+		{name: "/stop", also: "!", what: "stop what Claude is doing; the conversation goes on"}, // see urgent.go
+		{name: "/new", also: "/restart", takes: "[now]", what: "begin a new conversation, and keep the old one; now: do not wait for Claude's answer", run: (*Bridge).newConversation},
+		{name: "/back", what: "go back to the conversation before", run: func(b *Bridge, ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
+			return b.goBack(ctx, c, m, "")
+		}},
+		{name: "/sessions", takes: "[NAME]", what: "list the conversations of this chat, or go back to one", run: (*Bridge).sessions},
+		{name: "/name", takes: "NAME", what: "name this conversation, to find it again", run: (*Bridge).rename},
+		{name: "/status", what: "how this conversation is", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, _ string) (reply, error) {
+			return says(b.Chats.Status(ctx, c.key))
+		}},
+		{name: "/model", takes: "[NAME]", what: "show the model, or choose another one", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, rest string) (reply, error) {
+			return says(b.Menu.ChooseModel(ctx, c.key, rest))
+		}},
+		{name: "/usage", what: "what this chat has cost", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, _ string) (reply, error) {
+			return says(b.Menu.Usage(ctx, c.key))
+		}},
+		{name: "/file", takes: "PATH", what: "get a file of the project", reaches: true, run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, rest string) (reply, error) {
+			return says(b.giveFile(ctx, c, rest))
+		}},
+		{name: "/agents", what: "who is in the team", reaches: true, run: func(b *Bridge, ctx context.Context, _ *chat, _ incoming, _ string) (reply, error) {
+			return says(b.Team.Agents(ctx))
+		}},
+		{name: "/send", takes: "HANDLE TEXT", what: "write to an agent", reaches: true, run: (*Bridge).sendToAgent},
+		{name: "/resume", takes: "HANDLE", what: "bring an agent back", reaches: true, run: (*Bridge).resumeAgent},
+		{name: "/help", also: "/start", what: "show this", run: func(b *Bridge, _ context.Context, _ *chat, m incoming, _ string) (reply, error) {
+			return reply{text: b.help(m.group)}, nil
+		}},
+	}
+}
+
+func (c *command) usage() string {
+	if c.takes == "" {
+		return c.name
+	}
+	return c.name + " " + c.takes
+}
+
+// help lists the commands that work in a chat.
+func (b *Bridge) help(group bool) string {
+	lines := []string{"Hello. I pass on what you write to Claude, one message after the other.", ""}
+	for _, c := range b.allowedCommands(group) {
+		lines = append(lines, c.usage()+": "+c.what)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// allowedCommands returns the commands that work in a group, or in a private chat.
+func (b *Bridge) allowedCommands(group bool) []command {
+	return slices.DeleteFunc(commands(), func(c command) bool { return group && c.reaches && !b.InGroups })
+}
+
+// unknown is the name of a command that the bot does not have.
+const unknown = "?"
+
+// command reports whether a text is a command for this bot, and returns its name and the rest. The name of one that the
+// bot does not have is unknown, and of one for another bot of the group "". A text such as /usr/bin is no command.
 func (b *Bridge) command(text string) (name, rest string, is bool) {
 	word, rest := firstWord(text)
-	if word == "!" && rest == "" {
-		return "/stop", "", true
+	name, bot, isNamed := strings.Cut(strings.ToLower(word), "@")
+	if isNamed && isCommandName(name) && !strings.EqualFold(bot, b.me.Name) {
+		return "", "", true
 	}
-	name, bot, isNamed := strings.Cut(word, "@")
-	switch name {
-	case "/start", "/new", "/restart", "/stop", "/status", "/file", "/agents", "/send", "/resume", "/help":
-		if isNamed && !strings.EqualFold(bot, b.me.Name) {
-			return "", "", true
+	for _, c := range commands() {
+		if name == c.name || name != "" && name == c.also && (name != "!" || rest == "") {
+			return c.name, rest, true
 		}
-		return name, rest, true
+	}
+	if isCommandName(name) {
+		return unknown, rest, true
 	}
 	return "", "", false
+}
+
+// isCommandName reports whether a word has the form of a command of Telegram.
+func isCommandName(word string) bool {
+	const longest = 32 // characters
+	name, is := strings.CutPrefix(word, "/")
+	return is && name != "" && len(name) <= longest &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r != '_' && !('a' <= r|0x20 && r|0x20 <= 'z') && !('0' <= r && r <= '9') })
 }
 
 // commandOf is command for a message. The caption of a file is none, and neither is an edit.
@@ -58,81 +131,82 @@ func firstWord(text string) (word, rest string) {
 
 // obey runs a command, and sends its reply. The error is the context's: then the command may not have run.
 func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest string) error {
-	var reply string
-	var err error
-	switch name {
-	case "":
-		return nil
-	case "/help":
-		if reply = teamHelp; m.group && !b.InGroups {
-			reply = help
-		}
-	case "/start", "/new", "/restart":
-		m.awaitStop(ctx)
-		reply, err = b.reset(ctx, c, m.ID)
-	case "/status":
-		reply, err = b.Chats.Status(ctx, c.key)
-	case "/file":
-		reply, err = b.giveFile(ctx, c, m, rest)
-	default:
-		stop := b.typing(ctx, c.place)
-		reply, err = b.teamCommand(ctx, m, name, rest)
-		stop()
-	}
+	said, err := b.run(ctx, c, m, name, rest)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		b.log("%s in %s: %v", name, c.place, err)
-		said := []string{name + " did not work: " + b.words(err) + "."}
+		lines := []string{name + " did not work: " + b.words(err) + "."}
 		for _, hint := range fail.HintsOf(err) {
-			said = append(said, "hint: "+hint)
+			lines = append(lines, "hint: "+hint)
 		}
-		reply = strings.Join(said, "\n")
+		said = reply{text: strings.Join(lines, "\n")}
 	}
-	if reply == "" { // a file was sent
+	if said.text == "" {
 		return nil
 	}
-	return b.say(ctx, c, b.Token.hide(reply))
+	return b.sayChoices(ctx, c, b.Token.hide(said.text), said.choices)
+}
+
+func (b *Bridge) run(ctx context.Context, c *chat, m incoming, name, rest string) (reply, error) {
+	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
+	switch {
+	case name == "", name == unknown && m.group && !b.isCalled(m.Text):
+		return reply{}, nil // for another bot of the group
+	case i < 0:
+		word, _ := firstWord(m.Text)
+		return reply{text: "I do not know " + word + ".\n\n" + b.help(m.group)}, nil
+	}
+	asked := commands()[i]
+	if asked.run == nil { // it was carried out at once
+		return reply{}, nil
+	}
+	if asked.reaches && m.group && !b.InGroups {
+		return reply{text: offInGroups(name)}, nil
+	}
+	stop := b.typing(ctx, c.place)
+	defer stop()
+	return asked.run(b, ctx, c, m, rest)
 }
 
 func offInGroups(name string) string {
 	return name + " is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands"
 }
 
-func (b *Bridge) teamCommand(ctx context.Context, m incoming, name, rest string) (string, error) {
+// isCalled reports whether a command names this bot: /stop@bot.
+func (b *Bridge) isCalled(text string) bool {
+	word, _ := firstWord(text)
+	_, bot, _ := strings.Cut(word, "@")
+	return strings.EqualFold(bot, b.me.Name)
+}
+
+func (b *Bridge) sendToAgent(ctx context.Context, _ *chat, m incoming, rest string) (reply, error) {
 	handle, text := firstWord(rest)
-	switch {
-	case m.group && !b.InGroups:
-		return offInGroups(name), nil
-	case name == "/agents":
-		return b.Team.Agents(ctx)
-	case name == "/send" && handle != "" && text != "":
-		return b.Team.Send(ctx, handle, m.ID, text)
-	case name == "/resume" && handle != "" && text == "":
-		return b.Team.Resume(ctx, handle)
-	case name == "/send":
-		return "Write: /send HANDLE TEXT", nil
+	if text == "" {
+		return reply{text: "Write: /send HANDLE TEXT"}, nil
 	}
-	return "Write: /resume HANDLE", nil
+	return says(b.Team.Send(ctx, handle, m.ID, text))
+}
+
+func (b *Bridge) resumeAgent(ctx context.Context, _ *chat, _ incoming, rest string) (reply, error) {
+	handle, text := firstWord(rest)
+	if handle == "" || text != "" {
+		return reply{text: "Write: /resume HANDLE. To go back to a conversation of this chat: /sessions"}, nil
+	}
+	return says(b.Team.Resume(ctx, handle))
+}
+
+func (b *Bridge) newConversation(ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
+	m.awaitStop(ctx)
+	return says(b.reset(ctx, c, m.ID))
 }
 
 // reset begins a new conversation after the earlier messages were answered. Messages after the command belong to the
 // new conversation, messages before it do not. A message that is held does not delay a reset.
 func (b *Bridge) reset(ctx context.Context, c *chat, id string) (string, error) {
-	c.mu.Lock()
-	ahead, held := len(c.waiting), c.held
-	c.mu.Unlock()
-	if ahead > 0 && !held {
-		if err := b.say(ctx, c, "Queued: "+human.Count(ahead, "message")+" before the reset. It is done after that."); err != nil {
-			return "", err
-		}
-	}
-	c.change(func() { c.resetting = true })
-	free := c.await(ctx, func() bool { return len(c.waiting) == 0 || c.held })
-	c.change(func() { c.resetting = false })
-	if !free {
-		return "", ctx.Err()
+	if err := b.awaitAnswers(ctx, c, "the reset"); err != nil {
+		return "", err
 	}
 	previous, err := b.Chats.Reset(ctx, c.key, id)
 	switch {
@@ -142,4 +216,24 @@ func (b *Bridge) reset(ctx context.Context, c *chat, id string) (string, error) 
 		return "Starting fresh.", nil
 	}
 	return "Starting fresh; the old conversation is kept as " + previous + ".", nil
+}
+
+// awaitAnswers waits until the earlier messages of the chat were answered, or the first of them is held. The error is
+// the context's.
+func (b *Bridge) awaitAnswers(ctx context.Context, c *chat, before string) error {
+	c.mu.Lock()
+	ahead, held := len(c.waiting), c.held
+	c.mu.Unlock()
+	if ahead > 0 && !held {
+		if err := b.say(ctx, c, "Queued: "+human.Count(ahead, "message")+" before "+before+". It is done after that."); err != nil {
+			return err
+		}
+	}
+	c.change(func() { c.resetting = true })
+	free := c.await(ctx, func() bool { return len(c.waiting) == 0 || c.held })
+	c.change(func() { c.resetting = false })
+	if !free {
+		return ctx.Err()
+	}
+	return nil
 }

@@ -14,11 +14,8 @@ import (
 const maxFile = 50 << 20
 
 // giveFile sends the file that a user asks for. The error is for the user, or the context's.
-func (b *Bridge) giveFile(ctx context.Context, c *chat, m incoming, path string) (reply string, err error) {
-	switch {
-	case m.group && !b.InGroups:
-		return offInGroups("/file"), nil
-	case path == "":
+func (b *Bridge) giveFile(ctx context.Context, c *chat, path string) (reply string, err error) {
+	if path == "" {
 		return "Write: /file PATH", nil
 	}
 	f, err := b.Chats.File(path)

@@ -55,7 +55,7 @@ func playBridge(url string) {
 		}
 	}
 	b, err := New(Options{
-		Token: token, Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Team: h, URL: url,
+		Token: token, Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Menu: h, Team: h, URL: url,
 		Poll: time.Second, Pause: 10 * time.Millisecond, Grow: time.Millisecond, Log: func(line string) { println(line) },
 	})
 	if err != nil {

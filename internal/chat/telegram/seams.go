@@ -75,6 +75,25 @@ type Interruption struct {
 	Acted string // the tools that had run, in words
 }
 
+// Menu shows and changes how the conversation of a chat goes on. The texts that its methods return are sent to the
+// chat unchanged.
+type Menu interface {
+	// Sessions lists the sessions of the conversation, and offers the earlier ones.
+	Sessions(ctx context.Context, key string) (text string, choices []Choice, err error)
+	// Back makes an earlier session the present one: the named one, or with "" the latest. The same id does it once.
+	Back(ctx context.Context, key, id, named string) (string, error)
+	Rename(ctx context.Context, key, name string) (string, error)
+	// ChooseModel chooses the model of the next messages; "" says which it is.
+	ChooseModel(ctx context.Context, key, name string) (string, error)
+	Usage(ctx context.Context, key string) (string, error)
+}
+
+// Choice is something to choose from a list.
+type Choice struct {
+	Label   string // what the user reads
+	Command string // what the choice stands for: a command of at most 64 bytes
+}
+
 // Deliveries records which answers were sent. Each change is durable when the call returns.
 type Deliveries interface {
 	// Undelivered returns the messages that this bridge accepted and whose answers were not sent, in the order in which

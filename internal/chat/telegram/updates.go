@@ -12,10 +12,11 @@ type update struct {
 	ID      int64    `json:"update_id"`
 	Message *message `json:"message"`
 	Edited  *message `json:"edited_message"`
+	Press   *press   `json:"callback_query"`
 }
 
 // wantedUpdates are the kinds of updates that Telegram is asked for.
-var wantedUpdates = []string{"message", "edited_message"}
+var wantedUpdates = []string{"message", "edited_message", "callback_query"}
 
 // message has the used fields of a message.
 type message struct {
@@ -102,7 +103,7 @@ func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 	if err := json.Unmarshal(raw, &update); err != nil {
 		// An update that cannot be parsed must not block the others: it is acknowledged by its number.
 		b.log("an update from Telegram cannot be read and is skipped: %v", err)
-		update.Message, update.Edited = nil, nil
+		update.Message, update.Edited, update.Press = nil, nil, nil
 	}
 	if update.ID <= 0 {
 		b.once("an update from Telegram has no number and is skipped")
@@ -112,8 +113,12 @@ func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
 		return false
 	}
 	m, isEdit := update.Message, false
-	if m == nil {
+	switch {
+	case update.Edited != nil:
 		m, isEdit = update.Edited, true
+	case update.Press != nil:
+		b.confirm(ctx, update.Press)
+		m = update.Press.typed()
 	}
 	if m == nil || !b.takeMove(ctx, m) && !b.isHeard(m) {
 		b.acks.done(update.ID)

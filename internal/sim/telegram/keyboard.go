@@ -98,11 +98,11 @@ type Command struct {
 	Description string `json:"description"`
 }
 
-// Commands returns the bot's menu, for everyone.
-func (s *Server) Commands() []Command {
+// Commands returns the bot's menu of a scope: default, all_private_chats, all_group_chats.
+func (s *Server) Commands(scope string) []Command {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.commands[scopeOf(params{})])
+	return slices.Clone(s.commands[`{"type":"`+scope+`"}`])
 }
 
 // scopeOf is whom a menu is for: a scope and a language.

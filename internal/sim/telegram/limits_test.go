@@ -146,7 +146,7 @@ func TestTheMenu(t *testing.T) {
 	contains(t, set(`[{"command":"stop","description":""}]`), "BOT_COMMAND_DESCRIPTION_INVALID")
 	many := strings.Repeat(`{"command":"a","description":"x"},`, 101)
 	contains(t, set("["+strings.TrimSuffix(many, ",")+"]"), "BOT_COMMANDS_TOO_MUCH")
-	if got := s.Commands(); len(got) != 1 || got[0].Command != "stop" {
+	if got := s.Commands("default"); len(got) != 1 || got[0].Command != "stop" {
 		t.Errorf("the menu is %+v", got)
 	}
 }

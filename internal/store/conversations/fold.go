@@ -33,6 +33,7 @@ const (
 	Added     What = "add"       // something came unasked, after a turn
 	Delivered What = "delivered" // a chat was told of it
 	Switched  What = "memory"    // its memory was switched on or off
+	Chosen    What = "model"     // a person chose the model of the next turns
 	Base      What = "base"      // all that was before
 )
 
@@ -51,6 +52,7 @@ type Line struct {
 	Unseen     bool            `json:"unseen,omitempty"` // the adopted session has no transcript
 	Reason     string          `json:"reason,omitempty"`
 	Name       string          `json:"name,omitempty"`     // of a session
+	Model      agent.Model     `json:"model,omitempty"`    // that was chosen; "": that of Meta
 	CostUSD    *float64        `json:"cost_usd,omitempty"` // of a turn
 	Start      *Start          `json:"start,omitempty"`
 	Held       *Held           `json:"held,omitempty"`
@@ -97,6 +99,9 @@ func (s *State) apply(line *Line) error {
 		return nil
 	case Named:
 		s.name(line.Session, line.Name)
+		return nil
+	case Chosen:
+		s.Model = line.Model
 		return nil
 	case Switched:
 		return nil // its meta says it

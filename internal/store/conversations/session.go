@@ -135,3 +135,13 @@ func (c *Conversation) Permit(ctx context.Context, rights Rights) (before Rights
 	})
 	return before, changed, err
 }
+
+// Choose makes a model that of the next turns; "" goes back to the conversation's own. Errors: [fs.ErrNotExist].
+func (c *Conversation) Choose(ctx context.Context, model agent.Model) error {
+	return c.change(ctx, func(s *State) (*Line, error) {
+		if s.Model == model {
+			return nil, nil //nolint:nilnil // there is nothing to change
+		}
+		return &Line{What: Chosen, At: time.Now().UTC(), Model: model}, nil
+	})
+}

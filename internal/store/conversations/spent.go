@@ -20,9 +20,10 @@ func quarterOf(at time.Time) int64 { return at.Unix() / int64(quarter/time.Secon
 
 // spend adds the cost of a turn; nil is a cost that Claude did not state.
 func (s *State) spend(at time.Time, usd *float64) {
-	if usd == nil || *usd == 0 {
+	if usd == nil {
 		return
 	}
+	s.LastUSD = *usd
 	s.TotalUSD += *usd
 	now := quarterOf(at)
 	s.Spent = slices.DeleteFunc(slices.Clone(s.Spent), func(of Spent) bool { return of.Quarter <= now-quartersKept })

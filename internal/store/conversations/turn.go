@@ -209,8 +209,10 @@ type State struct {
 	Cut       bool           `json:"cut,omitempty"`            // a notice since then says what was ended
 	Untold    []Unasked      `json:"untold,omitempty"`         // what a chat has to be told of, oldest first
 
-	Names    map[agent.SessionID]string `json:"names,omitempty"` // that a person gave to sessions
-	Spent    []Spent                    `json:"spent,omitempty"` // in the last two days
+	Names    map[agent.SessionID]string `json:"names,omitempty"`    // that a person gave to sessions
+	Model    agent.Model                `json:"model,omitempty"`    // that a person chose for the next turns; "": that of Meta
+	LastUSD  float64                    `json:"last_usd,omitempty"` // of the last turn whose cost is known
+	Spent    []Spent                    `json:"spent,omitempty"`    // in the last two days
 	TotalUSD float64                    `json:"total_usd,omitempty"`
 
 	Told        []Told `json:"told,omitempty"`         // that Claude does not know yet, oldest first
