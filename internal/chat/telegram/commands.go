@@ -2,8 +2,10 @@ package telegram
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"nbs-worker/internal/fail"
@@ -105,13 +107,10 @@ func (b *Bridge) command(text string) (name, rest string, is bool) {
 	return "", "", false
 }
 
-// isCommandName reports whether a word has the form of a command of Telegram.
-func isCommandName(word string) bool {
-	const longest = 32 // characters
-	name, is := strings.CutPrefix(word, "/")
-	return is && name != "" && len(name) <= longest &&
-		!strings.ContainsFunc(name, func(r rune) bool { return r != '_' && !('a' <= r|0x20 && r|0x20 <= 'z') && !('0' <= r && r <= '9') })
-}
+// commandName is the form of a command of Telegram.
+var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[A-Za-z0-9_]{1,32}$`) })
+
+func isCommandName(word string) bool { return commandName().MatchString(word) }
 
 // commandOf is command for a message. The caption of a file is none, and neither is an edit.
 func (b *Bridge) commandOf(m *incoming) (name, rest string, is bool) {

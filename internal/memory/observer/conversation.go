@@ -156,7 +156,7 @@ func (o *observer) judge(outcome *turn.Outcome) error {
 		return &laterError{pause: pause{why: why, until: until}, all: true}
 	case turn.Overloaded, turn.ServerError:
 		return &laterError{pause: pause{why: why, until: o.again(o.Worker.rest)}, all: true}
-	case turn.UnknownSession, turn.SessionInUse, turn.Interrupted, turn.Killed, turn.Blocked, turn.Failed:
+	case turn.UnknownSession, turn.SessionInUse, turn.Interrupted, turn.Killed, turn.Blocked, turn.UnknownCommand, turn.Failed:
 	}
 	return &laterError{pause: pause{why: why, until: o.again(o.rest)}}
 }
