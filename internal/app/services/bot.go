@@ -14,18 +14,18 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-// setUp takes what nbs-worker serve setup has asked, for a server that was given no token. Flags count before it. is
-// reports whether a bridge is wanted.
-func setUp(in *store.Store, o *ChatOptions) (token telegram.Token, is bool, err error) {
+// setUp takes what nbs-worker serve setup has asked. Flags, and a token that was given, count before it. is reports
+// whether a bridge is wanted.
+func setUp(in *store.Store, o *ChatOptions, token telegram.Token, given bool) (_ telegram.Token, is bool, err error) {
 	b, err := in.Bot().Get()
 	if fail.KindOf(err) == fail.NotFound {
-		if len(o.Allowed) == 0 && len(o.Users) == 0 {
-			return token, false, nil
+		if given || len(o.Allowed) == 0 && len(o.Users) == 0 {
+			return token, given, nil
 		}
 		token, err = telegram.ReadToken("") // which says that there is none
 		return token, false, err
 	}
-	if err == nil {
+	if err == nil && !given {
 		token, err = telegram.ReadToken(b.TokenFile)
 	}
 	if err != nil {

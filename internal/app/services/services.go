@@ -58,10 +58,8 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	if err != nil {
 		return err
 	}
-	if !bridged {
-		if token, bridged, err = setUp(s.Project.Store, &o.Chats); err != nil {
-			return err
-		}
+	if token, bridged, err = setUp(s.Project.Store, &o.Chats, token, bridged); err != nil {
+		return err
 	}
 	server := serve.New(Conversations(s.Project), o.Say)
 	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}

@@ -112,7 +112,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 		note, _, err := c.Notes.Get(id)
 		return telegram.Answer{
 			Class: o.Held.Class, Error: o.Held.Reason, Held: true, RetryAt: o.Held.Until,
-			Mends: o.Held.Mends, Known: o.Held.Mends && note.Held == o.Held.Class,
+			Mends: o.Held.Mends, Known: note.Held == causeOf(o.Held.Class, o.Held.Until, o.Held.Mends),
 		}, err
 	}
 	r := o.Result
@@ -133,10 +133,19 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 // noteHeld records that the chat was told why its message is held. So it is told once, also if the server is started
 // again before the cause has ended.
 func (c *Chats) noteHeld(id string, told telegram.Answer) error {
-	if !told.Mends || told.Known {
+	if !told.Held || told.Known {
 		return nil
 	}
-	return c.Notes.Change(id, func(n *deliveries.Note) { n.Held = told.Class })
+	return c.Notes.Change(id, func(n *deliveries.Note) { n.Held = causeOf(told.Class, told.RetryAt, told.Mends) })
+}
+
+// causeOf names the cause of a hold. It is told again when its time changes, but not if the time is only that of the
+// next of many tries.
+func causeOf(class string, until time.Time, mends bool) string {
+	if mends || until.IsZero() {
+		return class
+	}
+	return class + " " + until.UTC().Format(time.RFC3339)
 }
 
 // Hear implements [telegram.Chats].

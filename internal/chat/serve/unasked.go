@@ -124,6 +124,9 @@ func (u *Unasked) tellAll(ctx context.Context, key conversations.Key) (done bool
 		if answer, there, err := u.Notes.Get(came.Turn); err == nil && there && answer.State != deliveries.Over {
 			return false
 		}
+		if _, _, err := u.Notes.Get("unasked:" + came.ID); err != nil { // it cannot be known whether it was told
+			return false
+		}
 		if err := u.Server.tellOnce(ctx, u.Notes, "unasked:"+came.ID, string(key), came.Text, u.Server.Relay); err != nil {
 			if errors.Is(err, context.Canceled) { // it is told again
 				return false

@@ -96,3 +96,14 @@ func TestWhatTelegramSaysOfABot(t *testing.T) {
 		t.Errorf("faults = %q", faults)
 	}
 }
+
+// A group that moved is looked up by who sets a bot up, who has no chats yet.
+func TestAnAccountSurvivesAGroupThatMoved(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	server.Fail(sim.Failure{Method: "getChat", Code: 400, MigrateTo: -1009})
+	account, err := NewAccount(Token{sim.Token}, server.URL())
+	rig.Must(t, err)
+	_, err = account.Chat(t.Context(), -5)
+	rig.Check(t, err != nil, "a chat that moved is described")
+}

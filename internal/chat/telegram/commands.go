@@ -196,10 +196,17 @@ func (b *Bridge) resumeAgent(ctx context.Context, _ *chat, _ incoming, rest stri
 	return says(b.Team.Resume(ctx, handle))
 }
 
-func (b *Bridge) newConversation(ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
+func (b *Bridge) newConversation(ctx context.Context, c *chat, m incoming, rest string) (reply, error) {
 	m.awaitStop(ctx)
-	return says(b.reset(ctx, c, m.ID))
+	text, err := b.reset(ctx, c, m.ID)
+	if rest != "" && !strings.EqualFold(rest, "now") {
+		text += notPassed
+	}
+	return says(text, err)
 }
+
+// notPassed follows the reply to a command that takes no words.
+const notPassed = " What you wrote behind the command was not passed on: send it as a message of its own."
 
 // reset begins a new conversation after the earlier messages were answered. Messages after the command belong to the
 // new conversation, messages before it do not. A message that is held does not delay a reset.

@@ -78,7 +78,7 @@ func (b *Bridge) steps(ctx context.Context, to Place, grown Shown, key string, a
 			return err
 		}
 		for _, m := range parts[len(told):] { // Telegram refused the file
-			if err := send(m, false); err != nil {
+			if err := send(m, inDoubt); err != nil {
 				return err
 			}
 		}

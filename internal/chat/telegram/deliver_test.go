@@ -141,3 +141,14 @@ func TestFilesThatAnAnswerNamesAreOffered(t *testing.T) {
 	rig.Must(t, err)
 	rig.Check(t, b.offer("telegram:-7", Answer{Files: []string{"b.csv"}}).IsBlank(), "it is offered in a group")
 }
+
+// An answer of markup alone is told as it is: without a message the user would wait for it.
+func TestAnAnswerOfMarkupAloneIsTold(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"#", "```", ">", "[]()"} {
+		server := simulator(t)
+		run(t, server, answering(text))
+		server.Say(7, "one")
+		want(t, told(t, server, 7, 1), text)
+	}
+}

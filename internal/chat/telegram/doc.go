@@ -17,7 +17,7 @@
 //     of an answer is left behind.
 //   - An answer's Markdown becomes entities (see package format). A parse mode would not do: Telegram refuses what is
 //     not valid Markdown or HTML of its kind, and Claude's text is neither. If Telegram refuses the entities, the
-//     message is sent without them. All other messages are plain text.
+//     message is sent without them. The bridge's own words are plain text.
 //   - A message about a failure says what happened and what is next.
 //   - The token is in no log and in no error.
 //

@@ -2,10 +2,10 @@ package telegram
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
-	sim "nbs-worker/internal/sim/telegram"
 )
 
 // Each method of Menu answers with its arguments.
@@ -79,5 +79,16 @@ func TestTheMenuListsTheCommands(t *testing.T) {
 	}
 	rig.Same(t, "menu", []string{"stop", "new", "back", "sessions", "name", "status", "model", "usage", "file", "agents", "send", "resume", "help"}, names("all_private_chats"))
 	rig.Same(t, "menu of groups", []string{"stop", "new", "back", "sessions", "name", "status", "model", "usage", "help"}, names("all_group_chats"))
-	rig.Check(t, sim.Name != "", "the bot has no name")
+}
+
+// Words behind a command that takes none are not lost silently.
+func TestWordsBehindACommandAreNotDroppedSilently(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	run(t, server, &house{})
+	for n, text := range []string{"/new What is the weather?", "/stop and look", "/new now"} {
+		server.Say(7, text)
+		sent := told(t, server, 7, n+1)[n]
+		rig.Check(t, strings.Contains(sent, notPassed) == (text != "/new now"), "%q is answered with %q", text, sent)
+	}
 }

@@ -21,7 +21,7 @@ func (b *Bridge) call(ctx context.Context, method string, params map[string]any,
 // chat.
 func (b *Bridge) where(ctx context.Context, params map[string]any, request func(params map[string]any) error) error {
 	chat, isOf := params["chat_id"].(int64)
-	if !isOf || params["message_id"] != nil {
+	if !isOf || params["message_id"] != nil || b.Deliveries == nil { // an account has no chats
 		return request(params)
 	}
 	params = maps.Clone(params)

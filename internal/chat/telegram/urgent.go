@@ -127,6 +127,9 @@ func (b *Bridge) obeyAtOnce(ctx context.Context, c *chat, m incoming) error {
 	if reply == "" {
 		return nil
 	}
+	if name, rest, _ := b.command(m.Text); name == "/stop" && rest != "" {
+		reply += notPassed
+	}
 	return b.say(ctx, c, b.Token.hide(reply))
 }
 

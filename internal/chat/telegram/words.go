@@ -47,7 +47,11 @@ func (b *Bridge) compose(key string, a Answer) format.Text {
 	case strings.TrimSpace(a.Text) == "":
 		said = append(said, b.plain("(Claude gave an empty answer.)"))
 	default:
-		said = append(said, format.Markdown(b.Token.hide(a.Text)), b.offer(key, a))
+		answer := format.Markdown(b.Token.hide(a.Text))
+		if answer.IsBlank() { // it is markup alone, such as ">"
+			answer = b.plain(a.Text)
+		}
+		said = append(said, answer, b.offer(key, a))
 	}
 	return format.Join(said...)
 }

@@ -71,7 +71,7 @@ type Request struct {
 // sum covers what is asked, but not the times and limits: a repeated request may wait longer.
 func (r *Request) sum() string {
 	asked := *r
-	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Silence, asked.Nested, asked.Typed, asked.DailyLimit, asked.At = "", "", "", 0, 0, false, false, 0, time.Time{}
+	asked.ID, asked.OnLost, asked.OnUnknown, asked.Timeout, asked.Nested, asked.Typed, asked.DailyLimit, asked.At = "", "", "", 0, false, false, 0, time.Time{}
 	asked.Silence, asked.Enrich, asked.MemoryOf = 0, false, ""
 	if asked.Powers != nil {
 		powers := *asked.Powers
