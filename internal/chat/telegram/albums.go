@@ -102,12 +102,20 @@ func (g *gathered) has(m *incoming) bool {
 	case first.Album != "" || m.message.Album != "":
 		return first.Album == m.message.Album
 	}
-	return !g.until.IsZero() && m.message.isPaste()
+	return !g.until.IsZero() && m.message.isPaste() && m.message.forwardedFrom() == first.forwardedFrom()
 }
 
 // isPaste reports whether a message may continue the one before it.
 func (m *message) isPaste() bool {
-	return m.Text != "" && m.ReplyTo == nil && !strings.HasPrefix(m.Text, "/")
+	return m.Text != "" && m.ReplyTo == nil && m.Elsewhere == nil && !strings.HasPrefix(m.Text, "/")
+}
+
+// forwardedFrom returns the name of who wrote a message; "" if it was not forwarded.
+func (m *message) forwardedFrom() string {
+	if m.Forwarded == nil {
+		return ""
+	}
+	return m.Forwarded.name()
 }
 
 // isFull reports whether a text may have been split behind this message.

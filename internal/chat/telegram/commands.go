@@ -112,9 +112,9 @@ var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 func isCommandName(word string) bool { return commandName().MatchString(word) }
 
-// commandOf is command for a message. The caption of a file is none, and neither is an edit.
+// commandOf is command for a message. The caption of a file is none, and neither is an edit, nor what another has written.
 func (b *Bridge) commandOf(m *incoming) (name, rest string, is bool) {
-	if m.isEdit || m.message.hasFile() {
+	if m.isEdit || m.message.hasFile() || m.message.Forwarded != nil {
 		return "", "", false
 	}
 	return b.command(m.Text)

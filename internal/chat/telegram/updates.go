@@ -20,12 +20,10 @@ var wantedUpdates = []string{"message", "edited_message", "callback_query"}
 
 // message has the used fields of a message.
 type message struct {
-	Number  int64 `json:"message_id"`
-	From    user  `json:"from"`
-	AsGroup struct {
-		Title string `json:"title"`
-	} `json:"sender_chat"` // of an administrator who does not show their name
-	Chat struct {
+	Number  int64  `json:"message_id"`
+	From    user   `json:"from"`
+	AsGroup titled `json:"sender_chat"` // of an administrator who does not show their name
+	Chat    struct {
 		ID   int64  `json:"id"`
 		Type string `json:"type"`
 	} `json:"chat"`
@@ -40,12 +38,28 @@ type message struct {
 	ReplyTo *message `json:"reply_to_message"`
 	Quote   struct {
 		Text string `json:"text"`
-	} `json:"quote"` // the part of ReplyTo that is answered
+	} `json:"quote"` // the part of ReplyTo or Elsewhere that is answered
+	Elsewhere *struct {
+		Origin origin `json:"origin"`
+	} `json:"external_reply"` // the message of another chat that is answered
+	Forwarded *origin `json:"forward_origin"`
 
 	MovedTo   int64 `json:"migrate_to_chat_id"`
 	MovedFrom int64 `json:"migrate_from_chat_id"`
 
 	media
+}
+
+// origin is who wrote a message that was forwarded, or is of another chat: one of these.
+type origin struct {
+	User    user   `json:"sender_user"`
+	Name    string `json:"sender_user_name"` // of a user who hides their account
+	Group   titled `json:"sender_chat"`
+	Channel titled `json:"chat"`
+}
+
+type titled struct {
+	Title string `json:"title"`
 }
 
 type user struct {
