@@ -112,7 +112,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 		note, _, err := c.Notes.Get(id)
 		return telegram.Answer{
 			Class: o.Held.Class, Error: o.Held.Reason, Held: true, RetryAt: o.Held.Until,
-			Mends: o.Held.Mends, Known: note.Held == causeOf(o.Held.Class, o.Held.Until, o.Held.Mends),
+			Mends: o.Held.Mends, Known: note.Held != "" && note.Held == causeOf(o.Held.Class, o.Held.Until, o.Held.Mends),
 		}, err
 	}
 	r := o.Result

@@ -54,6 +54,9 @@ func (c *Chats) Sessions(_ context.Context, key string) (text string, choices []
 
 // titleOf returns what a chat calls a session: its name, or the beginning of its id.
 func titleOf(state *conversations.State, id agent.SessionID) string {
+	if id == "" { // it was reset, and nothing was said since
+		return "a new conversation"
+	}
 	return cmp.Or(state.Names[id], string(id)[:8])
 }
 

@@ -33,6 +33,12 @@ func TestAChatGoesBackToASession(t *testing.T) {
 	}
 	text, err = chats.Back(t.Context(), key, "telegram:78", "work")
 	rig.Check(t, err == nil && strings.HasPrefix(text, "Back in Work"), "%q, %v", text, err)
+	_, err = chats.Server.Engine.Reset(t.Context(), key, "it was reset", nil)
+	rig.Must(t, err)
+	text, err = chats.Back(t.Context(), key, "telegram:77", "") // once more, after a reset
+	rig.Check(t, err == nil && text == "Back in a new conversation.", "%q, %v", text, err)
+	_, err = chats.Server.Engine.Restore(t.Context(), key, "")
+	rig.Must(t, err)
 	text, err = chats.Back(t.Context(), key, "telegram:79", "school")
 	rig.Check(t, err == nil && strings.HasPrefix(text, "There is no such earlier session"), "%q, %v", text, err)
 	state, err := of.State()

@@ -243,7 +243,7 @@ func TestCommands(t *testing.T) {
 		{"/send theologian", "Write: /send HANDLE TEXT"},
 		{"/resume bob", "/resume did not work: resume bob: no such agent.\nhint: nbs-worker list"},
 		{"/help", new(Bridge).help(false)},
-		{"/dialy now", "I do not know /dialy.\n\n" + new(Bridge).help(false)},
+		{"/dialy now", "I do not know /dialy, so your message was not passed on.\n\n" + new(Bridge).help(false)},
 		{"/etc/hosts is odd", "You said: /etc/hosts is odd"}, // for Claude
 	} {
 		server.Say(7, test.text)

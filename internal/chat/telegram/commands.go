@@ -155,7 +155,7 @@ func (b *Bridge) run(ctx context.Context, c *chat, m incoming, name, rest string
 		return reply{}, nil // for another bot of the group
 	case i < 0:
 		word, _ := firstWord(m.Text)
-		return reply{text: "I do not know " + word + ".\n\n" + b.help(m.group)}, nil
+		return reply{text: "I do not know " + word + ", so your message was not passed on.\n\n" + b.help(m.group)}, nil
 	}
 	asked := commands()[i]
 	if asked.run == nil { // it was carried out at once
