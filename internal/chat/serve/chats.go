@@ -220,11 +220,26 @@ func (c *Chats) Undelivered(context.Context) ([]telegram.Message, error) {
 	notes, err := c.Notes.Open()
 	var open []telegram.Message
 	for _, n := range notes {
-		if n.State == deliveries.Accepted || n.State == deliveries.Telling {
-			open = append(open, telegram.Message{Key: n.Key, ID: n.ID})
+		if n.State == deliveries.Accepted || n.State == deliveries.Telling || n.Command != "" {
+			open = append(open, telegram.Message{Key: n.Key, ID: n.ID, Command: n.Command})
 		}
 	}
 	return open, err
+}
+
+// NoteCommand implements [telegram.Deliveries].
+func (c *Chats) NoteCommand(_ context.Context, key, id, text string) (over bool, err error) {
+	n, there, err := c.Notes.Get(id)
+	switch {
+	case err != nil || n.Command != "":
+		return n.State == deliveries.Over, err
+	case there: // by an earlier version
+		n.State = deliveries.Begun
+	default:
+		n = deliveries.Note{ID: id, Key: key, State: deliveries.Waits}
+	}
+	n.Command, n.At = text, c.Server.Engine.Project.Now().UTC()
+	return false, c.Notes.Put(n)
 }
 
 // NoteTelling implements [telegram.Deliveries].

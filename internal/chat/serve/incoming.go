@@ -88,7 +88,7 @@ func (c *Chats) Accepted(_ context.Context, m telegram.Incoming) (parts []string
 			ID: parts[0], Key: m.Key, Seq: seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC(),
 			Parts: n.Parts, Messages: m.Messages,
 		})
-	case deliveries.Begun, deliveries.Joined, deliveries.Moved:
+	case deliveries.Waits, deliveries.Begun, deliveries.Joined, deliveries.Moved:
 	}
 	return nil, false, nil
 }

@@ -89,10 +89,11 @@ func (c *Chats) Back(ctx context.Context, key, id, named string) (string, error)
 // what was noted the first time.
 func (c *Chats) begun(id, key, before string) (string, error) {
 	note, noted, err := c.Notes.Get(id)
-	if err != nil || noted {
+	if err != nil || noted && note.State != deliveries.Waits {
 		return note.Text, err
 	}
-	return before, c.Notes.Put(deliveries.Note{ID: id, Key: key, State: deliveries.Over, Text: before, At: c.Server.Engine.Project.Now().UTC()})
+	note.ID, note.Key, note.State, note.Text, note.At = id, key, deliveries.Begun, before, c.Server.Engine.Project.Now().UTC()
+	return before, c.Notes.Put(note)
 }
 
 // Rename implements [telegram.Menu].

@@ -1,10 +1,12 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -154,7 +156,7 @@ func errToken() error {
 		Hint("@BotFather shows a bot's token, and issues a new one")
 }
 
-// takeUp continues with the messages that an earlier bridge accepted and did not answer.
+// takeUp continues with the messages that an earlier bridge accepted and did not answer, and then with its commands.
 func (b *Bridge) takeUp(ctx context.Context) error {
 	moves, err := b.Deliveries.Moves(ctx)
 	if err != nil {
@@ -165,13 +167,18 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take up messages from Telegram: %w", err)
 	}
+	slices.SortStableFunc(messages, func(a, b Message) int { return cmp.Compare(min(1, len(a.Command)), min(1, len(b.Command))) })
 	for _, m := range messages {
 		at, err := ParseKey(m.Key)
 		if err != nil || !b.isAllowed(at.chat) {
 			b.once("the chat of conversation " + human.Quote(m.Key) + " is not allowed any more: its answers are not told")
 			continue
 		}
-		b.chat(ctx, at).expect(m.ID)
+		if c := b.chat(ctx, at); m.Command == "" {
+			c.expect(m.ID)
+		} else {
+			c.enqueue(incoming{Incoming: Incoming{Key: m.Key, ID: m.ID, Text: m.Command}, message: &message{}, group: at.isGroup(), isFor: true, done: func() {}})
+		}
 	}
 	return nil
 }

@@ -123,9 +123,7 @@ func (b *Bridge) takeMessage(ctx context.Context, c *chat, m incoming) {
 		return
 	}
 	if name, rest, is := b.commandOf(&m); is {
-		if b.obey(ctx, c, m, name, rest) == nil {
-			m.done()
-		}
+		b.takeCommand(ctx, c, m, name, rest)
 		return
 	}
 	if b.isNew(ctx, c, m) && b.fetch(ctx, c, &m) {

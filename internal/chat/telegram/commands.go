@@ -17,6 +17,7 @@ type command struct {
 	name, takes, what string
 	also              string // a second name, which the menu does not show
 	reaches           bool   // agents or files: off in groups, unless the operator allows it
+	waits             bool   // until the messages before it were answered
 
 	// run carries the command out, and returns the reply; "": it was sent. The error is also the context's: then the
 	// command may not have run.
@@ -35,11 +36,11 @@ func says(text string, err error) (reply, error) { return reply{text: text}, err
 func commands() []command {
 	return []command{
 		{name: "/stop", also: "!", what: "stop what Claude is doing; the conversation goes on"}, // see urgent.go
-		{name: "/new", also: "/restart", takes: "[now]", what: "begin a new conversation, and keep the old one; now: do not wait for Claude's answer", run: (*Bridge).newConversation},
-		{name: "/back", what: "go back to the conversation before", run: func(b *Bridge, ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
+		{name: "/new", also: "/restart", takes: "[now]", waits: true, what: "begin a new conversation, and keep the old one; now: do not wait for Claude's answer", run: (*Bridge).newConversation},
+		{name: "/back", waits: true, what: "go back to the conversation before", run: func(b *Bridge, ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
 			return b.goBack(ctx, c, m, "")
 		}},
-		{name: "/sessions", takes: "[NAME]", what: "list the conversations of this chat, or go back to one", run: (*Bridge).sessions},
+		{name: "/sessions", takes: "[NAME]", waits: true, what: "list the conversations of this chat, or go back to one", run: (*Bridge).sessions},
 		{name: "/name", takes: "NAME", what: "name this conversation, to find it again", run: (*Bridge).rename},
 		{name: "/status", what: "how this conversation is", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, _ string) (reply, error) {
 			return says(b.Chats.Status(ctx, c.key))
@@ -128,6 +129,33 @@ func firstWord(text string) (word, rest string) {
 	return text, ""
 }
 
+// takeCommand carries out a command in its place among the messages. One that may wait long is noted first: Telegram,
+// which gives only so many messages at a time, need not keep it.
+func (b *Bridge) takeCommand(ctx context.Context, c *chat, m incoming, name, rest string) {
+	if m.awaitStop(ctx); ctx.Err() != nil {
+		return
+	}
+	if slices.ContainsFunc(commands(), func(c command) bool { return c.name == name && c.waits }) {
+		var over bool
+		err := b.retry(ctx, "note a command", func() (err error) {
+			over, err = b.Deliveries.NoteCommand(ctx, c.key, m.ID, m.Text)
+			return err
+		})
+		if err != nil {
+			return
+		}
+		if m.done(); over {
+			return
+		}
+		m.done = func() {
+			_ = b.retry(ctx, "note that a command was obeyed", func() error { return b.Deliveries.NoteDelivered(ctx, c.key, m.ID, "") })
+		}
+	}
+	if b.obey(ctx, c, m, name, rest) == nil {
+		m.done()
+	}
+}
+
 // obey runs a command, and sends its reply. The error is the context's: then the command may not have run.
 func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest string) error {
 	said, err := b.run(ctx, c, m, name, rest)
@@ -197,7 +225,6 @@ func (b *Bridge) resumeAgent(ctx context.Context, _ *chat, _ incoming, rest stri
 }
 
 func (b *Bridge) newConversation(ctx context.Context, c *chat, m incoming, rest string) (reply, error) {
-	m.awaitStop(ctx)
 	text, err := b.reset(ctx, c, m.ID)
 	if rest != "" && !strings.EqualFold(rest, "now") {
 		text += notPassed

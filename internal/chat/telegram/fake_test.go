@@ -166,11 +166,22 @@ func (h *house) Undelivered(context.Context) ([]Message, error) {
 	defer h.mu.Unlock()
 	var open []Message
 	for _, l := range h.lines() {
-		if l[0] == "accept" && !h.has("told", l[1]) {
+		switch {
+		case h.has("told", l[1]):
+		case l[0] == "accept":
 			open = append(open, Message{Key: l[2], ID: l[1]})
+		case l[0] == "command":
+			open = append(open, Message{Key: l[2], ID: l[1], Command: l[3]})
 		}
 	}
 	return open, nil
+}
+
+func (h *house) NoteCommand(_ context.Context, key, id, text string) (bool, error) {
+	_, err := h.note("command", id, key+" "+text)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.has("told", id), err
 }
 
 // Accepted reads the lines "accept" and "parts FIRST ID,ID".

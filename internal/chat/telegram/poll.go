@@ -35,6 +35,9 @@ func (b *Bridge) poll(ctx context.Context) error {
 			isNew = b.take(ctx, raw) || isNew
 		}
 		if len(updates) > 0 && !isNew {
+			if len(updates) == atOnce {
+				b.once("as many messages as Telegram gives at a time wait for the first of them: until it is kept, no other is seen")
+			}
 			b.acks.progress(ctx) // all updates are being processed, and would be returned again at once
 		}
 	}

@@ -65,6 +65,11 @@ func (b *Bridge) pass(c *chat, m incoming) {
 			return
 		}
 	}
+	c.enqueue(m)
+}
+
+// enqueue passes a message to takeIn.
+func (c *chat) enqueue(m incoming) {
 	c.change(func() { c.passed++ })
 	c.updates <- m
 }
