@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -149,30 +150,64 @@ func (m *media) file() (file *attached, name string) {
 	return nil, ""
 }
 
-// keep fetches a file and keeps it. It tries again while Telegram cannot be reached, or the disk is full. Errors: the
-// context's, and those that stay.
+// keep fetches a file and keeps it. It tries again while Telegram cannot be reached, or the disk is full: that is told.
+// Errors: the context's, and those that stay.
 func (b *Bridge) keep(ctx context.Context, c *chat, m *incoming, file *attached) (kept File, path string, err error) {
+	content, err := b.fetchFile(ctx, c, file)
+	if err != nil {
+		return File{}, "", err
+	}
 	n, wait := len(m.Files), b.backoff()
-	for {
-		var content []byte
-		content, err = b.download(ctx, file)
-		if err == nil {
-			kept, path, err = b.Chats.Keep(ctx, c.key, m.ID, n, File{Name: file.Name, Type: file.Type}, content)
-		}
-		switch refused := refusedIn(err).Code; {
-		case err == nil, ctx.Err() != nil, isRefusal(err):
+	for told := false; ; told = true {
+		kept, path, err = b.Chats.Keep(ctx, c.key, m.ID, n, File{Name: file.Name, Type: file.Type}, content)
+		if err == nil || ctx.Err() != nil || isRefusal(err) {
 			return kept, path, err
-		case refused >= 400 && refused < 500 && refused != http.StatusTooManyRequests && !isOfToken(err):
-			return kept, path, fail.Errorf(fail.Failed, "Telegram refused it: %w", err)
 		}
-		b.log("take a file of %s: %v: it is tried again", c.place, err)
-		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
+		b.log("keep a file of %s: %v: it is tried again", c.place, err)
+		if !told {
+			_ = b.say(ctx, c, "Your file could not be kept yet: "+b.words(err)+". It is tried again until it can.")
+		}
+		if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
 			return kept, path, err
 		}
 	}
 }
 
-// download fetches a file. Errors: BadInput when it is too large; refusedError.
+// A file is not waited for without end: the messages behind it wait too.
+const (
+	fetchTries = 8 // they take about two minutes
+	fetchFor   = 10 * time.Minute
+	fetchSpeed = 32 << 10 // bytes a second that a fetch may take
+)
+
+// fetchFile fetches a file. It tries again while Telegram cannot be reached, and for a while when it does not give the
+// file. Errors: the context's, and those that stay.
+func (b *Bridge) fetchFile(ctx context.Context, c *chat, file *attached) ([]byte, error) {
+	began, wait := time.Now(), b.backoff()
+	for tries := 0; ; {
+		content, err := b.download(ctx, file)
+		refused := refusedIn(err).Code
+		switch {
+		case err == nil, ctx.Err() != nil, isRefusal(err):
+			return content, err
+		case isFinal(err):
+			return nil, fail.Errorf(fail.Failed, "Telegram refused it: %w", err)
+		case refused >= http.StatusInternalServerError, errors.Is(err, errFetch):
+			if tries++; tries == fetchTries || time.Since(began) > fetchFor {
+				return nil, err
+			}
+		}
+		b.log("take a file of %s: %v: it is tried again", c.place, err)
+		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// errFetch is wrapped when Telegram knows a file and does not give it.
+var errFetch = errors.New("fetch a file")
+
+// download fetches a file once. Errors: BadInput when it is too large; refusedError; errFetch.
 func (b *Bridge) download(ctx context.Context, file *attached) ([]byte, error) {
 	tooLarge := fail.Errorf(fail.BadInput, "it has more than %s, which is all that a bot can fetch", human.Bytes(fetchLimit))
 	if file.Size > fetchLimit {
@@ -181,7 +216,7 @@ func (b *Bridge) download(ctx context.Context, file *attached) ([]byte, error) {
 	var at struct {
 		Path string `json:"file_path"`
 	}
-	ctx, cancel := context.WithTimeout(ctx, 4*patience)
+	ctx, cancel := context.WithTimeout(ctx, patience+time.Duration(cmp.Or(file.Size, fetchLimit)/fetchSpeed)*time.Second)
 	defer cancel()
 	if err := b.call(ctx, "getFile", map[string]any{"file_id": file.ID}, &at); err != nil {
 		return nil, err
@@ -192,17 +227,20 @@ func (b *Bridge) download(ctx context.Context, file *attached) ([]byte, error) {
 	}
 	response, err := b.client.Do(request)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errFetch, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("fetch a file: status %d", response.StatusCode) // its path is valid for an hour: the next attempt asks for it
+		return nil, fmt.Errorf("%w: status %d", errFetch, response.StatusCode) // its path is valid for an hour: the next attempt asks for it
 	}
 	content, err := io.ReadAll(io.LimitReader(response.Body, fetchLimit+1))
-	if err == nil && len(content) > fetchLimit {
-		err = tooLarge
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errFetch, err)
+	case len(content) > fetchLimit:
+		return nil, tooLarge
 	}
-	return content, err
+	return content, nil
 }
 
 // listen adds what was said in a voice message to its text.

@@ -120,6 +120,14 @@ func TestAFileThatCannotBeTakenIsTold(t *testing.T) {
 			server.Fail(sim.Failure{Method: "getFile", Code: http.StatusBadRequest, Why: "gone"})
 			server.SendPhoto(7)
 		},
+		"I could not take the file: fetch a file: status 404." + notPassedOn: func(server *sim.Server) {
+			server.Fail(sim.Failure{Method: "file", Code: http.StatusNotFound, Times: 1000})
+			server.Document(7, "x.pdf", []byte("%PDF"))
+		},
+		"I could not take the picture: status 500: Internal Server Error." + notPassedOn: func(server *sim.Server) {
+			server.Fail(sim.Failure{Method: "getFile", Code: http.StatusInternalServerError, Times: 1000})
+			server.SendPhoto(7)
+		},
 		"You said: kept": func(server *sim.Server) {
 			for _, f := range []sim.Failure{{Method: "getFile"}, {Method: "getFile", Code: http.StatusTooManyRequests, RetryAfter: 1}, {Method: "file"}, {Method: "file", Code: http.StatusNotFound}, {Method: "file", Code: http.StatusBadGateway, HTML: true}} {
 				server.Fail(f)
