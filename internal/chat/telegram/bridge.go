@@ -39,6 +39,7 @@ type Options struct {
 	Settle   time.Duration  // how long a part of a message is waited for; 1 s when zero
 	Pause    time.Duration  // before the first of several attempts; 1 s when zero. The longest is a minute
 	Grow     time.Duration  // how often an answer grows at most, and in a group a third of that; 2 s when zero
+	InPlace  time.Duration  // for so long the answer stays in the message in which it grew; 15 s when zero
 	Location *time.Location // of the times in messages; the machine's when nil
 }
 
@@ -83,6 +84,9 @@ func New(opts Options) (*Bridge, error) {
 	}
 	if opts.Grow == 0 {
 		opts.Grow = 2 * time.Second
+	}
+	if opts.InPlace == 0 {
+		opts.InPlace = 15 * time.Second
 	}
 	if opts.Location == nil {
 		opts.Location = time.Local

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -18,6 +19,8 @@ type chat struct {
 
 	gathering []gathered // messages that may get further parts; only takeIn uses it
 	got       int        // updates that takeIn got
+
+	grew time.Time // when the answer that is being told began to grow; zero: it did not
 
 	writing sync.Mutex
 	urgency
@@ -264,7 +267,7 @@ func (b *Bridge) answer(ctx context.Context, c *chat, id string) (Answer, error)
 	wait := b.backoff()
 	stop := b.typing(ctx, c.place)
 	growing := b.grow(ctx, c, id)
-	defer func() { stop(); growing.stop() }()
+	defer func() { stop(); growing.stop(); c.grew = growing.since }()
 	for {
 		answer, err := b.Chats.Answer(ctx, c.key, id, told)
 		switch {

@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/chat/telegram/format"
 	"nbs-worker/internal/fail"
@@ -26,7 +27,8 @@ func (b *Bridge) deliver(ctx context.Context, c *chat, id string, a Answer, agai
 	if err != nil {
 		return err
 	}
-	steps := b.steps(ctx, c.place, shown, c.key, a)
+	inPlace := c.grew.IsZero() || time.Since(c.grew) < b.InPlace
+	steps := b.steps(ctx, c.place, shown, inPlace, c.key, a)
 	first := shown.Parts // an earlier attempt noted what it had sent before it began the next
 	for i := first; i < len(steps); i++ {
 		if err := steps[i](again && i == first); err != nil {
@@ -41,8 +43,8 @@ func (b *Bridge) deliver(ctx context.Context, c *chat, id string, a Answer, agai
 	return nil
 }
 
-// steps returns what sends each part of an answer. A step that may have been taken says so, unless it can be repeated.
-func (b *Bridge) steps(ctx context.Context, to Place, grown Shown, key string, a Answer) (steps []func(inDoubt bool) error) {
+// steps returns what sends each part of an answer. inPlace: the first takes the place of what grew. A step that may have been taken says so, unless it can be repeated.
+func (b *Bridge) steps(ctx context.Context, to Place, grown Shown, inPlace bool, key string, a Answer) (steps []func(inDoubt bool) error) {
 	parts, whole := b.parts(key, a)
 	told := parts
 	if whole != "" {
@@ -56,7 +58,7 @@ func (b *Bridge) steps(ctx context.Context, to Place, grown Shown, key string, a
 	}
 	for i, m := range told {
 		steps = append(steps, func(inDoubt bool) error {
-			if i == 0 && grown.Message != 0 {
+			if i == 0 && grown.Message != 0 && (inPlace || b.remove(ctx, grown) != nil) {
 				if is, err := b.rewrite(ctx, to, grown, m); is || err != nil {
 					return err
 				}

@@ -13,7 +13,7 @@ import (
 )
 
 // growing shows an answer in a message while Claude writes it. That is a preview: the answer itself is told by deliver,
-// which puts it into the same message.
+// which puts it into the same message. No phone gives notice of an edit, so what has grown for long is told in a new one.
 //
 // The message begins as an ellipsis. Only when its number is noted, it gets what is written: so that a bridge that ends
 // never leaves the half of an answer behind that the next bridge does not know of.
@@ -21,8 +21,9 @@ type growing struct {
 	b     *Bridge
 	c     *chat
 	id    string
-	stop  func() // returns when no request is under way
-	shows string // what the message says
+	since time.Time // when it began; zero: nothing was shown
+	stop  func()    // returns when no request is under way
+	shows string    // what the message says
 
 	mu    sync.Mutex
 	text  string
@@ -127,7 +128,7 @@ func (g *growing) show(ctx context.Context, shown *Shown) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), growPatience)
 	defer cancel()
 	if shown.Message == 0 {
-		sent, err := g.b.sendOnce(ctx, g.c.place, format.Message{Text: ellipsis})
+		sent, err := g.b.sendOnce(ctx, g.c.place, format.Message{Text: ellipsis}, true)
 		if err != nil {
 			return g.failed(err, askedFor(err) > 0) // a message that may have arrived has no number
 		}
@@ -135,6 +136,9 @@ func (g *growing) show(ctx context.Context, shown *Shown) error {
 		if err := g.b.Deliveries.NoteShown(ctx, g.c.key, g.id, *shown); err != nil {
 			return g.failed(err, false)
 		}
+	}
+	if g.since.IsZero() {
+		g.since = time.Now()
 	}
 	if err := g.b.editOnce(ctx, *shown, format.Message{Text: says}); err != nil {
 		return g.failed(err, !isFinal(err))

@@ -97,6 +97,20 @@ func TestAnAnswerGrowsInOneMessage(t *testing.T) {
 	rig.Check(t, m.Before[0] == ellipsis && len(m.Entities) == 1 && server.Calls("sendMessage") == 1, "%+v", m)
 }
 
+// No phone gives notice of an edit: an answer that has grown for long, whose user has left, is a new message.
+func TestAnAnswerThatHasGrownForLongIsANewMessage(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	w := newWriting()
+	run(t, server, w.house, quick, func(o *Options) { o.InPlace = time.Nanosecond })
+	w.begin(t, server)
+	w.write(Progress{Text: "It"})
+	grown := becomes(t, server, "It")[0]
+	w.answer <- Answer{Text: "It is good."}
+	m := becomes(t, server, "It is good.")[0]
+	rig.Check(t, grown.Quiet && !m.Quiet && m.Number > grown.Number && len(m.Before) == 0, "%+v", m)
+}
+
 // An edit that is under way when the answer comes does not overwrite it.
 func TestALateEditDoesNotOverwriteTheAnswer(t *testing.T) {
 	t.Parallel()

@@ -73,7 +73,7 @@ func (b *Bridge) sendPart(ctx context.Context, to Place, m format.Message) error
 		if perhapsAgain && !strings.HasPrefix(m.Text, PerhapsAgain) {
 			m = m.After(PerhapsAgain)
 		}
-		_, err := b.sendOnce(ctx, to, m)
+		_, err := b.sendOnce(ctx, to, m, false)
 		return err
 	})
 }
@@ -101,15 +101,19 @@ func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgai
 	}
 }
 
-// sendOnce sends a message and returns which it is.
-func (b *Bridge) sendOnce(ctx context.Context, to Place, m format.Message) (is Shown, err error) {
+// sendOnce sends a message and returns which it is. Of a quiet one no phone gives notice.
+func (b *Bridge) sendOnce(ctx context.Context, to Place, m format.Message, quiet bool) (is Shown, err error) {
 	var sent struct {
 		ID   int64 `json:"message_id"`
 		Chat struct {
 			ID int64 `json:"id"`
 		} `json:"chat"`
 	}
-	err = b.formatted(ctx, "sendMessage", to.with(map[string]any{"text": m.Text}), m.Entities, &sent)
+	params := to.with(map[string]any{"text": m.Text})
+	if quiet {
+		params["disable_notification"] = true
+	}
+	err = b.formatted(ctx, "sendMessage", params, m.Entities, &sent)
 	return Shown{Message: sent.ID, Chat: sent.Chat.ID}, err
 }
 

@@ -29,6 +29,7 @@ type Message struct {
 	Edited        time.Time  `json:"edited,omitzero"`
 	Before        []string   `json:"before,omitempty"` // its texts before it was edited, oldest first
 	Deleted       bool       `json:"deleted,omitempty"`
+	Quiet         bool       `json:"quiet,omitempty"`    // no phone gives notice of it
 	Reaction      string     `json:"reaction,omitempty"` // the bot's
 
 	service map[string]any // of a service message

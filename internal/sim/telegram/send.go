@@ -45,7 +45,7 @@ func (s *Server) begun(p params) (Message, *refusal) {
 	if refused != nil {
 		return Message{}, refused
 	}
-	m := Message{Chat: c.id, Bot: true, From: botNumber, Topic: p.number("message_thread_id"), ParseMode: p.get("parse_mode")}
+	m := Message{Chat: c.id, Bot: true, From: botNumber, Topic: p.number("message_thread_id"), ParseMode: p.get("parse_mode"), Quiet: p.is("disable_notification")}
 	if m.Topic != 0 {
 		t := c.topics[m.Topic]
 		switch {
