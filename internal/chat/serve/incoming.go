@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,13 +16,17 @@ import (
 	"nbs-worker/internal/store/deliveries"
 )
 
+// longestType is the longest type of a file that its sender may name: Claude reads it.
+const longestType = 100 // characters
+
 // Keep implements [telegram.Chats].
 func (c *Chats) Keep(_ context.Context, key, id string, n int, f telegram.File, content []byte) (telegram.File, string, error) {
 	media, _, _ := strings.Cut(http.DetectContentType(content), ";")
-	if turn.IsImage(media) || f.Type == "" {
-		f.Type = media
+	isImage := turn.IsImage(media)
+	if said, _, err := mime.ParseMediaType(f.Type); err == nil && len(said) <= longestType && !isImage {
+		media = said
 	}
-	f.Shown = turn.IsImage(media) && len(content) <= turn.ImageLimit
+	f.Type, f.Shown = media, isImage && len(content) <= turn.ImageLimit
 	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
 	kept, err := of.KeepFile(id, n, toFile(f), content)
 	return telegram.File(kept), of.FilePath(kept), err
