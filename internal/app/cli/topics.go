@@ -283,7 +283,8 @@ Commands in a chat:
   /resume   resume an agent
 
 /file, /agents, /send and /resume do not work in groups, unless
---telegram-group-commands is given. /file sends no hidden file, no *.env and no *.pem.
+--telegram-group-commands is given. /file sends no hidden file, and none that is named like
+one with keys: *.env, *.pem, *.key, *.p12, *.pfx, and id_rsa and the like.
 An answer grows in the chat while Claude writes it, and shows which tool runs. One of more than
 five messages comes as its beginning, and whole as a file.
 

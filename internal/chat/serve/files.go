@@ -48,11 +48,17 @@ func (c *Chats) File(path string) (*os.File, error) {
 // errGuarded is the error for a file that no chat is given.
 var errGuarded = errors.New("hidden, or has keys")
 
+func isGuarded(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, ".") || slices.Contains([]string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"}, name) ||
+		slices.Contains([]string{".env", ".pem", ".key", ".p12", ".pfx"}, filepath.Ext(name))
+}
+
 // openPlain opens a regular file below a folder. It follows no link and waits for no pipe.
 func openPlain(root *os.Root, path string) (*os.File, error) {
 	var at string
 	for name := range strings.SplitSeq(path, "/") {
-		if strings.HasPrefix(name, ".") || slices.Contains([]string{".env", ".pem"}, filepath.Ext(name)) {
+		if isGuarded(name) {
 			return nil, errGuarded
 		}
 		at = filepath.Join(at, name)

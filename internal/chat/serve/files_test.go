@@ -22,6 +22,7 @@ func TestAChatGetsFilesOfTheProject(t *testing.T) {
 	for _, path := range []string{
 		filepath.Join(project, "out/report.pdf"), filepath.Join(project, "out/my report.pdf"), filepath.Join(project, ".env"), filepath.Join(project, "prod.env"),
 		filepath.Join(project, ".git/config"), filepath.Join(project, "server.pem"), outside,
+		filepath.Join(project, "prod.PEM"), filepath.Join(project, "X.Env"), filepath.Join(project, "keys/id_rsa"), filepath.Join(project, "tls.key"), filepath.Join(project, "my.p12"),
 	} {
 		rig.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		storetest.Write(t, path, "content")
@@ -37,7 +38,8 @@ func TestAChatGetsFilesOfTheProject(t *testing.T) {
 	for path, kind := range map[string]fail.Kind{
 		"out/none": fail.NotFound, "out/report.pdf/x": fail.BadInput, "out": fail.BadInput, ".": fail.BadInput, "": fail.BadInput, "/": fail.BadInput,
 		"../secret.txt": fail.BadInput, outside: fail.BadInput, "link.txt": fail.BadInput, "folder/config": fail.BadInput,
-		".env": fail.BadInput, "prod.env": fail.BadInput, ".git/config": fail.BadInput, "server.pem": fail.BadInput, ".nbs/journal.jsonl": fail.BadInput,
+		".env": fail.BadInput, "prod.env": fail.BadInput, ".git/config": fail.BadInput, "server.pem": fail.BadInput,
+		"prod.PEM": fail.BadInput, "X.Env": fail.BadInput, "keys/id_rsa": fail.BadInput, "tls.key": fail.BadInput, "my.p12": fail.BadInput, ".nbs/journal.jsonl": fail.BadInput,
 	} {
 		_, err := chats.File(path)
 		rig.Check(t, err != nil && fail.KindOf(err) == kind, "%q: %v", path, err)
