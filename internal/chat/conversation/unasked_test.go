@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 // begins makes the next answer come while a background task runs.
@@ -146,4 +147,43 @@ func TestWhatWasNotHeardIsTold(t *testing.T) {
 	rig.Same(t, "what is recorded", []string{"heard", "not heard"}, s.result(one.ID).FollowUps)
 	three := s.mustAsk("three")
 	rig.Check(t, three.Notice == "", "told again: %+v", three)
+}
+
+// What Claude said by itself is told once, also if the next text never reached the transcript, or the session was left
+// for a while.
+func TestWhatWasHeardIsNotToldAgain(t *testing.T) {
+	t.Parallel()
+	for name, between := range map[string]func(s *stage){
+		"a turn that failed": func(s *stage) {
+			s.Answer(turn.Outcome{Class: headlesstest.NeverWrote, Detail: "no"})
+			s.mustAsk("two")
+		},
+		"a turn that was not run": func(s *stage) {
+			s.mustAsk("two", func(r *conversations.Request) { r.DailyLimit = 0.01 })
+		},
+		"another session": func(s *stage) {
+			_, err := s.Reset(s.Context(), "review", ReasonAsked, nil)
+			rig.Must(s.T, err)
+			s.mustAsk("two")
+			_, err = s.Restore(s.Context(), "review", "")
+			rig.Must(s.T, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.Respond = func(_ int, text string) turn.Outcome {
+				s.Last().Work("sleep 9")
+				s.Last().Says("a", "heard")
+				s.Last().Work()
+				return turn.Outcome{Answer: "re: " + text}
+			}
+			rig.Same(t, "what was heard", []string{"heard"}, s.mustAsk("one").FollowUps)
+			s.Last().Writes("a", "heard")
+			s.Respond = nil
+			between(s)
+			next := s.mustAsk("three")
+			rig.Check(t, next.Class == "" && next.Notice == "", "%+v", next)
+		})
+	}
 }

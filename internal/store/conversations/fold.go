@@ -223,7 +223,9 @@ func (s *State) finish(turn *Turn, line *Line) {
 	if isolated || !current || line.What != Done {
 		return
 	}
-	s.Last, s.Heard, s.Cut = turnID, 0, false
+	if line.Class == "" { // the text of a failed turn may be in no transcript
+		s.Last, s.Heard, s.Cut = turnID, 0, false
+	}
 	if line.Continuity == Reset && line.Previous != "" {
 		s.leave(Previous{line.Previous, line.At, line.Reason})
 	}
@@ -253,6 +255,7 @@ func (s *State) exchange(line *Line, to Session) {
 		s.Previous = slices.DeleteFunc(s.Previous, func(p Previous) bool { return p.ID == to.ID })
 		s.TellReset = nil
 	}
+	s.Last, s.Heard, s.Cut = "", 0, false
 	s.Session = to
 	s.Era++
 	s.Next = max(s.Next, 1)

@@ -99,6 +99,33 @@ func TestFoldOfWhatNeverWas(t *testing.T) {
 	}
 }
 
+// What was said after an answer is remembered until the next answer, or until the session is another one.
+func TestWhatWasSaidIsRememberedUntilTheNextAnswer(t *testing.T) {
+	t.Parallel()
+	var s State
+	for _, step := range []struct {
+		line  Line
+		heard int
+		cut   bool
+	}{
+		{Line{What: Enqueued, Seq: 1, ID: "a"}, 0, false},
+		{Line{What: Done, Seq: 1}, 0, false},
+		{Line{What: Added, Unasked: &Unasked{Turn: "a"}}, 1, false},
+		{Line{What: Enqueued, Seq: 2, ID: "b"}, 1, false},
+		{Line{What: Done, Seq: 2, Class: "failed"}, 1, false},
+		{Line{What: Added, Unasked: &Unasked{Turn: "b", Notice: true}}, 1, true},
+		{Line{What: Enqueued, Seq: 3, ID: "c"}, 1, true},
+		{Line{What: Done, Seq: 3, Class: "failed"}, 1, true},
+		{Line{What: Enqueued, Seq: 4, ID: "d"}, 1, true},
+		{Line{What: Done, Seq: 4}, 0, false},
+		{Line{What: Added, Unasked: &Unasked{Turn: "d"}}, 1, false},
+		{Line{What: WasReset}, 0, false},
+	} {
+		rig.Must(t, s.apply(&step.line))
+		rig.Check(t, s.Heard == step.heard && s.Cut == step.cut, "after %s of turn %d: heard %d, cut %t", step.line.What, step.line.Seq, s.Heard, s.Cut)
+	}
+}
+
 func briefly(s State) string {
 	names := strings.NewReplacer(string(storetest.AliceID), "alice", string(storetest.OtherID), "other", string(third), "third")
 	words := []string{strings.TrimSpace(string(s.Session.ID))}

@@ -204,7 +204,7 @@ type State struct {
 	LastAt    time.Time      `json:"last_at"`                  // of a turn that was accepted or finished
 	Before    *EarlierRights `json:"earlier_rights,omitempty"` // nil: the rights are those of the beginning
 	TellReset *Previous      `json:"tell_reset,omitempty"`     // a reset that the next answer has to report
-	Last      string         `json:"last,omitempty"`           // the id of the last turn of the session that is over
+	Last      string         `json:"last,omitempty"`           // the id of the last turn that was answered in the session
 	Heard     int            `json:"heard,omitempty"`          // how often Claude has said something by itself since then
 	Cut       bool           `json:"cut,omitempty"`            // a notice since then says what was ended
 	Untold    []Unasked      `json:"untold,omitempty"`         // what a chat has to be told of, oldest first

@@ -48,11 +48,9 @@ func (s *State) addUnasked(line *Line) {
 	s.LastAt = line.At
 	if came := line.Unasked; came != nil {
 		s.spend(line.At, came.Cost)
-		if came.Turn == s.Last {
-			s.Cut = s.Cut || came.Notice
-			if !came.Notice {
-				s.Heard++
-			}
+		s.Cut = s.Cut || came.Notice
+		if came.Turn == s.Last && !came.Notice {
+			s.Heard++
 		}
 		if came.Tell {
 			s.Untold = append(s.Untold, *came)
