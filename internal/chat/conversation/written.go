@@ -19,9 +19,9 @@ const (
 	writtenPoll   = time.Millisecond
 )
 
-// awaitWritten waits until the transcript has the attempt's answer. An empty answer is taken from there. lost: a warm
-// claude, which only exits when told to, has ended and left nothing of the turn; or the answer is empty, and the
-// transcript has the text without an answer.
+// awaitWritten waits until the transcript has the attempt's answer. An empty answer is taken from there; if the transcript
+// has none either, it is empty. lost: a warm claude, which only exits when told to, has ended, and its answer is empty or
+// the transcript has nothing of the turn.
 func (j *job) awaitWritten(ctx context.Context, s *headless.Session, o *turn.Outcome) (lost bool) {
 	config, err := j.config()
 	if err != nil || j.ask.Isolated || o.SessionID == "" {
@@ -46,10 +46,10 @@ func (j *job) awaitWritten(ctx context.Context, s *headless.Session, o *turn.Out
 			return false
 		case mark.Answered:
 			return false
-		case ended && !empty:
-			return j.staysWarm() && !mark.Found
-		case ended || clock.Sleep(ctx, writtenPoll) != nil:
-			return empty && mark.Found
+		case ended:
+			return j.staysWarm() && (empty || !mark.Found)
+		case clock.Sleep(ctx, writtenPoll) != nil:
+			return false
 		}
 	}
 }
