@@ -37,6 +37,7 @@ type job struct {
 	stop    <-chan struct{} // closed when the turn is stopped
 	voice   *voice          // of its claude; nil before that is opened
 	lingers chan struct{}   // closed when its claude has exited; nil: it exits at once
+	release func()          // gives up the turn's place; nil: it has none
 }
 
 // run makes one attempt at the first open turn. After an error the turn stays open; every other outcome is recorded.
@@ -69,7 +70,8 @@ func (e *Engine) run(ctx context.Context, c *conversations.Conversation, state *
 		if err != nil {
 			return err
 		}
-		defer release()
+		j.release = sync.OnceFunc(release)
+		defer j.release()
 	}
 	return j.speak(ctx)
 }
@@ -218,6 +220,9 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 	err := j.over(ctx, j.withNotices(result))
 	if err == nil && j.voice != nil {
 		j.voice.recorded(ctx, j.turn.ID)
+	}
+	if j.release != nil {
+		j.release() // a background task is no turn
 	}
 	j.left() // claude may write to its transcript until then
 	if o.SessionID != "" && !j.ask.Isolated {

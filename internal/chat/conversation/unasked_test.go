@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/team/headless/headlesstest"
 )
 
@@ -56,6 +58,27 @@ func TestAColdTurnHasItsFollowUp(t *testing.T) {
 	s.Respond = nil
 	next := s.mustAsk("two")
 	rig.Check(t, next.Answer == "re: two" && len(next.FollowUps) == 0 && next.Continuity == conversations.Resumed, "%+v", next)
+}
+
+// A turn that is answered leaves its place to another one, while its claude has a background task.
+func TestABackgroundTaskHasNoPlace(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for range turns.AtOnce() - 1 {
+		release, err := s.Project.Store.ConversationTurns().Await(t.Context(), local.New().Halted, func() {})
+		rig.Must(t, err)
+		defer release()
+	}
+	s.begins("sleep 9")
+	s.accept("one")
+	over := s.drain()
+	s.recorded("one")
+	first := s.Last()
+	s.Respond = nil
+	got, err := s.askIn("other", "two", func(r *conversations.Request) { r.Timeout = 10 * time.Second })
+	rig.Check(t, err == nil && got.Answer == "re: two", "%+v, %v", got, err)
+	first.Work()
+	rig.Must(t, <-over)
 }
 
 // What runs for longer than a turn may take is ended, and that is said; so is what runs when the asker is interrupted.
