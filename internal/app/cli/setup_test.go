@@ -66,7 +66,8 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 		"write /newbot to @BotFather", "this is no token", "Telegram does not accept the token",
 		"bot: @simulated_bot, \"Simulated\"", "token: kept in ", "https://example.org/hook", "webhook: deleted",
 		`User (user 666) wrote in User, chat 666: "let me in"`, `Ann (@ann, user 1) wrote in Ann, chat 1: "hello"`,
-		"Bob (user 2) wrote in the group Home, chat -5", "May everyone in this group write to Claude?")
+		"Bob (user 2) wrote in the group Home, chat -5", "May everyone in this group write to Claude?",
+		"What your own Claude settings allow is allowed too.", "In private chats they may also get files of this project, and write to your agents: /file, /send, /resume")
 	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1, 2 in 1, -5; what Claude may do: default; allowed tools WebSearch, WebFetch\n", "it printed %q", r.out)
 	rig.Check(t, !strings.Contains(r.out+r.err, "simulated-token"), "it shows the token: %s", r.err)
 	b, err := botOf(t, project)

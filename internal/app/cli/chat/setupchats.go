@@ -182,6 +182,12 @@ func (w *setup) choose(ctx context.Context) error {
 	for i, c := range choices {
 		w.say("  %d  %s", i+1, c.words)
 	}
+	w.say("What your own Claude settings allow is allowed too.")
+	where := "In private chats"
+	if w.bot.GroupCommands {
+		where = "In all chats"
+	}
+	w.say("%s they may also get files of this project, and write to your agents: /file, /send, /resume", where)
 	w.say("other rules: --permission-mode and --allowed-tools (nbs-worker help permissions)")
 	for {
 		answer, err := w.dialog.Ask(ctx, "1 to "+strconv.Itoa(len(choices))+" [1] ")
