@@ -81,6 +81,20 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 	rig.Check(t, !strings.Contains(again.err, "Token (") && again.out == r.out, "it asks again: %s", again.err)
 }
 
+// The users who may write are the same in all groups, and one who does not show who they are is none of them.
+func TestSetupSaysThatUsersHoldForAllGroups(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	server.Group(-6, "Work")
+	server.SayAs(1, -5, "/start@"+telegram.Name)
+	server.Service(-6, 1087968824, map[string]any{"sender_chat": map[string]any{"title": "Work"}, "text": "/start"})
+	server.SayAs(2, -6, "/start@"+telegram.Name)
+	said := setUp(t, project, server, lines(telegram.Token, "y", "y", "y", "y", "n", "n", "1")).want(t, 0,
+		"someone wrote in the group Work, chat -6 without their name: write again under your own",
+		"In each group that is allowed, only these may write, and each of them alone with the bot too: the users 2\n")
+	rig.Check(t, !strings.Contains(said.err, "1087968824"), "it says %s", said.err)
+}
+
 func lines(all ...string) string { return strings.Join(all, "\n") + "\n" }
 
 func TestSetupWithoutATerminalTakesFlags(t *testing.T) {

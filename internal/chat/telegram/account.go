@@ -124,7 +124,12 @@ type Writer struct {
 	Text   string   `json:"text"`
 	Chat   ChatInfo `json:"chat"`
 	User   Person   `json:"from"`
+
+	AsGroup *titled `json:"sender_chat"`
 }
+
+// IsAnonymous reports whether the writer does not show who they are: the user is then one that many writers share.
+func (w *Writer) IsAnonymous() bool { return w.AsGroup != nil }
 
 // Person is a user of Telegram.
 type Person struct {

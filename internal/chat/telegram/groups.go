@@ -19,9 +19,10 @@ func (b *Bridge) isAllowed(chat int64) bool {
 	return is(chat) || is(b.address(chat)) || is(b.former(chat))
 }
 
-// maySpeak reports whether a user may write in the allowed chats.
-func (b *Bridge) maySpeak(user int64) bool {
-	return len(b.Users) == 0 || slices.Contains(b.Users, user)
+// maySpeak reports whether the writer of a message may write in the allowed chats. Those who do not show who they are
+// share one user.
+func (b *Bridge) maySpeak(m *message) bool {
+	return len(b.Users) == 0 || slices.Contains(b.Users, m.From.ID) && m.AsGroup.Title == ""
 }
 
 // isFor reports whether a message is for the bot. In a group that is one which names the bot, answers it, or is a

@@ -169,6 +169,15 @@ func TestAnAllowedUserNeedsNoAllowedChat(t *testing.T) {
 	rig.Check(t, len(server.Sent(ben)) == 0 && len(server.Sent(group)) == 0 && len(h.all()) == 1 && len(h.edits) == 0, "%q %q", server.Sent(group), h.edits)
 }
 
+func TestWhoHidesTheirNameIsNoAllowedUser(t *testing.T) {
+	t.Parallel()
+	server, h := simulator(t), &house{}
+	run(t, server, h, inGroups(server), func(o *Options) { o.Users = []int64{anna} })
+	server.Service(group, anna, map[string]any{"sender_chat": map[string]any{"title": "Cooking"}, "text": "one"})
+	server.SayAs(anna, group, "two")
+	rig.Equal(t, awaitTaken(t, server, h, 1)[0].Text, "two", "what was taken")
+}
+
 func TestTheOperatorHearsOfPrivacyMode(t *testing.T) {
 	t.Parallel()
 	server, err := sim.Start(sim.Options{Privacy: true})

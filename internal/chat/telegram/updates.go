@@ -153,7 +153,7 @@ func (b *Bridge) isHeard(m *message) bool {
 	switch {
 	case !b.isAllowed(m.Chat.ID):
 		b.once(fmt.Sprintf("chat %d is not allowed: what it writes is dropped", m.Chat.ID))
-	case !b.maySpeak(m.From.ID):
+	case !b.maySpeak(m):
 		b.once(fmt.Sprintf("user %d is not allowed in chat %d: what they write is dropped", m.From.ID, m.Chat.ID))
 	default:
 		return true

@@ -108,6 +108,9 @@ func (w *setup) allowNext(ctx context.Context) error {
 			continue
 		case w.declined[heard.Chat.ID]:
 			continue
+		case heard.IsAnonymous():
+			w.say("someone wrote in %s without their name: write again under your own", told(heard.Chat))
+			continue
 		}
 		allowed, err := w.decide(ctx, heard)
 		if err != nil {
@@ -142,7 +145,14 @@ func (w *setup) decide(ctx context.Context, heard telegram.Writer) (bool, error)
 	}
 	slices.Sort(w.bot.Users)
 	w.bot.Users = slices.Compact(w.bot.Users)
+	if len(w.bot.Users) > 0 {
+		w.say("In each group that is allowed, only these may write, and each of them alone with the bot too: the users %s", numbers(w.bot.Users))
+	}
 	return true, nil
+}
+
+func numbers(all []int64) string {
+	return strings.Join(agent.Mapped(all, func(n int64) string { return strconv.FormatInt(n, 10) }), ", ")
 }
 
 // privateOf returns the users of private chats: such a chat has the number of its user.
@@ -253,9 +263,6 @@ func unitFolder() (string, error) {
 
 // summarize prints how the bot is set up.
 func (w *setup) summarize() error {
-	numbers := func(all []int64) string {
-		return strings.Join(agent.Mapped(all, func(n int64) string { return strconv.FormatInt(n, 10) }), ", ")
-	}
 	who := "everyone there"
 	if len(w.bot.Users) > 0 {
 		who = "the users " + numbers(w.bot.Users)
