@@ -175,6 +175,41 @@ func TestATurnOfAKilledRunnerIsStopped(t *testing.T) {
 	}
 }
 
+// A turn whose text is in the session before a reset does not bring that session back, when it is stopped in the new one or
+// found to be answered.
+func TestTheEndOfATurnDoesNotUndoAReset(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(s *stage, id agent.SessionID, textID string){
+		"stopped": func(s *stage, id agent.SessionID, textID string) {
+			s.WriteHeard(id, textID, "two")
+			rig.Must(s.T, s.Project.Store.Conversations().Of("review").Stop(s.Context(), 2, byTest, s.now))
+		},
+		"answered": func(s *stage, id agent.SessionID, textID string) { s.WriteAnswered(id, textID, "two") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			first := s.mustAsk("one").SessionID
+			s.accept("two")
+			c := s.Project.Store.Conversations().Of("review")
+			begin := func(attempt int, id agent.SessionID, mode string) agent.Invocation {
+				invocation := agent.NewInvocation()
+				rig.Must(t, c.Begin(t.Context(), conversations.Start{Seq: 2, Attempt: attempt, Invocation: invocation, Session: id, Mode: mode, At: s.now}))
+				return invocation
+			}
+			before := begin(1, first, conversations.Resumed)
+			_, err := s.Reset(t.Context(), "review", ReasonAsked, nil)
+			rig.Must(t, err)
+			begin(2, agent.NewSessionID(), conversations.New)
+			end(s, first, turn.TextID(string(before), 2))
+			_, err = s.Drain(t.Context(), "review")
+			rig.Must(t, err)
+			got := s.resultOf("two")
+			rig.Check(t, s.state().Session.ID != first && got.SessionID == "", "%+v, in %+v", got, s.state().Session)
+		})
+	}
+}
+
 // A stop that is written while its runner is between two looks is seen before the next attempt.
 func TestAStoppedTurnIsNotTriedAgain(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 			j.state.TellReset = nil // it was answered before the reset
 		}
 		j.mode = at.Mode
-		return true, j.finish(ctx, turn.Outcome{Answer: said.Answer, SessionID: at.Session}, at.At)
+		return true, j.finish(ctx, turn.Outcome{Answer: said.Answer, SessionID: j.present(at)}, at.At)
 	}
 	if here {
 		j.text = turn.Continue
@@ -60,6 +60,14 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 	default:
 		return true, j.hold(ctx, conversations.Held{Class: "unknown", Reason: fmt.Sprintf("claude was ended in the middle of the turn, after it had used tools; what they did is unknown. The turn is in session %s", at.Session)})
 	}
+}
+
+// present returns the session of an attempt; "" if the conversation has got another one since then.
+func (j *job) present(at conversations.Start) agent.SessionID {
+	if at.Era != j.state.Era {
+		return ""
+	}
+	return at.Session
 }
 
 // confirm records that Claude has the session. Before that, its id was only generated.

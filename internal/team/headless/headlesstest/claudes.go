@@ -311,12 +311,21 @@ func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.
 
 // WriteHeard appends a text to the transcript of a session, as of a claude that was killed before it answered.
 func (c *Claudes) WriteHeard(id agent.SessionID, textID, text string) {
+	c.writeOf(id, textID, text, &turn.Outcome{Class: turn.Killed})
+}
+
+// WriteAnswered appends a text and its answer to the transcript of a session, which no runner has heard.
+func (c *Claudes) WriteAnswered(id agent.SessionID, textID, text string) {
+	c.writeOf(id, textID, text, &turn.Outcome{Answer: "re: " + text})
+}
+
+func (c *Claudes) writeOf(id agent.SessionID, textID, text string, o *turn.Outcome) {
 	c.mu.Lock()
 	if c.last == nil {
 		c.alive, c.busy, c.last = map[*Claude]bool{}, map[agent.SessionID]bool{}, map[agent.SessionID]string{}
 	}
 	c.mu.Unlock()
-	(&Claude{of: c, id: id}).write(textID, text, &turn.Outcome{Class: turn.Killed})
+	(&Claude{of: c, id: id}).write(textID, text, o)
 }
 
 // hear notes a text, and returns the response. A session takes one turn at a time.
