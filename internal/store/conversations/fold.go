@@ -216,7 +216,9 @@ func (s *State) finish(turn *Turn, line *Line) {
 	carried, turnID := s.carriedBy(turn), turn.ID
 	s.Open = slices.DeleteFunc(s.Open, func(t Turn) bool { return t.Seq == line.Seq })
 	s.LastAt = line.At
-	s.spend(line.At, line.CostUSD)
+	if s.spend(line.At, line.CostUSD); line.CostUSD != nil {
+		s.LastUSD = *line.CostUSD
+	}
 	if line.Class == "" && line.What == Done {
 		s.Answered++
 	}

@@ -18,12 +18,11 @@ const (
 
 func quarterOf(at time.Time) int64 { return at.Unix() / int64(quarter/time.Second) }
 
-// spend adds the cost of a turn; nil is a cost that Claude did not state.
+// spend adds the cost of a turn, or of what Claude said by itself; nil is a cost that Claude did not state.
 func (s *State) spend(at time.Time, usd *float64) {
 	if usd == nil {
 		return
 	}
-	s.LastUSD = *usd
 	s.TotalUSD += *usd
 	now := quarterOf(at)
 	s.Spent = slices.DeleteFunc(slices.Clone(s.Spent), func(of Spent) bool { return of.Quarter <= now-quartersKept })

@@ -25,6 +25,24 @@ func TestCostOfADayIsThatOfTheTimeZone(t *testing.T) {
 	}
 }
 
+// What Claude says by itself costs money, but is not the last answer.
+func TestCostOfTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	var s State
+	for _, line := range []Line{
+		{What: Enqueued, Seq: 1, ID: "a"},
+		{What: Done, Seq: 1, CostUSD: new(2.0)},
+		{What: Added, Unasked: &Unasked{Turn: "a", Text: "By the way.", Cost: new(0.5)}},
+	} {
+		if err := s.apply(&line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.LastUSD != 2 || s.TotalUSD != 2.5 {
+		t.Errorf("the last answer %v, in all %v; want 2 and 2.5", s.LastUSD, s.TotalUSD)
+	}
+}
+
 // A name belongs to a session of the conversation, also after a reset, and goes with "".
 func TestNamesOfSessions(t *testing.T) {
 	t.Parallel()
