@@ -18,7 +18,7 @@ type Activity struct {
 }
 
 type toolUse struct {
-	id, name string
+	id, name string // no name: it is not the turn's
 	ended    bool
 	unused   bool // it was refused, or its input was wrong: it did nothing
 }
@@ -78,7 +78,7 @@ func (a *Activity) Acted() []string {
 	defer a.mu.Unlock()
 	var names []string
 	for _, t := range a.tools {
-		if !t.unused && !slices.Contains(names, t.name) {
+		if t.name != "" && !t.unused && !slices.Contains(names, t.name) {
 			names = append(names, t.name)
 		}
 	}

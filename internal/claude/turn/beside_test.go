@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -162,4 +163,30 @@ func TestPartsOfAnotherTurn(t *testing.T) {
 		}
 		rig.Equal(t, said, "ours", "parts of the answer, %s", version)
 	}
+}
+
+// A tool that claude uses while it speaks by itself is not one of the turn that waits, but a sign of life while it runs.
+func TestToolsOfAnotherTurn(t *testing.T) {
+	t.Parallel()
+	const uses = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"NAME","name":"NAME","input":{"command":"ls"}}]}}`
+	activity, seen := NewActivity(), ""
+	p := &Process{ended: make(chan struct{}), stdin: &closed{}}
+	p.turn = &listener{id: "ours", over: make(chan struct{}), heard: func(e Event) {
+		activity.Note(e)
+		seen += e.Tool + e.Text
+	}}
+	hear := func(lines ...string) {
+		for _, line := range lines {
+			p.hear([]byte(line))
+		}
+	}
+	hear(`{"type":"system","subtype":"task_notification","task_id":"a","status":"completed"}`, `{"type":"system","subtype":"init"}`,
+		strings.ReplaceAll(uses, "NAME", "Bash"))
+	began := time.Now()
+	rig.Check(t, seen == "" && len(activity.Acted()) == 0, "%q, %q", seen, activity.Acted())
+	rig.Check(t, !activity.SilentSince().Before(began), "a tool that runs is silent")
+	hear(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"Bash","content":"x"}]}}`,
+		`{"type":"result","num_turns":1,"result":"theirs","origin":{"kind":"task-notification"}}`, `{"type":"system","subtype":"init"}`,
+		strings.ReplaceAll(uses, "NAME", "Read"))
+	rig.Same(t, "what acted", []string{"Read"}, activity.Acted())
 }

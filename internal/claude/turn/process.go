@@ -122,7 +122,7 @@ type Event struct {
 	Kind      EventKind
 	SessionID agent.SessionID
 	Text      string
-	Tool      string
+	Tool      string // "": claude uses it in a turn that it began by itself
 	ToolID    string
 	Unused    bool
 	Status    int // 0: there was no answer
@@ -190,6 +190,11 @@ func (p *Process) hear(data []byte) {
 	var events []Event
 	if t != nil {
 		events = signs(&l, data)
+		if p.beside.own {
+			for i := range events {
+				events[i].Tool, events[i].Text = "", "" // that it runs is a sign of life, but it is not the turn's
+			}
+		}
 		if e := t.line(l, p.beside.own); e != nil {
 			events = append(events, *e)
 		}
