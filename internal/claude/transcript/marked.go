@@ -107,7 +107,7 @@ func markedIn(turn []*conversationRecord) Marked {
 		message := r.message()
 		blocks := blocksOf(message.Content)
 		if r.IsAPIError {
-			return Marked{Found: true, Tools: marked.Tools, Failure: r.failure(), Status: r.Status, Detail: textOfBlocks(blocks)}
+			return Marked{Found: true, Tools: marked.Tools, Used: marked.Used, Failure: r.failure(), Status: r.Status, Detail: textOfBlocks(blocks)}
 		}
 		if message.Model == synthetic { // such as "No response requested.", with which claude closes a turn that was cut short
 			continue

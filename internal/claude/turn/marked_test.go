@@ -91,3 +91,16 @@ func TestMarkedInDamage(t *testing.T) {
 `), 0o600))
 	check("what was said stands before the question, what was thought behind it", Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "early"}})
 }
+
+// After an error of the API the tools that were used before it are known.
+func TestToolsBeforeAnErrorOfTheAPI(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	rig.Must(t, os.WriteFile(path, fmt.Appendf(nil, `{"uuid":%q,"type":"user","message":{"role":"user","content":"hello"}}
+{"uuid":"b","parentUuid":%[1]q,"type":"assistant","message":{"role":"assistant","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}
+{"uuid":"c","parentUuid":"b","type":"assistant","isApiErrorMessage":true,"error":"rate_limit","message":{"role":"assistant","content":[{"type":"text","text":"API Error"}]}}
+`, TextID(invocationOf(1), 1)), 0o600))
+	got, err := Marked(transcript.At(path), invocationOf(1), 1)
+	rig.Check(t, err == nil && got.Class != Answered && got.Tools, "%+v, %v", got, err)
+	rig.Same(t, "tools", []string{"Bash"}, got.Used)
+}
