@@ -97,7 +97,7 @@ func TestATurnIsStoppedBeforeItBegins(t *testing.T) {
 	_, err := s.Interrupt(t.Context(), "review", 2, byTest)
 	storetest.WantKind(t, "a turn behind another", err, fail.Conflict)
 	stopped, err := s.Interrupt(t.Context(), "review", 1, byTest)
-	rig.Check(t, err == nil && stopped.Class == string(turn.Interrupted), "%+v, %v", stopped, err)
+	rig.Check(t, err == nil && stopped.Class == string(turn.Interrupted) && stopped.Attempts == 0, "%+v, %v", stopped, err)
 	_, err = s.Drain(t.Context(), "review")
 	rig.Check(t, err == nil && strings.Join(s.Texts(), "|") == "two", "claude heard %q; %v", s.Texts(), err)
 }
@@ -167,7 +167,7 @@ func TestATurnOfAKilledRunnerIsStopped(t *testing.T) {
 			}))
 			ended := s.claudeOf(invocation, first.SessionID)
 			got, err := stop(s)
-			rig.Check(t, err == nil && got.Class == string(turn.Interrupted) && got.Error == byTest, "%+v, %v", got, err)
+			rig.Check(t, err == nil && got.Class == string(turn.Interrupted) && got.Error == byTest && got.Attempts == 1, "%+v, %v", got, err)
 			<-ended
 			rig.Equal(t, s.mustAsk("three").SessionID, first.SessionID, "the session")
 			s.mustHear("one", "three")
@@ -205,7 +205,7 @@ func TestTheEndOfATurnDoesNotUndoAReset(t *testing.T) {
 			_, err = s.Drain(t.Context(), "review")
 			rig.Must(t, err)
 			got := s.resultOf("two")
-			rig.Check(t, s.state().Session.ID != first && got.SessionID == "", "%+v, in %+v", got, s.state().Session)
+			rig.Check(t, s.state().Session.ID != first && got.SessionID == "" && got.Attempts == 2, "%+v, in %+v", got, s.state().Session)
 		})
 	}
 }
@@ -219,7 +219,7 @@ func TestAStoppedTurnIsNotTriedAgain(t *testing.T) {
 		return headlesstest.Failing(turn.Overloaded)
 	}
 	got := s.mustAsk("one")
-	rig.Check(t, got.Class == string(turn.Interrupted) && got.Error == byTest && len(s.Texts()) == 1, "%+v", got)
+	rig.Check(t, got.Class == string(turn.Interrupted) && got.Error == byTest && got.Attempts == 1 && len(s.Texts()) == 1, "%+v", got)
 	rig.Check(t, len(s.state().Open) == 0, "%+v", s.state())
 }
 

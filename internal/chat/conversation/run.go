@@ -209,12 +209,15 @@ func backoff(n int) time.Duration { return 5 * time.Second << (2 * (n - 1)) }
 
 // finish records the result of a turn.
 func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error {
-	denials := j.noteDenials(&o)
+	denials, made := j.noteDenials(&o), len(j.turn.Starts)
+	if j.voice != nil {
+		made = j.attempt()
+	}
 	result := conversations.Result{
 		Seq: j.turn.Seq, ID: j.turn.ID, SHA: j.turn.SHA,
 		Answer: o.Answer, Class: string(o.Class), Error: o.Detail,
 		Continuity: j.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD, Acted: j.acted(&o),
-		DurationMS: j.Project.Now().Sub(begun).Milliseconds(), Attempts: j.attempt(), At: j.Project.Now().UTC(),
+		DurationMS: j.Project.Now().Sub(begun).Milliseconds(), Attempts: made, At: j.Project.Now().UTC(),
 		Denials: denials, Warning: o.Warning,
 	}
 	err := j.over(ctx, j.withNotices(result))
