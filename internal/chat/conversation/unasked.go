@@ -88,7 +88,7 @@ func (v *voice) add(came conversations.Unasked) {
 
 // record makes it durable, also if the runner is being ended. What cannot be written is still in Claude's transcript.
 func (v *voice) record(ctx context.Context, came conversations.Unasked) {
-	came.Turn, came.Tell = v.turn, v.IsChat != nil && v.IsChat(v.c.Key())
+	came.Turn, came.Tell = v.turn, came.Text != "" && v.IsChat != nil && v.IsChat(v.c.Key())
 	if v.c.Add(ctx, came) == nil && v.Added != nil {
 		v.Added(v.c.Key())
 	}

@@ -115,6 +115,7 @@ func TestAWarmClaudeSpeaksByItself(t *testing.T) {
 		return turn.Outcome{Answer: "re: " + text}
 	}
 	two := s.mustAsk("two")
+	s.Last().Says("no words", "")
 	s.Last().Says("c", "after two")
 	rig.Check(t, len(s.Launches()) == 1 && two.Answer == "re: two", "%+v", two)
 	rig.Same(t, "after one", []string{"after one", "still after one"}, s.result(one.ID).FollowUps)
@@ -123,9 +124,9 @@ func TestAWarmClaudeSpeaksByItself(t *testing.T) {
 	for _, u := range s.state().Untold {
 		untold = append(untold, u.Text)
 	}
-	rig.Check(t, slices.Equal(untold, []string{"after one", "still after one", "after two"}) && added == 3, "%q, %d", untold, added)
+	rig.Check(t, slices.Equal(untold, []string{"after one", "still after one", "after two"}) && added == 4 && s.state().Heard == 1, "%q, %d", untold, added)
 	rig.Must(t, s.Project.Store.Conversations().Of("review").Delivered(t.Context(), "b"))
-	rig.Check(t, len(s.state().Untold) == 2 && s.state().Untold[1].ID == "c" && s.state().TotalUSD == 1.5, "%+v", s.state())
+	rig.Check(t, len(s.state().Untold) == 2 && s.state().Untold[1].ID == "c" && s.state().TotalUSD == 2, "%+v", s.state())
 }
 
 // A claude with a background task is not unused; after an hour it is ended, and the chat is told of it.

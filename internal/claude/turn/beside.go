@@ -7,8 +7,8 @@ import (
 
 // Spoken is what claude said in a turn that it began by itself, because a background task had ended.
 type Spoken struct {
-	ID string // of claude's result, a UUID
-	Outcome
+	ID      string // of claude's result, a UUID
+	Outcome        // its answer may be empty: only the cost counts then
 }
 
 // Beside is what a claude does beside the turns that it was asked for.
@@ -74,14 +74,14 @@ func (b *beside) line(l line) {
 }
 
 // spoken returns the result of a turn that claude began by itself; nil for any other line. It is nil too for one in which
-// claude only took note of something, without a word.
+// claude only took note of something, without a word and at no cost.
 func (p *Process) spoken(l line) *Spoken {
 	if l.Type != "result" || l.Origin.Kind == "" || l.OfMessage != "" {
 		return nil
 	}
 	e := end{result: &l.result, subtype: l.Subtype, now: time.Now()}
 	s := &Spoken{l.UUID, e.outcome()}
-	if s.CostUSD = p.charge(&l.result); s.Answer == "" && s.Class == Answered {
+	if s.CostUSD = p.charge(&l.result); s.Answer == "" && s.Class == Answered && (s.CostUSD == nil || *s.CostUSD == 0) {
 		return nil
 	}
 	return s

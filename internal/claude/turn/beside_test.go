@@ -190,3 +190,14 @@ func TestToolsOfAnotherTurn(t *testing.T) {
 		strings.ReplaceAll(uses, "NAME", "Read"))
 	rig.Same(t, "what acted", []string{"Read"}, activity.Acted())
 }
+
+// A turn of claude's own without a word is heard of if it cost something.
+func TestTheCostOfATurnWithoutAWord(t *testing.T) {
+	t.Parallel()
+	var costs []float64
+	p := &Process{ended: make(chan struct{}), stdin: &closed{}, spoke: func(s Spoken) { costs = append(costs, *s.CostUSD) }}
+	for _, total := range []string{"0", "0.25", "0.25"} {
+		p.hear([]byte(`{"type":"result","subtype":"success","num_turns":1,"result":"","origin":{"kind":"task-notification"},"total_cost_usd":` + total + `}`))
+	}
+	rig.Same(t, "costs", []float64{0.25}, costs)
+}

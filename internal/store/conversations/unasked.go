@@ -10,8 +10,8 @@ import (
 // Unasked is what came in a conversation after a turn was finished: words that Claude said by itself, or a notice.
 type Unasked struct {
 	ID     string    `json:"id"`
-	Turn   string    `json:"turn"` // the id of the turn after which it came
-	Text   string    `json:"text"`
+	Turn   string    `json:"turn"`             // the id of the turn after which it came
+	Text   string    `json:"text"`             // "": nothing was said, and only what it cost counts
 	Notice bool      `json:"notice,omitempty"` // the words are not Claude's
 	Tell   bool      `json:"tell,omitempty"`   // a chat is told of it
 	Usage  Usage     `json:"usage,omitzero"`
@@ -49,7 +49,7 @@ func (s *State) addUnasked(line *Line) {
 	if came := line.Unasked; came != nil {
 		s.spend(line.At, came.Cost)
 		s.Cut = s.Cut || came.Notice
-		if came.Turn == s.Last && !came.Notice {
+		if came.Turn == s.Last && !came.Notice && came.Text != "" {
 			s.Heard++
 		}
 		if came.Tell {
