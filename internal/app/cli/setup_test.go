@@ -203,7 +203,7 @@ func TestServeCheckKnowsPrivacyMode(t *testing.T) {
 	t.Cleanup(func() { rig.Must(t, server.Close()) })
 	server.Group(-5, "Home")
 	project := newProject(t)
-	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5").want(t, 0, "to change that, write to @BotFather: /setprivacy")
+	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5").want(t, 0, "to have it take all: write /setprivacy to @BotFather, and run nbs-worker serve --telegram-group-all")
 	got := checkBot(t, project)["bot.groups"]
 	rig.Check(t, strings.HasPrefix(got, "note: in groups, @simulated_bot gets only commands"), "it finds %q", got)
 }

@@ -153,9 +153,9 @@ func (c *BotCheck) checkChats(ctx context.Context) error {
 	switch {
 	case grouped && !c.me.ReadsGroups:
 		c.add("bot.groups", doctor.Note, "in groups, @"+c.me.Username+" gets only commands, answers to it, and messages that name it", "privacy mode is on",
-			"to change that, write to @BotFather: /setprivacy, then add the bot to the group again")
+			"to have serve take all: write /setprivacy to @BotFather, add the bot to the group again, and run nbs-worker serve --telegram-group-all")
 	case grouped:
-		c.holds("bot.groups", "it reads what is written in groups: privacy mode is off")
+		c.holds("bot.groups", "Telegram passes on all that is written in groups: privacy mode is off")
 	}
 	return nil
 }

@@ -136,10 +136,10 @@ func quoted(text string, longest int) string {
 	return strconv.Quote(human.Cut(human.Legible(text), longest, human.Letter))
 }
 
-// checkPrivacy tells the operator once when Telegram hides messages of groups from the bot.
+// checkPrivacy tells the operator once when Telegram hides messages of groups that the bot is to take.
 func (b *Bridge) checkPrivacy() {
 	groups := slices.ContainsFunc(b.Allowed, func(chat int64) bool { return chat < 0 })
-	if groups && !b.me.ReadsAll {
+	if groups && b.AllInGroups && !b.me.ReadsAll {
 		b.once("the bot's privacy mode is on: in groups Telegram passes on only commands, answers to the bot and messages that name it, unless the bot is an administrator. " +
 			"To turn it off, send /setprivacy to @BotFather, and then add the bot to the group again")
 	}

@@ -183,10 +183,13 @@ func TestTheOperatorHearsOfPrivacyMode(t *testing.T) {
 	server, err := sim.Start(sim.Options{Privacy: true})
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, server.Close()) })
-	_, log := run(t, server, &house{}, inGroups(server))
-	server.Say(7, "hello")
-	told(t, server, 7, 1)
-	rig.Check(t, strings.Count(log.text(), "privacy mode is on") == 1, "log = %q", log.text())
+	for _, all := range []bool{false, true} {
+		_, log, stop := runUntil(t, server, &house{}, inGroups(server), func(o *Options) { o.AllInGroups = all })
+		server.Say(7, "hello")
+		rig.Must(t, server.AwaitAcknowledged(rig.Patient(t)))
+		rig.Check(t, strings.Contains(log.text(), "privacy mode is on") == all, "it takes all: %v; log = %q", all, log.text())
+		stop()
+	}
 }
 
 // A group that becomes a supergroup takes its conversation and its waiting answers along, however the bridge learns of

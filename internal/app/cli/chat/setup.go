@@ -229,7 +229,7 @@ func (w *setup) try(ctx context.Context, token telegram.Token) error {
 	w.say("token: kept in %s", path)
 	if !me.ReadsGroups {
 		w.say("in groups it gets only commands, answers to it, and messages that name it")
-		w.say("to change that, write to @BotFather: /setprivacy")
+		w.say("to have it take all: write /setprivacy to @BotFather, and run nbs-worker serve --telegram-group-all")
 	}
 	return w.keep()
 }
