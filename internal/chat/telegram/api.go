@@ -41,6 +41,9 @@ func (b *Bridge) do(request *http.Request, result any) error {
 		refusedError
 	}{Result: result}
 	if err := json.NewDecoder(io.LimitReader(response.Body, longest)).Decode(&answer); err != nil {
+		if response.StatusCode == http.StatusRequestEntityTooLarge { // the page of a gateway. What it says of others may be about itself
+			return refusedError{Code: response.StatusCode, Description: http.StatusText(response.StatusCode)}
+		}
 		return fmt.Errorf("status %d: %w", response.StatusCode, err)
 	}
 	if !answer.OK {

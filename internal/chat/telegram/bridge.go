@@ -38,6 +38,7 @@ type Options struct {
 	Poll     time.Duration  // how long Telegram waits for a message before it answers without one; 50 s when zero
 	Settle   time.Duration  // how long a part of a message is waited for; 1 s when zero
 	Pause    time.Duration  // before the first of several attempts; 1 s when zero. The longest is a minute
+	Upload   time.Duration  // the time limit of a request with a file; 10 min when zero
 	Grow     time.Duration  // how often an answer grows at most, and in a group a third of that; 2 s when zero
 	InPlace  time.Duration  // for so long the answer stays in the message in which it grew; 15 s when zero
 	Location *time.Location // of the times in messages; the machine's when nil
@@ -81,6 +82,9 @@ func New(opts Options) (*Bridge, error) {
 	}
 	if opts.Pause == 0 {
 		opts.Pause = time.Second
+	}
+	if opts.Upload == 0 {
+		opts.Upload = uploadPatience
 	}
 	if opts.Grow == 0 {
 		opts.Grow = 2 * time.Second

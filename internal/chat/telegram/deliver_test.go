@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 	sim "nbs-worker/internal/sim/telegram"
@@ -96,6 +97,39 @@ func TestALongAnswerGoesOnWhereItWasInterrupted(t *testing.T) {
 	run(t, server, h)
 	sent := told(t, server, 7, 2)
 	rig.Check(t, strings.HasPrefix(sent[0], PerhapsAgain+"b b") && strings.HasPrefix(sent[1], "c c"), "sent %.80q", sent)
+}
+
+// A file that is too large for Telegram, or for the connection, is told, and does not keep what is behind it.
+func TestAFileThatCannotBeSentIsTold(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		failure *sim.Failure
+		want    string
+	}{
+		"too large":               {&sim.Failure{Method: "sendDocument", Code: http.StatusRequestEntityTooLarge, Times: 1000}, "/file did not work: Telegram refused a message: status 413: Request Entity Too Large."},
+		"too large for a gateway": {&sim.Failure{Method: "sendDocument", Code: http.StatusRequestEntityTooLarge, Times: 1000, HTML: true}, "/file did not work: Telegram refused a message: status 413: Request Entity Too Large."},
+		"too slow":                {nil, "/file did not work: it took too long to send."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, h := simulator(t), &house{folder: t.TempDir()}
+			rig.Must(t, os.WriteFile(filepath.Join(h.folder, "report.pdf"), []byte("%PDF"), 0o600))
+			if test.failure != nil {
+				server.Fail(*test.failure)
+			} else {
+				t.Cleanup(server.Hold("sendDocument"))
+			}
+			run(t, server, h, func(o *Options) {
+				if test.failure == nil {
+					o.Upload = 50 * time.Millisecond
+				}
+			})
+			server.Say(7, "/file report.pdf")
+			server.Say(7, "next")
+			want(t, told(t, server, 7, 2), test.want, "You said: next")
+			rig.Equal(t, server.Calls("sendDocument"), 1, "uploads")
+		})
+	}
 }
 
 func TestAUserGetsAFile(t *testing.T) {

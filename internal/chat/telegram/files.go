@@ -10,8 +10,8 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// maxFile is the size of the largest file that a bot may send.
-const maxFile = 50 << 20
+// maxFile is the size of the largest file that a bot may send, in bytes.
+const maxFile = 50_000_000
 
 // giveFile sends the file that a user asks for. The error is for the user, or the context's.
 func (b *Bridge) giveFile(ctx context.Context, c *chat, path string) (reply string, err error) {

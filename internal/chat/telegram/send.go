@@ -154,11 +154,18 @@ func (b *Bridge) formatted(ctx context.Context, method string, params map[string
 }
 
 // isFinal reports whether another attempt to send a message would end in the same way: it succeeded, or was refused for
-// good, or its file cannot be read. A refused token is not final, since the message did not cause it.
+// good, or its file cannot be read, or takes too long. A refused token is not final, since the message did not cause it.
 func isFinal(err error) bool {
-	code := refusedIn(err).Code
 	_, unread := errors.AsType[*fs.PathError](err)
-	return err == nil || unread || code == http.StatusForbidden || code == http.StatusBadRequest
+	if err == nil || unread || errors.Is(err, errSlow) {
+		return true
+	}
+	switch code := refusedIn(err).Code; code {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	default:
+		return code >= 400 && code < 500
+	}
 }
 
 // isOfToken reports whether Telegram refused the token.

@@ -3,6 +3,7 @@ package telegram
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -11,8 +12,11 @@ import (
 	"time"
 )
 
-// uploadPatience is the time limit of a request with a file.
+// uploadPatience is the time limit of a request with a file. A file that takes longer is not sent again: the messages
+// behind it wait.
 const uploadPatience = 10 * time.Minute
+
+var errSlow = errors.New("it took too long to send")
 
 // file is a file for a chat.
 type file struct {
@@ -26,7 +30,7 @@ func (b *Bridge) sendFile(ctx context.Context, to Place, f file) error {
 		if perhapsAgain && !strings.HasPrefix(f.caption, PerhapsAgain) {
 			f.caption = PerhapsAgain + f.caption
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadPatience)
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), b.Upload, errSlow)
 		defer cancel()
 		return b.where(ctx, to.with(map[string]any{"caption": f.caption}), func(params map[string]any) error {
 			return b.upload(ctx, "sendDocument", params, "document", f)
@@ -55,5 +59,8 @@ func (b *Bridge) upload(ctx context.Context, method string, params map[string]an
 		return err
 	}
 	request.Header.Set("Content-Type", form.FormDataContentType())
-	return b.do(request, nil)
+	if err = b.do(request, nil); err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return err
 }
