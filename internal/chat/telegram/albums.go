@@ -150,6 +150,7 @@ func (b *Bridge) joined(ctx context.Context, c *chat, parts []incoming) (m incom
 		return parts[0], parts[0].isFor || parts[0].drop()
 	}
 	m = merged(parts)
+	m.Context = b.contextOf(m.messages...)
 	accepted, err := b.accepted(ctx, c, m.Incoming)
 	if err != nil {
 		return m, false

@@ -83,7 +83,8 @@ const (
 )
 
 // contextOf tells Claude who speaks in a group, and what a message answers.
-func (b *Bridge) contextOf(m *message) string {
+func (b *Bridge) contextOf(parts ...*message) string {
+	m := parts[0]
 	var said []string
 	if isGroup(m) {
 		said = append(said, "The message below is from "+cmp.Or(quoted(m.AsGroup.Title, nameLimit), nameOf(&m.From))+".")
@@ -105,8 +106,10 @@ func (b *Bridge) contextOf(m *message) string {
 			said = append(said, "It answers "+whose+", which has no text.")
 		}
 	}
-	if what := m.unreadable(); what != "" {
-		said = append(said, "It came with "+what+", which you do not get.")
+	for _, part := range parts {
+		if what := part.unreadable(); what != "" {
+			said = append(said, "It came with "+what+", which you do not get.")
+		}
 	}
 	if len(said) == 0 {
 		return ""

@@ -75,6 +75,17 @@ func TestAnAlbumIsOneMessage(t *testing.T) {
 	}
 }
 
+// Claude hears of the parts of an album that it does not get.
+func TestTheVideoOfAnAlbumIsNotHidden(t *testing.T) {
+	t.Parallel()
+	server, h := simulator(t), &house{}
+	run(t, server, h)
+	server.Album(7, []sim.Media{{Kind: "photo", Content: []byte("one")}, {Kind: "video", Content: []byte("two")}}, sim.Captioned("look"))
+	told(t, server, 7, 1)
+	all := h.all()
+	rig.Check(t, len(all) == 1 && len(all[0].Files) == 1 && strings.Contains(all[0].Context, "It came with a video, which you do not get."), "%+v", all)
+}
+
 // In a group, an album is for the bot when its caption is.
 func TestAnAlbumOfAGroupIsForTheBotAsAWhole(t *testing.T) {
 	t.Parallel()
