@@ -147,7 +147,7 @@ type writer struct {
 // another message go back to the front.
 func (b *Bridge) joined(ctx context.Context, c *chat, parts []incoming) (m incoming, is bool) {
 	if first := parts[0].message; parts[0].isEdit || first.Album == "" && !first.isFull() {
-		return parts[0], parts[0].isFor || parts[0].drop()
+		return parts[0], parts[0].isEdit || parts[0].isFor || parts[0].drop() // an edit may leave the bot's name out
 	}
 	m = merged(parts)
 	m.Context = b.contextOf(m.messages...)

@@ -13,7 +13,7 @@ func (b *Bridge) takeEdit(ctx context.Context, c *chat, m incoming) {
 		return
 	}
 	if m.message.Voice != nil || m.message.Audio != nil {
-		if b.say(ctx, c, "I cannot change the words of a voice message. Write the change as a new message.") == nil {
+		if !m.isFor || b.say(ctx, c, "I cannot change the words of a voice message. Write the change as a new message.") == nil {
 			m.done()
 		}
 		return

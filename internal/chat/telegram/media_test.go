@@ -201,6 +201,18 @@ func TestVoiceMessages(t *testing.T) {
 	}
 }
 
+// In a group, an edit of a message for the bot need not name it again.
+func TestAnEditInAGroupNeedNotNameTheBot(t *testing.T) {
+	t.Parallel()
+	server, h := simulator(t), &house{}
+	run(t, server, h, inGroups(server), func(o *Options) { o.AllInGroups = false })
+	m := server.SayAs(anna, group, "@"+sim.Name+" delete a")
+	told(t, server, group, 1)
+	server.Edit(group, m.Number, "delete b")
+	rig.Must(t, server.AwaitAcknowledged(rig.Patient(t)))
+	rig.Check(t, len(h.edits) == 1, "%q", h.edits)
+}
+
 // An edit replaces a text that waits. One that comes too late is told, and so is what cannot be replaced.
 func TestEdits(t *testing.T) {
 	t.Parallel()
