@@ -186,6 +186,12 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 	return before, nil
 }
 
+// waits says what an open turn does, in words for those who write there.
+var waits = map[string]string{
+	conversation.Dead: "waits for a person at the machine", conversation.Later: "is tried again later",
+	conversation.Running: "is being answered", conversation.Queued: "waits for its turn",
+}
+
 // Status implements [telegram.Chats].
 func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	state, err := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key)).State()
@@ -202,7 +208,7 @@ func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	lines = append(lines, human.Count(state.Answered, "message")+" answered.")
 	waiting, err := c.Server.Engine.Open(&state)
 	for _, w := range waiting {
-		words := fmt.Sprintf("Message %d is %s", w.Seq, w.Word)
+		words := fmt.Sprintf("Message %d %s", w.Seq, waits[w.Word])
 		if w.Held != nil {
 			words += ": " + w.Held.Reason
 		}

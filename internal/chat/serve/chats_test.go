@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/chat/telegram"
@@ -84,4 +85,17 @@ func TestWhatAChatHasOfAnAnswerIsNoted(t *testing.T) {
 	rig.Check(t, err == nil && shown == telegram.Shown{Message: 5, Chat: 1, Parts: 1}, "%+v, %v", shown, err)
 	note, _, err := chats.Notes.Get(id)
 	rig.Check(t, err == nil && note.Seq == 1 && note.Key == key, "%+v, %v", note, err)
+}
+
+// A family reads the status: it says what a message waits for, and no word of the operator's.
+func TestStatusSaysWhatAMessageWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "soup"}))
+	status, err := chats.Status(t.Context(), "telegram:1")
+	rig.Check(t, err == nil && strings.Contains(status, "Message 1 waits for its turn."), "%q, %v", status, err)
+	for _, word := range []string{conversation.Dead, conversation.Later, conversation.Running, conversation.Queued} {
+		rig.Check(t, waits[word] != "", "a message that is %s has no words", word)
+	}
 }

@@ -67,8 +67,8 @@ answer with Telegram:
   the service   a unit for systemd, if you want one
 
 What was answered is kept at once, in .nbs/telegram.json with your seal. Call it again to go on
-after an interruption, to allow another chat, or to change an answer. On a terminal it asks only
-for what no flag says; without one, it takes the flags and what is kept.
+after an interruption, or to allow another chat. Flags change what was answered. On a terminal it
+asks only for what no flag says; without one, it takes the flags and what is kept.
 
 To find out whether all is well: nbs-worker serve check.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
