@@ -38,14 +38,31 @@ func (e *Engine) Interrupt(ctx context.Context, key conversations.Key, seq int, 
 	if err != nil {
 		return conversations.Result{}, err
 	}
-	err = c.Stop(ctx, t.Seq, why, e.Project.Now().UTC())
+	return e.interrupt(ctx, c, &t, why)
+}
+
+// InterruptRunning is Interrupt for a turn that runs, and for no other. Errors: also NotFound when it does not run.
+func (e *Engine) InterruptRunning(ctx context.Context, key conversations.Key, seq int, why string) (conversations.Result, error) {
+	c := e.Project.Store.Conversations().Of(key)
+	t, err := e.toStop(c, key, 0)
+	if err == nil && seq != 0 && t.Seq != seq {
+		err = fail.Errorf(fail.NotFound, "turn %d is not running", seq)
+	}
+	if err != nil {
+		return conversations.Result{}, err
+	}
+	return e.interrupt(ctx, c, &t, why)
+}
+
+func (e *Engine) interrupt(ctx context.Context, c *conversations.Conversation, t *conversations.Turn, why string) (conversations.Result, error) {
+	err := c.Stop(ctx, t.Seq, why, e.Project.Now().UTC())
 	if result, over, lookErr := c.Result(t.ID); over || lookErr != nil { // it ended by itself
 		return result, lookErr
 	}
 	if err != nil {
 		return conversations.Result{}, err
 	}
-	return e.awaitStopped(ctx, c, &t)
+	return e.awaitStopped(ctx, c, t)
 }
 
 // toStop returns the open turn to stop. Errors: NotFound; Held.

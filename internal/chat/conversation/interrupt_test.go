@@ -102,6 +102,26 @@ func TestATurnIsStoppedBeforeItBegins(t *testing.T) {
 	rig.Check(t, err == nil && strings.Join(s.Texts(), "|") == "two", "claude heard %q; %v", s.Texts(), err)
 }
 
+// Of a turn that has ended in the meantime, not the one behind it is stopped.
+func TestOnlyTheTurnThatIsMeantIsStopped(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.mustAsk("one")
+	s.Go = make(chan struct{})
+	s.Answer(turn.Outcome{Class: headlesstest.Waits, Answer: "re: two"})
+	s.accept("two", "three")
+	over := s.drain()
+	rig.WaitFor(t, "claude hears it", func() (bool, string) { return len(s.Texts()) == 2, "" })
+	for _, seq := range []int{1, 3} {
+		_, err := s.InterruptRunning(t.Context(), "review", seq, byTest)
+		storetest.WantKind(t, "a turn that does not run", err, fail.NotFound)
+	}
+	stopped, err := s.InterruptRunning(t.Context(), "review", 2, byTest)
+	rig.Check(t, err == nil && stopped.Seq == 2 && stopped.Class == string(turn.Interrupted), "%+v, %v", stopped, err)
+	rig.Must(t, <-over)
+	rig.Equal(t, s.resultOf("three").Class, "", "class of the turn behind it")
+}
+
 // A turn that waits for a place is stopped there.
 func TestATurnThatWaitsForAPlaceIsStopped(t *testing.T) {
 	t.Parallel()

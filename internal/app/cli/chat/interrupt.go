@@ -60,11 +60,7 @@ func (n *now) stop(ctx context.Context, e *conversation.Engine, key conversation
 	if !n.is {
 		return nil, nil //nolint:nilnil // nothing was to be stopped
 	}
-	head, wanted, err := e.OpenTurn(key, seq)
-	if err != nil || head.Seq != wanted.Seq {
-		return nil, unless(err, fail.NotFound)
-	}
-	result, err := e.Interrupt(ctx, key, 0, why)
+	result, err := e.InterruptRunning(ctx, key, seq, why)
 	if err != nil {
 		return nil, unless(err, fail.NotFound, fail.Held)
 	}
