@@ -110,7 +110,7 @@ func TestWhatWasSaidIsRememberedUntilTheNextAnswer(t *testing.T) {
 	}{
 		{Line{What: Enqueued, Seq: 1, ID: "a"}, 0, false},
 		{Line{What: Done, Seq: 1}, 0, false},
-		{Line{What: Added, Unasked: &Unasked{Turn: "a"}}, 1, false},
+		{Line{What: Added, Unasked: &Unasked{Turn: "a", Text: "x"}}, 1, false},
 		{Line{What: Enqueued, Seq: 2, ID: "b"}, 1, false},
 		{Line{What: Done, Seq: 2, Class: "failed"}, 1, false},
 		{Line{What: Added, Unasked: &Unasked{Turn: "b", Notice: true}}, 1, true},
@@ -118,7 +118,7 @@ func TestWhatWasSaidIsRememberedUntilTheNextAnswer(t *testing.T) {
 		{Line{What: Done, Seq: 3, Class: "failed"}, 1, true},
 		{Line{What: Enqueued, Seq: 4, ID: "d"}, 1, true},
 		{Line{What: Done, Seq: 4}, 0, false},
-		{Line{What: Added, Unasked: &Unasked{Turn: "d"}}, 1, false},
+		{Line{What: Added, Unasked: &Unasked{Turn: "d", Text: "x"}}, 1, false},
 		{Line{What: WasReset}, 0, false},
 	} {
 		rig.Must(t, s.apply(&step.line))
