@@ -184,7 +184,7 @@ func TestTheOperatorHearsOfPrivacyMode(t *testing.T) {
 	rig.Must(t, err)
 	t.Cleanup(func() { rig.Must(t, server.Close()) })
 	for _, all := range []bool{false, true} {
-		_, log, stop := runUntil(t, server, &house{}, inGroups(server), func(o *Options) { o.AllInGroups = all })
+		_, log, stop := runUntil(t, server, &house{path: filepath.Join(t.TempDir(), "house")}, inGroups(server), func(o *Options) { o.AllInGroups = all })
 		server.Say(7, "hello")
 		rig.Must(t, server.AwaitAcknowledged(rig.Patient(t)))
 		rig.Check(t, strings.Contains(log.text(), "privacy mode is on") == all, "it takes all: %v; log = %q", all, log.text())
