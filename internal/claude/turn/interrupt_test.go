@@ -2,15 +2,18 @@ package turn
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"nbs-worker/internal/claude/cmdline"
+	"nbs-worker/internal/sim/api"
 	"nbs-worker/internal/sim/rig"
 )
 
 // After INT the transcript says that the turn was interrupted, so that the model does not go on with it in the next one.
+// 2.1.197 exits before it has written that, unless the machine is slow.
 func TestAnInterruptedTurnIsSaidToBe(t *testing.T) {
 	s := eachVersion(t)
 	s.env = append(s.env, EagerFlush+"=1")
@@ -21,7 +24,10 @@ func TestAnInterruptedTurnIsSaidToBe(t *testing.T) {
 		o, _ := p.Turn(t.Context(), TextID(invocationOf(1), 1), "Remember 42. [[delay 1h]]", nil)
 		ended <- o
 	}()
-	rig.WaitFor(t, "the text is in the transcript", func() (bool, string) { return s.marked(spec.SessionID, 1).Found, p.stderr.String() })
+	rig.WaitFor(t, "the text is in the transcript, and the API is asked", func() (bool, string) {
+		asked := slices.ContainsFunc(s.api.Requests(), func(r api.Request) bool { return strings.Contains(r.Last(), "Remember 42.") && !r.Side })
+		return asked && s.marked(spec.SessionID, 1).Found, p.stderr.String()
+	})
 	rig.Must(t, p.cmd.Process.Signal(syscall.SIGINT))
 	o := <-ended
 	<-p.Ended() // by itself
@@ -29,7 +35,8 @@ func TestAnInterruptedTurnIsSaidToBe(t *testing.T) {
 	file, _, err := s.config().Transcript(spec.SessionID)
 	rig.Must(t, err)
 	text, err := os.ReadFile(file.Path)
-	rig.Check(t, err == nil && strings.Contains(string(text), "[Request interrupted by user]"), "%v, %s", err, text)
+	isSaid := strings.Contains(string(text), "[Request interrupted by user]")
+	rig.Check(t, err == nil && (isSaid || rig.Version() == rig.Oldest), "%v, %s", err, text)
 	mark := s.marked(spec.SessionID, 1)
 	rig.Check(t, mark.Found && !mark.Answered, "%+v", mark)
 }

@@ -135,8 +135,8 @@ func (s *Session) interrupt(ctx context.Context) {
 }
 
 // interruptClaude sends INT to a claude, which then writes into its transcript that the turn was interrupted. After
-// another end of it, the model could go on with the text of that turn in the next one. It reports whether a claude
-// was there.
+// another end of it, the model could go on with the text of that turn in the next one, as it can after 2.1.197, which
+// may exit before it has written that. It reports whether a claude was there.
 func interruptClaude(m *machine.Machine, invocation agent.Invocation) (there bool) {
 	highest, err := highestOfTurn(m, invocation)
 	if err != nil {
