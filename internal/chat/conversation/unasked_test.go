@@ -31,7 +31,7 @@ func (s *stage) result(id string) conversations.Result {
 	return r
 }
 
-// recordedWhile waits until the result of a turn is recorded, although its asker still waits.
+// recorded waits until the result of a turn is recorded, although its asker still waits.
 func (s *stage) recorded(id string) {
 	s.Helper()
 	rig.WaitFor(s.T, "the result is recorded", func() (bool, string) { return s.result(id).ID == id, "" })
@@ -43,12 +43,12 @@ func TestAColdTurnHasItsFollowUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.begins("sleep 9")
-	var over []string
-	s.Over = func(r conversations.Result) { over = append(over, r.Answer) }
+	over := make(chan string, 2)
+	s.Over = func(r conversations.Result) { over <- r.Answer }
 	asked := make(chan conversations.Result)
 	go func() { asked <- s.mustAsk("one", func(r *conversations.Request) { r.ID = "one" }) }()
 	s.recorded("one")
-	rig.Check(t, slices.Equal(over, []string{"re: one"}), "told at once: %q", over)
+	rig.Equal(t, <-over, "re: one", "what is told while the task runs")
 	s.Last().Says("a", "It has slept.")
 	s.Last().Says("b", "And woke up.")
 	s.Last().Work()
