@@ -48,7 +48,7 @@ type Options struct {
 type Bridge struct {
 	Options
 	client *http.Client
-	me     bot // set once the bridge runs
+	me     Me // set once the bridge runs
 
 	pasting map[writer]time.Time // who may go on with a text, and until when; only take uses it
 
@@ -129,18 +129,11 @@ func (b *Bridge) serve(ctx context.Context) error {
 	return b.poll(ctx)
 }
 
-// bot is what Telegram says of the bot.
-type bot struct {
-	ID       int64  `json:"id"`
-	Name     string `json:"username"`
-	ReadsAll bool   `json:"can_read_all_group_messages"`
-}
-
 // introduce gets the bot's name, which also verifies the token.
 func (b *Bridge) introduce(ctx context.Context) error {
 	wait := b.backoff()
 	for {
-		var me bot
+		var me Me
 		asking, end := context.WithTimeout(ctx, patience)
 		err := b.call(asking, "getMe", map[string]any{}, &me) // the API wants an object
 		end()

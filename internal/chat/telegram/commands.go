@@ -94,7 +94,7 @@ const unknown = "?"
 func (b *Bridge) command(text string) (name, rest string, is bool) {
 	word, rest := firstWord(text)
 	name, bot, isNamed := strings.Cut(strings.ToLower(word), "@")
-	if isNamed && isCommandName(name) && !strings.EqualFold(bot, b.me.Name) {
+	if isNamed && isCommandName(name) && !strings.EqualFold(bot, b.me.Username) {
 		return "", "", true
 	}
 	for _, c := range commands() {
@@ -205,7 +205,7 @@ func offInGroups(name string) string {
 func (b *Bridge) isCalled(text string) bool {
 	word, _ := firstWord(text)
 	_, bot, _ := strings.Cut(word, "@")
-	return strings.EqualFold(bot, b.me.Name)
+	return strings.EqualFold(bot, b.me.Username)
 }
 
 func (b *Bridge) sendToAgent(ctx context.Context, _ *chat, m incoming, rest string) (reply, error) {

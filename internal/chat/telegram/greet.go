@@ -13,7 +13,7 @@ import (
 // greet tells the operator which bot this is, and whom it serves where. A chat that cannot be reached is told; the others
 // are served nevertheless.
 func (b *Bridge) greet(ctx context.Context) {
-	b.log("this is @%s", b.me.Name)
+	b.log("this is @%s", b.me.Username)
 	telegram := Account{b}
 	for _, chat := range b.Allowed {
 		info, err := telegram.Chat(ctx, chat)

@@ -46,7 +46,7 @@ func (b *Bridge) isFor(m *message) bool {
 func (b *Bridge) isNamed(e *entity, text string) bool {
 	switch e.Type {
 	case "mention":
-		return strings.EqualFold(e.in(text), "@"+b.me.Name)
+		return strings.EqualFold(e.in(text), "@"+b.me.Username)
 	case "text_mention":
 		return e.User.ID == b.me.ID
 	}
@@ -142,7 +142,7 @@ func quoted(text string, longest int) string {
 // checkPrivacy tells the operator once when Telegram hides messages of groups that the bot is to take.
 func (b *Bridge) checkPrivacy() {
 	groups := slices.ContainsFunc(b.Allowed, func(chat int64) bool { return chat < 0 })
-	if groups && b.AllInGroups && !b.me.ReadsAll {
+	if groups && b.AllInGroups && !b.me.ReadsGroups {
 		b.once("the bot's privacy mode is on: in groups Telegram passes on only commands, answers to the bot and messages that name it, unless the bot is an administrator. " +
 			"To turn it off, send /setprivacy to @BotFather, and then add the bot to the group again")
 	}

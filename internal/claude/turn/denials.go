@@ -1,7 +1,7 @@
 package turn
 
 import (
-	"encoding/json"
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -16,27 +16,12 @@ type Denial struct {
 
 const inputKept = 200 // bytes
 
-// telling are the fields of a tool's input that tell the most about it, the best first.
-var telling = []string{"command", "file_path", "notebook_path", "path", "url", "pattern", "query", "skill", "description"}
-
 // denials returns the tools that were refused in a turn. 2.1.197 does not count a file that a deny rule names.
 func (r *result) denials() (all []Denial) {
 	for _, d := range r.Denials {
-		all = append(all, Denial{Tool: d.Tool, Input: human.Cut(human.OneLine(summary(d.Input)), inputKept, utf8.RuneLen)})
+		all = append(all, Denial{Tool: d.Tool, Input: human.Cut(human.OneLine(cmp.Or(purpose(d.Input), string(d.Input))), inputKept, utf8.RuneLen)})
 	}
 	return all
-}
-
-// summary returns the most telling field of a tool's input, or all of it.
-func summary(input json.RawMessage) string {
-	var fields map[string]any
-	_ = json.Unmarshal(input, &fields) // another form has no such field
-	for _, name := range telling {
-		if text, is := fields[name].(string); is && text != "" {
-			return text
-		}
-	}
-	return string(input)
 }
 
 // ignoredRules returns Claude's warning that the permission rules of a folder do not count, because Claude does not

@@ -9,6 +9,6 @@
 //   - After a process ended in the middle of a turn, [Marked] finds the turn in the transcript: by
 //     the id of its text, which Claude keeps, and by the [Marker] with which its context begins.
 //
-// It relies on what was observed on 2.1.197 and 2.1.329; outputs of both are in testdata. It
+// It relies on what was observed on 2.1.197, 2.1.329 and 2.1.332; outputs are in testdata. It
 // stores nothing, locks nothing and kills no process: its caller does.
 package turn

@@ -2,15 +2,15 @@ package turn
 
 import "encoding/json"
 
-// purpose returns the value of a tool's input that says most of what it is used for; "" if none does.
+// telling are the fields of a tool's input that say most of what it is used for, the best first.
+var telling = []string{"command", "file_path", "notebook_path", "pattern", "url", "query", "description", "skill", "path"}
+
+// purpose returns the most telling field of a tool's input; "" without one.
 func purpose(input json.RawMessage) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(input, &fields) != nil {
-		return ""
-	}
-	for _, name := range []string{"command", "file_path", "notebook_path", "pattern", "url", "query", "description", "skill", "path"} {
-		var text string
-		if json.Unmarshal(fields[name], &text) == nil && text != "" {
+	var fields map[string]any
+	_ = json.Unmarshal(input, &fields) // another form has no such field
+	for _, name := range telling {
+		if text, is := fields[name].(string); is && text != "" {
 			return text
 		}
 	}
