@@ -22,7 +22,7 @@ func setUp(in *store.Store, o *ChatOptions, token telegram.Token, given bool) (_
 		if given || len(o.Allowed) == 0 && len(o.Users) == 0 {
 			return token, given, nil
 		}
-		token, err = telegram.ReadToken("") // which says that there is none
+		token, err = telegram.ReadToken("") // its error says how to get one
 		return token, false, err
 	}
 	if err == nil && !given {

@@ -19,8 +19,8 @@ import (
 )
 
 // A turn is stopped by a line in its journal. The process that runs the turn sees the line, ends its claude, and
-// finishes the turn with the class [turn.Interrupted]. If that process was killed, or is suspended, whoever stops the
-// turn ends what is left of its claude. A stop whose process is killed right after the line still counts.
+// finishes the turn with the class [turn.Interrupted]. If that process was killed, or is suspended, the process that
+// stops the turn ends what is left of its claude. A stop whose process is killed right after the line still counts.
 
 const (
 	stopWithin = 30 * time.Second      // for the end of a stopped turn

@@ -17,7 +17,7 @@ func (j *job) told() []conversations.Told {
 	return j.state.Told
 }
 
-// toldTo returns the number of the last of these texts; 0 if there is none.
+// toldTo returns the number of the last of these texts; 0 without one.
 func (j *job) toldTo() int {
 	all := j.told()
 	if len(all) == 0 {

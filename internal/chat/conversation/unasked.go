@@ -23,7 +23,7 @@ type voice struct {
 	c *conversations.Conversation
 
 	mu      sync.Mutex
-	turn    string // the id of the last turn that is recorded; "": there is none yet
+	turn    string // the id of the last turn that is recorded; "": no turn yet
 	since   time.Time
 	over    bool // Claude has answered another turn, whose answer is not recorded yet
 	waiting []conversations.Unasked

@@ -49,7 +49,7 @@ type attached struct {
 	Height int    `json:"height"`
 }
 
-// unreadable names the content that the bot cannot read; "" if there is none.
+// unreadable names the content that the bot cannot read; "" without such content.
 func (m *media) unreadable() string {
 	for _, kind := range []struct {
 		content json.RawMessage

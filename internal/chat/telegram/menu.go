@@ -46,7 +46,7 @@ type press struct {
 }
 
 // typed returns the message that a press stands for: its user writes the command of the choice where the button is. nil
-// if there is none.
+// if the button is gone.
 func (p *press) typed() *message {
 	if p == nil || p.Message == nil {
 		return nil

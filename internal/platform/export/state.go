@@ -15,7 +15,7 @@ type State struct {
 	Active    string // active, inactive, failed, activating and so on
 }
 
-// StateOf asks systemd about a unit of the user. Errors: systemd did not tell; there is none, for instance.
+// StateOf asks systemd about a unit of the user. Errors: systemd did not tell, for instance because it does not run.
 func StateOf(ctx context.Context, unit string) (State, error) {
 	const limit = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, limit)

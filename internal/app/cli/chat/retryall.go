@@ -88,7 +88,7 @@ func runConversationRetryAll(ctx context.Context, f *ui.Factory) error {
 	return errors.Join(broken, sum.Failed())
 }
 
-// retryHeld tries a held turn again, and waits for its result; over is false if there is none. Errors: also those of the
+// retryHeld tries a held turn again, and waits for its result; over is false without one. Errors: also those of the
 // result.
 func retryHeld(ctx context.Context, e *conversation.Engine, key conversations.Key, head *conversations.Turn) (r conversations.Result, over bool, err error) {
 	if err = ctx.Err(); err == nil {

@@ -120,7 +120,7 @@ func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
 	if w.bot, err = s.Project.Store.Bot().Get(); err != nil {
 		switch fail.KindOf(err) {
 		case fail.NotFound:
-		case fail.Held, fail.Failed: // it came with the project, or is damaged: it is set up anew
+		case fail.Held, fail.Failed: // it came with the project, or is damaged: the setup replaces it
 			f.SayNote(err.Error() + "; it is replaced")
 		default:
 			return err
