@@ -19,8 +19,11 @@ type Activity struct {
 
 type toolUse struct {
 	id, name string // no name: it is not the turn's
-	ended    bool
-	unused   bool // it was refused, or its input was wrong: it did nothing
+
+	parent, message string // see [Event]
+
+	ended  bool
+	unused bool // it was refused, or its input was wrong: it did nothing
 }
 
 // Refusals is how often the API has refused a request in a row.
@@ -32,7 +35,9 @@ type Refusals struct {
 // NewActivity returns the activity of a turn that begins now.
 func NewActivity() *Activity { return &Activity{last: time.Now()} }
 
-// Note takes an event of the turn. Every event is a sign of life, except a refusal by the API.
+// Note takes an event of the turn. Every event is a sign of life, except a refusal by the API. When the model says
+// something else, the tools of its message before have ended: the result of one never comes if the stream broke off
+// behind it.
 func (a *Activity) Note(e Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -42,9 +47,12 @@ func (a *Activity) Note(e Event) {
 		return
 	}
 	a.last, a.refusals = time.Now(), Refusals{}
+	for _, t := range a.tools {
+		t.ended = t.ended || e.Message != "" && t.message != "" && e.Parent == t.parent && e.Message != t.message
+	}
 	switch e.Kind {
 	case ToolBegan:
-		a.tools = append(a.tools, &toolUse{id: e.ToolID, name: e.Tool})
+		a.tools = append(a.tools, &toolUse{id: e.ToolID, name: e.Tool, parent: e.Parent, message: e.Message})
 	case ToolEnded:
 		for _, t := range a.tools {
 			if t.id == e.ToolID {
@@ -97,7 +105,7 @@ func signs(l *line, data []byte) []Event {
 	case l.Type == "rate_limit_event": // it may come with each refusal
 		return nil
 	case l.Type == "assistant", l.Type == "user" && !l.IsReplay:
-		return append([]Event{{Kind: Lived}}, toolsIn(data)...)
+		return messageEvents(l.ParentUse, data)
 	}
 	return []Event{{Kind: Lived}}
 }
@@ -108,11 +116,12 @@ const (
 	unpermitted = "Claude requested permissions"
 )
 
-// toolsIn returns the events about tools in a message. Each block of what the model says is a line of its own, complete,
+// messageEvents returns the events in a message. Each block of what the model says is a line of its own, complete,
 // before its tool runs.
-func toolsIn(data []byte) (events []Event) {
+func messageEvents(parent string, data []byte) []Event {
 	var l struct {
 		Message struct {
+			ID      string `json:"id"` // only of the model's
 			Content []struct {
 				Type    string          `json:"type"`
 				ID      string          `json:"id"`
@@ -125,10 +134,11 @@ func toolsIn(data []byte) (events []Event) {
 		} `json:"message"`
 	}
 	decode(data, &l)
+	events := []Event{{Kind: Lived, Parent: parent, Message: l.Message.ID}}
 	for _, b := range l.Message.Content {
 		switch b.Type {
 		case "tool_use":
-			events = append(events, Event{Kind: ToolBegan, Tool: b.Name, ToolID: b.ID, Text: purpose(b.Input)})
+			events = append(events, Event{Kind: ToolBegan, Tool: b.Name, ToolID: b.ID, Text: purpose(b.Input), Parent: parent, Message: l.Message.ID})
 		case "tool_result":
 			var text string
 			_ = json.Unmarshal(b.Content, &text) // another form is no refusal

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -81,12 +82,43 @@ func TestToolsInLines(t *testing.T) {
 		`{"type":"user","isReplay":true,"message":{"content":"a text"}}`,
 		`{"type":"rate_limit_event"}`,
 	} {
-		var l line
-		rig.Check(t, decode([]byte(text), &l), "%s", text)
-		for _, e := range signs(&l, []byte(text)) {
-			activity.Note(e)
-		}
+		activity.noteLine(t, text)
 	}
 	rig.Same(t, "what acted", []string{"Bash", "Write"}, activity.Acted())
 	rig.Check(t, activity.SilentSince().Before(time.Now()), "a tool still runs")
+}
+
+func (a *Activity) noteLine(t *testing.T, text string) {
+	t.Helper()
+	var l line
+	rig.Check(t, decode([]byte(text), &l), "%s", text)
+	for _, e := range signs(&l, []byte(text)) {
+		a.Note(e)
+	}
+}
+
+// A tool whose result never comes, because the stream broke off behind it, does not run for ever: it has ended when the
+// model says something else. Tools of one message run together, and beside those of a subagent.
+func TestAToolWithoutAResultHasEnded(t *testing.T) {
+	t.Parallel()
+	activity := NewActivity()
+	uses := func(message, tool, parent string) {
+		activity.noteLine(t, fmt.Sprintf(`{"type":"assistant","parent_tool_use_id":%q,"message":{"id":%q,"content":[{"type":"tool_use","id":%q,"name":"Bash"}]}}`, parent, message, tool))
+	}
+	runs := func() bool {
+		now := time.Now()
+		return !activity.SilentSince().Before(now)
+	}
+	ends := func(tool string) {
+		activity.noteLine(t, fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":%q}]}}`, tool))
+	}
+	uses("1", "lost", "")
+	uses("1", "a", "")
+	uses("2", "b", "a")
+	ends("b")
+	rig.Check(t, runs(), "the tools of the first message have ended")
+	ends("a")
+	rig.Check(t, runs(), "its result has not come, and nothing else was said")
+	activity.noteLine(t, `{"type":"assistant","message":{"id":"3","content":[{"type":"text","text":"Again."}]}}`)
+	rig.Check(t, !runs(), "it still runs")
 }
