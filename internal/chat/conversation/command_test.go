@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 func asCommand(r *conversations.Request) { r.Command = true }
@@ -39,4 +40,32 @@ func TestACommandIsNotRunTwice(t *testing.T) {
 	s.Answer(turn.Outcome{Class: turn.Killed})
 	got := s.mustAsk("/daily", asCommand)
 	rig.Check(t, len(s.Ran()) == 1 && s.Texts()[len(s.Texts())-1] == turn.Continue && got.Class == "", "ran %q, texts %q, %+v", s.Ran(), s.Texts(), got)
+}
+
+// A claude that did not take a text is unharmed, and keeps its background tasks. What it says later still belongs to
+// its last answer.
+func TestARefusedTextEndsNoBackgroundTask(t *testing.T) {
+	t.Parallel()
+	for _, class := range []turn.Class{turn.UnknownCommand, turn.Blocked} {
+		s := warm(t, 4)
+		s.begins("npm run dev")
+		one := s.mustAsk("one")
+		s.Answer(headlesstest.Failing(class))
+		refused := s.mustAsk("two")
+		rig.Check(t, refused.Class == string(class) && refused.Notice == "" && s.Alive() == 1, "%s: %+v", class, refused)
+		s.Last().Says("a", "It runs.")
+		three := s.mustAsk("three")
+		rig.Check(t, three.Answer == "re: three" && len(s.Launches()) == 1, "%s: %+v", class, three)
+		rig.Same(t, "what it said by itself", []string{"It runs."}, s.result(one.ID).FollowUps)
+	}
+}
+
+// A claude whose first text was refused has no conversation yet: it is not kept.
+func TestAClaudeWithoutAConversationIsNotKept(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	s.Answer(headlesstest.Failing(turn.Blocked))
+	s.mustAsk("one")
+	got := s.mustAsk("two")
+	rig.Check(t, got.Continuity == conversations.New && got.Answer == "re: two" && len(s.Launches()) == 2, "%+v", got)
 }

@@ -154,7 +154,7 @@ func (j *job) speak(ctx context.Context) error {
 		return j.settle(ctx, s.ID, outcome, begun)
 	}
 	switch {
-	case outcome.Class != turn.Answered:
+	case !j.isUnharmed(&outcome):
 		s.End(ctx)
 	case j.staysWarm():
 		defer j.Warm.Put(ctx, j.state.Meta.Key, s) // after the answer is recorded: Put may end another process
@@ -166,6 +166,19 @@ func (j *job) speak(ctx context.Context) error {
 		return nil // the next attempt sends the text again
 	}
 	return j.settle(ctx, s.ID, outcome, begun)
+}
+
+// isUnharmed reports whether the claude can go on after the outcome: with the next text, or with its background tasks.
+// A claude that did not take the text can, unless it was the first one: then it has no conversation yet.
+func (j *job) isUnharmed(o *turn.Outcome) bool {
+	switch o.Class {
+	case turn.Answered:
+		return true
+	case turn.Blocked, turn.UnknownCommand:
+		return j.staysWarm() && j.isThere(j.state.Session.ID)
+	default:
+		return false
+	}
 }
 
 // settle records the outcome of an attempt that ended by itself.
@@ -222,7 +235,7 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 	}
 	err := j.over(ctx, j.withNotices(result))
 	if err == nil && j.voice != nil {
-		j.voice.recorded(ctx, j.turn.ID)
+		j.voice.recorded(ctx, &result)
 	}
 	if j.release != nil {
 		j.release() // a background task is no turn

@@ -23,7 +23,7 @@ type voice struct {
 	c *conversations.Conversation
 
 	mu      sync.Mutex
-	turn    string // the id of the last turn that is recorded; "": no turn yet
+	turn    string // the id of the last turn that is recorded as answered, or of the first; "": no turn yet
 	since   time.Time
 	over    bool // Claude has answered another turn, whose answer is not recorded yet
 	waiting []conversations.Unasked
@@ -64,11 +64,14 @@ func (v *voice) answered() {
 	v.over = true
 }
 
-// recorded is called when the result of a turn is recorded.
-func (v *voice) recorded(ctx context.Context, id string) {
+// recorded is called when the result of a turn is recorded. What comes after a text that Claude did not take still
+// belongs to the answer before it.
+func (v *voice) recorded(ctx context.Context, result *conversations.Result) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.turn, v.over, v.since = id, false, v.Project.Now()
+	if v.over = false; result.Class == "" || v.turn == "" {
+		v.turn, v.since = result.ID, v.Project.Now()
+	}
 	for _, came := range v.waiting {
 		v.record(context.WithoutCancel(ctx), came)
 	}
