@@ -27,6 +27,8 @@ func TestCommands(t *testing.T) {
 	s.close(unknown)
 	p := s.start(Spec{SessionID: id, Opening: cmdline.OpenNew, Model: "sonnet"})
 	s.turn(p, "Remember 42.")
+	o, err = p.Command(rig.Patient(t), uuid.NewString(), "/weekly", nil) // after which it goes on
+	rig.Check(t, err == nil && o.Class == UnknownCommand, "%+v, %v", o, err)
 	o, err = p.Command(rig.Patient(t), TextID(invocation, 2), "/daily now", nil)
 	rig.Check(t, err == nil && o.Class == Answered && o.Answer == "You said: Say what is new: now", "%+v, %v", o, err)
 	s.close(p)
@@ -36,4 +38,17 @@ func TestCommands(t *testing.T) {
 	rig.Check(t, err == nil && mark.Answer == o.Answer, "%+v, %v", mark, err)
 	asked := slices.DeleteFunc(s.api.Requests(), func(r api.Request) bool { return r.Side || r.Method != "POST" })
 	rig.Equal(t, len(asked), 2, "requests")
+}
+
+// A claude whose hook has refused a text takes the next one.
+func TestARefusedTextHarmsNoClaude(t *testing.T) {
+	s := eachVersion(t)
+	const hooks = `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"if grep -q secret; then echo no secrets >&2; exit 2; fi"}]}]}}`
+	p := s.start(Spec{SessionID: newID(), Opening: cmdline.OpenNew, Model: "sonnet", Settings: hooks})
+	s.turn(p, "Remember 42.")
+	o, _ := s.turn(p, "a secret")
+	rig.Equal(t, o.Class, Blocked, "a text with a secret")
+	o, _ = s.turn(p, "What number?")
+	rig.Equal(t, o.Answer, "42", "the next answer")
+	s.close(p)
 }
