@@ -283,8 +283,8 @@ Commands in a chat:
   /resume   resume an agent
 
 /file, /agents, /send and /resume do not work in groups, unless
---telegram-group-commands is given. /file sends no hidden file, and none that is named like
-one with keys: *.env, *.pem, *.key, *.p12, *.pfx, and id_rsa and the like.
+--telegram-group-commands is given. A chat gets no hidden file (.netrc), and no file named as
+keys are: *.env, *.pem, *.key, *.p12, *.pfx, *.kdbx, *.ppk, id_rsa and the like, credentials.
 An answer grows in the chat while Claude writes it, and shows which tool runs. One of more than
 five messages comes as its beginning, and whole as a file.
 

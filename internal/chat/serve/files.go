@@ -48,10 +48,13 @@ func (c *Chats) File(path string) (*os.File, error) {
 // errGuarded is the error for a file that no chat is given.
 var errGuarded = errors.New("hidden, or has keys")
 
+// isGuarded reports whether a file or a folder is hidden, or has a name by which keys are kept. An old copy of a key,
+// such as id_rsa.bak, is one too.
 func isGuarded(name string) bool {
 	name = strings.ToLower(name)
-	return strings.HasPrefix(name, ".") || slices.Contains([]string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"}, name) ||
-		slices.Contains([]string{".env", ".pem", ".key", ".p12", ".pfx"}, filepath.Ext(name))
+	stem, _, _ := strings.Cut(name, ".")
+	return stem == "" || slices.Contains([]string{"id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "credentials"}, stem) ||
+		slices.Contains([]string{".env", ".pem", ".key", ".p12", ".pfx", ".kdbx", ".ppk"}, filepath.Ext(name))
 }
 
 // openPlain opens a regular file below a folder. It follows no link and waits for no pipe.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,17 +20,19 @@ func TestAChatGetsFilesOfTheProject(t *testing.T) {
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
 	project := s.store.Project()
 	outside := filepath.Join(t.TempDir(), "secret.txt")
-	for _, path := range []string{
-		filepath.Join(project, "out/report.pdf"), filepath.Join(project, "out/my report.pdf"), filepath.Join(project, ".env"), filepath.Join(project, "prod.env"),
-		filepath.Join(project, ".git/config"), filepath.Join(project, "server.pem"), outside,
-		filepath.Join(project, "prod.PEM"), filepath.Join(project, "X.Env"), filepath.Join(project, "keys/id_rsa"), filepath.Join(project, "tls.key"), filepath.Join(project, "my.p12"),
-	} {
+	keys := []string{
+		".env", "prod.env", ".git/config", "server.pem", "prod.PEM", "X.Env", "keys/id_rsa", "tls.key", "my.p12",
+		"ID_Ed25519", "id_rsa.bak", "a.PFX", "Secrets.kdbx", "putty.ppk", ".netrc", "home/.NETRC", "Credentials", "aws/credentials.csv", "credentials/a.txt",
+	}
+	for _, path := range append([]string{"out/report.pdf", "out/my report.pdf", "keynote.txt", "monkey", "id_rsa_notes.md"}, keys...) {
+		path = filepath.Join(project, path)
 		rig.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		storetest.Write(t, path, "content")
 	}
+	storetest.Write(t, outside, "content")
 	rig.Must(t, os.Symlink(outside, filepath.Join(project, "link.txt")))
 	rig.Must(t, os.Symlink(".git", filepath.Join(project, "folder")))
-	for _, path := range []string{"out/report.pdf", "./out/report.pdf", "out/../out/report.pdf", "out/my report.pdf", filepath.Join(project, "out/report.pdf")} {
+	for _, path := range []string{"out/report.pdf", "./out/report.pdf", "out/../out/report.pdf", "out/my report.pdf", filepath.Join(project, "out/report.pdf"), "keynote.txt", "monkey", "id_rsa_notes.md"} {
 		f, err := chats.File(path)
 		rig.Must(t, err)
 		text, err := io.ReadAll(f)
@@ -38,11 +41,15 @@ func TestAChatGetsFilesOfTheProject(t *testing.T) {
 	for path, kind := range map[string]fail.Kind{
 		"out/none": fail.NotFound, "out/report.pdf/x": fail.BadInput, "out": fail.BadInput, ".": fail.BadInput, "": fail.BadInput, "/": fail.BadInput,
 		"../secret.txt": fail.BadInput, outside: fail.BadInput, "link.txt": fail.BadInput, "folder/config": fail.BadInput,
-		".env": fail.BadInput, "prod.env": fail.BadInput, ".git/config": fail.BadInput, "server.pem": fail.BadInput,
-		"prod.PEM": fail.BadInput, "X.Env": fail.BadInput, "keys/id_rsa": fail.BadInput, "tls.key": fail.BadInput, "my.p12": fail.BadInput, ".nbs/journal.jsonl": fail.BadInput,
+		".nbs/journal.jsonl": fail.BadInput,
 	} {
 		_, err := chats.File(path)
 		rig.Check(t, err != nil && fail.KindOf(err) == kind, "%q: %v", path, err)
+	}
+	for _, path := range keys {
+		_, err := chats.File(path)
+		rig.Check(t, err != nil && fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), "hidden, or has keys"), "%q: %v", path, err)
+		rig.Same(t, "named files", []string(nil), chats.named("I changed "+path, time.Time{}, time.Now().Add(time.Hour)))
 	}
 }
 
