@@ -80,8 +80,8 @@ type Store interface {
 	// Status returns every observed conversation, the oldest first.
 	Status(ctx context.Context) ([]StatusOf, error)
 	// Check looks for violations: damage of the file, observations without a conversation, a memory id that is a
-	// content id. Each line names one; no lines: all is well.
-	Check(ctx context.Context) ([]string, error)
+	// content id. Each line names one, as [Seen] shows it; no lines: all is well.
+	Check(ctx context.Context, sees func(agent.Handle) bool) ([]string, error)
 
 	// Export writes all that is stored of the agents and conversations that the reader sees as JSON lines, and returns
 	// the number of observations.

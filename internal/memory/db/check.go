@@ -3,22 +3,32 @@ package db
 import (
 	"context"
 	"fmt"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/memory"
 )
 
-// rules must hold for every database, whichever program wrote it. Each query returns a line per violation.
+// rules must hold for every database, whichever program wrote it. Each query returns a line per violation, and the names
+// of the two whose ids are in it.
 var rules = []string{
-	"SELECT 'damaged: ' || integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
-	`SELECT 'observation ' || o.id || ' belongs to no conversation' FROM observations o
+	"SELECT 'damaged: ' || integrity_check, '', '' FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+	`SELECT 'observation ' || o.id || ' belongs to no conversation', '', '' FROM observations o
 		LEFT JOIN observed c ON c.memory_id = o.memory_id WHERE c.content_id IS NULL`,
-	`SELECT 'memory id ' || m.memory_id || ' of ' || m.content_id || ' is the conversation of an agent' FROM observed m
+	`SELECT 'memory id ' || m.memory_id || ' of ' || m.content_id || ' is the conversation of an agent', m.handle, c.handle FROM observed m
 		JOIN observed c ON c.content_id = m.memory_id`,
 }
 
 // Check looks for violations of the rules.
-func (d *Database) Check(ctx context.Context) (all []string, err error) {
+func (d *Database) Check(ctx context.Context, sees func(agent.Handle) bool) (all []string, err error) {
 	for _, rule := range rules {
 		rows, err := d.sql.QueryContext(ctx, rule)
-		found, err := collect(d, rows, err, func() (line string, err error) { return line, rows.Scan(&line) })
+		found, err := collect(d, rows, err, func() (line string, err error) {
+			var of, with agent.Handle
+			if err := rows.Scan(&line, &of, &with); err != nil {
+				return "", err
+			}
+			return memory.Seen(line, sees, of, with), nil
+		})
 		if err != nil {
 			return nil, err
 		}

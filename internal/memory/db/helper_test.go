@@ -88,7 +88,7 @@ func titlesOf(all []memory.Observation) []string {
 
 func mustBeWhole(t testing.TB, d *Database) {
 	t.Helper()
-	wrong, err := d.Check(t.Context())
+	wrong, err := d.Check(t.Context(), everyone)
 	rig.Check(t, err == nil && len(wrong) == 0, "the check says %q, %v", wrong, err)
 }
 
@@ -112,3 +112,5 @@ func end(err error) {
 func minute(n int) time.Time { return storetest.SomeTime().Add(time.Duration(n) * time.Minute) }
 
 func anyInstance(string) error { return nil }
+
+func everyone(agent.Handle) bool { return true }

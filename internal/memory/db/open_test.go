@@ -113,7 +113,7 @@ func TestDamagedDatabaseIsNamedAndLeftAlone(t *testing.T) {
 					opened, err = Create(t.Context(), path, anyInstance)
 				}
 				if err == nil { // SQLite sees it when it gets there
-					_, err = opened.Check(t.Context())
+					_, err = opened.Check(t.Context(), everyone)
 					rig.Must(t, opened.Close())
 				}
 				storetest.WantKind(t, open, err, fail.Failed)
@@ -196,9 +196,24 @@ func TestDamageInsideIsFound(t *testing.T) {
 		rig.Must(t, err)
 		rig.Must(t, c.Close())
 	}
-	wrong, err := d.Check(t.Context())
+	wrong, err := d.Check(t.Context(), everyone)
 	rig.Check(t, err == nil && len(wrong) == 2 && strings.Contains(wrong[0], "observation 1 belongs to no conversation") &&
 		strings.Contains(wrong[1], "the index of words"), "%q, %v", wrong, err)
+}
+
+// A fault is said to every reader, and the ids of conversations only to one who may read both.
+func TestAFaultNamesNoConversationOfOthers(t *testing.T) {
+	t.Parallel()
+	d := watched(t)
+	chat := agent.OfConversation("telegram:1")
+	rig.Must(t, d.Create(t.Context(), memory.Observed{ContentID: other, Handle: chat}))
+	_, err := d.sql.ExecContext(t.Context(), "DROP TRIGGER memory_is_no_content; UPDATE observed SET memory_id = ? WHERE content_id = ?", other, alice)
+	rig.Must(t, err)
+	for unseen, want := range map[agent.Handle]string{"": "memory id " + string(other) + " of " + string(alice) + " is the conversation of an agent", "alice": memory.Unseen, chat: memory.Unseen} {
+		wrong, err := d.Check(t.Context(), func(name agent.Handle) bool { return name != unseen })
+		rig.Must(t, err)
+		rig.Same(t, "faults unseen by "+string(unseen), []string{want}, wrong)
+	}
 }
 
 // What others have put in the place of the database, or of what SQLite keeps beside it, is not followed.

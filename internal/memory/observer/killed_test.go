@@ -185,7 +185,7 @@ func (s *site) state() (now state) {
 	}
 	rig.Must(s.T, err)
 	defer kept.Close()
-	wrong, err := kept.Check(s.Context())
+	wrong, err := kept.Check(s.Context(), func(agent.Handle) bool { return true })
 	rig.Check(s.T, err == nil && len(wrong) == 0, "%q, %v", wrong, err)
 	for i := range s.agents {
 		turns, memoryID := s.observed(kept, &s.agents[i])

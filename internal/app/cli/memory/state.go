@@ -104,7 +104,7 @@ func newMemoryCheckCmd(f *ui.Factory) *cobra.Command {
 		Short: "Check the memory for damage",
 		Long: ui.WithCodes(`Looks for damage of the database, observations without a conversation, and observer ids that
 belong to an agent's conversation. It changes nothing. If it finds something, it prints a line
-for each, and ends with 1.`,
+for each, and ends with 1. The line has no id of a conversation that the caller may not read.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory check`,
 		Args:    cobra.NoArgs,
@@ -114,7 +114,7 @@ for each, and ends with 1.`,
 
 func runMemoryCheck(ctx context.Context, f *ui.Factory) error {
 	return remembered(f, ctx, func(s *supervisor.Supervisor, m memory.Store) error {
-		found, err := m.Check(ctx)
+		found, err := m.Check(ctx, sees(s))
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,8 @@ func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines [
 		}
 		for i := range all {
 			if id := all[i].MemoryID; slices.Contains(r.Conversations(), id) {
-				lines = append(lines, fmt.Sprintf("conversation %s of %s is kept as the observer of %s", id, r.Handle, all[i].ContentID))
+				line := fmt.Sprintf("conversation %s of %s is kept as the observer of %s", id, r.Handle, all[i].ContentID)
+				lines = append(lines, memory.Seen(line, sees(s), all[i].Handle))
 			}
 		}
 	}
@@ -161,7 +162,8 @@ func takenForObservers(s *supervisor.Supervisor, all []memory.StatusOf) (lines [
 		state, err := s.Project.Store.Conversations().Of(key).State()
 		for i := range all {
 			if id := all[i].MemoryID; err == nil && id != "" && state.Has(id) {
-				lines = append(lines, fmt.Sprintf("session %s of %s is kept as the observer of %s", id, key, all[i].ContentID))
+				line := fmt.Sprintf("session %s of %s is kept as the observer of %s", id, key, all[i].ContentID)
+				lines = append(lines, memory.Seen(line, sees(s), all[i].Handle, agent.OfConversation(string(key))))
 			}
 		}
 	}
