@@ -58,7 +58,7 @@ type kept struct {
 }
 
 func (k *kept) Sealed(string) sealed.Over {
-	return sealed.Over{Kind: "bot", Place: fileName, Content: k.Bot, Seal: &k.Seal}
+	return sealed.Over{Kind: "bot", Place: fileName, Content: k.Bot, Field: "bot", Seal: &k.Seal}
 }
 
 // Path returns the absolute path of the file.

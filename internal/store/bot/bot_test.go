@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/storetest/nbs"
 )
@@ -40,6 +41,28 @@ func TestABotIsKept(t *testing.T) {
 	storetest.Write(t, d.Path(), text[:len(text)/2])
 	_, err = d.Get()
 	storetest.WantKind(t, "cut short", err, fail.Held)
+}
+
+// What a later version has set up is not replaced as a stranger's would be.
+func TestABotOfALaterVersionIsTold(t *testing.T) {
+	t.Parallel()
+	in := nbs.New(t)
+	rig.Must(t, in.Put(".", fileName, &laterFile{}, fileLimit))
+	_, err := In(in, private.Tree(t.TempDir())).Get()
+	storetest.WantKind(t, "of a later version", err, fail.Unfit)
+	storetest.WantHint(t, err, "use that version")
+}
+
+type laterFile struct {
+	Bot struct {
+		Bot
+		More bool `json:"more"`
+	} `json:"bot"`
+	Seal string `json:"seal"`
+}
+
+func (f *laterFile) Sealed(string) sealed.Over {
+	return sealed.Over{Kind: "bot", Place: fileName, Content: f.Bot, Seal: &f.Seal}
 }
 
 func TestATokenIsPrivateAndOutsideOfTheProject(t *testing.T) {

@@ -92,7 +92,7 @@ type file struct {
 }
 
 func (f *file) Sealed(string) sealed.Over {
-	return sealed.Over{Kind: "delivery", Place: Folder + "/" + fileOf(f.Note.ID), Content: f.Note, Seal: &f.Seal}
+	return sealed.Over{Kind: "delivery", Place: Folder + "/" + fileOf(f.Note.ID), Content: f.Note, Field: "note", Seal: &f.Seal}
 }
 
 // Put writes a note, durably.

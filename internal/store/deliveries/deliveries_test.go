@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/storetest/nbs"
 )
@@ -53,4 +54,28 @@ func TestNotesOfOthers(t *testing.T) {
 	storetest.Write(t, path, strings.Replace(text, string(Accepted), string(Over), 1))
 	_, _, err = d.Get("a")
 	storetest.WantKind(t, "changed", err, fail.Held)
+}
+
+// A note that a later version has extended is not taken for one of others, which its reader is told to remove.
+func TestANoteOfALaterVersionIsTold(t *testing.T) {
+	t.Parallel()
+	in := nbs.New(t, Folder)
+	later := &laterFile{}
+	later.Note.ID, later.Note.More = "a", "new"
+	rig.Must(t, in.Put(Folder, fileOf("a"), later, fileLimit))
+	_, _, err := In(in).Get("a")
+	storetest.WantKind(t, "of a later version", err, fail.Unfit)
+	storetest.WantHint(t, err, "use that version")
+}
+
+type laterFile struct {
+	Note struct {
+		Note
+		More string `json:"more"`
+	} `json:"note"`
+	Seal string `json:"seal"`
+}
+
+func (f *laterFile) Sealed(string) sealed.Over {
+	return sealed.Over{Kind: "delivery", Place: Folder + "/" + fileOf(f.Note.ID), Content: f.Note, Seal: &f.Seal}
 }

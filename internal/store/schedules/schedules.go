@@ -82,7 +82,7 @@ type kept struct {
 }
 
 func (k *kept) Sealed(string) sealed.Over {
-	return sealed.Over{Kind: "scheduled", Place: Folder + "/" + lastsName, Content: k.Entries, Seal: &k.Seal}
+	return sealed.Over{Kind: "scheduled", Place: Folder + "/" + lastsName, Content: k.Entries, Field: "entries", Seal: &k.Seal}
 }
 
 // Remember records the progress of the entries, durably.

@@ -70,3 +70,36 @@ func TestFileWithoutTheKeyIsNotRefused(t *testing.T) {
 	storetest.WantKind(t, "a key in no folder", err, fail.Failed)
 	rig.Check(t, !strings.Contains(strings.Join(fail.HintsOf(err), " "), "rm it"), "%q", fail.HintsOf(err))
 }
+
+// A file of a later version has its seal over fields that this one does not know. It is not taken for a stranger's, and
+// nothing of it is used.
+func TestFileOfALaterVersionIsTold(t *testing.T) {
+	t.Parallel()
+	f := nbs.New(t, "notes")
+	get := func() error {
+		var n noteOf[struct{ Text string }]
+		return f.Refused("notes/a.json", "", f.Get("notes", "a.json", &n, 1<<10), "rm it")
+	}
+	for _, later := range []sealed.File{
+		&noteOf[struct{ Text, More string }]{Note: struct{ Text, More string }{"42 <b>", "new"}},
+		&noteOf[struct{ Text []string }]{Note: struct{ Text []string }{[]string{"42"}}},
+	} {
+		rig.Must(t, f.Put("notes", "a.json", later, 1<<10))
+		err := get()
+		storetest.WantKind(t, "of a later version", err, fail.Unfit)
+		storetest.WantHint(t, err, "use that version")
+		rig.Check(t, strings.Contains(err.Error(), ".nbs/notes/a.json has what this program does not know: a later version wrote it"), "%v", err)
+		written := storetest.Read(t, f.Path("notes", "a.json"))
+		storetest.Write(t, f.Path("notes", "a.json"), strings.Replace(written, "42", "43", 1))
+		storetest.WantKind(t, "changed", get(), fail.Held)
+	}
+}
+
+type noteOf[T any] struct {
+	Note T      `json:"note"`
+	Seal string `json:"seal"`
+}
+
+func (n *noteOf[T]) Sealed(string) sealed.Over {
+	return sealed.Over{Kind: "note", Place: "notes/a.json", Content: n.Note, Field: "note", Seal: &n.Seal}
+}
