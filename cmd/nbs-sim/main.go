@@ -18,6 +18,13 @@
 //	                                 name a user, make a group, open a topic
 //	nbs-sim telegram faults --url URL
 //	                                 print what was wrong with the bot's requests
+//	nbs-sim matrix [--listen 127.0.0.1:0] [--port-file FILE] [--token T]
+//	                                 serve a simulated homeserver of Matrix until stopped; the URL is printed
+//	nbs-sim matrix room --url URL --id ID [--invite] [--encrypted] USER...
+//	                                 make a room of these users, with the bot
+//	nbs-sim matrix say --url URL --room ID --from USER [--replies 1] [--wait 60s] [--thread EVENT] [--mention] [--file FILE --as m.image] TEXT
+//	nbs-sim matrix show --url URL --room ID
+//	nbs-sim matrix faults --url URL  write as a user, print a room, print what was wrong with the bot's requests
 //	nbs-sim claude ARGS...           a stand-in for claude (also when started under the name "claude")
 //	nbs-sim bench [FLAGS]            what nbs-worker costs, next to its floors; see --help
 //	nbs-sim sleep [DURATION]         a child that does nothing; for ever without a duration
@@ -36,6 +43,8 @@ const usage = `usage: nbs-sim isolate -- CMD ARGS...
        nbs-sim telegram [--listen 127.0.0.1:0] [--port-file FILE] [--token T] [--privacy] [--rates]
        nbs-sim telegram say --url URL [--chat 1] [--replies 1] [--wait 60s] TEXT
        nbs-sim telegram show|edit|press|user|group|topic|faults --url URL ...
+       nbs-sim matrix [--listen 127.0.0.1:0] [--port-file FILE] [--token T]
+       nbs-sim matrix room|say|show|faults --url URL ...
        nbs-sim claude ARGS...
        nbs-sim bench [FLAGS]
        nbs-sim sleep [DURATION]
@@ -57,6 +66,8 @@ func run(args []string) int {
 		return runAPI(args[2:])
 	case "telegram":
 		return runTelegram(args[2:])
+	case "matrix":
+		return runMatrix(args[2:])
 	case "claude":
 		return runClaude(args[2:])
 	case "bench":

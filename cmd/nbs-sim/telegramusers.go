@@ -97,8 +97,11 @@ func runTelegramTopic(args []string) int {
 	return 0
 }
 
-func runTelegramFaults(args []string) int {
-	flags := flag.NewFlagSet("nbs-sim telegram faults", flag.ContinueOnError)
+func runTelegramFaults(args []string) int { return runFaults("nbs-sim telegram faults", args) }
+
+// runFaults prints what was wrong with the bot's requests to a simulator.
+func runFaults(name string, args []string) int {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	base := flags.String("url", "", "of the simulator")
 	if err := flags.Parse(args); err != nil {
 		return 2
