@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/progress"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/store/schedules"
@@ -68,6 +69,9 @@ func (s *Store) Deliveries() *deliveries.Drawer { return deliveries.In(s.sealed(
 
 // Bot returns the project's bot, as it is set up.
 func (s *Store) Bot() *bot.Drawer { return bot.In(s.sealed(), s.inHome(bot.Folder)) }
+
+// Progress returns how far the bridge to Matrix is.
+func (s *Store) Progress() *progress.Drawer { return progress.In(s.sealed()) }
 
 // Spool returns the hooks' announcements to the memory.
 func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer")) }

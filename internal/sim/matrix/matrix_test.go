@@ -297,7 +297,9 @@ func TestAWrongRequestIsNoted(t *testing.T) {
 		"the edit of " + asked.ID + " does not count: new content false, an answer false, of " + ann + ", of an edit false",
 		"transaction 0 has two contents: <nil>, y", `sync: there is no query parameter "limit"`, "there is no GET /_matrix/client/r0/sync",
 	}
-	got := slices.DeleteFunc(s.Faults(), func(f string) bool { return f == "m.room.message has HTML that clients drop: </script> without a beginning" })
+	got := slices.DeleteFunc(s.Faults(), func(f string) bool {
+		return f == "m.room.message has HTML that clients drop: </script> without a beginning"
+	})
 	if !slices.Equal(got, want) {
 		t.Errorf("faults = %q", got)
 	}
