@@ -6,12 +6,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/store/trust"
 )
 
 func writeSchedules(t *testing.T, project, text string) {
@@ -25,7 +30,7 @@ func writeSchedules(t *testing.T, project, text string) {
 func TestSchedulesOfTheHelp(t *testing.T) {
 	t.Parallel()
 	_, text, _ := strings.Cut(longOf("schedule"), "All else is\noptional:\n")
-	text, _, _ = strings.Cut(text, "\n\nA time that")
+	text, _, _ = strings.Cut(text, "\n\nA run that waits")
 	file, err := schedule.Parse("help", []byte(text))
 	if err != nil || len(file.Entries) != 2 || file.Resets.None() {
 		t.Errorf("%+v, %v", file, err)
@@ -59,6 +64,31 @@ func TestScheduleListAndNext(t *testing.T) {
 		t.Errorf("%v: %s", err, r.out)
 	}
 	run("--root", project, "schedule", "next", "--count", "0").want(t, fail.BadInput, "1 to 1000")
+}
+
+// The list says why a run waits, and what was left out for that.
+func TestScheduleListSaysWhatARunWaitsFor(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt: x}\n")
+	s, err := store.Open(project)
+	rig.Must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	home, err := trust.HomeOf(os.Environ())
+	rig.Must(t, err)
+	s.Use(trust.NewKeeper(home))
+	at := storetest.SomeTime()
+	rig.Must(t, s.Schedules().Remember(map[string]schedule.Last{"a": {When: "every 1h0m0s", ScheduledFor: at, Skipped: 2, SkippedTo: at.Add(2 * time.Hour)}}))
+	c := s.Conversations().Of("cron:a")
+	_, _, err = c.Enqueue(t.Context(), conversations.Meta{}, conversations.Request{Text: "x"})
+	rig.Must(t, err)
+	held := conversations.Held{Class: "authentication", Reason: "Please run /login", Until: at.Add(time.Hour), Mends: true, At: at}
+	rig.Must(t, c.Hold(t.Context(), 1, held))
+	out := run("--root", project, "schedule", "list").want(t, 0).out
+	rig.Check(t, strings.HasSuffix(out, ", not over, waits: Please run /login; 2 later runs left out\n"), "%q", out)
+	var all []wire.Schedule
+	rig.Must(t, json.Unmarshal([]byte(run("--root", project, "schedule", "list", "--json").want(t, 0).out), &all))
+	rig.Check(t, all[0].Running && all[0].Skipped == 2 && *all[0].Held == wire.HeldRun{Class: held.Class, Reason: held.Reason, Until: all[0].Held.Until} && all[0].Held.Until.Equal(held.Until), "%+v", all)
 }
 
 // The schedules count with what they name, as a person has seen both.

@@ -5,6 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/store/conversations"
 )
 
 // Schedule is an entry of the schedules, and its progress.
@@ -24,15 +25,27 @@ type Schedule struct {
 	LastFor   *time.Time        `json:"last_scheduled_for"` // null: it has not run yet
 	LastBegan *time.Time        `json:"last_started_at"`
 	Running   bool              `json:"running"`
+	Held      *HeldRun          `json:"held"`        // why its last run waits; null: it does not
 	Waiting   *time.Time        `json:"waiting_for"` // the time of a run that waits for the end of the last one
+	Skipped   int               `json:"skipped"`     // later times that were skipped because the last run was not over
+}
+
+// HeldRun is why a run waits.
+type HeldRun struct {
+	Class  string     `json:"class"`
+	Reason string     `json:"reason"`
+	Until  *time.Time `json:"until"` // when it is tried again; null: a person decides
 }
 
 // NewSchedule converts an entry and its progress.
-func NewSchedule(e *schedule.Entry, last schedule.Last, next time.Time, allowed bool) Schedule {
+func NewSchedule(e *schedule.Entry, last schedule.Last, next time.Time, allowed bool, held *conversations.Held) Schedule {
 	out := Schedule{
 		Name: e.Name, Key: e.Key(), When: e.Times.String(), Allowed: allowed, Missed: e.Missed, Overlap: e.Overlap, Model: e.Model, DeliverTo: e.DeliverTo,
 		Rights: newRights(e.Rights), OnDenied: e.OnDenied,
-		Next: timeOf(next), LastFor: timeOf(last.ScheduledFor), LastBegan: timeOf(last.StartedAt), Running: last.Running(), Waiting: timeOf(last.Waiting),
+		Next: timeOf(next), LastFor: timeOf(last.ScheduledFor), LastBegan: timeOf(last.StartedAt), Running: last.Running(), Waiting: timeOf(last.Waiting), Skipped: last.Skipped,
+	}
+	if held != nil {
+		out.Held = &HeldRun{held.Class, held.Reason, timeOf(held.Until)}
 	}
 	if e.Send != nil {
 		out.SendTo = e.Send.To

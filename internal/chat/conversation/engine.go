@@ -56,6 +56,10 @@ type Engine struct {
 	// called.
 	Added func(conversations.Key)
 
+	// Hastened is called when turns of other conversations may be tried now, because the cause that held them has ended; nil:
+	// not called.
+	Hastened func()
+
 	Memories Memories // nil: nothing is remembered
 
 	Start func(turn.Launch) (headless.Process, error) // a real claude, except in tests

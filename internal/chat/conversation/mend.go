@@ -56,6 +56,38 @@ func (e *Engine) TakeUp(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// shared are the causes that hold the turns of all conversations at once.
+var shared = []turn.Class{turn.Authentication, turn.Overloaded, turn.ServerError}
+
+// mended lets the turns of other conversations be tried now whose cause of waiting has ended: this turn was answered,
+// and it was held for the same cause. An answer also shows that Claude is logged in.
+func (j *job) mended(ctx context.Context, begun time.Time) {
+	ended := []turn.Class{turn.Authentication}
+	if held := j.turn.Held; held != nil && slices.Contains(shared, turn.Class(held.Class)) {
+		ended = append(ended, turn.Class(held.Class))
+	}
+	hastened, all := false, j.Project.Store.Conversations()
+	keys, _ := all.WithWork() // the list of conversations reports unreadable ones
+	for _, key := range keys {
+		c := all.Of(key)
+		state, err := c.State()
+		if err != nil || key == j.c.Key() || state.Meta.ConfigDir != j.state.Meta.ConfigDir {
+			continue
+		}
+		err = j.hasten(ctx, c, func(h *conversations.Held) bool {
+			is := mayMend(h) && slices.Contains(ended, turn.Class(h.Class)) && !h.At.After(begun)
+			hastened = hastened || is
+			return is
+		})
+		if err != nil { // it is tried later, as it would be without this answer
+			return
+		}
+	}
+	if hastened && j.Hastened != nil {
+		j.Hastened()
+	}
+}
+
 // ErrMends is in the error of a turn that is tried again until its cause has ended. The journal records that as well.
 var ErrMends = errors.New("is held")
 

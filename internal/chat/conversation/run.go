@@ -237,6 +237,9 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 	if err == nil && j.voice != nil {
 		j.voice.recorded(ctx, &result)
 	}
+	if err == nil && result.Class == "" {
+		j.mended(context.WithoutCancel(ctx), begun)
+	}
 	if j.release != nil {
 		j.release() // a background task is no turn
 	}

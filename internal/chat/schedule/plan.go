@@ -51,7 +51,7 @@ func plan(file *File, lasts map[string]Last, now time.Time) Agenda {
 	for _, e := range file.Entries {
 		last, known := lasts[e.Name]
 		if !known || last.When != e.Times.String() {
-			last = Last{When: e.Times.String(), Passed: now, ScheduledFor: last.ScheduledFor, StartedAt: last.StartedAt, Done: last.Done, Back: last.Back}
+			last.When, last.Passed, last.Waiting = e.Times.String(), now, time.Time{}
 		}
 		last = setBack(e.Times, last, now)
 		agenda.Lasts[e.Name] = agenda.plan(e, last, now)
@@ -64,6 +64,7 @@ func plan(file *File, lasts map[string]Last, now time.Time) Agenda {
 func (a *Agenda) plan(e *Entry, last Last, now time.Time) Last {
 	run := func(at time.Time) {
 		last.ScheduledFor, last.StartedAt, last.Done = at, now, false
+		last.Skipped, last.SkippedTo = 0, time.Time{}
 		a.Due = append(a.Due, Due{Entry: e, ScheduledFor: at})
 	}
 	if !last.Waiting.IsZero() && !last.Running() {
@@ -80,17 +81,21 @@ func (a *Agenda) plan(e *Entry, last Last, now time.Time) Last {
 	last.Passed = at
 	a.Next = sooner(a.Next, e.Times.Next(at))
 	at = at.Add(time.Duration(last.Back))
+	leaveOut := func(why string) {
+		a.skip(e, at, why)
+		last.Skipped, last.SkippedTo = last.Skipped+1, at
+	}
 	switch {
 	case e.Missed == MissedSkip && now.Sub(at) > grace:
 		a.skip(e, at, "it was missed")
 	case !last.Running():
 		run(at)
 	case e.Overlap == OverlapSkip:
-		a.skip(e, at, "the last run is not over")
+		leaveOut("the last run is not over")
 	case last.Waiting.IsZero():
 		last.Waiting = at
 	default:
-		a.skip(e, at, "another run waits already")
+		leaveOut("another run waits already")
 	}
 	return last
 }

@@ -95,6 +95,22 @@ func TestUnfinishedRun(t *testing.T) {
 	rig.Check(t, len(unfinished(file, map[string]Last{"a": last})) == 0, "it is over")
 }
 
+// What is left out while a run is not over is counted until the next one is handed over.
+func TestWhatARunLeavesOutIsCounted(t *testing.T) {
+	t.Parallel()
+	for overlap, want := range map[Overlap]int{OverlapSkip: 3, OverlapQueue: 2} {
+		file, lasts := entry(MissedSkip, overlap), map[string]Last{"a": {When: "every 1h0m0s", Passed: noon}}
+		for hour := range 4 {
+			lasts = plan(file, lasts, noon.Add(time.Duration(hour+1)*time.Hour)).Lasts
+		}
+		last := lasts["a"]
+		rig.Check(t, last.Skipped == want && last.SkippedTo.Equal(noon.Add(4*time.Hour)), "%s: %+v", overlap, last)
+		last.Done = true
+		last = plan(file, map[string]Last{"a": last}, noon.Add(5*time.Hour)).Lasts["a"]
+		rig.Check(t, last.Skipped == 0 && last.SkippedTo.IsZero(), "%s, once the next one runs: %+v", overlap, last)
+	}
+}
+
 func TestUpcoming(t *testing.T) {
 	t.Parallel()
 	file := mustParse(t, "schedules:\n  a: {every: 30m, prompt: x}\n  b: {cron: 0 13 * * *, prompt: x}\n")

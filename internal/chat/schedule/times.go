@@ -52,6 +52,14 @@ func everyTimes(every time.Duration) Times {
 	return Times{every: every, words: "every " + every.String()}
 }
 
+// In returns a moment on the clock of the times: an interval has that of this machine.
+func (t Times) In(at time.Time) time.Time {
+	if t.zone == nil {
+		return at.In(time.Local)
+	}
+	return at.In(t.zone)
+}
+
 // Next returns the first of the times after a moment; zero if no time follows.
 func (t Times) Next(after time.Time) time.Time {
 	if t.wall == nil {

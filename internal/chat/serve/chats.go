@@ -194,12 +194,9 @@ var waits = map[string]string{
 
 // Status implements [telegram.Chats].
 func (c *Chats) Status(_ context.Context, key string) (string, error) {
-	state, err := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key)).State()
-	if errors.Is(err, fs.ErrNotExist) {
-		return "Nothing was said yet.", nil
-	}
-	if err != nil {
-		return "", err
+	state, there, err := c.state(key)
+	if err != nil || !there {
+		return nothingSaid, err
 	}
 	lines := []string{"No session yet."}
 	if state.Session.ID != "" {
@@ -210,10 +207,11 @@ func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	for _, w := range waiting {
 		words := fmt.Sprintf("Message %d %s", w.Seq, waits[w.Word])
 		if w.Held != nil {
-			words += ": " + w.Held.Reason
+			words += ": " + heldWords(w.Held)
 		}
 		lines = append(lines, words+".")
 	}
+	lines = append(lines, c.waitingFor(key)...)
 	untold, unread := c.Notes.Untold(key)
 	for _, n := range untold {
 		lines = append(lines, fmt.Sprintf("The answer to message %d could not be delivered: %s.", n.Seq, n.Untold))

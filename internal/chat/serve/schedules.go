@@ -160,24 +160,28 @@ func (s runner) Run(ctx context.Context, due schedule.Due) error {
 	if _, err := s.Server.Accept(ctx, key, say); err != nil {
 		return err
 	}
-	result, err := s.result(ctx, key, due.ID())
+	result, err := s.result(ctx, due)
 	if err != nil || due.Entry.DeliverTo == "" {
 		return errors.Join(err, failureIn(key, result))
 	}
 	return errors.Join(s.deliver(ctx, due, result), failureIn(key, result))
 }
 
-// result waits until a turn is over, including retries. Errors: Held when it waits for a person.
-func (s *Schedules) result(ctx context.Context, key conversations.Key, id string) (*conversations.Result, error) {
+// result waits until the turn of a run is over, including retries. The chat of the run is told why that takes long.
+// Errors: Held when it waits for a person.
+func (s *Schedules) result(ctx context.Context, due schedule.Due) (*conversations.Result, error) {
+	key := conversations.Key(due.Entry.Key())
 	var told *conversations.Held
 	for {
-		o, err := s.Server.Outcome(ctx, key, id, told)
+		o, err := s.Server.Outcome(ctx, key, due.ID(), told)
 		switch {
 		case err != nil:
 			return nil, err
 		case o.Result != nil:
 			return o.Result, nil
-		case o.Held.Until.IsZero():
+		}
+		s.tellHeld(ctx, due, o.Held)
+		if o.Held.Until.IsZero() {
 			return nil, fail.Errorf(fail.Held, "a turn of %s waits for a person: %s", key, o.Held.Reason).
 				Hint("nbs-worker conversation queue %s", human.ShellWord(string(key)))
 		}
@@ -202,9 +206,10 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 	if err := failureIn(key, r); err != nil {
 		text = fmt.Sprintf("The schedule %s failed: %s.", due.Entry.Name, err)
 	}
-	tell := func(ctx context.Context, to, text string) error {
-		return s.Server.deliver(ctx, to, "schedule "+due.Entry.Name, text, s.Server.Relay)
+	if late := s.lateness(due, r.At); late != "" {
+		text = late + "\n\n" + text
 	}
+	tell := s.teller(due, s.Server.Relay)
 	err := s.Server.tellOnce(ctx, s.Notes, due.ID(), due.Entry.DeliverTo, text, tell)
 	whole := s.Server.Engine.Whole(ctx, key, r)
 	later := slices.Clone(whole.FollowUps)

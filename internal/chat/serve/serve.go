@@ -46,7 +46,7 @@ func New(e *conversation.Engine, said func(format string, args ...any)) *Server 
 		Engine: e, Said: said, hearing: map[*listener]bool{}, trouble: map[conversations.Key]conversations.Held{},
 		change: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	e.Heard, e.Over = s.heard, s.over
+	e.Heard, e.Over, e.Hastened = s.heard, s.over, s.Wake
 	s.count()
 	return s
 }

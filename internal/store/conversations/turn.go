@@ -222,6 +222,14 @@ type State struct {
 	Unseen agent.SessionID `json:"unseen,omitempty"` // adopted without a transcript, until one is seen
 }
 
+// Held returns why the first open turn waits, and all turns behind it; nil if it does not.
+func (s *State) Held() *Held {
+	if len(s.Open) == 0 {
+		return nil
+	}
+	return s.Open[0].Held
+}
+
 // IsUnseen reports whether no transcript of the session was ever seen: only another record had its id.
 func (s *State) IsUnseen() bool { return s.Unseen != "" && s.Unseen == s.Session.ID }
 

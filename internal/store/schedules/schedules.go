@@ -68,6 +68,10 @@ type Last struct {
 
 	Waiting time.Time `json:"waiting,omitzero"` // the time whose run waits for the end of the last one
 
+	// Of the times since the last run was handed over: how many were skipped because it was not over, and the last of them.
+	Skipped   int       `json:"skipped,omitempty"`
+	SkippedTo time.Time `json:"skipped_to,omitzero"`
+
 	// How often the clock was set back over times that are not handled yet for that reason. They come again.
 	Back int `json:"back,omitempty"`
 }

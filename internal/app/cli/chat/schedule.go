@@ -2,6 +2,8 @@ package chat
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +56,10 @@ optional:
       every: 1h
       send: {to: theologian, text: "Go on."}
 
+A run that waits for a login, an API that is down, or a person says so to its chat, once, and goes
+on afterwards; its answer then says when it was due, and how many later runs were left out for it.
+schedule list shows why a run waits.
+
 A time that daylight saving skips is run right after the gap; one that occurs twice is run once.
 Intervals follow the clock: every 15m runs at :00, :15, :30 and :45.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
@@ -76,6 +82,7 @@ type plan struct {
 	file   *schedule.File
 	lasts  map[string]schedule.Last
 	barred error // why it does not run; nil if it is allowed
+	talks  *conversations.Drawer
 }
 
 // openSchedules reads the schedule file. It may be viewed before it is allowed.
@@ -88,7 +95,7 @@ func openSchedules(f *ui.Factory) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p := plan{barred: checkSchedules(s.Project.Store, text)}
+	p := plan{barred: checkSchedules(s.Project.Store, text), talks: s.Project.Store.Conversations()}
 	if p.file, err = schedule.Parse(schedules.Name, text); err == nil {
 		p.lasts, err = s.Project.Store.Schedules().Recall()
 	}
@@ -99,6 +106,18 @@ func openSchedules(f *ui.Factory) (plan, error) {
 	return p, err
 }
 
+// held returns why the last run of an entry waits; nil if it does not.
+func (p *plan) held(e *schedule.Entry) *conversations.Held {
+	if e.Send != nil {
+		return nil
+	}
+	state, err := p.talks.Of(conversations.Key(e.Key())).State()
+	if err != nil { // it has not run, or the list of conversations reports it
+		return nil
+	}
+	return state.Held()
+}
+
 func checkSchedules(s *store.Store, text []byte) error {
 	return s.Allowed().Check(schedule.SealKind, schedules.Name, text)
 }
@@ -107,7 +126,9 @@ func newScheduleListCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the schedules",
-		Long: ui.WithCodes(`Prints one line per entry: name, times, what it is, the next run, and the last run.`,
+		Long: ui.WithCodes(`Prints one line per entry: name, times, what it is, the next run, and the last run, with the
+reason why it waits, such as a login that has expired. A run that waits is tried again by itself
+unless it needs a person: nbs-worker conversation queue.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule list --json | jq -r '.[]|select(.running).name'`,
@@ -141,7 +162,7 @@ func runScheduleList(f *ui.Factory) error {
 	}
 	if f.JSON {
 		return f.PrintJSON(agent.Mapped(p.file.Entries, func(e *schedule.Entry) wire.Schedule {
-			return wire.NewSchedule(e, p.lasts[e.Name], next(e), p.barred == nil)
+			return wire.NewSchedule(e, p.lasts[e.Name], next(e), p.barred == nil, p.held(e))
 		}))
 	}
 	t := f.NewTable("NAME", "WHEN", "WHAT", "NEXT", "LAST")
@@ -158,6 +179,12 @@ func runScheduleList(f *ui.Factory) error {
 		latest := t.Time(last.ScheduledFor)
 		if last.Running() {
 			latest = ui.Cell{Text: latest.Text + ", not over", Colour: ui.Yellow}
+		}
+		if held := p.held(e); held != nil {
+			latest = ui.Cell{Text: strings.TrimPrefix(fmt.Sprintf("%s, waits: %s", latest.Text, held.Reason), ", "), Colour: ui.Yellow}
+		}
+		if last.Skipped > 0 {
+			latest.Text += "; " + human.Count(last.Skipped, "later run") + " left out"
 		}
 		t.Row(ui.Cell{Text: e.Name}, ui.Text(e.Times.String()), ui.Text(what), clockCell(f, next(e)), latest)
 	}

@@ -50,7 +50,8 @@ with each text the local time and the project, the observations of the chat that
 and in a new session those of yesterday; the chat's memory must be on for the last two.
 
 A turn that is held because Claude is not logged in, its API was down or serve was killed is tried
-again when serve starts, at each new text of its conversation, and now and then.
+again when serve starts, at each new text of its conversation, and now and then; after a login or an
+outage also when Claude has answered in another conversation.
 
 What Claude says by itself, because a background task has ended, is told to its chat as a message
 of its own. A background task that is ended with its claude is named there.
