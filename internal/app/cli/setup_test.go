@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
@@ -15,6 +16,7 @@ import (
 	"nbs-worker/internal/sim/telegram"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/bot"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -203,9 +205,46 @@ func TestServeCheckKnowsPrivacyMode(t *testing.T) {
 	t.Cleanup(func() { rig.Must(t, server.Close()) })
 	server.Group(-5, "Home")
 	project := newProject(t)
-	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5").want(t, 0, "to have it take all: write /setprivacy to @BotFather, and run nbs-worker serve --telegram-group-all")
+	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5", "--group-all").want(t, 0, "in groups it is to take all messages, and gets only commands", "write /setprivacy to @BotFather, then add the bot to each group again")
+	warned := checkBot(t, project)["bot.groups"]
+	rig.Check(t, strings.HasPrefix(warned, "warning: in groups, @simulated_bot gets only commands") && strings.Contains(warned, "and is to take all"), "it finds %q", warned)
+	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5", "--group-all=false").want(t, 0, "to have it take all: write /setprivacy to @BotFather, and run nbs-worker serve setup telegram --group-all")
 	got := checkBot(t, project)["bot.groups"]
 	rig.Check(t, strings.HasPrefix(got, "note: in groups, @simulated_bot gets only commands"), "it finds %q", got)
+}
+
+// What flags of the setup say is kept with it and shown, so that the unit needs none; a later flag changes only its own.
+func TestSetupKeepsHowTheChatsAreServed(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	program := filepath.Join(t.TempDir(), "listen")
+	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700))
+	flags := []string{"--group-all", "--transcribe-cmd", program, "--enrich", "--daily-limit", "2.5", "--model", "opus", "--system-prompt", "Be brief.", "--turn-timeout", "20m", "--permission-mode", "plan"}
+	shown := []string{
+		"all messages of groups are taken", "voice messages are written down by \"" + program, "Claude gets the time, the project and what is remembered with each text",
+		"a chat is stopped for the day after it has cost 2.5 US dollars", "the model of new chats is opus", `the system prompt of new chats is "Be brief."`, "a turn ends after 20m0s without a sign of life",
+	}
+	setUp(t, project, server, lines(telegram.Token), append([]string{"--chat", "1"}, flags...)...).want(t, 0, shown...)
+	b, err := botOf(t, project)
+	rig.Must(t, err)
+	want := bot.Settings{SystemPrompt: "Be brief.", Model: "opus", Enrich: true, DailyLimit: 2.5, Silence: 20 * time.Minute, TranscribeCmd: program, GroupAll: true}
+	rig.Same(t, "the settings", want, b.Settings)
+	found := checkBot(t, project)["bot.settings"]
+	for _, words := range shown {
+		rig.Check(t, strings.Contains(found, "ok: "+words), "check does not show %q: %s", words, found)
+	}
+
+	rig.Must(t, os.Remove(program))
+	found = checkBot(t, project)["bot.settings"]
+	rig.Check(t, strings.Contains(found, "failure: ") && strings.Contains(found, `serve setup telegram --transcribe-cmd ""`), "it finds %s", found)
+	prompt := filepath.Join(t.TempDir(), "prompt")
+	rig.Must(t, os.WriteFile(prompt, []byte("Be kind."), 0o600))
+	setUp(t, project, server, "", "--transcribe-cmd", "", "--daily-limit", "0", "--enrich=false", "--turn-timeout", "0", "--system-prompt-file", prompt, "--model", "").want(t, 0, "a turn has no time limit")
+	b, err = botOf(t, project)
+	rig.Must(t, err)
+	rig.Same(t, "the settings", bot.Settings{SystemPrompt: "Be kind.", Silence: conversations.Unlimited, GroupAll: true}, b.Settings)
+	setUp(t, project, server, "", "--daily-limit", "-1").want(t, fail.BadInput, "--daily-limit -1 is negative")
+	setUp(t, project, server, "", "--transcribe-cmd", program).want(t, fail.BadInput, "is not a program")
 }
 
 // The README shows what the setup, the check and the first lines of serve print.

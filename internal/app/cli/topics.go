@@ -249,9 +249,11 @@ const telegramTopic = `nbs-worker serve setup telegram sets up a bot, step by st
 Telegram. Each allowed chat is a conversation with the key telegram:ID, and each topic of a group
 one with the key telegram:ID/TOPIC. nbs-worker serve check says whether all is well.
 
-Without the setup, flags of serve say the same. Put the token into a file that only you can read
-(--telegram-token-file), or into NBS_TELEGRAM_TOKEN. Only chats named with --telegram-chat are
-served. To find the number of a chat, write to the bot: serve prints it.
+Flags of the setup are kept with it: --daily-limit, --enrich, --model, --transcribe-cmd and more.
+A flag of serve counts before what is kept. Without the setup, flags of serve say all of it. Put
+the token into a file that only you can read (--telegram-token-file), or into NBS_TELEGRAM_TOKEN.
+Only chats named with --telegram-chat are served. To find the number of a chat, write to the bot:
+serve prints it.
 
 Everyone who writes in an allowed chat has your rights: Claude answers with your settings and
 what serve permits (nbs-worker help permissions), in this project, and /send and /resume reach
@@ -259,7 +261,8 @@ your agents. --telegram-user, or your answer in the setup, limits this to the na
 of them may also write to the bot alone.
 
 In a group, serve takes the messages that name the bot or answer it, and commands;
---telegram-group-all takes all of them. Claude is told who speaks, and what is quoted. A group
+--telegram-group-all (in the setup: --group-all) takes all of them. Then Telegram must pass them
+on: write /setprivacy to @BotFather, and add the bot to the group again. Claude is told who speaks, and what is quoted. A group
 that becomes another chat (a supergroup) keeps its conversation.
 
 Claude sees pictures, and may read files of up to 20 MB: they are kept in .nbs/conversations. An

@@ -35,6 +35,11 @@ func setUp(in *store.Store, o *ChatOptions, token telegram.Token, given bool) (_
 	if len(o.Allowed) == 0 {
 		o.Allowed = b.Chats
 	}
+	if o.Given != nil {
+		o.Settings = b.Settings.With(o.Settings, o.Given)
+	} else {
+		o.Settings = b.Settings
+	}
 	o.InGroups = o.InGroups || b.GroupCommands
 	if len(o.Users) == 0 {
 		o.Users = b.Users

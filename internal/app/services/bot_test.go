@@ -2,7 +2,9 @@ package services
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/telegram"
@@ -29,4 +31,27 @@ func TestAGivenTokenReplacesOnlyTheToken(t *testing.T) {
 	token, is, err := setUp(in, o, given, true)
 	rig.Check(t, is && err == nil && token == given, "%t, %v", is, err)
 	rig.Check(t, len(o.Allowed) == 1 && len(o.Users) == 1 && o.Rights == rights, "%+v", o)
+}
+
+// A flag of serve counts before what was set up, also one that turns something off; the others are as they were set up.
+func TestAFlagOfServeCountsBeforeTheSetup(t *testing.T) {
+	t.Parallel()
+	in, err := headlesstest.Project(storetest.MemoryProject(t), rig.MemoryDir(t))
+	rig.Must(t, err)
+	defer in.Close()
+	given, err := telegram.ParseToken("1000:given")
+	rig.Must(t, err)
+	kept := bot.Settings{SystemPrompt: "Be brief.", Model: "opus", Enrich: true, DailyLimit: 2, Silence: time.Minute, TranscribeCmd: "/bin/listen", ContextCmd: "/bin/tell", GroupAll: true}
+	rig.Must(t, in.Bot().Put(bot.Bot{Chats: []int64{1}, Settings: kept}))
+	o := &ChatOptions{}
+	_, _, err = setUp(in, o, given, true)
+	rig.Must(t, err)
+	rig.Same(t, "without a flag", kept, o.Settings)
+	o = &ChatOptions{Settings: bot.Settings{Model: "sonnet"}, Given: func(flag string) bool {
+		return slices.Contains([]string{"model", "enrich", "daily-limit", "group-all"}, flag)
+	}}
+	_, _, err = setUp(in, o, given, true)
+	rig.Must(t, err)
+	kept.Model, kept.Enrich, kept.DailyLimit, kept.GroupAll = "sonnet", false, 0, false
+	rig.Same(t, "with flags", kept, o.Settings)
 }

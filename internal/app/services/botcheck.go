@@ -69,6 +69,7 @@ func (c *BotCheck) checkBot(ctx context.Context) error {
 		return nil
 	}
 	c.holds("bot.setup", "%s is yours: %s", human.Quote(in.Bot().Path()), c.bot.Rights)
+	c.checkSettings()
 	token, err := telegram.ReadToken(c.bot.TokenFile)
 	if err == nil {
 		c.account, err = telegram.NewAccount(token, c.bot.URL)
@@ -89,6 +90,24 @@ func (c *BotCheck) checkBot(ctx context.Context) error {
 		return err
 	}
 	return c.checkChats(ctx)
+}
+
+// checkSettings shows how the chats are served, and looks for the programs that serve would run.
+func (c *BotCheck) checkSettings() {
+	for _, line := range c.bot.Words() {
+		c.holds("bot.settings", "%s", line)
+	}
+	c.checkProgram("--transcribe-cmd", c.bot.TranscribeCmd)
+	c.checkProgram("--context-cmd", c.bot.ContextCmd)
+}
+
+func (c *BotCheck) checkProgram(flag, path string) {
+	if path == "" {
+		return
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+		c.add("bot.settings", doctor.Failure, human.Quote(path)+" is not a program", "serve cannot run it for a message", "name another program: "+setupCmd+" "+flag+" PROGRAM", "or none: "+setupCmd+" "+flag+` ""`)
+	}
 }
 
 func (c *BotCheck) checkWebhook(ctx context.Context) error {
@@ -150,10 +169,12 @@ func (c *BotCheck) checkChats(ctx context.Context) error {
 			c.holds("bot.chats", "it reaches %s", name)
 		}
 	}
-	switch {
+	switch gets := "in groups, @" + c.me.Username + " gets only commands, answers to it, and messages that name it"; {
+	case grouped && !c.me.ReadsGroups && c.bot.GroupAll:
+		c.add("bot.groups", doctor.Warning, gets+", and is to take all", "privacy mode is on", "write /setprivacy to @BotFather, then add the bot to the group again")
 	case grouped && !c.me.ReadsGroups:
-		c.add("bot.groups", doctor.Note, "in groups, @"+c.me.Username+" gets only commands, answers to it, and messages that name it", "privacy mode is on",
-			"to have serve take all: write /setprivacy to @BotFather, add the bot to the group again, and run nbs-worker serve --telegram-group-all")
+		c.add("bot.groups", doctor.Note, gets, "privacy mode is on",
+			"to have serve take all: write /setprivacy to @BotFather, add the bot to the group again, and run "+setupCmd+" --group-all")
 	case grouped:
 		c.holds("bot.groups", "Telegram passes on all that is written in groups: privacy mode is off")
 	}

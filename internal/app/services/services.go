@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/chat/serve"
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/platform/notify"
+	"nbs-worker/internal/store/bot"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/team/headless"
 	"nbs-worker/internal/team/supervisor"
@@ -32,15 +33,9 @@ type ServeOptions struct {
 type ChatOptions struct {
 	telegram.Options // the server sets the token and what it serves
 
-	TokenFile  string        // "": the token is in the environment, or there is no bridge
-	Prompt     string        // the system prompt of new and reset chats
-	Model      agent.Model   // of those chats; "": Claude's choice
-	Enrich     bool          // see --enrich
-	ContextCmd string        // a program whose output Claude gets with each text; "": no program
-	Silence    time.Duration // see --turn-timeout
-	DailyLimit float64       // of a chat, in US dollars; 0: no limit
-
-	TranscribeCmd string // a program that writes down a voice message; "": no program
+	TokenFile string                 // "": the token is in the environment, or there is no bridge
+	Given     func(flag string) bool // reports whether a flag, which counts before what was set up, was given; nil: none was
+	bot.Settings
 
 	Rights conversations.Rights // of the turns of all chats; zero: as Claude's settings say
 }
@@ -93,7 +88,7 @@ func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 
 // bridge creates the bridge of a server.
 func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
-	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.Prompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Enrich: o.Chats.Enrich, Silence: o.Chats.Silence,
+	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.SystemPrompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Enrich: o.Chats.Enrich, Silence: o.Chats.Silence,
 		DailyLimit: o.Chats.DailyLimit, Rights: o.Chats.Rights}
 	server.Begin = func(ctx context.Context) error {
 		if o.Chats.Rights != (conversations.Rights{}) {
@@ -102,9 +97,13 @@ func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token teleg
 		if o.Chats.Rights.PermissionMode == agent.BypassPermissions {
 			o.Say("chats: Claude uses every tool without asking, for everyone who may write there")
 		}
+		for _, line := range o.Chats.Words() {
+			o.Say("chats: %s", line)
+		}
 		return chats.Permit(ctx)
 	}
 	opts := o.Chats.Options
+	opts.AllInGroups = o.Chats.GroupAll
 	opts.Token, opts.Chats, opts.Deliveries, opts.Menu, opts.Team = token, chats, chats, chats, team
 	if program := o.Chats.TranscribeCmd; program != "" {
 		opts.Transcribe = func(ctx context.Context, path string) (string, error) {

@@ -24,7 +24,7 @@ const (
 	Folder = "telegram"
 
 	fileName  = "telegram.json"
-	fileLimit = 1 << 16 // bytes
+	fileLimit = 1 << 18 // bytes; a system prompt fits
 	schema    = 1
 )
 
@@ -39,6 +39,8 @@ type Bot struct {
 
 	conversations.Rights      // of the turns of all chats
 	Permitted            bool `json:"permitted,omitempty"` // the person was asked for the rights
+
+	Settings
 }
 
 // Drawer keeps the bot of one project.

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/fail"
@@ -22,13 +21,8 @@ type serveOptions struct {
 	idle    time.Duration
 	metrics string
 
-	chats      services.ChatOptions
-	promptFile string
-	model      string
-	contextCmd string
-	silence    turnTimeout
-	rights     rightsFlags
-	transcribe string
+	chats services.ChatOptions
+	how   chatFlags
 }
 
 func newServeCmd(f *ui.Factory) *cobra.Command {
@@ -75,16 +69,8 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.IntVar(&o.memory, "memory", 2000, "maximum memory of all kept claudes, in MB")
 	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end a claude that was not used for this time; one with background tasks after 6h")
 	flags.StringVar(&o.metrics, "metrics", "", "also serve health and metrics at this loopback address: 127.0.0.1:PORT")
-	flags.StringVar(&o.chats.Prompt, "system-prompt", "", "system prompt of new and reset chats")
-	flags.StringVar(&o.promptFile, "system-prompt-file", "", "read the system prompt from this file")
-	flags.StringVar(&o.model, "model", "", "model of new and reset chats")
-	flags.BoolVar(&o.chats.Enrich, "enrich", false, "give Claude the time, the project and what is remembered that fits a text of a chat")
-	flags.StringVar(&o.contextCmd, "context-cmd", "", "program whose output Claude gets with each text of a chat")
-	flags.Float64Var(&o.chats.DailyLimit, "daily-limit", 0, "stop a chat for the day after it has cost this many US dollars; 0: no limit")
-	o.silence.bind(cmd, "end a turn of a chat if claude gives no sign of life for this time while no tool runs; 0: never")
-	o.rights.bind(cmd, "in all chats")
+	o.how.bind(cmd, "telegram-")
 	o.bindTelegram(flags)
-	cmd.MarkFlagsMutuallyExclusive("system-prompt", "system-prompt-file")
 	cmd.AddCommand(newServeSetupCmd(f), newServeCheckCmd(f))
 	return cmd
 }
@@ -93,48 +79,24 @@ func (o *serveOptions) bindTelegram(flags *pflag.FlagSet) {
 	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
 	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
 	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to serve, also in a chat with the bot (default: everyone in the chats); repeatable")
-	flags.BoolVar(&o.chats.AllInGroups, "telegram-group-all", false, "take all messages of groups, not only those for the bot")
 	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /file, /agents, /send and /resume also in groups")
 	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
-	flags.StringVar(&o.transcribe, "transcribe-cmd", "", "program that gets the path of a voice message and prints its words")
 	_ = flags.MarkHidden("telegram-url")
 }
 
 func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
-	if o.chats.DailyLimit < 0 {
-		return fail.Errorf(fail.BadInput, "--daily-limit %g is negative", o.chats.DailyLimit).Hint("0: no limit")
-	}
 	asked := services.ServeOptions{Chats: o.chats, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.Say}
 	s, err := f.Planner() // a refused caller learns nothing about a file
 	if err != nil {
 		return err
 	}
-	if o.promptFile != "" {
-		if asked.Chats.Prompt, err = f.ReadFile(s, "system prompt", "--system-prompt-file", o.promptFile); err != nil {
-			return err
-		}
-	}
-	if o.model != "" {
-		if asked.Chats.Model, err = agent.ChooseModel(o.model); err != nil {
-			return err
-		}
-	}
-	if o.contextCmd != "" {
-		if asked.Chats.ContextCmd, err = program("--context-cmd", o.contextCmd); err != nil {
-			return err
-		}
-	}
-	if o.transcribe != "" {
-		if asked.Chats.TranscribeCmd, err = program("--transcribe-cmd", o.transcribe); err != nil {
-			return err
-		}
-	}
-	if asked.Chats.Silence, err = o.silence.silence(); err != nil {
+	if asked.Chats.Settings, err = o.how.parse(f, s); err != nil {
 		return err
 	}
-	if asked.Chats.Rights, err = o.rights.parse(); err != nil {
+	if asked.Chats.Rights, err = o.how.rights.parse(); err != nil {
 		return err
 	}
+	asked.Chats.Given = o.how.given
 	if asked.Metrics, err = o.listen(ctx); err != nil {
 		return err
 	}

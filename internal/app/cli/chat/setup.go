@@ -25,9 +25,8 @@ type setupOptions struct {
 	unit          bool
 	wait          time.Duration
 	url           string
-	rights        rightsFlags
 
-	given func(flag string) bool
+	chatFlags
 }
 
 func newServeSetupCmd(f *ui.Factory) *cobra.Command {
@@ -67,17 +66,18 @@ answer with Telegram:
   the service   a unit for systemd, if you want one
 
 What was answered is kept at once, in .nbs/telegram.json with your seal. Call it again to go on
-after an interruption, or to allow another chat. Flags change what was answered. On a terminal it
-asks only for what no flag says; without one, it takes the flags and what is kept.
+after an interruption, or to allow another chat. Flags change what was answered, and are kept
+too: --daily-limit 2 bounds what a chat may cost, --daily-limit 0 removes the bound. On a
+terminal it asks only for what no flag says; without one, it takes the flags and what is kept.
 
 To find out whether all is well: nbs-worker serve check.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker serve setup telegram
   nbs-worker serve setup telegram --token-file - --chat 1234 <TOKEN
+  nbs-worker serve setup telegram --daily-limit 2 --enrich
   nbs-worker serve setup telegram --systemd`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.given = cmd.Flags().Changed
 			return ui.Failed(runSetup(cmd.Context(), f, o), "serve setup telegram")
 		},
 	}
@@ -86,7 +86,7 @@ To find out whether all is well: nbs-worker serve check.`,
 	flags.Int64SliceVar(&o.chats, "chat", nil, "number of a chat to serve; repeatable, and in place of those that are kept")
 	flags.Int64SliceVar(&o.users, "user", nil, "number of a user to serve in the chats (default: everyone there); repeatable, and in place of those that are kept")
 	flags.BoolVar(&o.groupCommands, "group-commands", false, "allow /file, /agents, /send and /resume also in groups")
-	o.rights.bind(cmd, "in all chats")
+	o.bind(cmd, "")
 	flags.BoolVar(&o.deleteWebhook, "delete-webhook", false, "delete a webhook that another program has set")
 	flags.BoolVar(&o.unit, "systemd", false, "write the unit of serve for your own systemd")
 	flags.DurationVar(&o.wait, "wait", 5*time.Minute, "how long to wait for a message to the bot")
@@ -129,6 +129,11 @@ func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
 	if o.url != "" {
 		w.bot.URL = o.url
 	}
+	flags, err := o.parse(f, s)
+	if err != nil {
+		return err
+	}
+	w.bot.Settings = w.bot.With(flags, o.given)
 	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.permit, w.writeUnit} {
 		if err := step(ctx); err != nil {
 			if errors.Is(err, context.Canceled) {
@@ -227,11 +232,20 @@ func (w *setup) try(ctx context.Context, token telegram.Token) error {
 	w.bot.GroupCommands = w.bot.GroupCommands && !w.given("group-commands") || w.groupCommands
 	w.say("bot: @%s, %s", me.Username, human.Quote(me.Name))
 	w.say("token: kept in %s", path)
-	if !me.ReadsGroups {
-		w.say("in groups it gets only commands, answers to it, and messages that name it")
-		w.say("to have it take all: write /setprivacy to @BotFather, and run nbs-worker serve --telegram-group-all")
-	}
+	w.sayPrivacy(me)
 	return w.keep()
+}
+
+// sayPrivacy says which messages of groups the bot gets.
+func (w *setup) sayPrivacy(me telegram.Me) {
+	switch {
+	case w.bot.GroupAll && !me.ReadsGroups:
+		w.say("in groups it is to take all messages, and gets only commands, answers to it, and messages that name it: its privacy mode is on")
+		w.say("to turn that off: write /setprivacy to @BotFather, then add the bot to each group again")
+	case !me.ReadsGroups:
+		w.say("in groups it gets only commands, answers to it, and messages that name it")
+		w.say("to have it take all: write /setprivacy to @BotFather, and run nbs-worker serve setup telegram --group-all")
+	}
 }
 
 // clearWebhook deletes a webhook, if the person agrees: serve would get no message.

@@ -173,7 +173,7 @@ func (w *setup) permit(ctx context.Context) error {
 	var err error
 	switch {
 	case w.given("permission-mode") || w.given("allowed-tools"):
-		if w.bot.Rights, err = w.setupOptions.rights.parse(); err != nil {
+		if w.bot.Rights, err = w.rights.parse(); err != nil {
 			return err
 		}
 	case w.dialog == nil || w.bot.Permitted:
@@ -268,6 +268,9 @@ func (w *setup) summarize() error {
 		who = "the users " + numbers(w.bot.Users)
 	}
 	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s in %s; what Claude may do: %s\n", w.bot.Username, who, numbers(w.bot.Chats), w.bot.Rights)
+	for _, line := range w.bot.Words() {
+		w.say("%s", line)
+	}
 	w.f.Note("to check everything: nbs-worker serve check")
 	w.f.Note("to run it: nbs-worker serve")
 	return err
