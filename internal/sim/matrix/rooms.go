@@ -15,9 +15,10 @@ type event struct {
 	state                  *string // its state key; nil: it is no state
 	content                map[string]any
 	at                     time.Time
-	txn                    string // of the bot's device
-	redacted               string // by which event
-	number                 int    // its place among the events of all rooms, from 1
+	before                 map[string]any // of the state: what it was
+	txn                    string         // of the bot's device
+	redacted               string         // by which event
+	number                 int            // its place among the events of all rooms, from 1
 }
 
 // room is what the server keeps of a room, beside its events.
@@ -51,7 +52,12 @@ func (s *Server) member(room, by, user, membership string) {
 	if name := s.names[user]; name != "" {
 		content["displayname"] = name
 	}
-	s.setState(room, by, "m.room.member", user, content)
+	e := s.setState(room, by, "m.room.member", user, content)
+	for _, before := range s.events[:e.number-1] {
+		if before.room == room && before.kind == e.kind && *before.state == user {
+			e.before = before.content
+		}
+	}
 }
 
 // Know gives a user a display name. Later memberships have it.
@@ -147,6 +153,9 @@ func (s *Server) render(e *event, whole bool) map[string]any {
 	}
 	if e.state != nil {
 		about["state_key"] = *e.state
+		if e.before != nil {
+			unsigned["prev_content"] = e.before
+		}
 	}
 	if whole {
 		about["room_id"] = e.room
@@ -159,7 +168,7 @@ func (s *Server) render(e *event, whole bool) map[string]any {
 		unsigned["redacted_because"] = s.render(s.find(e.room, e.redacted), false)
 	}
 	if edit := s.latest(e); edit != nil && e.redacted == "" {
-		unsigned["m.relations"] = map[string]any{"m.replace": map[string]any{"event_id": edit.id, "sender": edit.sender, "origin_server_ts": edit.at.UnixMilli()}}
+		unsigned["m.relations"] = map[string]any{"m.replace": s.render(edit, false)}
 	}
 	return about
 }

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -29,7 +30,7 @@ func (s *Server) isIn(id string) *refusal {
 func (s *Server) once(r *http.Request, content map[string]any, do func() (*event, *refusal)) (any, *refusal) {
 	key := s.device + " " + r.URL.Path
 	known, is := s.done[key]
-	if is && !reflect.DeepEqual(known.content, content) {
+	if is && !reflect.DeepEqual(withoutURL(known.content), withoutURL(content)) {
 		s.fault("transaction %s has two contents: %v, %v", r.PathValue("txn"), known.content["body"], content["body"])
 	}
 	if !is {
@@ -42,6 +43,13 @@ func (s *Server) once(r *http.Request, content map[string]any, do func() (*event
 		s.done[key] = known
 	}
 	return map[string]any{"event_id": known.event}, nil
+}
+
+// withoutURL is a content without the address of its file: who sends a file again uploads it again.
+func withoutURL(content map[string]any) map[string]any {
+	content = maps.Clone(content)
+	delete(content, "url")
+	return content
 }
 
 func (s *Server) send(w http.ResponseWriter, r *http.Request) {
@@ -68,11 +76,14 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 // fits refuses an event that is too large, or begins a thread where none may begin, and notes what is wrong with its
 // content. The lock is held.
 func (s *Server) fits(room, kind string, content map[string]any) *refusal {
-	whole, _ := json.Marshal(map[string]any{ // as other servers get it, with room for hashes and signatures
+	var whole bytes.Buffer
+	encoder := json.NewEncoder(&whole)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(map[string]any{ // as other servers get it, with room for hashes and signatures
 		"room_id": room, "sender": Bot, "type": kind, "content": content, "origin_server_ts": 1700000000000, "depth": 100000,
 		"auth_events": make([]string, 4), "prev_events": make([]string, 1), "hashes": strings.Repeat("h", 100), "signatures": strings.Repeat("s", 500),
 	})
-	if len(whole) > maxEvent {
+	if whole.Len() > maxEvent {
 		return refused(http.StatusRequestEntityTooLarge, "M_TOO_LARGE", "event too large")
 	}
 	if kind != "m.room.message" {

@@ -88,14 +88,14 @@ func (s *Server) sync(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, end := context.WithTimeout(r.Context(), time.Duration(patience)*time.Millisecond)
 	defer end()
-	first := query.Get("since") == ""
-	s.await(ctx, func() bool { return first || s.isNews(since) || s.failures != nil && s.due("sync") })
+	first, full := query.Get("since") == "", query.Get("full_state") == "true"
+	s.await(ctx, func() bool { return first || full || s.isNews(since) || s.due("sync") })
 	if r.Context().Err() != nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	write(w, http.StatusOK, s.batch(since, first, wanted))
+	write(w, http.StatusOK, s.batch(since, first, full, wanted))
 }
 
 // due reports whether a failure of a method waits: then a long poll ends, and the next one fails. The lock is held.
@@ -112,13 +112,13 @@ func (s *Server) isNews(since int) bool {
 }
 
 // batch is the answer of a sync. The lock is held.
-func (s *Server) batch(since int, first bool, f filter) map[string]any {
+func (s *Server) batch(since int, first, full bool, f filter) map[string]any {
 	join, invite, leave := map[string]any{}, map[string]any{}, map[string]any{}
 	for id, r := range s.rooms {
 		before := s.membershipAt(id, since)
 		switch now := r.members[Bot]; {
 		case now == "join":
-			if about := s.joinedRoom(id, since, first || before != "join", f); about != nil {
+			if about := s.joinedRoom(id, since, first || before != "join", full, f); about != nil {
 				join[id] = about
 			}
 		case now == "invite" && (first || before != "invite"):
@@ -140,16 +140,16 @@ func (s *Server) membershipAt(room string, at int) (membership string) {
 	return membership
 }
 
-// joinedRoom is a room in a sync: with all that is known of it when it is new to the bot; nil when nothing happened. The
-// lock is held.
-func (s *Server) joinedRoom(id string, since int, isNew bool, f filter) map[string]any {
+// joinedRoom is a room in a sync: with all that is known of it when it is new to the bot, with all its state when full is
+// asked for; nil when nothing happened. The lock is held.
+func (s *Server) joinedRoom(id string, since int, isNew, full bool, f filter) map[string]any {
 	var timeline []*event
 	for _, e := range s.events {
 		if e.room == id && (isNew || e.number > since) {
 			timeline = append(timeline, e)
 		}
 	}
-	if len(timeline) == 0 {
+	if len(timeline) == 0 && !full {
 		return nil
 	}
 	limited := len(timeline) > f.Room.Timeline.Limit
@@ -167,7 +167,7 @@ func (s *Server) joinedRoom(id string, since int, isNew bool, f filter) map[stri
 		}
 	}
 	after := since
-	if isNew {
+	if isNew || full {
 		after = 0
 	}
 	r := s.rooms[id]
