@@ -43,6 +43,28 @@ func TestAnAnswerDoesNotWaitForTheTurnsBehindIt(t *testing.T) {
 	s.waits.Range(func(any, any) bool { t.Error("a wait is left"); return false })
 }
 
+// A reset that waits for a turn changes what the conversation has by then, and not what it had before: what it may do may
+// have been narrowed.
+func TestAResetThatWaitsChangesWhatIsThere(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.mustAsk("hello", func(r *conversations.Request) { r.Rights.PermissionMode = "acceptEdits" })
+	c := s.Project.Store.Conversations().Of("review")
+	unlock, err := c.TryTurn()
+	rig.Must(t, err)
+	over := make(chan error, 1)
+	go func() {
+		_, err := s.Reset(t.Context(), "review", ReasonAsked, func(m *conversations.Meta) error { m.SystemPrompt = "Be terse."; return nil })
+		over <- err
+	}()
+	narrow := conversations.Rights{PermissionMode: "plan"}
+	_, _, err = c.Permit(t.Context(), narrow)
+	rig.Must(t, err)
+	unlock()
+	rig.Must(t, <-over)
+	rig.Check(t, s.state().Meta.Rights == narrow && s.state().Meta.SystemPrompt == "Be terse.", "%+v", s.state().Meta)
+}
+
 // A text that failed is not gone on with in a conversation that was reset meanwhile: that one does not know it.
 func TestATextThatFailedBeforeAResetIsSaidAgain(t *testing.T) {
 	t.Parallel()

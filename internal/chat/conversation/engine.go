@@ -264,8 +264,8 @@ func errHeld(key conversations.Key, head *conversations.Turn, id string) error {
 func (e *Engine) keeper() *keep.Keeper { return &keep.Keeper{Project: e.Project} }
 
 // Reset ends a key's session: its id becomes a previous one, and the next turn begins a new session. Open turns stay
-// open. Errors: NotFound.
-func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string, meta *conversations.Meta) (conversations.Previous, error) {
+// open. change, which may be nil, changes the meta that counts then. Errors: NotFound; those of change.
+func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string, change func(*conversations.Meta) error) (conversations.Previous, error) {
 	c := e.Project.Store.Conversations().Of(key)
 	unlock, err := e.awaitTurn(ctx, c, "") // not while a turn runs
 	if err != nil {
@@ -273,7 +273,7 @@ func (e *Engine) Reset(ctx context.Context, key conversations.Key, reason string
 	}
 	defer unlock()
 	e.Warm.Drop(ctx, key)
-	previous, err := c.Reset(ctx, reason, meta)
+	previous, err := c.Reset(ctx, reason, change)
 	if errors.Is(err, os.ErrNotExist) {
 		return previous, ErrNone(key)
 	}

@@ -327,9 +327,7 @@ func TestTheSystemPromptIsTheConversations(t *testing.T) {
 	}
 	say.Meta.SystemPrompt, say.ID = "Be verbose.", "3"
 	storetest.WantKind(t, "another one", second(s.Accept(t.Context(), "review", say)), fail.Conflict)
-	state := s.state()
-	state.Meta.SystemPrompt = "Be verbose."
-	_, err = s.Reset(t.Context(), "review", ReasonAsked, &state.Meta)
+	_, err = s.Reset(t.Context(), "review", ReasonAsked, func(m *conversations.Meta) error { m.SystemPrompt = "Be verbose."; return nil })
 	rig.Must(t, err)
 	rig.Must(t, second(s.Accept(t.Context(), "review", say)))
 }

@@ -81,11 +81,14 @@ func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.
 		return meta, err
 	}
 	other := state.Meta
-	other.SystemPrompt, other.Model = cmp.Or(c.Prompt, other.SystemPrompt), cmp.Or(c.Model, other.Model)
-	if other == state.Meta || len(state.Open) > 0 {
-		return state.Meta, nil
+	ours := func(m *conversations.Meta) error {
+		m.SystemPrompt, m.Model = cmp.Or(c.Prompt, m.SystemPrompt), cmp.Or(c.Model, m.Model)
+		return nil
 	}
-	_, err = c.Server.Engine.Reset(ctx, key, reasonOther, &other)
+	if err = ours(&other); other == state.Meta || len(state.Open) > 0 {
+		return state.Meta, err
+	}
+	_, err = c.Server.Engine.Reset(ctx, key, reasonOther, ours)
 	return other, err
 }
 
@@ -156,18 +159,15 @@ func (c *Chats) Hear(key, id string, heard func(telegram.Progress)) (leave func(
 // Reset implements [telegram.Chats]. It gives up turns that wait for a person: a user who starts over does not wait for
 // them.
 func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, err error) {
-	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
-	state, err := of.State()
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
+	state, there, err := c.state(key)
+	if err != nil || !there {
 		return "", err
 	}
 	before, err := c.begun(id, key, string(state.Session.ID))
 	if err != nil || before != string(state.Session.ID) { // an earlier bridge has done it
 		return before, err
 	}
+	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
 	for _, t := range state.Open {
 		if t.Held == nil || !t.Held.NeedsPerson() {
 			break
@@ -176,9 +176,11 @@ func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, e
 			return "", err
 		}
 	}
-	meta := state.Meta
-	meta.SystemPrompt, meta.Model, meta.Rights = c.Prompt, c.Model, c.Rights
-	if _, err := c.Server.Engine.Reset(ctx, conversations.Key(key), conversation.ReasonAsked, &meta); err != nil {
+	ours := func(m *conversations.Meta) error {
+		m.SystemPrompt, m.Model, m.Rights = c.Prompt, c.Model, c.Rights
+		return nil
+	}
+	if _, err := c.Server.Engine.Reset(ctx, conversations.Key(key), conversation.ReasonAsked, ours); err != nil {
 		return "", err
 	}
 	c.Server.changed()

@@ -187,7 +187,7 @@ func TestSystemPromptStaysUntilAReset(t *testing.T) {
 	storetest.WantKind(t, "another prompt", err, fail.Conflict)
 	storetest.WantHint(t, err, "reset")
 	rig.Must(t, c.Finish(t.Context(), answered(1, "OK.")))
-	previous, err := c.Reset(t.Context(), "asked for", &Meta{SystemPrompt: "You are Alice."})
+	previous, err := c.Reset(t.Context(), "asked for", func(m *Meta) error { m.SystemPrompt = "You are Alice."; return nil })
 	rig.Check(t, err == nil && previous.ID == storetest.AliceID, "%+v, %v", previous, err)
 	rig.Must(t, ask("d", "You are Alice."))
 	s := mustState(t, c)

@@ -23,7 +23,7 @@ var roles = map[string]func(ctx context.Context, c *Conversation) error{
 	"begin":   func(ctx context.Context, c *Conversation) error { return c.Begin(ctx, start(1)) },
 	"finish":  func(ctx context.Context, c *Conversation) error { return c.Finish(ctx, answered(1, "OK.")) },
 	"reset": func(ctx context.Context, c *Conversation) error {
-		_, err := c.Reset(ctx, "asked for", &Meta{SystemPrompt: "another"})
+		_, err := c.Reset(ctx, "asked for", func(m *Meta) error { m.SystemPrompt = "another"; return nil })
 		return err
 	},
 	"replace": func(ctx context.Context, c *Conversation) error {

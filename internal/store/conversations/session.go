@@ -10,15 +10,18 @@ import (
 	"nbs-worker/internal/fail"
 )
 
-// Reset ends the conversation's session: the next turn begins a new one. A meta that is not nil replaces the old one.
-// It returns the previous session, or zero if there was no session. Errors: [fs.ErrNotExist].
-func (c *Conversation) Reset(ctx context.Context, reason string, meta *Meta) (previous Previous, err error) {
+// Reset ends the conversation's session: the next turn begins a new one. change, which may be nil, changes its meta. It
+// returns the previous session, or zero if there was no session. Errors: [fs.ErrNotExist]; those of change.
+func (c *Conversation) Reset(ctx context.Context, reason string, change func(*Meta) error) (previous Previous, err error) {
 	err = c.change(ctx, func(s *State) (*Line, error) {
 		line := &Line{What: WasReset, At: time.Now().UTC(), Previous: s.Session.ID, Reason: reason}
-		if meta != nil {
-			changed := *meta
-			changed.Key, changed.Created, changed.Memory = s.Meta.Key, s.Meta.Created, s.Meta.Memory
-			line.Meta = &changed
+		if change != nil {
+			meta := s.Meta
+			if err := change(&meta); err != nil {
+				return nil, err
+			}
+			meta.Key, meta.Created, meta.Memory = s.Meta.Key, s.Meta.Created, s.Meta.Memory
+			line.Meta = &meta
 		}
 		if s.Session.ID != "" {
 			previous = Previous{s.Session.ID, line.At, reason}

@@ -83,7 +83,8 @@ func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.
 	if err != nil {
 		return err
 	}
-	if err := change(&state.Meta); err != nil {
+	tried := state.Meta
+	if err := change(&tried); err != nil { // before anything is waited for, or stopped
 		return err
 	}
 	e := conversation.New(s.Project)
@@ -93,7 +94,7 @@ func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.
 	if open, err := e.Open(&state); err == nil && !now.is && len(open) > 0 && open[0].Word == conversation.Running {
 		f.Say("conversation reset %s: waiting for turn %d, which is being answered; --now stops it", key, open[0].Seq)
 	}
-	previous, err := e.Reset(ctx, key, conversation.ReasonAsked, &state.Meta)
+	previous, err := e.Reset(ctx, key, conversation.ReasonAsked, change)
 	if err != nil {
 		return hintNow(err, key, "reset", fail.TimedOut)
 	}
