@@ -53,6 +53,10 @@ func TestScheduleListAndNext(t *testing.T) {
 	if !strings.HasPrefix(r.out, "a\tevery 1h0m0s\tturn\t") || !strings.Contains(r.out, "\nb\tevery 24h0m0s\tmessage to alpha\t") || !strings.Contains(r.out, "\tturn: plan; allowed tools Read, Bash(git *)\t") {
 		t.Errorf("stdout: %q", r.out)
 	}
+	r = run("--root", project, "schedule", "run", "a").want(t, fail.Held, "you have not said yet that it may run", " allow --schedules\n")
+	if strings.Count(r.err, "not allowed") != 1 {
+		t.Errorf("it is not said once: %q", r.err)
+	}
 	var all []wire.Schedule
 	r = run("--root", project, "schedule", "list", "--json").want(t, 0)
 	if err := json.Unmarshal([]byte(r.out), &all); err != nil || len(all) != 3 || all[2].PermissionMode != "plan" || len(all[2].AllowedTools) != 2 || all[2].OnDenied != schedule.DeniedFail || all[0].AllowedTools != nil {

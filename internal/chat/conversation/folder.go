@@ -55,7 +55,7 @@ func (e *Engine) CheckTrust(meta *conversations.Meta) error {
 	if err != nil || first.Trusted {
 		return err
 	}
-	return fail.Errorf(fail.Held, "Claude does not trust %s yet, and a turn runs the hooks and the servers of that folder", human.Quote(folder)).
-		Hint("look at what is in it, and answer Claude's question: cd %s && claude", human.ShellWord(folder)).
-		Hint("or in one step: nbs-worker spawn HANDLE --cwd %[1]s --trust=%[1]s", human.ShellWord(folder))
+	return fail.Errorf(fail.Held, "Claude does not trust the folder %s yet; a turn there would run the hooks and MCP servers that it holds", human.Quote(folder)).
+		Hint("look at what is in it, start claude there once, and answer yes: cd %s && claude", human.ShellWord(folder)).
+		Hint("or trust it with a new agent: nbs-worker spawn HANDLE --cwd %[1]s --trust=%[1]s", human.ShellWord(folder))
 }

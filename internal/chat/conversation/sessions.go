@@ -60,7 +60,13 @@ func only(state *conversations.State, all []agent.SessionID, named string) (agen
 	if found = slices.Compact(found); len(found) == 1 {
 		return found[0], nil
 	}
-	return "", errNoPrevious(state.Meta.Key, human.Count(len(found), "previous session")+" are called or begin with "+human.Quote(named)+"; exactly one must")
+	switch current := state.Session.ID; {
+	case len(found) > 1:
+		return "", errNoPrevious(state.Meta.Key, human.Count(len(found), "previous session")+" are called "+human.Quote(named)+", or have ids that begin so")
+	case strings.EqualFold(state.Names[current], named) || strings.HasPrefix(string(current), strings.ToLower(named)):
+		return "", errNoPrevious(state.Meta.Key, human.Quote(named)+" is the present session")
+	}
+	return "", errNoPrevious(state.Meta.Key, "no previous session is called "+human.Quote(named)+", or has an id that begins so")
 }
 
 func errNoPrevious(key conversations.Key, why string) error {

@@ -29,8 +29,14 @@ func TestRestoreByNameOrIDOrTheLatest(t *testing.T) {
 		_, err = s.Restore(t.Context(), "review", string(later.SessionID))
 		rig.Must(t, err)
 	}
-	_, err = s.Restore(t.Context(), "review", "Work")
-	storetest.WantKind(t, "restore a name that is not there", err, fail.NotFound)
+	for name, want := range map[string]string{
+		"Work":                  `no previous session is called "Work"`,
+		string(later.SessionID): " is the present session",
+	} {
+		_, err = s.Restore(t.Context(), "review", name)
+		storetest.WantKind(t, "restore what is not there", err, fail.NotFound)
+		rig.Check(t, strings.Contains(err.Error(), want), "%v; want %q", err, want)
+	}
 	_, err = s.Name(t.Context(), "review", "two\nlines")
 	storetest.WantKind(t, "name in two lines", err, fail.BadInput)
 }

@@ -59,7 +59,7 @@ func (f *Files) Seal(kind, name string, content []byte) error {
 func (f *Files) Check(kind, name string, content []byte) error {
 	data, err := f.nbs.Read(Folder, sealName(kind, name), fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fail.Errorf(fail.Held, "%s is not allowed: it came with the project, and you have not allowed it", human.Quote(name))
+		return fail.Errorf(fail.Held, "%s is not allowed: you have not said yet that it may run", human.Quote(name))
 	}
 	if err != nil {
 		return err

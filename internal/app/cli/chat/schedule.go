@@ -85,6 +85,8 @@ type plan struct {
 	talks  *conversations.Drawer
 }
 
+const reviewSchedules = "to review it: nbs-worker allow --schedules"
+
 // openSchedules reads the schedule file. It may be viewed before it is allowed.
 func openSchedules(f *ui.Factory) (plan, error) {
 	s, err := f.Supervisor()
@@ -98,10 +100,6 @@ func openSchedules(f *ui.Factory) (plan, error) {
 	p := plan{barred: checkSchedules(s.Project.Store, text), talks: s.Project.Store.Conversations()}
 	if p.file, err = schedule.Parse(schedules.Name, text); err == nil {
 		p.lasts, err = s.Project.Store.Schedules().Recall()
-	}
-	if err == nil && p.barred != nil {
-		f.SayNote(p.barred.Error() + "; nothing in it runs until then")
-		f.Hint("to review it: nbs-worker allow --schedules")
 	}
 	return p, err
 }
@@ -141,6 +139,10 @@ unless it needs a person: nbs-worker conversation queue.`,
 // listed returns the schedules for a verb that lists them; an empty list if the project has no schedules.
 func listed(f *ui.Factory) (plan, error) {
 	p, err := openSchedules(f)
+	if err == nil && p.barred != nil {
+		f.SayNote(p.barred.Error() + "; nothing in it runs until then")
+		f.Hint(reviewSchedules)
+	}
 	if fail.KindOf(err) == fail.NotFound && f.Opened != nil { // otherwise there is no project
 		f.Note("%s; to write them: nbs-worker schedule --help", err)
 		return plan{file: &schedule.File{}}, nil
@@ -260,8 +262,8 @@ entry also gets the answer, through nbs-worker serve. The next runs do not chang
 
 func runScheduleRun(ctx context.Context, f *ui.Factory, name string) error {
 	p, err := openSchedules(f)
-	if err == nil {
-		err = p.barred
+	if err == nil && p.barred != nil {
+		err = fail.Errorf(fail.KindOf(p.barred), "%w", p.barred).Hint(reviewSchedules)
 	}
 	if err != nil {
 		return err
