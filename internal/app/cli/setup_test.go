@@ -67,10 +67,11 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 	r := setUp(t, project, server, said).want(t, 0,
 		"write /newbot to @BotFather", "this is no token", "Telegram does not accept the token",
 		"bot: @simulated_bot, \"Simulated\"", "token: kept in ", "https://example.org/hook", "webhook: deleted",
-		`User (user 666) wrote in User, chat 666: "let me in"`, `Ann (@ann, user 1) wrote in Ann, chat 1: "hello"`,
+		`User (user 666) wrote in User, chat 666: "let me in"`, "not allowed; it still waits for another chat", `Ann (@ann, user 1) wrote in Ann, chat 1: "hello"`,
 		"Bob (user 2) wrote in the group Home, chat -5", "May everyone in this group write to Claude?",
-		"What your own Claude settings allow is allowed too.", "In private chats they may also get files of this project, and write to your agents: /file, /send, /resume")
-	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1, 2 in 1, -5; what Claude may do: default; allowed tools WebSearch, WebFetch\n", "it printed %q", r.out)
+		"What your own Claude settings allow is allowed too.", "In private chats they may also get files of this project, and write to your agents: /file, /send, /resume",
+		"note: Claude does not trust the folder ", "start claude there once, and answer yes: cd ")
+	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1, 2 in the chats 1, -5; what Claude may do: default; allowed tools WebSearch, WebFetch\n", "it printed %q", r.out)
 	rig.Check(t, !strings.Contains(r.out+r.err, "simulated-token"), "it shows the token: %s", r.err)
 	b, err := botOf(t, project)
 	rig.Must(t, err)
@@ -112,7 +113,7 @@ func TestSetupWithoutATerminalTakesFlags(t *testing.T) {
 	server.SetWebhook("https://example.org/hook")
 	setUp(t, project, server, "", "--chat", "1").want(t, fail.Held, "the bot has a webhook", "--delete-webhook")
 	r := setUp(t, project, server, "", "--chat", "1,-5", "--user", "1", "--delete-webhook", "--systemd", "--permission-mode", "plan").want(t, 0, "webhook: deleted", "unit: ")
-	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1 in 1, -5; what Claude may do: plan\n", "it printed %q", r.out)
+	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1 in the chats 1, -5; what Claude may do: plan\n", "it printed %q", r.out)
 	_, path, _ := strings.Cut(r.err, "unit: ")
 	path, _, _ = strings.Cut(path, "\n")
 	unit, err := os.ReadFile(path)
@@ -121,6 +122,17 @@ func TestSetupWithoutATerminalTakesFlags(t *testing.T) {
 	server.Fail(telegram.Failure{Method: "getMe", Code: 502, HTML: true})
 	setUp(t, project, server, "").want(t, fail.Failed, "reach Telegram")
 	setUp(t, project, server, "").want(t, 0)
+	setUp(t, project, server, "", "--chat", "1,7").want(t, 0, "no longer allowed: chat -5\n")
+}
+
+// The token of a bot that is set up was revoked: the person needs its new token, not a new bot.
+func TestSetupAsksForTheNewTokenOfTheSameBot(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "1").want(t, 0)
+	server.Fail(telegram.Failure{Method: "getMe", Code: 401})
+	r := setUp(t, project, server, lines(telegram.Token, "n")).want(t, 0, "does not work any more", "@BotFather shows the token of @simulated_bot")
+	rig.Check(t, !strings.Contains(r.err, "/newbot"), "it asks for a new bot: %s", r.err)
 }
 
 func TestSetupGivesUpWaiting(t *testing.T) {
@@ -263,7 +275,7 @@ func TestReadmeShowsTheSetup(t *testing.T) {
 	for command, said := range map[string]string{"setup telegram": r.err + r.out, "check": checked.out} {
 		_, block, found := strings.Cut(text, "$ nbs-worker serve "+command+"\n")
 		block, _, _ = strings.Cut(block, "```")
-		said = strings.NewReplacer(" --root "+project, "", "for 20s", "for 5m0s").Replace(said)
+		said = strings.NewReplacer(" --root "+project, "", "for 20s", "for 5m").Replace(said)
 		rig.Check(t, found, "the README has no %s", command)
 		for line := range strings.Lines(block) {
 			line = regexp.MustCompile(`(\]|:) [y1-4n]$`).ReplaceAllString(strings.TrimSpace(line), "$1")

@@ -34,6 +34,8 @@ func TestServeAloneServesTheBotThatWasSetUp(t *testing.T) {
 	for _, want := range []string{"Telegram accepts the token: @simulated_bot", "it has no webhook", "it reaches Ann, chat 123456789", "Claude trusts the folder", "nbs-worker serve runs"} {
 		p.Check(strings.Contains(well, want), "check does not say %q:\n%s", want, well)
 	}
+	again := m.NBS("serve", "setup", "telegram").Stderr
+	p.Check(strings.Contains(again, "serve runs here as the bot was set up before"), "the setup does not say that serve has to be started again:\n%s", again)
 	p.end(syscall.SIGINT)
 	for _, want := range []string{"listens on ", ".sock\n", "telegram: this is @simulated_bot\n", "telegram: serves Ann, chat 123456789\n"} {
 		p.Check(strings.Contains(p.server.Err.String(), want), "serve does not say %q:\n%s", want, p.server.Err.String())

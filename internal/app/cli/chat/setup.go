@@ -106,6 +106,7 @@ type setup struct {
 	bot      bot.Bot
 	account  *telegram.Account
 	declined map[int64]bool // chats
+	unitName string         // of the unit that was written
 }
 
 func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
@@ -143,7 +144,7 @@ func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
 		}
 	}
 	w.account.Close()
-	return w.summarize()
+	return w.summarize(ctx)
 }
 
 // say tells the person what was found out.
@@ -182,7 +183,7 @@ func (w *setup) takeToken(ctx context.Context) error {
 		if err == nil || w.dialog == nil || fail.KindOf(err) == fail.Failed {
 			return err
 		}
-		w.say("the token that is kept is of no use: %v", err)
+		w.say("the token that is kept does not work any more: %v", err)
 	}
 	return w.askForToken(ctx)
 }
@@ -193,8 +194,12 @@ func (w *setup) askForToken(ctx context.Context) error {
 		return fail.Errorf(fail.NotFound, "there is no token").Hint("nbs-worker serve setup telegram --token-file FILE").
 			Hint("or, in a terminal: nbs-worker serve setup telegram")
 	}
-	w.say("A bot is made in Telegram: write /newbot to @BotFather, and answer what it asks.")
-	w.say("It then shows a token, such as 1234567890:AAE...")
+	if w.bot.Username == "" {
+		w.say("A bot is made in Telegram: write /newbot to @BotFather, and answer what it asks.")
+		w.say("It then shows a token, such as 1234567890:AAE...")
+	} else {
+		w.say("@BotFather shows the token of @%s, and makes a new one: /mybots, then API Token.", w.bot.Username)
+	}
 	const most = 5
 	for range most {
 		text, err := w.dialog.Secret(ctx, "Token (it is not shown): ")

@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
@@ -74,6 +75,11 @@ func (w *setup) allowNamed(ctx context.Context) error {
 		w.say("allowed: %s", told(info))
 	}
 	if w.given("chat") {
+		for _, chat := range w.bot.Chats {
+			if !slices.Contains(w.chats, chat) {
+				w.say("no longer allowed: chat %d", chat)
+			}
+		}
 		w.bot.Chats = w.chats
 	}
 	if w.given("user") {
@@ -87,10 +93,10 @@ func (w *setup) allowNext(ctx context.Context) error {
 	if client.Runs(ctx, w.s.Project.Store) {
 		return fail.Errorf(fail.Conflict, "nbs-worker serve runs here, and gets the messages to the bot").
 			Hint("end it first; as a service: systemctl --user stop nbs-serve-*").
-			Hint("or name the chat, whose number serve prints: nbs-worker serve setup telegram --chat NUMBER")
+			Hint("or name all chats, with the one whose number serve prints: nbs-worker serve setup telegram --chat %sNUMBER", listOf(w.bot.Chats))
 	}
-	w.say("Write to @%[1]s now. In a group, add it as a member and write: /start@%[1]s", w.bot.Username)
-	w.say("waiting for %s", w.wait)
+	w.say("Now write to @%s, from the chat to allow; it waits for %s.", w.bot.Username, human.Brief(w.wait))
+	w.say("In a group, add it as a member, and write: /start@%s", w.bot.Username)
 	waiting, cancel := context.WithTimeout(ctx, w.wait)
 	defer cancel()
 	listener := w.account.Listen()
@@ -120,6 +126,7 @@ func (w *setup) allowNext(ctx context.Context) error {
 			return w.keep()
 		}
 		w.declined[heard.Chat.ID] = true
+		w.say("not allowed; it still waits for another chat, and C-c ends the setup")
 	}
 }
 
@@ -153,6 +160,11 @@ func (w *setup) decide(ctx context.Context, heard telegram.Writer) (bool, error)
 
 func numbers(all []int64) string {
 	return strings.Join(agent.Mapped(all, func(n int64) string { return strconv.FormatInt(n, 10) }), ", ")
+}
+
+// listOf returns the beginning of a list of chats, as --chat takes it.
+func listOf(chats []int64) string {
+	return strings.Join(agent.Mapped(chats, func(n int64) string { return strconv.FormatInt(n, 10) + "," }), "")
 }
 
 // privateOf returns the users of private chats: such a chat has the number of its user.
@@ -243,6 +255,7 @@ func (w *setup) writeUnit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.unitName = units[0].Name
 	w.say("unit: %s", paths[0])
 	w.say("to run it now, and at each login: systemctl --user daemon-reload; systemctl --user enable --now %s", units[0].Name)
 	w.say("to run it from boot, and after a logout: loginctl enable-linger")
@@ -261,17 +274,31 @@ func unitFolder() (string, error) {
 	return filepath.Join(config, "systemd", "user"), err
 }
 
-// summarize prints how the bot is set up.
-func (w *setup) summarize() error {
-	who := "everyone there"
+// summarize prints how the bot is set up, and what is left to do.
+func (w *setup) summarize(ctx context.Context) error {
+	who := "everyone"
 	if len(w.bot.Users) > 0 {
 		who = "the users " + numbers(w.bot.Users)
 	}
-	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s in %s; what Claude may do: %s\n", w.bot.Username, who, numbers(w.bot.Chats), w.bot.Rights)
+	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s in the chats %s; what Claude may do: %s\n", w.bot.Username, who, numbers(w.bot.Chats), w.bot.Rights)
 	for _, line := range w.bot.Words() {
 		w.say("%s", line)
 	}
+	if distrust := conversation.New(w.s.Project).CheckFounding(); distrust != nil {
+		w.f.SayNote(distrust.Error())
+		for _, hint := range fail.HintsOf(distrust) {
+			w.f.Hint("%s", hint)
+		}
+	}
+	if client.Runs(ctx, w.s.Project.Store) {
+		w.f.SayNote("nbs-worker serve runs here as the bot was set up before: end it, and start it again")
+		return err
+	}
 	w.f.Note("to check everything: nbs-worker serve check")
-	w.f.Note("to run it: nbs-worker serve")
+	if w.unitName != "" {
+		w.f.Note("to try it in this terminal first: nbs-worker serve")
+	} else {
+		w.f.Note("to run it: nbs-worker serve")
+	}
 	return err
 }
