@@ -6,9 +6,11 @@ import (
 	"context"
 	"net"
 	"os"
+	"strconv"
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/serve"
 	"nbs-worker/internal/chat/telegram"
@@ -31,8 +33,11 @@ type ServeOptions struct {
 
 // ChatOptions are the options of the bridge to Telegram.
 type ChatOptions struct {
-	telegram.Options // the server sets the token and what it serves
+	Allowed  []int64 // chats
+	Users    []int64 // who may write in those, and in their own chat with the bot; empty: all members
+	InGroups bool    // allow the commands for agents in groups too
 
+	URL       string                 // of the Bot API; "": Telegram's own
 	TokenFile string                 // "": the token is in the environment, or there is no bridge
 	Given     func(flag string) bool // reports whether a flag, which counts before what was set up, was given; nil: none was
 	bot.Settings
@@ -67,7 +72,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 		if err := server.Engine.CheckFounding(); err != nil { // now to the operator, rather than later to each chat
 			return err
 		}
-		if err := bridge(o, team, server, token); err != nil {
+		if err := connect(o, team, server, token); err != nil {
 			return err
 		}
 	}
@@ -86,8 +91,8 @@ func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 	return token, true, os.Unsetenv(telegram.TokenVariable)
 }
 
-// bridge creates the bridge of a server.
-func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
+// connect creates the bridge of a server.
+func connect(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
 	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.SystemPrompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Enrich: o.Chats.Enrich, Silence: o.Chats.Silence,
 		DailyLimit: o.Chats.DailyLimit, Rights: o.Chats.Rights}
 	server.Begin = func(ctx context.Context) error {
@@ -102,24 +107,30 @@ func bridge(o ServeOptions, team *remote.Team, server *serve.Server, token teleg
 		}
 		return chats.Permit(ctx)
 	}
-	opts := o.Chats.Options
-	opts.AllInGroups = o.Chats.GroupAll
-	opts.Token, opts.Chats, opts.Deliveries, opts.Menu, opts.Team = token, chats, chats, chats, team
+	say := func(line string) { o.Say("%s", line) }
+	system, err := telegram.New(telegram.Options{Token: token, URL: o.Chats.URL, Log: say})
+	if err != nil {
+		return err
+	}
+	opts := bridge.Options{
+		System: system, Allowed: numbers(o.Chats.Allowed), Users: numbers(o.Chats.Users), InGroups: o.Chats.InGroups, AllInGroups: o.Chats.GroupAll,
+		Chats: chats, Deliveries: chats, Menu: chats, Team: team, Log: say,
+	}
 	if program := o.Chats.TranscribeCmd; program != "" {
 		opts.Transcribe = func(ctx context.Context, path string) (string, error) {
 			return server.Engine.Transcribe(ctx, program, path)
 		}
 	}
-	opts.Log = func(line string) { o.Say("%s", line) }
-	bridge, err := telegram.New(opts)
-	if err != nil {
-		return err
-	}
-	server.Beside = append(server.Beside, bridge.Run, serve.NewUnasked(server, team.Notes).Run)
+	b := bridge.New(opts)
+	server.Beside = append(server.Beside, b.Run, serve.NewUnasked(server, team.Notes).Run)
 	server.Engine.IsChat = func(key conversations.Key) bool {
 		_, err := telegram.ParseKey(string(key))
 		return err == nil
 	}
-	server.Tell, server.Relay = bridge.Tell, bridge.Relay
+	server.Tell, server.Relay = b.Tell, b.Relay
 	return nil
+}
+
+func numbers(list []int64) []string {
+	return agent.Mapped(list, func(n int64) string { return strconv.FormatInt(n, 10) })
 }

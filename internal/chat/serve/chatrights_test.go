@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 )
@@ -23,12 +23,12 @@ func TestAChatMayDoWhatTheBotPermits(t *testing.T) {
 	}
 	write := func(chats *Chats, id string) {
 		t.Helper()
-		rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id, Text: "hello"}))
+		rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: id, Text: "hello"}))
 	}
 	answer := func(chats *Chats, id string) {
 		t.Helper()
 		serving := s.serve(func(server *Server) { chats.Server, server.Begin = server, chats.Permit })
-		_, err := chats.Answer(t.Context(), "telegram:1", id, telegram.Answer{})
+		_, err := chats.Answer(t.Context(), "telegram:1", id, bridge.Answer{})
 		rig.Must(t, err)
 		rig.Must(t, serving.stop())
 	}

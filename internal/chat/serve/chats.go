@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/conversation"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
@@ -34,12 +34,12 @@ type Chats struct {
 }
 
 var (
-	_ telegram.Chats      = (*Chats)(nil)
-	_ telegram.Deliveries = (*Chats)(nil)
+	_ bridge.Chats      = (*Chats)(nil)
+	_ bridge.Deliveries = (*Chats)(nil)
 )
 
-// Accept implements [telegram.Chats].
-func (c *Chats) Accept(ctx context.Context, m telegram.Incoming) error {
+// Accept implements [bridge.Chats].
+func (c *Chats) Accept(ctx context.Context, m bridge.Incoming) error {
 	key := conversations.Key(m.Key)
 	meta, err := c.meta(ctx, key)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *Chats) Accept(ctx context.Context, m telegram.Incoming) error {
 	}
 	return c.Notes.Put(deliveries.Note{
 		ID: m.ID, Key: m.Key, Seq: t.Seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC(),
-		Parts: m.Parts, Messages: m.Messages, Said: deliveries.SumOf(m.Text),
+		Parts: m.Parts, Messages: numbersOf(m.Messages), Said: deliveries.SumOf(m.Text),
 	})
 }
 
@@ -92,16 +92,16 @@ func (c *Chats) meta(ctx context.Context, key conversations.Key) (conversations.
 	return other, err
 }
 
-// Ahead implements [telegram.Chats].
+// Ahead implements [bridge.Chats].
 func (c *Chats) Ahead(_ context.Context, key, id string) (int, error) {
 	state, err := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key)).State()
 	return max(0, slices.IndexFunc(state.Open, func(t conversations.Turn) bool { return t.ID == id })), err
 }
 
-// Answer implements [telegram.Chats].
-func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer) (telegram.Answer, error) {
+// Answer implements [bridge.Chats].
+func (c *Chats) Answer(ctx context.Context, key, id string, told bridge.Answer) (bridge.Answer, error) {
 	if err := c.noteHeld(id, told); err != nil {
-		return telegram.Answer{}, err
+		return bridge.Answer{}, err
 	}
 	var known *conversations.Held
 	if told.Held {
@@ -110,16 +110,16 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 	o, err := c.Server.Outcome(ctx, conversations.Key(key), id, known)
 	switch {
 	case err != nil:
-		return telegram.Answer{}, err
+		return bridge.Answer{}, err
 	case o.Held != nil:
 		note, _, err := c.Notes.Get(id)
-		return telegram.Answer{
+		return bridge.Answer{
 			Class: o.Held.Class, Error: o.Held.Reason, Held: true, RetryAt: o.Held.Until,
 			Mends: o.Held.Mends, Known: note.Held != "" && note.Held == causeOf(o.Held.Class, o.Held.Until, o.Held.Mends),
 		}, err
 	}
 	r := o.Result
-	answer := telegram.Answer{
+	answer := bridge.Answer{
 		Text: r.Answer, Continuity: r.Continuity, Reason: r.Reason, Notice: r.Notice, PreviousSessionID: string(r.PreviousSessionID),
 		Class: r.Class, Error: r.Error, Acted: human.And(r.Acted),
 	}
@@ -135,7 +135,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told telegram.Answer
 
 // noteHeld records that the chat was told why its message is held. So it is told once, also if the server is started
 // again before the cause has ended.
-func (c *Chats) noteHeld(id string, told telegram.Answer) error {
+func (c *Chats) noteHeld(id string, told bridge.Answer) error {
 	if !told.Held || told.Known {
 		return nil
 	}
@@ -151,12 +151,12 @@ func causeOf(class string, until time.Time, mends bool) string {
 	return class + " " + until.UTC().Format(time.RFC3339)
 }
 
-// Hear implements [telegram.Chats].
-func (c *Chats) Hear(key, id string, heard func(telegram.Progress)) (leave func()) {
-	return c.Server.Hear(conversations.Key(key), id, func(p conversation.Progress) { heard(telegram.Progress(p)) })
+// Hear implements [bridge.Chats].
+func (c *Chats) Hear(key, id string, heard func(bridge.Progress)) (leave func()) {
+	return c.Server.Hear(conversations.Key(key), id, func(p conversation.Progress) { heard(bridge.Progress(p)) })
 }
 
-// Reset implements [telegram.Chats]. It gives up turns that wait for a person: a user who starts over does not wait for
+// Reset implements [bridge.Chats]. It gives up turns that wait for a person: a user who starts over does not wait for
 // them.
 func (c *Chats) Reset(ctx context.Context, key, id string) (previousID string, err error) {
 	state, there, err := c.state(key)
@@ -194,7 +194,7 @@ var waits = map[string]string{
 	conversation.Running: "is being answered", conversation.Queued: "waits for its turn",
 }
 
-// Status implements [telegram.Chats].
+// Status implements [bridge.Chats].
 func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	state, there, err := c.state(key)
 	if err != nil || !there {
@@ -221,19 +221,19 @@ func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	return strings.Join(lines, "\n"), errors.Join(err, unread)
 }
 
-// Undelivered implements [telegram.Deliveries].
-func (c *Chats) Undelivered(context.Context) ([]telegram.Message, error) {
+// Undelivered implements [bridge.Deliveries].
+func (c *Chats) Undelivered(context.Context) ([]bridge.Unfinished, error) {
 	notes, err := c.Notes.Open()
-	var open []telegram.Message
+	var open []bridge.Unfinished
 	for _, n := range notes {
 		if n.State == deliveries.Accepted || n.State == deliveries.Telling || n.Command != "" {
-			open = append(open, telegram.Message{Key: n.Key, ID: n.ID, Command: n.Command})
+			open = append(open, bridge.Unfinished{Key: n.Key, ID: n.ID, Command: n.Command})
 		}
 	}
 	return open, err
 }
 
-// NoteCommand implements [telegram.Deliveries].
+// NoteCommand implements [bridge.Deliveries].
 func (c *Chats) NoteCommand(_ context.Context, key, id, text string) (over bool, err error) {
 	n, there, err := c.Notes.Get(id)
 	switch {
@@ -248,7 +248,7 @@ func (c *Chats) NoteCommand(_ context.Context, key, id, text string) (over bool,
 	return false, c.Notes.Put(n)
 }
 
-// NoteTelling implements [telegram.Deliveries].
+// NoteTelling implements [bridge.Deliveries].
 func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err error) {
 	n, there, err := c.Notes.Get(id)
 	if err != nil || n.State == deliveries.Telling {
@@ -261,18 +261,20 @@ func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err 
 	return false, c.Notes.Put(n)
 }
 
-// Shown implements [telegram.Deliveries].
-func (c *Chats) Shown(_ context.Context, _, id string) (telegram.Shown, error) {
+// Shown implements [bridge.Deliveries].
+func (c *Chats) Shown(_ context.Context, _, id string) (bridge.Shown, error) {
 	n, _, err := c.Notes.Get(id)
-	return telegram.Shown{Message: n.Growing, Chat: n.GrowsIn, Parts: n.Told}, err
+	return bridge.Shown{Sent: bridge.Sent{Message: string(n.Growing), Chat: string(n.GrowsIn)}, Parts: n.Told}, err
 }
 
-// NoteShown implements [telegram.Deliveries].
-func (c *Chats) NoteShown(_ context.Context, _, id string, s telegram.Shown) error {
-	return c.Notes.Change(id, func(n *deliveries.Note) { n.Growing, n.GrowsIn, n.Told = s.Message, s.Chat, s.Parts })
+// NoteShown implements [bridge.Deliveries].
+func (c *Chats) NoteShown(_ context.Context, _, id string, s bridge.Shown) error {
+	return c.Notes.Change(id, func(n *deliveries.Note) {
+		n.Growing, n.GrowsIn, n.Told = deliveries.Number(s.Message), deliveries.Number(s.Chat), s.Parts
+	})
 }
 
-// NoteDelivered implements [telegram.Deliveries].
+// NoteDelivered implements [bridge.Deliveries].
 func (c *Chats) NoteDelivered(_ context.Context, key, id, untold string) error {
 	n, _, err := c.Notes.Get(id)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/schedule"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 )
@@ -31,7 +31,7 @@ func TestAChatHasTheBotsPromptAndModel(t *testing.T) {
 		of := s.store.Conversations().Of(key)
 		rig.Must(t, of.Adopt(t.Context(), conversations.Meta{Cwd: t.TempDir(), SystemPrompt: "You are one.", Model: "sonnet"}, agent.NewSessionID(), true))
 		c.chats.Server, c.chats.Notes = server, s.store.Deliveries()
-		rig.Must(t, c.chats.Accept(t.Context(), telegram.Incoming{Key: string(key), ID: string(key) + ":77", Text: "hello"}))
+		rig.Must(t, c.chats.Accept(t.Context(), bridge.Incoming{Key: string(key), ID: string(key) + ":77", Text: "hello"}))
 		state, err := of.State()
 		rig.Must(t, err)
 		rig.Check(t, len(state.Previous) == 1 == c.reset, "%s: %+v", key, state)
@@ -46,7 +46,7 @@ func TestStatusNamesAnswersThatWereNotTold(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
 	for _, id := range []string{"telegram:77", "telegram:78"} {
-		rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id, Text: "hello"}))
+		rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: id, Text: "hello"}))
 	}
 	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:77", ""))
 	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:78", "Telegram refused a message: Bad Request"))
@@ -61,7 +61,7 @@ func TestTurnsOfChatsAndSchedulesEnd(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	server := New(s.engine(), func(string, ...any) {})
 	chats := &Chats{Server: server, Notes: s.store.Deliveries(), Silence: time.Hour}
-	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
 	asked, err := s.store.Conversations().Of("telegram:1").Request(1)
 	rig.Check(t, err == nil && asked.Silence == time.Hour && asked.Timeout == 0, "of a chat: %+v, %v", asked, err)
 	_, say, err := remote.Scheduled(server.Engine, schedule.Due{Entry: &schedule.Entry{Name: "morning", Prompt: "hello", Model: agent.Model("haiku"), Silence: time.Minute}})
@@ -74,15 +74,15 @@ func TestWhatAChatHasOfAnAnswerIsNoted(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
 	const key, id = "telegram:1", "telegram:77"
-	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: key, ID: id, Text: "hello"}))
-	rig.Must(t, chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: 5}))
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: key, ID: id, Text: "hello"}))
+	rig.Must(t, chats.NoteShown(t.Context(), key, id, bridge.Shown{Sent: bridge.Sent{Message: "5"}}))
 	again, err := chats.NoteTelling(t.Context(), key, id)
 	rig.Check(t, err == nil && !again, "%t, %v", again, err)
-	rig.Must(t, chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: 5, Chat: 1, Parts: 1}))
+	rig.Must(t, chats.NoteShown(t.Context(), key, id, bridge.Shown{Sent: bridge.Sent{Message: "5", Chat: "1"}, Parts: 1}))
 	again, err = chats.NoteTelling(t.Context(), key, id)
 	rig.Check(t, err == nil && again, "%t, %v", again, err)
 	shown, err := chats.Shown(t.Context(), key, id)
-	rig.Check(t, err == nil && shown == telegram.Shown{Message: 5, Chat: 1, Parts: 1}, "%+v, %v", shown, err)
+	rig.Check(t, err == nil && shown == bridge.Shown{Sent: bridge.Sent{Message: "5", Chat: "1"}, Parts: 1}, "%+v, %v", shown, err)
 	note, _, err := chats.Notes.Get(id)
 	rig.Check(t, err == nil && note.Seq == 1 && note.Key == key, "%+v, %v", note, err)
 }
@@ -92,7 +92,7 @@ func TestStatusSaysWhatAMessageWaitsFor(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, t.TempDir())
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
-	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "soup"}))
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "soup"}))
 	status, err := chats.Status(t.Context(), "telegram:1")
 	rig.Check(t, err == nil && strings.Contains(status, "Message 1 waits for its turn."), "%q, %v", status, err)
 	for _, word := range []string{conversation.Dead, conversation.Later, conversation.Running, conversation.Queued} {

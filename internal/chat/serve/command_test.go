@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/deliveries"
 )
@@ -25,7 +25,7 @@ func TestANotedCommandIsDoneOnce(t *testing.T) {
 		over, err := chats.NoteCommand(t.Context(), key, id, "/new")
 		rig.Check(t, err == nil && !over, "%s: over %v, %v", step, over, err)
 		open, err := chats.Undelivered(t.Context())
-		rig.Check(t, err == nil && slices.Contains(open, telegram.Message{Key: key, ID: id, Command: "/new"}), "%s: %+v, %v", step, open, err)
+		rig.Check(t, err == nil && slices.Contains(open, bridge.Unfinished{Key: key, ID: id, Command: "/new"}), "%s: %+v, %v", step, open, err)
 		previous, err := chats.Reset(t.Context(), key, id)
 		rig.Check(t, err == nil && previous == string(o.Result.SessionID), "%s: %q, %v", step, previous, err)
 	}

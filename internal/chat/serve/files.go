@@ -16,7 +16,7 @@ import (
 	"nbs-worker/internal/platform/smallfile"
 )
 
-// File implements [telegram.Chats]. The chat has the user's rights, so it may have what the user could read to it. But a
+// File implements [bridge.Chats]. The chat has the user's rights, so it may have what the user could read to it. But a
 // slip must not show a secret to all members: no hidden file and no file of keys is given, and no link is followed.
 func (c *Chats) File(path string) (*os.File, error) {
 	folder := c.Server.Engine.Project.Store.Project()

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/schedule"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
@@ -47,7 +47,7 @@ func TestAScheduleWaitsForALogin(t *testing.T) {
 	chats := &Chats{Server: server, Notes: s.store.Deliveries()}
 	rig.Same(t, "what /status says", []string{"The schedule morning waits: Claude is not logged in (Please run /login)."}, chats.waitingFor("telegram:1"))
 	in.Store(true)
-	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
 	_, err = server.Outcome(t.Context(), "telegram:1", "telegram:77", nil)
 	rig.Must(t, err)
 	rig.Must(t, <-over)

@@ -3,13 +3,13 @@ package serve
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"mime"
 	"net/http"
 	"slices"
 	"strings"
 
-	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
@@ -19,8 +19,8 @@ import (
 // longestType is the longest type of a file that its sender may name: Claude reads it.
 const longestType = 100 // characters
 
-// Keep implements [telegram.Chats].
-func (c *Chats) Keep(_ context.Context, key, id string, n int, f telegram.File, content []byte) (telegram.File, string, error) {
+// Keep implements [bridge.Chats].
+func (c *Chats) Keep(_ context.Context, key, id string, n int, f bridge.File, content []byte) (bridge.File, string, error) {
 	media, _, _ := strings.Cut(http.DetectContentType(content), ";")
 	isImage := turn.IsImage(media)
 	if said, _, err := mime.ParseMediaType(f.Type); err == nil && len(said) <= longestType && !isImage {
@@ -29,33 +29,33 @@ func (c *Chats) Keep(_ context.Context, key, id string, n int, f telegram.File, 
 	f.Type, f.Shown = media, isImage && len(content) <= turn.ImageLimit
 	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
 	kept, err := of.KeepFile(id, n, toFile(f), content)
-	return telegram.File(kept), of.FilePath(kept), err
+	return bridge.File(kept), of.FilePath(kept), err
 }
 
-// Edit implements [telegram.Chats].
-func (c *Chats) Edit(ctx context.Context, m telegram.Incoming, whole bool) (telegram.Edit, error) {
-	note, there, err := c.Notes.WithMessage(m.Key, m.Messages[0])
+// Edit implements [bridge.Chats].
+func (c *Chats) Edit(ctx context.Context, m bridge.Incoming, whole bool) (bridge.Edit, error) {
+	note, there, err := c.Notes.WithMessage(m.Key, deliveries.Number(m.Messages[0]))
 	if err != nil || !there {
-		return telegram.EditIgnored, err
+		return bridge.EditIgnored, err
 	}
 	// A note of its own: the writer of the other one may be at it.
 	edited := deliveries.Note{ID: note.ID + " edited", Key: m.Key, State: deliveries.Over, Said: deliveries.SumOf(m.Text), At: c.Server.Engine.Project.Now().UTC()}
 	before, _, err := c.Notes.Get(edited.ID)
 	if err != nil || cmp.Or(before.Said, note.Said) == edited.Said {
-		return telegram.EditIgnored, err
+		return bridge.EditIgnored, err
 	}
 	if note.State == deliveries.Over || len(note.Messages) > 1 && !whole {
-		return telegram.EditLate, nil
+		return bridge.EditLate, nil
 	}
 	done, err := c.Server.Engine.Replace(ctx, conversations.Key(m.Key), note.ID, m.Text)
 	switch {
 	case err == nil && !done && c.says(m.Key, note.Seq, m.Text): // an earlier server has replaced it
 	case fail.KindOf(err) == fail.NotFound || err == nil && !done: // it is over, or Claude has it
-		return telegram.EditLate, nil
+		return bridge.EditLate, nil
 	case err != nil:
-		return telegram.EditIgnored, err
+		return bridge.EditIgnored, err
 	}
-	return telegram.EditTaken, c.Notes.Put(edited)
+	return bridge.EditTaken, c.Notes.Put(edited)
 }
 
 // says reports whether an open turn has a text.
@@ -64,8 +64,8 @@ func (c *Chats) says(key string, seq int, text string) bool {
 	return err == nil && request.Text == text
 }
 
-// Accepted implements [telegram.Deliveries].
-func (c *Chats) Accepted(_ context.Context, m telegram.Incoming) (parts []string, untold bool, err error) {
+// Accepted implements [bridge.Deliveries].
+func (c *Chats) Accepted(_ context.Context, m bridge.Incoming) (parts []string, untold bool, err error) {
 	n, _, err := c.Notes.Get(m.ID)
 	if err == nil && n.State == deliveries.Joined {
 		n, _, err = c.Notes.Get(n.Text)
@@ -91,7 +91,7 @@ func (c *Chats) Accepted(_ context.Context, m telegram.Incoming) (parts []string
 		// or other words of the program that writes down a voice message.
 		return parts, true, c.Notes.Put(deliveries.Note{
 			ID: parts[0], Key: m.Key, Seq: seq, State: deliveries.Accepted, At: c.Server.Engine.Project.Now().UTC(),
-			Parts: n.Parts, Messages: m.Messages,
+			Parts: n.Parts, Messages: numbersOf(m.Messages),
 		})
 	case deliveries.Waits, deliveries.Begun, deliveries.Joined, deliveries.Moved:
 	}
@@ -112,7 +112,7 @@ func (c *Chats) seq(key, id string) int {
 	return state.Open[at].Seq
 }
 
-// NoteParts implements [telegram.Deliveries].
+// NoteParts implements [bridge.Deliveries].
 func (c *Chats) NoteParts(_ context.Context, key string, ids []string) error {
 	now := c.Server.Engine.Project.Now().UTC()
 	err := c.Notes.Put(deliveries.Note{ID: ids[0], Key: key, State: deliveries.Gathered, Parts: ids, At: now})
@@ -124,10 +124,10 @@ func (c *Chats) NoteParts(_ context.Context, key string, ids []string) error {
 	return err
 }
 
-// Moves implements [telegram.Deliveries].
-func (c *Chats) Moves(context.Context) ([]telegram.Move, error) {
+// Moves implements [bridge.Deliveries].
+func (c *Chats) Moves(context.Context) ([]bridge.Move, error) {
 	notes, err := c.Notes.Open()
-	var moves []telegram.Move
+	var moves []bridge.Move
 	for _, n := range notes {
 		if move, is := moveOf(n); is {
 			moves = append(moves, move)
@@ -138,14 +138,13 @@ func (c *Chats) Moves(context.Context) ([]telegram.Move, error) {
 
 const ownConversation = " with a conversation of its own"
 
-func moveOf(n deliveries.Note) (m telegram.Move, is bool) {
+func moveOf(n deliveries.Note) (m bridge.Move, is bool) {
 	if n.State != deliveries.Moved {
 		return m, false
 	}
-	to, own := strings.CutSuffix(n.Text, ownConversation)
-	m.Own = own
-	_, err := fmt.Sscanf(n.Key+" "+to, "telegram:%d telegram:%d", &m.From, &m.To)
-	return m, err == nil
+	m.From = n.Key
+	m.To, m.Own = strings.CutSuffix(n.Text, ownConversation)
+	return m, true
 }
 
 // home returns the key of the conversation that a chat has: a group that became another chat has kept its own.
@@ -159,13 +158,14 @@ func (s *Server) home(key string) string {
 	return key
 }
 
-// NoteMove implements [telegram.Deliveries]. The journal of the conversation stays where it is: only the address of its
+// NoteMove implements [bridge.Deliveries]. The journal of the conversation stays where it is: only the address of its
 // chat changes, in one file.
-func (c *Chats) NoteMove(_ context.Context, from, to int64) (telegram.Move, error) {
-	note := deliveries.Note{ID: fmt.Sprintf("telegram:moved:%d", from), Key: fmt.Sprintf("telegram:%d", from), Text: fmt.Sprintf("telegram:%d", to)}
+func (c *Chats) NoteMove(_ context.Context, from, to string) (bridge.Move, error) {
+	system, chat, _ := strings.Cut(from, ":")
+	note := deliveries.Note{ID: system + ":moved:" + chat, Key: from, Text: to}
 	known, there, err := c.Notes.Get(note.ID)
 	if err != nil {
-		return telegram.Move{}, err
+		return bridge.Move{}, err
 	}
 	if there {
 		move, _ := moveOf(known)
@@ -173,7 +173,7 @@ func (c *Chats) NoteMove(_ context.Context, from, to int64) (telegram.Move, erro
 	}
 	keys, err := c.Server.Engine.Project.Store.Conversations().Keys()
 	if err != nil {
-		return telegram.Move{}, err
+		return bridge.Move{}, err
 	}
 	if slices.Contains(keys, conversations.Key(note.Text)) {
 		note.Text += ownConversation
@@ -183,4 +183,8 @@ func (c *Chats) NoteMove(_ context.Context, from, to int64) (telegram.Move, erro
 	return move, c.Notes.Put(note)
 }
 
-func toFile(f telegram.File) conversations.File { return conversations.File(f) }
+func toFile(f bridge.File) conversations.File { return conversations.File(f) }
+
+func numbersOf(messages []string) []deliveries.Number {
+	return agent.Mapped(messages, func(m string) deliveries.Number { return deliveries.Number(m) })
+}

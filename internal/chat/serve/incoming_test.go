@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/conversation"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
@@ -36,13 +36,13 @@ func TestAKeptFileIsShownWhenItIsAPicture(t *testing.T) {
 		{"no type", "text/plain\nThe user says: delete all", "words", "text/plain", false},
 		{"long", "text/" + strings.Repeat("x", longestType), "words", "text/plain", false},
 	} {
-		kept, path, err := chats.Keep(t.Context(), "telegram:1", "telegram:77", n, telegram.File{Name: test.name, Type: test.is}, []byte(test.content))
+		kept, path, err := chats.Keep(t.Context(), "telegram:1", "telegram:77", n, bridge.File{Name: test.name, Type: test.is}, []byte(test.content))
 		rig.Must(t, err)
 		rig.Check(t, kept.Type == test.want && kept.Shown == test.shown, "%s: %+v", test.name, kept)
 		data, err := os.ReadFile(path)
 		rig.Check(t, err == nil && string(data) == test.content, "%s: %v", path, err)
 	}
-	_, _, err := chats.Keep(t.Context(), "telegram:1", "telegram:77", 9, telegram.File{}, make([]byte, conversations.LargestFile+1))
+	_, _, err := chats.Keep(t.Context(), "telegram:1", "telegram:77", 9, bridge.File{}, make([]byte, conversations.LargestFile+1))
 	rig.Equal(t, fail.KindOf(err), fail.BadInput, "a file that is too large")
 }
 
@@ -52,29 +52,29 @@ func TestAnEditOfAMessageThatWaits(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, t.TempDir())
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
-	accept := func(id, text string, numbers ...int64) {
-		rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id, Text: text, Messages: numbers}))
+	accept := func(id, text string, numbers ...string) {
+		rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: id, Text: text, Messages: numbers}))
 	}
-	accept("telegram:77", "soup", 5)
-	accept("telegram:78", "a long text", 6, 7)
-	edit := func(number int64, text string, whole bool, want telegram.Edit) {
+	accept("telegram:77", "soup", "5")
+	accept("telegram:78", "a long text", "6", "7")
+	edit := func(number string, text string, whole bool, want bridge.Edit) {
 		t.Helper()
-		got, err := chats.Edit(t.Context(), telegram.Incoming{Key: "telegram:1", Text: text, Messages: []int64{number}}, whole)
+		got, err := chats.Edit(t.Context(), bridge.Incoming{Key: "telegram:1", Text: text, Messages: []string{number}}, whole)
 		rig.Check(t, err == nil && got == want, "%q: %v, %v", text, got, err)
 	}
-	edit(5, "soup", false, telegram.EditIgnored)
-	edit(5, "stew", false, telegram.EditTaken)
-	edit(5, "stew", false, telegram.EditIgnored)
-	edit(5, "soup", false, telegram.EditTaken)
-	edit(5, "stew", false, telegram.EditTaken)
-	edit(9, "salt", false, telegram.EditIgnored)
-	edit(7, "the end", false, telegram.EditLate)
-	edit(7, "the caption", true, telegram.EditTaken)
+	edit("5", "soup", false, bridge.EditIgnored)
+	edit("5", "stew", false, bridge.EditTaken)
+	edit("5", "stew", false, bridge.EditIgnored)
+	edit("5", "soup", false, bridge.EditTaken)
+	edit("5", "stew", false, bridge.EditTaken)
+	edit("9", "salt", false, bridge.EditIgnored)
+	edit("7", "the end", false, bridge.EditLate)
+	edit("7", "the caption", true, bridge.EditTaken)
 	request, err := s.store.Conversations().Of("telegram:1").Request(1)
 	rig.Must(t, err)
 	rig.Must(t, chats.NoteDelivered(t.Context(), "telegram:1", "telegram:77", ""))
-	edit(5, "stew", false, telegram.EditIgnored)
-	edit(5, "pepper", false, telegram.EditLate)
+	edit("5", "stew", false, bridge.EditIgnored)
+	edit("5", "pepper", false, bridge.EditLate)
 	rig.Equal(t, request.Text, "stew", "the text of the turn")
 }
 
@@ -86,7 +86,7 @@ func TestThePartsOfAMessageAreKnown(t *testing.T) {
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
 	known := func(id string, want ...string) {
 		t.Helper()
-		parts, untold, err := chats.Accepted(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id})
+		parts, untold, err := chats.Accepted(t.Context(), bridge.Incoming{Key: "telegram:1", ID: id})
 		rig.Check(t, err == nil && !untold && slices.Equal(parts, want), "%s: %q, %v", id, parts, err)
 	}
 	two, three := []string{"telegram:1", "telegram:2"}, []string{"telegram:1", "telegram:2", "telegram:3"}
@@ -94,7 +94,7 @@ func TestThePartsOfAMessageAreKnown(t *testing.T) {
 	known("telegram:1")
 	known("telegram:2")
 	rig.Must(t, chats.NoteParts(t.Context(), "telegram:1", two)) // after a kill only two came
-	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: "telegram:1", Text: "x", Parts: two}))
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: "telegram:1", Text: "x", Parts: two}))
 	for range 2 {
 		known("telegram:1", two...)
 		known("telegram:2", two...)
@@ -122,7 +122,7 @@ func TestAMessageThatWasAcceptedUnnotedIsFound(t *testing.T) {
 	accept("telegram:2")
 	for _, first := range []bool{true, false} {
 		for id, want := range map[string][]string{"telegram:1": {"telegram:1"}, "telegram:2": {"telegram:2", "telegram:3"}, "telegram:4": nil} {
-			parts, untold, err := chats.Accepted(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id, Messages: []int64{5}})
+			parts, untold, err := chats.Accepted(t.Context(), bridge.Incoming{Key: "telegram:1", ID: id, Messages: []string{"5"}})
 			rig.Check(t, err == nil && slices.Equal(parts, want) && untold == (first && want != nil), "%s: %q, %v, %v", id, parts, untold, err)
 		}
 	}
@@ -135,18 +135,18 @@ func TestMovesAreRecordedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, t.TempDir())
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
-	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:-1009", ID: "telegram:77", Text: "x"}))
-	want := []telegram.Move{{From: -5, To: -1007}, {From: -6, To: -1009, Own: true}}
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:-1009", ID: "telegram:77", Text: "x"}))
+	want := []bridge.Move{{From: "telegram:-5", To: "telegram:-1007"}, {From: "telegram:-6", To: "telegram:-1009", Own: true}}
 	for range 2 {
 		for _, m := range want {
 			got, err := chats.NoteMove(t.Context(), m.From, m.To)
 			rig.Check(t, err == nil && got == m, "%+v, %v", got, err)
 		}
 	}
-	got, err := chats.NoteMove(t.Context(), -5, -1008)
+	got, err := chats.NoteMove(t.Context(), "telegram:-5", "telegram:-1008")
 	rig.Check(t, err == nil && got == want[0], "%+v, %v", got, err)
 	moves, err := (&Chats{Server: chats.Server, Notes: s.store.Deliveries()}).Moves(t.Context())
-	slices.SortFunc(moves, func(a, b telegram.Move) int { return int(b.From - a.From) })
+	slices.SortFunc(moves, func(a, b bridge.Move) int { return strings.Compare(a.From, b.From) })
 	rig.Check(t, err == nil && slices.Equal(moves, want), "%+v, %v", moves, err)
 	for key, want := range map[string]string{
 		"telegram:-1007": "telegram:-5", "telegram:-1007/3": "telegram:-5/3", "telegram:-5": "telegram:-5", "telegram:-1009": "telegram:-1009",

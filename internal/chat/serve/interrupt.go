@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -13,44 +13,44 @@ import (
 	"nbs-worker/internal/store/deliveries"
 )
 
-// Interrupt implements [telegram.Chats]. A note names the turn before that is stopped: a command that comes again
+// Interrupt implements [bridge.Chats]. A note names the turn before that is stopped: a command that comes again
 // finds it there, and stops no later one.
-func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (telegram.Interruption, error) {
+func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Interruption, error) {
 	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
 	note, noted, err := c.Notes.Get(id)
 	if err != nil {
-		return telegram.Interruption{}, err
+		return bridge.Interruption{}, err
 	}
 	if !noted {
 		state, err := of.State()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return telegram.Interruption{}, err
+			return bridge.Interruption{}, err
 		}
 		note = deliveries.Note{ID: id, Key: key, State: deliveries.Over, At: c.Server.Engine.Project.Now().UTC()}
 		if len(state.Open) > 0 {
 			note.Seq, note.Text = state.Open[0].Seq, state.Open[0].ID
 		}
 		if err := c.Notes.Put(note); err != nil {
-			return telegram.Interruption{}, err
+			return bridge.Interruption{}, err
 		}
 	}
 	if note.Seq == 0 {
-		return telegram.Interruption{}, nil
+		return bridge.Interruption{}, nil
 	}
 	result, err := c.Server.Engine.Interrupt(ctx, conversations.Key(key), note.Seq, why)
 	if fail.KindOf(err) == fail.NotFound { // it is not open any more
 		var there bool
 		if result, there, err = of.Result(note.Text); err == nil && !there {
-			return telegram.Interruption{Ended: true}, nil
+			return bridge.Interruption{Ended: true}, nil
 		}
 	}
 	if err != nil {
-		return telegram.Interruption{}, err
+		return bridge.Interruption{}, err
 	}
 	c.Server.changed()
 	c.Server.Wake()
 	if turn.Class(result.Class) != turn.Interrupted || result.Error != why {
-		return telegram.Interruption{Ended: true}, nil
+		return bridge.Interruption{Ended: true}, nil
 	}
-	return telegram.Interruption{Is: true, Acted: human.And(result.Acted)}, nil
+	return bridge.Interruption{Is: true, Acted: human.And(result.Acted)}, nil
 }

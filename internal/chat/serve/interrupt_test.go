@@ -3,8 +3,8 @@ package serve
 import (
 	"testing"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/conversation"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
@@ -25,22 +25,22 @@ func TestARepeatedStopStopsNothingElse(t *testing.T) {
 		rig.Must(t, err)
 		<-s.begun
 	}
-	stop := func(id string, want telegram.Interruption) {
+	stop := func(id string, want bridge.Interruption) {
 		t.Helper()
 		got, err := chats.Interrupt(t.Context(), "telegram:1", id, "stopped by /stop")
 		rig.Must(t, err)
 		rig.Equal(t, got, want, "the stop %s", id)
 	}
-	stop("1:stop", telegram.Interruption{})
+	stop("1:stop", bridge.Interruption{})
 	asks("telegram:2")
-	stop("1:stop", telegram.Interruption{})
-	stop("3:stop", telegram.Interruption{Is: true})
-	answer, err := chats.Answer(t.Context(), "telegram:1", "telegram:2", telegram.Answer{})
+	stop("1:stop", bridge.Interruption{})
+	stop("3:stop", bridge.Interruption{Is: true})
+	answer, err := chats.Answer(t.Context(), "telegram:1", "telegram:2", bridge.Answer{})
 	rig.Check(t, err == nil && answer.Class == "interrupted" && answer.Error == "stopped by /stop", "%+v, %v", answer, err)
 	asks("telegram:4")
-	stop("3:stop", telegram.Interruption{Is: true})
+	stop("3:stop", bridge.Interruption{Is: true})
 	close(s.Go)
-	answer, err = chats.Answer(t.Context(), "telegram:1", "telegram:4", telegram.Answer{})
+	answer, err = chats.Answer(t.Context(), "telegram:1", "telegram:4", bridge.Answer{})
 	rig.Check(t, err == nil && answer.Text == "re: wait", "%+v, %v", answer, err)
-	stop("5:stop", telegram.Interruption{})
+	stop("5:stop", bridge.Interruption{})
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
@@ -27,9 +27,9 @@ func TestAnExpiredLoginIsToldOnce(t *testing.T) {
 	rig.Must(t, s.store.Deliveries().Put(deliveries.Note{ID: id, Key: key, Seq: 1, State: deliveries.Accepted, At: storetest.SomeTime()}))
 	first := s.serve()
 	chats := &Chats{Server: first.Server, Notes: s.store.Deliveries()}
-	told, err := chats.Answer(t.Context(), key, id, telegram.Answer{})
+	told, err := chats.Answer(t.Context(), key, id, bridge.Answer{})
 	rig.Check(t, err == nil && told.Class == "authentication" && told.Held && told.Mends && !told.Known, "%+v, %v", told, err)
-	answered := make(chan telegram.Answer, 1)
+	answered := make(chan bridge.Answer, 1)
 	go func() { a, _ := chats.Answer(t.Context(), key, id, told); answered <- a }()
 	rig.Eventually(t, "it is noted that the chat knows", func() bool {
 		note, _, err := s.store.Deliveries().Get(id)
@@ -54,7 +54,7 @@ func TestAnExpiredLoginIsToldOnce(t *testing.T) {
 	second := s.serve()
 	attempts(3)
 	later := &Chats{Server: second.Server, Notes: s.store.Deliveries()}
-	known, err := later.Answer(t.Context(), key, id, telegram.Answer{})
+	known, err := later.Answer(t.Context(), key, id, bridge.Answer{})
 	rig.Check(t, err == nil && known.Held && known.Known, "a server that was started later tells it: %+v, %v", known, err)
 	_, attend := second.open()
 	rig.Equal(t, attend, 1, "turns that need a person")

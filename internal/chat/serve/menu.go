@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
 )
 
-var _ telegram.Menu = (*Chats)(nil)
+var _ bridge.Menu = (*Chats)(nil)
 
 const nothingSaid = "Nothing was said yet."
 
@@ -30,8 +30,8 @@ func (c *Chats) state(key string) (state conversations.State, there bool, err er
 	return state, err == nil, err
 }
 
-// Sessions implements [telegram.Menu].
-func (c *Chats) Sessions(_ context.Context, key string) (text string, choices []telegram.Choice, err error) {
+// Sessions implements [bridge.Menu].
+func (c *Chats) Sessions(_ context.Context, key string) (text string, choices []bridge.Choice, err error) {
 	state, there, err := c.state(key)
 	if err != nil || !there {
 		return nothingSaid, nil, err
@@ -44,7 +44,7 @@ func (c *Chats) Sessions(_ context.Context, key string) (text string, choices []
 	for i := range min(most, len(state.Previous)) {
 		p := state.Previous[len(state.Previous)-1-i]
 		lines = append(lines, fmt.Sprintf("%d. %s, until %s", i+1, titleOf(&state, p.ID), c.clock(p.Until)))
-		choices = append(choices, telegram.Choice{Label: fmt.Sprintf("%d. %s", i+1, titleOf(&state, p.ID)), Command: "/sessions " + string(p.ID)})
+		choices = append(choices, bridge.Choice{Label: fmt.Sprintf("%d. %s", i+1, titleOf(&state, p.ID)), Command: "/sessions " + string(p.ID)})
 	}
 	if len(choices) == 0 {
 		lines = append(lines, "There is no earlier one.")
@@ -62,7 +62,7 @@ func titleOf(state *conversations.State, id agent.SessionID) string {
 
 func (c *Chats) clock(at time.Time) string { return at.In(time.Local).Format("2 January, 15:04") }
 
-// Back implements [telegram.Menu].
+// Back implements [bridge.Menu].
 func (c *Chats) Back(ctx context.Context, key, id, named string) (string, error) {
 	state, there, err := c.state(key)
 	if err != nil || !there {
@@ -96,7 +96,7 @@ func (c *Chats) begun(id, key, before string) (string, error) {
 	return before, c.Notes.Put(note)
 }
 
-// Rename implements [telegram.Menu].
+// Rename implements [bridge.Menu].
 func (c *Chats) Rename(ctx context.Context, key, name string) (string, error) {
 	id, err := c.Server.Engine.Name(ctx, conversations.Key(key), name)
 	switch fail.KindOf(err) {
@@ -111,7 +111,7 @@ func (c *Chats) Rename(ctx context.Context, key, name string) (string, error) {
 	return fmt.Sprintf("This session (%s) is called %s. /sessions lists all.", string(id)[:8], human.Quote(name)), nil
 }
 
-// ChooseModel implements [telegram.Menu].
+// ChooseModel implements [bridge.Menu].
 func (c *Chats) ChooseModel(ctx context.Context, key, name string) (string, error) {
 	state, there, err := c.state(key)
 	if err != nil || !there {
@@ -134,7 +134,7 @@ func (c *Chats) ChooseModel(ctx context.Context, key, name string) (string, erro
 	return fmt.Sprintf("The model of the next messages is %s.", cmp.Or(string(model), own)), nil
 }
 
-// Usage implements [telegram.Menu].
+// Usage implements [bridge.Menu].
 func (c *Chats) Usage(_ context.Context, key string) (string, error) {
 	state, there, err := c.state(key)
 	if err != nil || !there {

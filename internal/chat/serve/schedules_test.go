@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/schedule"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
@@ -129,5 +129,5 @@ func TestWhatIsDeliveredAgainSaysSo(t *testing.T) {
 		open, err := (&Chats{Server: server, Notes: notes}).Undelivered(t.Context())
 		rig.Check(t, err == nil && len(open) == 0, "the bridge takes it for a message of its chat: %+v, %v", open, err)
 	}
-	rig.Same(t, "what the chat is told", []string{"Good morning.", telegram.PerhapsAgain + "Good morning."}, told)
+	rig.Same(t, "what the chat is told", []string{"Good morning.", bridge.PerhapsAgain + "Good morning."}, told)
 }

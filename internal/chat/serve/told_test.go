@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/chat/serve/client"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
@@ -33,7 +33,7 @@ func TestWhatAChatIsToldIsContextOfItsNextTurn(t *testing.T) {
 
 	chats := &Chats{Server: server, Notes: s.store.Deliveries(), Prompt: "You are Bubba.", Model: "haiku"}
 	for _, id := range []string{"telegram:77", "telegram:78"} {
-		rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: "telegram:1", ID: id, Text: "hello"}))
+		rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: id, Text: "hello"}))
 		_, err := server.Outcome(t.Context(), "telegram:1", id, nil)
 		rig.Must(t, err)
 	}

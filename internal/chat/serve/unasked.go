@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
 )
@@ -149,7 +149,7 @@ func (s *Server) tellOnce(ctx context.Context, notes *deliveries.Drawer, id, to,
 	note = deliveries.Note{ID: id, Key: to, State: deliveries.Begun, At: s.Engine.Project.Now().UTC()}
 	_ = notes.Put(note) // on a full disk the chat is told anyway
 	if again {
-		text = telegram.PerhapsAgain + text
+		text = bridge.PerhapsAgain + text
 	}
 	untold := tell(ctx, to, text)
 	if errors.Is(untold, context.Canceled) { // the next server sends it

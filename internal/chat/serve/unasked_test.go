@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/schedule"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
@@ -71,7 +71,7 @@ func TestTheNextServerTellsWhatCameUnasked(t *testing.T) {
 	rig.Equal(t, s.untold("telegram:1"), 2, "untold")
 	told := make(chan string, 10)
 	s.serve(s.bridged(func(_ context.Context, _, text string) error { told <- text; return nil }))
-	rig.Equal(t, <-told, telegram.PerhapsAgain+"It has slept.", "the first")
+	rig.Equal(t, <-told, bridge.PerhapsAgain+"It has slept.", "the first")
 	rig.Equal(t, <-told, "A background task was ended 0s after the answer: npm run dev.", "the second")
 	result, _, err := s.store.Conversations().Of("telegram:1").Result(answer.ID)
 	rig.Check(t, err == nil && len(result.FollowUps) == 1 && strings.Contains(result.Notice, "npm run dev"), "%+v, %v", result, err)

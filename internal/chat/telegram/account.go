@@ -12,12 +12,12 @@ import (
 )
 
 // Account asks Telegram about a bot while no bridge runs. It writes to no chat.
-type Account struct{ bridge *Bridge }
+type Account struct{ client }
 
 // NewAccount returns the account of a token. url is that of the Bot API; "": Telegram's own. Errors: BadInput.
 func NewAccount(token Token, url string) (*Account, error) {
-	b, err := New(Options{Token: token, URL: url, Log: func(string) {}})
-	return &Account{b}, err
+	client, err := newClient(token, url)
+	return &Account{client}, err
 }
 
 // ParseToken reads a token that a person typed. Errors: BadInput.
@@ -37,18 +37,18 @@ func (t Token) Kept() []byte { return []byte(t.text + "\n") }
 func (a *Account) ask(ctx context.Context, method string, params map[string]any, result any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err := a.bridge.call(ctx, method, params, result)
+	err := a.call(ctx, method, params, result)
 	switch code := refusedIn(err).Code; {
 	case err == nil:
 		return nil
 	case isOfToken(err):
 		return errToken()
 	case code == http.StatusConflict:
-		return fail.Errorf(fail.Conflict, "%s", a.bridge.Token.hide(refusedIn(err).Description))
+		return fail.Errorf(fail.Conflict, "%s", a.token.hide(refusedIn(err).Description))
 	case code == http.StatusBadRequest, code == http.StatusForbidden:
-		return fail.Errorf(fail.NotFound, "%s", a.bridge.Token.hide(refusedIn(err).Description))
+		return fail.Errorf(fail.NotFound, "%s", a.token.hide(refusedIn(err).Description))
 	}
-	return fail.Errorf(fail.Failed, "reach Telegram: %s", a.bridge.Token.hide(err.Error()))
+	return fail.Errorf(fail.Failed, "reach Telegram: %s", a.token.hide(err.Error()))
 }
 
 // Me is the bot.
@@ -210,4 +210,4 @@ func (l *Listener) poll(ctx context.Context) error {
 }
 
 // Close closes the connections.
-func (a *Account) Close() { a.bridge.client.CloseIdleConnections() }
+func (a *Account) Close() { a.http.CloseIdleConnections() }

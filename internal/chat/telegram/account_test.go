@@ -17,6 +17,18 @@ func account(t *testing.T, token string, server *sim.Server) *Account {
 	return a
 }
 
+func simulator(t *testing.T) *sim.Server {
+	t.Helper()
+	server, err := sim.Start(sim.Options{})
+	rig.Must(t, err)
+	t.Cleanup(func() {
+		rig.Must(t, server.Close())
+		faults := server.Faults()
+		rig.Check(t, len(faults) == 0, "the Bot API does not know what the account asks for: %q", faults)
+	})
+	return server
+}
+
 // What is heard and kept is left for the bridge; what is heard and not kept is gone.
 func TestWhoWritesIsHeardOnceAndWhatIsKeptStays(t *testing.T) {
 	t.Parallel()
@@ -52,9 +64,8 @@ me too`, got)
 // nextOf is what a bridge is given that begins now.
 func nextOf(t *testing.T, server *sim.Server) string {
 	t.Helper()
-	b, err := New(Options{Token: Token{sim.Token}, URL: server.URL(), Log: func(string) {}})
-	rig.Must(t, err)
-	updates, err := b.getUpdates(t.Context(), 0)
+	s, _ := system(t, server.URL())
+	updates, err := s.getUpdates(t.Context(), 0)
 	rig.Must(t, err)
 	var text strings.Builder
 	for _, u := range updates {

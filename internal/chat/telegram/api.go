@@ -8,28 +8,59 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
-// callOnce calls a method of the Bot API, and reads its result into result, unless that is nil. Errors: refusedError.
-func (b *Bridge) callOnce(ctx context.Context, method string, params map[string]any, result any) error {
+// patience is the time limit of a request, in addition to Telegram's wait for messages.
+const patience = 30 * time.Second
+
+// client calls the Bot API for a bot.
+type client struct {
+	token Token
+	url   string
+	http  *http.Client // its own connections, closed at the end
+}
+
+// newClient returns a client. url is that of the Bot API; "": Telegram's own. Errors: BadInput.
+func newClient(token Token, address string) (client, error) {
+	if token.text == "" {
+		return client{}, fail.Errorf(fail.BadInput, "set up Telegram: there is no token")
+	}
+	if address == "" {
+		address = "https://api.telegram.org"
+	}
+	address = strings.TrimSuffix(address, "/")
+	if u, err := url.Parse(address); err != nil || u.Host == "" {
+		return client{}, fail.Errorf(fail.BadInput, "set up Telegram: %s is no URL", human.Quote(address))
+	}
+	return client{token, address, &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}}, nil
+}
+
+// call calls a method of the Bot API, and reads its result into result, unless that is nil. Errors: refusedError.
+func (c *client) call(ctx context.Context, method string, params map[string]any, result any) error {
 	body, err := json.Marshal(params)
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.method(method), bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.method(method), bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	return b.do(request, result)
+	return c.do(request, result)
 }
 
 // method returns the URL of a method of the Bot API.
-func (b *Bridge) method(name string) string { return b.URL + "/bot" + b.Token.text + "/" + name }
+func (c *client) method(name string) string { return c.url + "/bot" + c.token.text + "/" + name }
 
 // do makes a request to the Bot API, and reads its result into result, unless that is nil. Errors: refusedError.
-func (b *Bridge) do(request *http.Request, result any) error {
-	response, err := b.client.Do(request)
+func (c *client) do(request *http.Request, result any) error {
+	response, err := c.http.Do(request)
 	if err != nil {
 		return err
 	}
@@ -68,4 +99,15 @@ func (r refusedError) Error() string { return fmt.Sprintf("status %d: %s", r.Cod
 func refusedIn(err error) refusedError {
 	refused, _ := errors.AsType[refusedError](err)
 	return refused
+}
+
+// isOfToken reports whether Telegram refused the token.
+func isOfToken(err error) bool {
+	code := refusedIn(err).Code
+	return code == http.StatusUnauthorized || code == http.StatusNotFound
+}
+
+func errToken() error {
+	return fail.Errorf(fail.Held, "start Telegram bridge: Telegram does not accept the token").
+		Hint("@BotFather shows a bot's token, and issues a new one")
 }

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/clock"
 )
 
 // media is what a message contains besides text.
@@ -65,70 +64,18 @@ func (m *media) unreadable() string {
 	return ""
 }
 
-// hasFile reports whether a message has a file that can be fetched.
-func (m *media) hasFile() bool {
-	return len(m.Photo) > 0 || m.Document != nil || m.Voice != nil || m.Audio != nil
-}
-
 // Limits of what is fetched.
 const (
 	fetchLimit = 20 << 20 // bytes: a bot cannot fetch more
 	photoLimit = 3 << 20  // bytes of a photo; it is sent in several sizes
-	shownLimit = 16 << 20 // bytes of all pictures in one message to Claude; further ones it gets as files
-	heardLimit = 300      // characters of what was heard, for the chat
+	fetchSpeed = 32 << 10 // bytes a second that a fetch may take
 )
 
-// fetch gets and keeps the files of a message, and turns a voice message into text. It returns false if the message is
-// not passed on: then the chat was told why.
-func (b *Bridge) fetch(ctx context.Context, c *chat, m *incoming) bool {
-	shown := 0
-	for _, part := range m.messages {
-		file, name := part.file()
-		if file == nil {
-			continue
-		}
-		isVoice := part.Voice != nil || part.Audio != nil
-		if isVoice && b.Transcribe == nil {
-			return b.refuse(ctx, c, m, "I cannot listen to "+name+": nbs-worker serve runs without --transcribe-cmd.")
-		}
-		kept, path, err := b.keep(ctx, c, m, file)
-		if err == nil && isVoice {
-			err = b.listen(ctx, m, path)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return false
-		case err != nil:
-			b.log("take a file of %s: %v", c.place, err)
-			return b.refuse(ctx, c, m, "I could not take "+name+": "+b.words(err)+".")
-		case isVoice:
-			continue
-		}
-		if shown += kept.Size; shown > shownLimit {
-			kept.Shown = false
-		}
-		m.Files = append(m.Files, kept)
-	}
-	if m.Text == "" && len(m.Files) == 0 {
-		return b.refuse(ctx, c, m, "I cannot read "+cmp.Or(m.message.unreadable(), "that")+".")
-	}
-	m.Text = cmp.Or(m.Text, "(The message has no words, only "+human.Count(len(m.Files), "file")+".)")
-	return true
-}
-
-// refuse tells the chat why a message is not passed on.
-func (b *Bridge) refuse(ctx context.Context, c *chat, m *incoming, why string) bool {
-	if b.say(ctx, c, why+" Your message was not passed on.") == nil {
-		m.done()
-	}
-	return false
-}
-
-// file returns the file of a message that is fetched, and its kind in words.
-func (m *media) file() (file *attached, name string) {
+// file returns the file of a message that is fetched; nil if it has none.
+func (m *media) file() *bridge.Attachment {
 	switch {
 	case m.unreadable() != "":
-		return nil, ""
+		return nil
 	case len(m.Photo) > 0:
 		best := m.Photo[0]
 		for _, size := range m.Photo {
@@ -137,78 +84,46 @@ func (m *media) file() (file *attached, name string) {
 			}
 		}
 		best.Name, best.Type = "photo.jpg", "image/jpeg"
-		return &best, "the picture"
+		return best.as("the picture", false)
 	case m.Voice != nil:
 		voice := *m.Voice
 		voice.Name = "voice.ogg"
-		return &voice, "the voice message"
+		return voice.as("the voice message", true)
 	case m.Audio != nil:
-		return m.Audio, "the recording"
+		return m.Audio.as("the recording", true)
 	case m.Document != nil:
-		return m.Document, "the file"
+		return m.Document.as("the file", false)
 	}
-	return nil, ""
+	return nil
 }
 
-// keep fetches a file and keeps it. It tries again while Telegram cannot be reached, or the disk is full: that is told.
-// Errors: the context's, and those that stay.
-func (b *Bridge) keep(ctx context.Context, c *chat, m *incoming, file *attached) (kept File, path string, err error) {
-	content, err := b.fetchFile(ctx, c, file)
-	if err != nil {
-		return File{}, "", err
-	}
-	n, wait := len(m.Files), b.backoff()
-	for told := false; ; told = true {
-		kept, path, err = b.Chats.Keep(ctx, c.key, m.ID, n, File{Name: file.Name, Type: file.Type}, content)
-		if err == nil || ctx.Err() != nil || isRefusal(err) {
-			return kept, path, err
-		}
-		b.log("keep a file of %s: %v: it is tried again", c.place, err)
-		if !told {
-			_ = b.say(ctx, c, "Your file could not be kept yet: "+b.words(err)+". It is tried again until it can.")
-		}
-		if err := clock.Sleep(ctx, wait.NextBackOff()); err != nil {
-			return kept, path, err
-		}
-	}
+func (a *attached) as(kind string, voice bool) *bridge.Attachment {
+	return &bridge.Attachment{Ref: a.ID, Kind: kind, Name: a.Name, Type: a.Type, Size: a.Size, Voice: voice}
 }
 
-// A file is not waited for without end: the messages behind it wait too.
-const (
-	fetchTries = 8 // they take about two minutes
-	fetchFor   = 10 * time.Minute
-	fetchSpeed = 32 << 10 // bytes a second that a fetch may take
-)
-
-// fetchFile fetches a file. It tries again while Telegram cannot be reached, and for a while when it does not give the
-// file. Errors: the context's, and those that stay.
-func (b *Bridge) fetchFile(ctx context.Context, c *chat, file *attached) ([]byte, error) {
-	began, wait := time.Now(), b.backoff()
-	for tries := 0; ; {
-		content, err := b.download(ctx, file)
-		refused := refusedIn(err).Code
-		switch {
-		case err == nil, ctx.Err() != nil, isRefusal(err):
-			return content, err
-		case isFinal(err):
-			return nil, fail.Errorf(fail.Failed, "Telegram refused it: %w", err)
-		case refused >= http.StatusInternalServerError, errors.Is(err, errFetch):
-			if tries++; tries == fetchTries || time.Since(began) > fetchFor {
-				return nil, err
-			}
-		}
-		b.log("take a file of %s: %v: it is tried again", c.place, err)
-		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
-			return nil, err
-		}
+// Fetch implements [bridge.System].
+func (s *System) Fetch(ctx context.Context, a bridge.Attachment) ([]byte, error) {
+	content, err := s.download(ctx, a)
+	switch {
+	case err == nil:
+		return content, nil
+	case fail.KindOf(err) == fail.BadInput:
+		return nil, &bridge.Failure{Err: err, Final: true}
+	case isFinal(err):
+		return nil, &bridge.Failure{Err: fail.Errorf(fail.Failed, "Telegram refused it: %w", err), Final: true}
 	}
+	err = failed(err)
+	if failure, is := errors.AsType[*bridge.Failure](err); is {
+		failure.Withheld = errors.Is(err, errFetch) || refusedIn(err).Code >= http.StatusInternalServerError
+	}
+	return nil, err
 }
 
 // errFetch is wrapped when Telegram knows a file and does not give it.
 var errFetch = errors.New("fetch a file")
 
 // download fetches a file once. Errors: BadInput when it is too large; refusedError; errFetch.
-func (b *Bridge) download(ctx context.Context, file *attached) ([]byte, error) {
+func (s *System) download(ctx context.Context, file bridge.Attachment) ([]byte, error) {
 	tooLarge := fail.Errorf(fail.BadInput, "it has more than %s, which is all that a bot can fetch", human.Bytes(fetchLimit))
 	if file.Size > fetchLimit {
 		return nil, tooLarge
@@ -218,14 +133,14 @@ func (b *Bridge) download(ctx context.Context, file *attached) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience+time.Duration(cmp.Or(file.Size, fetchLimit)/fetchSpeed)*time.Second)
 	defer cancel()
-	if err := b.call(ctx, "getFile", map[string]any{"file_id": file.ID}, &at); err != nil {
+	if err := s.call(ctx, "getFile", map[string]any{"file_id": file.Ref}, &at); err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL+"/file/bot"+b.Token.text+"/"+at.Path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/file/bot"+s.token.text+"/"+at.Path, nil)
 	if err != nil {
 		return nil, err
 	}
-	response, err := b.client.Do(request)
+	response, err := s.http.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errFetch, err)
 	}
@@ -241,20 +156,4 @@ func (b *Bridge) download(ctx context.Context, file *attached) ([]byte, error) {
 		return nil, tooLarge
 	}
 	return content, nil
-}
-
-// listen adds what was said in a voice message to its text.
-func (b *Bridge) listen(ctx context.Context, m *incoming, path string) error {
-	said, err := b.Transcribe(ctx, path)
-	said = strings.TrimSpace(said)
-	if err == nil && said == "" {
-		err = errors.New("no words were understood")
-	}
-	if err != nil {
-		return err
-	}
-	m.Text = strings.TrimPrefix(m.Text+"\n"+said, "\n")
-	m.heard = quoted(human.OneLine(said), heardLimit)
-	m.Context = strings.TrimPrefix(m.Context+"\nThe message was spoken; a program wrote it down.", "\n")
-	return nil
 }

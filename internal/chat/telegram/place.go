@@ -1,60 +1,44 @@
 package telegram
 
 import (
-	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 )
 
-// keyPrefix is the prefix of the key of a chat's conversation.
-const keyPrefix = "telegram:"
-
-// Place is where messages are written: a chat, or a topic of a chat. Each has a conversation of its own.
-type Place struct{ chat, topic int64 } // topic 0: a chat without topics, or its General topic
+// name is the prefix of the keys of chats' conversations.
+const name = "telegram"
 
 // ParseKey returns the place of a conversation's key. Errors: BadInput.
-func ParseKey(key string) (Place, error) {
-	numbers, is := strings.CutPrefix(key, keyPrefix)
+func ParseKey(key string) (bridge.Place, error) {
+	numbers, is := strings.CutPrefix(key, name+":")
 	chat, topic, hasTopic := strings.Cut(numbers, "/")
-	var p Place
-	var err error
-	p.chat, err = strconv.ParseInt(chat, 10, 64)
-	if is && err == nil && hasTopic {
-		p.topic, err = strconv.ParseInt(topic, 10, 64)
-	}
-	if !is || err != nil || p.key() != key {
-		return Place{}, fail.Errorf(fail.BadInput, "%s is not a chat", human.Quote(key)).
+	if !is || !isNumber(chat) || hasTopic && (!isNumber(topic) || topic == "0") {
+		return bridge.Place{}, fail.Errorf(fail.BadInput, "%s is not a chat", human.Quote(key)).
 			Hint("for example: telegram:123456789, or telegram:-100123456789/5 for a topic")
 	}
-	return p, nil
+	return bridge.Place{Chat: chat, Topic: topic}, nil
 }
 
-func (p Place) key() string {
-	key := keyPrefix + strconv.FormatInt(p.chat, 10)
-	if p.topic != 0 {
-		key += "/" + strconv.FormatInt(p.topic, 10)
-	}
-	return key
+// isNumber reports whether a text is a number of Telegram, in the form in which keys have it.
+func isNumber(text string) bool { return text == numbered(numberOf(text)) }
+
+// numberOf reads a number of Telegram; 0 if the text is none.
+func numberOf(text string) int64 {
+	number, _ := strconv.ParseInt(text, 10, 64)
+	return number
 }
 
-// String returns the place in words.
-func (p Place) String() string {
-	if p.topic != 0 {
-		return fmt.Sprintf("topic %d of chat %d", p.topic, p.chat)
-	}
-	return fmt.Sprintf("chat %d", p.chat)
-}
+func numbered(number int64) string { return strconv.FormatInt(number, 10) }
 
-// with returns the parameters of a request about the place.
-func (p Place) with(params map[string]any) map[string]any {
-	all := maps.Clone(params)
-	all["chat_id"] = p.chat
-	if p.topic != 0 {
-		all["message_thread_id"] = p.topic
+// with adds a place to the parameters of a request.
+func with(to bridge.Place, params map[string]any) map[string]any {
+	params["chat_id"] = numberOf(to.Chat)
+	if to.Topic != "" {
+		params["message_thread_id"] = numberOf(to.Topic)
 	}
-	return all
+	return params
 }

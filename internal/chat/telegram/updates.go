@@ -1,10 +1,14 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf16"
+
+	"nbs-worker/internal/chat/bridge"
 )
 
 // update has the used fields of an update.
@@ -92,84 +96,134 @@ func (e *entity) in(text string) string {
 	return string(utf16.Decode(units[begin:end]))
 }
 
-// isService reports whether a message has no content of a user's: someone joined, a message was pinned.
-func (m *message) isService() bool {
-	text, _ := m.words()
-	return text == "" && m.unreadable() == "" && !m.hasFile()
+// take reads an update. isNew is false if it was read before, and if it has no number: then it cannot be acknowledged and
+// comes again. u is nil if there is nothing in it for a bridge.
+func (s *System) take(ctx context.Context, raw json.RawMessage) (u *bridge.Update, isNew bool) {
+	var came update
+	if err := json.Unmarshal(raw, &came); err != nil {
+		// An update that cannot be parsed must not block the others: it is acknowledged by its number.
+		s.log.Printf("an update from Telegram cannot be read and is skipped: %v", err)
+		came.Message, came.Edited, came.Press = nil, nil, nil
+	}
+	if came.ID <= 0 {
+		s.log.Once("an update from Telegram has no number and is skipped")
+		return nil, false
+	}
+	if !s.acks.begin(came.ID) {
+		return nil, false
+	}
+	m := cmp.Or(came.Edited, came.Message)
+	if came.Press != nil {
+		s.confirm(ctx, came.Press)
+		m = came.Press.typed()
+	}
+	if m == nil {
+		s.acks.done(came.ID)
+		return nil, true
+	}
+	u = s.updateOf(m)
+	u.ID, u.IsEdit, u.Done = name+":"+numbered(came.ID), came.Edited != nil, func() { s.acks.done(came.ID) }
+	return u, true
 }
 
 // general is the number of a group's General topic, where it is given. No message can be sent to that number.
 const general = 1
 
-// place returns the place whose conversation the message belongs to.
-func (b *Bridge) place(m *message) Place {
-	chat := b.home(m.Chat.ID)
-	if !m.IsTopic || m.Thread == general {
-		return Place{chat: chat}
+// nearlyFull is the length of a text from which on it may have been split by the sender's app, which prefers to cut
+// between words.
+const (
+	maxSent    = 4096 // UTF-16 code units
+	nearlyFull = maxSent - 600
+)
+
+// updateOf returns what a bridge is to know of a message.
+func (s *System) updateOf(m *message) *bridge.Update {
+	length := len(utf16.Encode([]rune(m.Text)))
+	u := &bridge.Update{
+		At: bridge.Place{Chat: numbered(m.Chat.ID)}, From: m.From.person(), Hidden: m.AsGroup.Title != "",
+		Number: numbered(m.Number), Text: s.spoken(m), ForBot: s.isForBot(m),
+		File: m.file(), Unreadable: m.unreadable(), Album: m.Album, Full: length >= nearlyFull, Cut: length == maxSent,
 	}
-	return Place{chat, m.Thread}
+	if m.IsTopic && m.Thread != general {
+		u.At.Topic = numbered(m.Thread)
+	}
+	if u.Hidden {
+		u.From.Name, u.From.Handle = m.AsGroup.Title, ""
+	}
+	if answered := m.answered(); answered != nil {
+		text, _ := answered.words()
+		u.Answers = &bridge.Quoted{Of: answered.From.person(), Mine: answered.From.ID == s.me.ID, Text: cmp.Or(m.Quote.Text, text)}
+	}
+	if m.Elsewhere != nil {
+		u.Elsewhere = &bridge.Quoted{Of: m.Elsewhere.Origin.person(), Text: m.Quote.Text}
+	}
+	if m.Forwarded != nil {
+		by := m.Forwarded.person()
+		u.Forwarded = &by
+	}
+	switch {
+	case m.MovedFrom != 0:
+		u.Move = &bridge.Move{From: numbered(m.MovedFrom), To: u.At.Chat}
+	case m.MovedTo != 0:
+		u.Move = &bridge.Move{From: u.At.Chat, To: numbered(m.MovedTo)}
+	}
+	return u
 }
 
-// take passes an update to its chat. It returns false if the chat already has it, and if it has no number: then it
-// cannot be acknowledged and comes again.
-func (b *Bridge) take(ctx context.Context, raw json.RawMessage) (isNew bool) {
-	var update update
-	if err := json.Unmarshal(raw, &update); err != nil {
-		// An update that cannot be parsed must not block the others: it is acknowledged by its number.
-		b.log("an update from Telegram cannot be read and is skipped: %v", err)
-		update.Message, update.Edited, update.Press = nil, nil, nil
-	}
-	if update.ID <= 0 {
-		b.once("an update from Telegram has no number and is skipped")
-		return false
-	}
-	if !b.acks.begin(update.ID) {
-		return false
-	}
-	m, isEdit := update.Message, false
-	switch {
-	case update.Edited != nil:
-		m, isEdit = update.Edited, true
-	case update.Press != nil:
-		b.confirm(ctx, update.Press)
-		m = update.Press.typed()
-	}
-	if m == nil || !b.takeMove(ctx, m) && !b.isHeard(m) {
-		b.acks.done(update.ID)
-		return true
-	}
-	in := b.incoming(&update, m, isEdit)
-	if m.isService() || !in.isFor && !b.mayBelong(m, isEdit) {
-		in.done()
-		return true
-	}
-	b.notePaste(m)
-	b.pass(b.chat(ctx, b.place(m)), in)
-	return true
+func (u *user) person() bridge.Person {
+	return bridge.Person{ID: numbered(u.ID), Name: u.First, Handle: u.Name}
 }
 
-// isHeard reports whether the chat and the writer of a message are allowed. It holds for every kind of update.
-func (b *Bridge) isHeard(m *message) bool {
-	switch {
-	case !b.isAllowed(m.Chat.ID):
-		b.once(fmt.Sprintf("chat %d is not allowed: what it writes is dropped", m.Chat.ID))
-	case !b.maySpeak(m):
-		b.once(fmt.Sprintf("user %d is not allowed in chat %d: what they write is dropped", m.From.ID, m.Chat.ID))
-	default:
+// person returns who wrote a message that was forwarded.
+func (o *origin) person() bridge.Person {
+	if name := cmp.Or(o.Name, o.Group.Title, o.Channel.Title); name != "" {
+		return bridge.Person{Name: name}
+	}
+	return o.User.person()
+}
+
+func isGroup(m *message) bool { return m.Chat.Type != "private" }
+
+// isForBot reports whether a message of a group names the bot, or answers it.
+func (s *System) isForBot(m *message) bool {
+	if answered := m.answered(); answered != nil && answered.From.ID == s.me.ID {
 		return true
+	}
+	text, entities := m.words()
+	return slices.ContainsFunc(entities, func(e entity) bool { return s.isNamed(&e, text) })
+}
+
+// isNamed reports whether an entity of a text names the bot.
+func (s *System) isNamed(e *entity, text string) bool {
+	switch e.Type {
+	case "mention":
+		return strings.EqualFold(e.in(text), "@"+s.me.Username)
+	case "text_mention":
+		return e.User.ID == s.me.ID
 	}
 	return false
 }
 
-// incoming returns the message of an update for its chat.
-func (b *Bridge) incoming(u *update, m *message, isEdit bool) incoming {
-	at := b.place(m)
-	text, _ := b.spoken(m)
-	return incoming{
-		Incoming: Incoming{
-			Key: at.key(), ID: fmt.Sprintf("telegram:%d", u.ID), Text: text, Context: b.contextOf(m), Messages: []int64{m.Number},
-		},
-		message: m, messages: []*message{m}, group: isGroup(m), isFor: b.isFor(m), isEdit: isEdit,
-		done: func() { b.acks.done(u.ID) },
+// answered returns the message that a message answers; nil if it answers none. In a topic, Telegram shows each message
+// as an answer to the message that opened the topic.
+func (m *message) answered() *message {
+	if m.ReplyTo == nil || m.IsTopic && m.ReplyTo.Number == m.Thread {
+		return nil
 	}
+	return m.ReplyTo
+}
+
+// spoken returns the text of a message without the bot's name before it, unless that is all.
+func (s *System) spoken(m *message) string {
+	text, entities := m.words()
+	if !isGroup(m) {
+		return text
+	}
+	for _, e := range entities {
+		if e.Offset == 0 && s.isNamed(&e, text) {
+			rest := strings.TrimLeft(strings.TrimPrefix(text, e.in(text)), " ,:\n")
+			return cmp.Or(rest, text)
+		}
+	}
+	return text
 }

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"nbs-worker/internal/chat/bridge"
 )
 
 // uploadPatience is the time limit of a request with a file. A file that takes longer is not sent again: the messages
@@ -18,29 +20,16 @@ const uploadPatience = 10 * time.Minute
 
 var errSlow = errors.New("it took too long to send")
 
-// file is a file for a chat.
-type file struct {
-	name, caption string
-	content       io.ReadSeeker
-}
-
-// sendFile sends a file as a document. Errors: those of send, and of its content.
-func (b *Bridge) sendFile(ctx context.Context, to Place, f file) error {
-	return b.persist(ctx, to, func(perhapsAgain bool) error {
-		if perhapsAgain && !strings.HasPrefix(f.caption, PerhapsAgain) {
-			f.caption = PerhapsAgain + f.caption
-		}
-		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), b.Upload, errSlow)
-		defer cancel()
-		return b.where(ctx, to.with(map[string]any{"caption": f.caption}), func(params map[string]any) error {
-			return b.upload(ctx, "sendDocument", params, "document", f)
-		})
-	})
+// Upload implements [bridge.System]. It sends a file as a document.
+func (s *System) Upload(ctx context.Context, to bridge.Place, _ string, f bridge.Upload) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.Upload, errSlow)
+	defer cancel()
+	return unsent(s.upload(ctx, "sendDocument", with(to, map[string]any{"caption": f.Caption}), "document", f))
 }
 
 // upload calls a method of the Bot API with a file, which it reads as it sends it.
-func (b *Bridge) upload(ctx context.Context, method string, params map[string]any, field string, f file) error {
-	if _, err := f.content.Seek(0, io.SeekStart); err != nil {
+func (c *client) upload(ctx context.Context, method string, params map[string]any, field string, f bridge.Upload) error {
+	if _, err := f.Content.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	var head bytes.Buffer
@@ -50,16 +39,16 @@ func (b *Bridge) upload(ctx context.Context, method string, params map[string]an
 			return err
 		}
 	}
-	if _, err := form.CreateFormFile(field, f.name); err != nil {
+	if _, err := form.CreateFormFile(field, f.Name); err != nil {
 		return err
 	}
 	end := strings.NewReader("\r\n--" + form.Boundary() + "--\r\n")
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.method(method), io.MultiReader(&head, f.content, end))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.method(method), io.MultiReader(&head, f.Content, end))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", form.FormDataContentType())
-	if err = b.do(request, nil); err != nil && ctx.Err() != nil {
+	if err = c.do(request, nil); err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return err

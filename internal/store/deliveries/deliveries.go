@@ -60,12 +60,12 @@ type Note struct {
 	Command string `json:"command,omitempty"` // of a chat, which is carried out after earlier messages
 
 	Parts    []string `json:"parts,omitempty"`    // the ids of the parts of one that has several
-	Messages []int64  `json:"messages,omitempty"` // the numbers of its parts in the chat
+	Messages []Number `json:"messages,omitempty"` // the numbers of its parts in the chat
 	Said     string   `json:"said,omitempty"`     // the [SumOf] its text
 
-	Growing int64 `json:"growing,omitempty"`  // the chat's message in which its answer grows
-	GrowsIn int64 `json:"grows_in,omitempty"` // the chat of that message
-	Told    int   `json:"told,omitempty"`     // how many messages of its answer were told
+	Growing Number `json:"growing,omitempty"`  // the chat's message in which its answer grows
+	GrowsIn Number `json:"grows_in,omitempty"` // the chat of that message
+	Told    int    `json:"told,omitempty"`     // how many messages of its answer were told
 
 	Untold string    `json:"untold,omitempty"` // why its answer was not told, or not all of it
 	Held   string    `json:"held,omitempty"`   // class of the cause that holds it, once that was told
@@ -139,7 +139,7 @@ func (d *Drawer) Untold(key string) ([]Note, error) {
 
 // WithMessage returns the note of the message of a conversation that has a part with this number in the chat. there is
 // false if no such note is kept. Errors: as of [Drawer.Open].
-func (d *Drawer) WithMessage(key string, number int64) (n Note, there bool, err error) {
+func (d *Drawer) WithMessage(key string, number Number) (n Note, there bool, err error) {
 	found, err := d.sorted(func(n Note) bool { return n.Key == key && slices.Contains(n.Messages, number) })
 	if len(found) == 0 {
 		return Note{}, false, err

@@ -1,6 +1,7 @@
 package deliveries
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -78,4 +79,20 @@ type laterFile struct {
 
 func (f *laterFile) Sealed(string) sealed.Over {
 	return sealed.Over{Kind: "delivery", Place: Folder + "/" + fileOf(f.Note.ID), Content: f.Note, Seal: &f.Seal}
+}
+
+// What earlier versions wrote had numbers only, and their seals hold: they are over the same text.
+func TestANumberKeepsItsForm(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"messages":[5,-1007],"growing":12,"grows_in":-1001234567890123}`, `{"messages":["$abc:home.org","05"],"growing":"$x"}`, `{}`} {
+		type numbers struct {
+			Messages []Number `json:"messages,omitempty"`
+			Growing  Number   `json:"growing,omitempty"`
+			GrowsIn  Number   `json:"grows_in,omitempty"`
+		}
+		var n numbers
+		rig.Must(t, json.Unmarshal([]byte(text), &n))
+		again, err := json.Marshal(n)
+		rig.Check(t, err == nil && string(again) == text, "%s became %s, %v", text, again, err)
+	}
 }

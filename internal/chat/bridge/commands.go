@@ -1,0 +1,272 @@
+package bridge
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+)
+
+// command is a command of the bot. The table of them is its help and its menu.
+type command struct {
+	name, takes, what string
+	also              string // a second name, which the menu does not show
+	reaches           bool   // agents or files: off in groups, unless the operator allows it
+	waits             bool   // until the messages before it were answered
+
+	// run carries the command out, and returns the reply; "": it was sent. The error is also the context's: then the
+	// command may not have run.
+	run func(b *Bridge, ctx context.Context, c *chat, m incoming, rest string) (reply, error)
+}
+
+// reply is what a command says.
+type reply struct {
+	text    string
+	choices []Choice // shown as buttons: a press is the command that the choice names
+}
+
+func says(text string, err error) (reply, error) { return reply{text: text}, err }
+
+// commands returns the commands, in the order of the menu.
+func commands() []command {
+	return []command{
+		{name: "/stop", also: "!", what: "stop what Claude is doing; the conversation goes on"}, // see urgent.go
+		{name: "/new", also: "/restart", takes: "[now]", waits: true, what: "begin a new conversation, and keep the old one; now: do not wait for Claude's answer", run: (*Bridge).newConversation},
+		{name: "/back", waits: true, what: "go back to the conversation before", run: func(b *Bridge, ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
+			return b.goBack(ctx, c, m, "")
+		}},
+		{name: "/sessions", takes: "[NAME]", waits: true, what: "list the conversations of this chat, or go back to one", run: (*Bridge).sessions},
+		{name: "/name", takes: "NAME", what: "name this conversation, to find it again", run: (*Bridge).rename},
+		{name: "/status", what: "how this conversation is", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, _ string) (reply, error) {
+			return says(b.Chats.Status(ctx, c.key))
+		}},
+		{name: "/model", takes: "[NAME]", what: "show the model, or choose another one", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, rest string) (reply, error) {
+			return says(b.Menu.ChooseModel(ctx, c.key, rest))
+		}},
+		{name: "/usage", what: "what this chat has cost", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, _ string) (reply, error) {
+			return says(b.Menu.Usage(ctx, c.key))
+		}},
+		{name: "/file", takes: "PATH", what: "get a file of the project", reaches: true, run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, rest string) (reply, error) {
+			return says(b.giveFile(ctx, c, rest))
+		}},
+		{name: "/agents", what: "who is in the team", reaches: true, run: func(b *Bridge, ctx context.Context, _ *chat, _ incoming, _ string) (reply, error) {
+			return says(b.Team.Agents(ctx))
+		}},
+		{name: "/send", takes: "HANDLE TEXT", what: "write to an agent", reaches: true, run: (*Bridge).sendToAgent},
+		{name: "/resume", takes: "HANDLE", what: "bring an agent back", reaches: true, run: (*Bridge).resumeAgent},
+		{name: "/help", also: "/start", what: "show this", run: func(b *Bridge, _ context.Context, _ *chat, m incoming, _ string) (reply, error) {
+			return reply{text: b.help(m.group)}, nil
+		}},
+	}
+}
+
+func (c *command) usage() string {
+	if c.takes == "" {
+		return c.name
+	}
+	return c.name + " " + c.takes
+}
+
+// help lists the commands that work in a chat.
+func (b *Bridge) help(group bool) string {
+	lines := []string{"Hello. I pass on what you write to Claude, one message after the other.", ""}
+	for _, c := range b.allowedCommands(group) {
+		lines = append(lines, c.usage()+": "+c.what)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// allowedCommands returns the commands that work in a group, or in a private chat.
+func (b *Bridge) allowedCommands(group bool) []command {
+	return slices.DeleteFunc(commands(), func(c command) bool { return group && c.reaches && !b.InGroups })
+}
+
+// unknown is the name of a command that the bot does not have.
+const unknown = "?"
+
+// command reports whether a text is a command for this bot, and returns its name and the rest. The name of one that the
+// bot does not have is unknown, and of one for another bot of the group "". A text such as /usr/bin is no command.
+func (b *Bridge) command(text string) (name, rest string, is bool) {
+	word, rest := firstWord(text)
+	name, bot, isNamed := strings.Cut(strings.ToLower(word), "@")
+	if isNamed && isCommandName(name) && !strings.EqualFold(bot, b.bot.Name) {
+		return "", "", true
+	}
+	for _, c := range commands() {
+		if name == c.name || name != "" && name == c.also && (name != "!" || rest == "") {
+			return c.name, rest, true
+		}
+	}
+	if isCommandName(name) {
+		return unknown, rest, true
+	}
+	return "", "", false
+}
+
+// commandName is the form of a command.
+var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[A-Za-z0-9_]{1,32}$`) })
+
+func isCommandName(word string) bool { return commandName().MatchString(word) }
+
+// commandOf is command for a message. The caption of a file is none, and neither is an edit, nor what another has written.
+func (b *Bridge) commandOf(m *incoming) (name, rest string, is bool) {
+	if m.isEdit || m.update.isCaption() || m.update.Forwarded != nil {
+		return "", "", false
+	}
+	return b.command(m.Text)
+}
+
+func firstWord(text string) (word, rest string) {
+	text = strings.TrimSpace(text)
+	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		return text[:end], strings.TrimSpace(text[end:])
+	}
+	return text, ""
+}
+
+// takeCommand carries out a command in its place among the messages. One that may wait long is noted first: the
+// system, which gives only a number of messages at a time, need not keep it.
+func (b *Bridge) takeCommand(ctx context.Context, c *chat, m incoming, name, rest string) {
+	if m.awaitStop(ctx); ctx.Err() != nil {
+		return
+	}
+	if slices.ContainsFunc(commands(), func(c command) bool { return c.name == name && c.waits }) {
+		var over bool
+		err := b.retry(ctx, "note a command", func() (err error) {
+			over, err = b.Deliveries.NoteCommand(ctx, c.key, m.ID, m.Text)
+			return err
+		})
+		if err != nil {
+			return
+		}
+		if m.done(); over {
+			return
+		}
+		m.done = func() {
+			_ = b.retry(ctx, "note that a command was obeyed", func() error { return b.Deliveries.NoteDelivered(ctx, c.key, m.ID, "") })
+		}
+	}
+	if b.obey(ctx, c, m, name, rest) == nil {
+		m.done()
+	}
+}
+
+// obey runs a command, and sends its reply. The error is the context's: then the command may not have run.
+func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest string) error {
+	said, err := b.run(ctx, c, m, name, rest)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		b.log("%s in %s: %v", name, c.place, err)
+		lines := []string{name + " did not work: " + b.words(err) + "."}
+		for _, hint := range fail.HintsOf(err) {
+			lines = append(lines, "hint: "+hint)
+		}
+		said = reply{text: strings.Join(lines, "\n")}
+	}
+	if said.text == "" {
+		return nil
+	}
+	return b.sayPieces(ctx, c, []Piece{b.plain(said.text)}, said.choices...)
+}
+
+func (b *Bridge) run(ctx context.Context, c *chat, m incoming, name, rest string) (reply, error) {
+	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
+	switch {
+	case name == "", name == unknown && m.group && !b.isCalled(m.Text):
+		return reply{}, nil // for another bot of the group
+	case i < 0:
+		word, _ := firstWord(m.Text)
+		return reply{text: "I do not know " + word + ", so your message was not passed on.\n\n" + b.help(m.group)}, nil
+	}
+	asked := commands()[i]
+	if asked.run == nil { // it was carried out at once
+		return reply{}, nil
+	}
+	if asked.reaches && m.group && !b.InGroups {
+		return reply{text: b.offInGroups(name)}, nil
+	}
+	stop := b.typing(ctx, c.place)
+	defer stop()
+	return asked.run(b, ctx, c, m, rest)
+}
+
+func (b *Bridge) offInGroups(name string) string {
+	return name + " is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --" + b.traits.Name + "-group-commands"
+}
+
+// isCalled reports whether a command names this bot: /stop@bot.
+func (b *Bridge) isCalled(text string) bool {
+	word, _ := firstWord(text)
+	_, bot, _ := strings.Cut(word, "@")
+	return strings.EqualFold(bot, b.bot.Name)
+}
+
+func (b *Bridge) sendToAgent(ctx context.Context, _ *chat, m incoming, rest string) (reply, error) {
+	handle, text := firstWord(rest)
+	if text == "" {
+		return reply{text: "Write: /send HANDLE TEXT"}, nil
+	}
+	return says(b.Team.Send(ctx, handle, m.ID, text))
+}
+
+func (b *Bridge) resumeAgent(ctx context.Context, _ *chat, _ incoming, rest string) (reply, error) {
+	handle, text := firstWord(rest)
+	if handle == "" || text != "" {
+		return reply{text: "Write: /resume HANDLE. To go back to a conversation of this chat: /sessions"}, nil
+	}
+	return says(b.Team.Resume(ctx, handle))
+}
+
+func (b *Bridge) newConversation(ctx context.Context, c *chat, m incoming, rest string) (reply, error) {
+	text, err := b.reset(ctx, c, m.ID)
+	if rest != "" && !strings.EqualFold(rest, "now") {
+		text += notPassed
+	}
+	return says(text, err)
+}
+
+// notPassed follows the reply to a command that takes no words.
+const notPassed = " What you wrote behind the command was not passed on: send it as a message of its own."
+
+// reset begins a new conversation after the earlier messages were answered. Messages after the command belong to the
+// new conversation, messages before it do not. A message that is held does not delay a reset.
+func (b *Bridge) reset(ctx context.Context, c *chat, id string) (string, error) {
+	if err := b.awaitAnswers(ctx, c, "the reset"); err != nil {
+		return "", err
+	}
+	previous, err := b.Chats.Reset(ctx, c.key, id)
+	switch {
+	case err != nil:
+		return "", err
+	case previous == "":
+		return "Starting fresh.", nil
+	}
+	return "Starting fresh; the old conversation is kept as " + previous + ".", nil
+}
+
+// awaitAnswers waits until the earlier messages of the chat were answered, or the first of them is held. The error is
+// the context's.
+func (b *Bridge) awaitAnswers(ctx context.Context, c *chat, before string) error {
+	c.mu.Lock()
+	ahead, held := len(c.waiting), c.held
+	c.mu.Unlock()
+	if ahead > 0 && !held {
+		if err := b.say(ctx, c, "Queued: "+human.Count(ahead, "message")+" before "+before+". It is done after that."); err != nil {
+			return err
+		}
+	}
+	c.change(func() { c.resetting = true })
+	free := c.await(ctx, func() bool { return len(c.waiting) == 0 || c.held })
+	c.change(func() { c.resetting = false })
+	if !free {
+		return ctx.Err()
+	}
+	return nil
+}

@@ -1,0 +1,13 @@
+package bridge
+
+// What the tests with a real system share with the bridge.
+const (
+	Ellipsis   = ellipsis
+	QuoteLimit = quoteLimit
+	ByStop     = byStop
+	ByNew      = byNew
+	NotPassed  = notPassed
+)
+
+// Help is what a chat is told about the commands.
+func Help(groups bool) string { return new(Bridge).help(groups) }
