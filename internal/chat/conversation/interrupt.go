@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 )
 
 // A turn is stopped by a line in its journal. The process that runs the turn sees the line, ends its claude, and
-// finishes the turn with the class [turn.Interrupted]. If that process was killed, or is suspended, the process that
+// finishes the turn with the class [turn.Interrupted]. A turn that has ended while its claude goes on is stopped alike. If that process was killed, or is suspended, the process that
 // stops the turn ends what is left of its claude. A stop whose process is killed right after the line still counts.
 
 const (
@@ -28,68 +29,109 @@ const (
 	stopLook   = time.Second           // of a runner that cannot watch its journal
 )
 
-// Interrupt stops a turn of a conversation and returns its result when it has ended: its class is [turn.Interrupted]
-// unless it was answered in that moment, or before. With seq 0 it is the turn that runs; otherwise that turn, also if
-// it has yet to begin. Errors: NotFound when no turn runs; Held when the turn is held; Conflict when another turn is
-// before it; TimedOut when it does not end, for example because the process that runs it is suspended.
-func (e *Engine) Interrupt(ctx context.Context, key conversations.Key, seq int, why string) (conversations.Result, error) {
-	c := e.Project.Store.Conversations().Of(key)
-	t, err := e.toStop(c, key, seq)
-	if err != nil {
-		return conversations.Result{}, err
-	}
-	return e.interrupt(ctx, c, &t, why)
+// Stopped is how a turn that was to be stopped has ended.
+type Stopped struct {
+	conversations.Result        // its class is [turn.Interrupted] unless the turn was answered in that moment, or before
+	After                string // what Claude still did after the answer and what was ended, in words; "": nothing
 }
 
-// InterruptRunning is Interrupt for a turn that runs, and for no other. Errors: also NotFound when it does not run.
-func (e *Engine) InterruptRunning(ctx context.Context, key conversations.Key, seq int, why string) (conversations.Result, error) {
+// Interrupt stops a turn of a conversation, or what its claude does after it, and returns how it has ended. With seq 0
+// it is the turn that runs, or else what goes on after the last one; otherwise that turn, also if it has yet to begin.
+// Errors: NotFound when no turn runs; Held when the turn is held; Conflict when another turn is before it; TimedOut when
+// it does not end, for example because the process that runs it is suspended.
+func (e *Engine) Interrupt(ctx context.Context, key conversations.Key, seq int, why string) (Stopped, error) {
 	c := e.Project.Store.Conversations().Of(key)
-	t, err := e.toStop(c, key, 0)
-	if err == nil && seq != 0 && t.Seq != seq {
-		err = fail.Errorf(fail.NotFound, "turn %d is not running", seq)
-	}
+	state, t, err := e.toStop(c, key, seq)
 	if err != nil {
-		return conversations.Result{}, err
+		return Stopped{}, err
 	}
-	return e.interrupt(ctx, c, &t, why)
+	return e.interrupt(ctx, c, &state, &t, why)
 }
 
-func (e *Engine) interrupt(ctx context.Context, c *conversations.Conversation, t *conversations.Turn, why string) (conversations.Result, error) {
+// InterruptRunning is Interrupt for a turn that runs, or waits only for what goes on after the turn before, and for no
+// other. Errors: also NotFound when it does not run.
+func (e *Engine) InterruptRunning(ctx context.Context, key conversations.Key, seq int, why string) (Stopped, error) {
+	c := e.Project.Store.Conversations().Of(key)
+	state, t, err := e.toStop(c, key, 0)
+	if err != nil {
+		return Stopped{}, err
+	}
+	if left := state.Left(t.Seq); left != nil && seq != 0 && len(state.Open) > 0 && state.Open[0].Seq == seq {
+		if err := c.Stop(ctx, seq, why, e.Project.Now().UTC()); err != nil { // first, so that it does not begin
+			return Stopped{}, err
+		}
+		if _, err := e.stopLeft(ctx, c, left, why); err != nil && fail.KindOf(err) != fail.NotFound {
+			return Stopped{}, err
+		}
+		t = state.Open[0]
+	}
+	if seq != 0 && t.Seq != seq {
+		return Stopped{}, fail.Errorf(fail.NotFound, "turn %d is not running", seq)
+	}
+	return e.interrupt(ctx, c, &state, &t, why)
+}
+
+func (e *Engine) interrupt(ctx context.Context, c *conversations.Conversation, state *conversations.State, t *conversations.Turn, why string) (Stopped, error) {
+	if state.Left(t.Seq) != nil {
+		return e.stopLeft(ctx, c, t, why)
+	}
 	err := c.Stop(ctx, t.Seq, why, e.Project.Now().UTC())
 	if result, over, lookErr := c.Result(t.ID); over || lookErr != nil { // it ended by itself
-		return result, lookErr
+		return Stopped{Result: result}, lookErr
 	}
 	if err != nil {
-		return conversations.Result{}, err
+		return Stopped{}, err
 	}
-	return e.awaitStopped(ctx, c, t)
+	result, err := e.awaitStopped(ctx, c, t)
+	return Stopped{Result: result}, err
 }
 
-// toStop returns the open turn to stop. Errors: NotFound; Held.
-func (e *Engine) toStop(c *conversations.Conversation, key conversations.Key, seq int) (t conversations.Turn, err error) {
-	state, err := c.State()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return t, ErrNone(key)
-	case err != nil:
-		return t, err
-	case len(state.Open) == 0:
-		return t, fail.Errorf(fail.NotFound, "no turn is running").
-			Hint("to see what was said: nbs-worker conversation history %s", human.ShellWord(string(key)))
-	case seq != 0:
+// Current returns the turn of a conversation that a stop is for: the one that runs; else the one after which its claude
+// goes on; else the first one that waits. nil: all are over.
+func (e *Engine) Current(state *conversations.State) *conversations.Turn {
+	begun := len(state.Open) > 0 && len(state.Open[0].Starts) > 0
+	if left := e.Lingers(state); left != nil && !begun {
+		return left
+	}
+	if len(state.Open) == 0 {
+		return nil
+	}
+	return &state.Open[0]
+}
+
+// toStop returns the turn to stop: an open one, or one whose claude goes on. Errors: NotFound; Held.
+func (e *Engine) toStop(c *conversations.Conversation, key conversations.Key, seq int) (state conversations.State, t conversations.Turn, err error) {
+	state, err = c.State()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNone(key)
+	}
+	if err != nil {
+		return state, t, err
+	}
+	current := e.Current(&state)
+	if seq != 0 {
 		for _, open := range state.Open {
 			if open.Seq == seq {
-				return open, nil
+				return state, open, nil
 			}
 		}
-		return t, fail.Errorf(fail.NotFound, "turn %d is not open", seq)
+		if current == nil || current.Seq != seq {
+			return state, t, fail.Errorf(fail.NotFound, "turn %d is not open", seq)
+		}
 	}
-	t = state.Open[0]
-	if t.Held == nil && t.Stop == nil && !e.isUnderWay(c, &t) {
-		return t, fail.Errorf(fail.NotFound, "no turn is running; turn %d waits for a process that runs it", t.Seq).
-			Hint("to give it up: nbs-worker conversation skip %s %d", human.ShellWord(string(key)), t.Seq)
+	switch {
+	case current == nil:
+		return state, t, errNothingRuns(key)
+	case state.Left(current.Seq) == nil && current.Held == nil && current.Stop == nil && !e.isUnderWay(c, current):
+		return state, t, fail.Errorf(fail.NotFound, "no turn is running; turn %d waits for a process that runs it", current.Seq).
+			Hint("to give it up: nbs-worker conversation skip %s %d", human.ShellWord(string(key)), current.Seq)
 	}
-	return t, nil
+	return state, *current, nil
+}
+
+func errNothingRuns(key conversations.Key) error {
+	return fail.Errorf(fail.NotFound, "no turn is running").
+		Hint("to see what was said: nbs-worker conversation history %s", human.ShellWord(string(key)))
 }
 
 // isUnderWay reports whether a process has the right to run the turn, or its claude was left by one.
@@ -211,13 +253,23 @@ func (j *job) whyStopped() string {
 	return stop.Why
 }
 
-// stopOf returns the stop of a turn; nil if it was not stopped, or that is not known.
+// stopOf returns the stop of a turn that is the first open one, or whose claude goes on; nil if it was not stopped, or
+// that is not known.
 func stopOf(c *conversations.Conversation, seq int) *conversations.Stop {
+	stop, _ := lookForStop(c, seq)
+	return stop
+}
+
+// lookForStop is stopOf. It also reports whether the turn can still be stopped.
+func lookForStop(c *conversations.Conversation, seq int) (stop *conversations.Stop, can bool) {
 	state, err := c.State()
-	if err != nil || len(state.Open) == 0 || state.Open[0].Seq != seq {
-		return nil
+	if left := state.Left(seq); left != nil {
+		return left.Stop, true
 	}
-	return state.Open[0].Stop
+	if len(state.Open) > 0 && state.Open[0].Seq == seq {
+		return state.Open[0].Stop, true
+	}
+	return nil, err != nil
 }
 
 // watchStop returns a channel that is closed when the turn is stopped. leave ends the watch. Its end is waited for in
@@ -226,16 +278,26 @@ func watchStop(ctx context.Context, c *conversations.Conversation, seq int, watc
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
 	watches.Go(func() {
-		wait, unwatch := changesOf(c)
-		defer unwatch()
-		for stopOf(c, seq) == nil {
-			if wait(ctx) != nil {
-				return
-			}
+		if awaitStop(ctx, c, seq) {
+			close(stopped)
 		}
-		close(stopped)
 	})
 	return stopped, cancel
+}
+
+// awaitStop waits until a turn is stopped. It returns false when the context ends, or the turn can be stopped no more.
+func awaitStop(ctx context.Context, c *conversations.Conversation, seq int) bool {
+	wait, unwatch := changesOf(c)
+	defer unwatch()
+	for {
+		stop, can := lookForStop(c, seq)
+		if stop != nil || !can {
+			return stop != nil
+		}
+		if wait(ctx) != nil {
+			return false
+		}
+	}
 }
 
 // changesOf returns how to wait for a change of a conversation's journal.
@@ -256,13 +318,19 @@ func changesOf(c *conversations.Conversation) (wait func(context.Context) error,
 	}, files.Close
 }
 
-// Ended says in words how a turn that was to be stopped has ended.
-func Ended(r *conversations.Result) string {
+// Words say how a turn that was to be stopped has ended.
+func (s *Stopped) Words() string {
+	words := fmt.Sprintf("had just ended turn %d", s.Seq)
 	switch {
-	case turn.Class(r.Class) == turn.Interrupted:
-		return fmt.Sprintf("has stopped turn %d", r.Seq)
-	case r.Class == "":
-		return fmt.Sprintf("had just answered turn %d", r.Seq)
+	case s.After != "":
+		return fmt.Sprintf("has ended what went on after turn %d. %s", s.Seq, strings.TrimSuffix(s.After, "."))
+	case turn.Class(s.Class) == turn.Interrupted:
+		words = fmt.Sprintf("has stopped turn %d", s.Seq)
+	case s.Class == "":
+		words = fmt.Sprintf("had just answered turn %d", s.Seq)
 	}
-	return fmt.Sprintf("had just ended turn %d", r.Seq)
+	if acted := Acted(&s.Result); acted != "" {
+		words += "; " + acted
+	}
+	return words
 }

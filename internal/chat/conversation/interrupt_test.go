@@ -54,7 +54,7 @@ func TestInterruptEndsTheTurnThatRuns(t *testing.T) {
 			stopped, err := s.Interrupt(t.Context(), "review", 0, byTest)
 			rig.Must(t, err)
 			rig.Check(t, stopped.Seq == 2 && stopped.Class == string(turn.Interrupted) && stopped.Error == byTest && len(stopped.Acted) == 1, "%+v", stopped)
-			err = ErrOf("review", stopped)
+			err = ErrOf("review", stopped.Result)
 			storetest.WantKind(t, "who waits for it", err, fail.Failed)
 			rig.Check(t, err.Error() == byTest+"; Claude had used Bash; the conversation is kept", "%v", err)
 			rig.Must(t, <-over)
@@ -156,7 +156,7 @@ func TestAnAnswerInTheMomentOfTheStop(t *testing.T) {
 	}
 	got := s.mustAsk("one")
 	if got.Class == "" { // otherwise the stop was faster
-		rig.Check(t, got.Answer == "re: one" && Ended(&got) == "had just answered turn 1", "%+v", got)
+		rig.Check(t, got.Answer == "re: one" && (&Stopped{Result: got}).Words() == "had just answered turn 1", "%+v", got)
 	} else {
 		rig.Check(t, got.Class == string(turn.Interrupted), "%+v", got)
 	}
@@ -169,7 +169,10 @@ func TestAnAnswerInTheMomentOfTheStop(t *testing.T) {
 func TestATurnOfAKilledRunnerIsStopped(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(s *stage) (conversations.Result, error){
-		"by its stop": func(s *stage) (conversations.Result, error) { return s.Interrupt(s.Context(), "review", 0, byTest) },
+		"by its stop": func(s *stage) (conversations.Result, error) {
+			stopped, err := s.Interrupt(s.Context(), "review", 0, byTest)
+			return stopped.Result, err
+		},
 		"by the next runner": func(s *stage) (conversations.Result, error) {
 			rig.Must(s.T, s.Project.Store.Conversations().Of("review").Stop(s.Context(), 2, byTest, s.now))
 			_, err := s.Drain(s.Context(), "review")
@@ -258,7 +261,7 @@ func TestTheLineOfAStopIsEnough(t *testing.T) {
 		go func() {
 			r, err := s.Interrupt(t.Context(), "review", 0, "stopped by another")
 			rig.Check(t, err == nil || fail.KindOf(err) == fail.NotFound, "%v", err) // it has ended by then
-			results <- r
+			results <- r.Result
 		}()
 	}
 	rig.Must(t, <-over)

@@ -36,7 +36,8 @@ type job struct {
 	leaving sync.WaitGroup
 	stop    <-chan struct{} // closed when the turn is stopped
 	voice   *voice          // of its claude; nil before that is opened
-	lingers chan struct{}   // closed when its claude has exited; nil: it exits at once
+	lingers bool            // its claude may go on after the answer
+	exited  chan struct{}   // closed when a claude for one turn that lingers has exited; nil: it exits at once
 	release func()          // gives up the turn's place; nil: it has none
 }
 
@@ -153,11 +154,13 @@ func (j *job) speak(ctx context.Context) error {
 		outcome.Class, outcome.Detail = classTimedOut, err.Error()
 		return j.settle(ctx, s.ID, outcome, begun)
 	}
+	unharmed, beside := j.isUnharmed(&outcome), s.Beside()
+	j.lingers = unharmed && beside.Later
 	switch {
-	case !j.isUnharmed(&outcome):
+	case !unharmed:
 		s.End(ctx)
 	case j.staysWarm():
-		defer j.Warm.Put(ctx, j.state.Meta.Key, s) // after the answer is recorded: Put may end another process
+		defer j.stay(ctx, s) // after the answer is recorded: it may end another process
 	default:
 		_ = s.DropFiles() // while the turn is open: a runner killed later could not remove them
 		j.linger(ctx, s)  // claude takes a moment to exit; its answer is complete
@@ -231,7 +234,7 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 		Answer: o.Answer, Class: string(o.Class), Error: o.Detail,
 		Continuity: j.mode, SessionID: o.SessionID, Usage: conversations.Usage(o.Usage), CostUSD: o.CostUSD, Acted: j.acted(&o),
 		DurationMS: j.Project.Now().Sub(begun).Milliseconds(), Attempts: made, At: j.Project.Now().UTC(),
-		Denials: denials, Warning: o.Warning,
+		Denials: denials, Warning: o.Warning, Lingers: j.lingers,
 	}
 	err := j.over(ctx, j.withNotices(result))
 	if err == nil && j.voice != nil {
@@ -243,7 +246,7 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 	if j.release != nil {
 		j.release() // a background task is no turn
 	}
-	j.left() // claude may write to its transcript until then
+	j.left(ctx) // claude may write to its transcript until then
 	if o.SessionID != "" && !j.ask.Isolated {
 		j.keep(ctx, o.SessionID)
 	}

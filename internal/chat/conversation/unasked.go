@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -41,20 +40,31 @@ func (v *voice) spoke(said turn.Spoken) {
 // cut is called when a claude was ended that still had something to do.
 func (v *voice) cut(tasks []string) {
 	v.mu.Lock()
-	when := ""
-	if !v.since.IsZero() {
-		when = fmt.Sprintf(" %s after the answer", v.Project.Now().Sub(v.since).Round(time.Second))
-	}
+	id, since := v.turn, v.since
 	v.mu.Unlock()
-	words := fmt.Sprintf("Claude was ended%s, before it had said what came of its background tasks.", when)
+	words := ""
+	if state, err := v.c.State(); err == nil && stoppedAfter(&state, id) {
+		words = stoppedWords(tasks)
+	} else {
+		after := ""
+		if !since.IsZero() {
+			after = fmt.Sprintf(" %s after the answer", v.Project.Now().Sub(since).Round(time.Second))
+		}
+		words = cutWords(tasks, after)
+	}
+	v.add(conversations.Unasked{ID: uuid.NewString(), Text: words, Notice: true, Ended: true})
+}
+
+// cutWords says what came to nothing when a claude was ended. after says when, and begins with a space.
+func cutWords(tasks []string, after string) string {
 	switch len(tasks) {
 	case 0:
+		return fmt.Sprintf("Claude was ended%s, before it had said what came of its background tasks.", after)
 	case 1:
-		words = fmt.Sprintf("A background task was ended%s: %s.", when, human.Legible(tasks[0]))
+		return fmt.Sprintf("A background task was ended%s: %s.", after, human.Legible(tasks[0]))
 	default:
-		words = fmt.Sprintf("%d background tasks were ended%s: %s.", len(tasks), when, human.Legible(strings.Join(tasks, "; ")))
+		return fmt.Sprintf("%d background tasks were ended%s: %s.", len(tasks), after, human.Legible(strings.Join(tasks, "; ")))
 	}
-	v.add(conversations.Unasked{ID: uuid.NewString(), Text: words, Notice: true})
 }
 
 // answered is called when Claude has answered a turn: what it says from here on comes after that answer.
@@ -103,40 +113,6 @@ func (j *job) voiceOf(s *headless.Session) *voice {
 		return v.(*voice)
 	}
 	return &voice{Engine: j.Engine, c: j.c} // the claude has just ended
-}
-
-// linger waits, beside the recording of the result, until a claude for one turn has exited. Its background tasks may take
-// as long as the turn may, or as it may be silent. [Engine.Await] waits for what Claude says of them.
-func (j *job) linger(ctx context.Context, s *headless.Session) {
-	if s.Beside().Later {
-		j.lingers = make(chan struct{})
-		j.lingering.Store(j.turn.ID, j.lingers)
-	}
-	j.leaving.Go(func() { s.Linger(ctx, cmp.Or(j.ask.Timeout, j.limits().Silence, TurnTimeout)) })
-}
-
-// left waits for a claude that lingers.
-func (j *job) left() {
-	j.leaving.Wait()
-	if j.lingers != nil {
-		j.lingering.Delete(j.turn.ID)
-		close(j.lingers)
-	}
-}
-
-// Whole returns a result with what Claude said by itself after the answer, if this process still waits for that. When
-// the context ends first, it returns the result as it is: the turn was answered.
-func (e *Engine) Whole(ctx context.Context, key conversations.Key, result *conversations.Result) conversations.Result {
-	if lingers, is := e.lingering.Load(result.ID); is {
-		select {
-		case <-lingers.(chan struct{}):
-		case <-ctx.Done():
-		}
-	}
-	if now, there, err := e.Project.Store.Conversations().Of(key).Result(result.ID); err == nil && there {
-		return now
-	}
-	return *result
 }
 
 // missed records what Claude has said by itself since the last answer and what no process of ours has heard: the runner of

@@ -13,7 +13,7 @@ import (
 	"nbs-worker/internal/store/deliveries"
 )
 
-// Interrupt implements [bridge.Chats]. A note names the turn before that is stopped: a command that comes again
+// Interrupt implements [bridge.Chats]. It also ends what Claude does after its answer. A note names the turn before that is stopped: a command that comes again
 // finds it there, and stops no later one.
 func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Interruption, error) {
 	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
@@ -27,8 +27,8 @@ func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Inte
 			return bridge.Interruption{}, err
 		}
 		note = deliveries.Note{ID: id, Key: key, State: deliveries.Over, At: c.Server.Engine.Project.Now().UTC()}
-		if len(state.Open) > 0 {
-			note.Seq, note.Text = state.Open[0].Seq, state.Open[0].ID
+		if current := c.Server.Engine.Current(&state); current != nil {
+			note.Seq, note.Text = current.Seq, current.ID
 		}
 		if err := c.Notes.Put(note); err != nil {
 			return bridge.Interruption{}, err
@@ -37,10 +37,11 @@ func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Inte
 	if note.Seq == 0 {
 		return bridge.Interruption{}, nil
 	}
-	result, err := c.Server.Engine.Interrupt(ctx, conversations.Key(key), note.Seq, why)
+	stopped, err := c.Server.Engine.Interrupt(ctx, conversations.Key(key), note.Seq, why)
+	result := &stopped.Result
 	if fail.KindOf(err) == fail.NotFound { // it is not open any more
 		var there bool
-		if result, there, err = of.Result(note.Text); err == nil && !there {
+		if *result, there, err = of.Result(note.Text); err == nil && !there {
 			return bridge.Interruption{Ended: true}, nil
 		}
 	}
@@ -49,6 +50,9 @@ func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Inte
 	}
 	c.Server.changed()
 	c.Server.Wake()
+	if stopped.After != "" { // the notice that comes says what was ended
+		return bridge.Interruption{Is: true}, nil
+	}
 	if turn.Class(result.Class) != turn.Interrupted || result.Error != why {
 		return bridge.Interruption{Ended: true}, nil
 	}

@@ -54,6 +54,7 @@ type Line struct {
 	Name       string          `json:"name,omitempty"`     // of a session
 	Model      agent.Model     `json:"model,omitempty"`    // that was chosen; "": that of Meta
 	CostUSD    *float64        `json:"cost_usd,omitempty"` // of a turn
+	Lingers    bool            `json:"lingers,omitempty"`  // the claude of a turn goes on after its end
 	Start      *Start          `json:"start,omitempty"`
 	Held       *Held           `json:"held,omitempty"`
 	Told       *Told           `json:"told,omitempty"`
@@ -119,6 +120,9 @@ func (s *State) apply(line *Line) error {
 // applyTo folds a line about an open turn.
 func (s *State) applyTo(line *Line) error {
 	turn := s.turn(line.Seq)
+	if left := s.Left(line.Seq); left != nil && line.What == Stopped {
+		turn = left
+	}
 	if turn == nil {
 		return fmt.Errorf("turn %d is not open", line.Seq)
 	}
@@ -177,6 +181,7 @@ func (s *State) start(turn *Turn, start *Start) error {
 	begun := *start
 	begun.Seq = turn.Seq
 	turn.Starts = append(turn.Starts, begun)
+	s.Lingering = slices.DeleteFunc(s.Lingering, func(left Turn) bool { return left.Isolated == turn.Isolated })
 	turn.Tries++
 	turn.Held = nil
 	if !turn.Isolated && !s.Session.Confirmed {
@@ -214,6 +219,9 @@ func (s *State) finish(turn *Turn, line *Line) {
 		current = turn.Starts[n-1].Era == s.Era
 	}
 	carried, turnID := s.carriedBy(turn), turn.ID
+	if line.Lingers {
+		s.linger(turn, line.Class)
+	}
 	s.Open = slices.DeleteFunc(s.Open, func(t Turn) bool { return t.Seq == line.Seq })
 	s.LastAt = line.At
 	if s.spend(line.At, line.CostUSD); line.CostUSD != nil {

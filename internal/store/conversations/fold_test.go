@@ -113,7 +113,7 @@ func TestWhatWasSaidIsRememberedUntilTheNextAnswer(t *testing.T) {
 		{Line{What: Added, Unasked: &Unasked{Turn: "a", Text: "x"}}, 1, false},
 		{Line{What: Enqueued, Seq: 2, ID: "b"}, 1, false},
 		{Line{What: Done, Seq: 2, Class: "failed"}, 1, false},
-		{Line{What: Added, Unasked: &Unasked{Turn: "b", Notice: true}}, 1, true},
+		{Line{What: Added, Unasked: &Unasked{Turn: "b", Notice: true, Text: "ended"}}, 1, true},
 		{Line{What: Enqueued, Seq: 3, ID: "c"}, 1, true},
 		{Line{What: Done, Seq: 3, Class: "failed"}, 1, true},
 		{Line{What: Enqueued, Seq: 4, ID: "d"}, 1, true},

@@ -1,7 +1,9 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"nbs-worker/internal/fail"
@@ -13,11 +15,17 @@ type Stop struct {
 	At  time.Time `json:"at"`
 }
 
-// Stop records that the first open turn is stopped. From then on it is not attempted: its runner ends it, or whoever
-// runs the conversation next. To stop it again changes nothing. Errors: Conflict when the turn has finished or is not
-// the first; Held when it is held.
+// Stop records that the first open turn is stopped, or a turn that has ended while its claude goes on. From then on it
+// is not attempted: its runner ends it, or whoever runs the conversation next. To stop it again changes nothing.
+// Errors: Conflict when the turn has finished or is not the first; Held when it is held.
 func (c *Conversation) Stop(ctx context.Context, seq int, why string, at time.Time) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
+		stop := &Line{What: Stopped, At: at, Seq: seq, Reason: why}
+		if left := s.Left(seq); left != nil && left.Stop == nil {
+			return stop, nil
+		} else if left != nil {
+			return nil, nil //nolint:nilnil // there is nothing to change
+		}
 		turn, err := c.openTurn(s, seq)
 		switch {
 		case err != nil:
@@ -31,6 +39,25 @@ func (c *Conversation) Stop(ctx context.Context, seq int, why string, at time.Ti
 			return nil, fail.Errorf(fail.Held, "turn %d does not run, it is held: %s", seq, turn.Held.Reason).
 				Hint("to give it up: nbs-worker conversation skip %s %d", c.named(), seq)
 		}
-		return &Line{What: Stopped, At: at, Seq: seq, Reason: why}, nil
+		return stop, nil
 	})
+}
+
+// Left returns the turn with this number if it has ended and its claude may go on; nil otherwise. That lasts until a
+// notice says that the claude was ended, or the next turn of its kind begins. Its id is that of the turn to which belongs
+// what comes. There is at most one in the session, and one isolated.
+func (s *State) Left(seq int) *Turn {
+	if i := slices.IndexFunc(s.Lingering, func(left Turn) bool { return left.Seq == seq }); i >= 0 {
+		return &s.Lingering[i]
+	}
+	return nil
+}
+
+// linger notes that the claude of a turn goes on after its end. A text that Claude did not take has no part in that.
+func (s *State) linger(turn *Turn, class string) {
+	left := Turn{Seq: turn.Seq, ID: turn.ID, At: turn.At, Isolated: turn.Isolated, Starts: slices.Clone(turn.Starts[max(0, len(turn.Starts)-1):])}
+	if class != "" {
+		left.ID = cmp.Or(s.Last, turn.ID)
+	}
+	s.Lingering = append(s.Lingering, left)
 }

@@ -182,6 +182,7 @@ type Result struct {
 	Attempts          int             `json:"attempts,omitempty"`
 	FollowUps         []string        `json:"follow_ups,omitempty"` // what Claude said by itself after the answer
 	At                time.Time       `json:"at"`
+	Lingers           bool            `json:"-"` // its claude has background tasks, or may say something by itself
 
 	Acted []string `json:"acted,omitempty"` // the tools that ran in a turn without an answer
 }
@@ -208,6 +209,7 @@ type State struct {
 	Heard     int            `json:"heard,omitempty"`          // how often Claude has said something by itself since then
 	Cut       bool           `json:"cut,omitempty"`            // a notice since then says what was ended
 	Untold    []Unasked      `json:"untold,omitempty"`         // what a chat has to be told of, oldest first
+	Lingering []Turn         `json:"lingering,omitempty"`      // turns that ended while their claude went on: see [State.Left]
 
 	Names    map[agent.SessionID]string `json:"names,omitempty"`    // that a person gave to sessions
 	Model    agent.Model                `json:"model,omitempty"`    // that a person chose for the next turns; "": that of Meta

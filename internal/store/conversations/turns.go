@@ -268,7 +268,7 @@ func (c *Conversation) finish(ctx context.Context, what What, result Result) err
 		line := &Line{
 			What: what, At: result.At, Seq: result.Seq, Class: result.Class, Continuity: result.Continuity,
 			Session: result.SessionID, Previous: result.PreviousSessionID, Reason: result.Reason,
-			CostUSD: result.CostUSD,
+			CostUSD: result.CostUSD, Lingers: result.Lingers,
 		}
 		return line, c.write(c.sub, results+"/"+idFile(result.ID), result)
 	})

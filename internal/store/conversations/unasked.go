@@ -13,6 +13,7 @@ type Unasked struct {
 	Turn   string    `json:"turn"`             // the id of the turn after which it came
 	Text   string    `json:"text"`             // "": nothing was said, and only what it cost counts
 	Notice bool      `json:"notice,omitempty"` // the words are not Claude's
+	Ended  bool      `json:"ended,omitempty"`  // the claude was ended: nothing more comes of it
 	Tell   bool      `json:"tell,omitempty"`   // a chat is told of it
 	Usage  Usage     `json:"usage,omitzero"`
 	Cost   *float64  `json:"cost_usd,omitempty"`
@@ -35,6 +36,15 @@ func (c *Conversation) Add(ctx context.Context, came Unasked) error {
 	})
 }
 
+// Recorded is Result after all that is being added to it.
+func (c *Conversation) Recorded(ctx context.Context, id string) (result Result, there bool, err error) {
+	err = c.locked(ctx, func(w *writer) error {
+		result, there, err = c.resultOf(&w.State, id)
+		return err
+	})
+	return result, there, err
+}
+
 // Delivered records that a chat was told of something that came unasked.
 func (c *Conversation) Delivered(ctx context.Context, id string) error {
 	return c.change(ctx, func(*State) (*Line, error) { return &Line{What: Delivered, At: time.Now().UTC(), ID: id}, nil })
@@ -48,7 +58,10 @@ func (s *State) addUnasked(line *Line) {
 	s.LastAt = line.At
 	if came := line.Unasked; came != nil {
 		s.spend(line.At, came.Cost)
-		s.Cut = s.Cut || came.Notice
+		s.Cut = s.Cut || came.Notice && came.Text != ""
+		if came.Ended {
+			s.Lingering = slices.DeleteFunc(s.Lingering, func(left Turn) bool { return left.ID == came.Turn })
+		}
 		if came.Turn == s.Last && !came.Notice && came.Text != "" {
 			s.Heard++
 		}

@@ -22,13 +22,14 @@ func (s *Session) End(ctx context.Context) {
 }
 
 // Linger waits until a claude for one turn has exited. It does so once its background tasks have ended, and it has said
-// what came of them. When limit is over, or the context has ended, the claude is ended.
-func (s *Session) Linger(ctx context.Context, limit time.Duration) {
+// what came of them. When it is stopped, limit is over, or the context has ended, the claude is ended.
+func (s *Session) Linger(ctx context.Context, stop <-chan struct{}, limit time.Duration) {
 	if beside := s.Beside(); beside.Later {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		select {
 		case <-s.Ended():
+		case <-stop:
 		case <-ctx.Done():
 		}
 	}

@@ -127,6 +127,21 @@ func (p *Pool) end(ctx context.Context, key conversations.Key, s *Session) {
 	close(gone)
 }
 
+// Busy reports whether the process of a conversation has something to do beside its turns, and waits for the next one.
+func (p *Pool) Busy(key conversations.Key) bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	s := p.sessions[key]
+	p.mu.Unlock()
+	if s == nil || !s.Alive() {
+		return false
+	}
+	beside := s.Beside()
+	return beside.Busy()
+}
+
 // Drop ends the process of a conversation, if any. A nil pool holds no processes.
 func (p *Pool) Drop(ctx context.Context, key conversations.Key) {
 	if p == nil {

@@ -180,12 +180,15 @@ the conversation. A turn that is being answered is skipped only with --now, whic
 				return err
 			}
 			e := conversation.New(s.Project)
+			if head, _, err := e.OpenTurn(key, 0); err == nil && seq == 0 {
+				seq = head.Seq
+			}
 			stopped, err := now.stop(ctx, e, key, seq, "stopped by a person, who gave it up")
 			switch {
 			case err != nil:
 				return err
 			case stopped != nil:
-				return printChanged(f, e, key, conversation.Ended(stopped))
+				return printChanged(f, e, key, stopped.Words())
 			}
 			given, err := e.Skip(ctx, key, seq, "a person gave it up")
 			if err != nil {

@@ -17,7 +17,10 @@ func newConversationInterruptCmd(f *ui.Factory) *cobra.Command {
 		use: "interrupt <key>", short: "Stop the turn that is being answered",
 		long: `Stops the turn that is being answered, and waits until it has ended. The conversation goes on: the
 next text is answered with all that was said, and the turns behind the stopped one follow. Callers
-that wait for its answer get an error, which names the tools that had run: what they did stays.`,
+that wait for its answer get an error, which names the tools that had run: what they did stays.
+
+If Claude has answered, and goes on with background tasks or says something by itself, that is
+ended. The answer stays, and a notice names what was ended.`,
 		example: `  nbs-worker conversation interrupt review
   nbs-worker conversation interrupt telegram:123456789 --json`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
@@ -34,15 +37,11 @@ that wait for its answer get an error, which names the tools that had run: what 
 				why = "stopped by " + s.Caller.String()
 			}
 			e := conversation.New(s.Project)
-			result, err := e.Interrupt(ctx, key, 0, why)
+			stopped, err := e.Interrupt(ctx, key, 0, why)
 			if err != nil {
 				return err
 			}
-			words := conversation.Ended(&result)
-			if acted := conversation.Acted(&result); acted != "" {
-				words += "; " + acted
-			}
-			return printChanged(f, e, key, words)
+			return printChanged(f, e, key, stopped.Words())
 		},
 	})
 }
@@ -51,20 +50,20 @@ that wait for its answer get an error, which names the tools that had run: what 
 type now struct{ is bool }
 
 func (n *now) bind(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&n.is, "now", false, "first stop the turn that is being answered")
+	cmd.Flags().BoolVar(&n.is, "now", false, "first stop the turn that is being answered, or its background tasks")
 }
 
-// stop stops the turn of the conversation that runs, if one does and it is the one with the number (0: any). It
-// returns its result, or nil.
-func (n *now) stop(ctx context.Context, e *conversation.Engine, key conversations.Key, seq int, why string) (*conversations.Result, error) {
+// stop stops the turn of the conversation that runs, or what goes on after it, if something does and it is the one with
+// the number (0: any). It returns how that has ended, or nil.
+func (n *now) stop(ctx context.Context, e *conversation.Engine, key conversations.Key, seq int, why string) (*conversation.Stopped, error) {
 	if !n.is {
 		return nil, nil //nolint:nilnil // nothing was to be stopped
 	}
-	result, err := e.InterruptRunning(ctx, key, seq, why)
+	stopped, err := e.InterruptRunning(ctx, key, seq, why)
 	if err != nil {
 		return nil, unless(err, fail.NotFound, fail.Held)
 	}
-	return &result, nil
+	return &stopped, nil
 }
 
 // unless returns the error, unless it is of one of the kinds.

@@ -1,0 +1,132 @@
+package conversation
+
+import (
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/storetest"
+)
+
+// begunWith has a turn answered by a claude that then has a background task. The channel has its result when nothing goes
+// on after it.
+func (s *stage) begunWith(task string) chan conversations.Result {
+	s.Helper()
+	s.begins(task)
+	asked := make(chan conversations.Result, 1)
+	go func() { asked <- s.mustAsk("one", func(r *conversations.Request) { r.ID = "one" }) }()
+	s.recorded("one")
+	rig.WaitFor(s.T, "its claude goes on", func() (bool, string) { return s.Lingers(ptr(s.state())) != nil, "" })
+	return asked
+}
+
+// What goes on after an answer is stopped, and the asker, who has the answer, is told what was ended. The text that
+// waits behind it is answered.
+func TestWhatGoesOnAfterAnAnswerIsStopped(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]*stage{"cold": newStage(t), "warm": warm(t, 4)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := s.begunWith("sleep 900")
+			s.Respond = nil
+			if name == "cold" {
+				s.accept("two")
+			}
+			const words = "Claude had answered; its background task was ended: sleep 900."
+			stopped, err := s.Interrupt(t.Context(), "review", 0, byTest)
+			rig.Check(t, err == nil && stopped.Answer == "re: one" && stopped.After == words, "%+v, %v", stopped, err)
+			rig.Equal(t, stopped.Words(), "has ended what went on after turn 1. "+strings.TrimSuffix(words, "."), "the words")
+			got := <-asked
+			if name == "cold" { // the other asker did not wait for it
+				rig.Equal(t, got.Notice, words, "the notice")
+			}
+			rig.Equal(t, s.result("one").Notice, words, "the recorded notice")
+			if name == "cold" {
+				got, err := s.Await(t.Context(), "review", "two")
+				rig.Check(t, err == nil && got.Answer == "re: two", "%+v, %v", got, err)
+			}
+			_, err = s.Interrupt(t.Context(), "review", 0, byTest)
+			storetest.WantKind(t, "a second stop", err, fail.NotFound)
+			three := s.mustAsk("three")
+			rig.Check(t, three.Answer == "re: three" && three.Notice == "" && three.Continuity == conversations.Resumed, "%+v", three)
+			rig.Equal(t, s.result("one").Notice, words, "the notice after all")
+		})
+	}
+}
+
+// What goes on keeps no turn from being given up: the turn that waits for it is not begun.
+func TestATurnBehindWhatGoesOnIsGivenUp(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	asked := s.begunWith("sleep 900")
+	s.Respond = nil
+	s.accept("two", "three")
+	over := s.drain()
+	_, err := s.InterruptRunning(t.Context(), "review", 3, byTest)
+	storetest.WantKind(t, "a turn that is not next", err, fail.NotFound)
+	stopped, err := s.InterruptRunning(t.Context(), "review", 2, byTest)
+	rig.Check(t, err == nil && stopped.Seq == 2 && stopped.Class == string(turn.Interrupted), "%+v, %v", stopped, err)
+	rig.Check(t, strings.Contains((<-asked).Notice, "sleep 900"), "what went on is not named")
+	rig.Must(t, <-over)
+	s.mustHear("one", "three")
+}
+
+// A claude without anything left to do is not ended: nothing goes on.
+func TestAClaudeThatIsDoneIsNotStopped(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	<-s.begunWith("sleep 9")
+	s.Last().Work()
+	_, err := s.Interrupt(t.Context(), "review", 0, byTest)
+	storetest.WantKind(t, "nothing goes on", err, fail.NotFound)
+	_, err = s.Interrupt(t.Context(), "review", 1, byTest)
+	storetest.WantKind(t, "nothing goes on after the turn", err, fail.NotFound)
+	rig.Equal(t, s.Alive(), 1, "claudes")
+}
+
+// A stop whose process was killed right after the line still counts, and one that comes again changes nothing.
+func TestTheLineOfAStopEndsWhatGoesOn(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	<-s.begunWith("sleep 900")
+	for range 2 {
+		_ = s.Project.Store.Conversations().Of("review").Stop(t.Context(), 1, byTest, s.now) // the second may come too late
+	}
+	rig.WaitFor(t, "it is ended", func() (bool, string) { return len(s.state().Lingering) == 0, "" })
+	rig.Check(t, s.Alive() == 0 && strings.HasPrefix(s.result("one").Notice, "Claude had answered; "), "%+v", s.result("one"))
+}
+
+// A text that is asked while a claude goes on is a turn of that claude: then a stop is for the turn.
+func TestATextTakesOverWhatGoesOn(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	<-s.begunWith("sleep 900")
+	s.mustAsk("two")
+	left := s.Lingers(ptr(s.state()))
+	rig.Check(t, left != nil && left.Seq == 2, "%+v", left)
+	_, err := s.Interrupt(t.Context(), "review", 1, byTest)
+	storetest.WantKind(t, "the turn before", err, fail.NotFound)
+	stopped, err := s.Interrupt(t.Context(), "review", 0, byTest)
+	rig.Check(t, err == nil && stopped.Seq == 2 && strings.Contains(stopped.After, "sleep 900"), "%+v, %v", stopped, err)
+}
+
+// A claude whose process was killed after the answer goes on by itself: a stop ends it.
+func TestWhatAKilledRunnerHasLeftIsStopped(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	first := s.mustAsk("one").SessionID
+	s.accept("two")
+	c := s.Project.Store.Conversations().Of("review")
+	invocation := agent.NewInvocation()
+	rig.Must(t, c.Begin(t.Context(), conversations.Start{Seq: 2, Attempt: 1, Invocation: invocation, Session: first, Mode: conversations.Resumed, At: s.now}))
+	rig.Must(t, c.Finish(t.Context(), conversations.Result{Seq: 2, Answer: "yes", SessionID: first, Lingers: true, At: s.now}))
+	ended := s.claudeOf(invocation, first)
+	stopped, err := s.Interrupt(t.Context(), "review", 0, byTest)
+	rig.Check(t, err == nil && stopped.After == "Claude had answered; it was ended before it had said what came of its background tasks.", "%+v, %v", stopped, err)
+	<-ended
+	rig.Equal(t, s.mustAsk("three").SessionID, first, "the session")
+}
