@@ -1,10 +1,13 @@
 package serve
 
 import (
+	"context"
 	"testing"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
@@ -43,4 +46,27 @@ func TestARepeatedStopStopsNothingElse(t *testing.T) {
 	answer, err = chats.Answer(t.Context(), "telegram:1", "telegram:4", bridge.Answer{})
 	rig.Check(t, err == nil && answer.Text == "re: wait", "%+v, %v", answer, err)
 	stop("5:stop", bridge.Interruption{})
+}
+
+// A stop ends what Claude does after its answer, and the chat is told what that was, once. One that comes again finds
+// nothing.
+func TestAStopEndsABackgroundTask(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	told := make(chan string, 10)
+	serving := s.serve(s.bridged(func(_ context.Context, to, text string) error { told <- to + " " + text; return nil }))
+	chats := &Chats{Server: serving.Server, Notes: s.store.Deliveries()}
+	s.Respond = func(_ int, text string) turn.Outcome {
+		s.Last().Work("npm run dev")
+		return turn.Outcome{Answer: "re: " + text}
+	}
+	s.mustAnswer("telegram:1", "one")
+	for _, want := range []bridge.Interruption{{Is: true}, {Ended: true}} {
+		rig.Eventually(t, "its claude waits", func() bool { return want.Ended || serving.Engine.Warm.Busy("telegram:1") })
+		got, err := chats.Interrupt(t.Context(), "telegram:1", "1:stop", "stopped by /stop")
+		rig.Check(t, err == nil && got == want, "%+v, %v; want %+v", got, err, want)
+	}
+	rig.Equal(t, <-told, "telegram:1 Claude had answered; its background task was ended: npm run dev.", "what is told")
+	rig.Eventually(t, "it is noted", func() bool { return s.untold("telegram:1") == 0 })
+	rig.Equal(t, len(told), 0, "what else is told")
 }

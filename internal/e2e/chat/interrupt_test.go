@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,12 +77,21 @@ func TestStopWithoutALivingRunner(t *testing.T) {
 	m.MustSay(m.OK("conversation", "reset", "reset", "--now"), "has a new session")
 	m.MustRefuse(reset.End(), 1, "stopped by a reset")
 	m.noClaude()
+
+	const ended = "Claude had answered; its background task was ended: sleep 300"
+	m.Says("behind", "hello", "You said: hello")
+	goesOn := m.Begin("ask", "behind", inBackground("sleep 300"), "--allowed-tools", "Bash")
+	m.WaitFor("the answer is recorded", func() (bool, string) { return m.keyed("behind").Answered == 2, goesOn.Err.String() })
+	m.MustPrint("behind has ended what went on after turn 2. "+ended+"\n", "conversation", "interrupt", "behind")
+	m.MustSay(goesOn.End().Stderr, "note: "+ended)
+	m.noClaude()
+	m.Refused(2, "no turn is running", "conversation", "interrupt", "behind")
 }
 
 // A user stops what Claude does for their chat, and asks on in the same conversation; or begins a new one at once.
 func TestStopInAChat(t *testing.T) {
 	m := standIn(t)
-	p := m.bridged()
+	p := m.bridged("--allowed-tools", "Bash")
 	p.writes("Remember 42.", "OK.")
 	asked := func(text string) {
 		p.WaitFor("the API is asked", func() (bool, string) {
@@ -95,6 +105,11 @@ func TestStopInAChat(t *testing.T) {
 	p.writes("/stop", "Stopped. The conversation goes on.")
 	p.writes("What number?", "42.")
 	p.writes("/stop", "Nothing is running.")
+	const ended = "Claude had answered; its background task was ended: sleep 300."
+	p.writes(inBackground("sleep 300"), "Tool said:...")
+	m.MustSay(m.OK("conversation", "interrupt", fmt.Sprintf("telegram:%d", chatNumber)), strings.TrimSuffix(ended, "."))
+	p.hears(ended)
+	p.writes("What number?", "42.")
 	p.bot.Say(chatNumber, "[[delay 600s]] longer")
 	asked("[[delay 600s]] longer")
 	p.writes("/new now", "Stopped.")

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -172,5 +173,42 @@ func TestFoldRefuses(t *testing.T) {
 		var s State
 		rig.Must(t, s.apply(&Line{What: Enqueued, Seq: 1}))
 		rig.Check(t, s.apply(&line) != nil, "%s is taken", what)
+	}
+}
+
+// A turn that has ended while its claude goes on can be stopped until that is said to have ended, or the next turn of
+// its kind has begun. What comes after a text that Claude did not take belongs to the answer before it.
+func TestATurnIsLeftWhileItsClaudeGoesOn(t *testing.T) {
+	t.Parallel()
+	var s State
+	for i, step := range []struct {
+		line Line
+		left string
+	}{
+		{Line{What: Enqueued, Seq: 1, ID: "a"}, ""},
+		{Line{What: Enqueued, Seq: 2, ID: "b", Isolated: true}, ""},
+		{Line{What: Enqueued, Seq: 3, ID: "c"}, ""},
+		{Line{What: Enqueued, Seq: 4, ID: "d"}, ""},
+		{Line{What: Started, Seq: 1, Start: &Start{}}, ""},
+		{Line{What: Done, Seq: 1, Lingers: true}, "1a"},
+		{Line{What: Started, Seq: 2, Start: &Start{}}, "1a"},
+		{Line{What: Done, Seq: 2, Lingers: true}, "1a 2b"},
+		{Line{What: Started, Seq: 3, Start: &Start{}}, "2b"},
+		{Line{What: Done, Seq: 3, Class: "blocked", Lingers: true}, "2b 3a"},
+		{Line{What: Stopped, Seq: 3, Reason: "by a test"}, "2b 3a!"},
+		{Line{What: Added, Unasked: &Unasked{Turn: "a", Notice: true, Text: "It failed."}}, "2b 3a!"},
+		{Line{What: Added, Unasked: &Unasked{Turn: "a", Notice: true, Ended: true}}, "2b"},
+		{Line{What: Added, Unasked: &Unasked{Turn: "b", Notice: true, Ended: true}}, ""},
+	} {
+		rig.Must(t, s.apply(&step.line))
+		var left []string
+		for _, turn := range s.Lingering {
+			words := fmt.Sprint(turn.Seq, turn.ID)
+			if turn.Stop != nil {
+				words += "!"
+			}
+			left = append(left, words)
+		}
+		rig.Equal(t, strings.Join(left, " "), step.left, "after line %d, %s of turn %d", i, step.line.What, step.line.Seq)
 	}
 }
