@@ -211,3 +211,28 @@ func TestWhatWasHeardIsNotToldAgain(t *testing.T) {
 		})
 	}
 }
+
+// That a background task was ended is said once, also if the session was left in between.
+func TestWhatWasEndedIsNotSaidAgainAfterAReturn(t *testing.T) {
+	t.Parallel()
+	for _, between := range []string{"", "two"} {
+		s := warm(t, 4)
+		s.begins("npm run dev")
+		one := s.mustAsk("one")
+		s.Respond = nil
+		_, err := s.Reset(t.Context(), "review", ReasonAsked, nil)
+		rig.Must(t, err)
+		rig.Check(t, strings.Contains(s.result(one.ID).Notice, "npm run dev"), "%+v", s.result(one.ID))
+		if between != "" {
+			s.mustAsk(between)
+		}
+		_, err = s.Restore(t.Context(), "review", "")
+		rig.Must(t, err)
+		s.Respond = func(_ int, text string) turn.Outcome {
+			s.Last().Lost()
+			return turn.Outcome{Answer: "re: " + text}
+		}
+		got := s.mustAsk("three")
+		rig.Check(t, got.SessionID == one.SessionID && got.Notice == "", "%+v", got)
+	}
+}

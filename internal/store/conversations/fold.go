@@ -237,7 +237,7 @@ func (s *State) finish(turn *Turn, line *Line) {
 		s.Last, s.Heard, s.Cut = turnID, 0, false
 	}
 	if line.Continuity == Reset && line.Previous != "" {
-		s.leave(Previous{line.Previous, line.At, line.Reason})
+		s.leave(line)
 	}
 	if line.Session != "" {
 		s.Session = Session{line.Session, true}
@@ -252,26 +252,36 @@ func (s *State) finish(turn *Turn, line *Line) {
 func (s *State) reset(line *Line) {
 	s.exchange(line, Session{})
 	if line.Previous != "" {
-		s.TellReset = &Previous{line.Previous, line.At, line.Reason}
+		s.TellReset = &Previous{ID: line.Previous, Until: line.At, Reason: line.Reason}
 	}
 }
 
 // exchange replaces the conversation's session.
 func (s *State) exchange(line *Line, to Session) {
 	if line.Previous != "" {
-		s.leave(Previous{line.Previous, line.At, line.Reason})
+		s.leave(line)
+	}
+	cut := false
+	if i := slices.IndexFunc(s.Previous, func(p Previous) bool { return p.ID == to.ID }); i >= 0 {
+		cut = s.Previous[i].Cut
+		s.Previous = slices.Delete(s.Previous, i, i+1)
 	}
 	if to.ID != "" {
-		s.Previous = slices.DeleteFunc(s.Previous, func(p Previous) bool { return p.ID == to.ID })
 		s.TellReset = nil
 	}
-	s.Last, s.Heard, s.Cut = "", 0, false
+	s.Last, s.Heard, s.Cut = "", 0, cut
 	s.Session = to
 	s.Era++
 	s.Next = max(s.Next, 1)
 }
 
-func (s *State) leave(p Previous) {
-	s.Previous = append(slices.DeleteFunc(s.Previous, func(other Previous) bool { return other.ID == p.ID }), p)
+// leave makes the session that a line leaves a previous one.
+func (s *State) leave(line *Line) {
+	p := Previous{ID: line.Previous, Until: line.At, Reason: line.Reason, Cut: s.Cut}
+	if i := slices.IndexFunc(s.Previous, func(other Previous) bool { return other.ID == p.ID }); i >= 0 { // it was left before
+		p.Cut = s.Previous[i].Cut
+		s.Previous = slices.Delete(s.Previous, i, i+1)
+	}
+	s.Previous = append(s.Previous, p)
 	s.Previous = s.Previous[max(0, len(s.Previous)-mostPrevious):]
 }

@@ -24,7 +24,7 @@ func (c *Conversation) Reset(ctx context.Context, reason string, change func(*Me
 			line.Meta = &meta
 		}
 		if s.Session.ID != "" {
-			previous = Previous{s.Session.ID, line.At, reason}
+			previous = Previous{ID: s.Session.ID, Until: line.At, Reason: reason}
 		}
 		return line, nil
 	})

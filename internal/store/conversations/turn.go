@@ -92,6 +92,7 @@ type Previous struct {
 	ID     agent.SessionID `json:"id"`
 	Until  time.Time       `json:"until"`
 	Reason string          `json:"reason,omitempty"`
+	Cut    bool            `json:"cut,omitempty"` // see [State]; when the conversation left the session
 }
 
 // Start is one attempt at a turn.

@@ -176,6 +176,13 @@ func (c *Claude) Work(tasks ...string) {
 	}
 }
 
+// Lost makes it say that a background task of an earlier one was ended.
+func (c *Claude) Lost() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.beside.Lost = true
+}
+
 // Says makes it say something by itself.
 func (c *Claude) Says(id, text string) {
 	c.spoke(turn.Spoken{ID: id, Outcome: turn.Outcome{Answer: text, CostUSD: new(0.5)}})
