@@ -1,14 +1,10 @@
 package telegram
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
-	"syscall"
 
+	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/human"
 )
 
 // TokenVariable is where the token is when no file is named. Conversations and agents do not inherit it.
@@ -32,16 +28,11 @@ func isToken(text string) bool {
 
 // ReadToken reads the token from a file, or from TokenVariable when file is empty. Errors: NotFound, BadInput.
 func ReadToken(file string) (Token, error) {
-	where, text := "variable "+TokenVariable, os.Getenv(TokenVariable)
-	if file != "" {
-		where = "file " + human.Quote(file)
-		data, err := readOwn(file)
-		if err != nil {
-			return Token{}, err
-		}
-		text = string(data)
+	text, where, err := bridge.ReadSecret("token of Telegram", file, TokenVariable)
+	if err != nil {
+		return Token{}, err
 	}
-	token := Token{strings.TrimSpace(text)}
+	token := Token{text}
 	switch {
 	case token.text == "":
 		return Token{}, fail.Errorf(fail.NotFound, "read token of Telegram: %s is empty", where).
@@ -51,28 +42,6 @@ func ReadToken(file string) (Token, error) {
 		return Token{}, fail.Errorf(fail.BadInput, "read token of Telegram: %s contains no token (a number, a colon, and letters)", where)
 	}
 	return token, nil
-}
-
-// readOwn reads a file with a secret. It does not check the mode of another user's file (root's, in a container).
-func readOwn(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fail.Errorf(fail.NotFound, "read token of Telegram: %w", err)
-	case err != nil:
-		return nil, fail.Errorf(fail.Failed, "read token of Telegram: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fail.Errorf(fail.BadInput, "read token of Telegram: %s is not a regular file", human.Quote(file))
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o077 != 0 {
-		return nil, fail.Errorf(fail.BadInput, "read token of Telegram: other users can read or write %s: its mode is %04o", human.Quote(file), info.Mode().Perm()).
-			Hint("chmod 600 %s", human.ShellWord(file))
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fail.Errorf(fail.Failed, "read token of Telegram: %w", err)
-	}
-	return data, nil
 }
 
 // hide removes the token from a text. Its first part is the bot's number, which is public. Only the second part is

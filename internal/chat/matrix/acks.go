@@ -1,0 +1,86 @@
+package matrix
+
+import (
+	"slices"
+	"sync"
+)
+
+// acks records up to which place all events are taken.
+type acks struct {
+	keep func(Progress)
+
+	mu       sync.Mutex
+	progress Progress
+	open     []*taking
+}
+
+// taking is a batch of events that are being taken.
+type taking struct {
+	next string // the place behind it
+	left int    // events that are not taken yet
+}
+
+// begin returns the place from which an account goes on; "" if it begins.
+func (a *acks) begin(account, session string) (since string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.progress.Account != account {
+		a.progress = Progress{}
+	}
+	a.progress.Account, a.progress.Session = account, session
+	return a.progress.Since
+}
+
+// add adds a batch with events, and returns what is to be called once for each of them, when it is taken.
+func (a *acks) add(next string, events int) (done []func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := &taking{next, events}
+	a.open = append(a.open, t)
+	for range events {
+		done = append(done, sync.OnceFunc(func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			t.left--
+			a.advance()
+		}))
+	}
+	a.advance()
+	return done
+}
+
+// advance records the place up to which all is taken. The lock is held, which keeps the places in order.
+func (a *acks) advance() {
+	since := a.progress.Since
+	for len(a.open) > 0 && a.open[0].left == 0 {
+		since = a.open[0].next
+		a.open = a.open[1:]
+	}
+	if since != a.progress.Since {
+		a.progress.Since = since
+		a.keep(a.progress)
+	}
+}
+
+// note records that a room was told that it is encrypted.
+func (a *acks) note(room string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.progress.Noted = append(slices.Clone(a.progress.Noted), room)
+	a.keep(a.progress)
+}
+
+// isNoted reports whether a room was told that it is encrypted.
+func (a *acks) isNoted(room string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Contains(a.progress.Noted, room)
+}
+
+// keep records the progress. If it cannot be recorded, events come again after the next start, and are known.
+func (s *System) keep(p Progress) {
+	p.At = s.Now().UTC()
+	if err := s.Keep(p); err != nil {
+		s.lines.Once(err.Error())
+	}
+}

@@ -1,0 +1,129 @@
+package matrix
+
+import (
+	"html"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	goldhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// read parses Markdown as GitHub has it, without HTML, which is text like any other; without definitions of links, since
+// what is not seen would be lost; and without headings by dashes below a line.
+var read = parser.NewParser(
+	parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser(), parser.NewSetextHeadingParser())...),
+	parser.WithInlineParsers(append(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser()),
+		util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+		util.Prioritized(extension.NewStrikethroughParser(), 500),
+		util.Prioritized(extension.NewLinkifyParser(), 999),
+	)...),
+	parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
+	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+)
+
+// without removes parsers of the types of others.
+func without(parsers []util.PrioritizedValue, others ...any) []util.PrioritizedValue {
+	return slices.DeleteFunc(parsers, func(p util.PrioritizedValue) bool {
+		return slices.ContainsFunc(others, func(other any) bool { return reflect.TypeOf(other) == reflect.TypeOf(p.Value) })
+	})
+}
+
+// write writes HTML with the tags and attributes that Matrix' clients show.
+var write = renderer.NewRenderer(renderer.WithNodeRenderers(
+	util.Prioritized(plainNodes{}, 100),
+	util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), 500),
+	util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+	util.Prioritized(goldhtml.NewRenderer(goldhtml.WithHardWraps()), 1000),
+))
+
+// plainNodes writes what the usual renderer writes with more than clients show.
+type plainNodes struct{}
+
+func (plainNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindLink, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		return link(w, node.(*ast.Link).Destination, entering)
+	})
+	r.Register(ast.KindImage, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		return link(w, node.(*ast.Image).Destination, entering)
+	})
+	r.Register(ast.KindAutoLink, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n := node.(*ast.AutoLink); entering {
+			address := n.URL(source)
+			if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(string(address)), "mailto:") {
+				address = append([]byte("mailto:"), address...)
+			}
+			begin, end := tags(address)
+			_, _ = w.WriteString(begin + escape(string(n.Label(source))) + end)
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(extast.KindTaskCheckBox, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering && node.(*extast.TaskCheckBox).IsChecked {
+			_, _ = w.WriteString("☑ ")
+		} else if entering {
+			_, _ = w.WriteString("☐ ")
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+func link(w util.BufWriter, address []byte, entering bool) (ast.WalkStatus, error) {
+	begin, end := tags(address)
+	if !entering {
+		begin = end
+	}
+	_, _ = w.WriteString(begin)
+	return ast.WalkContinue, nil
+}
+
+var shownScheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(https?|ftp|mailto|magnet):`) })
+
+// tags returns what is around the text of a link. A link that clients drop is written behind its text.
+func tags(address []byte) (begin, end string) {
+	if shownScheme().Match(address) {
+		return `<a href="` + escape(string(util.URLEscape(address, false))) + `">`, "</a>"
+	}
+	return "", " (" + escape(string(address)) + ")"
+}
+
+// markdown returns Claude's Markdown as HTML; "" if it cannot be read.
+func markdown(source string) (written string) {
+	defer func() {
+		if recover() != nil { // a fault of the parser must not keep the answer from its reader
+			written = ""
+		}
+	}()
+	var out strings.Builder
+	data := []byte(source)
+	if err := write.Render(&out, data, read.Parse(text.NewReader(data))); err != nil {
+		return ""
+	}
+	return strings.TrimSpace(out.String())
+}
+
+var anyTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^>]*>`) })
+
+// shows reports whether HTML has something to be read.
+func shows(written string) bool {
+	return strings.TrimSpace(html.UnescapeString(anyTag().ReplaceAllString(written, ""))) != ""
+}
+
+func escape(text string) string { return html.EscapeString(text) }
+
+// paragraph returns a text as HTML; "" for "".
+func paragraph(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	return "<p>" + strings.ReplaceAll(escape(text), "\n", "<br>") + "</p>"
+}

@@ -1,0 +1,142 @@
+package matrix
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"nbs-worker/internal/chat/bridge"
+	"nbs-worker/internal/human"
+)
+
+// Types of events.
+const (
+	typeMember     = "m.room.member"
+	typeName       = "m.room.name"
+	typeEncryption = "m.room.encryption"
+	typeReplaced   = "m.room.tombstone"
+	typeMessage    = "m.room.message"
+	typeEncrypted  = "m.room.encrypted"
+	typeSticker    = "m.sticker"
+)
+
+// room is what the bot knows of a room that it is in.
+type room struct {
+	name      string
+	members   map[string]string // names of those who are in it, or invited
+	encrypted bool
+}
+
+// learn takes up what a batch says of the rooms.
+func (s *System) learn(b *batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range b.Rooms.Leave {
+		delete(s.rooms, id)
+	}
+	for id, joined := range b.Rooms.Join {
+		r := s.rooms[id]
+		if r == nil {
+			r = &room{members: map[string]string{}}
+			s.rooms[id] = r
+		}
+		for _, e := range slices.Concat(joined.State.Events, joined.Timeline.Events) {
+			if e.Key != nil {
+				s.set(id, r, &e)
+			}
+		}
+	}
+}
+
+// set takes up one event of the state of a room. The lock is held.
+func (s *System) set(id string, r *room, e *event) {
+	switch e.Type {
+	case typeName:
+		r.name = e.Content.Name
+	case typeEncryption:
+		r.encrypted = true
+	case typeReplaced:
+		s.lines.Once("room " + id + " was replaced by room " + human.Quote(e.Content.Replacement) + ": invite the bot there, and allow it")
+	case typeMember:
+		if e.Content.Membership == "join" || e.Content.Membership == "invite" {
+			r.members[*e.Key] = e.Content.DisplayName
+		} else {
+			delete(r.members, *e.Key)
+		}
+	}
+}
+
+// Owner implements [bridge.System]: the room of a user and the bot alone is private. The invited count.
+func (s *System) Owner(chat string) (user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.rooms[chat]
+	if r == nil || len(r.members) != 2 {
+		return ""
+	}
+	for member := range r.members {
+		if member != s.me {
+			user = member
+		}
+	}
+	return user
+}
+
+// isServed reports whether the messages of a room are taken.
+func (s *System) isServed(id string) bool {
+	return slices.Contains(s.Rooms, id) || slices.Contains(s.Users, s.Owner(id))
+}
+
+// person returns who a user is in a room.
+func (s *System) person(id, user string) bridge.Person {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := bridge.Person{ID: user, Handle: user[min(1, len(user)):]}
+	if r := s.rooms[id]; r != nil {
+		p.Name = r.members[user]
+	}
+	return p
+}
+
+// answerInvitation joins a room into which an allowed user has invited the bot, or which is allowed. Another invitation
+// stays as it is.
+func (s *System) answerInvitation(ctx context.Context, id string, state []event) error {
+	by := ""
+	for _, e := range state {
+		if e.Type == typeMember && e.Key != nil && *e.Key == s.me {
+			by = e.Sender
+		}
+	}
+	if !slices.Contains(s.Rooms, id) && !slices.Contains(s.Users, by) {
+		s.lines.Once("user " + by + " has invited the bot into room " + id + ": neither is allowed, so it does not join")
+		return nil
+	}
+	err := s.call(ctx, http.MethodPost, ofRoom(id, "join"), map[string]any{}, nil)
+	switch {
+	case err == nil:
+		s.lines.Printf("joined room %s: user %s has invited the bot", id, by)
+		return nil
+	case failureOf(err).Final:
+		s.lines.Once("join room " + id + ": " + err.Error())
+		return nil
+	}
+	return err
+}
+
+// sayEncrypted says, once in a room, that the bot cannot read what is written there.
+func (s *System) sayEncrypted(ctx context.Context, id string) error {
+	if !s.isServed(id) {
+		return nil
+	}
+	s.lines.Once("room " + id + " is encrypted, and the bot cannot read encrypted messages: use a room without encryption")
+	if s.acks.isNoted(id) {
+		return nil
+	}
+	const words = "This room is encrypted, and I cannot read encrypted messages, so I get nothing of what is written here. Invite me into a room without encryption."
+	_, err := s.Send(ctx, bridge.Place{Chat: id}, "encrypted:"+id, bridge.Message{Text: words, Quiet: true})
+	if err != nil && !failureOf(err).Final {
+		return err
+	}
+	s.acks.note(id)
+	return nil
+}
