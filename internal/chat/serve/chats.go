@@ -250,15 +250,16 @@ func (c *Chats) NoteCommand(_ context.Context, key, id, text string) (over bool,
 
 // NoteTelling implements [bridge.Deliveries].
 func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err error) {
-	n, there, err := c.Notes.Get(id)
-	if err != nil || n.State == deliveries.Telling {
-		return err == nil, err
-	}
-	if !there {
-		n = deliveries.Note{ID: id, Key: key}
-	}
-	n.State, n.At = deliveries.Telling, c.Server.Engine.Project.Now().UTC()
-	return false, c.Notes.Put(n)
+	err = c.Notes.Update(id, func(n *deliveries.Note, there bool) {
+		if again = n.State == deliveries.Telling; again {
+			return
+		}
+		if !there {
+			n.ID, n.Key = id, key
+		}
+		n.State, n.At = deliveries.Telling, c.Server.Engine.Project.Now().UTC()
+	})
+	return again && err == nil, err
 }
 
 // Shown implements [bridge.Deliveries].
@@ -276,12 +277,9 @@ func (c *Chats) NoteShown(_ context.Context, _, id string, s bridge.Shown) error
 
 // NoteDelivered implements [bridge.Deliveries].
 func (c *Chats) NoteDelivered(_ context.Context, key, id, untold string) error {
-	n, _, err := c.Notes.Get(id)
-	if err != nil {
-		return err
-	}
-	n.ID, n.Key, n.State, n.Untold, n.At = id, key, deliveries.Over, untold, c.Server.Engine.Project.Now().UTC()
-	err = c.Notes.Put(n)
+	err := c.Notes.Update(id, func(n *deliveries.Note, _ bool) {
+		n.ID, n.Key, n.State, n.Untold, n.At = id, key, deliveries.Over, untold, c.Server.Engine.Project.Now().UTC()
+	})
 	c.Server.changed() // what came after it can be told
 	return err
 }

@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/deliveries"
 )
 
 // A conversation that does not have the bot's system prompt and model begins anew, and its next answer says so.
@@ -85,6 +88,26 @@ func TestWhatAChatHasOfAnAnswerIsNoted(t *testing.T) {
 	rig.Check(t, err == nil && shown == bridge.Shown{Sent: bridge.Sent{Message: "5", Chat: "1"}, Parts: 1}, "%+v, %v", shown, err)
 	note, _, err := chats.Notes.Get(id)
 	rig.Check(t, err == nil && note.Seq == 1 && note.Key == key, "%+v, %v", note, err)
+}
+
+// What is noted of a message by one goroutine is not lost to what another notes at the same time.
+func TestNotesOfAMessageThatAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
+	const key, id = "telegram:1", "telegram:77"
+	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: key, ID: id, Text: "hello"}))
+	for n := range int64(20) {
+		rig.Must(t, chats.NoteDelivered(t.Context(), key, id, ""))
+		var all sync.WaitGroup
+		var telling, shown error
+		all.Go(func() { _, telling = chats.NoteTelling(t.Context(), key, id) })
+		all.Go(func() { shown = chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: n}) })
+		all.Wait()
+		rig.Must(t, errors.Join(telling, shown))
+		note, _, err := chats.Notes.Get(id)
+		rig.Check(t, err == nil && note.State == deliveries.Telling && note.Growing == n, "%+v, %v", note, err)
+	}
 }
 
 // A family reads the status: it says what a message waits for, and no word of the operator's.

@@ -5,7 +5,7 @@
 //   - A file is replaced whole and durably. It has the user's seal, over the project and its place too: a file
 //     that came with a project must not say what was delivered.
 //   - A finished file is removed after a week. No sender repeats a message after so long.
-//   - Each id has one writer: one process. If several of its goroutines may write, each one uses Change.
+//   - Each id has one writer: one process. If several of its goroutines may write, each one uses Change or Update.
 //
 // The package knows files and seals, and must not import what does anything.
 package deliveries
@@ -103,14 +103,23 @@ func (d *Drawer) Put(n Note) error {
 
 // Change changes the note of an id, durably. It does nothing if there is no note, or no change.
 func (d *Drawer) Change(id string, how func(*Note)) error {
+	return d.Update(id, func(n *Note, there bool) {
+		if there {
+			how(n)
+		}
+	})
+}
+
+// Update is Change, but how may also make the note of an id that has none.
+func (d *Drawer) Update(id string, how func(n *Note, there bool)) error {
 	d.changing.Lock()
 	defer d.changing.Unlock()
 	n, there, err := d.Get(id)
-	if err != nil || !there {
+	if err != nil {
 		return err
 	}
 	was := n
-	if how(&n); reflect.DeepEqual(n, was) {
+	if how(&n, there); reflect.DeepEqual(n, was) {
 		return nil
 	}
 	return d.Put(n)
