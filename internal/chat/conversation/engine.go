@@ -121,7 +121,7 @@ func (e *Engine) Accept(ctx context.Context, key conversations.Key, say Say) (t 
 	}
 	t, result, err = c.Enqueue(ctx, say.Meta, say.Request)
 	if err == nil && result == nil {
-		err = e.hasten(ctx, c, mayMend)
+		_ = e.hasten(ctx, c, mayMend) // the text is durable: a held turn before it is then tried at its time
 	}
 	return t, result, err
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"context"
 	"errors"
 	"os/exec"
 	"testing"
@@ -84,6 +85,21 @@ func TestAMendedLoginIsTakenUp(t *testing.T) {
 			rig.Check(t, err == nil && over && result.Answer != "", "%+v, %v", result, err)
 		})
 	}
+}
+
+// A text that is durable is accepted, also if what waits before it cannot be tried at once.
+func TestATextIsAcceptedThoughNothingIsHastened(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.Answer(headlesstest.Failing(turn.Authentication))
+	s.queue("a", "hello")
+	before := s.drainToHold()
+	ctx, end := context.WithCancel(t.Context())
+	s.Project.Now = func() time.Time { end(); return s.now }
+	accepted, _, err := s.Accept(ctx, "review", Say{Request: conversations.Request{ID: "b", Text: "are you there?", At: s.now}, Meta: s.meta()})
+	rig.Check(t, err == nil && accepted.Seq == 2, "%+v, %v", accepted, err)
+	open := s.state().Open
+	rig.Check(t, len(open) == 2 && open[0].Held.Until.Equal(before), "%+v", open)
 }
 
 // A limit that says when it ends, and a turn of which a person must decide, are left alone by a new message.
