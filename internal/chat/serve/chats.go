@@ -100,12 +100,12 @@ func (c *Chats) Ahead(_ context.Context, key, id string) (int, error) {
 
 // Answer implements [bridge.Chats].
 func (c *Chats) Answer(ctx context.Context, key, id string, told bridge.Answer) (bridge.Answer, error) {
-	if err := c.noteHeld(id, told); err != nil {
-		return bridge.Answer{}, err
-	}
 	var known *conversations.Held
 	if told.Held {
 		known = &conversations.Held{Class: told.Class, Reason: told.Error, Until: told.RetryAt, Mends: told.Mends}
+		if err := c.noteHeld(id, known); err != nil {
+			return bridge.Answer{}, err
+		}
 	}
 	o, err := c.Server.Outcome(ctx, conversations.Key(key), id, known)
 	switch {
@@ -115,7 +115,7 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told bridge.Answer) 
 		note, _, err := c.Notes.Get(id)
 		return bridge.Answer{
 			Class: o.Held.Class, Error: o.Held.Reason, Held: true, RetryAt: o.Held.Until,
-			Mends: o.Held.Mends, Known: note.Held != "" && note.Held == causeOf(o.Held.Class, o.Held.Until, o.Held.Mends),
+			Mends: o.Held.Mends, Known: note.Held != "" && note.Held == causeOf(o.Held),
 		}, err
 	}
 	r := o.Result
@@ -135,20 +135,8 @@ func (c *Chats) Answer(ctx context.Context, key, id string, told bridge.Answer) 
 
 // noteHeld records that the chat was told why its message is held. So it is told once, also if the server is started
 // again before the cause has ended.
-func (c *Chats) noteHeld(id string, told bridge.Answer) error {
-	if !told.Held || told.Known {
-		return nil
-	}
-	return c.Notes.Change(id, func(n *deliveries.Note) { n.Held = causeOf(told.Class, told.RetryAt, told.Mends) })
-}
-
-// causeOf names the cause of a hold. It is told again when its time changes, but not if the time is only that of the
-// next of many tries.
-func causeOf(class string, until time.Time, mends bool) string {
-	if mends || until.IsZero() {
-		return class
-	}
-	return class + " " + until.UTC().Format(time.RFC3339)
+func (c *Chats) noteHeld(id string, told *conversations.Held) error {
+	return c.Notes.Change(id, func(n *deliveries.Note) { n.Held = causeOf(told) })
 }
 
 // Hear implements [bridge.Chats].

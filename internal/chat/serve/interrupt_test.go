@@ -6,7 +6,6 @@ import (
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/conversation"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"

@@ -1,16 +1,49 @@
 package serve
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/storetest"
 )
+
+// What keeps a turn from being tried is told once, although each server finds it again; another cause is told too.
+func TestWhatKeepsATurnFromBeingTriedIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	const key, id = "telegram:1", "telegram:77"
+	for i, c := range []struct {
+		cause error
+		known bool
+	}{
+		{fail.Errorf(fail.Conflict, "pid 7 has it open"), false}, {fail.Errorf(fail.Conflict, "pid 8 has it open"), true},
+		{fail.Errorf(fail.NotFound, "the folder is gone"), false}, {fail.Errorf(fail.NotFound, "the folder is gone"), true},
+		{fail.Errorf(fail.NotFound, "there is no claude"), false}, {fail.Errorf(fail.Conflict, "pid 9 has it open"), false},
+	} {
+		e := s.engine()
+		e.Project.Now = func() time.Time { return storetest.SomeTime().Add(time.Duration(i) * time.Hour) }
+		chats := &Chats{Server: New(e, func(string, ...any) {}), Notes: s.store.Deliveries()}
+		if i == 0 {
+			rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: key, ID: id, Text: "hello"}))
+		}
+		chats.Server.note(key, c.cause)
+		told, err := chats.Answer(t.Context(), key, id, telegram.Answer{})
+		rig.Check(t, err == nil && told.Held && told.Mends && told.Known == c.known, "%d: %+v, %v", i, told, err)
+		ctx, end := context.WithCancel(t.Context())
+		end()
+		_, err = chats.Answer(ctx, key, id, told)
+		rig.Check(t, errors.Is(err, context.Canceled), "%d: %v", i, err)
+	}
+}
 
 // A login that has expired is told once, however often it is tried again and whichever server does it.
 func TestAnExpiredLoginIsToldOnce(t *testing.T) {

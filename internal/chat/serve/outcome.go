@@ -72,9 +72,21 @@ func (s *Server) heldUp(key conversations.Key, head *conversations.Turn) *conver
 // alike reports whether a person who knows one of the two needs no message about the other.
 func alike(a, b conversations.Held) bool {
 	if a.Mends && b.Mends { // however often it was tried since
-		return a.Class == b.Class
+		return causeOf(&a) == causeOf(&b)
 	}
 	return a.Class == b.Class && a.Reason == b.Reason && a.Until.Equal(b.Until)
+}
+
+// causeOf names the cause of a hold. It is told again when its time changes, but not if the time is only that of the
+// next of many tries. The class of some failures says nothing.
+func causeOf(h *conversations.Held) string {
+	switch {
+	case h.Mends && h.Class == string(conversation.ClassFailed):
+		return h.Class + ": " + h.Reason
+	case h.Mends || h.Until.IsZero():
+		return h.Class
+	}
+	return h.Class + " " + h.Until.UTC().Format(time.RFC3339)
 }
 
 // awaitChange returns a channel that is closed when a turn has changed.

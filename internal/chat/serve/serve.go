@@ -203,7 +203,7 @@ func (s *Server) note(key conversations.Key, err error) {
 	case err == nil:
 		delete(s.trouble, key)
 	case isNew:
-		s.trouble[key] = conversations.Held{Class: classOf(err), Reason: err.Error(), At: now, Until: now.Add(rescan)}
+		s.trouble[key] = conversations.Held{Class: classOf(err), Reason: err.Error(), At: now, Until: now.Add(rescan), Mends: true}
 	default:
 		held.At = now
 		s.trouble[key] = held
