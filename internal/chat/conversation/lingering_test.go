@@ -3,6 +3,7 @@ package conversation
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/turn"
@@ -65,8 +66,11 @@ func TestATurnBehindWhatGoesOnIsGivenUp(t *testing.T) {
 	asked := s.begunWith("sleep 900")
 	s.Respond = nil
 	s.accept("two", "three")
+	state := s.state()
+	err := s.errHalted(&state, &state.Open[0], time.Minute)
+	rig.Check(t, strings.Contains(err.Error(), "the claude of turn 1 has answered") && strings.Contains(strings.Join(fail.HintsOf(err), ""), "conversation interrupt review"), "%v", err)
 	over := s.drain()
-	_, err := s.InterruptRunning(t.Context(), "review", 3, byTest)
+	_, err = s.InterruptRunning(t.Context(), "review", 3, byTest)
 	storetest.WantKind(t, "a turn that is not next", err, fail.NotFound)
 	stopped, err := s.InterruptRunning(t.Context(), "review", 2, byTest)
 	rig.Check(t, err == nil && stopped.Seq == 2 && stopped.Class == string(turn.Interrupted), "%+v, %v", stopped, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -57,7 +58,7 @@ func (e *Engine) awaitHalt(ctx context.Context, c *conversations.Conversation, i
 			wait += settleTime
 		}
 		if limit > 0 && wait <= 0 {
-			return e.errHalted(&head, limit)
+			return e.errHalted(&state, &head, limit)
 		}
 		if limit == 0 {
 			wait = lookAgain
@@ -113,8 +114,11 @@ func (e *Engine) isRun(t *conversations.Turn) bool {
 }
 
 // errHalted returns the error for a conversation that its first open turn has blocked for some time.
-func (e *Engine) errHalted(head *conversations.Turn, limit time.Duration) error {
-	switch {
+func (e *Engine) errHalted(state *conversations.State, head *conversations.Turn, limit time.Duration) error {
+	switch left := e.Lingers(state); {
+	case left != nil && len(head.Starts) == 0:
+		return fail.Errorf(fail.TimedOut, "the claude of turn %d has answered, and has still held the conversation for %s: it has background tasks", left.Seq, limit).
+			Hint("to end them: nbs-worker conversation interrupt %s", human.ShellWord(string(state.Meta.Key)))
 	case head.Seq == 0:
 		return fail.Errorf(fail.TimedOut, "another process has held the conversation for %s", limit)
 	case len(head.Starts) == 0:
