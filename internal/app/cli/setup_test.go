@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/bot"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -63,15 +65,18 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 		"n", "y", // the stranger, Ann
 		"y", "y", "n", // another: the group, of which only Bob may write
 		"n",      // no other
-		"5", "2") // what Claude may do
+		"5", "2", // what Claude may do
+		"y") // agents and files
 	r := setUp(t, project, server, said).want(t, 0,
 		"write /newbot to @BotFather", "this is no token", "Telegram does not accept the token",
 		"bot: @simulated_bot, \"Simulated\"", "token: kept in ", "https://example.org/hook", "webhook: deleted",
 		`User (user 666) wrote in User, chat 666: "let me in"`, "not allowed; it still waits for another chat", `Ann (@ann, user 1) wrote in Ann, chat 1: "hello"`,
 		"Bob (user 2) wrote in the group Home, chat -5", "May everyone in this group write to Claude?",
-		"What your own Claude settings allow is allowed too.", "In private chats they may also get files of this project, and write to your agents: /file, /send, /resume",
+		"What your own Claude settings allow is allowed too.", "only Bob (user 2) may write there; to add others: nbs-worker serve setup telegram --user -5:2 --user -5:NUMBER",
+		"May they also get files of this project, and write to your agents: /file, /send, /resume?", "For groups too: nbs-worker serve setup telegram --agents all",
+		"/file, /agents, /send and /resume work in private chats",
 		"note: Claude does not trust the folder ", "start claude there once, and answer yes: cd ")
-	rig.Check(t, r.out == "@simulated_bot is set up: it serves the users 1, 2 in the chats 1, -5; what Claude may do: default; allowed tools WebSearch, WebFetch\n", "it printed %q", r.out)
+	rig.Check(t, r.out == "@simulated_bot is set up: it serves everyone in the chat 1; the users 2 in the chat -5; what Claude may do: default; allowed tools WebSearch, WebFetch\n", "it printed %q", r.out)
 	rig.Check(t, !strings.Contains(r.out+r.err, "simulated-token"), "it shows the token: %s", r.err)
 	b, err := botOf(t, project)
 	rig.Must(t, err)
@@ -84,18 +89,45 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 	rig.Check(t, !strings.Contains(again.err, "Token (") && again.out == r.out, "it asks again: %s", again.err)
 }
 
-// The users who may write are the same in all groups, and one who does not show who they are is none of them.
-func TestSetupSaysThatUsersHoldForAllGroups(t *testing.T) {
+// Who may write in one group says nothing about another group or a chat with the bot, and one who does not show who they
+// are is none of its users.
+func TestSetupKeepsTheUsersOfEachGroup(t *testing.T) {
 	t.Parallel()
 	project, server := newBot(t)
 	server.Group(-6, "Work")
 	server.SayAs(1, -5, "/start@"+telegram.Name)
 	server.Service(-6, 1087968824, map[string]any{"sender_chat": map[string]any{"title": "Work"}, "text": "/start"})
 	server.SayAs(2, -6, "/start@"+telegram.Name)
-	said := setUp(t, project, server, lines(telegram.Token, "y", "y", "y", "y", "n", "n", "1")).want(t, 0,
-		"someone wrote in the group Work, chat -6 without their name: write again under your own",
-		"In each group that is allowed, only these may write, and each of them alone with the bot too: the users 2\n")
-	rig.Check(t, !strings.Contains(said.err, "1087968824"), "it says %s", said.err)
+	r := setUp(t, project, server, lines(telegram.Token, "y", "y", "y", "y", "n", "n", "1", "")).want(t, 0,
+		"someone wrote in the group Work, chat -6 without their name: write again under your own")
+	rig.Check(t, strings.Contains(r.out, "it serves everyone in the chat -5; the users 2 in the chat -6; what"), "it printed %q", r.out)
+	rig.Check(t, !strings.Contains(r.err, "1087968824"), "it says %s", r.err)
+	found := checkBot(t, project)
+	rig.Check(t, strings.Contains(found["bot.chats"], "ok: it reaches the group Work, chat -6; only these users may write there: 2\n"), "it finds %s", found["bot.chats"])
+	rig.Check(t, strings.Contains(found["bot.agents"], "ok: /file, /agents, /send and /resume are off"), "it finds %s", found["bot.agents"])
+
+	for flag, want := range map[string]string{
+		"1:2": "names no group", "-5:": "names no user", "-5:-6": "names no user", "x": "names no user", "-5:1087968824": "user 1087968824 is no person", "-7:1": "users are named for chat -7, which is not served",
+	} {
+		setUp(t, project, server, "", "--user", flag).want(t, fail.BadInput, want)
+	}
+	setUp(t, project, server, "", "--agents", "some").want(t, fail.BadInput, "none, private or all")
+	r = setUp(t, project, server, "", "--user", "-5:1,-5:3", "--user", "-6:everyone", "--agents", "all").want(t, 0, "/file, /agents, /send and /resume work in all chats")
+	rig.Check(t, strings.Contains(r.out, "it serves the users 1, 3 in the chat -5; everyone in the chat -6; what"), "it printed %q", r.out)
+	r = setUp(t, project, server, "", "--user", "everyone", "--agents", "none").want(t, 0, "/file, /agents, /send and /resume are off")
+	rig.Check(t, strings.Contains(r.out, "it serves everyone in the chats -5, -6; what"), "it printed %q", r.out)
+}
+
+// What an earlier version has kept for all chats holds for them until someone says otherwise; the next chat has its own.
+func TestSetupGoesOnWithUsersOfAllChats(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	server.Group(-6, "Work")
+	setUp(t, project, server, lines(telegram.Token, "", ""), "--chat", "-5", "--user", "1").want(t, 0)
+	server.SayAs(2, -6, "/start@"+telegram.Name)
+	server.Say(2, "hello")
+	r := setUp(t, project, server, lines("y", "y", "y", "y", "y", "n")).want(t, 0)
+	rig.Check(t, strings.Contains(r.out, "it serves the users 1 in the chat -5; everyone in the chats -6, 2; what"), "it printed %q", r.out)
 }
 
 func lines(all ...string) string { return strings.Join(all, "\n") + "\n" }
@@ -129,7 +161,7 @@ func TestSetupWithoutATerminalTakesFlags(t *testing.T) {
 func TestSetupAsksForTheNewTokenOfTheSameBot(t *testing.T) {
 	t.Parallel()
 	project, server := newBot(t)
-	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "1").want(t, 0)
+	setUp(t, project, server, lines(telegram.Token, "", ""), "--chat", "1").want(t, 0)
 	server.Fail(telegram.Failure{Method: "getMe", Code: 401})
 	r := setUp(t, project, server, lines(telegram.Token, "n")).want(t, 0, "does not work any more", "@BotFather shows the token of @simulated_bot")
 	rig.Check(t, !strings.Contains(r.err, "/newbot"), "it asks for a new bot: %s", r.err)
@@ -141,7 +173,7 @@ func TestSetupGivesUpWaiting(t *testing.T) {
 	setUp(t, project, server, telegram.Token+"\n", "--wait", "50ms").want(t, fail.TimedOut, "no message to @simulated_bot came within 50ms")
 	rig.Must(t, os.WriteFile(filepath.Join(project, ".nbs/telegram.json"), []byte(`{"bot":{"username":"evil"}}`), 0o600))
 	server.Say(1, "hello")
-	setUp(t, project, server, lines(telegram.Token, "y", "n", "")).want(t, 0, "was not written here by a command of this user", "it is replaced")
+	setUp(t, project, server, lines(telegram.Token, "y", "n", "", "")).want(t, 0, "was not written here by a command of this user", "it is replaced")
 }
 
 func TestServeWithAChatAndNoTokenSaysHowToGetOne(t *testing.T) {
@@ -152,7 +184,7 @@ func TestServeWithAChatAndNoTokenSaysHowToGetOne(t *testing.T) {
 func TestServeRefusesABotThatCameWithTheProject(t *testing.T) {
 	t.Parallel()
 	project, server := newBot(t)
-	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "1").want(t, 0)
+	setUp(t, project, server, lines(telegram.Token, "", ""), "--chat", "1").want(t, 0)
 	path := filepath.Join(project, ".nbs/telegram.json")
 	text, err := os.ReadFile(path)
 	rig.Must(t, err)
@@ -186,7 +218,7 @@ func TestServeCheckFindsWhatIsAmiss(t *testing.T) {
 		}
 	}
 	want("bot.setup", "failure: no bot is set up in this project", "nbs-worker serve setup telegram")
-	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "1,-5,7").want(t, 0)
+	setUp(t, project, server, lines(telegram.Token, "", ""), "--chat", "1,-5,7").want(t, 0)
 	want("bot.setup", "ok: ")
 	want("bot.token", "ok: Telegram accepts the token: @simulated_bot")
 	want("bot.folder", "failure: Claude does not trust")
@@ -210,6 +242,27 @@ func TestServeCheckFindsWhatIsAmiss(t *testing.T) {
 	}
 }
 
+// A group that has become another chat is looked for where it is now, and schedules may be delivered to either number.
+func TestServeCheckFollowsAGroupThatMoved(t *testing.T) {
+	t.Parallel()
+	project, server := newBot(t)
+	setUp(t, project, server, lines(telegram.Token, "", ""), "--chat", "-5").want(t, 0)
+	now := strconv.FormatInt(server.Upgrade(-5, 1), 10)
+	s, err := store.Open(project)
+	rig.Must(t, err)
+	defer s.Close()
+	home, err := trust.HomeOf(os.Environ())
+	rig.Must(t, err)
+	s.Use(trust.NewKeeper(home))
+	rig.Must(t, s.Deliveries().Put(deliveries.Note{ID: "telegram:moved:-5", Key: "telegram:-5", Text: "telegram:" + now, State: deliveries.Moved, At: time.Now()}))
+	rig.Must(t, os.WriteFile(filepath.Join(project, ".nbs/schedules.yaml"), []byte("schedules:\n  old: {every: 1h, prompt: x, deliver_to: 'telegram:-5'}\n  new: {every: 1h, prompt: x, deliver_to: 'telegram:"+now+"/3'}\n"), 0o600))
+	runOn(ui.Streams{In: strings.NewReader("y\n"), InTTY: true, OutTTY: true, ErrTTY: true}, "--root", project, "allow", "--schedules").want(t, 0)
+	found := checkBot(t, project)
+	rig.Check(t, strings.HasPrefix(found["bot.chats"], "ok: it reaches the group Home, chat "+now+", which was chat -5"), "it finds %s", found["bot.chats"])
+	rig.Check(t, strings.HasPrefix(found["bot.schedules"], "ok: 2 schedules can run"), "it finds %s", found["bot.schedules"])
+	setUp(t, project, server, "").want(t, 0, "allowed: the group Home, chat "+now)
+}
+
 func TestServeCheckKnowsPrivacyMode(t *testing.T) {
 	t.Parallel()
 	server, err := telegram.Start(telegram.Options{Privacy: true})
@@ -217,10 +270,10 @@ func TestServeCheckKnowsPrivacyMode(t *testing.T) {
 	t.Cleanup(func() { rig.Must(t, server.Close()) })
 	server.Group(-5, "Home")
 	project := newProject(t)
-	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5", "--group-all").want(t, 0, "in groups it is to take all messages, and gets only commands", "write /setprivacy to @BotFather, then add the bot to each group again")
+	setUp(t, project, server, lines(telegram.Token, "", ""), "--chat", "-5", "--group-all").want(t, 0, "in groups it is to take all messages, and gets only commands", "write /setprivacy to @BotFather, then add the bot to each group again")
 	warned := checkBot(t, project)["bot.groups"]
 	rig.Check(t, strings.HasPrefix(warned, "warning: in groups, @simulated_bot gets only commands") && strings.Contains(warned, "and is to take all"), "it finds %q", warned)
-	setUp(t, project, server, lines(telegram.Token, ""), "--chat", "-5", "--group-all=false").want(t, 0, "to have it take all: write /setprivacy to @BotFather, and run nbs-worker serve setup telegram --group-all")
+	setUp(t, project, server, lines(telegram.Token, "", ""), "--chat", "-5", "--group-all=false").want(t, 0, "to have it take all: write /setprivacy to @BotFather, and run nbs-worker serve setup telegram --group-all")
 	got := checkBot(t, project)["bot.groups"]
 	rig.Check(t, strings.HasPrefix(got, "note: in groups, @simulated_bot gets only commands"), "it finds %q", got)
 }
@@ -236,7 +289,7 @@ func TestSetupKeepsHowTheChatsAreServed(t *testing.T) {
 		"all messages of groups are taken", "voice messages are written down by \"" + program, "Claude gets the time, the project and what is remembered with each text",
 		"a chat is stopped for the day after it has cost 2.5 US dollars", "the model of new chats is opus", `the system prompt of new chats is "Be brief."`, "a turn ends after 20m0s without a sign of life",
 	}
-	setUp(t, project, server, lines(telegram.Token), append([]string{"--chat", "1"}, flags...)...).want(t, 0, shown...)
+	setUp(t, project, server, lines(telegram.Token, ""), append([]string{"--chat", "1"}, flags...)...).want(t, 0, shown...)
 	b, err := botOf(t, project)
 	rig.Must(t, err)
 	want := bot.Settings{SystemPrompt: "Be brief.", Model: "opus", Enrich: true, DailyLimit: 2.5, Silence: 20 * time.Minute, TranscribeCmd: program, GroupAll: true}
@@ -269,7 +322,7 @@ func TestReadmeShowsTheSetup(t *testing.T) {
 	server.Say(1, "Good morning!")
 	server.SayAs(2, -5, "/start@"+telegram.Name)
 	server.Say(3, "Hi, it is me")
-	r := setUp(t, project, server, lines(telegram.Token, "y", "y", "y", "y", "y", "y", "n", "3"), "--systemd").want(t, 0)
+	r := setUp(t, project, server, lines(telegram.Token, "y", "y", "y", "y", "y", "y", "n", "3", "n"), "--systemd").want(t, 0)
 	checked := run("--root", project, "serve", "check")
 	text := readme(t)
 	for command, said := range map[string]string{"setup telegram": r.err + r.out, "check": checked.out} {

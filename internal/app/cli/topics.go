@@ -256,14 +256,17 @@ Only chats named with --telegram-chat are served. To find the number of a chat, 
 serve prints it.
 
 Everyone who writes in an allowed chat has your rights: Claude answers with your settings and
-what serve permits (nbs-worker help permissions), in this project, and /send and /resume reach
-your agents. --telegram-user, or your answer in the setup, limits this to the named users; each
-of them may also write to the bot alone.
+what serve permits (nbs-worker help permissions), in this project. They may also choose the
+model, the dearest too: --daily-limit bounds the cost. Your answer in the setup, or
+--telegram-user CHAT:USER, limits a group to the named users. --telegram-user USER does it for
+all chats; each of these users may also write to the bot alone. One who writes without their
+name, such as an anonymous administrator, is none of the named users.
 
 In a group, serve takes the messages that name the bot or answer it, and commands;
 --telegram-group-all (in the setup: --group-all) takes all of them. Then Telegram must pass them
-on: write /setprivacy to @BotFather, and add the bot to the group again. Claude is told who speaks, and what is quoted. A group
-that becomes another chat (a supergroup) keeps its conversation.
+on: write /setprivacy to @BotFather, and add the bot to the group again. Claude is told who
+speaks, and what is quoted. A group that becomes another chat (a supergroup) keeps its
+conversation.
 
 Claude sees pictures, and may read files of up to 20 MB: they are kept in .nbs/conversations. An
 album is one message, and so is a text that the app has split. An edit replaces the text of a
@@ -285,10 +288,10 @@ Commands in a chat:
   /send     send a message to an agent
   /resume   resume an agent
 
-/file, /agents, /send and /resume do not work in groups, unless
---telegram-group-commands is given. A chat gets no hidden file (.netrc), and no file named as
-keys are: *.env, *.pem, *.key, *.p12, *.pfx, *.kdbx, *.ppk, id_rsa and the like, credentials.
-An answer grows in the chat while Claude writes it, and shows which tool runs. One of more than
+/file, /agents, /send and /resume are off until you say where they work: in the setup, or with
+--telegram-agents private or all (with groups). A chat gets no hidden file (.netrc), and no file
+named as keys are: *.env, *.pem, *.key, *.p12, *.pfx, *.kdbx, *.ppk, id_rsa and the like,
+credentials. An answer grows in the chat while Claude writes it, and shows which tool runs. One of more than
 five messages comes as its beginning, and whole as a file.
 
 If a chat's conversation is lost, serve begins a new one and tells the chat. nbs-worker tell

@@ -28,6 +28,7 @@ type BotCheck struct {
 	Agreed     func(ctx context.Context, webhook string) (bool, error) // asks whether to delete a webhook; nil: it is not deleted
 
 	bot     bot.Bot
+	address func(chat int64) int64 // see [Address]
 	account *telegram.Account
 	me      telegram.Me
 	found   doctor.Checkup
@@ -69,6 +70,7 @@ func (c *BotCheck) checkBot(ctx context.Context) error {
 		return nil
 	}
 	c.holds("bot.setup", "%s is yours: %s", human.Quote(in.Bot().Path()), c.bot.Rights)
+	c.address = Address(ctx, in)
 	c.checkSettings()
 	token, err := telegram.ReadToken(c.bot.TokenFile)
 	if err == nil {
@@ -96,6 +98,11 @@ func (c *BotCheck) checkBot(ctx context.Context) error {
 func (c *BotCheck) checkSettings() {
 	for _, line := range c.bot.Words() {
 		c.holds("bot.settings", "%s", line)
+	}
+	if reach := c.bot.Reach(); reach == bot.ReachNone && c.bot.Agents == "" {
+		c.add("bot.agents", doctor.Note, reach.String(), "the setup was not asked", "to turn them on: "+setupCmd+" --agents private")
+	} else {
+		c.holds("bot.agents", "%s", reach)
 	}
 	c.checkProgram("--transcribe-cmd", c.bot.TranscribeCmd)
 	c.checkProgram("--context-cmd", c.bot.ContextCmd)
@@ -148,13 +155,17 @@ func (c *BotCheck) checkChats(ctx context.Context) error {
 	}
 	grouped := false
 	for _, chat := range c.bot.Chats {
-		info, err := c.account.Chat(ctx, chat)
+		now := c.address(chat)
+		info, err := c.account.Chat(ctx, now)
 		status := ""
 		if err == nil && info.IsGroup() {
 			grouped = true
-			status, err = c.account.Standing(ctx, chat, c.me.ID)
+			status, err = c.account.Standing(ctx, now, c.me.ID)
 		}
 		name := human.OneLine(info.String())
+		if now != chat {
+			name += fmt.Sprintf(", which was chat %d", chat)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -165,6 +176,8 @@ func (c *BotCheck) checkChats(ctx context.Context) error {
 			c.add("bot.chats", doctor.Warning, fmt.Sprintf("chat %d: %s", chat, err), "whether it can be reached is not known")
 		case status == "left" || status == "kicked":
 			c.add("bot.chats", doctor.Warning, "@"+c.me.Username+" is not a member of "+name, "it gets no message from there", "add it to the group again, in Telegram")
+		case info.IsGroup() && len(c.bot.In(chat)) > 0:
+			c.holds("bot.chats", "it reaches %s; only these users may write there: %s", name, bot.Numbers(c.bot.In(chat)))
 		default:
 			c.holds("bot.chats", "it reaches %s", name)
 		}
@@ -190,6 +203,12 @@ func (c *BotCheck) checkFolder() {
 	c.holds("bot.folder", "Claude trusts the folder %s", human.Quote(c.Supervisor.Project.Store.Project()))
 }
 
+// isOf reports whether a key is that of a chat, or of a topic there.
+func isOf(key string, chat int64) bool {
+	of := keyOf(chat)
+	return key == of || strings.HasPrefix(key, of+"/")
+}
+
 // checkSchedules looks at what serve would run by itself.
 func (c *BotCheck) checkSchedules() {
 	file, _, err := serve.AllowedSchedules(c.Supervisor.Project.Store)
@@ -206,9 +225,7 @@ func (c *BotCheck) checkSchedules() {
 	}
 	lost := false
 	for _, e := range file.Entries {
-		if key := e.DeliverTo; key != "" && !slices.ContainsFunc(c.bot.Chats, func(chat int64) bool {
-			return key == fmt.Sprintf("telegram:%d", chat) || strings.HasPrefix(key, fmt.Sprintf("telegram:%d/", chat))
-		}) {
+		if key := e.DeliverTo; key != "" && !slices.ContainsFunc(c.bot.Chats, func(chat int64) bool { return isOf(key, chat) || isOf(key, c.address(chat)) }) {
 			lost = true
 			c.add("bot.schedules", doctor.Warning, "schedule "+e.Name+" is delivered to "+human.Quote(key)+", which is not allowed", "its answers reach no chat", setupCmd)
 		}

@@ -33,14 +33,15 @@ type ServeOptions struct {
 
 // ChatOptions are the options of the bridge to Telegram.
 type ChatOptions struct {
-	Allowed  []int64 // chats
-	Users    []int64 // who may write in those, and in their own chat with the bot; empty: all members
-	InGroups bool    // allow the commands for agents in groups too
-
+	Allowed   []int64                // chats
 	URL       string                 // of the Bot API; "": Telegram's own
 	TokenFile string                 // "": the token is in the environment, or there is no bridge
 	Given     func(flag string) bool // reports whether a flag, which counts before what was set up, was given; nil: none was
 	bot.Settings
+	bot.Writers
+
+	Agents  bot.Reach
+	Unasked bool // nothing was said about Agents
 
 	Rights conversations.Rights // of the turns of all chats; zero: as Claude's settings say
 }
@@ -102,7 +103,7 @@ func connect(o ServeOptions, team *remote.Team, server *serve.Server, token tele
 		if o.Chats.Rights.PermissionMode == agent.BypassPermissions {
 			o.Say("chats: Claude uses every tool without asking, for everyone who may write there")
 		}
-		for _, line := range o.Chats.Words() {
+		for _, line := range append(o.Chats.Words(), o.Chats.reach()) {
 			o.Say("chats: %s", line)
 		}
 		return chats.Permit(ctx)
@@ -113,7 +114,8 @@ func connect(o ServeOptions, team *remote.Team, server *serve.Server, token tele
 		return err
 	}
 	opts := bridge.Options{
-		System: system, Allowed: numbers(o.Chats.Allowed), Users: numbers(o.Chats.Users), InGroups: o.Chats.InGroups, AllInGroups: o.Chats.GroupAll,
+		System: system, Allowed: numbers(o.Chats.Allowed), Users: numbers(o.Chats.Users), UsersIn: usersIn(o.Chats.UsersIn),
+		InPrivate: o.Chats.Agents != bot.ReachNone, InGroups: o.Chats.Agents == bot.ReachAll, AllInGroups: o.Chats.GroupAll,
 		Chats: chats, Deliveries: chats, Menu: chats, Team: team, Log: say,
 	}
 	if program := o.Chats.TranscribeCmd; program != "" {
@@ -129,6 +131,15 @@ func connect(o ServeOptions, team *remote.Team, server *serve.Server, token tele
 	}
 	server.Tell, server.Relay = b.Tell, b.Relay
 	return nil
+}
+
+// usersIn returns the users of each chat, as the bridge names them.
+func usersIn(all map[int64][]int64) map[string][]string {
+	named := map[string][]string{}
+	for chat, users := range all {
+		named[strconv.FormatInt(chat, 10)] = numbers(users)
+	}
+	return named
 }
 
 func numbers(list []int64) []string {

@@ -16,10 +16,12 @@ import (
 
 // Options are the options of a bridge.
 type Options struct {
-	System   System
-	Allowed  []string // chats; in a group, all members share one conversation
-	Users    []string // who may write in those, and in their own chat with the bot; empty: all members
-	InGroups bool     // allow the commands for agents in groups too
+	System  System
+	Allowed []string            // chats; in a group, all members share one conversation
+	Users   []string            // who may write in those, and in their own chat with the bot; empty: all members
+	UsersIn map[string][]string // who may write in one chat, in place of Users
+
+	InPrivate, InGroups bool // where the commands work that reach agents or files of the project
 
 	AllInGroups bool // take all messages of groups, not only those for the bot
 

@@ -277,12 +277,32 @@ func TestGroups(t *testing.T) {
 	server.SayIn(-7, 1, "/help")
 	server.SayIn(-7, 1, "/weather") // of another bot
 	server.SayIn(-7, 1, "hello")
-	want(t, told(t, server, -7, 3), "/send is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands", bridge.Help(true), "You said: hello")
+	want(t, told(t, server, -7, 3), "/send is off in groups. The person who runs the bot can switch it on: nbs-worker serve --telegram-agents all", bridge.Help(true), "You said: hello")
 	rig.Check(t, strings.Contains(log.text(), "user 2 is not allowed in chat -7"), "log = %q", log.text())
 	server = simulator(t)
 	run(t, server, &house{}, func(o *Options) { o.Allowed, o.InGroups = []int64{-7}, true })
 	server.SayIn(-7, 2, "/agents")
 	want(t, told(t, server, -7, 1), "theologian: idle")
+}
+
+// Until the operator turns them on, the commands that reach agents or files do nothing, and no menu or help shows them.
+func TestWhatReachesAgentsIsOff(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	run(t, server, &house{}, func(o *Options) { o.NotInPrivate = true })
+	rig.Must(t, server.AwaitCalls(rig.Patient(t), "setMyCommands", 2))
+	for _, command := range server.Commands("all_private_chats") {
+		rig.Check(t, !slices.Contains([]string{"agents", "send", "resume", "file"}, command.Command), "the menu shows /%s", command.Command)
+	}
+	says := []string{"/agents", "/send theologian do it", "/resume theologian", "/file report.pdf"}
+	for n, text := range says {
+		server.Say(7, text)
+		name, _, _ := strings.Cut(text, " ")
+		rig.Equal(t, told(t, server, 7, n+1)[n], name+" is off here. The person who runs the bot can switch it on: nbs-worker serve --telegram-agents private", "%s", text)
+	}
+	server.Say(7, "/help")
+	help := told(t, server, 7, len(says)+1)[len(says)]
+	rig.Check(t, strings.Contains(help, "/new") && !strings.Contains(help, "/send") && !strings.Contains(help, "/file"), "the help is %s", help)
 }
 
 func TestAnEmptyListServesNobodyAndSaysSo(t *testing.T) {

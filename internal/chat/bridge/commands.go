@@ -16,7 +16,7 @@ import (
 type command struct {
 	name, takes, what string
 	also              string // a second name, which the menu does not show
-	reaches           bool   // agents or files: off in groups, unless the operator allows it
+	reaches           bool   // agents or files: off, unless the operator allows it
 	waits             bool   // until the messages before it were answered
 
 	// run carries the command out, and returns the reply; "": it was sent. The error is also the context's: then the
@@ -83,7 +83,7 @@ func (b *Bridge) help(group bool) string {
 
 // allowedCommands returns the commands that work in a group, or in a private chat.
 func (b *Bridge) allowedCommands(group bool) []command {
-	return slices.DeleteFunc(commands(), func(c command) bool { return group && c.reaches && !b.InGroups })
+	return slices.DeleteFunc(commands(), func(c command) bool { return c.reaches && !b.reaches(group) })
 }
 
 // unknown is the name of a command that the bot does not have.
@@ -189,16 +189,21 @@ func (b *Bridge) run(ctx context.Context, c *chat, m incoming, name, rest string
 	if asked.run == nil { // it was carried out at once
 		return reply{}, nil
 	}
-	if asked.reaches && m.group && !b.InGroups {
-		return reply{text: b.offInGroups(name)}, nil
+	if asked.reaches && !b.reaches(m.group) {
+		return reply{text: b.isOff(name, m.group)}, nil
 	}
 	stop := b.typing(ctx, c.place)
 	defer stop()
 	return asked.run(b, ctx, c, m, rest)
 }
 
-func (b *Bridge) offInGroups(name string) string {
-	return name + " is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --" + b.traits.Name + "-group-commands"
+// isOff says how the operator can switch a command on.
+func (b *Bridge) isOff(name string, group bool) string {
+	where, on := "here", "private"
+	if group {
+		where, on = "in groups", "all"
+	}
+	return name + " is off " + where + ". The person who runs the bot can switch it on: nbs-worker serve --" + b.traits.Name + "-agents " + on
 }
 
 // isCalled reports whether a command names this bot: /stop@bot.

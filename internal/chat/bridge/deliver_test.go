@@ -159,7 +159,7 @@ func TestAUserGetsAFile(t *testing.T) {
 	got := server.Bots(7)[5].Media
 	rig.Check(t, got != nil && got.Name == "report.pdf" && string(got.Content) == "%PDF", "%+v", got)
 	server.SayIn(-9, 1, "/file report.pdf")
-	want(t, told(t, server, -9, 1), "/file is off in groups. Whoever runs the bot can switch it on: nbs-worker serve --telegram-group-commands")
+	want(t, told(t, server, -9, 1), "/file is off in groups. The person who runs the bot can switch it on: nbs-worker serve --telegram-agents all")
 }
 
 func TestFilesThatAnAnswerNamesAreOffered(t *testing.T) {

@@ -9,5 +9,5 @@ const (
 	NotPassed  = notPassed
 )
 
-// Help is what a chat is told about the commands.
-func Help(groups bool) string { return new(Bridge).help(groups) }
+// Help is what a chat is told about the commands, where those that reach agents work in private chats.
+func Help(groups bool) string { return (&Bridge{Options: Options{InPrivate: true}}).help(groups) }

@@ -56,7 +56,7 @@ func (b *Bridge) sendFile(ctx context.Context, to Place, id string, f Upload) er
 // offer returns the commands by which a chat gets the files that an answer names.
 func (b *Bridge) offer(key string, a Answer) []Piece {
 	at, err := b.System.ParseKey(key)
-	if err != nil || len(a.Files) == 0 || b.isGroup(at.Chat) && !b.InGroups {
+	if err != nil || len(a.Files) == 0 || !b.reaches(b.isGroup(at.Chat)) {
 		return nil
 	}
 	commands := make([]string, len(a.Files))

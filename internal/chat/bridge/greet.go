@@ -39,11 +39,12 @@ func (b *Bridge) greet(ctx context.Context) {
 
 // speakers says who may write in a group.
 func (b *Bridge) speakers(chat string) string {
+	users := b.writers(chat)
 	switch {
 	case !b.isGroup(chat):
 		return ""
-	case len(b.Users) == 0:
+	case len(users) == 0:
 		return ": everyone in it"
 	}
-	return ": of its members only the users " + strings.Join(b.Users, ", ")
+	return ": of its members only the users " + strings.Join(users, ", ")
 }

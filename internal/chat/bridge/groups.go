@@ -20,8 +20,23 @@ func (b *Bridge) isAllowed(chat string) bool {
 // maySpeak reports whether the writer of a message may write in the allowed chats. Those who do not show who they are
 // share one user.
 func (b *Bridge) maySpeak(u *Update) bool {
-	return len(b.Users) == 0 || slices.Contains(b.Users, u.From.ID) && !u.Hidden
+	users := b.writers(u.At.Chat)
+	return len(users) == 0 || slices.Contains(users, u.From.ID) && !u.Hidden
 }
+
+// writers returns the users who may write in a chat; none: all its members. A group that became another chat keeps its
+// users.
+func (b *Bridge) writers(chat string) []string {
+	for _, chat := range []string{chat, b.address(chat), b.former(chat)} {
+		if own, is := b.UsersIn[chat]; is {
+			return own
+		}
+	}
+	return b.Users
+}
+
+// reaches reports whether the commands that reach agents or files work in groups, or in private chats.
+func (b *Bridge) reaches(group bool) bool { return group && b.InGroups || !group && b.InPrivate }
 
 // isFor reports whether a message is for the bot. In a group that is one which names the bot, answers it, or is a
 // command.

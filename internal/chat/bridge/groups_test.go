@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/sim/rig"
 	sim "nbs-worker/internal/sim/telegram"
@@ -159,6 +161,33 @@ func TestWhoHidesTheirNameIsNoAllowedUser(t *testing.T) {
 	server.Service(group, anna, map[string]any{"sender_chat": map[string]any{"title": "Cooking"}, "text": "one"})
 	server.SayAs(anna, group, "two")
 	rig.Equal(t, awaitTaken(t, server, h, 1)[0].Text, "two", "what was taken")
+}
+
+// Who may write in one group says nothing about another one, and opens no private chat; a group that moves keeps its users.
+func TestUsersOfOneGroup(t *testing.T) {
+	t.Parallel()
+	server, h := simulator(t), &house{}
+	_, log := run(t, server, h, inGroups(server), func(o *Options) {
+		o.Users, o.UsersIn = []int64{ben}, map[int64][]int64{group: {anna}, forum: {}}
+	})
+	server.SayAs(ben, group, "no")
+	server.Service(group, anna, map[string]any{"sender_chat": map[string]any{"title": "Cooking"}, "text": "no: without a name"})
+	server.Say(anna, "no: alone")
+	server.SayAs(anna, group, "one")
+	server.SayAs(103, forum, "two")
+	server.Say(ben, "three")
+	rig.WaitFor(t, "three messages are taken", func() (bool, string) { return len(h.all()) == 3, log.text() })
+	now := server.Upgrade(group, anna)
+	server.SayAs(ben, now, "no")
+	server.SayAs(anna, now, "four")
+	rig.WaitFor(t, "four messages are taken", func() (bool, string) { return len(h.all()) == 4, log.text() })
+	rig.Must(t, server.AwaitAcknowledged(rig.Patient(t)))
+	taken := agent.Mapped(h.all(), func(m Incoming) string { return m.Text })
+	slices.Sort(taken)
+	want(t, taken, "four", "one", "three", "two")
+	for _, line := range []string{"the group Cooking, chat -5: of its members only the users 101", "chat -1001: everyone in it"} {
+		rig.Check(t, strings.Contains(log.text(), line), "log = %q", log.text())
+	}
 }
 
 func TestTheOperatorHearsOfPrivacyMode(t *testing.T) {

@@ -55,11 +55,14 @@ func TestALongAnswerGrowsToTheEndOfItsMessage(t *testing.T) {
 	rig.Check(t, len([]rune(says)) < 4000 && strings.HasPrefix(says, "*** xxx") && strings.HasSuffix(says, "yyy……"), "it says %.20q ... %q", says, says[len(says)-20:])
 }
 
-func TestFilesAreNotOfferedInGroups(t *testing.T) {
+func TestFilesAreOfferedWhereFileWorks(t *testing.T) {
 	t.Parallel()
-	b := New(Options{System: fake{}, Log: func(string) {}})
-	rig.Equal(t, len(b.offer("fake:-7", Answer{Files: []string{"b.csv"}})), 0, "offers in a group")
-	rig.Equal(t, len(b.offer("fake:7", Answer{Files: []string{"b.csv"}})), 1, "offers")
+	for _, o := range []Options{{}, {InPrivate: true}, {InPrivate: true, InGroups: true}} {
+		o.System, o.Log = fake{}, func(string) {}
+		b := New(o)
+		rig.Equal(t, len(b.offer("fake:-7", Answer{Files: []string{"b.csv"}})) == 1, o.InGroups, "offers in a group")
+		rig.Equal(t, len(b.offer("fake:7", Answer{Files: []string{"b.csv"}})) == 1, o.InPrivate, "offers in a private chat")
+	}
 }
 
 func TestATimeOfTodayIsToldWithoutItsDay(t *testing.T) {

@@ -36,6 +36,8 @@ const (
 type Options struct {
 	Token          string
 	Allowed, Users []int64
+	UsersIn        map[int64][]int64
+	NotInPrivate   bool // the commands that reach agents are off there
 	InGroups       bool
 	AllInGroups    bool
 	Chats          bridge.Chats
@@ -64,8 +66,12 @@ func newBridge(o Options) (*Bridge, error) {
 	numbers := func(list []int64) []string {
 		return agent.Mapped(list, func(n int64) string { return strconv.FormatInt(n, 10) })
 	}
+	usersIn := map[string][]string{}
+	for chat, users := range o.UsersIn {
+		usersIn[strconv.FormatInt(chat, 10)] = numbers(users)
+	}
 	return bridge.New(bridge.Options{
-		System: system, Allowed: numbers(o.Allowed), Users: numbers(o.Users), InGroups: o.InGroups, AllInGroups: o.AllInGroups,
+		System: system, Allowed: numbers(o.Allowed), Users: numbers(o.Users), UsersIn: usersIn, InPrivate: !o.NotInPrivate, InGroups: o.InGroups, AllInGroups: o.AllInGroups,
 		Chats: o.Chats, Deliveries: o.Deliveries, Menu: o.Menu, Team: o.Team, Log: o.Log, Transcribe: o.Transcribe,
 		Settle: o.Settle, Pause: o.Pause, InPlace: o.InPlace, Location: o.Location,
 	}), nil

@@ -46,7 +46,7 @@ func (p *phone) serves(args ...string) {
 	calls := p.bot.Calls("getMe")
 	p.server = p.Begin(append([]string{
 		"serve", "--telegram-token-file", filepath.Join(p.World.RunDir, "token"), "--telegram-url", p.bot.URL(),
-		"--telegram-chat", strconv.Itoa(chatNumber), "--system-prompt", "Be terse.",
+		"--telegram-chat", strconv.Itoa(chatNumber), "--telegram-agents", "private", "--system-prompt", "Be terse.",
 	}, args...)...)
 	p.Must(p.bot.AwaitCalls(p.deadline(), "getMe", calls+1))
 	server := p.server

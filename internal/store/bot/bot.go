@@ -30,17 +30,30 @@ const (
 
 // Bot is how a project's bot is set up.
 type Bot struct {
-	Username      string  `json:"username"` // without @
-	TokenFile     string  `json:"token_file"`
-	Chats         []int64 `json:"chats"`
-	Users         []int64 `json:"users,omitempty"`          // who may write in the chats; empty: everyone there
-	GroupCommands bool    `json:"group_commands,omitempty"` // the commands for agents work in groups too
-	URL           string  `json:"url,omitempty"`            // of the Bot API; "": Telegram's own
+	Username  string  `json:"username"` // without @
+	TokenFile string  `json:"token_file"`
+	Chats     []int64 `json:"chats"`
+	Writers
+	GroupCommands bool   `json:"group_commands,omitempty"` // Agents is all: written by earlier versions
+	URL           string `json:"url,omitempty"`            // of the Bot API; "": Telegram's own
 
 	conversations.Rights      // of the turns of all chats
 	Permitted            bool `json:"permitted,omitempty"` // the person was asked for the rights
 
 	Settings
+	Agents Reach `json:"agents,omitempty"` // "": the person was not asked
+}
+
+// Reach returns where the commands work that reach agents and files. Before a person was asked they work nowhere: everyone
+// in a chat has the user's rights through them.
+func (b *Bot) Reach() Reach {
+	switch {
+	case b.Agents != "":
+		return b.Agents
+	case b.GroupCommands:
+		return ReachAll
+	}
+	return ReachNone
 }
 
 // Drawer keeps the bot of one project.

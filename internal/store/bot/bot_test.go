@@ -3,6 +3,7 @@ package bot
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestABotIsKept(t *testing.T) {
 	_, err := d.Get()
 	storetest.WantKind(t, "no bot", err, fail.NotFound)
 	storetest.WantHint(t, err, "nbs-worker serve setup telegram")
-	want := Bot{Username: "a_bot", TokenFile: "/state/a_bot.token", Chats: []int64{1, -100}, Users: []int64{1}, Permitted: true}
+	want := Bot{Username: "a_bot", TokenFile: "/state/a_bot.token", Chats: []int64{1, -100}, Writers: Writers{Users: []int64{1}, UsersIn: map[int64][]int64{-100: {2}, -101: {}}}, Permitted: true, Agents: ReachPrivate}
 	want.Rights, err = conversations.ParseRights("plan", "Read")
 	rig.Must(t, err)
 	rig.Must(t, d.Put(want))
@@ -51,6 +52,37 @@ func TestABotOfALaterVersionIsTold(t *testing.T) {
 	_, err := In(in, private.Tree(t.TempDir())).Get()
 	storetest.WantKind(t, "of a later version", err, fail.Unfit)
 	storetest.WantHint(t, err, "use that version")
+}
+
+// A bot that an earlier version has set up is read: its users are those of each chat.
+func TestABotOfAnEarlierVersionIsRead(t *testing.T) {
+	t.Parallel()
+	in := nbs.New(t)
+	early := &earlyFile{}
+	early.Bot.Chats, early.Bot.Users, early.Bot.GroupCommands, early.Bot.Permitted = []int64{1, -5}, []int64{1, 2}, true, true
+	rig.Must(t, in.Put(".", fileName, early, fileLimit))
+	b, err := In(in, private.Tree(t.TempDir())).Get()
+	rig.Must(t, err)
+	rig.Check(t, slices.Equal(b.In(-5), []int64{1, 2}) && slices.Equal(b.In(1), []int64{1, 2}) && b.Reach() == ReachAll && b.Permitted, "%+v", b)
+}
+
+type earlyFile struct {
+	Schema int `json:"schema"`
+	Bot    struct {
+		Username      string  `json:"username"`
+		TokenFile     string  `json:"token_file"`
+		Chats         []int64 `json:"chats"`
+		Users         []int64 `json:"users,omitempty"`
+		GroupCommands bool    `json:"group_commands,omitempty"`
+		URL           string  `json:"url,omitempty"`
+		conversations.Rights
+		Permitted bool `json:"permitted,omitempty"`
+	} `json:"bot"`
+	Seal string `json:"seal"`
+}
+
+func (f *earlyFile) Sealed(string) sealed.Over {
+	return sealed.Over{Kind: "bot", Place: fileName, Content: f.Bot, Seal: &f.Seal}
 }
 
 type laterFile struct {

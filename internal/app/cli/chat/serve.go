@@ -23,6 +23,7 @@ type serveOptions struct {
 
 	chats services.ChatOptions
 	how   chatFlags
+	who   whoFlags
 }
 
 func newServeCmd(f *ui.Factory) *cobra.Command {
@@ -78,8 +79,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 func (o *serveOptions) bindTelegram(flags *pflag.FlagSet) {
 	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
 	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
-	flags.Int64SliceVar(&o.chats.Users, "telegram-user", nil, "number of a user to serve, also in a chat with the bot (default: everyone in the chats); repeatable")
-	flags.BoolVar(&o.chats.InGroups, "telegram-group-commands", false, "allow /file, /agents, /send and /resume also in groups")
+	o.who.bind(flags, "telegram-")
 	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
 	_ = flags.MarkHidden("telegram-url")
 }
@@ -94,6 +94,9 @@ func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
 		return err
 	}
 	if asked.Chats.Rights, err = o.how.rights.parse(); err != nil {
+		return err
+	}
+	if asked.Chats.Writers, asked.Chats.Agents, err = o.who.parse(); err != nil {
 		return err
 	}
 	asked.Chats.Given = o.how.given

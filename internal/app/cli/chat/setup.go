@@ -19,14 +19,14 @@ import (
 
 type setupOptions struct {
 	tokenFile     string
-	chats, users  []int64
-	groupCommands bool
+	chats         []int64
 	deleteWebhook bool
 	unit          bool
 	wait          time.Duration
 	url           string
 
 	chatFlags
+	who whoFlags
 }
 
 func newServeSetupCmd(f *ui.Factory) *cobra.Command {
@@ -63,6 +63,8 @@ answer with Telegram:
                 is, and asks whether to allow them
   permissions   what Claude may do unasked when a chat writes to it:
                 nbs-worker help permissions
+  agents        whether the chats may get files of the project, and write
+                to your agents: /file, /agents, /send, /resume
   the service   a unit for systemd, if you want one
 
 What was answered is kept at once, in .nbs/telegram.json with your seal. Call it again to go on
@@ -84,8 +86,7 @@ To find out whether all is well: nbs-worker serve check.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.tokenFile, "token-file", "", "read the bot's token from this file (-: from stdin)")
 	flags.Int64SliceVar(&o.chats, "chat", nil, "number of a chat to serve; repeatable, and in place of those that are kept")
-	flags.Int64SliceVar(&o.users, "user", nil, "number of a user to serve in the chats (default: everyone there); repeatable, and in place of those that are kept")
-	flags.BoolVar(&o.groupCommands, "group-commands", false, "allow /file, /agents, /send and /resume also in groups")
+	o.who.bind(flags, "")
 	o.bind(cmd, "")
 	flags.BoolVar(&o.deleteWebhook, "delete-webhook", false, "delete a webhook that another program has set")
 	flags.BoolVar(&o.unit, "systemd", false, "write the unit of serve for your own systemd")
@@ -104,6 +105,8 @@ type setup struct {
 	s        *supervisor.Supervisor
 	dialog   *ui.Dialog // nil: no person can be asked
 	bot      bot.Bot
+	users    bot.Writers // that flags name
+	reached  bot.Reach   // as flags say
 	account  *telegram.Account
 	declined map[int64]bool // chats
 	unitName string         // of the unit that was written
@@ -135,7 +138,10 @@ func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
 		return err
 	}
 	w.bot.Settings = w.bot.With(flags, o.given)
-	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.permit, w.writeUnit} {
+	if w.users, w.reached, err = o.who.parse(); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.permit, w.reach, w.writeUnit} {
 		if err := step(ctx); err != nil {
 			if errors.Is(err, context.Canceled) {
 				err = fail.Errorf(fail.Interrupted, "interrupted; what was answered is kept").Hint("to go on: nbs-worker serve setup telegram")
@@ -234,7 +240,6 @@ func (w *setup) try(ctx context.Context, token telegram.Token) error {
 		return err
 	}
 	w.account, w.bot.Username, w.bot.TokenFile = account, me.Username, path
-	w.bot.GroupCommands = w.bot.GroupCommands && !w.given("group-commands") || w.groupCommands
 	w.say("bot: @%s, %s", me.Username, human.Quote(me.Name))
 	w.say("token: kept in %s", path)
 	w.sayPrivacy(me)

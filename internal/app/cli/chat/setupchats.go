@@ -13,12 +13,14 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/export"
+	"nbs-worker/internal/store/bot"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -27,8 +29,9 @@ func (w *setup) allow(ctx context.Context) error {
 	if w.given("chat") || w.given("user") {
 		return w.allowNamed(ctx)
 	}
+	address := services.Address(ctx, w.s.Project.Store)
 	for _, chat := range w.bot.Chats {
-		info, err := w.account.Chat(ctx, chat)
+		info, err := w.account.Chat(ctx, address(chat))
 		switch {
 		case fail.KindOf(err) == fail.NotFound:
 			w.say("allowed: chat %d, which cannot be reached: %v", chat, err)
@@ -82,9 +85,10 @@ func (w *setup) allowNamed(ctx context.Context) error {
 		}
 		w.bot.Chats = w.chats
 	}
-	if w.given("user") {
-		w.bot.Users = w.users
+	if err := w.users.CheckServed(w.bot.Chats); err != nil {
+		return err
 	}
+	w.bot.Writers = w.bot.Replaced(w.users)
 	return w.keep()
 }
 
@@ -100,6 +104,7 @@ func (w *setup) allowNext(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, w.wait)
 	defer cancel()
 	listener := w.account.Listen()
+	address := services.Address(ctx, w.s.Project.Store)
 	for {
 		heard, err := listener.Next(waiting)
 		switch {
@@ -109,7 +114,7 @@ func (w *setup) allowNext(ctx context.Context) error {
 			return fail.Errorf(fail.TimedOut, "no message to @%s came within %s", w.bot.Username, w.wait).Hint("nbs-worker serve setup telegram")
 		case err != nil:
 			return err
-		case slices.Contains(w.bot.Chats, heard.Chat.ID):
+		case slices.ContainsFunc(w.bot.Chats, func(chat int64) bool { return heard.Chat.ID == chat || heard.Chat.ID == address(chat) }):
 			listener.Keep(heard) // serve answers it
 			continue
 		case w.declined[heard.Chat.ID]:
@@ -138,38 +143,28 @@ func (w *setup) decide(ctx context.Context, heard telegram.Writer) (bool, error)
 		return false, err
 	}
 	w.bot.Chats = append(w.bot.Chats, heard.Chat.ID)
-	switch {
-	case heard.Chat.IsGroup() && len(w.bot.Users) == 0:
-		all, err := w.dialog.Yes(ctx, "May everyone in this group write to Claude? [y/N: only "+human.OneLine(heard.User.Name)+"] ")
-		if err != nil {
-			return false, err
+	if !heard.Chat.IsGroup() {
+		if len(w.bot.Users) > 0 { // who may write in all chats: this user is not one of them
+			w.bot.Writers = w.bot.Only(heard.Chat.ID)
 		}
-		if !all {
-			w.bot.Users = append(privateOf(w.bot.Chats), heard.User.ID)
-		}
-	case len(w.bot.Users) > 0:
-		w.bot.Users = append(w.bot.Users, heard.User.ID)
+		return true, nil
 	}
-	slices.Sort(w.bot.Users)
-	w.bot.Users = slices.Compact(w.bot.Users)
-	if len(w.bot.Users) > 0 {
-		w.say("In each group that is allowed, only these may write, and each of them alone with the bot too: the users %s", numbers(w.bot.Users))
+	all, err := w.dialog.Yes(ctx, "May everyone in this group write to Claude? [y/N: only "+human.OneLine(heard.User.Name)+"] ")
+	switch {
+	case err != nil:
+		return false, err
+	case !all:
+		w.bot.Writers = w.bot.Only(heard.Chat.ID, heard.User.ID)
+		w.say("only %s may write there; to add others: nbs-worker serve setup telegram --user %[2]d:%[3]d --user %[2]d:NUMBER", told(heard.User), heard.Chat.ID, heard.User.ID)
+	case len(w.bot.Users) > 0:
+		w.bot.Writers = w.bot.Only(heard.Chat.ID)
 	}
 	return true, nil
-}
-
-func numbers(all []int64) string {
-	return strings.Join(agent.Mapped(all, func(n int64) string { return strconv.FormatInt(n, 10) }), ", ")
 }
 
 // listOf returns the beginning of a list of chats, as --chat takes it.
 func listOf(chats []int64) string {
 	return strings.Join(agent.Mapped(chats, func(n int64) string { return strconv.FormatInt(n, 10) + "," }), "")
-}
-
-// privateOf returns the users of private chats: such a chat has the number of its user.
-func privateOf(chats []int64) []int64 {
-	return slices.DeleteFunc(slices.Clone(chats), func(chat int64) bool { return chat < 0 })
 }
 
 // choices are what a person is offered for Claude to do unasked. Reading in the project needs no permission.
@@ -205,11 +200,6 @@ func (w *setup) choose(ctx context.Context) error {
 		w.say("  %d  %s", i+1, c.words)
 	}
 	w.say("What your own Claude settings allow is allowed too.")
-	where := "In private chats"
-	if w.bot.GroupCommands {
-		where = "In all chats"
-	}
-	w.say("%s they may also get files of this project, and write to your agents: /file, /send, /resume", where)
 	w.say("other rules: --permission-mode and --allowed-tools (nbs-worker help permissions)")
 	for {
 		answer, err := w.dialog.Ask(ctx, "1 to "+strconv.Itoa(len(choices))+" [1] ")
@@ -224,6 +214,30 @@ func (w *setup) choose(ctx context.Context) error {
 		w.bot.Rights, err = conversations.ParseRights(chosen.mode, chosen.tools)
 		return err
 	}
+}
+
+// reach finds out whether the chats may reach agents and files: flags say it, it is kept, or the person is asked.
+func (w *setup) reach(ctx context.Context) error {
+	switch {
+	case w.given("agents") || w.given("group-commands"):
+		w.bot.Agents = w.reached
+	case w.bot.Agents != "" || w.dialog == nil:
+		return nil
+	case w.bot.GroupCommands: // a flag of an earlier version
+		w.bot.Agents = bot.ReachAll
+	default:
+		yes, err := w.dialog.Yes(ctx, "May they also get files of this project, and write to your agents: /file, /send, /resume? [y/N] ")
+		if err != nil {
+			return err
+		}
+		w.bot.Agents = bot.ReachNone
+		if yes {
+			w.bot.Agents = bot.ReachPrivate
+			w.say("That is for private chats. For groups too: nbs-worker serve setup telegram --agents all")
+		}
+	}
+	w.bot.GroupCommands = false
+	return w.keep()
 }
 
 // writeUnit writes the unit of serve, if the person wants one.
@@ -276,11 +290,8 @@ func unitFolder() (string, error) {
 
 // summarize prints how the bot is set up, and what is left to do.
 func (w *setup) summarize(ctx context.Context) error {
-	who := "everyone"
-	if len(w.bot.Users) > 0 {
-		who = "the users " + numbers(w.bot.Users)
-	}
-	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s in the chats %s; what Claude may do: %s\n", w.bot.Username, who, numbers(w.bot.Chats), w.bot.Rights)
+	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s; what Claude may do: %s\n", w.bot.Username, w.bot.Who(w.bot.Chats), w.bot.Rights)
+	w.say("%s", w.bot.Reach())
 	for _, line := range w.bot.Words() {
 		w.say("%s", line)
 	}
