@@ -67,6 +67,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
 	team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries(), Wait: ready}
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
+	server.Scheduled = due.RunNow
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
 	server.Beside = append(server.Beside, func(context.Context) error { greet(s.Project, &o, bridged); return nil })
 	if bridged {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -96,13 +97,13 @@ func TestNotesOfAMessageThatAreWrittenTogether(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	chats := &Chats{Server: New(s.engine(), func(string, ...any) {}), Notes: s.store.Deliveries()}
 	const key, id = "telegram:1", "telegram:77"
-	rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: key, ID: id, Text: "hello"}))
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: key, ID: id, Text: "hello"}))
 	for n := range int64(20) {
 		rig.Must(t, chats.NoteDelivered(t.Context(), key, id, ""))
 		var all sync.WaitGroup
 		var telling, shown error
 		all.Go(func() { _, telling = chats.NoteTelling(t.Context(), key, id) })
-		all.Go(func() { shown = chats.NoteShown(t.Context(), key, id, telegram.Shown{Message: n}) })
+		all.Go(func() { shown = chats.NoteShown(t.Context(), key, id, bridge.Shown{Message: strconv.FormatInt(n, 10)}) })
 		all.Wait()
 		rig.Must(t, errors.Join(telling, shown))
 		note, _, err := chats.Notes.Get(id)

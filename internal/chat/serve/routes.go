@@ -16,6 +16,7 @@ func (s *Server) routes(serving context.Context) http.Handler {
 	mux.Handle("/", s.looks())
 	mux.HandleFunc("POST /turn", func(w http.ResponseWriter, r *http.Request) { s.turn(serving, w, r) })
 	mux.HandleFunc("POST /tell", s.tell)
+	mux.HandleFunc("POST /run", func(w http.ResponseWriter, r *http.Request) { s.run(serving, w, r) })
 	return mux
 }
 
@@ -78,6 +79,20 @@ func (s *Server) listenTo(asked client.Turn) (said chan string, leave func()) {
 		default: // a slow listener gets the whole answer at the end
 		}
 	})
+}
+
+// run runs a schedule by hand. It goes on when the caller has left.
+func (s *Server) run(serving context.Context, w http.ResponseWriter, r *http.Request) {
+	var asked client.Scheduled
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10)).Decode(&asked); err != nil || s.Scheduled == nil {
+		http.Error(w, "a schedule is not named like that", http.StatusBadRequest)
+		return
+	}
+	var t client.Told
+	if err := s.Scheduled(serving, asked.Name, asked.At); err != nil {
+		t.Error = client.FailureOf(err)
+	}
+	_ = json.NewEncoder(w).Encode(t) // an error means that the caller has left
 }
 
 // tell writes to a chat.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/remote"
@@ -142,6 +143,19 @@ func (s *Schedules) say(d schedule.Action) {
 		words += ": " + d.Detail
 	}
 	s.Server.Said("schedules: %s", words)
+}
+
+// RunNow runs an entry outside of its times, as Run does. Errors: NotFound; those of [AllowedSchedules] and the run.
+func (s *Schedules) RunNow(ctx context.Context, name string, at time.Time) error {
+	file, _, err := AllowedSchedules(s.Server.Engine.Project.Store)
+	if err != nil {
+		return err
+	}
+	due, err := file.ByHand(name, at)
+	if err != nil {
+		return err
+	}
+	return runner{s}.Run(ctx, due)
 }
 
 // runner implements Run for one due entry; [Schedules.Run] is another method.

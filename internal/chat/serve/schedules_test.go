@@ -10,6 +10,8 @@ import (
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/schedule"
+	"nbs-worker/internal/chat/serve/client"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
@@ -130,4 +132,34 @@ func TestWhatIsDeliveredAgainSaysSo(t *testing.T) {
 		rig.Check(t, err == nil && len(open) == 0, "the bridge takes it for a message of its chat: %+v, %v", open, err)
 	}
 	rig.Same(t, "what the chat is told", []string{"Good morning.", bridge.PerhapsAgain + "Good morning."}, told)
+}
+
+// A schedule that is run by hand tells its chat as any other run does, once, also after its caller has left.
+func TestAScheduleThatIsRunByHand(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	text := "schedules:\n  morning: {every: 24h, prompt: wait, deliver_to: 'telegram:1'}\n"
+	storetest.Write(t, s.store.Schedules().Path(), text)
+	rig.Must(t, s.store.Allowed().Seal(schedule.SealKind, schedules.Name, []byte(text)))
+	told := make(chan string, 100)
+	s.serve(func(server *Server) {
+		server.Relay = func(_ context.Context, to, text string) error { told <- to + " " + text; return nil }
+		server.Scheduled = (&Schedules{Server: server, Notes: s.store.Deliveries()}).RunNow
+	})
+	at := storetest.SomeTime()
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() { left <- client.Run(ctx, s.store, "morning", at) }()
+	<-s.begun
+	leave()
+	storetest.WantKind(t, "a caller that leaves", <-left, fail.Interrupted)
+	close(s.Go)
+	rig.Equal(t, <-told, "telegram:1 re: wait", "what the chat is told")
+	rig.Eventually(t, "it is noted", func() bool {
+		note, _, err := s.store.Deliveries().Get("cron:morning:" + at.Format(time.RFC3339))
+		return err == nil && note.State == deliveries.Over
+	})
+	rig.Must(t, client.Run(t.Context(), s.store, "morning", at))
+	rig.Equal(t, len(told), 0, "what it is told again")
+	storetest.WantKind(t, "of another name", client.Run(t.Context(), s.store, "evening", at), fail.NotFound)
 }

@@ -22,14 +22,15 @@ import (
 
 // Server serves one project.
 type Server struct {
-	Engine  *conversation.Engine
-	Beside  []func(context.Context) error // run while the server runs: schedules, bridges
-	Said    func(format string, args ...any)
-	Begin   func(ctx context.Context) error                  // called before any turn is run; nil: not called
-	Ready   func() error                                     // called once the server takes requests; nil: not called
-	Tell    func(ctx context.Context, to, text string) error // to a chat, by its key; nil: no bridge
-	Relay   func(ctx context.Context, to, text string) error // the same for what Claude said, which is Markdown
-	Metrics net.Listener                                     // serves metrics and health too; nil: only on the socket
+	Engine    *conversation.Engine
+	Beside    []func(context.Context) error // run while the server runs: schedules, bridges
+	Said      func(format string, args ...any)
+	Begin     func(ctx context.Context) error                            // called before any turn is run; nil: not called
+	Ready     func() error                                               // called once the server takes requests; nil: not called
+	Tell      func(ctx context.Context, to, text string) error           // to a chat, by its key; nil: no bridge
+	Relay     func(ctx context.Context, to, text string) error           // the same for what Claude said, which is Markdown
+	Scheduled func(ctx context.Context, name string, at time.Time) error // runs a schedule by hand; nil: no schedules
+	Metrics   net.Listener                                               // serves metrics and health too; nil: only on the socket
 
 	counts  counts
 	warned  sync.Map // Claude's warnings that were reported

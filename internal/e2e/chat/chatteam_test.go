@@ -34,7 +34,7 @@ func TestTheTeamInAChat(t *testing.T) {
 	p.hears("alpha: crashed: killed by SIGKILL")
 
 	m.Write(filepath.Join(m.World.Project, ".nbs/schedules.yaml"), `schedules:
-  morning: {every: 24h, prompt: "hello from the schedule", deliver_to: "telegram:123456789"}
+  morning: {every: 24h, prompt: "hello from **the schedule**", deliver_to: "telegram:123456789"}
   nudge: {every: 24h, send: {to: alpha, text: "hello to the agent"}}
 `)
 	m.Refused(8, "allow --schedules", "schedule", "run", "morning")
@@ -42,7 +42,7 @@ func TestTheTeamInAChat(t *testing.T) {
 	c.MustShow("[y/N]")
 	c.Types("y\n")
 	m.Must(c.Cmd.Wait())
-	m.MustPrint("You said: hello from the schedule\n", "schedule", "run", "morning")
+	m.MustPrint("You said: hello from **the schedule**\n", "schedule", "run", "morning")
 	p.hears("You said: hello from the schedule")
 	m.OK("schedule", "run", "nudge")
 	m.WaitState("alpha", "idle")

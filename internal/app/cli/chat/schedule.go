@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -243,7 +244,8 @@ func newScheduleRunCmd(f *ui.Factory) *cobra.Command {
 		Use:   "run <name>",
 		Short: "Run a schedule now",
 		Long: ui.WithCodes(`Runs the entry now: takes its turn and prints the answer, or sends its message. The chat of the
-entry also gets the answer, through nbs-worker serve. The next runs do not change.`,
+entry also gets the answer, through nbs-worker serve, as after any other run; also if it comes later,
+because the run is held. The next runs do not change.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker schedule run morning`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -292,14 +294,21 @@ func runScheduleRun(ctx context.Context, f *ui.Factory, name string) error {
 	if err != nil {
 		return err
 	}
+	told := make(chan error, 1)
+	if due.Entry.DeliverTo == "" {
+		told <- nil
+	} else { // the server tells the chat, as after any other run
+		go func() { told <- client.Run(ctx, s.Project.Store, name, due.ScheduledFor) }()
+	}
 	result, err := ask(ctx, e, key, say, nil)
 	if err != nil {
 		return err
 	}
-	if err := answered(f, key, result, ""); err != nil || due.Entry.DeliverTo == "" {
-		return err
+	err = answered(f, key, result, "")
+	select {
+	case failure := <-told:
+		return cmp.Or(err, failure)
+	case <-time.After(tellLimit):
+		return cmp.Or(err, error(fail.Errorf(fail.TimedOut, "the chat was not told within %s; nbs-worker serve goes on trying", tellLimit)))
 	}
-	ctx, cancel := context.WithTimeout(ctx, tellLimit)
-	defer cancel()
-	return client.Tell(ctx, s.Project.Store, due.Entry.DeliverTo, remote.Told(&result))
 }

@@ -69,13 +69,24 @@ const greetLimit = 15 * time.Second
 // Interrupted, TimedOut after the context's deadline, and Failed when the server has gone. After these three it is
 // unknown whether the text was written.
 func Tell(ctx context.Context, s *store.Store, to, text string) error {
+	return done(ctx, s, "tell", Message{to, text})
+}
+
+// Run asks the project's server to run a schedule at a time that is not one of its own, and returns when its chat has the
+// answer. The server goes on if the context ends. Errors: those of the run; Unfit without a server; as of Tell.
+func Run(ctx context.Context, s *store.Store, name string, at time.Time) error {
+	return done(ctx, s, "run", Scheduled{name, at})
+}
+
+// done sends a request, and returns whether what it asks for was done.
+func done(ctx context.Context, s *store.Store, route string, asked any) error {
 	conn, err := dial(ctx, s)
 	if err != nil {
 		return ErrNoBridge()
 	}
 	defer conn.Close()
 	var t Told
-	answer, err := post(ctx, conn, "tell", Message{to, text})
+	answer, err := post(ctx, conn, route, asked)
 	if err == nil {
 		err = json.NewDecoder(answer).Decode(&t)
 	}

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"time"
+
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
 )
@@ -16,6 +18,12 @@ type Turn struct {
 type Message struct {
 	To   string `json:"to"` // the key of its conversation
 	Text string `json:"text"`
+}
+
+// Scheduled is a run of a schedule by hand.
+type Scheduled struct {
+	Name string    `json:"name"`
+	At   time.Time `json:"at"`
 }
 
 // Told is a line of the answer: first parts of the text, then the result or the error.
