@@ -26,6 +26,7 @@ func topics() []*cobra.Command {
 		{Use: "permissions", Short: "Explain what Claude may do in a conversation", Long: permissionsTopic},
 		{Use: "policy", Short: "Explain the policy file of watch", Long: policyTopic},
 		{Use: "telegram", Short: "Explain the bridge to Telegram", Long: telegramTopic},
+		{Use: "matrix", Short: "Explain the bridge to Matrix", Long: matrixTopic},
 	}
 }
 

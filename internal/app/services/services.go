@@ -3,6 +3,7 @@
 package services
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"os"
@@ -24,6 +25,7 @@ import (
 // ServeOptions are the options of nbs-worker serve.
 type ServeOptions struct {
 	Chats   ChatOptions
+	Matrix  MatrixOptions
 	Warm    int    // claudes kept at most
 	Memory  uint64 // bytes for all of them together
 	Idle    time.Duration
@@ -55,6 +57,10 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	if err != nil {
 		return err
 	}
+	matrixToken, toMatrix, err := o.Matrix.takeToken()
+	if err != nil {
+		return err
+	}
 	s, err := open()
 	if err != nil {
 		return err
@@ -69,14 +75,27 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
 	server.Scheduled = due.RunNow
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
-	server.Beside = append(server.Beside, func(context.Context) error { greet(s.Project, &o, bridged); return nil })
+	server.Beside = append(server.Beside, func(context.Context) error { greet(s.Project, &o, bridged || toMatrix); return nil })
+	var links []bridge.Options
 	if bridged {
+		link, err := o.Chats.link(token, o.line)
+		if err != nil {
+			return err
+		}
+		links = append(links, link)
+	}
+	if toMatrix {
+		link, err := o.Matrix.link(matrixToken, s.Project.Store.Progress(), o.line)
+		if err != nil {
+			return err
+		}
+		links = append(links, link)
+	}
+	if len(links) > 0 {
 		if err := server.Engine.CheckFounding(); err != nil { // now to the operator, rather than later to each chat
 			return err
 		}
-		if err := connect(o, team, server, token); err != nil {
-			return err
-		}
+		connect(o, team, server, links)
 	}
 	return server.Run(ctx)
 }
@@ -93,8 +112,19 @@ func takeToken(o *ChatOptions) (token telegram.Token, is bool, err error) {
 	return token, true, os.Unsetenv(telegram.TokenVariable)
 }
 
-// connect creates the bridge of a server.
-func connect(o ServeOptions, team *remote.Team, server *serve.Server, token telegram.Token) error {
+func (o *ServeOptions) line(line string) { o.Say("%s", line) }
+
+// link returns the options of the bridge to Telegram.
+func (o *ChatOptions) link(token telegram.Token, say func(line string)) (bridge.Options, error) {
+	system, err := telegram.New(telegram.Options{Token: token, URL: o.URL, Log: say})
+	return bridge.Options{
+		System: system, Allowed: numbers(o.Allowed), Users: numbers(o.Users), UsersIn: usersIn(o.UsersIn),
+		InPrivate: o.Agents != bot.ReachNone, InGroups: o.Agents == bot.ReachAll, AllInGroups: o.GroupAll, Log: say,
+	}, err
+}
+
+// connect creates the bridges of a server.
+func connect(o ServeOptions, team *remote.Team, server *serve.Server, links []bridge.Options) {
 	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.SystemPrompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Enrich: o.Chats.Enrich, Silence: o.Chats.Silence,
 		DailyLimit: o.Chats.DailyLimit, Rights: o.Chats.Rights}
 	server.Begin = func(ctx context.Context) error {
@@ -109,28 +139,33 @@ func connect(o ServeOptions, team *remote.Team, server *serve.Server, token tele
 		}
 		return chats.Permit(ctx)
 	}
-	say := func(line string) { o.Say("%s", line) }
-	system, err := telegram.New(telegram.Options{Token: token, URL: o.Chats.URL, Log: say})
-	if err != nil {
-		return err
+	var all bridges
+	for _, opts := range links {
+		opts.Chats, opts.Deliveries, opts.Menu, opts.Team = chats, chats, chats, team
+		if program := o.Chats.TranscribeCmd; program != "" {
+			opts.Transcribe = func(ctx context.Context, path string) (string, error) {
+				return server.Engine.Transcribe(ctx, program, path)
+			}
+		}
+		b := bridge.New(opts)
+		all = append(all, b)
+		server.Beside = append(server.Beside, b.Run)
 	}
-	opts := bridge.Options{
-		System: system, Allowed: numbers(o.Chats.Allowed), Users: numbers(o.Chats.Users), UsersIn: usersIn(o.Chats.UsersIn),
-		InPrivate: o.Chats.Agents != bot.ReachNone, InGroups: o.Chats.Agents == bot.ReachAll, AllInGroups: o.Chats.GroupAll,
-		Chats: chats, Deliveries: chats, Menu: chats, Team: team, Log: say,
-	}
-	if program := o.Chats.TranscribeCmd; program != "" {
-		opts.Transcribe = func(ctx context.Context, path string) (string, error) {
-			return server.Engine.Transcribe(ctx, program, path)
+	server.Beside = append(server.Beside, serve.NewUnasked(server, team.Notes).Run)
+	server.Engine.IsChat = func(key conversations.Key) bool { return all.of(string(key)) != nil }
+	server.Tell, server.Relay = all.tell, all.relay
+}
+
+// bridges are those of a server, one for each chat system.
+type bridges []*bridge.Bridge
+
+// of returns the bridge to the chat of a key; nil if there is none.
+func (all bridges) of(key string) *bridge.Bridge {
+	for _, b := range all {
+		if _, err := b.System.ParseKey(key); err == nil {
+			return b
 		}
 	}
-	b := bridge.New(opts)
-	server.Beside = append(server.Beside, b.Run, serve.NewUnasked(server, team.Notes).Run)
-	server.Engine.IsChat = func(key conversations.Key) bool {
-		_, err := telegram.ParseKey(string(key))
-		return err == nil
-	}
-	server.Tell, server.Relay = b.Tell, b.Relay
 	return nil
 }
 
@@ -141,6 +176,14 @@ func usersIn(all map[int64][]int64) map[string][]string {
 		named[strconv.FormatInt(chat, 10)] = numbers(users)
 	}
 	return named
+}
+
+func (all bridges) tell(ctx context.Context, to, text string) error {
+	return cmp.Or(all.of(to), all[0]).Tell(ctx, to, text) // which says that it is no chat
+}
+
+func (all bridges) relay(ctx context.Context, to, text string) error {
+	return cmp.Or(all.of(to), all[0]).Relay(ctx, to, text)
 }
 
 func numbers(list []int64) []string {

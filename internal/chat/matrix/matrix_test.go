@@ -266,6 +266,11 @@ func TestAnExpiredTokenEndsTheBridge(t *testing.T) {
 	if strings.Contains(err.Error(), sim.Token) {
 		t.Errorf("the error has the token: %v", err)
 	}
+	old, err := sim.Start(sim.Options{Versions: "v1.1 v1.10"})
+	rig.Must(t, err)
+	t.Cleanup(func() { rig.Must(t, old.Close()) })
+	_, err = w.open(func(o *matrix.Options) { o.Homeserver = old.URL() }).Start(t.Context())
+	rig.Same(t, "the kind for a homeserver that is too old", fail.Held, fail.KindOf(err))
 }
 
 func TestAnEncryptedRoomIsToldOnce(t *testing.T) {

@@ -17,7 +17,9 @@ import (
 
 var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) })
 
-var chat = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^telegram:-?[1-9][0-9]{0,18}(/[1-9][0-9]{0,18})?$`) })
+var chat = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(telegram:-?[1-9][0-9]{0,18}(/[1-9][0-9]{0,18})?|matrix:![^\s/]+(/\$\S+)?)$`)
+})
 
 func (p *parser) entry(name, node *yaml.Node) {
 	e := &Entry{Name: name.Value, Line: name.Line, Missed: MissedSkip, Overlap: OverlapSkip}

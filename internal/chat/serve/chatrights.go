@@ -17,7 +17,7 @@ import (
 func (c *Chats) Permit(ctx context.Context) error {
 	keys, _ := c.Server.Engine.Project.Store.Conversations().Keys() // a turn of an unreadable one cannot be run
 	for _, key := range keys {
-		if !strings.HasPrefix(string(key), "telegram:") {
+		if !isChat(key) {
 			continue
 		}
 		if err := c.permit(ctx, key); err != nil {
@@ -25,6 +25,11 @@ func (c *Chats) Permit(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// isChat reports whether a conversation is that of a chat, of whatever system, also of one that is not connected now.
+func isChat(key conversations.Key) bool {
+	return strings.HasPrefix(string(key), "telegram:") || strings.HasPrefix(string(key), "matrix:")
 }
 
 // permit gives one chat what the bot permits, if the chat exists.

@@ -103,11 +103,13 @@ func TestNotesOfAMessageThatAreWrittenTogether(t *testing.T) {
 		var all sync.WaitGroup
 		var telling, shown error
 		all.Go(func() { _, telling = chats.NoteTelling(t.Context(), key, id) })
-		all.Go(func() { shown = chats.NoteShown(t.Context(), key, id, bridge.Shown{Message: strconv.FormatInt(n, 10)}) })
+		all.Go(func() {
+			shown = chats.NoteShown(t.Context(), key, id, bridge.Shown{Sent: bridge.Sent{Message: strconv.FormatInt(n, 10), Chat: "1"}})
+		})
 		all.Wait()
 		rig.Must(t, errors.Join(telling, shown))
 		note, _, err := chats.Notes.Get(id)
-		rig.Check(t, err == nil && note.State == deliveries.Telling && note.Growing == n, "%+v, %v", note, err)
+		rig.Check(t, err == nil && note.State == deliveries.Telling && note.Growing == deliveries.Number(strconv.FormatInt(n, 10)), "%+v, %v", note, err)
 	}
 }
 

@@ -33,10 +33,10 @@ func TestWhatKeepsATurnFromBeingTriedIsToldOnce(t *testing.T) {
 		e.Project.Now = func() time.Time { return storetest.SomeTime().Add(time.Duration(i) * time.Hour) }
 		chats := &Chats{Server: New(e, func(string, ...any) {}), Notes: s.store.Deliveries()}
 		if i == 0 {
-			rig.Must(t, chats.Accept(t.Context(), telegram.Incoming{Key: key, ID: id, Text: "hello"}))
+			rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: key, ID: id, Text: "hello"}))
 		}
 		chats.Server.note(key, c.cause)
-		told, err := chats.Answer(t.Context(), key, id, telegram.Answer{})
+		told, err := chats.Answer(t.Context(), key, id, bridge.Answer{})
 		rig.Check(t, err == nil && told.Held && told.Mends && told.Known == c.known, "%d: %+v, %v", i, told, err)
 		ctx, end := context.WithCancel(t.Context())
 		end()

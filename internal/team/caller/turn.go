@@ -53,7 +53,7 @@ const (
 )
 
 // reserved are the prefixes of the keys of chats, schedules, copies and agents.
-var reserved = []string{"telegram:", "schedule:", "fork:", agentsKeys, claudesKeys}
+var reserved = []string{"telegram:", "matrix:", "schedule:", "fork:", agentsKeys, claudesKeys}
 
 // ownKeys returns the prefix of the keys of the caller's conversations.
 func (c *Caller) ownKeys() string {

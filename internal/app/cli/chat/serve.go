@@ -21,9 +21,10 @@ type serveOptions struct {
 	idle    time.Duration
 	metrics string
 
-	chats services.ChatOptions
-	how   chatFlags
-	who   whoFlags
+	chats  services.ChatOptions
+	matrix services.MatrixOptions
+	how    chatFlags
+	who    whoFlags
 }
 
 func newServeCmd(f *ui.Factory) *cobra.Command {
@@ -34,8 +35,9 @@ func newServeCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Runs in the foreground until it is interrupted, for one project. It answers the waiting texts of
 conversations, runs the schedules (nbs-worker schedule --help), observes what has its memory on
 (nbs-worker memory --help), and with a bot's token connects to Telegram (nbs-worker help
-telegram). It keeps the claudes of the conversations that were used last, so that their next turn
-needs no start. nbs-worker ask uses serve while it runs, and works the same without it.
+telegram) and to Matrix (nbs-worker help matrix). It keeps the claudes of the conversations that
+were used last, so that their next turn needs no start. nbs-worker ask uses serve while it runs,
+and works the same without it.
 
 In the chats Claude may do what --permission-mode and --allowed-tools permit, from the next
 message on, also in chats that were begun otherwise: nbs-worker help permissions.
@@ -72,6 +74,7 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.StringVar(&o.metrics, "metrics", "", "also serve health and metrics at this loopback address: 127.0.0.1:PORT")
 	o.how.bind(cmd, "telegram-")
 	o.bindTelegram(flags)
+	bindMatrix(flags, &o.matrix)
 	cmd.AddCommand(newServeSetupCmd(f), newServeCheckCmd(f))
 	return cmd
 }
@@ -85,7 +88,7 @@ func (o *serveOptions) bindTelegram(flags *pflag.FlagSet) {
 }
 
 func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
-	asked := services.ServeOptions{Chats: o.chats, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.Say}
+	asked := services.ServeOptions{Chats: o.chats, Matrix: o.matrix, Warm: o.warm, Memory: uint64(max(0, o.memory)) << 20, Idle: o.idle, Say: f.Say}
 	s, err := f.Planner() // a refused caller learns nothing about a file
 	if err != nil {
 		return err

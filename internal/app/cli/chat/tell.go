@@ -11,9 +11,9 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/serve/client"
-	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 )
 
@@ -22,10 +22,10 @@ func newTellCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tell <chat> [TEXT | -]",
 		Short: "Write to a chat",
-		Long: ui.WithCodes(`Sends a text to the Telegram chat telegram:ID, or to its topic telegram:ID/TOPIC, and returns when
-Telegram has it. nbs-worker serve
-must run as the bridge for this project. Without TEXT, or with -, the text is read from stdin. A
-text from an agent names the agent. Claude gets it as context of the chat's next text.
+		Long: ui.WithCodes(`Sends a text to the Telegram chat telegram:ID, to its topic telegram:ID/TOPIC, or to the Matrix room
+matrix:!ROOM, and returns when the chat has it. nbs-worker serve must run as the bridge for this
+project. Without TEXT, or with -, the text is read from stdin. A text from an agent names the
+agent. Claude gets it as context of the chat's next text.
 
 With --notice, stdin is the JSON that nbs-worker watch gives its notify program, and the chat
 gets it in words: nbs-worker help policy.`,
@@ -39,8 +39,7 @@ gets it in words: nbs-worker help policy.`,
 			if limit <= 0 {
 				return fail.Errorf(fail.BadInput, "tell: --timeout %s must be more than 0", limit)
 			}
-			_, err := telegram.ParseKey(args[0])
-			return err
+			return services.CheckChat(args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), limit)
@@ -53,7 +52,7 @@ gets it in words: nbs-worker help policy.`,
 	return cmd
 }
 
-// tellLimit is how long to wait for a chat: the bridge retries while Telegram is unreachable.
+// tellLimit is how long to wait for a chat: the bridge retries while its system is unreachable.
 const tellLimit = 10 * time.Minute
 
 func runTell(ctx context.Context, f *ui.Factory, to, text string, notice bool) error {

@@ -1,0 +1,86 @@
+package services
+
+import (
+	"os"
+	"strings"
+
+	"nbs-worker/internal/chat/bridge"
+	"nbs-worker/internal/chat/matrix"
+	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/bot"
+	"nbs-worker/internal/store/progress"
+)
+
+// MatrixOptions are the options of the bridge to Matrix.
+type MatrixOptions struct {
+	Homeserver string // its address
+	TokenFile  string // "": the token is in the environment, or there is no bridge
+
+	Rooms       []string
+	Users       []string // who may write in those, and in a room with the bot alone; empty: all members
+	Agents      string   // where the commands that reach agents and files work: a bot.Reach
+	AllInGroups bool     // take all messages of groups, not only those for the bot
+}
+
+// CheckChat checks the key of a chat. Errors: BadInput.
+func CheckChat(key string) (err error) {
+	if strings.HasPrefix(key, matrix.Name+":") {
+		_, err = matrix.ParseKey(key)
+	} else {
+		_, err = telegram.ParseKey(key)
+	}
+	return err
+}
+
+// takeToken reads the token, and removes it from the environment. is reports whether a bridge is wanted.
+func (o *MatrixOptions) takeToken() (token matrix.Token, is bool, err error) {
+	given := o.TokenFile != "" || os.Getenv(matrix.TokenVariable) != ""
+	if !given && o.Homeserver == "" && len(o.Rooms) == 0 && len(o.Users) == 0 {
+		return token, false, nil
+	}
+	if err := o.check(); err != nil {
+		return token, false, err
+	}
+	if token, err = matrix.ReadToken(o.TokenFile); err != nil {
+		return token, false, err
+	}
+	return token, true, os.Unsetenv(matrix.TokenVariable)
+}
+
+func (o *MatrixOptions) check() error {
+	for _, room := range o.Rooms {
+		if !matrix.IsRoom(room) {
+			return fail.Errorf(fail.BadInput, "--matrix-room %s is not the ID of a room, such as !abc:example.org", human.Quote(room)).Hint("the settings of a room show its ID, under Advanced")
+		}
+	}
+	for _, user := range o.Users {
+		if !matrix.IsUser(user) {
+			return fail.Errorf(fail.BadInput, "--matrix-user %s is not the ID of a user, such as @ann:example.org", human.Quote(user))
+		}
+	}
+	if o.Homeserver == "" {
+		return fail.Errorf(fail.BadInput, "a token, a room or a user of Matrix is given, and no --matrix-homeserver").Hint("for example: --matrix-homeserver https://matrix.example.org")
+	}
+	if _, err := bot.ParseReach(o.Agents); err != nil {
+		return fail.Errorf(fail.BadInput, "--matrix-agents: %w", err)
+	}
+	return matrix.CheckHomeserver(o.Homeserver)
+}
+
+// link returns the options of the bridge to Matrix, which goes on where an earlier one was.
+func (o *MatrixOptions) link(token matrix.Token, kept *progress.Drawer, say func(line string)) (bridge.Options, error) {
+	past, err := kept.Get()
+	if err != nil {
+		return bridge.Options{}, err
+	}
+	system, err := matrix.New(matrix.Options{
+		Homeserver: o.Homeserver, Token: token, Rooms: o.Rooms, Users: o.Users, Log: say, Past: matrix.Progress(past),
+		Keep: func(p matrix.Progress) error { return kept.Put(progress.Progress(p)) },
+	})
+	return bridge.Options{
+		System: system, Allowed: o.Rooms, Users: o.Users, InPrivate: bot.Reach(o.Agents) != bot.ReachNone, InGroups: bot.Reach(o.Agents) == bot.ReachAll,
+		AllInGroups: o.AllInGroups, Log: say,
+	}, err
+}
