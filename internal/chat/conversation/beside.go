@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 // each turn two processes. A chat may be sent something at any time, so its claude always has the hook: a warm one
 // cannot get it later.
 func (j *job) hasContext() bool {
-	return j.ask.ContextCmd != "" || j.ask.Enrich || j.ask.Context != "" || len(j.ask.Files) > 0 || len(j.told()) > 0 || !j.ask.Isolated && j.IsChat != nil && j.IsChat(j.c.Key())
+	return j.stoppedBefore() != "" || j.ask.ContextCmd != "" || j.ask.Enrich || j.ask.Context != "" || len(j.ask.Files) > 0 || len(j.told()) > 0 || !j.ask.Isolated && j.IsChat != nil && j.IsChat(j.c.Key())
 }
 
 // beside returns what Claude gets beside the user's text.
@@ -31,6 +32,7 @@ func (j *job) beside(ctx context.Context) string {
 			left -= len(part) + len(between)
 		}
 	}
+	add(j.stoppedBefore())
 	add(j.ask.Context)
 	add(j.files())
 	add(toldWords(j.told(), j.state.ToldDropped))
@@ -39,6 +41,29 @@ func (j *job) beside(ctx context.Context) string {
 	}
 	add(j.background(ctx, max(0, left)))
 	return strings.Join(parts, between)
+}
+
+// stoppedBefore says that the text before was stopped, if the transcript does not: Claude would go on with it. Up to
+// 2.1.197 it may exit before it has written that.
+func (j *job) stoppedBefore() string {
+	before := j.state.Stopped
+	if before == nil || j.ask.Isolated || j.text == turn.Continue {
+		return ""
+	}
+	config, err := j.config()
+	if err != nil {
+		return ""
+	}
+	last := before.Starts[len(before.Starts)-1]
+	file, found, err := config.Transcript(cmp.Or(last.Said, last.Session))
+	if err != nil || !found {
+		return ""
+	}
+	mark, err := turn.Marked(file, string(last.Invocation), before.Seq)
+	if err != nil || !mark.Found || mark.Answered || mark.Stopped {
+		return ""
+	}
+	return "The user has stopped the text before the message below: do not go on with it unless they ask for that."
 }
 
 // files names the files that came with the text.

@@ -271,3 +271,32 @@ func TestTheLineOfAStopIsEnough(t *testing.T) {
 	}
 	rig.Equal(t, s.resultOf("one").Error, byTest, "who stopped it")
 }
+
+// Claude is told once that the text before was stopped if its transcript does not say so: it would go on with it.
+func TestClaudeIsToldWhatWasStopped(t *testing.T) {
+	t.Parallel()
+	for name, isSaid := range map[string]bool{"said": true, "not said": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			id := s.mustAsk("one").SessionID
+			s.Answer(headlesstest.Failing(headlesstest.Waits))
+			s.accept("two")
+			over := s.drain()
+			rig.WaitFor(t, "claude hears it", func() (bool, string) { return len(s.Texts()) == 2, "" })
+			_, err := s.Interrupt(t.Context(), "review", 0, byTest)
+			rig.Must(t, err)
+			rig.Must(t, <-over)
+			textID := turn.TextID(string(s.state().Stopped.Starts[0].Invocation), 2)
+			s.WriteHeard(id, textID, "two")
+			if isSaid {
+				s.WriteStopped(id, textID)
+			}
+			s.mustAsk("three")
+			s.mustAsk("four")
+			_, contexts := s.Got()
+			const words = "The user has stopped the text before"
+			rig.Check(t, strings.Contains(contexts[2], words) != isSaid && !strings.Contains(contexts[3], words), "%q", contexts)
+		})
+	}
+}

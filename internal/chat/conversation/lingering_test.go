@@ -68,7 +68,7 @@ func TestATurnBehindWhatGoesOnIsGivenUp(t *testing.T) {
 	s.accept("two", "three")
 	state := s.state()
 	err := s.errHalted(&state, &state.Open[0], time.Minute)
-	rig.Check(t, strings.Contains(err.Error(), "the claude of turn 1 has answered") && strings.Contains(strings.Join(fail.HintsOf(err), ""), "conversation interrupt review"), "%v", err)
+	rig.Check(t, strings.Contains(err.Error(), "the claude of turn 1 has answered") && strings.Contains(strings.Join(fail.HintsOf(err), ""), "nbs-worker conversation interrupt "), "%v", err)
 	over := s.drain()
 	_, err = s.InterruptRunning(t.Context(), "review", 3, byTest)
 	storetest.WantKind(t, "a turn that is not next", err, fail.NotFound)

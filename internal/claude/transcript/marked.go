@@ -17,6 +17,7 @@ type Marked struct {
 	Answer   string   // the last words; what was said before a tool was used is not among them
 	Tools    bool     // a tool was asked for: it may have run, even if nothing shows that
 	Used     []string // the names of those tools
+	Stopped  bool     // the transcript says that it was interrupted
 	Failure  string   // class of the error of the API with which the turn ended, as Claude names it; "": it did not end so
 	Status   int      // of that error, as of HTTP; 0: unknown, as before 2.1.329
 	Detail   string   // what claude said of that error
@@ -102,6 +103,7 @@ func markedIn(turn []*conversationRecord) Marked {
 	var said []string
 	for _, r := range turn {
 		if r.Type != "assistant" {
+			marked.Stopped = marked.Stopped || r.interrupts()
 			continue
 		}
 		message := r.message()

@@ -38,5 +38,5 @@ func TestAnInterruptedTurnIsSaidToBe(t *testing.T) {
 	isSaid := strings.Contains(string(text), "[Request interrupted by user]")
 	rig.Check(t, err == nil && (isSaid || rig.Version() == rig.Oldest), "%v, %s", err, text)
 	mark := s.marked(spec.SessionID, 1)
-	rig.Check(t, mark.Found && !mark.Answered, "%+v", mark)
+	rig.Check(t, mark.Found && !mark.Answered && mark.Stopped == isSaid, "%+v", mark)
 }

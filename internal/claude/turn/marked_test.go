@@ -46,7 +46,9 @@ func TestMarked(t *testing.T) {
 				got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, c.file+".jsonl")), invocationOf(c.turn), c.turn)
 				rig.Must(t, err)
 				got.Failure, got.Status = "", 0 // Class is made of them
-				rig.Same(t, "mark", c.want, got)
+				want := c.want
+				want.Stopped = c.file == "killed-int" && version != rig.Oldest // which exits before it has written that
+				rig.Same(t, "mark", want, got)
 			})
 		}
 		got, err := Marked(transcript.At(filepath.Join("testdata", "transcripts", version, "midstream-529.jsonl")), invocationOf(1), 1)

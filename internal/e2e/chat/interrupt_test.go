@@ -35,6 +35,9 @@ func TestInterruptedConversationGoesOn(t *testing.T) {
 	m.noClaude()
 	m.Refused(2, "no turn is running", "conversation", "interrupt", "review")
 	m.Says("review", "What number?", "42")
+	all := m.API.Requests()
+	body := string(all[len(all)-1].Body) // which of them, is a race in 2.1.197
+	m.Check(strings.Contains(body, "[Request interrupted by user") || strings.Contains(body, "The user has stopped the text before"), "the model does not know that the turn was stopped: %s", body)
 }
 
 // asking begins a turn that takes long, and waits until the API is asked.

@@ -222,6 +222,10 @@ func (s *State) finish(turn *Turn, line *Line) {
 	if line.Lingers {
 		s.linger(turn, line.Class)
 	}
+	var stopped *Turn
+	if turn.Stop != nil && len(turn.Starts) > 0 && line.Class != "" {
+		stopped = turn.ended()
+	}
 	s.Open = slices.DeleteFunc(s.Open, func(t Turn) bool { return t.Seq == line.Seq })
 	s.LastAt = line.At
 	if s.spend(line.At, line.CostUSD); line.CostUSD != nil {
@@ -232,6 +236,9 @@ func (s *State) finish(turn *Turn, line *Line) {
 	}
 	if isolated || !current || line.What != Done {
 		return
+	}
+	if line.Class == "" || stopped != nil {
+		s.Stopped = stopped
 	}
 	if line.Class == "" { // the text of a failed turn may be in no transcript
 		s.Last, s.Heard, s.Cut = turnID, 0, false
@@ -269,7 +276,7 @@ func (s *State) exchange(line *Line, to Session) {
 	if to.ID != "" {
 		s.TellReset = nil
 	}
-	s.Last, s.Heard, s.Cut = "", 0, cut
+	s.Last, s.Heard, s.Cut, s.Stopped = "", 0, cut, nil
 	s.Session = to
 	s.Era++
 	s.Next = max(s.Next, 1)

@@ -55,9 +55,14 @@ func (s *State) Left(seq int) *Turn {
 
 // linger notes that the claude of a turn goes on after its end. A text that Claude did not take has no part in that.
 func (s *State) linger(turn *Turn, class string) {
-	left := Turn{Seq: turn.Seq, ID: turn.ID, At: turn.At, Isolated: turn.Isolated, Starts: slices.Clone(turn.Starts[max(0, len(turn.Starts)-1):])}
+	left := turn.ended()
 	if class != "" {
 		left.ID = cmp.Or(s.Last, turn.ID)
 	}
-	s.Lingering = append(s.Lingering, left)
+	s.Lingering = append(s.Lingering, *left)
+}
+
+// ended returns what is kept of a turn that has ended: its last attempt.
+func (t *Turn) ended() *Turn {
+	return &Turn{Seq: t.Seq, ID: t.ID, At: t.At, Isolated: t.Isolated, Starts: slices.Clone(t.Starts[max(0, len(t.Starts)-1):])}
 }

@@ -210,6 +210,7 @@ type State struct {
 	Heard     int            `json:"heard,omitempty"`          // how often Claude has said something by itself since then
 	Cut       bool           `json:"cut,omitempty"`            // a notice since then says what was ended
 	Untold    []Unasked      `json:"untold,omitempty"`         // what a chat has to be told of, oldest first
+	Stopped   *Turn          `json:"stopped,omitempty"`        // the last turn of the session, if it was stopped and had begun
 	Lingering []Turn         `json:"lingering,omitempty"`      // turns that ended while their claude went on: see [State.Left]
 
 	Names    map[agent.SessionID]string `json:"names,omitempty"`    // that a person gave to sessions

@@ -26,6 +26,12 @@ func (c *Claudes) WriteAnswered(id agent.SessionID, textID, text string) {
 	c.writeOf(id, textID, text, &turn.Outcome{Answer: "re: " + text})
 }
 
+// WriteStopped appends that the turn with a text was interrupted.
+func (c *Claudes) WriteStopped(id agent.SessionID, textID string) {
+	const form = `{"uuid":"stopped-%[1]s","parentUuid":%[1]q,"sessionId":%[2]q,"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n"
+	(&Claude{of: c, id: id}).append(fmt.Sprintf(form, textID, id))
+}
+
 func (c *Claudes) writeOf(id agent.SessionID, textID, text string, o *turn.Outcome) {
 	c.mu.Lock()
 	if c.last == nil {
