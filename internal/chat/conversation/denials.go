@@ -18,16 +18,21 @@ func (j *job) noteDenials(o *turn.Outcome) []conversations.Denial {
 	if len(o.Denials) == 0 {
 		return nil
 	}
-	var tools []string
-	for _, d := range o.Denials {
-		if !slices.Contains(tools, d.Tool) {
-			tools = append(tools, d.Tool)
-		}
-	}
-	words := "Claude was not permitted to use " + strings.Join(tools, ", ")
+	words, denials := deniedWords(o.Denials)
 	j.notices = append(j.notices, words+".")
 	if o.Class == turn.Answered && j.ask.FailDenied {
 		o.Class, o.Detail = ClassDenied, words
 	}
-	return agent.Mapped(o.Denials, func(d turn.Denial) conversations.Denial { return conversations.Denial(d) })
+	return denials
+}
+
+// deniedWords names each of the tools once that were refused, and returns them for the result.
+func deniedWords(all []turn.Denial) (words string, denials []conversations.Denial) {
+	var tools []string
+	for _, d := range all {
+		if !slices.Contains(tools, d.Tool) {
+			tools = append(tools, d.Tool)
+		}
+	}
+	return "Claude was not permitted to use " + strings.Join(tools, ", "), agent.Mapped(all, func(d turn.Denial) conversations.Denial { return conversations.Denial(d) })
 }

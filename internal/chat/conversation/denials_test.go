@@ -30,3 +30,24 @@ func TestRefusedToolsAreTold(t *testing.T) {
 	fine := s.mustAsk("four", func(r *conversations.Request) { r.FailDenied = true })
 	rig.Check(t, len(fine.Denials) == 0 && fine.Notice == "" && fine.Warning == "", "%+v", fine)
 }
+
+// A tool that is refused in a turn that Claude begins by itself counts as one of the turn before it, and makes that fail
+// if it is asked so.
+func TestToolsThatAreRefusedAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	for class, strict := range map[string]bool{"": false, string(ClassDenied): true} {
+		s := newStage(t)
+		s.begins("sleep 9")
+		asked := make(chan conversations.Result)
+		go func() {
+			asked <- s.mustAsk("one", func(r *conversations.Request) { r.ID, r.FailDenied = "one", strict })
+		}()
+		s.recorded("one")
+		s.Last().Refuses("a", "I could not write it down.", "Write")
+		s.Last().Work()
+		got := <-asked
+		rig.Check(t, got.Class == class && got.Notice == "Claude was not permitted to use Write.", "%+v", got)
+		rig.Check(t, len(got.Denials) == 1 && got.Denials[0].Tool == "Write" && len(got.FollowUps) == 1 && !s.state().Cut, "%+v", got)
+		rig.Check(t, !strict || got.Error == "Claude was not permitted to use Write", "%+v", got)
+	}
+}

@@ -238,7 +238,7 @@ func (j *job) finish(ctx context.Context, o turn.Outcome, begun time.Time) error
 	}
 	err := j.over(ctx, j.withNotices(result))
 	if err == nil && j.voice != nil {
-		j.voice.recorded(ctx, &result)
+		j.voice.recorded(ctx, &result, j.ask.FailDenied)
 	}
 	if err == nil && result.Class == "" {
 		j.mended(context.WithoutCancel(ctx), begun)

@@ -26,10 +26,15 @@ type voice struct {
 	since   time.Time
 	over    bool // Claude has answered another turn, whose answer is not recorded yet
 	waiting []conversations.Unasked
+	strict  bool // that turn fails for a refused tool
 }
 
 // spoke is called with what Claude says by itself.
 func (v *voice) spoke(said turn.Spoken) {
+	if len(said.Denials) > 0 {
+		words, denials := deniedWords(said.Denials)
+		v.add(conversations.Unasked{ID: said.ID + ":denied", Text: words + ".", Notice: true, Denials: denials})
+	}
 	came := conversations.Unasked{ID: said.ID, Text: strings.TrimSpace(said.Answer), Usage: conversations.Usage(said.Usage), Cost: said.CostUSD}
 	if said.Class != turn.Answered {
 		came.Notice, came.Text = true, fmt.Sprintf("Claude wanted to say something by itself, and failed: %s.", strings.TrimSuffix(said.Detail, "."))
@@ -76,11 +81,11 @@ func (v *voice) answered() {
 
 // recorded is called when the result of a turn is recorded. What comes after a text that Claude did not take still
 // belongs to the answer before it.
-func (v *voice) recorded(ctx context.Context, result *conversations.Result) {
+func (v *voice) recorded(ctx context.Context, result *conversations.Result, strict bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.over = false; result.Class == "" || v.turn == "" {
-		v.turn, v.since = result.ID, v.Project.Now()
+		v.turn, v.since, v.strict = result.ID, v.Project.Now(), strict
 	}
 	for _, came := range v.waiting {
 		v.record(context.WithoutCancel(ctx), came)
@@ -102,6 +107,9 @@ func (v *voice) add(came conversations.Unasked) {
 // record makes it durable, also if the runner is being ended. What cannot be written is still in Claude's transcript.
 func (v *voice) record(ctx context.Context, came conversations.Unasked) {
 	came.Turn, came.Tell = v.turn, came.Text != "" && v.IsChat != nil && v.IsChat(v.c.Key())
+	if v.strict && len(came.Denials) > 0 {
+		came.Class = string(ClassDenied)
+	}
 	if v.c.Add(ctx, came) == nil && v.Added != nil {
 		v.Added(v.c.Key())
 	}

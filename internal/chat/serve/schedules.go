@@ -175,10 +175,14 @@ func (s runner) Run(ctx context.Context, due schedule.Due) error {
 		return err
 	}
 	result, err := s.result(ctx, due)
-	if err != nil || due.Entry.DeliverTo == "" {
-		return errors.Join(err, failureIn(key, result))
+	if err != nil {
+		return err
 	}
-	return errors.Join(s.deliver(ctx, due, result), failureIn(key, result))
+	if due.Entry.DeliverTo != "" {
+		err = s.deliver(ctx, due, result)
+	}
+	whole := s.Server.Engine.Whole(ctx, key, result) // what Claude did after the answer may make it a failure
+	return errors.Join(err, failureIn(key, &whole))
 }
 
 // result waits until the turn of a run is over, including retries. The chat of the run is told why that takes long.
@@ -204,9 +208,6 @@ func (s *Schedules) result(ctx context.Context, due schedule.Due) (*conversation
 }
 
 func failureIn(key conversations.Key, r *conversations.Result) error {
-	if r == nil {
-		return nil
-	}
 	return conversation.ErrOf(key, *r)
 }
 
@@ -229,6 +230,9 @@ func (s *Schedules) deliver(ctx context.Context, due schedule.Due, r *conversati
 	later := slices.Clone(whole.FollowUps)
 	if cut := strings.TrimSpace(strings.TrimPrefix(whole.Notice, r.Notice)); cut != "" {
 		later = append(later, cut)
+	}
+	if r.Class == "" && whole.Class != "" {
+		later = append(later, fmt.Sprintf("The schedule %s counts as failed for that.", due.Entry.Name))
 	}
 	if len(later) == 0 || errors.Is(err, context.Canceled) {
 		return err

@@ -74,14 +74,14 @@ func (b *beside) line(l line) {
 }
 
 // spoken returns the result of a turn that claude began by itself; nil for any other line. It is nil too for one in which
-// claude only took note of something, without a word and at no cost.
+// claude only took note of something, without a word, at no cost, and without being refused a tool.
 func (p *Process) spoken(l line) *Spoken {
 	if l.Type != "result" || l.Origin.Kind == "" || l.OfMessage != "" {
 		return nil
 	}
 	e := end{result: &l.result, subtype: l.Subtype, now: time.Now()}
 	s := &Spoken{l.UUID, e.outcome()}
-	if s.CostUSD = p.charge(&l.result); s.Answer == "" && s.Class == Answered && (s.CostUSD == nil || *s.CostUSD == 0) {
+	if s.CostUSD = p.charge(&l.result); s.Answer == "" && s.Class == Answered && len(s.Denials) == 0 && (s.CostUSD == nil || *s.CostUSD == 0) {
 		return nil
 	}
 	return s

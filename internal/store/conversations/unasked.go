@@ -9,15 +9,17 @@ import (
 
 // Unasked is what came in a conversation after a turn was finished: words that Claude said by itself, or a notice.
 type Unasked struct {
-	ID     string    `json:"id"`
-	Turn   string    `json:"turn"`             // the id of the turn after which it came
-	Text   string    `json:"text"`             // "": nothing was said, and only what it cost counts
-	Notice bool      `json:"notice,omitempty"` // the words are not Claude's
-	Ended  bool      `json:"ended,omitempty"`  // the claude was ended: nothing more comes of it
-	Tell   bool      `json:"tell,omitempty"`   // a chat is told of it
-	Usage  Usage     `json:"usage,omitzero"`
-	Cost   *float64  `json:"cost_usd,omitempty"`
-	At     time.Time `json:"at"`
+	ID      string    `json:"id"`
+	Turn    string    `json:"turn"`              // the id of the turn after which it came
+	Text    string    `json:"text"`              // "": nothing was said, and only what it cost counts
+	Notice  bool      `json:"notice,omitempty"`  // the words are not Claude's
+	Ended   bool      `json:"ended,omitempty"`   // the claude was ended: nothing more comes of it
+	Tell    bool      `json:"tell,omitempty"`    // a chat is told of it
+	Denials []Denial  `json:"denials,omitempty"` // the tools that were refused; the text says which
+	Class   string    `json:"class,omitempty"`   // what the turn before it becomes for that; "": it stays answered
+	Usage   Usage     `json:"usage,omitzero"`
+	Cost    *float64  `json:"cost_usd,omitempty"`
+	At      time.Time `json:"at"`
 }
 
 // Add records what came after a finished turn, and adds it to the result of the turn. With Tell it is in the state until
@@ -58,7 +60,7 @@ func (s *State) addUnasked(line *Line) {
 	s.LastAt = line.At
 	if came := line.Unasked; came != nil {
 		s.spend(line.At, came.Cost)
-		s.Cut = s.Cut || came.Notice && came.Text != ""
+		s.Cut = s.Cut || came.Notice && came.Text != "" && len(came.Denials) == 0
 		if came.Ended {
 			s.Lingering = slices.DeleteFunc(s.Lingering, func(left Turn) bool { return left.ID == came.Turn })
 		}
@@ -72,6 +74,10 @@ func (s *State) addUnasked(line *Line) {
 }
 
 func (r *Result) add(came *Unasked) {
+	r.Denials = append(r.Denials, came.Denials...)
+	if came.Class != "" && r.Class == "" {
+		r.Class, r.Error = came.Class, strings.TrimSuffix(came.Text, ".")
+	}
 	switch {
 	case came.Notice:
 		r.Notice = strings.TrimSpace(r.Notice + " " + came.Text)

@@ -188,6 +188,11 @@ func (c *Claude) Says(id, text string) {
 	c.spoke(turn.Spoken{ID: id, Outcome: turn.Outcome{Answer: text, CostUSD: new(0.5)}})
 }
 
+// Refuses makes it say something by itself, after it was refused a tool.
+func (c *Claude) Refuses(id, text, tool string) {
+	c.spoke(turn.Spoken{ID: id, Outcome: turn.Outcome{Answer: text, Denials: []turn.Denial{{Tool: tool, Input: "FILE"}}}})
+}
+
 // Writes makes it write what it says by itself into its transcript, as it does even if nobody hears it.
 func (c *Claude) Writes(id, text string) {
 	c.of.mu.Lock()
