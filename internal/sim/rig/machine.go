@@ -22,6 +22,13 @@ var slowest struct {
 	factor float64
 }
 
+// newest is what was measured last.
+var newest struct {
+	mu    sync.Mutex
+	start time.Duration
+	at    time.Time
+}
+
 // Slowness is how many times longer this machine takes than the one for which the times of the tests are written: 1 or
 // more. Each call measures, since other work may have begun beside the tests. It never falls.
 func Slowness() float64 {
@@ -31,9 +38,15 @@ func Slowness() float64 {
 	return slowest.factor
 }
 
-// slownessNow falls, too.
+// slownessNow falls, too. What was measured holds for a second: tests that run side by side ask often, and each
+// measurement is work that makes the machine slower.
 func slownessNow() float64 {
-	factor := max(float64(emptyStart())/float64(usualStart), 1)
+	newest.mu.Lock()
+	defer newest.mu.Unlock()
+	if newest.at.IsZero() || time.Since(newest.at) > time.Second {
+		newest.start, newest.at = emptyStart(), time.Now()
+	}
+	factor := max(float64(newest.start)/float64(usualStart), 1)
 	if Race {
 		return raceCost * factor
 	}
