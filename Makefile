@@ -17,11 +17,13 @@ VULN = .cache/bin/govulncheck-$(VULN_VERSION)
 VERSION = $$(git describe --tags --dirty 2>/dev/null || git log -1 --date=format:%Y%m%d --format=%cd-%h 2>/dev/null || echo unknown)
 # How many tests of one package run at a time: they mostly wait for claude and tmux.
 AT_ONCE = 4
-# Our programs, which make test builds once for all packages.
+# How many packages are tested at a time: beside two whose tests wait, another is linked and tested.
+PACKAGES_AT_ONCE = 3
+# Our programs, which make test builds once for all packages, without cgo as make build does.
 PROGRAMS = $(CURDIR)/build/test
 # A line for each package as it ends, and a test that fails in full. Each package that starts claude or tmux has a limit of
 # its own, which grows with the machine; -timeout is for what hangs in spite of it. Vet is part of make lint.
-TEST = NBS_TEST_BIN=$(PROGRAMS) $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -parallel $(AT_ONCE) -timeout 60m
+TEST = CGO_ENABLED=0 NBS_TEST_BIN=$(PROGRAMS) $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -p $(PACKAGES_AT_ONCE) -parallel $(AT_ONCE) -timeout 60m
 # The packages that take longest begin first.
 LONG = ./internal/e2e/send ./internal/e2e/life ./internal/e2e/recover ./internal/e2e/security ./internal/e2e/memory ./internal/e2e/chat \
 	./internal/sim/contract ./internal/memory/observer ./internal/claude/turn ./internal/sim/bench
@@ -60,7 +62,7 @@ test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on t
 		$$(grep -rl 'eachVersion(t)' --include='*_test.go' internal) | paste -sd '|'))\$$" $(VERSIONS)
 
 programs:
-	go build -ldflags='-s -w' -o $(PROGRAMS)/ ./cmd/...
+	CGO_ENABLED=0 go build -ldflags='-s -w' -o $(PROGRAMS)/ ./cmd/...
 
 $(GOTESTSUM):
 	CGO_ENABLED=0 GOBIN="$$PWD/.cache/bin" go install gotest.tools/gotestsum@v$(GOTESTSUM_VERSION)
