@@ -55,11 +55,12 @@ func TestVerbsOnAStoppedServer(t *testing.T) {
 	// Not beside list, which would do its part for an agent that was never in tmux: code 7.
 	m.allInTime([]attempt{{"spawn", []string{"epsilon", "--prompt", "Remember 42."}, 3, "is stopped"}}, remedy)
 	// The server may start it yet: it is not said never to have started.
-	told := m.NBS("list")
+	list, alpha, epsilon := m.Begin("list"), m.Begin("session", "alpha"), m.Begin("session", "epsilon")
+	told := list.End()
 	m.Check(strings.Contains(told.Stdout, "\nepsilon\tunknown\t"), "list: %s", told)
-	told = m.NBS("session", "alpha")
+	told = alpha.End()
 	m.Check(strings.Contains(told.Stdout, "unknown: tmux did not answer") && strings.Contains(told.Stdout, "running (verified)"), "session: %s", told)
-	told = m.NBS("session", "epsilon")
+	told = epsilon.End()
 	m.Check(strings.Contains(told.Stdout, "unknown (unknown: tmux did not answer, the start may still be in progress)"), "session: %s", told)
 	for _, handle := range []string{"gamma", "delta"} {
 		m.Check(e2e.Dead(before[handle].RecordedPID), "%s was not ended", handle)

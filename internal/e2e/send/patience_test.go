@@ -20,20 +20,20 @@ func TestWaitsAreNotSilent(t *testing.T) {
 	m.WaitSession("alpha", "has been busy for longer than a look takes", func(s e2e.Session) bool { return s.State == "busy" && s.StateAgeMS != nil && *s.StateAgeMS > 1000 })
 	const queue = "; --queue keeps the message instead"
 	for line, want := range map[string]string{
-		"send alpha again":              `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s` + queue + `\n`,
-		"send alpha again --wait-reply": `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s\n`,
+		"send alpha again":              `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s` + queue + `\n`,
+		"send alpha again --wait-reply": `^nbs-worker: send alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
 		"send --all again --json":       `(?m)^{"note":"nbs-worker: send alpha: it is busy for .*` + queue + `"}\n`,
-		"ask @alpha again":              `^nbs-worker: ask alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s\n`,
-		"compact alpha":                 `^nbs-worker: compact alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 5s\n`,
-		"wait alpha beta --for idle":    `^nbs-worker: wait: alpha is busy(; beta is busy)?; waiting until idle, for at most 5s\n`,
+		"ask @alpha again":              `^nbs-worker: ask alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
+		"compact alpha":                 `^nbs-worker: compact alpha: it is busy for \d+[sm]; waiting until it is ready, for at most 3s\n`,
+		"wait alpha beta --for idle":    `^nbs-worker: wait: alpha is busy(; beta is busy)?; waiting until idle, for at most 3s\n`,
 	} {
-		r := m.NBS(append(strings.Fields(line), "--timeout", "5s")...)
+		r := m.NBS(append(strings.Fields(line), "--timeout", "3s")...)
 		m.Check(regexp.MustCompile(want).MatchString(r.Stderr), "%s: %s; want %s", line, r, want)
 		isSend := strings.HasPrefix(line, "send alpha again") && !strings.HasSuffix(line, "reply")
 		m.Check(!isSend || r.Code == 3 && strings.Contains(r.Stderr, "\nhint: to have it typed when the agent is ready, add --queue\n"), "%s: %s", line, r)
 	}
 	// The shell of an agent's tool gives up after two minutes, and what it calls before that.
-	in := m.AsAgent("beta", "timeout -s INT 6 nbs-worker wait alpha --for gone", "timeout -s INT 6 nbs-worker send alpha x", "nbs-worker wait alpha --for gone --timeout 1ms")
+	in := m.AsAgent("beta", "timeout -s INT 3 nbs-worker wait alpha --for gone", "timeout -s INT 3 nbs-worker send alpha x", "nbs-worker wait alpha --for gone --timeout 1ms")
 	for i, want := range []string{`^nbs-worker: wait: alpha is busy; waiting until gone, for at most 1m30s\n`, `^nbs-worker: send alpha: it is busy for .*, for at most 1m30s` + queue, `^nbs-worker: wait: not gone within 1ms: alpha is busy\n[^h]`} {
 		m.Check(regexp.MustCompile(want).MatchString(in[i]), "an agent's: %s; want %s", in[i], want)
 	}
