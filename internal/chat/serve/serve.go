@@ -154,7 +154,7 @@ func (s *Server) work(ctx context.Context) error {
 	if err := s.Engine.TakeUp(ctx); err != nil {
 		s.Said("some turns that are held are not tried yet: %s", err)
 	}
-	var running sync.Map // the keys in progress
+	running := inProgress{again: map[conversations.Key]bool{}}
 	var all sync.WaitGroup
 	defer all.Wait()
 	timer := time.NewTimer(0)
@@ -170,15 +170,40 @@ func (s *Server) work(ctx context.Context) error {
 		s.Engine.Warm.Trim(ctx)
 		keys, _ := s.Engine.Project.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
 		for _, key := range keys {
-			if _, busy := running.LoadOrStore(key, true); busy {
-				continue
+			if running.begins(key) {
+				all.Go(func() {
+					s.drain(ctx, key)
+					if running.ends(key) {
+						s.Wake()
+					}
+				})
 			}
-			all.Go(func() {
-				defer running.Delete(key)
-				s.drain(ctx, key)
-			})
 		}
 	}
+}
+
+// inProgress are the keys that are drained, with whether one had open turns meanwhile: its drain may have looked for the
+// last time before.
+type inProgress struct {
+	mu    sync.Mutex
+	again map[conversations.Key]bool
+}
+
+// begins reports whether the key was not in progress.
+func (p *inProgress) begins(key conversations.Key) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, busy := p.again[key]
+	p.again[key] = busy
+	return !busy
+}
+
+// ends reports whether to look again.
+func (p *inProgress) ends(key conversations.Key) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer delete(p.again, key)
+	return p.again[key]
 }
 
 // drain runs the open turns of a conversation.

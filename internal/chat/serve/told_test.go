@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/schedule"
@@ -32,11 +33,13 @@ func TestWhatAChatIsToldIsContextOfItsNextTurn(t *testing.T) {
 	rig.Check(t, client.Tell(t.Context(), s.store, "telegram:1", "Never seen.") != nil, "it was delivered")
 
 	chats := &Chats{Server: server, Notes: s.store.Deliveries(), Prompt: "You are Bubba.", Model: "haiku"}
+	begun := time.Now()
 	for _, id := range []string{"telegram:77", "telegram:78"} {
 		rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: id, Text: "hello"}))
 		_, err := server.Outcome(t.Context(), "telegram:1", id, nil)
 		rig.Must(t, err)
 	}
+	rig.Check(t, time.Since(begun) < rig.Scaled(rescan), "a message that comes at the end of a turn waits for %s", time.Since(begun))
 	state, err := s.store.Conversations().Of("telegram:1").State()
 	rig.Must(t, err)
 	rig.Check(t, state.Meta.SystemPrompt == "You are Bubba." && state.Meta.Model == "haiku" && state.TellReset == nil && len(state.Previous) == 0, "%+v", state)
