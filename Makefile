@@ -34,7 +34,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-all test-rest quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -56,9 +56,16 @@ test: bootstrap $(GOTESTSUM) programs ## run the tests; they fetch tmux and Clau
 test-all: test test-rest ## run make test, and what it leaves out
 
 test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
-	$(TEST) ./internal/e2e/campaign
+	$(MAKE) -j 2 rest-campaign rest-oldest
+
+# The long runs wait as often as the tests of the oldest Claude Code do: they share the machine. A night begins early, as it
+# waits longest.
+rest-campaign:
+	$(TEST) -parallel 6 ./internal/e2e/campaign
+
+rest-oldest:
 	NBS_MEMORY_KILLS=20 $(TEST) -run '^TestKilledWorker' ./internal/memory/observer
-	NBS_TEST_OLDEST=1 $(TEST) -run "^($$(awk '/^func Test/ { name = $$2 } /eachVersion\(t\)/ && name { sub(/\(.*/, "", name); print name; name = "" }' \
+	NBS_TEST_OLDEST=1 $(TEST) -p 2 -run "^($$(awk '/^func Test/ { name = $$2 } /eachVersion\(t\)/ && name { sub(/\(.*/, "", name); print name; name = "" }' \
 		$$(grep -rl 'eachVersion(t)' --include='*_test.go' internal) | paste -sd '|'))\$$" $(VERSIONS)
 
 programs:

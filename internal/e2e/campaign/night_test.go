@@ -223,6 +223,7 @@ func (n *night) mustBeExplained(handle string) {
 // A team is left alone. In the morning all that can be well is, what only a person can help is held,
 // and the person was told of each thing once. Order and victims are chance; NBS_NIGHT_SEED repeats one night.
 func TestNight(t *testing.T) {
+	t.Parallel()
 	seed, nights := e2e.Number(t, "NBS_NIGHT_SEED", standardSeed), e2e.Number(t, "NBS_NIGHTS", 1)
 	for i := range nights {
 		t.Run(fmt.Sprint("seed ", seed+i), func(t *testing.T) { playNight(t, rand.New(rand.NewPCG(uint64(seed+i), 0))) })
