@@ -135,6 +135,7 @@ itself, and gives a colleague no more than it has.
   dismiss    others only with --may-manage
   send       the message names its sender; --raw is not allowed
   ask        in conversations of its own: KEY becomes agent:HANDLE:KEY.
+             For a new one it takes another KEY: only a person resets one.
              Claude runs with the agent's permission mode, arguments and
              folder. --permission-mode can only be narrower, and
              --allowed-tools needs bypassPermissions. --system-prompt only

@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/chat/serve"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/chat/telegram"
+	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/export"
@@ -46,6 +47,7 @@ func (c *BotCheck) Run(ctx context.Context) (doctor.Checkup, error) {
 	}
 	c.checkFolder()
 	c.checkSchedules()
+	c.checkHeld()
 	c.checkService(ctx)
 	c.Doctor.Only = doctors
 	rest, err := doctor.Examine(ctx, c.Supervisor, c.Doctor)
@@ -232,6 +234,29 @@ func (c *BotCheck) checkSchedules() {
 	}
 	if !lost {
 		c.holds("bot.schedules", "%s can run", human.Count(len(file.Entries), "schedule"))
+	}
+}
+
+// checkHeld looks at the messages that wait for a cause to end, or for a person.
+func (c *BotCheck) checkHeld() {
+	all := c.Supervisor.Project.Store.Conversations()
+	keys, err := all.WithWork() // conversation list reports unreadable ones
+	holds := err == nil
+	for _, key := range keys {
+		state, unread := all.Of(key).State()
+		held := state.Held()
+		if unread != nil || held == nil || !held.NeedsPerson() {
+			continue
+		}
+		holds = false
+		fix := []string{"to try it now: nbs-worker conversation retry " + human.ShellWord(string(key))}
+		if held.Class == string(turn.Authentication) {
+			fix = append([]string{"start claude once by hand, and type /login: claude"}, fix...)
+		}
+		c.add("bot.held", doctor.Warning, "a message of "+string(key)+" is held: "+human.OneLine(held.Reason), "it is kept, and those behind it wait too", fix...)
+	}
+	if holds {
+		c.holds("bot.held", "no message is held")
 	}
 }
 

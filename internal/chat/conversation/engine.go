@@ -178,12 +178,16 @@ const patience = time.Minute
 // errLater returns an error that states when the turn is tried again.
 func errLater(c *conversations.Conversation, until time.Time) error {
 	state, err := c.State()
-	if err != nil || len(state.Open) == 0 || state.Open[0].Held == nil {
+	held := state.Held()
+	if err != nil || held == nil {
 		return errors.Join(err, fail.Errorf(fail.Held, "it is tried again at %s", until.Format(time.RFC3339)))
 	}
+	later := fail.Errorf(fail.Held, "%s; it is kept, and can be tried again at %s", held.Reason, until.Format(time.RFC3339))
+	if turn.Class(held.Class) == turn.Authentication {
+		later.Hint("to log in: start claude once by hand, and type /login: claude")
+	}
 	key := human.ShellWord(string(state.Meta.Key))
-	return fail.Errorf(fail.Held, "%s; it is kept, and can be tried again at %s", state.Open[0].Held.Reason, until.Format(time.RFC3339)).
-		Hint("nbs-worker serve tries it then, and so does the next nbs-worker ask").
+	return later.Hint("nbs-worker serve tries it then, and so does the next nbs-worker ask").
 		Hint("or now: nbs-worker conversation retry %s", key)
 }
 

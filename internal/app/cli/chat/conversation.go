@@ -247,7 +247,11 @@ func showConversation(f *ui.Factory, c wire.Conversation) error {
 		rows = append(rows, [2]string{"before", words})
 	}
 	for _, w := range c.Open {
-		rows = append(rows, [2]string{"open", fmt.Sprintf("%d %s: %s", w.Seq, w.State, w.Text)})
+		state := w.State
+		if w.Reason != "" {
+			state += " (" + w.Reason + ")"
+		}
+		rows = append(rows, [2]string{"open", fmt.Sprintf("%d %s: %s", w.Seq, state, w.Text)})
 	}
 	for _, t := range c.Told {
 		rows = append(rows, [2]string{"told", t.By + ": " + t.Text})

@@ -10,7 +10,9 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/chat/conversation"
+	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
 
@@ -76,5 +78,21 @@ func runConversationQueue(f *ui.Factory, named []string) error {
 		}
 		t.Row(ui.Text(string(w.Key)), ui.Text(strconv.Itoa(w.Seq)), ui.Text(w.State), ui.Text(strconv.Itoa(w.Attempts)), again, ui.Text(w.Reason), ui.Text(w.Text))
 	}
-	return errors.Join(t.Flush(), broken)
+	broken = errors.Join(t.Flush(), broken)
+	noteHeld(f, open)
+	return broken
+}
+
+// noteHeld says, for the first turn that is held, what a person can do about it.
+func noteHeld(f *ui.Factory, open []wire.OpenTurn) {
+	i := slices.IndexFunc(open, func(w wire.OpenTurn) bool { return w.State == "held" || w.State == "dead" })
+	if i < 0 {
+		return
+	}
+	if open[i].Class == string(turn.Authentication) {
+		f.Note("to log in: start claude once by hand, and type /login: claude")
+	}
+	key := human.ShellWord(string(open[i].Key))
+	f.Note("to try it now: nbs-worker conversation retry %s", key)
+	f.Note("to give it up: nbs-worker conversation skip %s %d", key, open[i].Seq)
 }
