@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -38,6 +39,10 @@ func TestReadmeLinksLead(t *testing.T) {
 	t.Parallel()
 	text := readme(t)
 	for _, match := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
+		if heading, is := strings.CutPrefix(match[1], "#"); is {
+			rig.Check(t, regexp.MustCompile(`(?mi)^#+ `+strings.ReplaceAll(heading, "-", " ")+`$`).MatchString(text), "no heading is %s", heading)
+			continue
+		}
 		_, err := os.Stat(filepath.Join(rig.Root(t), match[1]))
 		rig.Check(t, err == nil, "a link leads nowhere: %v", err)
 	}
@@ -46,6 +51,14 @@ func TestReadmeLinksLead(t *testing.T) {
 	for _, match := range regexp.MustCompile("(?m)(?:^|`)make ([a-z-]+)").FindAllStringSubmatch(text, -1) {
 		rig.Check(t, regexp.MustCompile(`(?m)^`+match[1]+`:`).Match(makefile), "make %s is no target", match[1])
 	}
+}
+
+func TestReadmeShowsASchedule(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(readme(t), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	file, err := schedule.Parse("README.md", []byte(strings.ReplaceAll(text, "\n   ", "\n")[len("   "):]))
+	rig.Check(t, err == nil && len(file.Entries) == 1 && file.Entries[0].DeliverTo == "telegram:-5", "%+v, %v", file, err)
 }
 
 // An error about a file names the file and says nothing of what is in it: whoever may not read the file may see the error.
