@@ -170,6 +170,8 @@ func TestSetupAsksForTheNewTokenOfTheSameBot(t *testing.T) {
 func TestSetupGivesUpWaiting(t *testing.T) {
 	t.Parallel()
 	project, server := newBot(t)
+	server.Fail(telegram.Failure{Method: "getUpdates", Code: 409})
+	setUp(t, project, server, telegram.Token+"\n").want(t, fail.Conflict, "another program gets the messages to @simulated_bot", "a bot works for one project")
 	setUp(t, project, server, telegram.Token+"\n", "--wait", "50ms").want(t, fail.TimedOut, "no message to @simulated_bot came within 50ms")
 	rig.Must(t, os.WriteFile(filepath.Join(project, ".nbs/telegram.json"), []byte(`{"bot":{"username":"evil"}}`), 0o600))
 	server.Say(1, "hello")

@@ -35,7 +35,7 @@ func TestServeAloneServesTheBotThatWasSetUp(t *testing.T) {
 		p.Check(strings.Contains(well, want), "check does not say %q:\n%s", want, well)
 	}
 	again := m.NBS("serve", "setup", "telegram").Stderr
-	p.Check(strings.Contains(again, "serve runs here as the bot was set up before"), "the setup does not say that serve has to be started again:\n%s", again)
+	p.Check(strings.Contains(again, "takes what has changed at its next start"), "the setup does not say when serve takes it:\n%s", again)
 	p.end(syscall.SIGINT)
 	for _, want := range []string{"listens on ", ".sock\n", "telegram: this is @simulated_bot\n", "telegram: serves Ann, chat 123456789\n"} {
 		p.Check(strings.Contains(p.server.Err.String(), want), "serve does not say %q:\n%s", want, p.server.Err.String())

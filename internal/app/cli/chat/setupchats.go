@@ -112,6 +112,9 @@ func (w *setup) allowNext(ctx context.Context) error {
 			return ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
 			return fail.Errorf(fail.TimedOut, "no message to @%s came within %s", w.bot.Username, w.wait).Hint("nbs-worker serve setup telegram")
+		case fail.KindOf(err) == fail.Conflict:
+			return fail.Errorf(fail.Conflict, "another program gets the messages to @%s: %w", w.bot.Username, err).
+				Hint("end it: a bot works for one project").Hint("or make a bot for this one: write /newbot to @BotFather")
 		case err != nil:
 			return err
 		case slices.ContainsFunc(w.bot.Chats, func(chat int64) bool { return heard.Chat.ID == chat || heard.Chat.ID == address(chat) }):
@@ -302,7 +305,7 @@ func (w *setup) summarize(ctx context.Context) error {
 		}
 	}
 	if client.Runs(ctx, w.s.Project.Store) {
-		w.f.SayNote("nbs-worker serve runs here as the bot was set up before: end it, and start it again")
+		w.f.SayNote("nbs-worker serve runs here, and takes what has changed at its next start")
 		return err
 	}
 	w.f.Note("to check everything: nbs-worker serve check")
