@@ -77,7 +77,7 @@ func (c *Chats) Back(ctx context.Context, key, id, named string) (string, error)
 	}
 	to, err := c.Server.Engine.Restore(ctx, conversations.Key(key), named)
 	if fail.KindOf(err) == fail.NotFound {
-		return fmt.Sprintf("There is no such earlier session: %s.", err), nil
+		return fmt.Sprintf("I cannot go back: %s.", err), nil
 	}
 	if err != nil {
 		return "", err

@@ -40,7 +40,7 @@ func TestAChatGoesBackToASession(t *testing.T) {
 	_, err = chats.Server.Engine.Restore(t.Context(), key, "")
 	rig.Must(t, err)
 	text, err = chats.Back(t.Context(), key, "telegram:79", "school")
-	rig.Check(t, err == nil && strings.HasPrefix(text, "There is no such earlier session"), "%q, %v", text, err)
+	rig.Check(t, err == nil && strings.HasPrefix(text, "I cannot go back: "), "%q, %v", text, err)
 	state, err := of.State()
 	rig.Check(t, err == nil && state.Session.ID == second, "%+v, %v", state.Session, err)
 }
