@@ -23,17 +23,29 @@ func Main(args []string, streams ui.Streams) int {
 	return execute(context.Background(), args, streams)
 }
 
+// MainAt is Main by a clock that a test sets. What conversations, schedules and chats do by the clock follows it.
+func MainAt(now func() time.Time, args []string, streams ui.Streams) int {
+	f := newFactory(args, streams)
+	f.Now = now
+	return perform(context.Background(), f)
+}
+
 // newFactory returns what the commands of a command line need.
 func newFactory(args []string, streams ui.Streams) *ui.Factory {
 	return &ui.Factory{
-		Streams: streams, Machine: local.New(), Began: time.Now().UTC(), Args: args, Version: version(), Powers: powers, Execute: execute,
+		Streams: streams, Machine: local.New(), Now: time.Now, Began: time.Now().UTC(), Args: args, Version: version(), Powers: powers, Execute: execute,
 		Tree: func(args ...string) *cobra.Command { return newRootCmd(newFactory(args, ui.Streams{}), args...) },
 	}
 }
 
 // execute runs one command line.
 func execute(ctx context.Context, args []string, streams ui.Streams) int {
-	f := newFactory(args, streams)
+	return perform(ctx, newFactory(args, streams))
+}
+
+// perform runs the command line of a factory.
+func perform(ctx context.Context, f *ui.Factory) int {
+	args, streams := f.Args, f.Streams
 	ctx, stop := f.UntilInterrupted(ctx)
 	defer stop()
 	defer f.Close()

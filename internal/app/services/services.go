@@ -69,7 +69,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 		return err
 	}
 	server := serve.New(Conversations(s.Project), o.Say)
-	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: time.Now}
+	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: s.Project.Now}
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
 	team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries(), Wait: ready}
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}

@@ -59,7 +59,7 @@ type Loop struct {
 	Conversations Conversations // nil: no conversation is reset
 	Say           func(Action)  // nil: reports are dropped
 
-	Now func() time.Time // set by tests; nil: the machine's clock
+	Now func() time.Time // nil: the machine's clock
 
 	lasts map[string]Last
 	over  chan ending

@@ -82,7 +82,7 @@ func (s *Schedules) loop(ctx context.Context, file *schedule.File) {
 		return
 	}
 	for said := ""; ctx.Err() == nil; _ = clock.Sleep(ctx, rescan) {
-		loop := schedule.Loop{File: file, Memory: s.Server.Engine.Project.Store.Schedules(), Runner: runner{s}, Conversations: s, Say: s.say}
+		loop := schedule.Loop{File: file, Memory: s.Server.Engine.Project.Store.Schedules(), Runner: runner{s}, Conversations: s, Say: s.say, Now: s.Server.Engine.Project.Now}
 		err := loop.Run(ctx)
 		if ctx.Err() != nil {
 			return

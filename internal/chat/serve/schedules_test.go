@@ -25,6 +25,7 @@ func TestWhatIsDueRuns(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	told, sent := make(chan string, 100), make(chan string, 100)
 	s.serve(func(server *Server) {
+		server.Engine.Project.Now = time.Now // the runs are due by it
 		server.Relay = func(_ context.Context, to, text string) error { told <- to + " " + text; return nil }
 		due := &Schedules{Server: server, Notes: s.store.Deliveries(), Send: func(_ context.Context, to, _, text string) (string, error) {
 			sent <- to + " " + text

@@ -156,7 +156,7 @@ func runScheduleList(f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
+	now := f.Now()
 	next := func(e *schedule.Entry) time.Time {
 		for _, coming := range schedule.Upcoming(&schedule.File{Entries: []*schedule.Entry{e}}, p.lasts, now, 1) {
 			return coming.At
@@ -228,7 +228,7 @@ func runScheduleNext(f *ui.Factory, count int) error {
 	if err != nil {
 		return err
 	}
-	coming := schedule.Upcoming(p.file, p.lasts, time.Now(), count)
+	coming := schedule.Upcoming(p.file, p.lasts, f.Now(), count)
 	if f.JSON {
 		return f.PrintJSON(agent.Mapped(coming, wire.NewScheduledRun))
 	}
@@ -274,7 +274,7 @@ func runScheduleRun(ctx context.Context, f *ui.Factory, name string) error {
 	if err != nil {
 		return err
 	}
-	due, err := p.file.ByHand(name, time.Now())
+	due, err := p.file.ByHand(name, f.Now())
 	if err != nil {
 		return err
 	}

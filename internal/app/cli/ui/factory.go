@@ -43,6 +43,7 @@ type Factory struct {
 	Tree    func(args ...string) *cobra.Command                           // the commands, for a command line
 	Execute func(ctx context.Context, args []string, streams Streams) int // runs a command line
 
+	Now      func() time.Time
 	Opened   *store.Store
 	Began    time.Time
 	Launches atomic.Bool // this process is a launcher
@@ -164,7 +165,7 @@ func (f *Factory) On(opened *store.Store, err error) (*supervisor.Supervisor, er
 	}
 	project := &observe.Project{
 		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
-		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: time.Now, Began: f.Began,
+		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: f.Now, Began: f.Began,
 	}
 	by, err := caller.Find(project)
 	if err != nil {
