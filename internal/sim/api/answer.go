@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -76,7 +77,24 @@ func say(text string, all []string, terse bool) string {
 	case m != nil:
 		return "OK, I will remember " + m[1] + "."
 	}
-	return "You said: " + first(text, 200)
+	return lengthened("You said: "+first(text, 200), text)
+}
+
+var longN = regexp.MustCompile(`\[\[long (\d+)\]\]`)
+
+// lengthened makes an answer as long as its text asks for.
+func lengthened(answer, text string) string {
+	m := longN.FindStringSubmatch(text)
+	if m == nil {
+		return answer
+	}
+	most, _ := strconv.Atoi(m[1]) // digits
+	var b strings.Builder
+	b.WriteString(answer)
+	for line := 1; b.Len() < most; line++ {
+		fmt.Fprintf(&b, "\n\n%d of: %s", line, text)
+	}
+	return b.String()
 }
 
 // recall looks through the conversation as it was sent; newest first.

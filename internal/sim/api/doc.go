@@ -23,6 +23,7 @@
 //	[[error 529 midstream]]       fail with this error when the answer has begun; times=N as above
 //	[[drop midstream]]            close the connection when the answer has begun; times=N as above
 //	[[error too-long]]            fail as for a conversation that does not fit into the window
+//	[[long 9000]]                 answer at such length, in lines that each name the text; also where it is answered later
 //	[[tool Bash {"command":"…"}]] ask for a tool; when its result is sent, answer "Tool said: " and the first 200 characters
 //	[[usage 123456]]              report that many input tokens
 //
