@@ -95,9 +95,9 @@ truth: bootstrap ## look 23,000 times at agents that are started, stopped and ki
 messages: bootstrap ## send 1,000 messages to agents that do all they can meanwhile; NBS_MESSAGES
 	NBS_MESSAGES="$${NBS_MESSAGES:-1000}" go test ./internal/e2e/campaign -run '^TestMessageTorture$$' -count=1 -timeout 120m -v
 
-parachute: bootstrap ## kill who asks, claude and the server 300 times in the middle of turns; NBS_PARACHUTE, NBS_PARACHUTE_SEED
+parachute: bootstrap ## kill who asks, claude and the server 300 times in the middle of turns, and as often a bot's; NBS_PARACHUTE, NBS_PARACHUTE_SEED
 	NBS_PARACHUTE="$${NBS_PARACHUTE:-300}" NBS_PARACHUTE_SEED="$${NBS_PARACHUTE_SEED:-$$(date +%s)}" \
-		go test ./internal/e2e/campaign -run '^TestParachute$$' -count=1 -timeout 60m -v
+		go test ./internal/e2e/campaign -run '^TestParachute' -count=1 -timeout 60m -v
 
 night: bootstrap ## leave a team of ten alone, with what goes wrong in a night, NIGHTS (5) times; NBS_NIGHT_SEED
 	NBS_NIGHTS=$(NIGHTS) NBS_NIGHT_SEED="$${NBS_NIGHT_SEED:-$$(date +%s)}" \

@@ -206,7 +206,7 @@ func (p *parachute) judgeKey(key string, said []spoken) {
 	for line := range strings.Lines(p.OK("conversation", "history", key, "--all", "--json")) {
 		var m struct{ Who, Text string }
 		p.Must(json.Unmarshal([]byte(line), &m))
-		if m.Who == "you" && m.Text != "Please answer the message above; it has had no answer yet." {
+		if m.Who == "you" && m.Text != goOn {
 			heard = append(heard, m.Text)
 		}
 	}

@@ -1,0 +1,81 @@
+package campaign
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// kill kills until no kill is left. A moment is a time, or the n-th change of a file. Most kills come when a server has
+// begun to serve, and the others before.
+func (p *botParachute) kill() {
+	for awaited := 1; p.left > 0; {
+		if p.rng.IntN(5) > 0 {
+			p.Must(p.bot.AwaitCalls(rig.Patient(p), "getMe", awaited))
+		}
+		victims := [][]string{{"serve"}, {"serve"}, {"claude"}, {"serve", "claude"}}[p.rng.IntN(4)]
+		step, share := 0, p.rng.Float64()
+		if p.rng.IntN(3) > 0 {
+			step = 1 + p.rng.IntN(60)
+		}
+		p.await(step, time.Duration(share*3*float64(p.usual)))
+		for _, victim := range victims {
+			calls := p.bot.Calls("getMe")
+			if v := p.victim(victim); v != nil && v.Kill() == nil {
+				p.tally[victim]++
+				p.left--
+				if victim == "serve" {
+					awaited = calls + 1
+				}
+			}
+		}
+	}
+}
+
+// await waits for a number of changes, for at most ten turns; without one, for a time.
+func (p *botParachute) await(step int, pause time.Duration) {
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	p.Must(err)
+	file := os.NewFile(uintptr(fd), "inotify")
+	defer file.Close()
+	if step > 0 {
+		pause = 10 * p.usual
+		for _, pattern := range []string{
+			p.InNbs("deliveries"), p.InNbs("conversations", "*"), p.InNbs("conversations", "*", "*"), p.TurnFolder(), filepath.Join(p.World.ConfigDir, "projects", "*"),
+		} {
+			found, _ := filepath.Glob(pattern)
+			for _, dir := range found { // what is a file, or gone, is not watched
+				_, _ = unix.InotifyAddWatch(fd, dir, unix.IN_CREATE|unix.IN_MODIFY|unix.IN_MOVED_TO|unix.IN_DELETE|unix.IN_ONLYDIR)
+			}
+		}
+	}
+	_ = file.SetReadDeadline(time.Now().Add(pause))
+	buffer := make([]byte, 64<<10)
+	for seen := 0; step == 0 || seen < step; {
+		n, err := file.Read(buffer)
+		if err != nil { // its time is over
+			return
+		}
+		seen += eventsIn(buffer[:n])
+	}
+}
+
+// victim finds a process to kill; nil when none is there.
+func (p *botParachute) victim(name string) *os.Process {
+	if name == "serve" {
+		if server := p.server.Load(); server != nil {
+			return server.Process
+		}
+		return nil
+	}
+	for _, w := range p.Processes() {
+		if w.AnswersTurns() {
+			return p.hold(w.PID)
+		}
+	}
+	return nil
+}
