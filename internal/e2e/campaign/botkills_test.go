@@ -14,6 +14,9 @@ import (
 // begun to serve, and the others before.
 func (p *botParachute) kill() {
 	for awaited := 1; p.left > 0; {
+		if p.left%50 == 0 {
+			p.Logf("%d kills are left", p.left)
+		}
 		if p.rng.IntN(5) > 0 {
 			p.Must(p.bot.AwaitCalls(rig.Patient(p), "getMe", awaited))
 		}

@@ -29,6 +29,7 @@ type family struct {
 	setClock  func(time.Time)
 	transcode string // the program that writes down what is said
 
+	people      []told.Place // who writes in the mornings
 	food, trips told.Place
 	said        []told.Said
 }
@@ -46,7 +47,7 @@ var (
 func newFamily(m *team) *family {
 	m.Helper()
 	m.Chats()
-	f := &family{team: m, setClock: m.byClock("Europe/Berlin")}
+	f := &family{team: m, setClock: m.byClock("Europe/Berlin"), people: members}
 	bot, err := telegram.Start(telegram.Options{})
 	m.Must(err)
 	m.Cleanup(func() { _ = bot.Close() })
@@ -211,14 +212,28 @@ func (f *family) before(at string) time.Time {
 // three times the server is killed at what it does. All that was said is answered once, in its place and in order.
 func TestAWeekOfAFamily(t *testing.T) {
 	f := newFamily(standIn(t))
+	f.live(0, 1, 2, 3, 4, 5, 6)
+}
+
+// A day of the family with the real Claude: that on which clocks change, and the server is killed at a schedule.
+func TestADayOfAFamily(t *testing.T) {
+	f := newFamily(eachVersion(t))
+	f.people, f.trips = members[:1], f.food // each conversation starts a claude for each server
+	f.live(sunday)
+}
+
+// live has days of the week pass.
+func (f *family) live(days ...int) {
+	f.Helper()
 	f.allowsSchedules(fmt.Sprintf(timetable, f.food.Chat, f.food.Topic, annsChat))
 	begun := time.Now()
-	f.serves(f.before(week[0].night).Add(-time.Hour))
-	for i, at := range append(members, f.food, f.trips) {
+	f.serves(f.before(week[days[0]].night).Add(-time.Hour))
+	for i, at := range f.places() {
 		f.writes(at, fmt.Sprintf("Remember 420%d.", i))
 	}
 	f.settled()
-	for day, due := range week {
+	for _, day := range days {
+		due := week[day]
 		f.serves(f.before(due.night))
 		f.due(f.food, night)
 		if day == sunday {
@@ -233,17 +248,21 @@ func TestAWeekOfAFamily(t *testing.T) {
 		f.settled()
 	}
 	findings, twice := told.Judge(f.said, f.shown())
-	f.Check(len(findings) == 0 && twice > 0, "%d twice, %q", twice, findings)
+	f.Check(len(findings) == 0 && (twice > 0 || len(days) == 1), "%d twice, %q", twice, findings)
 	f.Check(len(f.bot.Faults()) == 0, "%q", f.bot.Faults())
-	f.ranByTheClock()
-	t.Logf("%d messages of users and schedules in %s; %d stand there twice and say so", len(f.said), time.Since(begun).Round(time.Millisecond), twice)
+	f.ranByTheClock(days)
+	f.Logf("%d messages of users and schedules in %s; %d stand there twice and say so", len(f.said), time.Since(begun).Round(time.Millisecond), twice)
+}
+
+func (f *family) places() []told.Place {
+	return slices.Compact(append(slices.Clone(f.people), f.food, f.trips))
 }
 
 // lives is what happens on a day.
 func (f *family) lives(day int) {
 	f.Helper()
 	mark := func(what string) string { return fmt.Sprintf("%s <<%d>>", what, day) }
-	for _, at := range members {
+	for _, at := range f.people {
 		f.writes(at, mark("Good morning"))
 	}
 	switch day {
@@ -261,7 +280,7 @@ func (f *family) lives(day int) {
 		f.loginExpires(mark)
 	case 6:
 		f.stops(mark)
-		for i, at := range append(members, f.food, f.trips) {
+		for i, at := range f.places() {
 			f.asks(at, "What number?", fmt.Sprintf("420%d", i))
 		}
 	}
@@ -349,10 +368,11 @@ func (f *family) stops(mark func(string) string) {
 }
 
 // ranByTheClock checks that the runs of the schedules bear the times of the week.
-func (f *family) ranByTheClock() {
+func (f *family) ranByTheClock(days []int) {
 	f.Helper()
 	var want, got []string
-	for _, due := range week {
+	for _, day := range days {
+		due := week[day]
 		want = append(want, "cron:night:"+due.night, "cron:morning:"+due.morning)
 	}
 	for _, note := range f.notes() {
