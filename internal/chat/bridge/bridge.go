@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -151,7 +150,7 @@ func (b *Bridge) listen(ctx context.Context) error {
 	}
 }
 
-// takeUp continues with the messages that an earlier bridge accepted and did not answer, and then with its commands.
+// takeUp continues with the messages that an earlier bridge accepted and did not answer, and then with those that it noted.
 func (b *Bridge) takeUp(ctx context.Context) error {
 	moves, err := b.Deliveries.Moves(ctx)
 	if err != nil {
@@ -164,7 +163,8 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take up messages from %s: %w", b.traits.Title, err)
 	}
-	slices.SortStableFunc(messages, func(a, b Unfinished) int { return cmp.Compare(min(1, len(a.Command)), min(1, len(b.Command))) })
+	noted := func(m Unfinished) bool { return m.Noted != nil }
+	messages = append(slices.DeleteFunc(slices.Clone(messages), noted), slices.DeleteFunc(messages, func(m Unfinished) bool { return !noted(m) })...)
 	for _, m := range messages {
 		if !strings.HasPrefix(m.Key, b.traits.Name+":") {
 			continue // of another bridge
@@ -174,10 +174,10 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 			b.once("the chat of conversation " + human.Quote(m.Key) + " is not allowed any more: its answers are not told")
 			continue
 		}
-		if c := b.chat(ctx, at); m.Command == "" {
+		if c := b.chat(ctx, at); m.Noted == nil {
 			c.expect(m.ID)
 		} else {
-			c.enqueue(incoming{Incoming: Incoming{Key: m.Key, ID: m.ID, Text: m.Command}, update: &Update{}, group: b.isGroup(at.Chat), isFor: true, done: func() {}})
+			c.enqueue(incoming{Incoming: *m.Noted, update: &Update{}, group: b.isGroup(at.Chat), isFor: true, noted: true, done: func() {}})
 		}
 	}
 	return nil

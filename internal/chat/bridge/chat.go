@@ -42,6 +42,7 @@ type incoming struct {
 	isFor   bool      // it is for the bot
 	isEdit  bool      // it changes an earlier message
 	heard   string    // of a voice message, for the chat
+	noted   bool      // it was noted: the system does not keep it any more
 	done    func()
 	before  int // messages of the chat before an urgent one
 
@@ -177,7 +178,7 @@ func (b *Bridge) accept(ctx context.Context, c *chat, m incoming) {
 			return
 		case isRefusal(err):
 			if b.say(ctx, c, "Your message was not taken: "+b.words(err)+". Send it again later.") == nil {
-				m.done()
+				b.finish(ctx, &m)
 			}
 			return
 		}

@@ -17,7 +17,7 @@ type command struct {
 	name, takes, what string
 	also              string // a second name, which the menu does not show
 	reaches           bool   // agents or files: off, unless the operator allows it
-	waits             bool   // until the messages before it were answered
+	isLong            bool   // it may wait for the messages before it, or for the network
 
 	// run carries the command out, and returns the reply; "": it was sent. The error is also the context's: then the
 	// command may not have run.
@@ -36,11 +36,11 @@ func says(text string, err error) (reply, error) { return reply{text: text}, err
 func commands() []command {
 	return []command{
 		{name: "/stop", also: "!", what: "stop what Claude is doing; the conversation goes on"}, // see urgent.go
-		{name: "/new", also: "/restart", takes: "[now]", waits: true, what: "begin a new conversation, and keep the old one; now: do not wait for Claude's answer", run: (*Bridge).newConversation},
-		{name: "/back", waits: true, what: "go back to the conversation before", run: func(b *Bridge, ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
+		{name: "/new", also: "/restart", takes: "[now]", isLong: true, what: "begin a new conversation, and keep the old one; now: do not wait for Claude's answer", run: (*Bridge).newConversation},
+		{name: "/back", isLong: true, what: "go back to the conversation before", run: func(b *Bridge, ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
 			return b.goBack(ctx, c, m, "")
 		}},
-		{name: "/sessions", takes: "[NAME]", waits: true, what: "list the conversations of this chat, or go back to one", run: (*Bridge).sessions},
+		{name: "/sessions", takes: "[NAME]", isLong: true, what: "list the conversations of this chat, or go back to one", run: (*Bridge).sessions},
 		{name: "/name", takes: "NAME", what: "name this conversation, to find it again", run: (*Bridge).rename},
 		{name: "/status", what: "how this conversation is", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, _ string) (reply, error) {
 			return says(b.Chats.Status(ctx, c.key))
@@ -51,7 +51,7 @@ func commands() []command {
 		{name: "/usage", what: "what this chat has cost", run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, _ string) (reply, error) {
 			return says(b.Menu.Usage(ctx, c.key))
 		}},
-		{name: "/file", takes: "PATH", what: "get a file of the project", reaches: true, run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, rest string) (reply, error) {
+		{name: "/file", takes: "PATH", what: "get a file of the project", reaches: true, isLong: true, run: func(b *Bridge, ctx context.Context, c *chat, _ incoming, rest string) (reply, error) {
 			return says(b.giveFile(ctx, c, rest))
 		}},
 		{name: "/agents", what: "who is in the team", reaches: true, run: func(b *Bridge, ctx context.Context, _ *chat, _ incoming, _ string) (reply, error) {
@@ -129,31 +129,26 @@ func firstWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// takeCommand carries out a command in its place among the messages. One that may wait long is noted first: the
-// system, which gives only a number of messages at a time, need not keep it.
+// takeCommand carries out a command in its place among the messages.
 func (b *Bridge) takeCommand(ctx context.Context, c *chat, m incoming, name, rest string) {
 	if m.awaitStop(ctx); ctx.Err() != nil {
 		return
 	}
-	if slices.ContainsFunc(commands(), func(c command) bool { return c.name == name && c.waits }) {
-		var over bool
-		err := b.retry(ctx, "note a command", func() (err error) {
-			over, err = b.Deliveries.NoteCommand(ctx, c.key, m.ID, m.Text)
-			return err
-		})
-		if err != nil {
-			return
-		}
-		if m.done(); over {
-			return
-		}
-		m.done = func() {
-			_ = b.retry(ctx, "note that a command was obeyed", func() error { return b.Deliveries.NoteDelivered(ctx, c.key, m.ID, "") })
+	obey := func() {
+		if b.obey(ctx, c, m, name, rest) == nil {
+			b.finish(ctx, &m)
 		}
 	}
-	if b.obey(ctx, c, m, name, rest) == nil {
-		m.done()
+	if !slices.ContainsFunc(commands(), func(c command) bool { return c.name == name && c.isLong }) {
+		obey()
+		return
 	}
+	if over, err := b.note(ctx, &m); over || err != nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); obey() }()
+	b.noteBehind(ctx, c, done)
 }
 
 // obey runs a command, and sends its reply. The error is the context's: then the command may not have run.

@@ -8,7 +8,8 @@
 //     Each message is accepted under the id of its update, so a repeated one is accepted once. Its files are kept before
 //     that. Several updates may be one message: an album, or a text that the sender's app has split. Which ones is
 //     recorded before it is accepted.
-//   - The messages of a chat are accepted, and answered, in order. A reset keeps its place among them.
+//   - The messages of a chat are accepted, and answered, in order. A reset keeps its place among them. While it waits, it
+//     and what is behind it are noted, so that the system need not keep them.
 //   - An answer is sent once. A system that takes the id of what it is sent (see [Traits]) sees to that. Of another one,
 //     it cannot be known whether a message arrived if the bridge or the connection broke between the sending and the
 //     confirmation: the message in doubt is sent again, and says so. An edit needs no such word: to repeat it changes

@@ -29,15 +29,21 @@ type house struct {
 	edit   Edit // what becomes of one
 
 	interrupt func(id, why string) (Interruption, error) // nil: nothing runs
+
+	reading sync.Mutex
+	read    int        // bytes of the file
+	known   [][]string // its lines
 }
 
 func (h *house) lines() [][]string {
+	h.reading.Lock()
+	defer h.reading.Unlock()
 	data, _ := os.ReadFile(h.path) // there is none at first
-	var lines [][]string
-	for line := range strings.Lines(string(data)) {
-		lines = append(lines, strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4))
+	for line := range strings.Lines(string(data[h.read:])) {
+		h.known = append(h.known, strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4))
 	}
-	return lines
+	h.read = len(data)
+	return slices.Clone(h.known)
 }
 
 func (h *house) has(step, id string) bool {
@@ -170,18 +176,18 @@ func (h *house) Undelivered(context.Context) ([]Unfinished, error) {
 		case h.has("told", l[1]):
 		case l[0] == "accept":
 			open = append(open, Unfinished{Key: l[2], ID: l[1]})
-		case l[0] == "command":
-			open = append(open, Unfinished{Key: l[2], ID: l[1], Command: l[3]})
+		case l[0] == "command" && !h.has("accept", l[1]):
+			open = append(open, Unfinished{Key: l[2], ID: l[1], Noted: &Incoming{Key: l[2], ID: l[1], Text: l[3]}})
 		}
 	}
 	return open, nil
 }
 
-func (h *house) NoteCommand(_ context.Context, key, id, text string) (bool, error) {
-	_, err := h.note("command", id, key+" "+text)
+func (h *house) NoteWaiting(_ context.Context, m Incoming) (bool, error) {
+	_, err := h.note("command", m.ID, m.Key+" "+m.Text)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.has("told", id), err
+	return h.has("told", m.ID), err
 }
 
 // Accepted reads the lines "accept" and "parts FIRST ID,ID".

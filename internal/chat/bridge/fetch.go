@@ -57,7 +57,7 @@ func (b *Bridge) fetch(ctx context.Context, c *chat, m *incoming) bool {
 // refuse tells the chat why a message is not passed on.
 func (b *Bridge) refuse(ctx context.Context, c *chat, m *incoming, why string) bool {
 	if b.say(ctx, c, why+" Your message was not passed on.") == nil {
-		m.done()
+		b.finish(ctx, m)
 	}
 	return false
 }

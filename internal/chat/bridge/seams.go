@@ -97,15 +97,16 @@ type Choice struct {
 // Deliveries records which answers were sent. Each change is durable when the call returns.
 type Deliveries interface {
 	// Undelivered returns the messages of all systems that were accepted and whose answers were not sent, in the order in
-	// which they were accepted; and the commands that were noted, and not carried out.
+	// which they were accepted; and what was noted with NoteWaiting, in that order.
 	Undelivered(ctx context.Context) ([]Unfinished, error)
 	// Accepted returns the ids of the parts of the accepted message that m is a part of; nil if none was accepted. untold
 	// is true, once, if no bridge knew of it: its answer is to be told.
 	Accepted(ctx context.Context, m Incoming) (parts []string, untold bool, err error)
 	// NoteParts records which ids a message has that will be accepted under the first of them.
 	NoteParts(ctx context.Context, key string, ids []string) error
-	// NoteCommand records a command that is to be carried out. over reports whether it was, as NoteDelivered has recorded.
-	NoteCommand(ctx context.Context, key, id, text string) (over bool, err error)
+	// NoteWaiting records a command that is to be carried out, or a message behind it that is to be accepted. over reports
+	// whether it was, as NoteDelivered has recorded.
+	NoteWaiting(ctx context.Context, m Incoming) (over bool, err error)
 	// NoteTelling is called before an answer is sent. It reports whether that was recorded before: then the chat may
 	// have the answer, or a part of it.
 	NoteTelling(ctx context.Context, key, id string) (again bool, err error)
@@ -140,8 +141,11 @@ type Shown struct {
 	Parts int // how many of its messages were told
 }
 
-// Unfinished is an accepted message, or a command that was noted.
-type Unfinished struct{ Key, ID, Command string }
+// Unfinished is an accepted message, or one that was noted.
+type Unfinished struct {
+	Key, ID string
+	Noted   *Incoming // nil: it was accepted
+}
 
 // Answer is the outcome of a message.
 type Answer struct {

@@ -115,7 +115,7 @@ type Update struct {
 	ID   string // "telegram:<update id>": the same when it comes again
 	Done func() // called, perhaps more than once, when what becomes of it is durable: until then it comes again after a crash
 
-	At     Place  // nowhere: there is nothing for the bridge in it
+	At     Place
 	From   Person // who wrote it
 	Hidden bool   // the writer does not show who they are: From is shared by several
 

@@ -214,25 +214,30 @@ func (c *Chats) Undelivered(context.Context) ([]bridge.Unfinished, error) {
 	notes, err := c.Notes.Open()
 	var open []bridge.Unfinished
 	for _, n := range notes {
-		if n.State == deliveries.Accepted || n.State == deliveries.Telling || n.Command != "" {
-			open = append(open, bridge.Unfinished{Key: n.Key, ID: n.ID, Command: n.Command})
+		u := bridge.Unfinished{Key: n.Key, ID: n.ID}
+		if n.Command != "" {
+			messages := agent.Mapped(n.Messages, func(m deliveries.Number) string { return string(m) })
+			u.Noted = &bridge.Incoming{Key: n.Key, ID: n.ID, Text: n.Command, Context: n.Context, Messages: messages}
+		}
+		if n.State == deliveries.Accepted || n.State == deliveries.Telling || u.Noted != nil {
+			open = append(open, u)
 		}
 	}
 	return open, err
 }
 
-// NoteCommand implements [bridge.Deliveries].
-func (c *Chats) NoteCommand(_ context.Context, key, id, text string) (over bool, err error) {
-	n, there, err := c.Notes.Get(id)
+// NoteWaiting implements [bridge.Deliveries].
+func (c *Chats) NoteWaiting(_ context.Context, m bridge.Incoming) (over bool, err error) {
+	n, there, err := c.Notes.Get(m.ID)
 	switch {
 	case err != nil || n.Command != "":
 		return n.State == deliveries.Over, err
 	case there: // by an earlier version
 		n.State = deliveries.Begun
 	default:
-		n = deliveries.Note{ID: id, Key: key, State: deliveries.Waits}
+		n = deliveries.Note{ID: m.ID, Key: m.Key, State: deliveries.Waits, Context: m.Context, Messages: numbersOf(m.Messages)}
 	}
-	n.Command, n.At = text, c.Server.Engine.Project.Now().UTC()
+	n.Command, n.At = m.Text, c.Server.Engine.Project.Now().UTC()
 	return false, c.Notes.Put(n)
 }
 

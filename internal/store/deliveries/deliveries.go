@@ -41,7 +41,7 @@ type State string
 const (
 	Accepted State = "accepted" // it is in the queue of its conversation
 	Telling  State = "telling"  // its answer is being told, or was
-	Waits    State = "waits"    // it is a command, and nothing was done of it
+	Waits    State = "waits"    // it is a command, or a message behind one, and nothing was done of it
 	Begun    State = "begun"    // what it asks for is being done, or was
 	Over     State = "over"
 	Gathered State = "gathered" // it has several parts, and is about to be accepted
@@ -57,7 +57,8 @@ type Note struct {
 	State State  `json:"state"`
 	Text  string `json:"text,omitempty"` // what came of it, in words
 
-	Command string `json:"command,omitempty"` // of a chat, which is carried out after earlier messages
+	Command string `json:"command,omitempty"` // of a chat, which is carried out after earlier messages; or a message behind it
+	Context string `json:"context,omitempty"` // of that message
 
 	Parts    []string `json:"parts,omitempty"`    // the ids of the parts of one that has several
 	Messages []Number `json:"messages,omitempty"` // the numbers of its parts in the chat
