@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/sim/rig"
@@ -91,4 +92,26 @@ func TestASlowFileDoesNotMakeTheBotDeaf(t *testing.T) {
 	toldAnswers(t, server, 7, bridge.Backlog+1)
 	all := h.all()
 	rig.Check(t, len(all) == bridge.Backlog+1 && all[bridge.Backlog].Text == "99", "%d messages, the last is %+v", len(all), all[len(all)-1])
+}
+
+// A bridge that ends does not wait for a slow upload: the next one sends the file.
+func TestASlowFileDoesNotDelayTheEnd(t *testing.T) {
+	t.Parallel()
+	server := simulator(t)
+	h := &house{folder: t.TempDir(), path: t.TempDir() + "/house"}
+	rig.Must(t, os.WriteFile(filepath.Join(h.folder, "report.pdf"), []byte("%PDF"), 0o600))
+	_, _, stop := runUntil(t, server, h, func(o *Options) { o.Leave = time.Millisecond })
+	release := server.Hold("sendDocument")
+	server.Say(7, "/file report.pdf")
+	rig.Must(t, server.AwaitCalls(rig.Patient(t), "sendDocument", 1))
+	ended := make(chan struct{})
+	go func() { stop(); close(ended) }()
+	select {
+	case <-ended:
+	case <-rig.Patient(t).Done():
+		t.Error("it waits for the upload")
+	}
+	release()
+	run(t, server, h)
+	rig.Must(t, server.AwaitCalls(rig.Patient(t), "sendDocument", 2))
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Settle   time.Duration  // how long a part of a message is waited for; 1 s when zero
 	Pause    time.Duration  // before the first of several attempts; 1 s when zero. The longest is a minute
 	InPlace  time.Duration  // for so long the answer stays in the message in which it grew; 15 s when zero
+	Leave    time.Duration  // how long an upload may go on when the bridge ends; 20 s when zero
 	Location *time.Location // of the times in messages; the machine's when nil
 }
 
@@ -49,6 +50,7 @@ type Bridge struct {
 
 	mu    sync.Mutex
 	chats map[Place]*chat
+	turns map[Place]turn
 	moves []Move // of chats
 	paces map[string]pace
 
@@ -66,13 +68,16 @@ func New(opts Options) *Bridge {
 	if opts.InPlace == 0 {
 		opts.InPlace = 15 * time.Second
 	}
+	if opts.Leave == 0 {
+		opts.Leave = 20 * time.Second
+	}
 	if opts.Location == nil {
 		opts.Location = time.Local
 	}
 	traits := opts.System.Traits()
 	return &Bridge{
 		Options: opts, traits: traits, lines: NewLog(traits.Name, opts.System.Hide, opts.Log),
-		chats: map[Place]*chat{}, paces: map[string]pace{}, pasting: map[writer]time.Time{},
+		chats: map[Place]*chat{}, turns: map[Place]turn{}, paces: map[string]pace{}, pasting: map[writer]time.Time{},
 	}
 }
 
@@ -197,13 +202,17 @@ func (b *Bridge) Relay(ctx context.Context, key, text string) error {
 
 func (b *Bridge) tell(ctx context.Context, key string, text Piece) error {
 	to, err := b.System.ParseKey(key)
+	to.Chat = b.home(to.Chat)
 	if err == nil && !b.isAllowed(to.Chat) {
 		err = fail.Errorf(fail.BadInput, "write to %s: it is not allowed", to)
 	}
 	if err != nil {
 		return err
 	}
-	err = b.send(ctx, to, text)
+	b.mu.Lock()
+	turn := b.turnOf(to)
+	b.mu.Unlock()
+	err = turn.during(ctx, func() error { return b.send(ctx, to, text) })
 	switch {
 	case err == nil:
 		return nil

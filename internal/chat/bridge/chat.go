@@ -22,7 +22,7 @@ type chat struct {
 
 	grew time.Time // when the answer that is being told began to grow; zero: it did not
 
-	writing sync.Mutex
+	writing turn
 	urgency
 
 	mu      sync.Mutex
@@ -58,7 +58,7 @@ func (b *Bridge) chat(ctx context.Context, at Place) *chat {
 		c = &chat{
 			place: at, key: b.key(at),
 			updates: make(chan incoming, Backlog), changed: make(chan struct{}), // so that no chat delays another
-			urgency: urgency{urgent: make(chan incoming, Backlog)},
+			urgency: urgency{urgent: make(chan incoming, Backlog)}, writing: b.turnOf(at),
 		}
 		b.chats[at] = c
 		b.workers.Go(func() { b.takeIn(ctx, c) })

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"io"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -49,8 +50,17 @@ func (b *Bridge) sendFile(ctx context.Context, to Place, id string, f Upload) er
 		if perhapsAgain && !strings.HasPrefix(f.Caption, PerhapsAgain) {
 			f.Caption = PerhapsAgain + f.Caption
 		}
-		return b.there(ctx, to, func(to Place) error { return b.System.Upload(context.WithoutCancel(ctx), to, id, f) })
+		sending, cancel := b.leaving(ctx)
+		defer cancel()
+		return b.there(ctx, to, func(to Place) error { return b.System.Upload(sending, to, id, f) })
 	})
+}
+
+// leaving returns the context of an upload. It ends a while after the bridge: systemd kills a service that ends slowly.
+func (b *Bridge) leaving(ctx context.Context) (context.Context, context.CancelFunc) {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(b.Leave, cancel) })
+	return sending, func() { stop(); cancel() }
 }
 
 // offer returns the commands by which a chat gets the files that an answer names.

@@ -142,7 +142,6 @@ func (g *growing) show(ctx context.Context, shown *Shown) error {
 		return g.failed(err, !failureOf(err).Final)
 	}
 	g.shows = says
-	g.b.grew(g.c.place, 0)
 	return nil
 }
 
@@ -152,7 +151,9 @@ func (g *growing) failed(err error, again bool) error {
 		g.b.log("show a growing answer in %s: %v", g.c.place, err)
 		return err
 	}
-	g.b.grew(g.c.place, failureOf(err).After)
+	if asked := failureOf(err).After; asked > 0 {
+		g.b.pause(g.c.place, asked)
+	}
 	select { // what was heard is still to be shown
 	case g.heard <- struct{}{}:
 	default:

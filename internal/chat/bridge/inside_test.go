@@ -30,17 +30,17 @@ func (fake) ParseKey(key string) (Place, error) {
 	return Place{Chat: strings.TrimPrefix(key, "fake:")}, nil
 }
 
-// A group's messages grow more slowly: the bot may write 20 a minute there.
+// A group's messages grow more slowly: the bot may write 20 a minute there. Its topics do not grow at the same time.
 func TestAnAnswerGrowsMoreSlowlyInAGroup(t *testing.T) {
 	t.Parallel()
 	b := New(Options{System: fake{}, Log: func(string) {}})
-	b.grew(Place{Chat: "7"}, 0)
-	b.grew(Place{Chat: "-7", Topic: "1"}, 0)
-	b.grew(Place{Chat: "8"}, 5*time.Hour)
+	b.growPause(Place{Chat: "7"})
+	b.growPause(Place{Chat: "-7", Topic: "1"})
+	b.pause(Place{Chat: "8"}, 5*time.Hour)
 	for _, test := range []struct {
 		at   Place
 		want time.Duration
-	}{{Place{Chat: "7"}, time.Hour}, {Place{Chat: "-7", Topic: "2"}, 3 * time.Hour}, {Place{Chat: "8"}, 5 * time.Hour}, {Place{Chat: "9"}, 0}} {
+	}{{Place{Chat: "7"}, time.Hour}, {Place{Chat: "-7", Topic: "2"}, 3 * time.Hour}, {Place{Chat: "-7", Topic: "3"}, 6 * time.Hour}, {Place{Chat: "8"}, 5 * time.Hour}, {Place{Chat: "9"}, 0}} {
 		pause := b.growPause(test.at)
 		rig.Check(t, pause <= test.want && pause > test.want-time.Minute || pause == test.want, "%s: %s, want %s", test.at, pause, test.want)
 	}

@@ -8,11 +8,27 @@ type pace struct {
 	write time.Time // when the system takes a message again, as it said
 }
 
-// growPause returns how long to wait before a message of a chat may grow.
+// growPause returns how long to wait before a message of a chat may grow. That time is the caller's: the next caller, such
+// as another topic of the group, waits for a later one.
 func (b *Bridge) growPause(at Place) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return max(0, time.Until(b.paces[at.Chat].grow))
+	p, now := b.paces[at.Chat], time.Now()
+	mine := now
+	if p.grow.After(now) {
+		mine = p.grow
+	}
+	p.grow = mine.Add(b.growsEvery(at))
+	b.paces[at.Chat] = p
+	return mine.Sub(now)
+}
+
+// growsEvery returns how often a message of a chat may grow.
+func (b *Bridge) growsEvery(at Place) time.Duration {
+	if b.isGroup(at.Chat) {
+		return b.traits.GrowInGroups
+	}
+	return b.traits.Grow
 }
 
 // writePause returns how long the system has asked to wait with what is written to a chat.
@@ -22,18 +38,13 @@ func (b *Bridge) writePause(at Place) time.Duration {
 	return max(0, time.Until(b.paces[at.Chat].write))
 }
 
-// grew notes that a message of a chat has grown, or that the system asked for a pause.
-func (b *Bridge) grew(at Place, asked time.Duration) {
-	wait := max(b.traits.Grow, asked)
-	if b.isGroup(at.Chat) {
-		wait = max(b.traits.GrowInGroups, asked)
-	}
+// pause notes that the system asked for a pause.
+func (b *Bridge) pause(at Place, asked time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.paces[at.Chat]
-	p.grow = time.Now().Add(wait)
-	if asked > 0 {
-		p.write = time.Now().Add(asked)
+	p, until := b.paces[at.Chat], time.Now().Add(asked)
+	if p.write = until; until.After(p.grow) {
+		p.grow = until
 	}
 	b.paces[at.Chat] = p
 }

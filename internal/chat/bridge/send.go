@@ -36,9 +36,7 @@ func (b *Bridge) write(ctx context.Context, c *chat, send func() error) error {
 	if c.isBlocked() {
 		return nil
 	}
-	c.writing.Lock() // keeps the parts of a long answer together
-	err := send()
-	c.writing.Unlock()
+	err := c.writing.during(ctx, send)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -103,7 +101,7 @@ func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgai
 		}
 		b.log("write to %s: %v: it is tried again", to, err)
 		if failure.After > 0 {
-			b.grew(to, failure.After)
+			b.pause(to, failure.After)
 		}
 		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
 			return err

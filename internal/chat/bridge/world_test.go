@@ -50,6 +50,7 @@ type Options struct {
 	Poll, Settle   time.Duration
 	Pause, Upload  time.Duration
 	Grow, InPlace  time.Duration
+	Leave          time.Duration
 	Location       *time.Location
 }
 
@@ -73,7 +74,7 @@ func newBridge(o Options) (*Bridge, error) {
 	return bridge.New(bridge.Options{
 		System: system, Allowed: numbers(o.Allowed), Users: numbers(o.Users), UsersIn: usersIn, InPrivate: !o.NotInPrivate, InGroups: o.InGroups, AllInGroups: o.AllInGroups,
 		Chats: o.Chats, Deliveries: o.Deliveries, Menu: o.Menu, Team: o.Team, Log: o.Log, Transcribe: o.Transcribe,
-		Settle: o.Settle, Pause: o.Pause, InPlace: o.InPlace, Location: o.Location,
+		Settle: o.Settle, Pause: o.Pause, InPlace: o.InPlace, Leave: o.Leave, Location: o.Location,
 	}), nil
 }
 
