@@ -72,6 +72,7 @@ type Chats interface {
 type Interruption struct {
 	Is    bool   // the turn was stopped
 	Ended bool   // it had ended before
+	Told  bool   // Claude had answered, and went on: the chat is told by itself what was ended
 	Acted string // the tools that had run, in words
 }
 

@@ -152,7 +152,7 @@ func (b *Bridge) stop(ctx context.Context, c *chat, m incoming, why string) (str
 		return "Nothing is running: " + b.words(err) + ".", nil
 	case err != nil:
 		return "", err
-	case !stopped.Is && why == byNew: // the new conversation is told
+	case stopped.Told, !stopped.Is && why == byNew: // the new conversation is told
 		return "", nil
 	case !stopped.Is && stopped.Ended:
 		return "It had just ended.", nil

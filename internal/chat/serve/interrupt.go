@@ -50,8 +50,8 @@ func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Inte
 	}
 	c.Server.changed()
 	c.Server.Wake()
-	if stopped.After != "" { // the notice that comes says what was ended
-		return bridge.Interruption{Is: true}, nil
+	if stopped.After != "" {
+		return bridge.Interruption{Is: true, Told: true}, nil
 	}
 	if turn.Class(result.Class) != turn.Interrupted || result.Error != why {
 		return bridge.Interruption{Ended: true}, nil

@@ -60,7 +60,7 @@ func TestAStopEndsABackgroundTask(t *testing.T) {
 		return turn.Outcome{Answer: "re: " + text}
 	}
 	s.mustAnswer("telegram:1", "one")
-	for _, want := range []bridge.Interruption{{Is: true}, {Ended: true}} {
+	for _, want := range []bridge.Interruption{{Is: true, Told: true}, {Ended: true}} {
 		rig.Eventually(t, "its claude waits", func() bool { return want.Ended || serving.Engine.Warm.Busy("telegram:1") })
 		got, err := chats.Interrupt(t.Context(), "telegram:1", "1:stop", "stopped by /stop")
 		rig.Check(t, err == nil && got == want, "%+v, %v; want %+v", got, err, want)

@@ -110,6 +110,8 @@ func TestStopInAChat(t *testing.T) {
 	p.writes("/stop", "Nothing is running.")
 	const ended = "Claude had answered; its background task was ended: sleep 300."
 	p.writes(inBackground("sleep 300"), "Tool said:...")
+	p.writes("/stop", ended)
+	p.writes(inBackground("sleep 300"), "Tool said:...")
 	m.MustSay(m.OK("conversation", "interrupt", fmt.Sprintf("telegram:%d", chatNumber)), strings.TrimSuffix(ended, "."))
 	p.hears(ended)
 	p.writes("What number?", "42.")
