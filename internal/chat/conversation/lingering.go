@@ -187,7 +187,7 @@ func (e *Engine) endOrphan(ctx context.Context, c *conversations.Conversation, l
 		return nil
 	}
 	v := &voice{Engine: e, c: c, turn: left.ID}
-	v.cut(nil)
+	v.cut(nil) //nolint:contextcheck,nolintlint // it is recorded also if the caller gives up
 	return nil
 }
 
