@@ -49,6 +49,8 @@ var promises = map[string]string{
 	"Everyone who writes in an allowed chat":          "TestCommands TestOnlyAllowedChatsAreServed TestAChatGetsFilesOfTheProject",
 	"`--telegram-user` limits":                        "TestGroups TestUsersOfOneGroup TestSetupKeepsTheUsersOfEachGroup",
 	"`/send` and `/resume`, which reach":              "TestGroups TestAUserGetsAFile TestWhatReachesAgentsIsOff TestAChatGetsFilesOfTheProject",
+	"In Matrix, no room is served":                    "TestOnlyServedRoomsAreRead TestServeChecksWhatItIsToldOfMatrix",
+	"An invitation of another user":                   "TestInvitations",
 	"Files that they wrote":                           "TestFileOfAnotherUserIsNotRead TestTranscriptOfAnotherUserIsNotKept",
 	"Their processes never count":                     "TestAnotherUsersClaudeIsNoStranger",
 	"Their sockets are not":                           "TestSocketOfAnotherUserIsNotTouched",

@@ -77,25 +77,26 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
 	server.Beside = append(server.Beside, func(context.Context) error { greet(s.Project, &o, bridged || toMatrix); return nil })
 	var links []bridge.Options
+	var reach []string // where the commands work that reach agents and files
 	if bridged {
 		link, err := o.Chats.link(token, o.line)
 		if err != nil {
 			return err
 		}
-		links = append(links, link)
+		links, reach = append(links, link), append(reach, o.Chats.reach())
 	}
 	if toMatrix {
 		link, err := o.Matrix.link(matrixToken, s.Project.Store.Progress(), o.line)
 		if err != nil {
 			return err
 		}
-		links = append(links, link)
+		links, reach = append(links, link), append(reach, "in Matrix, "+bot.Reach(o.Matrix.Agents).String())
 	}
 	if len(links) > 0 {
 		if err := server.Engine.CheckFounding(); err != nil { // now to the operator, rather than later to each chat
 			return err
 		}
-		connect(o, team, server, links)
+		connect(o, team, server, links, reach)
 	}
 	return server.Run(ctx)
 }
@@ -124,7 +125,7 @@ func (o *ChatOptions) link(token telegram.Token, say func(line string)) (bridge.
 }
 
 // connect creates the bridges of a server.
-func connect(o ServeOptions, team *remote.Team, server *serve.Server, links []bridge.Options) {
+func connect(o ServeOptions, team *remote.Team, server *serve.Server, links []bridge.Options, reach []string) {
 	chats := &serve.Chats{Server: server, Notes: team.Notes, Prompt: o.Chats.SystemPrompt, Model: o.Chats.Model, ContextCmd: o.Chats.ContextCmd, Enrich: o.Chats.Enrich, Silence: o.Chats.Silence,
 		DailyLimit: o.Chats.DailyLimit, Rights: o.Chats.Rights}
 	server.Begin = func(ctx context.Context) error {
@@ -134,7 +135,7 @@ func connect(o ServeOptions, team *remote.Team, server *serve.Server, links []br
 		if o.Chats.Rights.PermissionMode == agent.BypassPermissions {
 			o.Say("chats: Claude uses every tool without asking, for everyone who may write there")
 		}
-		for _, line := range append(o.Chats.Words(), o.Chats.reach()) {
+		for _, line := range append(o.Chats.Words(), reach...) {
 			o.Say("chats: %s", line)
 		}
 		return chats.Permit(ctx)

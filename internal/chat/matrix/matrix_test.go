@@ -312,6 +312,34 @@ func TestInvitations(t *testing.T) {
 	rig.Same(t, "the operator knows", true, w.saying("user "+eve+" has invited the bot into room !eves:localhost: neither is allowed, so it does not join"))
 }
 
+// A room of an allowed user is private as long as no one else is in it, or invited. The words of a room that is not served
+// do not leave the package.
+func TestOnlyServedRoomsAreRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Room("!eves:localhost", "Eve's", eve, sim.Bot)
+	w.Room("!club:localhost", "Club", ann, bob, sim.Bot)
+	s := w.begin()
+	w.Say("!eves:localhost", eve, "secret")
+	w.Say("!club:localhost", ann, "secret")
+	for _, u := range w.updates(s) {
+		rig.Same(t, "what is read", [3]string{}, [3]string{u.Text, u.Number, u.At.Topic})
+		u.Done()
+	}
+	rig.Same(t, "private", ann, s.Owner(own))
+	w.Join(own, eve)
+	w.Say(own, ann, "Hello")
+	rig.Same(t, "a room with a third person", []string{""}, w.next(s))
+	rig.Same(t, "private", "", s.Owner(own))
+	w.Leave(own, eve)
+	w.Say(own, ann, "alone")
+	rig.Same(t, "alone again", []string{"alone"}, w.next(s))
+	w.Kick(own, ann)
+	w.Say(home, ann, "still here")
+	rig.Same(t, "elsewhere", []string{"still here"}, w.next(s))
+	rig.Same(t, "a room that the bot is not in", "", s.Owner(own))
+}
+
 func TestFilesComeAndGo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
