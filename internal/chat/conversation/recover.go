@@ -43,7 +43,7 @@ func (j *job) lookUp(ctx context.Context) (ended bool, err error) {
 			j.state.TellReset = nil // it was answered before the reset
 		}
 		j.mode = at.Mode
-		return true, j.finish(ctx, turn.Outcome{Answer: said.Answer, SessionID: j.present(at)}, at.At)
+		return true, j.finish(ctx, turn.Outcome{Answer: said.Answer, SessionID: j.present(at), Denials: said.Denials}, at.At)
 	}
 	if here {
 		j.text = turn.Continue

@@ -18,9 +18,33 @@ type Marked struct {
 	Tools    bool     // a tool was asked for: it may have run, even if nothing shows that
 	Used     []string // the names of those tools
 	Stopped  bool     // the transcript says that it was interrupted
+	Denied   []Denied // those of them that Claude was not permitted
 	Failure  string   // class of the error of the API with which the turn ended, as Claude names it; "": it did not end so
 	Status   int      // of that error, as of HTTP; 0: unknown, as before 2.1.329
 	Detail   string   // what claude said of that error
+}
+
+// Denied is a use of a tool that Claude was not permitted.
+type Denied struct {
+	Tool  string
+	Input []byte // JSON
+}
+
+// denials are how the results of tools begin that were refused, up to 2.1.329.
+var denials = []string{"Permission to use ", "Claude requested permissions to "}
+
+// denied returns the ids of the uses of tools that were refused, of the results in a record.
+func (r *conversationRecord) denied() (ids []string) {
+	if r.Type != "user" {
+		return nil
+	}
+	for _, b := range blocksOf(r.message().Content) {
+		begins := func(words string) bool { return strings.HasPrefix(textOfBlocks(blocksOf(b.Content)), words) }
+		if b.Type == "tool_result" && b.IsError && (r.Decision.Decision == "reject" || slices.ContainsFunc(denials, begins)) {
+			ids = append(ids, b.ResultOf)
+		}
+	}
+	return ids
 }
 
 // Marked looks up a turn by the newest record in which the output of a hook begins with marker. If a killed claude
@@ -101,7 +125,13 @@ func (r *conversationRecord) opensTurn() bool {
 func markedIn(turn []*conversationRecord) Marked {
 	marked := Marked{Found: true}
 	var said []string
+	uses := map[string]Denied{}
 	for _, r := range turn {
+		for _, id := range r.denied() {
+			if use, is := uses[id]; is {
+				marked.Denied = append(marked.Denied, use)
+			}
+		}
 		if r.Type != "assistant" {
 			marked.Stopped = marked.Stopped || r.interrupts()
 			continue
@@ -120,6 +150,7 @@ func markedIn(turn []*conversationRecord) Marked {
 				said = append(said, b.Text)
 			case "tool_use", "server_tool_use":
 				marked.Tools, said = true, nil
+				uses[b.ID] = Denied{b.Name, b.Input}
 				if !slices.Contains(marked.Used, b.Name) {
 					marked.Used = append(marked.Used, b.Name)
 				}

@@ -65,10 +65,13 @@ type conversationRecord struct {
 	Compact    jsontext.Value `json:"compactMetadata"`
 	Operation  string         `json:"operation"` // of the queue
 	Content    jsontext.Value `json:"content"`   // of what was queued
-	Cwd        string         `json:"cwd"`
-	Version    string         `json:"version"`
-	CostUSD    *float64       `json:"totalCostUSD"`   // of a cost-state: the sum over all resumes
-	Mode       string         `json:"permissionMode"` // of type permission-mode
+	Decision   struct {       // on the use of a tool whose result it has; since 2.1.332
+		Decision string `json:"decision"`
+	} `json:"permissionDecision"`
+	Cwd        string   `json:"cwd"`
+	Version    string   `json:"version"`
+	CostUSD    *float64 `json:"totalCostUSD"`   // of a cost-state: the sum over all resumes
+	Mode       string   `json:"permissionMode"` // of type permission-mode
 	ForkedFrom *struct {
 		SessionID string `json:"sessionId"`
 	} `json:"forkedFrom"`
@@ -100,12 +103,14 @@ func (r *conversationRecord) compacted() bool {
 
 // block is a part of a message's content.
 type block struct {
-	Type    string         `json:"type"`
-	Text    string         `json:"text"`
-	Name    string         `json:"name"`
-	Input   jsontext.Value `json:"input"`
-	Content jsontext.Value `json:"content"`
-	IsError bool           `json:"is_error"`
+	Type     string         `json:"type"`
+	Text     string         `json:"text"`
+	Name     string         `json:"name"`
+	Input    jsontext.Value `json:"input"`
+	Content  jsontext.Value `json:"content"`
+	IsError  bool           `json:"is_error"`
+	ID       string         `json:"id"`          // of the use of a tool
+	ResultOf string         `json:"tool_use_id"` // of a result
 }
 
 // recordMessage is the message of a record.

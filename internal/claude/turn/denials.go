@@ -2,6 +2,7 @@ package turn
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -19,9 +20,13 @@ const inputKept = 200 // bytes
 // denials returns the tools that were refused in a turn. 2.1.197 does not count a file that a deny rule names.
 func (r *result) denials() (all []Denial) {
 	for _, d := range r.Denials {
-		all = append(all, Denial{Tool: d.Tool, Input: human.Cut(human.OneLine(cmp.Or(purpose(d.Input), string(d.Input))), inputKept, utf8.RuneLen)})
+		all = append(all, denialOf(d.Tool, d.Input))
 	}
 	return all
+}
+
+func denialOf(tool string, input json.RawMessage) Denial {
+	return Denial{Tool: tool, Input: human.Cut(human.OneLine(cmp.Or(purpose(input), string(input))), inputKept, utf8.RuneLen)}
 }
 
 // ignoredRules returns Claude's warning that the permission rules of a folder do not count, because Claude does not

@@ -12,6 +12,8 @@ import (
 type Mark struct {
 	transcript.Marked
 
+	Denials []Denial // the tools that were refused
+
 	Class Class // of the error of the API with which the turn ended; "": it did not end so
 }
 
@@ -21,6 +23,9 @@ type Mark struct {
 func Marked(file transcript.File, invocation string, seq int) (Mark, error) {
 	marked, err := file.Marked(Marker(invocation, seq), TextID(invocation, seq))
 	mark := Mark{Marked: marked}
+	for _, d := range marked.Denied {
+		mark.Denials = append(mark.Denials, denialOf(d.Tool, d.Input))
+	}
 	if marked.Failure != "" {
 		e := end{result: &result{IsError: true, Status: marked.Status}, failure: marked.Failure, now: time.Now()}
 		mark.Class, mark.Detail = e.classOf(marked.Detail), human.Cut(marked.Detail, detailKept, utf8.RuneLen)

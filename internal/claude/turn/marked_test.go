@@ -94,6 +94,24 @@ func TestMarkedInDamage(t *testing.T) {
 	check("what was said stands before the question, what was thought behind it", Mark{Marked: transcript.Marked{Found: true, Answered: true, Answer: "early"}})
 }
 
+// A turn that is found shows which tools were refused in it: since 2.1.332 by a field, before that by the words.
+func TestToolsThatWereRefusedInATurnThatIsFound(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	rig.Must(t, os.WriteFile(path, fmt.Appendf(nil, `{"uuid":%q,"type":"user","message":{"role":"user","content":"hello"}}
+{"uuid":"b","parentUuid":%[1]q,"type":"assistant","message":{"role":"assistant","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"Write","input":{"file_path":"x.txt"}}]}}
+{"uuid":"c","parentUuid":"b","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"Cannot write to x.txt while in plan mode.","is_error":true}]},"permissionDecision":{"decision":"reject","reasonCode":"mode:plan"}}
+{"uuid":"d","parentUuid":"c","type":"assistant","message":{"role":"assistant","stop_reason":"tool_use","content":[{"type":"tool_use","id":"u","name":"Bash","input":{"command":"false"}}]}}
+{"uuid":"e","parentUuid":"d","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"u","content":"Exit code 1","is_error":true}]},"permissionDecision":{"decision":"accept"}}
+{"uuid":"f","parentUuid":"e","type":"assistant","message":{"role":"assistant","stop_reason":"tool_use","content":[{"type":"tool_use","id":"v","name":"Edit","input":{"file_path":"y.txt"}}]}}
+{"uuid":"g","parentUuid":"f","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"v","content":"Permission to use Edit has been denied because Claude Code is running in don't ask mode.","is_error":true}]}}
+{"uuid":"h","parentUuid":"g","type":"assistant","message":{"role":"assistant","model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"I could not."}]}}
+`, TextID(invocationOf(1), 1)), 0o600))
+	got, err := Marked(transcript.At(path), invocationOf(1), 1)
+	rig.Check(t, err == nil && got.Answered && got.Answer == "I could not.", "%+v, %v", got, err)
+	rig.Same(t, "refused tools", []Denial{{"Write", "x.txt"}, {"Edit", "y.txt"}}, got.Denials)
+}
+
 // After an error of the API the tools that were used before it are known.
 func TestToolsBeforeAnErrorOfTheAPI(t *testing.T) {
 	t.Parallel()
