@@ -33,7 +33,7 @@ func (c *chatFlags) bind(cmd *cobra.Command, before string) {
 	flags.StringVar(&c.model, "model", "", "model of new and reset chats; who may write there may choose another one")
 	flags.BoolVar(&c.Enrich, "enrich", false, "give Claude the time, the project and what is remembered that fits a text of a chat")
 	flags.StringVar(&c.ContextCmd, "context-cmd", "", "program whose output Claude gets with each text of a chat")
-	flags.Float64Var(&c.DailyLimit, "daily-limit", 0, "stop a chat for the day after it has cost this many US dollars; 0: no limit")
+	flags.Float64Var(&c.DailyLimit, "daily-limit", 0, "begin no turn of a chat on a day on which it has cost this many US dollars; what runs is not stopped; 0: no limit")
 	flags.StringVar(&c.TranscribeCmd, "transcribe-cmd", "", "program that gets the path of a voice message and prints its words")
 	flags.BoolVar(&c.GroupAll, before+"group-all", false, "take all messages of groups, not only those for the bot")
 	c.silence.bind(cmd, "end a turn of a chat if claude gives no sign of life for this time while no tool runs; 0: never")

@@ -53,6 +53,10 @@ outage also when Claude has answered in another conversation.
 What Claude says by itself, because a background task has ended, is told to its chat as a message
 of its own. A background task that is ended with its claude is named there.
 
+A chat that has cost --daily-limit since midnight is answered again on the next day; until then it
+is told so. What runs by then is not stopped, and may cost more: a turn that was begun, and what
+Claude does by itself after a background task. Both count; /stop ends them.
+
 All conversations get the environment of serve, including its API key. When serve ends, its
 claudes end too; the next process that uses a conversation looks up an answer that was cut short.
 
