@@ -30,6 +30,10 @@ func (b *Bridge) takeEdit(ctx context.Context, c *chat, m incoming) {
 			if b.say(ctx, c, "The edit came too late: Claude has the message as it was. Write the change as a new message.") != nil {
 				return
 			}
+		case err == nil && edit == EditPart:
+			if b.say(ctx, c, "This is a part of a longer message, and I cannot change it there. Write the change as a new message.") != nil {
+				return
+			}
 		case err != nil && !isRefusal(err):
 			b.log("edit a message of %s: %v: it is tried again", c.place, err)
 			if clock.Sleep(ctx, wait.NextBackOff()) != nil {

@@ -36,6 +36,7 @@ const (
 	EditIgnored Edit = iota // the message was not passed on, or has the same text
 	EditTaken               // the message waits, and has the new text
 	EditLate                // Claude has the message as it was
+	EditPart                // the message waits as it was: only a part of it is known to be edited
 )
 
 // Chats gives access to the conversations, by key. An id names one update.

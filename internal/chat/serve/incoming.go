@@ -44,8 +44,16 @@ func (c *Chats) Edit(ctx context.Context, m bridge.Incoming, whole bool) (bridge
 	if err != nil || cmp.Or(before.Said, note.Said) == edited.Said {
 		return bridge.EditIgnored, err
 	}
-	if note.State == deliveries.Over || len(note.Messages) > 1 && !whole {
+	if note.State == deliveries.Over {
 		return bridge.EditLate, nil
+	}
+	if len(note.Messages) > 1 && !whole {
+		state, _, err := c.state(m.Key)
+		queued := func(t conversations.Turn) bool { return t.ID == note.ID && len(t.Starts) == 0 }
+		if err == nil && slices.ContainsFunc(state.Open, queued) {
+			return bridge.EditPart, nil
+		}
+		return bridge.EditLate, err
 	}
 	done, err := c.Server.Engine.Replace(ctx, conversations.Key(m.Key), note.ID, m.Text)
 	switch {

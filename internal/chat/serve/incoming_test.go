@@ -47,7 +47,7 @@ func TestAKeptFileIsShownWhenItIsAPicture(t *testing.T) {
 }
 
 // An edit replaces the text of a message that waits. The same text again, and a message that is not known, change
-// nothing; one that is answered, and one with parts that the edit does not have, are too late.
+// nothing; one that is answered is too late, and one of which the edit has only a part stays as it was.
 func TestAnEditOfAMessageThatWaits(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, t.TempDir())
@@ -68,7 +68,7 @@ func TestAnEditOfAMessageThatWaits(t *testing.T) {
 	edit("5", "soup", false, bridge.EditTaken)
 	edit("5", "stew", false, bridge.EditTaken)
 	edit("9", "salt", false, bridge.EditIgnored)
-	edit("7", "the end", false, bridge.EditLate)
+	edit("7", "the end", false, bridge.EditPart)
 	edit("7", "the caption", true, bridge.EditTaken)
 	request, err := s.store.Conversations().Of("telegram:1").Request(1)
 	rig.Must(t, err)
