@@ -168,7 +168,29 @@ func (b *Bridge) obey(ctx context.Context, c *chat, m incoming, name, rest strin
 	if said.text == "" {
 		return nil
 	}
-	return b.sayPieces(ctx, c, []Piece{b.plain(said.text)}, said.choices...)
+	return b.reply(ctx, c, m.ID+":reply", said)
+}
+
+// reply sends the reply to a command. The command comes again after a crash: then a reply that was sent is not sent
+// again, and one that may have been sent says so. The id is the reply's own. The error is the context's.
+func (b *Bridge) reply(ctx context.Context, c *chat, id string, r reply) error {
+	again, over, err := b.Deliveries.NoteReplying(ctx, c.key, id)
+	if err != nil { // a command is replied to on a full disk too
+		b.log("note a reply in %s: %v", c.place, err)
+	}
+	if over {
+		return ctx.Err()
+	}
+	s := saying{id: id, text: []Piece{b.plain(r.text)}, choices: r.choices}
+	if again && !b.traits.SendsOnce {
+		s.before = PerhapsAgain
+	}
+	if b.write(ctx, c, func() error { return b.sendSaying(ctx, c.place, s) }) == nil && err == nil {
+		if err := b.Deliveries.NoteDelivered(context.WithoutCancel(ctx), c.key, id, ""); err != nil {
+			b.log("note a reply in %s: %v", c.place, err)
+		}
+	}
+	return ctx.Err()
 }
 
 func (b *Bridge) run(ctx context.Context, c *chat, m incoming, name, rest string) (reply, error) {

@@ -249,6 +249,13 @@ func (h *house) NoteTelling(_ context.Context, _, id string) (bool, error) {
 	return h.note("telling", id, "")
 }
 
+func (h *house) NoteReplying(_ context.Context, _, id string) (again, over bool, err error) {
+	again, err = h.note("replying", id, "")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return again, h.has("told", id), err
+}
+
 // Hear makes known what the test says.
 func (h *house) Hear(_, id string, heard func(Progress)) (leave func()) {
 	if h.hear == nil {

@@ -112,6 +112,9 @@ type Deliveries interface {
 	// NoteTelling is called before an answer is sent. It reports whether that was recorded before: then the chat may
 	// have the answer, or a part of it.
 	NoteTelling(ctx context.Context, key, id string) (again bool, err error)
+	// NoteReplying is called before the reply to a command is sent, and NoteDelivered after that, with an id of the
+	// reply's own. It reports whether it was called before: then the chat may have the reply; and whether it has it.
+	NoteReplying(ctx context.Context, key, id string) (again, over bool, err error)
 	// Shown returns what the chat has of the answer to a message. NoteShown records it.
 	Shown(ctx context.Context, key, id string) (Shown, error)
 	NoteShown(ctx context.Context, key, id string, s Shown) error

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"strings"
 	"time"
 
@@ -24,8 +25,8 @@ func (b *Bridge) say(ctx context.Context, c *chat, text string) error {
 	return b.sayPieces(ctx, c, []Piece{b.plain(text)})
 }
 
-func (b *Bridge) sayPieces(ctx context.Context, c *chat, text []Piece, choices ...Choice) error {
-	_ = b.write(ctx, c, func() error { return b.sendChoices(ctx, c.place, text, choices) })
+func (b *Bridge) sayPieces(ctx context.Context, c *chat, text []Piece) error {
+	_ = b.write(ctx, c, func() error { return b.send(ctx, c.place, text...) })
 	return ctx.Err()
 }
 
@@ -55,20 +56,31 @@ func (b *Bridge) write(ctx context.Context, c *chat, send func() error) error {
 // (the chat blocked the bot), Held (the group became another chat), Failed (the system refuses the message), the
 // context's.
 func (b *Bridge) send(ctx context.Context, to Place, text ...Piece) error {
-	return b.sendChoices(ctx, to, text, nil)
+	return b.sendSaying(ctx, to, saying{id: rand.Text(), text: text})
 }
 
-// sendChoices is send with choices below the text.
-func (b *Bridge) sendChoices(ctx context.Context, to Place, text []Piece, choices []Choice) error {
+// saying is a text of the bridge's. The id is the same when the next bridge says it again.
+type saying struct {
+	id      string
+	before  string // precedes the text
+	text    []Piece
+	choices []Choice // below the text
+}
+
+func (b *Bridge) sendSaying(ctx context.Context, to Place, s saying) error {
+	text := s.text
 	parts := b.System.Format(text...)
 	if len(parts) == 0 {
 		parts = b.System.Format(Piece{Text: "(empty)"}) // there are no empty messages
 	}
 	for i, part := range parts {
-		if i == len(parts)-1 {
-			part.Choices = choices
+		if i == 0 {
+			part.Before = s.before
 		}
-		if err := b.sendPart(ctx, to, rand.Text(), part); err != nil {
+		if i == len(parts)-1 {
+			part.Choices = s.choices
+		}
+		if err := b.sendPart(ctx, to, fmt.Sprintf("%s:%d", s.id, i), part); err != nil {
 			return err
 		}
 	}

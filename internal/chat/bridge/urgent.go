@@ -121,21 +121,21 @@ func (b *Bridge) obeyAtOnce(ctx context.Context, c *chat, m incoming) error {
 		name, rest, _ := b.command(m.Text)
 		return b.obey(ctx, c, m, name, rest)
 	}
-	reply, err := b.stop(ctx, c, m, why)
+	said, err := b.stop(ctx, c, m, why)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		b.log("stop the turn of %s: %v", c.place, err)
-		reply = "It could not be stopped: " + b.words(err) + "."
+		said = "It could not be stopped: " + b.words(err) + "."
 	}
-	if reply == "" {
+	if said == "" {
 		return nil
 	}
 	if name, rest, _ := b.command(m.Text); name == "/stop" && rest != "" {
-		reply += notPassed
+		said += notPassed
 	}
-	return b.say(ctx, c, reply)
+	return b.reply(ctx, c, m.ID+":stop:reply", reply{text: said}) // a command that stops first has another reply in its place
 }
 
 // acceptWithin is how long a stop waits until the messages before it are in the queue.

@@ -255,6 +255,15 @@ func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err 
 	return again && err == nil, err
 }
 
+// NoteReplying implements [bridge.Deliveries]. The note is not that of a message: its answer would be told.
+func (c *Chats) NoteReplying(_ context.Context, key, id string) (again, over bool, err error) {
+	n, there, err := c.Notes.Get(id)
+	if err != nil || there {
+		return there, n.State == deliveries.Over, err
+	}
+	return false, false, c.Notes.Put(deliveries.Note{ID: id, Key: key, State: deliveries.Begun, At: c.Server.Engine.Project.Now().UTC()})
+}
+
 // Shown implements [bridge.Deliveries].
 func (c *Chats) Shown(_ context.Context, _, id string) (bridge.Shown, error) {
 	n, _, err := c.Notes.Get(id)
