@@ -39,14 +39,14 @@ func (p *botParachute) kill() {
 	}
 }
 
-// await waits for a number of changes, for at most ten turns; without one, for a time.
+// await waits for a number of changes, for at most four turns; without one, for a time.
 func (p *botParachute) await(step int, pause time.Duration) {
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	p.Must(err)
 	file := os.NewFile(uintptr(fd), "inotify")
 	defer file.Close()
 	if step > 0 {
-		pause = 10 * p.usual
+		pause = 4 * p.usual
 		for _, pattern := range []string{
 			p.InNbs("deliveries"), p.InNbs("conversations", "*"), p.InNbs("conversations", "*", "*"), p.TurnFolder(), filepath.Join(p.World.ConfigDir, "projects", "*"),
 		} {

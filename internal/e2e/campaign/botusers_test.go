@@ -46,7 +46,7 @@ func (u *botUser) answered() {
 	asked := time.Now()
 	u.WaitFor("all is answered", func() (bool, string) {
 		open := u.open()
-		if len(open) > 0 && time.Since(asked) > rig.Scaled(20*u.usual) {
+		if len(open) > 0 && time.Since(asked) > rig.Scaled(8*u.usual) {
 			asked = time.Now()
 			u.writes("Are you there?")
 		}
