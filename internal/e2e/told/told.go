@@ -74,6 +74,7 @@ type answer struct {
 	form    string // the one of Wants that is told, without blanks
 	told    int    // bytes of form
 	replied string // to a command
+	inDoubt bool   // the reply may be that of an earlier command, said again
 	cut     bool   // it was stopped
 	passed  string // the message after it that was answered first
 }
@@ -103,6 +104,20 @@ func (j *judge) hear(m telegram.Message) {
 	for _, a := range j.places[at] {
 		if a.goesOn(text, m) {
 			j.inOrder(at, a)
+			return
+		}
+	}
+	for _, a := range j.places[at] {
+		if a.Reply == nil || !a.Reply.MatchString(text) {
+			continue
+		}
+		if isAgain { // in the words that are true by then
+			j.twice++
+			return
+		}
+		if a.inDoubt {
+			a.replied, a.inDoubt = text, false
+			j.twice++
 			return
 		}
 	}
@@ -159,7 +174,7 @@ func (a *answer) goesOn(text string, m telegram.Message) bool {
 	if a.Reply != nil {
 		is := a.replied == "" && a.Reply.MatchString(text)
 		if is {
-			a.replied = text
+			a.replied, a.inDoubt = text, strings.HasPrefix(m.Text, again)
 		}
 		return is
 	}

@@ -72,13 +72,14 @@ func TestJudge(t *testing.T) {
 		shown []telegram.Message
 		want  string // the beginning of a finding; "": all is well
 	}{
-		"all is well":     {log(), ""},
-		"a lost answer":   {without(3), `chat -1001, topic 7: lost: "salt" has no answer`},
-		"a lost first":    {without(1), `chat 1, topic 0: lost: "one" has no answer`},
-		"a lost part":     {without(9), `chat 1, topic 0: told without what comes before it, or at a wrong time: "2 of long <<4>>"`},
-		"a lost end":      {without(10), `chat 1, topic 0: lost: the end of the answer to "long"`},
-		"a lost reply":    {without(6), `chat 1, topic 0: lost: "/stop" has no reply`},
-		"a lost schedule": {without(12), `chat 1, topic 0: lost: "the schedule of the next" has no answer`},
+		"all is well":      {log(), ""},
+		"replies in doubt": {append(log(), telegram.Message{Bot: true, Chat: 1, Text: again + "Nothing is running.", At: eve}), "2"},
+		"a lost answer":    {without(3), `chat -1001, topic 7: lost: "salt" has no answer`},
+		"a lost first":     {without(1), `chat 1, topic 0: lost: "one" has no answer`},
+		"a lost part":      {without(9), `chat 1, topic 0: told without what comes before it, or at a wrong time: "2 of long <<4>>"`},
+		"a lost end":       {without(10), `chat 1, topic 0: lost: the end of the answer to "long"`},
+		"a lost reply":     {without(6), `chat 1, topic 0: lost: "/stop" has no reply`},
+		"a lost schedule":  {without(12), `chat 1, topic 0: lost: "the schedule of the next" has no answer`},
 		"a schedule at a wrong time": {with(func(all []telegram.Message) { all[12].At = eve.Add(22 * time.Hour) }),
 			`chat 1, topic 0: told twice without saying so: "Good morning", the answer to "the schedule of a day"`},
 		"a doubled answer": {append(log(), log()[1]), `chat 1, topic 0: told twice without saying so: "You said: one"`},
@@ -97,6 +98,7 @@ func TestJudge(t *testing.T) {
 	} {
 		findings, twice := Judge(family(), test.shown)
 		switch {
+		case test.want == "2" && twice == 2 && len(findings) == 0:
 		case test.want == "" && (len(findings) > 0 || twice != 1):
 			t.Errorf("%s: %d twice, %q", name, twice, findings)
 		case test.want != "" && !strings.Contains(strings.Join(findings, "\n"), test.want):
