@@ -50,7 +50,7 @@ func (u *botUser) answered() {
 			asked = time.Now()
 			u.writes("Are you there?")
 		}
-		return len(open) == 0, strings.Join(open, "\n") + u.server.Load().Err.String()
+		return len(open) == 0, strings.Join(open, "\n")
 	})
 }
 
