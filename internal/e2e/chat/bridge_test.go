@@ -135,11 +135,11 @@ func TestTheSeedsConversationInAChat(t *testing.T) {
 }
 
 // noted waits until it is written down that all answers were told: who is killed before that tells the last again.
-func (p *phone) noted() {
-	p.Helper()
-	p.WaitFor("it is noted that all was told", func() (bool, string) {
-		notes, err := filepath.Glob(filepath.Join(p.World.Project, ".nbs/deliveries/*.json"))
-		p.Must(err)
+func (m *team) noted() {
+	m.Helper()
+	m.WaitFor("it is noted that all was told", func() (bool, string) {
+		notes, err := filepath.Glob(filepath.Join(m.World.Project, ".nbs/deliveries/*.json"))
+		m.Must(err)
 		for _, note := range notes {
 			if text, err := os.ReadFile(note); err != nil || !strings.Contains(string(text), `"over"`) && !strings.Contains(string(text), `"joined"`) {
 				return false, string(text)

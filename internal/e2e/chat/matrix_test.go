@@ -110,6 +110,7 @@ func TestTwoRoomsOfMatrix(t *testing.T) {
 	r.hears(alone, "42.")
 	r.hears(all, "7.")
 
+	r.noted()
 	before := m.keyed("matrix:" + alone).SessionID
 	home.Say(alone, anns, "/new")
 	r.hears(alone, "Starting fresh; the old conversation is kept as "+before+".")
