@@ -68,7 +68,7 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 		"5", "2", // what Claude may do
 		"y") // agents and files
 	r := setUp(t, project, server, said).want(t, 0,
-		"write /newbot to @BotFather", "this is no token", "Telegram does not accept the token",
+		"write /newbot to @BotFather", "this is not a token", "Telegram does not accept the token",
 		"bot: @simulated_bot, \"Simulated\"", "token: kept in ", "https://example.org/hook", "webhook: deleted",
 		`User (user 666) wrote in User, chat 666: "let me in"`, "not allowed; it still waits for another chat", `Ann (@ann, user 1) wrote in Ann, chat 1: "hello"`,
 		"Bob (user 2) wrote in the group Home, chat -5", "May everyone in this group write to Claude?",

@@ -175,7 +175,7 @@ func TestAFailureIsToldWithWhatIsNext(t *testing.T) {
 	h := &house{reply: func(_ context.Context, text string, told Answer) (Answer, error) {
 		held := map[string]Answer{
 			"overloaded": {Class: "overloaded", Held: true, RetryAt: at},
-			"login":      {Class: "authentication", Held: true, RetryAt: at, Mends: true},
+			"login":      {Class: "authentication", Error: "Not logged in · Please run /login", Held: true, RetryAt: at, Mends: true},
 			"killed":     {Class: "killed", Held: true},
 			"known":      {Class: "authentication", Held: true, RetryAt: at, Mends: true, Known: true},
 		}[text]
@@ -202,7 +202,7 @@ func TestAFailureIsToldWithWhatIsNext(t *testing.T) {
 	}
 	want(t, toldAnswers(t, server, 7, 12),
 		"Claude is overloaded; your message is kept and will be tried again at 14:05 on 2 January.", "at last: overloaded",
-		"Claude is not logged in; your message is kept. It is tried again now and then, and whenever you write.\nOr send /new for a new conversation without it.", "at last: login",
+		"Claude is not logged in on its machine; your message is kept. It is tried again now and then, and whenever you write.\nOr send /new for a new conversation without it.", "at last: login",
 		"Claude was ended in the middle of the turn; your message is kept, and waits for a person at the machine: nbs-worker conversation retry telegram:7\nOr send /new for a new conversation.", "at last: killed",
 		"at last: known",
 		"Your session could not be resumed (its transcript is empty); this is a new one. The old one was old.\n\nHello.",
@@ -277,7 +277,7 @@ func TestGroups(t *testing.T) {
 	server.SayIn(-7, 1, "/help")
 	server.SayIn(-7, 1, "/weather") // of another bot
 	server.SayIn(-7, 1, "hello")
-	want(t, told(t, server, -7, 3), "/send is off in groups. The person who runs the bot can switch it on: nbs-worker serve --telegram-agents all", bridge.Help(true), "You said: hello")
+	want(t, told(t, server, -7, 3), "/send is off in groups. The owner of the bot can switch it on: nbs-worker serve setup telegram --agents all", bridge.Help(true), "You said: hello")
 	rig.Check(t, strings.Contains(log.text(), "user 2 is not allowed in chat -7"), "log = %q", log.text())
 	server = simulator(t)
 	run(t, server, &house{}, func(o *Options) { o.Allowed, o.InGroups = []int64{-7}, true })
@@ -298,7 +298,7 @@ func TestWhatReachesAgentsIsOff(t *testing.T) {
 	for n, text := range says {
 		server.Say(7, text)
 		name, _, _ := strings.Cut(text, " ")
-		rig.Equal(t, told(t, server, 7, n+1)[n], name+" is off here. The person who runs the bot can switch it on: nbs-worker serve --telegram-agents private", "%s", text)
+		rig.Equal(t, told(t, server, 7, n+1)[n], name+" is off here. The owner of the bot can switch it on: nbs-worker serve setup telegram --agents private", "%s", text)
 	}
 	server.Say(7, "/help")
 	help := told(t, server, 7, len(says)+1)[len(says)]

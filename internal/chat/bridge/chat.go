@@ -253,7 +253,7 @@ func (b *Bridge) tellAnswer(ctx context.Context, c *chat, id string) error {
 		return nil
 	case err != nil:
 		untold = b.words(err)
-		if err := b.say(ctx, c, "I could not tell you an answer, or not all of it: "+untold+". Whoever runs me can read it."); err != nil {
+		if err := b.say(ctx, c, "I could not tell you an answer, or not all of it: "+untold+". The owner of the bot can read it."); err != nil {
 			return err
 		}
 	}

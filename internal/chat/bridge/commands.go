@@ -35,7 +35,7 @@ func says(text string, err error) (reply, error) { return reply{text: text}, err
 // commands returns the commands, in the order of the menu.
 func commands() []command {
 	return []command{
-		{name: "/stop", also: "!", what: "stop what Claude is doing; the conversation goes on"}, // see urgent.go
+		{name: "/stop", also: "!", what: "stop what Claude is doing, as does a message that is only !; the conversation goes on"}, // see urgent.go
 		{name: "/new", also: "/restart", takes: "[now]", isLong: true, what: "begin a new conversation, and keep the old one; now: do not wait for Claude's answer", run: (*Bridge).newConversation},
 		{name: "/back", isLong: true, what: "go back to the conversation before", run: func(b *Bridge, ctx context.Context, c *chat, m incoming, _ string) (reply, error) {
 			return b.goBack(ctx, c, m, "")
@@ -214,13 +214,13 @@ func (b *Bridge) run(ctx context.Context, c *chat, m incoming, name, rest string
 	return asked.run(b, ctx, c, m, rest)
 }
 
-// isOff says how the operator can switch a command on.
+// isOff says how the owner can switch a command on.
 func (b *Bridge) isOff(name string, group bool) string {
 	where, on := "here", "private"
 	if group {
 		where, on = "in groups", "all"
 	}
-	return name + " is off " + where + ". The person who runs the bot can switch it on: nbs-worker serve --" + b.traits.Name + "-agents " + on
+	return name + " is off " + where + ". The owner of the bot can switch it on: " + b.traits.Command + " --" + b.traits.Before + "agents " + on
 }
 
 // isCalled reports whether a command names this bot: /stop@bot.

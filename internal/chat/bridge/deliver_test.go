@@ -55,8 +55,8 @@ func TestAFormatThatTelegramRefusesIsLeftOut(t *testing.T) {
 	_, log := run(t, server, answering("It is **good**."))
 	server.Say(7, "one")
 	want(t, told(t, server, 7, 1), "It is good.")
-	rig.Check(t, server.Bots(7)[0].Entities == nil, "%+v", server.Bots(7)[0])
-	rig.Eventually(t, "the operator is told", func() bool { return strings.Contains(log.text(), "refused the formatting") }) // after the chat
+	rig.Check(t, server.Bots(7)[0].Entities == nil, "it has entities")
+	rig.WaitFor(t, "it is logged", func() (bool, string) { return strings.Contains(log.text(), "refused the formatting"), log.text() })
 }
 
 func TestAVeryLongAnswerIsToldAsAFileToo(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAUserGetsAFile(t *testing.T) {
 	got := server.Bots(7)[5].Media
 	rig.Check(t, got != nil && got.Name == "report.pdf" && string(got.Content) == "%PDF", "%+v", got)
 	server.SayIn(-9, 1, "/file report.pdf")
-	want(t, told(t, server, -9, 1), "/file is off in groups. The person who runs the bot can switch it on: nbs-worker serve --telegram-agents all")
+	want(t, told(t, server, -9, 1), "/file is off in groups. The owner of the bot can switch it on: nbs-worker serve setup telegram --agents all")
 }
 
 func TestFilesThatAnAnswerNamesAreOffered(t *testing.T) {

@@ -27,7 +27,7 @@ func (b *Bridge) fetch(ctx context.Context, c *chat, m *incoming) bool {
 			continue
 		}
 		if file.Voice && b.Transcribe == nil {
-			return b.refuse(ctx, c, m, "I cannot listen to "+file.Kind+": nbs-worker serve runs without --transcribe-cmd.")
+			return b.refuse(ctx, c, m, "I cannot listen to "+file.Kind+"; please write it. (For the owner: "+b.traits.Command+" --transcribe-cmd PROGRAM)")
 		}
 		kept, path, err := b.keep(ctx, c, m, file)
 		if err == nil && file.Voice {

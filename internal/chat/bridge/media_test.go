@@ -171,9 +171,9 @@ func TestAFileThatCannotBeTakenIsTold(t *testing.T) {
 func TestVoiceMessages(t *testing.T) {
 	t.Parallel()
 	for says, transcribe := range map[string]func(string) (string, error){
-		"I cannot listen to the voice message: nbs-worker serve runs without --transcribe-cmd. Your message was not passed on.": nil,
-		"I could not take the voice message: no words were understood. Your message was not passed on.":                         func(string) (string, error) { return " \n", nil },
-		"I could not take the voice message: it is broken. Your message was not passed on.":                                     func(string) (string, error) { return "", errors.New("it is broken") },
+		"I cannot listen to the voice message; please write it. (For the owner: nbs-worker serve setup telegram --transcribe-cmd PROGRAM) Your message was not passed on.": nil,
+		"I could not take the voice message: no words were understood. Your message was not passed on.":                                                                    func(string) (string, error) { return " \n", nil },
+		"I could not take the voice message: it is broken. Your message was not passed on.":                                                                                func(string) (string, error) { return "", errors.New("it is broken") },
 		`I heard: "buy salt"`: func(recording string) (string, error) { return "buy " + recording, nil },
 	} {
 		t.Run(says, func(t *testing.T) {

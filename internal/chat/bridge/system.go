@@ -53,8 +53,11 @@ type System interface {
 
 // Traits are what is always so in a system.
 type Traits struct {
-	Name  string // prefix of keys, ids and flags: "telegram"
+	Name  string // prefix of keys, ids and flags of serve: "telegram"
 	Title string // as users know it: "Telegram"
+
+	Command string // takes the owner's flags: "nbs-worker serve setup telegram"
+	Before  string // precedes the names of those flags that only a bridge has
 
 	// SendsOnce: a message that is sent again with the same id, also after a crash, is one message there.
 	SendsOnce bool

@@ -12,7 +12,7 @@ var failures = map[string]string{
 	"overloaded":      "Claude is overloaded",
 	"server_error":    "Claude's API has a fault",
 	"limit":           "The usage limit of Claude is reached",
-	"authentication":  "Claude is not logged in",
+	"authentication":  "Claude is not logged in on its machine",
 	"bad_request":     "Claude's API refused the message",
 	"bad_model":       "Claude does not have the model",
 	"too_long":        "The conversation is too long for Claude",
@@ -77,7 +77,7 @@ func (b *Bridge) failure(key string, a Answer) string {
 	if what == "" {
 		what = "Claude failed"
 	}
-	if a.Error != "" {
+	if a.Error != "" && a.Class != "authentication" { // Claude's own words ask to type /login, which does nothing in a chat
 		const longest = 300 // characters; the operator has the whole text
 		what += " (" + shorten(a.Error, longest) + ")"
 	}

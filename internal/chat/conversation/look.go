@@ -123,7 +123,7 @@ func Describe(state *conversations.State) string {
 	case state.IsUnseen():
 		return fmt.Sprintf("none (session %s was imported without a transcript)", state.Session.ID)
 	case state.Session.Confirmed:
-		return fmt.Sprintf("restored, session %s", state.Session.ID)
+		return fmt.Sprintf("goes on in session %s", state.Session.ID)
 	case state.Answered == 0 || len(state.Previous) == 0:
 		return "none (fresh start)"
 	default:

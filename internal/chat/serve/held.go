@@ -9,13 +9,14 @@ import (
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/schedule"
 	"nbs-worker/internal/claude/turn"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/conversations"
 )
 
 // causes says why a turn is held, by class, in words for those who write in a chat.
 var causes = map[turn.Class]string{
-	turn.Authentication:     "Claude is not logged in",
+	turn.Authentication:     "Claude is not logged in on its machine",
 	turn.Overloaded:         "Claude is overloaded",
 	turn.ServerError:        "Claude's API has a fault",
 	turn.Limit:              "The usage limit of Claude is reached",
@@ -24,14 +25,24 @@ var causes = map[turn.Class]string{
 	"unknown":               "Claude ended in the middle of the turn",
 }
 
-// heldWords says why a turn is held: "Claude is not logged in (Please run /login)".
+// heldWords says why a turn is held: "Claude is overloaded (529 Overloaded)". What Claude says of a login asks to type
+// /login, which does nothing in a chat.
 func heldWords(h *conversations.Held) string {
 	const longest = 300 // characters
 	cause := cmp.Or(causes[turn.Class(h.Class)], "Claude failed")
-	if h.Reason == "" {
+	if h.Reason == "" || turn.Class(h.Class) == turn.Authentication {
 		return cause
 	}
 	return fmt.Sprintf("%s (%s)", cause, human.Cut(human.OneLine(h.Reason), longest, human.Letter))
+}
+
+// heldError returns the error of a stop that found the turn held, in words for those who write in the chat.
+func heldError(of *conversations.Conversation, seq int, err error) error {
+	state, unread := of.State()
+	if held := state.Held(); unread == nil && held != nil {
+		return fail.Errorf(fail.Held, "message %d is held: %s", seq, heldWords(held))
+	}
+	return err
 }
 
 // soon is how long a run may wait without a word to its chat.

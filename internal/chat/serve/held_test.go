@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -42,10 +43,10 @@ func TestAScheduleWaitsForALogin(t *testing.T) {
 	server := s.serve(func(server *Server) { server.Tell, server.Relay = tell, tell }).Server
 	over := make(chan error, 1)
 	go func() { over <- runner{&Schedules{Server: server, Notes: s.store.Deliveries()}}.Run(t.Context(), due) }()
-	rig.Equal(t, <-told, "telegram:1 The schedule morning waits: Claude is not logged in (Please run /login). It is tried again now and then.", "what the chat is told")
+	rig.Equal(t, <-told, "telegram:1 The schedule morning waits: Claude is not logged in on its machine. It is tried again now and then.", "what the chat is told")
 
 	chats := &Chats{Server: server, Notes: s.store.Deliveries()}
-	rig.Same(t, "what /status says", []string{"The schedule morning waits: Claude is not logged in (Please run /login)."}, chats.waitingFor("telegram:1"))
+	rig.Same(t, "what /status says", []string{"The schedule morning waits: Claude is not logged in on its machine."}, chats.waitingFor("telegram:1"))
 	in.Store(true)
 	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
 	_, err = server.Outcome(t.Context(), "telegram:1", "telegram:77", nil)
@@ -54,6 +55,24 @@ func TestAScheduleWaitsForALogin(t *testing.T) {
 	const late = "This was due at 09:00 on 18 February. 2 later runs were left out, the last at 09:00 on 20 February, because this one was not over.\n\n"
 	rig.Equal(t, <-told, "telegram:1 "+late+"re: What is new?", "what the chat is told at last")
 	rig.Equal(t, len(told), 0, "what it is told besides")
+}
+
+// What Claude says of an expired login asks to type /login: a chat in which that does nothing is not told it.
+func TestAChatIsNotAskedToLogIn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	s.Respond = func(int, string) turn.Outcome {
+		return turn.Outcome{Class: turn.Authentication, Detail: "Not logged in · Please run /login"}
+	}
+	chats := &Chats{Server: s.serve().Server, Notes: s.store.Deliveries()}
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
+	answer, err := chats.Answer(t.Context(), "telegram:1", "telegram:77", bridge.Answer{})
+	rig.Check(t, err == nil && answer.Mends, "%+v, %v", answer, err)
+	status, err := chats.Status(t.Context(), "telegram:1")
+	rig.Must(t, err)
+	rig.Equal(t, strings.Split(status, "\n")[2], "Message 1 is tried again later: Claude is not logged in on its machine.", "what /status says")
+	_, err = chats.Interrupt(t.Context(), "telegram:1", "78:stop", "stopped by /stop")
+	rig.Check(t, fail.KindOf(err) == fail.Held && err.Error() == "message 1 is held: Claude is not logged in on its machine", "what /stop says: %v", err)
 }
 
 // A run that a person has to look at says so to its chat too.

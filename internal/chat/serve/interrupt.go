@@ -45,6 +45,9 @@ func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Inte
 			return bridge.Interruption{Ended: true}, nil
 		}
 	}
+	if fail.KindOf(err) == fail.Held {
+		err = heldError(of, note.Seq, err)
+	}
 	if err != nil {
 		return bridge.Interruption{}, err
 	}

@@ -208,7 +208,7 @@ func TestItSaysWhatGoesOn(t *testing.T) {
 	s.serve()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rig.Check(t, strings.Join(s.says, "\n") == "review: restored, session "+string(id), "it said %q", s.says)
+	rig.Check(t, strings.Join(s.says, "\n") == "review: goes on in session "+string(id), "it said %q", s.says)
 }
 
 func TestOneServerAProject(t *testing.T) {

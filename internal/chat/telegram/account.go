@@ -24,7 +24,7 @@ func NewAccount(token Token, url string) (*Account, error) {
 func ParseToken(text string) (Token, error) {
 	text = strings.TrimSpace(text)
 	if !isToken(text) {
-		return Token{}, fail.Errorf(fail.BadInput, "this is no token: a token is a number, a colon, and letters").Hint("@BotFather shows it: /mybots, API Token")
+		return Token{}, fail.Errorf(fail.BadInput, "this is not a token: a token is a number, a colon and letters; copy it whole").Hint("@BotFather shows it: /mybots, API Token")
 	}
 	return Token{text}, nil
 }

@@ -108,6 +108,6 @@ func isOfToken(err error) bool {
 }
 
 func errToken() error {
-	return fail.Errorf(fail.Held, "start Telegram bridge: Telegram does not accept the token").
+	return fail.Errorf(fail.Held, "Telegram does not accept the token").
 		Hint("@BotFather shows a bot's token, and issues a new one")
 }

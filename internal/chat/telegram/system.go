@@ -56,7 +56,7 @@ func New(opts Options) (*System, error) {
 // Traits implements [bridge.System]. A bot may write 20 messages a minute to a group, and edits count.
 func (s *System) Traits() bridge.Traits {
 	return bridge.Traits{
-		Name: name, Title: "Telegram",
+		Name: name, Title: "Telegram", Command: "nbs-worker serve setup telegram",
 		Longest: format.MaxText, Size: utf16.RuneLen,
 		MinFile: 1, MaxFile: 50_000_000,
 		Typing: 5 * time.Second, Grow: s.opts.Grow, GrowInGroups: 3 * s.opts.Grow,

@@ -348,7 +348,7 @@ func (f *family) loginExpires(mark func(string) string) {
 	f.Helper()
 	text := mark("[[error 401]] Are you logged in?")
 	f.asks(ben, text, "You said: "+text)
-	f.said = append(f.said, told.Said{Place: ben, Text: "the login", Aside: true, Reply: regexp.MustCompile("^Claude is not logged in .* your message is kept")})
+	f.said = append(f.said, told.Said{Place: ben, Text: "the login", Aside: true, Reply: regexp.MustCompile("^Claude is not logged in on its machine; your message is kept")})
 	_, err := f.bot.AwaitIn(rig.Patient(f), bensChat, func(all []telegram.Message) bool {
 		return strings.HasPrefix(all[len(all)-1].Text, "Claude is not logged in")
 	})
