@@ -116,7 +116,7 @@ func (u *botUser) commands(text, reply string, change ...func(*told.Said)) {
 }
 
 // goneBack is the reply to what goes back.
-const goneBack = `Back in |There is no such earlier session|Nothing was said yet`
+const goneBack = `Back in |I cannot go back: |There is no such earlier session|Nothing was said yet`
 
 // say does one thing of those that people do.
 func (u *botUser) say() {
