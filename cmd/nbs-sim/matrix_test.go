@@ -41,7 +41,7 @@ func TestAScriptWritesIntoARoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response.Body.Close()
+	_ = response.Body.Close()
 	if got := does("show", "--room", "!home:localhost"); got != "@ann:localhost: Are you there?\n@ann:localhost: this one\n"+matrix.Bot+": Yes." {
 		t.Errorf("the room is %q", got)
 	}

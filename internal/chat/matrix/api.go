@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,16 +22,21 @@ const v3 = "/_matrix/client/v3/"
 
 // ofRoom returns the path of an endpoint of a room.
 func ofRoom(room string, parts ...string) string {
-	path := v3 + "rooms/" + url.PathEscape(room)
-	for _, part := range parts {
-		path += "/" + url.PathEscape(part)
+	parts = slices.Concat([]string{room}, parts)
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
 	}
-	return path
+	return v3 + "rooms/" + strings.Join(parts, "/")
 }
 
 // call makes a request with a JSON object, unless body is nil, and reads the answer into result, unless that is nil.
-// Errors: bridge.Failure; others if it may have been carried out.
+// Its time limit is patience, unless the context has one. Errors: bridge.Failure; others if it may have been carried out.
 func (s *System) call(ctx context.Context, method, path string, body, result any) error {
+	if _, is := ctx.Deadline(); !is {
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(ctx, patience)
+		defer end()
+	}
 	var content io.Reader
 	if body != nil {
 		data, err := marshal(body)

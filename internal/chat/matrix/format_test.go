@@ -1,7 +1,7 @@
 package matrix_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +15,7 @@ func sent(t *testing.T, pieces ...bridge.Piece) (texts, html []string) {
 	w := newWorld(t) // which checks each event
 	s := w.begin()
 	for i, m := range s.Format(pieces...) {
-		at, err := s.Send(t.Context(), bridge.Place{Chat: own}, fmt.Sprint(i), m)
+		at, err := s.Send(t.Context(), bridge.Place{Chat: own}, strconv.Itoa(i), m)
 		rig.Must(t, err)
 		m.Before = bridge.PerhapsAgain
 		rig.Must(t, s.Edit(t.Context(), at, m)) // it also fits into an edit

@@ -52,7 +52,7 @@ type System struct {
 	client *http.Client
 	lines  *bridge.Log
 	traits bridge.Traits
-	me     string // the bot's user ID; set by Start
+	me     string // the bot's user ID; set by Start, before anything but Owner needs it
 
 	coming *batch // events that were not returned by Next yet; only Start and Next use it
 	since  string // where the next sync goes on
@@ -158,7 +158,9 @@ func (s *System) Start(ctx context.Context) (bridge.Bot, error) {
 	if err != nil {
 		return bridge.Bot{}, err
 	}
+	s.mu.Lock()
 	s.me = who.User
+	s.mu.Unlock()
 	past := s.acks.begin(s.Homeserver+" "+who.User, s.session())
 	if past == "" && s.Past.Since != "" {
 		s.lines.Printf("this is another account than before: what was written until now is not taken")

@@ -2,6 +2,7 @@ package matrix_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -214,7 +215,7 @@ func TestAnAnswerGrowsInItsMessage(t *testing.T) {
 	rig.Must(t, s.Delete(t.Context(), at))
 	rig.Must(t, s.Delete(t.Context(), at))
 	err = s.Edit(t.Context(), at, bridge.Message{Text: "late"})
-	f, is := err.(*bridge.Failure)
+	f, is := errors.AsType[*bridge.Failure](err)
 	rig.Same(t, "an edit of a message that is gone fails for good", true, is && f.Final && fail.KindOf(err) == fail.Failed)
 	rig.Same(t, "messages", 0, len(w.Bots(own)))
 }
@@ -225,7 +226,7 @@ func TestRefusals(t *testing.T) {
 	s := w.begin()
 	send := func(s *matrix.System) bridge.Failure {
 		_, err := s.Send(t.Context(), bridge.Place{Chat: own}, "x", bridge.Message{Text: "Hello"})
-		f, _ := err.(*bridge.Failure)
+		f, _ := errors.AsType[*bridge.Failure](err)
 		if f == nil {
 			t.Fatalf("the error is %v", err)
 		}
@@ -357,7 +358,7 @@ func TestFilesComeAndGo(t *testing.T) {
 	rig.Same(t, "the content", "cat", string(content))
 	w.Fail(sim.Failure{Method: "download", Code: 404, Errcode: "M_NOT_FOUND"})
 	_, err = s.Fetch(t.Context(), *got[0].File)
-	f, is := err.(*bridge.Failure)
+	f, is := errors.AsType[*bridge.Failure](err)
 	rig.Same(t, "a file that is not given", true, is && f.Withheld)
 	_, err = s.Fetch(t.Context(), bridge.Attachment{Ref: got[0].File.Ref, Size: 21 << 20})
 	rig.Same(t, "a large file", fail.BadInput, fail.KindOf(err))
@@ -373,7 +374,7 @@ func TestFilesComeAndGo(t *testing.T) {
 	rig.Same(t, "files", 2, len(sent))
 	rig.Same(t, "the file", [4]string{"The whole answer.", "m.file", "answer.md", "# All"}, [4]string{sent[0].Text, sent[0].Kind, sent[0].Media.Name, string(sent[0].Media.Content)})
 	err = s.Upload(t.Context(), bridge.Place{Chat: own}, "l", bridge.Upload{Name: "large", Content: strings.NewReader(strings.Repeat("x", sim.MaxUpload+1))})
-	f, is = err.(*bridge.Failure)
+	f, is = errors.AsType[*bridge.Failure](err)
 	rig.Same(t, "a large upload fails for good", true, is && f.Final)
 }
 

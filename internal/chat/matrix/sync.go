@@ -45,7 +45,7 @@ type invited struct {
 // wanted is the filter of a sync.
 const wanted = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"ephemeral":{"not_types":["*"]},"account_data":{"not_types":["*"]},"timeline":{"limit":50}}}`
 
-// patience is the time limit of a sync, in addition to the homeserver's wait for events.
+// patience is the time limit of a request, and of a sync in addition to the homeserver's wait for events.
 const patience = 30 * time.Second
 
 // sync asks for the events behind a place. The first sync since the start has the state of all rooms too.

@@ -26,7 +26,7 @@ func start(t *testing.T) *matrix.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	s.Know(ann, "Ann")
 	s.Room(home, "Home", ann, matrix.Bot)
 	return s
