@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"maps"
 	"slices"
 	"sync"
 )
@@ -75,6 +76,32 @@ func (a *acks) isNoted(room string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Contains(a.progress.Noted, room)
+}
+
+// invited records an invitation that was not accepted; with by "" that it is over.
+func (a *acks) invited(room, by string) {
+	const most = 100 // anyone can invite
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.progress.Invited[room] == by || by != "" && len(a.progress.Invited) >= most {
+		return
+	}
+	a.progress.Invited = maps.Clone(a.progress.Invited)
+	if a.progress.Invited == nil {
+		a.progress.Invited = map[string]string{}
+	}
+	a.progress.Invited[room] = by
+	if by == "" {
+		delete(a.progress.Invited, room)
+	}
+	a.keep(a.progress)
+}
+
+// invitations returns those that were not accepted.
+func (a *acks) invitations() map[string]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.progress.Invited
 }
 
 // keep records the progress. If it cannot be recorded, events come again after the next start, and are known.

@@ -43,6 +43,8 @@ type Progress struct {
 	At      time.Time // when it was recorded
 	Noted   []string  // encrypted rooms that were told so
 	Account string    // whose events
+
+	Invited map[string]string // rooms with an invitation that was not accepted, and who has sent it
 }
 
 // System is Matrix, as a bot sees it.
@@ -175,6 +177,11 @@ func (s *System) Start(ctx context.Context) (bridge.Bot, error) {
 		for id, joined := range first.Rooms.Join { // what was written before
 			joined.Timeline = timeline{}
 			first.Rooms.Join[id] = joined
+		}
+	}
+	for id, by := range s.acks.invitations() { // which a homeserver shows once, and which may be allowed by now
+		if _, isIn := first.Rooms.Join[id]; !isIn && first.Rooms.Invite[id].State.Events == nil {
+			first.invite(id, event{Type: typeMember, Sender: by, Key: &s.me})
 		}
 	}
 	s.coming = first

@@ -311,6 +311,34 @@ func TestInvitations(t *testing.T) {
 	rig.Same(t, "what was written since the invitation", []string{"Hello"}, w.next(s))
 	rig.Same(t, "the rooms", []string{"join", "invite"}, []string{w.Membership("!anns:localhost"), w.Membership("!eves:localhost")})
 	rig.Same(t, "the operator knows", true, w.saying("user "+eve+" has invited the bot into room !eves:localhost: neither is allowed, so it does not join"))
+
+	for range 2 { // the homeserver does not show the invitation again
+		s = w.open(func(o *matrix.Options) { o.Users = []string{ann, eve} })
+		_, err := s.Start(t.Context())
+		rig.Must(t, err)
+		w.next(s)
+		rig.Same(t, "once its sender is allowed", "join", w.Membership("!eves:localhost"))
+		rig.Same(t, "invitations", 0, len(w.past.Invited))
+	}
+}
+
+// What was written between the invitation and the joining is taken, however much it is, and nothing before it.
+func TestABusyRoomIsTakenFromTheInvitationOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.begin()
+	w.Room("!anns:localhost", "Ann's", ann)
+	for range 200 {
+		w.Say("!anns:localhost", ann, "long ago")
+	}
+	w.Invite("!anns:localhost", ann)
+	want := []string{}
+	for i := range 150 {
+		want = append(want, strings.Repeat("x", i+1))
+		w.Say("!anns:localhost", ann, want[i])
+	}
+	rig.Same(t, "before it has joined", []string{}, w.next(s))
+	rig.Same(t, "all since the invitation", want, w.next(s))
 }
 
 // A room of an allowed user is private as long as no one else is in it, or invited. The words of a room that is not served

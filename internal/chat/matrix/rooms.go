@@ -109,9 +109,13 @@ func (s *System) answerInvitation(ctx context.Context, id string, state []event)
 	}
 	if !slices.Contains(s.Rooms, id) && !slices.Contains(s.Users, by) {
 		s.lines.Once("user " + by + " has invited the bot into room " + id + ": neither is allowed, so it does not join")
+		s.acks.invited(id, by)
 		return nil
 	}
 	err := s.call(ctx, http.MethodPost, ofRoom(id, "join"), map[string]any{}, nil)
+	if err == nil || failureOf(err).Final {
+		s.acks.invited(id, "")
+	}
 	switch {
 	case err == nil:
 		s.lines.Printf("joined room %s: user %s has invited the bot", id, by)

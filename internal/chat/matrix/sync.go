@@ -42,6 +42,16 @@ type invited struct {
 	} `json:"invite_state"`
 }
 
+// invite adds an invitation.
+func (b *batch) invite(id string, e event) {
+	if b.Rooms.Invite == nil {
+		b.Rooms.Invite = map[string]invited{}
+	}
+	var i invited
+	i.State.Events = []event{e}
+	b.Rooms.Invite[id] = i
+}
+
 // wanted is the filter of a sync.
 const wanted = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"ephemeral":{"not_types":["*"]},"account_data":{"not_types":["*"]},"timeline":{"limit":50}}}`
 
@@ -115,7 +125,11 @@ func order[T any](rooms map[string]T) []string {
 func (s *System) updates(ctx context.Context, id string, t timeline) (updates []bridge.Update, err error) {
 	events := t.Events
 	if t.Limited && s.isServed(id) && s.arrival(events) < 0 {
-		before, err := s.gap(ctx, id, t.Before, s.coming.since)
+		since := s.coming.since
+		if slices.ContainsFunc(events, s.accepts) { // the invitation may have come before that
+			since = ""
+		}
+		before, err := s.gap(ctx, id, t.Before, since)
 		if err != nil {
 			return nil, err
 		}
@@ -133,19 +147,31 @@ func (s *System) updates(ctx context.Context, id string, t timeline) (updates []
 	return updates, nil
 }
 
-// arrival returns the place of the event that brought the bot into a room: its invitation, or its joining; -1 if the bot
-// was there before these events.
+// arrival returns the place of the event that brought the bot into a room: its invitation, or its joining without one; -1
+// if it came before these events.
 func (s *System) arrival(events []event) (at int) {
 	at = -1
-	for i, e := range events {
-		if e.Type != typeMember || e.Key == nil || *e.Key != s.me || e.Content.Membership != "invite" && e.Content.Membership != "join" {
-			continue
-		}
-		if before := e.Unsigned.Before.Membership; before != "join" && before != "invite" { // otherwise it has a new name, or accepts
+	for i := range events {
+		now, before := s.membership(&events[i])
+		if (now == "join" || now == "invite") && before != "join" && before != "invite" { // otherwise it has a new name, or accepts
 			at = i
 		}
 	}
 	return at
+}
+
+// accepts reports whether the bot accepts an invitation with an event.
+func (s *System) accepts(e event) bool {
+	now, before := s.membership(&e)
+	return now == "join" && before == "invite"
+}
+
+// membership returns what the bot is in a room with an event, and what it was before; "" if the event does not say.
+func (s *System) membership(e *event) (now, before string) {
+	if e.Type != typeMember || e.Key == nil || *e.Key != s.me {
+		return "", ""
+	}
+	return e.Content.Membership, e.Unsigned.Before.Membership
 }
 
 // gap returns the events of a room between two places, oldest first, that a sync has left out. It ends at the arrival of
@@ -153,7 +179,10 @@ func (s *System) arrival(events []event) (at int) {
 func (s *System) gap(ctx context.Context, id, from, since string) (events []event, err error) {
 	const pages, onPage = 100, "100"
 	for range pages {
-		query := url.Values{"dir": {"b"}, "limit": {onPage}, "from": {from}, "to": {since}}
+		query := url.Values{"dir": {"b"}, "limit": {onPage}, "from": {from}}
+		if since != "" {
+			query.Set("to", since)
+		}
 		var page struct {
 			Chunk []event `json:"chunk"`
 			End   string  `json:"end"`

@@ -32,6 +32,8 @@ type Progress struct {
 	At      time.Time `json:"at"`                // when it was recorded
 	Noted   []string  `json:"noted,omitempty"`   // the rooms that were told why the bot cannot read them
 	Account string    `json:"account,omitempty"` // for a person who reads the file
+
+	Invited map[string]string `json:"invited,omitempty"` // rooms with an invitation that was not accepted, and who has sent it
 }
 
 // Drawer keeps the progress of one project.
