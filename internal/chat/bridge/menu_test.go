@@ -64,6 +64,7 @@ func TestAButtonDoesNotServeOthers(t *testing.T) {
 	server.Press(2, -7, bots[0].Number, "/sessions 4f0c2a53-0000-4000-8000-000000000000")
 	server.SayIn(-7, 1, "/usage")
 	want(t, told(t, server, -7, 2)[1:], "$0.10")
+	rig.Equal(t, server.Calls("answerCallbackQuery"), 0, "confirmed presses")
 }
 
 // Telegram's apps show the commands, and in groups only those that work there.

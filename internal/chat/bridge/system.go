@@ -118,6 +118,9 @@ type Update struct {
 	ID   string // "telegram:<update id>": the same when it comes again
 	Done func() // called, perhaps more than once, when what becomes of it is durable: until then it comes again after a crash
 
+	// Taken is called once if the writer may write in the chat: it shows them that the update was taken. nil: nothing shows it.
+	Taken func()
+
 	At     Place
 	From   Person // who wrote it
 	Hidden bool   // the writer does not show who they are: From is shared by several

@@ -8,6 +8,9 @@ func (b *Bridge) take(ctx context.Context, u *Update) {
 		u.Done()
 		return
 	}
+	if u.Taken != nil {
+		u.Taken()
+	}
 	in := b.incoming(u)
 	if u.isService() || !in.isFor && !b.mayBelong(u) {
 		in.done()

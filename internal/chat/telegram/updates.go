@@ -114,7 +114,6 @@ func (s *System) take(ctx context.Context, raw json.RawMessage) (u *bridge.Updat
 	}
 	m := cmp.Or(came.Edited, came.Message)
 	if came.Press != nil {
-		s.confirm(ctx, came.Press)
 		m = came.Press.typed()
 	}
 	if m == nil {
@@ -123,6 +122,9 @@ func (s *System) take(ctx context.Context, raw json.RawMessage) (u *bridge.Updat
 	}
 	u = s.updateOf(m)
 	u.ID, u.IsEdit, u.Done = name+":"+numbered(came.ID), came.Edited != nil, func() { s.acks.done(came.ID) }
+	if came.Press != nil {
+		u.Taken = func() { s.confirm(ctx, came.Press) }
+	}
 	return u, true
 }
 
