@@ -112,6 +112,7 @@ func TestTwoRoomsOfMatrix(t *testing.T) {
 
 	r.noted()
 	before := m.keyed("matrix:" + alone).SessionID
+	home.Fail(matrix.Failure{Method: "send", Done: true}) // the reply arrives, and the server does not learn it
 	home.Say(alone, anns, "/new")
 	r.hears(alone, "Starting fresh; the old conversation is kept as "+before+".")
 	home.Say(alone, anns, "What number?")
