@@ -63,7 +63,8 @@ type System struct {
 	rooms    map[string]*room
 	commands []string // that have a meaning; see spoken
 
-	acks acks
+	acks    acks
+	workers sync.WaitGroup // that join rooms
 }
 
 // Defaults of options, and what the API and its servers have as limits.
@@ -124,7 +125,10 @@ func (s *System) Traits() bridge.Traits { return s.traits }
 func (s *System) Hide(text string) string { return s.Token.hide(text) }
 
 // Close implements [bridge.System].
-func (s *System) Close() { s.client.CloseIdleConnections() }
+func (s *System) Close() {
+	s.workers.Wait() // they end with the context of Next
+	s.client.CloseIdleConnections()
+}
 
 // ParseKey implements [bridge.System].
 func (s *System) ParseKey(key string) (bridge.Place, error) { return ParseKey(key) }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 )
 
 // Types of events.
@@ -100,31 +102,44 @@ func (s *System) person(id, user string) bridge.Person {
 
 // answerInvitation joins a room into which an allowed user has invited the bot, or which is allowed. Another invitation
 // stays as it is.
-func (s *System) answerInvitation(ctx context.Context, id string, state []event) error {
+func (s *System) answerInvitation(ctx context.Context, id string, state []event) {
 	by := ""
 	for _, e := range state {
 		if e.Type == typeMember && e.Key != nil && *e.Key == s.me {
 			by = e.Sender
 		}
 	}
+	s.acks.invited(id, by) // the homeserver shows it once
 	if !slices.Contains(s.Rooms, id) && !slices.Contains(s.Users, by) {
 		s.lines.Once("user " + by + " has invited the bot into room " + id + ": neither is allowed, so it does not join")
-		s.acks.invited(id, by)
-		return nil
+		return
 	}
-	err := s.call(ctx, http.MethodPost, ofRoom(id, "join"), map[string]any{}, nil)
-	if err == nil || failureOf(err).Final {
-		s.acks.invited(id, "")
+	s.workers.Go(func() { s.join(ctx, id, by) }) // the server of the room may be down for long
+}
+
+// join joins a room, until it has or must not.
+func (s *System) join(ctx context.Context, id, by string) {
+	wait := bridge.Backoff(time.Second)
+	for {
+		err := s.call(ctx, http.MethodPost, ofRoom(id, "join"), map[string]any{}, nil)
+		if err == nil || failureOf(err).Final {
+			s.acks.invited(id, "")
+		}
+		switch {
+		case err == nil:
+			s.lines.Printf("joined room %s: user %s has invited the bot", id, by)
+			return
+		case ctx.Err() != nil:
+			return
+		case failureOf(err).Final:
+			s.lines.Printf("join room %s: %v", id, err)
+			return
+		}
+		s.lines.Printf("join room %s: %v: it is tried again", id, err)
+		if clock.Sleep(ctx, max(wait.NextBackOff(), failureOf(err).After)) != nil {
+			return
+		}
 	}
-	switch {
-	case err == nil:
-		s.lines.Printf("joined room %s: user %s has invited the bot", id, by)
-		return nil
-	case failureOf(err).Final:
-		s.lines.Once("join room " + id + ": " + err.Error())
-		return nil
-	}
-	return err
 }
 
 // sayEncrypted says, once in a room, that the bot cannot read what is written there.

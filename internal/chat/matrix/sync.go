@@ -82,10 +82,9 @@ func (s *System) Next(ctx context.Context) (updates []bridge.Update, err error) 
 		}
 	}
 	for _, id := range order(s.coming.Rooms.Invite) {
-		if err := s.answerInvitation(ctx, id, s.coming.Rooms.Invite[id].State.Events); err != nil {
-			return nil, err
-		}
+		s.answerInvitation(ctx, id, s.coming.Rooms.Invite[id].State.Events)
 	}
+	s.coming.Rooms.Invite = nil
 	for _, id := range order(s.coming.Rooms.Join) {
 		of, err := s.updates(ctx, id, s.coming.Rooms.Join[id].Timeline)
 		if err != nil {
