@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,39 @@ import (
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
 )
+
+// A time of the machine's clock stands beside a cron expression of another zone: the zone that it is in is named.
+func TestScheduleListNamesTheZoneOfATime(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	writeSchedules(t, project, "schedules:\n"+
+		"  here: {every: 1h, prompt: x}\n"+
+		"  tokyo: {cron: 30 7 * * *, zone: Asia/Tokyo, prompt: x}\n"+
+		"  honolulu: {cron: 30 7 * * *, zone: Pacific/Honolulu, prompt: x}\n")
+	person := ui.Streams{OutTTY: true, ErrTTY: true}
+	named := 0
+	for _, verb := range []string{"list", "next"} {
+		for line := range strings.Lines(runOn(person, "--root", project, "schedule", verb).want(t, 0).out) {
+			next := regexp.MustCompile(`(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)( [A-Z]+| [-+]\d+)?`).FindStringSubmatch(line)
+			if next == nil {
+				continue
+			}
+			at, err := time.ParseInLocation(time.DateTime, next[1], time.Local)
+			rig.Must(t, err)
+			want := ""
+			for _, zone := range []string{"Asia/Tokyo", "Pacific/Honolulu"} {
+				there, err := time.LoadLocation(zone)
+				rig.Must(t, err)
+				if short := strings.ToLower(zone[strings.Index(zone, "/")+1:]); strings.Contains(line, short) && at.In(there).Format(time.DateTime) != next[1] {
+					want = " " + at.Format("MST")
+					named++
+				}
+			}
+			rig.Equal(t, next[2], want, "the zone in %q", line)
+		}
+	}
+	rig.Check(t, named > 0, "%d zones are named", named)
+}
 
 func writeSchedules(t *testing.T, project, text string) {
 	t.Helper()

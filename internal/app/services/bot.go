@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/schedule"
@@ -97,7 +96,7 @@ func greet(p *observe.Project, o *ServeOptions, bridged bool) {
 		lasts, _ := p.Store.Schedules().Recall() // a server that runs them reports why it cannot
 		next := ""
 		if coming := schedule.Upcoming(file, lasts, p.Now(), 1); len(coming) > 0 {
-			next = "; the next is " + coming[0].Entry.Name + ", at " + coming[0].At.Local().Format(time.DateTime)
+			next = "; the next is " + coming[0].Entry.Name + ", at " + coming[0].Entry.Times.Local(coming[0].At)
 		}
 		o.Say("schedules: %d%s", len(file.Entries), next)
 	}

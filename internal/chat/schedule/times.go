@@ -60,6 +60,16 @@ func (t Times) In(at time.Time) time.Time {
 	return at.In(t.zone)
 }
 
+// Local formats a moment for the clock of this machine. It names the zone if the clock of the times shows another hour.
+func (t Times) Local(at time.Time) string {
+	at = at.Local()
+	_, here := at.Zone()
+	if _, there := t.In(at).Zone(); there != here {
+		return at.Format(time.DateTime + " MST")
+	}
+	return at.Format(time.DateTime)
+}
+
 // Next returns the first of the times after a moment; zero if no time follows.
 func (t Times) Next(after time.Time) time.Time {
 	if t.wall == nil {

@@ -189,15 +189,15 @@ func runScheduleList(f *ui.Factory) error {
 		if last.Skipped > 0 {
 			latest.Text += "; " + human.Count(last.Skipped, "later run") + " left out"
 		}
-		t.Row(ui.Cell{Text: e.Name}, ui.Text(e.Times.String()), ui.Text(what), clockCell(f, next(e)), latest)
+		t.Row(ui.Cell{Text: e.Name}, ui.Text(e.Times.String()), ui.Text(what), clockCell(f, e, next(e)), latest)
 	}
 	return t.Flush()
 }
 
-// clockCell formats a future time.
-func clockCell(f *ui.Factory, at time.Time) ui.Cell {
+// clockCell formats a future time of an entry.
+func clockCell(f *ui.Factory, e *schedule.Entry, at time.Time) ui.Cell {
 	if f.Streams.OutTTY {
-		return ui.Cell{Text: at.Local().Format(time.DateTime)}
+		return ui.Cell{Text: e.Times.Local(at)}
 	}
 	return ui.Cell{Text: at.UTC().Format(time.RFC3339)}
 }
@@ -234,7 +234,7 @@ func runScheduleNext(f *ui.Factory, count int) error {
 	}
 	t := f.NewTable("AT", "NAME")
 	for _, run := range coming {
-		t.Row(clockCell(f, run.At), ui.Cell{Text: run.Entry.Name})
+		t.Row(clockCell(f, run.Entry, run.At), ui.Cell{Text: run.Entry.Name})
 	}
 	return t.Flush()
 }
