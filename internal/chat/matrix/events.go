@@ -58,19 +58,24 @@ type content struct {
 	Replacement string `json:"replacement_room"`
 }
 
-// UnmarshalJSON reads an event. One whose content has another form than it should have is one without content: it must
-// not block the others.
+// UnmarshalJSON reads an event. One whose content has another form than it should have must not block the others: it says
+// nothing, and of the state only who is in the room counts.
 func (e *event) UnmarshalJSON(data []byte) error {
+	data = exact(data)
 	type plain event
 	if json.Unmarshal(data, (*plain)(e)) == nil {
 		return nil
 	}
 	var about struct {
-		ID   string `json:"event_id"`
-		Type string `json:"type"`
+		ID      string  `json:"event_id"`
+		Type    string  `json:"type"`
+		Key     *string `json:"state_key"`
+		Content struct {
+			Membership string `json:"membership"`
+		} `json:"content"`
 	}
 	_ = json.Unmarshal(data, &about)
-	*e = event{ID: about.ID, Type: about.Type}
+	*e = event{ID: about.ID, Type: about.Type, Key: about.Key, Content: content{Membership: about.Content.Membership}}
 	return nil
 }
 
