@@ -168,17 +168,23 @@ func (s *Server) work(ctx context.Context) error {
 		}
 		timer.Reset(rescan)
 		s.Engine.Warm.Trim(ctx)
-		keys, _ := s.Engine.Project.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
-		for _, key := range keys {
-			if running.begins(key) {
-				all.Go(func() {
-					s.drain(ctx, key)
-					if running.ends(key) {
-						s.Wake()
-					}
-				})
-			}
+		s.drainAll(ctx, &running, &all)
+	}
+}
+
+// drainAll drains, beside it, each conversation with open turns. One that is drained already is looked at again at the end of
+// that; the others are not: turns that are held would wake each other for ever.
+func (s *Server) drainAll(ctx context.Context, running *inProgress, all *sync.WaitGroup) {
+	keys, _ := s.Engine.Project.Store.Conversations().WithWork() // the list of conversations reports unreadable ones
+	for _, key := range keys {
+		if !running.begins(key) {
+			continue
 		}
+		all.Go(func() {
+			for more := true; more; more = running.goesOn(key) && ctx.Err() == nil {
+				s.drain(ctx, key)
+			}
+		})
 	}
 }
 
@@ -198,12 +204,15 @@ func (p *inProgress) begins(key conversations.Key) bool {
 	return !busy
 }
 
-// ends reports whether to look again.
-func (p *inProgress) ends(key conversations.Key) bool {
+// goesOn reports whether to look at the key again. If not, it is not in progress any more.
+func (p *inProgress) goesOn(key conversations.Key) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	defer delete(p.again, key)
-	return p.again[key]
+	again := p.again[key]
+	if p.again[key] = false; !again {
+		delete(p.again, key)
+	}
+	return again
 }
 
 // drain runs the open turns of a conversation.
