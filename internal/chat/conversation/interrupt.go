@@ -20,8 +20,8 @@ import (
 )
 
 // A turn is stopped by a line in its journal. The process that runs the turn sees the line, ends its claude, and
-// finishes the turn with the class [turn.Interrupted]. A turn that has ended while its claude goes on is stopped alike. If that process was killed, or is suspended, the process that
-// stops the turn ends what is left of its claude. A stop whose process is killed right after the line still counts.
+// finishes the turn with the class [turn.Interrupted]. A turn that has ended while its claude goes on is stopped alike. If
+// that process was killed, or is suspended, the process that stops the turn ends what is left of its claude. A stop whose process is killed right after the line still counts.
 
 const (
 	stopWithin = 30 * time.Second      // for the end of a stopped turn
@@ -86,17 +86,21 @@ func (e *Engine) interrupt(ctx context.Context, c *conversations.Conversation, s
 	return Stopped{Result: result}, err
 }
 
-// Current returns the turn of a conversation that a stop is for: the one that runs; else the one after which its claude
-// goes on; else the first one that waits. nil: all are over.
+// Current returns the turn of a conversation that a stop is for: the one that runs, or is about to; else the one after
+// which its claude goes on; else the first one that waits. nil: all are over.
 func (e *Engine) Current(state *conversations.State) *conversations.Turn {
-	begun := len(state.Open) > 0 && len(state.Open[0].Starts) > 0
-	if left := e.Lingers(state); left != nil && !begun {
-		return left
+	var head *conversations.Turn
+	if len(state.Open) > 0 {
+		head = &state.Open[0]
 	}
-	if len(state.Open) == 0 {
-		return nil
+	left := e.Lingers(state)
+	if left == nil || head != nil && len(head.Starts) > 0 {
+		return head
 	}
-	return &state.Open[0]
+	if _, stays := e.voices.Load(left.Starts[0].Invocation); stays && head != nil && head.Held == nil { // it waits for no turn
+		return head
+	}
+	return left
 }
 
 // toStop returns the turn to stop: an open one, or one whose claude goes on. Errors: NotFound; Held.

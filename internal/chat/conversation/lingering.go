@@ -42,7 +42,8 @@ func (j *job) left(ctx context.Context) {
 	close(j.exited)
 }
 
-// stay keeps a claude for the next text. It is ended if the turn that it has answered is stopped.
+// stay keeps a claude for the next text. It is ended if the turn that it has answered is stopped while it has something to
+// do: another process, which stops it, cannot know that.
 func (j *job) stay(ctx context.Context, s *headless.Session) {
 	j.Warm.Put(ctx, j.c.Key(), s)
 	if !j.lingers {
@@ -56,13 +57,15 @@ func (j *job) stay(ctx context.Context, s *headless.Session) {
 	go func() {
 		defer end()
 		if awaitStop(waiting, j.c, j.turn.Seq) {
-			j.Warm.Drop(waiting, j.c.Key())
+			if j.Warm.Busy(j.c.Key()) {
+				j.Warm.Drop(waiting, j.c.Key())
+			}
 			j.closeLeft(context.WithoutCancel(ctx), j.c, j.turn.Seq)
 		}
 	}()
 }
 
-// closeLeft records that a claude that was to end has ended, unless a notice has said so.
+// closeLeft records that a claude that was to end has ended, or had nothing to do, unless a notice has said so.
 func (e *Engine) closeLeft(ctx context.Context, c *conversations.Conversation, seq int) {
 	state, err := c.State()
 	if left := state.Left(seq); err == nil && left != nil && left.Stop != nil {

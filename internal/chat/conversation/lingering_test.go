@@ -90,6 +90,28 @@ func TestAClaudeThatIsDoneIsNotStopped(t *testing.T) {
 	_, err = s.Interrupt(t.Context(), "review", 1, byTest)
 	storetest.WantKind(t, "nothing goes on after the turn", err, fail.NotFound)
 	rig.Equal(t, s.Alive(), 1, "claudes")
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Stop(t.Context(), 1, byTest, s.now)) // by a process that cannot know it
+	rig.WaitFor(t, "the stop is over", func() (bool, string) { return len(s.state().Lingering) == 0, "" })
+	rig.Equal(t, s.Alive(), 1, "claudes after a stop")
+	rig.Check(t, s.mustAsk("two").Notice == "" && len(s.Launches()) == 1, "the next text has another claude")
+}
+
+// A message that was accepted while a claude goes on is what a stop is for: what goes on does not keep it waiting, so it
+// would be answered although it was to be stopped. One that is held does not run.
+func TestAStopIsForTheNewestMessage(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	<-s.begunWith("sleep 900")
+	s.accept("two")
+	current := s.Current(ptr(s.state()))
+	rig.Check(t, current.Seq == 2, "%+v", current)
+	stopped, err := s.Interrupt(t.Context(), "review", 2, byTest)
+	rig.Check(t, err == nil && stopped.Class == string(turn.Interrupted), "%+v, %v", stopped, err)
+	current = s.Current(ptr(s.state()))
+	rig.Check(t, s.Alive() == 1 && current != nil && current.Seq == 1, "%+v", current)
+	s.accept("three")
+	rig.Must(t, s.Project.Store.Conversations().Of("review").Hold(t.Context(), 3, conversations.Held{Class: "unknown", At: s.now}))
+	rig.Equal(t, s.Current(ptr(s.state())).Seq, 1, "what a stop is for while a turn is held")
 }
 
 // A stop whose process was killed right after the line still counts, and one that comes again changes nothing.
