@@ -171,6 +171,7 @@ func NewConversation(s *conversations.State, open []OpenTurn, today time.Time) C
 // NewOpenTurn converts an open turn with its request.
 func NewOpenTurn(key conversations.Key, w conversation.Waiting) OpenTurn {
 	out := OpenTurn{Key: key, Seq: w.Seq, ID: w.ID, State: w.Word, Attempts: len(w.Starts), Text: w.Text, At: timeOf(w.At), Rights: newRights(w.Rights), Command: w.Command}
+	out.Reason = w.Refusal
 	if w.Stop != nil {
 		out.Reason = w.Stop.Why
 	}

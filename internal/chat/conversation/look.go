@@ -27,6 +27,8 @@ type Waiting struct {
 	Word string // its state
 	Text string
 
+	Refusal string // of a running turn, in words: the API refuses claude; "": it does not
+
 	conversations.Rights      // that were asked for with the text
 	Command              bool // the text is a command that Claude runs
 }
@@ -43,7 +45,11 @@ func (e *Engine) Open(state *conversations.State) ([]Waiting, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Waiting{Turn: t, Word: e.wordOf(&t), Text: ask.Text, Rights: ask.Rights, Command: ask.Command})
+		w := Waiting{Turn: t, Word: e.wordOf(&t), Text: ask.Text, Rights: ask.Rights, Command: ask.Command}
+		if w.Word == Running {
+			w.Refusal = e.refusal(&t)
+		}
+		all = append(all, w)
 	}
 	return all, nil
 }

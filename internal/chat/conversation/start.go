@@ -124,8 +124,11 @@ func (j *job) say(ctx context.Context, s *headless.Session) (turn.Outcome, error
 		}
 	}
 	defer j.voice.answered()
+	refused := &refusals{files: j.Project.Store.TurnFiles(s.Invocation)}
+	defer refused.end()
 	id := turn.TextID(string(s.Invocation), j.turn.Seq)
 	heard := func(heard turn.Event) {
+		refused.hear(heard)
 		if heard.Kind == turn.Over {
 			j.voice.answered()
 		}

@@ -196,8 +196,11 @@ func (c *Chats) Status(_ context.Context, key string) (string, error) {
 	waiting, err := c.Server.Engine.Open(&state)
 	for _, w := range waiting {
 		words := fmt.Sprintf("Message %d %s", w.Seq, waits[w.Word])
-		if w.Held != nil {
+		switch {
+		case w.Held != nil:
 			words += ": " + heldWords(w.Held)
+		case w.Refusal != "":
+			words += ": " + w.Refusal
 		}
 		lines = append(lines, words+".")
 	}

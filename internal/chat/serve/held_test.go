@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/schedules"
 	"nbs-worker/internal/store/storetest"
+	"nbs-worker/internal/team/headless/headlesstest"
 )
 
 // A schedule that meets an expired login says so once to its chat, and goes on waiting. Once a message of the chat is
@@ -73,6 +74,25 @@ func TestAChatIsNotAskedToLogIn(t *testing.T) {
 	rig.Equal(t, strings.Split(status, "\n")[2], "Message 1 is tried again later: Claude is not logged in on its machine.", "what /status says")
 	_, err = chats.Interrupt(t.Context(), "telegram:1", "78:stop", "stopped by /stop")
 	rig.Check(t, fail.KindOf(err) == fail.Held && err.Error() == "message 1 is held: Claude is not logged in on its machine", "what /stop says: %v", err)
+}
+
+// A chat that waits for Claude while the API refuses it hears so from /status.
+func TestStatusSaysThatTheAPIRefuses(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	s.Respond = func(int, string) turn.Outcome {
+		return turn.Outcome{Class: headlesstest.Waits, Answer: headlesstest.RefusedFirst}
+	}
+	chats := &Chats{Server: s.serve().Server, Notes: s.store.Deliveries()}
+	rig.Must(t, chats.Accept(t.Context(), bridge.Incoming{Key: "telegram:1", ID: "telegram:77", Text: "hello"}))
+	rig.WaitFor(t, "it says that the API refuses", func() (bool, string) {
+		status, err := chats.Status(t.Context(), "telegram:1")
+		rig.Must(t, err)
+		return strings.Contains(status, "\nMessage 1 is being answered: the API of Claude refuses (401); Claude tries again."), status
+	})
+	close(s.Go)
+	answer, err := chats.Answer(t.Context(), "telegram:1", "telegram:77", bridge.Answer{})
+	rig.Check(t, err == nil && answer.Text == headlesstest.RefusedFirst, "%+v, %v", answer, err)
 }
 
 // A run that a person has to look at says so to its chat too.

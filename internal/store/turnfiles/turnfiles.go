@@ -27,6 +27,7 @@ const (
 	Context      = "context"
 	SystemPrompt = "system"
 	Briefing     = "briefing"
+	Refused      = "refused"  // of a headless one: the status with which the API refuses it, for those who look at its turn
 	Observes     = "observes" // of an observer: in which project it is, for the process that looks after its worker was killed
 )
 
@@ -44,16 +45,21 @@ func (f Files) Has(what string) bool {
 	return err == nil
 }
 
-// Take reads a file and removes it; "" if it does not exist.
-func (f Files) Take(what string) (content string, err error) {
+// Get reads a file; "" if it does not exist.
+func (f Files) Get(what string) (content string, err error) {
 	data, err := f.folder.Read(f.file(what), limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil {
+	return string(data), err
+}
+
+// Take reads a file and removes it; "" if it does not exist.
+func (f Files) Take(what string) (content string, err error) {
+	if content, err = f.Get(what); err != nil || content == "" && !f.Has(what) {
 		return "", err
 	}
-	return string(data), f.folder.Remove(f.file(what))
+	return content, f.folder.Remove(f.file(what))
 }
 
 // With returns the processes whose file of this kind has this content, among all that share the folder.

@@ -30,7 +30,7 @@ Claude session, and turns that are answered one after the other. An open turn is
 states:
 
   queued   it waits for the turns before it
-  running  claude works on it
+  running  claude works on it; show and queue say if the API refuses it
   held     it is tried again, for example after an overload or a new login
   dead     a person must retry or skip it; the turns behind it wait
 

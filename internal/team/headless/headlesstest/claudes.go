@@ -33,8 +33,11 @@ const (
 	TakesNone       turn.Class = "takes none"       // refuses the turn
 )
 
-// UsedTool is the answer of a turn that has only used a tool.
-const UsedTool = "used a tool"
+// Answers of turns in which something happens first.
+const (
+	UsedTool     = "used a tool" // and has only done that
+	RefusedFirst = "at last"     // the API has refused claude, with status 401
+)
 
 // Claudes are the claudes of a test.
 type Claudes struct {
@@ -271,6 +274,9 @@ func (c *Claude) Turn(ctx context.Context, textID, text string, heard func(turn.
 		if o.Answer == UsedTool {
 			heard(turn.Event{Kind: turn.ToolBegan, Tool: "Bash", ToolID: "t"})
 			heard(turn.Event{Kind: turn.ToolEnded, ToolID: "t"})
+		}
+		if o.Answer == RefusedFirst {
+			heard(turn.Event{Kind: turn.Refused, Status: 401})
 		}
 		select {
 		case <-ctx.Done():
