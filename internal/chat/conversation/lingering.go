@@ -99,6 +99,25 @@ func (e *Engine) Lingers(state *conversations.State) *conversations.Turn {
 	return nil
 }
 
+// Awaited says for what a verb waits that cannot be carried out beside a turn, and how to end that; "": for nothing.
+func (e *Engine) Awaited(state *conversations.State) string {
+	if open, err := e.Open(state); err == nil && len(open) > 0 && open[0].Word == Running {
+		return fmt.Sprintf("turn %d, which is being answered; --now stops it", open[0].Seq)
+	}
+	left := e.Lingers(state)
+	if left == nil {
+		return ""
+	}
+	unlock, err := e.Project.Store.Conversations().Of(state.Meta.Key).TryTurn()
+	if unlock != nil { // it is kept for the next text, and keeps nothing waiting
+		unlock()
+	}
+	if unlock != nil || err != nil {
+		return ""
+	}
+	return fmt.Sprintf("the background tasks of turn %d, which is answered; --now ends them", left.Seq)
+}
+
 func (e *Engine) goesOn(key conversations.Key, left *conversations.Turn) bool {
 	invocation := left.Starts[0].Invocation
 	if _, is := e.voices.Load(invocation); is {

@@ -38,8 +38,9 @@ func newConversationResetCmd(f *ui.Factory) *cobra.Command {
 		use: "reset <key>", short: "Begin a new session in a conversation",
 		long: `Begins a new Claude session, which knows nothing of what was said; nbs-worker conversation
 restore goes back to the old one. Open turns stay. reset waits for a turn that is being answered,
-or stops it with --now. --system-prompt, --model, --permission-mode and --allowed-tools apply from
-then on; without them, the present ones stay.`,
+and for background tasks that still hold the conversation; --now ends them. --system-prompt,
+--model, --permission-mode and --allowed-tools apply from then on; without them, the present ones
+stay.`,
 		example: `  nbs-worker conversation reset telegram:123456789
   nbs-worker conversation reset review --system-prompt 'Review Go.'`,
 		codes: []fail.Kind{fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Held, fail.Interrupted},
@@ -91,8 +92,8 @@ func runConversationReset(ctx context.Context, f *ui.Factory, key conversations.
 	if _, err := now.stop(ctx, e, key, 0, "stopped by a reset"); err != nil {
 		return err
 	}
-	if open, err := e.Open(&state); err == nil && !now.is && len(open) > 0 && open[0].Word == conversation.Running {
-		f.Say("conversation reset %s: waiting for turn %d, which is being answered; --now stops it", key, open[0].Seq)
+	if awaited := e.Awaited(&state); awaited != "" && !now.is {
+		f.Say("conversation reset %s: waiting for %s", key, awaited)
 	}
 	previous, err := e.Reset(ctx, key, conversation.ReasonAsked, change)
 	if err != nil {
