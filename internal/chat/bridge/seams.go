@@ -74,6 +74,7 @@ type Interruption struct {
 	Is    bool   // the turn was stopped
 	Ended bool   // it had ended before
 	Told  bool   // Claude had answered, and went on: the chat is told by itself what was ended
+	After string // what was ended then, if the chat is not told by itself
 	Acted string // the tools that had run, in words
 }
 

@@ -159,7 +159,7 @@ func (b *Bridge) stop(ctx context.Context, c *chat, m incoming, why string) (str
 	case !stopped.Is:
 		return "Nothing is running.", nil
 	}
-	reply := "Stopped."
+	reply := strings.TrimSpace("Stopped. " + stopped.After)
 	if stopped.Acted != "" {
 		reply += " Claude had used " + stopped.Acted + "."
 	}

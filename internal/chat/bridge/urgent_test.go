@@ -92,6 +92,7 @@ func TestStopSaysWhatItFound(t *testing.T) {
 		"Nothing is running.":                          {},
 		"It had just ended.":                           {is: Interruption{Ended: true}},
 		"Stopped. The conversation goes on.":           {is: Interruption{Is: true}},
+		"Stopped. It slept. The conversation goes on.": {is: Interruption{Is: true, After: "It slept."}},
 		"It could not be stopped: pid 7 is suspended.": {err: fail.Errorf(fail.TimedOut, "pid 7 is suspended")},
 		"Nothing is running: it is held.":              {err: fail.Errorf(fail.Held, "it is held")},
 	} {

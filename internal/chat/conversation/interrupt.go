@@ -33,6 +33,7 @@ const (
 type Stopped struct {
 	conversations.Result        // its class is [turn.Interrupted] unless the turn was answered in that moment, or before
 	After                string // what Claude still did after the answer and what was ended, in words; "": nothing
+	Told                 bool   // the chat is told of that by itself
 }
 
 // Interrupt stops a turn of a conversation, or what its claude does after it, and returns how it has ended. With seq 0

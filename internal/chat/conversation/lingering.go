@@ -157,7 +157,14 @@ func (e *Engine) stopLeft(ctx context.Context, c *conversations.Conversation, le
 	if err == nil && (!there || words == "") {
 		err = errNothingRuns(c.Key())
 	}
-	return Stopped{Result: after, After: words}, err
+	if err != nil {
+		return Stopped{}, err
+	}
+	lines, err := c.Journal()
+	told := slices.ContainsFunc(lines, func(l conversations.Line) bool {
+		return l.Unasked != nil && l.Unasked.Turn == left.ID && l.Unasked.Ended && l.Unasked.Tell
+	})
+	return Stopped{Result: after, After: words, Told: told}, err
 }
 
 // leftGrace is how long the process of a claude that has ended may take to say so.

@@ -142,10 +142,22 @@ func TestATextTakesOverWhatGoesOn(t *testing.T) {
 	rig.Check(t, err == nil && stopped.Seq == 2 && strings.Contains(stopped.After, "sleep 900"), "%+v, %v", stopped, err)
 }
 
-// A claude whose process was killed after the answer goes on by itself: a stop ends it.
+// A claude whose process was killed after the answer goes on by itself: a stop ends it. Its chat is told of that by
+// itself if a bridge serves it here; otherwise who stops it must say so.
 func TestWhatAKilledRunnerHasLeftIsStopped(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	for name, isChat := range map[string]func(conversations.Key) bool{"no chat": nil, "chat": func(conversations.Key) bool { return true }} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.IsChat = isChat
+			s.stopsALeftClaude(t, isChat != nil)
+		})
+	}
+}
+
+func (s *stage) stopsALeftClaude(t *testing.T, told bool) {
+	t.Helper()
 	first := s.mustAsk("one").SessionID
 	s.accept("two")
 	c := s.Project.Store.Conversations().Of("review")
@@ -154,7 +166,7 @@ func TestWhatAKilledRunnerHasLeftIsStopped(t *testing.T) {
 	rig.Must(t, c.Finish(t.Context(), conversations.Result{Seq: 2, Answer: "yes", SessionID: first, Lingers: true, At: s.now}))
 	ended := s.claudeOf(invocation, first)
 	stopped, err := s.Interrupt(t.Context(), "review", 0, byTest)
-	rig.Check(t, err == nil && stopped.After == "Claude had answered; it was ended before it had said what came of its background tasks.", "%+v, %v", stopped, err)
+	rig.Check(t, err == nil && stopped.Told == told && stopped.After == "Claude had answered; it was ended before it had said what came of its background tasks.", "%+v, %v", stopped, err)
 	<-ended
 	rig.Equal(t, s.mustAsk("three").SessionID, first, "the session")
 }

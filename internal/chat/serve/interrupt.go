@@ -13,8 +13,8 @@ import (
 	"nbs-worker/internal/store/deliveries"
 )
 
-// Interrupt implements [bridge.Chats]. It also ends what Claude does after its answer. A note names the turn before that is stopped: a command that comes again
-// finds it there, and stops no later one.
+// Interrupt implements [bridge.Chats]. It also ends what Claude does after its answer. A note names the turn before that is
+// stopped: a command that comes again finds it there, and stops no later one.
 func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Interruption, error) {
 	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
 	note, noted, err := c.Notes.Get(id)
@@ -54,7 +54,10 @@ func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Inte
 	c.Server.changed()
 	c.Server.Wake()
 	if stopped.After != "" {
-		return bridge.Interruption{Is: true, Told: true}, nil
+		if stopped.Told {
+			return bridge.Interruption{Is: true, Told: true}, nil
+		}
+		return bridge.Interruption{Is: true, After: stopped.After}, nil // another process began it, and tells no chat
 	}
 	if turn.Class(result.Class) != turn.Interrupted || result.Error != why {
 		return bridge.Interruption{Ended: true}, nil
