@@ -54,7 +54,8 @@ func TestToolsThatAreRefusedAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// An answer that is found in the transcript after its runner was killed says what was refused, and fails if it is asked so.
+// An answer that is found in the transcript after its runner was killed says what was refused, and fails if it is asked so;
+// also if a stop finds it.
 func TestToolsThatWereRefusedBeforeAKill(t *testing.T) {
 	t.Parallel()
 	for class, strict := range map[string]bool{"": false, string(ClassDenied): true} {
@@ -68,6 +69,9 @@ func TestToolsThatWereRefusedBeforeAKill(t *testing.T) {
 {"uuid":"c","parentUuid":"b","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"no","is_error":true}]},"permissionDecision":{"decision":"reject"}}
 {"uuid":"d","parentUuid":"c","type":"assistant","message":{"role":"assistant","model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"I could not."}]}}
 `, turn.TextID(string(begun.Invocation), 1)))
+		if strict {
+			rig.Must(t, s.Project.Store.Conversations().Of("review").Stop(t.Context(), 1, byTest, s.now))
+		}
 		got, err := s.Await(t.Context(), "review", "a")
 		rig.Check(t, err == nil && got.Class == class && got.Answer == "I could not." && len(got.Denials) == 1 && got.Denials[0] == conversations.Denial{Tool: "Write", Input: "x.txt"}, "%+v, %v", got, err)
 		rig.Check(t, strict || got.Notice == "Claude was not permitted to use Write.", "%+v", got)

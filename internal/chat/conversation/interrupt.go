@@ -234,7 +234,7 @@ func (e *Engine) endStopped(ctx context.Context, c *conversations.Conversation) 
 		return j.stopped(ctx, turn.Outcome{}, last.At)
 	case said.Answered:
 		j.mode = at.Mode
-		return j.finish(ctx, turn.Outcome{Answer: said.Answer, SessionID: j.present(at)}, at.At)
+		return j.finish(ctx, turn.Outcome{Answer: said.Answer, SessionID: j.present(at), Denials: said.Denials}, at.At)
 	}
 	j.mode = at.Mode
 	return j.stopped(ctx, turn.Outcome{SessionID: j.present(at), Acted: said.Used}, at.At)
