@@ -289,7 +289,7 @@ func TestSetupKeepsHowTheChatsAreServed(t *testing.T) {
 	flags := []string{"--group-all", "--transcribe-cmd", program, "--enrich", "--daily-limit", "2.5", "--model", "opus", "--system-prompt", "Be brief.", "--turn-timeout", "20m", "--permission-mode", "plan"}
 	shown := []string{
 		"all messages of groups are taken", "voice messages are written down by \"" + program, "Claude gets the time, the project and what is remembered with each text",
-		"a chat is stopped for the day after it has cost 2.5 US dollars", "the model of new chats is opus", `the system prompt of new chats is "Be brief."`, "a turn ends after 20m0s without a sign of life",
+		"a chat begins no turn on a day on which it has cost 2.5 US dollars", "the model of new chats is opus", `the system prompt of new chats is "Be brief."`, "a turn ends after 20m0s without a sign of life",
 	}
 	setUp(t, project, server, lines(telegram.Token, ""), append([]string{"--chat", "1"}, flags...)...).want(t, 0, shown...)
 	b, err := botOf(t, project)

@@ -64,7 +64,7 @@ func (s Settings) Words() []string {
 	add(s.Model != "", "the model of new chats is %s", s.Model)
 	add(s.Enrich, "Claude gets the time, the project and what is remembered with each text")
 	add(s.ContextCmd != "", "Claude gets what %s prints with each text", human.Quote(s.ContextCmd))
-	add(s.DailyLimit > 0, "a chat is stopped for the day after it has cost %g US dollars", s.DailyLimit)
+	add(s.DailyLimit > 0, "a chat begins no turn on a day on which it has cost %g US dollars", s.DailyLimit)
 	add(s.Silence > 0, "a turn ends after %s without a sign of life", s.Silence)
 	add(s.Silence == conversations.Unlimited, "a turn has no time limit")
 	add(s.TranscribeCmd != "", "voice messages are written down by %s", human.Quote(s.TranscribeCmd))
