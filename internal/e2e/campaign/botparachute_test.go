@@ -33,8 +33,8 @@ func TestParachuteOfTheBot(t *testing.T) {
 		claude func(*testing.T) string
 		share  int // of the kills, in tenths
 	}{
-		{"stand-in", func(t *testing.T) string { return rig.StandIn(t) }, 8},
-		{rig.Newest, func(t *testing.T) string { return rig.ClaudeBinary(t, rig.Newest) }, 2},
+		{"stand-in", func(t *testing.T) string { return rig.StandIn(t) }, 10},
+		{rig.Newest, func(t *testing.T) string { return rig.ClaudeBinary(t, rig.Newest) }, 1},
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,6 +65,7 @@ type botParachute struct {
 	left  int // kills that are still to be made
 	tally map[string]int
 	said  []told.Said
+	most  time.Duration // that a person has waited until all was answered
 }
 
 // forum is a group with two topics.
@@ -82,28 +83,59 @@ func (p *botParachute) jump() {
 	var serving, talking sync.WaitGroup
 	serving.Go(func() { p.serve(ended) })
 	for i, at := range places {
-		u := &botUser{botParachute: p, at: at, rng: rand.New(rand.NewPCG(p.rng.Uint64(), uint64(i)))}
+		u := &botUser{given: map[string]int{}, botParachute: p, at: at, rng: rand.New(rand.NewPCG(p.rng.Uint64(), uint64(i)))}
 		talking.Go(u.talk)
 	}
+	begun := time.Now()
 	p.kill()
 	close(p.over)
 	talking.Wait()
 	p.noted()
+	took := time.Since(begun).Round(time.Second)
 	close(ended)
 	if server := p.server.Load(); server != nil {
 		_ = server.Process.Signal(syscall.SIGINT) // it may end just now
 	}
 	serving.Wait()
 	findings, twice := told.Judge(p.said, p.shown())
+	p.Check(len(p.bot.Faults()) == 0, "%q", p.bot.Faults())
+	heard := map[string]string{}
+	for _, at := range places {
+		p.heardOnce(at, heard)
+	}
+	findings = append(findings, told.Strays(p.said, p.shown(), heard)...)
 	for _, finding := range findings {
 		p.Error(finding)
 	}
-	p.Check(len(p.bot.Faults()) == 0, "%q", p.bot.Faults())
-	for _, at := range places {
-		p.heardOnce(at)
-	}
 	p.noProcess()
-	p.Logf("%d things said, killed: %v; %d messages stand there twice and say so", len(p.said), p.tally, twice)
+	if p.Failed() {
+		p.show(places)
+	}
+	p.Logf("%d things said, killed and tried again: %v; %d messages stand there twice and say so; it took %v, and an answer at most %v", len(p.said), p.tally, twice, took, p.most.Round(time.Second))
+}
+
+// show logs what each place shows, for who looks for the cause of a finding.
+func (p *botParachute) show(places []told.Place) {
+	for _, at := range places {
+		for _, m := range p.bot.Chat(at.Chat) {
+			if m.Topic == at.Topic {
+				p.Logf("%v %s %d bot=%v edited=%v: %.160q", at, m.At.Format("15:04:05.000"), m.Number, m.Bot, !m.Edited.IsZero(), m.Text)
+			}
+		}
+	}
+}
+
+// counts adds to what is told of the campaign, and waited how long a person has waited.
+func (p *botParachute) counts(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tally[what]++
+}
+
+func (p *botParachute) waited(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.most = max(p.most, d)
 }
 
 // serve keeps a server, as a service manager does.
@@ -147,24 +179,39 @@ func (p *botParachute) noted() {
 	})
 }
 
-// heardOnce checks that the transcripts of a place have nothing twice that was said there once.
-func (p *botParachute) heardOnce(at told.Place) {
+// keyOf returns the key of a place's conversation.
+func keyOf(at told.Place) string {
 	key := "telegram:" + strconv.FormatInt(at.Chat, 10)
 	if at.Topic != 0 {
 		key += "/" + strconv.Itoa(at.Topic)
 	}
+	return key
+}
+
+// heardOnce checks that the transcripts of a place have nothing twice that was said there once, and adds the session of
+// each text to sessions.
+func (p *botParachute) heardOnce(at told.Place, sessions map[string]string) {
+	key, session := keyOf(at), ""
 	heard := map[string]int{}
 	history := p.OK("conversation", "history", key, "--all", "--json")
 	for line := range strings.Lines(history) {
-		var m struct{ Who, Text string }
+		var m struct {
+			Who, Text string
+			SessionID string `json:"session_id"`
+		}
 		p.Must(json.Unmarshal([]byte(line), &m))
-		if m.Who == "you" && m.Text != "[image]" && m.Text != goOn {
+		switch {
+		case m.Who == "session":
+			session = m.SessionID
+		case m.Who == "you" && m.Text != "[image]" && m.Text != goOn:
 			heard[m.Text]++
+			sessions[m.Text] = session
 		}
 	}
 	for text, times := range heard {
 		p.Check(times == 1, "Claude heard %d times in %s: %q\n%s", times, key, text, history)
 	}
+	p.Check(session != "", "no session of %s is in its history", key)
 }
 
 // goOn is what Claude hears when a text was heard and has no answer.

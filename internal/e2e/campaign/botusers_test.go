@@ -23,6 +23,9 @@ type botUser struct {
 	at    told.Place
 	rng   *rand.Rand
 	count int // of what was said
+
+	given   map[string]int // how often each command was given
+	retried int            // the last message after which its owner had a turn tried again
 }
 
 // talk says a few things at once, waits until all is answered, and goes on so until all kills are made.
@@ -41,17 +44,39 @@ func (u *botUser) talk() {
 }
 
 // answered waits until all is answered. A person who waits for long writes again: a message that waits for its time
-// is tried then.
+// is tried then. While the kills go on, each attempt at an answer may be killed, so its patience ends only after them.
 func (u *botUser) answered() {
-	asked := time.Now()
-	u.WaitFor("all is answered", func() (bool, string) {
+	begun := time.Now()
+	asked := begun
+	check := func() (bool, string) {
 		open := u.open()
 		if len(open) > 0 && time.Since(asked) > rig.Scaled(8*u.usual) {
 			asked = time.Now()
 			u.writes("Are you there?")
+			u.owner()
 		}
 		return len(open) == 0, strings.Join(open, "\n")
-	})
+	}
+	for is := false; !is; is, _ = check() {
+		select {
+		case <-u.over:
+			u.WaitFor("all is answered", check)
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	u.waited(time.Since(begun))
+}
+
+// owner does what the bot asks of its owner: a turn whose claude was killed thrice waits for that.
+func (u *botUser) owner() {
+	for _, m := range u.bot.Chat(u.at.Chat) {
+		if m.Bot && m.Topic == u.at.Topic && m.Number > u.retried && strings.Contains(m.Text, "waits for a person at the machine: nbs-worker conversation retry "+keyOf(u.at)) {
+			u.retried = m.Number
+			u.NBS("conversation", "retry", keyOf(u.at)) // it may be over by now
+			u.counts("retried")
+		}
+	}
 }
 
 // open returns what has no answer yet.
@@ -105,9 +130,27 @@ func lengthened(answer, text string) string {
 	return answer
 }
 
-// commands gives a command, which is replied to.
+// behind is what the bot adds to the reply to a command that has words behind it, and other the end of one that has none.
+const (
+	behind = `(?s).* What you wrote behind the command was not passed on: send it as a message of its own\.$`
+	other  = `([^W]|W[^h])*$`
+)
+
+// commands gives a command, which is replied to. What may be the reply to an earlier one of its kind, said again, is not
+// the reply to this one: every second one has a word behind it, and each waits for the one before.
 func (u *botUser) commands(text, reply string, change ...func(*told.Said)) {
-	s := told.Said{Place: u.at, Text: text, Aside: true, Reply: regexp.MustCompile("^(" + reply + ")")}
+	kind := strings.Replace(text, "!", "/stop", 1)
+	if u.given[kind]++; u.given[kind] > 1 {
+		u.answered()
+	}
+	end := other
+	if u.given[kind]%2 == 0 && (kind == "/stop" || kind == "/new") {
+		text, end = kind+" please", behind
+	}
+	s := told.Said{Place: u.at, Text: text, Aside: true, Reply: regexp.MustCompile("^(" + reply + ")" + end)}
+	if kind != "/stop" && kind != "/new" {
+		s.Reply = regexp.MustCompile("^(" + reply + ")")
+	}
 	s.Number = u.sends(text).Number
 	for _, c := range change {
 		c(&s)

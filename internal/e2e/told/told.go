@@ -45,6 +45,16 @@ var words = regexp.MustCompile(`^(Queued: \d+ messages? before |I heard: |The ed
 
 // Judge returns what is wrong, and how many messages stand there twice and say so.
 func Judge(said []Said, shown []telegram.Message) (findings []string, twice int) {
+	j := listen(said, shown)
+	for at, answers := range j.places {
+		j.close(at, answers)
+	}
+	slices.Sort(j.findings)
+	return j.findings, j.twice
+}
+
+// listen takes up all that the bot has shown.
+func listen(said []Said, shown []telegram.Message) *judge {
 	j := &judge{places: map[Place][]*answer{}}
 	for _, s := range said {
 		j.places[s.Place] = append(j.places[s.Place], &answer{Said: s})
@@ -54,11 +64,7 @@ func Judge(said []Said, shown []telegram.Message) (findings []string, twice int)
 			j.hear(m)
 		}
 	}
-	for at, answers := range j.places {
-		j.close(at, answers)
-	}
-	slices.Sort(j.findings)
-	return j.findings, j.twice
+	return j
 }
 
 type judge struct {
@@ -107,19 +113,8 @@ func (j *judge) hear(m telegram.Message) {
 			return
 		}
 	}
-	for _, a := range j.places[at] {
-		if a.Reply == nil || !a.Reply.MatchString(text) {
-			continue
-		}
-		if isAgain { // in the words that are true by then
-			j.twice++
-			return
-		}
-		if a.inDoubt {
-			a.replied, a.inDoubt = text, false
-			j.twice++
-			return
-		}
+	if j.repeats(at, text, isAgain) {
+		return
 	}
 	for _, a := range j.places[at] {
 		switch {
@@ -136,6 +131,22 @@ func (j *judge) hear(m telegram.Message) {
 		return
 	}
 	j.astray(at, text)
+}
+
+// repeats takes up a reply that may be one said again: in the words that are true by then, or in those of a command
+// whose reply was thought to be an earlier one said again.
+func (j *judge) repeats(at Place, text string, isAgain bool) bool {
+	for _, a := range slices.Backward(j.places[at]) {
+		if a.replied == "" || !a.Reply.MatchString(text) || !isAgain && !a.inDoubt {
+			continue
+		}
+		if !isAgain {
+			a.replied, a.inDoubt = text, false
+		}
+		j.twice++
+		return true
+	}
+	return false
 }
 
 // hearCut takes up what was written of an answer before it was stopped.
@@ -260,3 +271,35 @@ func (j *judge) close(at Place, answers []*answer) {
 		j.find(at, "lost: %.60q has no answer", a.Text)
 	}
 }
+
+// Strays returns what was heard in a session that its user had left by then: after the reply to a command that names the
+// session, and before he may have gone back. heard has the session of each text.
+func Strays(said []Said, shown []telegram.Message, heard map[string]string) []string {
+	j := listen(said, shown)
+	for at, answers := range j.places {
+		left := ""
+		for _, a := range answers {
+			_, kept, isLeft := strings.Cut(a.replied, leftWords)
+			switch {
+			case isLeft:
+				left, _, _ = strings.Cut(kept, ".")
+			case a.Reply != nil && a.Reply.MatchString(backWords):
+				left = ""
+			case left == "" || a.Reply != nil:
+			default:
+				for text, session := range heard {
+					if session == left && a.in(text) >= 0 {
+						j.find(at, "%.60q was heard in session %s, which its user had left", a.Text, session)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(j.findings)
+	return j.findings
+}
+
+const (
+	leftWords = "the old conversation is kept as "
+	backWords = "Back in "
+)

@@ -106,3 +106,47 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// The repeat of an early reply may have been taken for a later command's: the sure reply is that one's, and no older one's.
+func TestASureReplyIsOfTheLatestInDoubt(t *testing.T) {
+	t.Parallel()
+	stop := func(number int) Said {
+		return Said{Place: ann, Number: number, Text: "/stop", IsStop: true, Aside: true, Reply: regexp.MustCompile(`^(Stopped\.|Nothing is running\.)`)}
+	}
+	say := func(number int, text string) Said {
+		return Said{Place: ann, Number: number, Text: text, Wants: []string{"You said: " + text}}
+	}
+	said := []Said{say(1, "one"), stop(2), stop(4), say(6, "two"), stop(7)}
+	tells := func(number int, text string) telegram.Message {
+		return telegram.Message{Bot: true, Chat: ann.Chat, Number: number, Text: text}
+	}
+	shown := []telegram.Message{
+		tells(3, again+"Stopped."), tells(5, "Nothing is running."),
+		tells(8, again+"Nothing is running."), // that of the second command, said again
+		tells(9, "Stopped."),
+	}
+	if findings, twice := Judge(said, shown); len(findings) > 0 || twice != 1 {
+		t.Errorf("%d twice, %q", twice, findings)
+	}
+}
+
+func TestStrays(t *testing.T) {
+	t.Parallel()
+	command := func(number int, text, reply string) Said {
+		return Said{Place: ann, Number: number, Text: text, Aside: true, Reply: regexp.MustCompile("^" + reply)}
+	}
+	say := func(number int, text string) Said {
+		return Said{Place: ann, Number: number, Text: text, Wants: []string{"You said: " + text}}
+	}
+	said := []Said{say(1, "<<1>>"), command(2, "/new", "Starting fresh"), say(3, "<<2>>"), command(4, "/back", "Back in |I cannot"), say(5, "<<3>>")}
+	shown := []telegram.Message{
+		{Bot: true, Chat: ann.Chat, Number: 6, Text: "Starting fresh; the old conversation is kept as a1."},
+		{Bot: true, Chat: ann.Chat, Number: 7, Text: "Back in a1: Claude knows again what was said there."},
+	}
+	for session, want := range map[string]int{"a1": 1, "b2": 0} {
+		got := Strays(said, shown, map[string]string{"<<1>>": "a1", "<<2>>": session, "<<3>>": "a1"})
+		if len(got) != want {
+			t.Errorf("the second message in %s: %q", session, got)
+		}
+	}
+}
