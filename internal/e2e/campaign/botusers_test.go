@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/e2e/told"
-	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/sim/telegram"
 )
 
@@ -47,11 +46,11 @@ func (u *botUser) talk() {
 // is tried then. While the kills go on, each attempt at an answer may be killed, so its patience ends only after them.
 func (u *botUser) answered() {
 	begun := time.Now()
-	asked := begun
+	asked, pause := begun, 8*u.usual
 	check := func() (bool, string) {
 		open := u.open()
-		if len(open) > 0 && time.Since(asked) > rig.Scaled(8*u.usual) {
-			asked = time.Now()
+		if len(open) > 0 && time.Since(asked) > pause {
+			asked, pause = time.Now(), 2*pause
 			u.writes("Are you there?")
 			u.owner()
 		}
