@@ -332,7 +332,7 @@ func TestInvitations(t *testing.T) {
 	rig.Same(t, "the rooms", []string{"join", "invite"}, []string{w.Membership("!anns:localhost"), w.Membership("!eves:localhost")})
 	rig.Same(t, "the operator knows", true, w.saying("user "+eve+" has invited the bot into room !eves:localhost: neither is allowed, so it does not join"))
 
-	s.Close() // as a process that has ended: it records nothing more
+	s.Close()     // as a process that has ended: it records nothing more
 	for range 2 { // the homeserver does not show the invitation again
 		s = w.open(func(o *matrix.Options) { o.Users = []string{ann, eve} })
 		_, err := s.Start(t.Context())
