@@ -47,10 +47,10 @@ func (s *Server) controlSay(w http.ResponseWriter, r *http.Request) {
 	if !decode(w, r, &said) {
 		return
 	}
-	s.mu.Lock()
+	s.Mu.Lock()
 	room := s.rooms[said.Room]
 	isIn := room != nil && room.members[said.From] == "join"
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	if !isIn {
 		http.Error(w, "the user is not in the room", http.StatusNotFound)
 		return
@@ -89,14 +89,14 @@ func (s *Server) controlShow(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	status := http.StatusOK
-	if !s.await(ctx, func() bool { return len(bots(slices.Clone(s.after(room, number)))) >= replies }) {
+	if !s.AwaitChange(ctx, func() bool { return len(bots(slices.Clone(s.after(room, number)))) >= replies }) {
 		status = http.StatusRequestTimeout
 	}
-	s.mu.Lock()
+	s.Mu.Lock()
 	messages := []Message{}
 	for _, m := range s.after(room, number) {
 		messages = append(messages, light(m))
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	write(w, status, messages)
 }

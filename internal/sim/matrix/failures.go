@@ -2,8 +2,6 @@ package matrix
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -22,8 +20,8 @@ type Failure struct {
 
 // Fail has the next calls of a method fail.
 func (s *Server) Fail(f Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	f.Times = max(f.Times, 1)
 	s.failures = append(s.failures, &f)
 }
@@ -56,55 +54,4 @@ func (f *Failure) tell(w http.ResponseWriter) {
 	default:
 		refused(f.Code, cmp.Or(f.Errcode, "M_UNKNOWN"), "%s", http.StatusText(f.Code)).tell(w)
 	}
-}
-
-// Faults returns what was wrong with the bot's requests although a homeserver does not refuse it. A bot as it should be
-// has none.
-func (s *Server) Faults() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.faults)
-}
-
-// fault notes a fault once. The lock is held.
-func (s *Server) fault(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(s.faults, text) {
-		s.faults = append(s.faults, text)
-	}
-}
-
-// AwaitCalls waits until a method was called that often.
-func (s *Server) AwaitCalls(ctx context.Context, method string, count int) error {
-	if !s.await(ctx, func() bool { return s.calls[method] >= count }) {
-		return fmt.Errorf("wait for %d calls of %s: %w", count, method, ctx.Err())
-	}
-	return nil
-}
-
-// Calls is how often a method was called.
-func (s *Server) Calls(method string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.calls[method]
-}
-
-// Hold keeps the calls of a method waiting until release is called.
-func (s *Server) Hold(method string) (release func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	hold := make(chan struct{})
-	s.holds[method] = hold
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.holds, method)
-		close(hold)
-	}
-}
-
-// Hasty is how often a method was called before it was allowed to be, after a 429.
-func (s *Server) Hasty() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hasty
 }

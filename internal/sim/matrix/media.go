@@ -28,11 +28,11 @@ func (s *Server) keep(f file) string {
 
 func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	content, err := io.ReadAll(io.LimitReader(r.Body, MaxUpload+1))
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	kind := r.Header.Get("Content-Type")
 	if kind == "" {
-		s.fault("upload: there is no content type")
+		s.Fault("upload: there is no content type")
 	}
 	switch {
 	case err != nil:
@@ -49,9 +49,9 @@ func (s *Server) config(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) download(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
+	s.Mu.Lock()
 	f, is := s.media["mxc://"+r.PathValue("server")+"/"+r.PathValue("media")]
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	if !is {
 		refused(http.StatusNotFound, "M_NOT_FOUND", "Not found").tell(w)
 		return

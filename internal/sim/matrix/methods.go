@@ -47,14 +47,14 @@ func (s *Server) check(m method, r *http.Request) {
 	for name := range r.URL.Query() {
 		switch {
 		case name == "access_token":
-			s.fault("%s: the token is in the address", m.name)
+			s.Fault("%s: the token is in the address", m.name)
 		case !slices.Contains(strings.Fields(m.query), name):
-			s.fault("%s: there is no query parameter %q", m.name, name)
+			s.Fault("%s: there is no query parameter %q", m.name, name)
 		}
 	}
 	body := r.Method == http.MethodPut || r.Method == http.MethodPost
 	if kind := r.Header.Get("Content-Type"); body && m.name != "upload" && kind != "application/json" {
-		s.fault("%s: the content type is %q", m.name, kind)
+		s.Fault("%s: the content type is %q", m.name, kind)
 	}
 }
 
@@ -62,7 +62,7 @@ func (s *Server) check(m method, r *http.Request) {
 func (s *Server) known(what string, object map[string]any, fields string) {
 	for name := range object {
 		if !slices.Contains(strings.Fields(fields), name) {
-			s.fault("%s has no field %q", what, name)
+			s.Fault("%s has no field %q", what, name)
 		}
 	}
 }
@@ -94,8 +94,8 @@ func (s *Server) getVersions(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) whoami(w http.ResponseWriter, _ *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	write(w, http.StatusOK, map[string]any{"user_id": Bot, "device_id": s.device, "is_guest": false})
 }
 

@@ -37,7 +37,7 @@ func (s *Server) add(e event) *event {
 	if e.kind == "m.room.member" {
 		s.rooms[e.room].members[*e.state], _ = e.content["membership"].(string)
 	}
-	s.change()
+	s.Change()
 	return &e
 }
 
@@ -62,15 +62,15 @@ func (s *Server) member(room, by, user, membership string) {
 
 // Know gives a user a display name. Later memberships have it.
 func (s *Server) Know(user, name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.names[user] = name
 }
 
 // Room has the first of the members make a room, which the others join. The bot joins if it is one of them.
 func (s *Server) Room(id, name string, members ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.rooms[id] = &room{name: name, members: map[string]string{}}
 	s.setState(id, members[0], "m.room.create", "", map[string]any{"room_version": "11"})
 	for _, user := range members {
@@ -81,8 +81,8 @@ func (s *Server) Room(id, name string, members ...string) {
 
 // Invite has a member of a room invite the bot.
 func (s *Server) Invite(id, by string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.member(id, by, Bot, "invite")
 }
 
@@ -96,23 +96,23 @@ func (s *Server) Leave(id, user string) { s.set(id, user, user, "leave") }
 func (s *Server) Kick(id, by string) { s.set(id, by, Bot, "leave") }
 
 func (s *Server) set(id, by, user, membership string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.member(id, by, user, membership)
 }
 
 // Encrypt has a user switch on the encryption of a room.
 func (s *Server) Encrypt(id, by string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.rooms[id].encrypted = true
 	s.setState(id, by, "m.room.encryption", "", map[string]any{"algorithm": "m.megolm.v1.aes-sha2"})
 }
 
 // Membership returns the bot's membership of a room: invite, join, leave.
 func (s *Server) Membership(id string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return s.rooms[id].members[Bot]
 }
 

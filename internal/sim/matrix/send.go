@@ -31,7 +31,7 @@ func (s *Server) once(r *http.Request, content map[string]any, do func() (*event
 	key := s.device + " " + r.URL.Path
 	known, is := s.done[key]
 	if is && !reflect.DeepEqual(withoutURL(known.content), withoutURL(content)) {
-		s.fault("transaction %s has two contents: %v, %v", r.PathValue("txn"), known.content["body"], content["body"])
+		s.Fault("transaction %s has two contents: %v, %v", r.PathValue("txn"), known.content["body"], content["body"])
 	}
 	if !is {
 		e, no := do()
@@ -54,8 +54,8 @@ func withoutURL(content map[string]any) map[string]any {
 
 func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 	content, no := body(r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	room, kind := r.PathValue("room"), r.PathValue("type")
 	if no == nil {
 		no = s.isIn(room)
@@ -87,7 +87,7 @@ func (s *Server) fits(room, kind string, content map[string]any) *refusal {
 		return refused(http.StatusRequestEntityTooLarge, "M_TOO_LARGE", "event too large")
 	}
 	if kind != "m.room.message" {
-		s.fault("send: events of type %q are not known here", kind)
+		s.Fault("send: events of type %q are not known here", kind)
 		return nil
 	}
 	s.message("m.room.message", content, "m.new_content m.relates_to m.mentions")
@@ -104,28 +104,28 @@ func (s *Server) message(what string, content map[string]any, more string) {
 	kind, _ := content["msgtype"].(string)
 	allowed, is := fields[kind]
 	if !is {
-		s.fault("%s has the msgtype %q", what, kind)
+		s.Fault("%s has the msgtype %q", what, kind)
 	}
 	s.known(what, content, "msgtype body format formatted_body "+allowed+" "+more)
 	if text, is := content["body"].(string); !is || strings.TrimSpace(text) == "" {
-		s.fault("%s has no body", what)
+		s.Fault("%s has no body", what)
 	}
 	format, html := content["format"], content["formatted_body"]
 	text, isText := html.(string)
 	switch {
 	case format == nil && html == nil:
 	case format != "org.matrix.custom.html" || !isText:
-		s.fault("%s has the format %v without its formatted_body", what, format)
+		s.Fault("%s has the format %v without its formatted_body", what, format)
 	default:
 		for _, wrong := range unsafe(text) {
-			s.fault("%s has HTML that clients drop: %s", what, wrong)
+			s.Fault("%s has HTML that clients drop: %s", what, wrong)
 		}
 	}
 	if allowed == "" {
 		return
 	}
 	if uri, _ := content["url"].(string); s.media[uri].content == nil {
-		s.fault("%s has the url %q, which was not uploaded", what, uri)
+		s.Fault("%s has the url %q, which was not uploaded", what, uri)
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *Server) message(what string, content map[string]any, more string) {
 func (s *Server) related(room string, content map[string]any) *refusal {
 	kind, to, answers := relation(content)
 	if answers != "" && s.find(room, answers) == nil {
-		s.fault("the answered event %s is not in %s", answers, room)
+		s.Fault("the answered event %s is not in %s", answers, room)
 	}
 	if relates, is := content["m.relates_to"].(map[string]any); is {
 		s.known("m.relates_to", relates, "rel_type event_id m.in_reply_to is_falling_back")
@@ -152,20 +152,20 @@ func (s *Server) related(room string, content map[string]any) *refusal {
 		edited, is := content["m.new_content"].(map[string]any)
 		before, _, _ := relation(of.content)
 		if !is || answers != "" || of.sender != Bot || of.state != nil || before == "m.replace" {
-			s.fault("the edit of %s does not count: new content %t, an answer %t, of %s, of an edit %t", to, is, answers != "", of.sender, before == "m.replace")
+			s.Fault("the edit of %s does not count: new content %t, an answer %t, of %s, of an edit %t", to, is, answers != "", of.sender, before == "m.replace")
 			return nil
 		}
 		s.message("m.new_content", edited, "m.mentions")
 	default:
-		s.fault("rel_type is %q", kind)
+		s.Fault("rel_type is %q", kind)
 	}
 	return nil
 }
 
 func (s *Server) redact(w http.ResponseWriter, r *http.Request) {
 	content, no := body(r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.known("a redaction", content, "reason")
 	room, id := r.PathValue("room"), r.PathValue("event")
 	if no == nil {
@@ -192,19 +192,19 @@ type Typing struct {
 
 // Shows returns what rooms were shown about the bot, oldest first.
 func (s *Server) Shows() []Typing {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return append([]Typing{}, s.typing...)
 }
 
 func (s *Server) setTyping(w http.ResponseWriter, r *http.Request) {
 	content, no := body(r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.known("typing", content, "typing timeout")
 	is, isBool := content["typing"].(bool)
 	if !isBool || r.PathValue("user") != Bot {
-		s.fault("typing: %v of %s", content["typing"], r.PathValue("user"))
+		s.Fault("typing: %v of %s", content["typing"], r.PathValue("user"))
 	}
 	room := r.PathValue("room")
 	if no == nil {
@@ -212,15 +212,15 @@ func (s *Server) setTyping(w http.ResponseWriter, r *http.Request) {
 	}
 	if no == nil {
 		s.typing = append(s.typing, Typing{room, is})
-		s.change()
+		s.Change()
 	}
 	answer(w, map[string]any{}, no)
 }
 
 func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 	content, no := body(r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.known("join", content, "reason third_party_signed")
 	room := r.PathValue("room")
 	switch known := s.rooms[room]; {
@@ -238,8 +238,8 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 	content, no := body(r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.known("leave", content, "reason")
 	room := r.PathValue("room")
 	if known := s.rooms[room]; no == nil && (known == nil || known.members[Bot] == "") {
@@ -252,8 +252,8 @@ func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) getEvent(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	no := s.isIn(r.PathValue("room"))
 	var found map[string]any
 	if e := s.find(r.PathValue("room"), r.PathValue("event")); e != nil && no == nil {

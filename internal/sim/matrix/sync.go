@@ -49,7 +49,7 @@ func (s *Server) filterOf(r *http.Request) (f filter, no *refusal) {
 		case "presence", "account_data":
 			s.known("the filter of "+name, part, "limit types not_types senders not_senders")
 		default:
-			s.fault("the filter has no field %q", name)
+			s.Fault("the filter has no field %q", name)
 		}
 	}
 	return f, nil
@@ -71,9 +71,9 @@ func token(after int) string { return fmt.Sprintf("s%d", after) }
 
 func (s *Server) sync(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	s.mu.Lock()
+	s.Mu.Lock()
 	wanted, no := s.filterOf(r)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	since, unknown := place(query.Get("since"))
 	patience := 0
 	if text := query.Get("timeout"); text != "" {
@@ -89,12 +89,12 @@ func (s *Server) sync(w http.ResponseWriter, r *http.Request) {
 	ctx, end := context.WithTimeout(r.Context(), time.Duration(patience)*time.Millisecond)
 	defer end()
 	first, full := query.Get("since") == "", query.Get("full_state") == "true"
-	s.await(ctx, func() bool { return first || full || s.isNews(since) || s.due("sync") })
+	s.AwaitChange(ctx, func() bool { return first || full || s.isNews(since) || s.due("sync") })
 	if r.Context().Err() != nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	write(w, http.StatusOK, s.batch(since, first, full, wanted))
 }
 
@@ -209,8 +209,8 @@ func (s *Server) stripped(room string) []any {
 
 // messages is a page of the history of a room.
 func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	query, room := r.URL.Query(), r.PathValue("room")
 	from, unknown := place(query.Get("from"))
 	to, wrong := place(query.Get("to"))

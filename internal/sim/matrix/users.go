@@ -68,8 +68,8 @@ func (s *Server) Edit(m Message, text string, with ...With) Message {
 
 // Redact has a user take a message back.
 func (s *Server) Redact(m Message, by string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.redacts(m.Room, by, m.ID, "")
 }
 
@@ -87,8 +87,8 @@ func (s *Server) Write(m Message, with ...With) Message {
 	for _, change := range with {
 		change(&m)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	content := s.contentOf(m)
 	relates := map[string]any{}
 	if m.ReplyTo != "" {
@@ -161,8 +161,8 @@ func (s *Server) show(e *event) Message {
 
 // Shown returns the messages that a room shows, oldest first.
 func (s *Server) Shown(room string) []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return s.after(room, 0)
 }
 
@@ -201,7 +201,7 @@ func (s *Server) Await(ctx context.Context, room string, count int) ([]string, e
 
 // AwaitIn waits until is, which gets the messages of a room, returns true. It returns them.
 func (s *Server) AwaitIn(ctx context.Context, room string, is func([]Message) bool) ([]Message, error) {
-	if !s.await(ctx, func() bool { return is(s.after(room, 0)) }) {
+	if !s.AwaitChange(ctx, func() bool { return is(s.after(room, 0)) }) {
 		return s.Shown(room), fmt.Errorf("wait for a change of room %s: %w", room, ctx.Err())
 	}
 	return s.Shown(room), nil

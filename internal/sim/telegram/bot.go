@@ -19,21 +19,18 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, method string) {
 		refused.tell(w)
 		return
 	}
-	s.mu.Lock()
-	s.calls[method]++
+	s.Mu.Lock()
 	s.check(method, p)
-	s.change()
-	hold := s.holds[method]
-	left := time.Until(s.waits[method])
+	hold, left := s.Count(method)
 	failure := s.failure(method)
 	switch {
 	case left > 0:
-		s.hasty++
+		s.WasHasty()
 		failure = &Failure{Code: http.StatusTooManyRequests, RetryAfter: int(left/time.Second) + 1}
 	case failure != nil && failure.RetryAfter > 0:
-		s.waits[method] = time.Now().Add(time.Duration(failure.RetryAfter) * time.Second)
+		s.Wait(method, time.Duration(failure.RetryAfter)*time.Second)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	if hold != nil {
 		select {
 		case <-hold:
@@ -55,12 +52,12 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, method string) {
 func (s *Server) check(method string, p params) {
 	known, is := methods[method]
 	if !is {
-		s.fault("%s: there is no such method here", method)
+		s.Fault("%s: there is no such method here", method)
 		return
 	}
 	for name := range p.all() {
 		if !slices.Contains(strings.Fields(known.takes), name) {
-			s.fault("%s: there is no parameter %q", method, name)
+			s.Fault("%s: there is no parameter %q", method, name)
 		}
 	}
 }
@@ -75,8 +72,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, method string, p
 		refuse(w, http.StatusNotFound, "Not Found: method not found", 0)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	refused := s.tooFast(known, p)
 	var result any
 	if refused == nil {
@@ -86,7 +83,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, method string, p
 		refused.tell(w)
 		return
 	}
-	s.change()
+	s.Change()
 	accept(w, result)
 }
 

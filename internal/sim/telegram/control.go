@@ -11,9 +11,9 @@ import (
 func (s *Server) controlSay(w http.ResponseWriter, r *http.Request) {
 	var said Message
 	if decode(w, r, &said) {
-		s.mu.Lock()
+		s.Mu.Lock()
 		known := s.chat(said.Chat) != nil
-		s.mu.Unlock()
+		s.Mu.Unlock()
 		if !known {
 			http.Error(w, "there is no such group", http.StatusNotFound)
 			return
@@ -139,14 +139,14 @@ func (s *Server) controlChat(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	status := http.StatusOK
-	if !s.await(ctx, func() bool { return len(texts(s.after(chat, number))) >= replies }) {
+	if !s.AwaitChange(ctx, func() bool { return len(texts(s.after(chat, number))) >= replies }) {
 		status = http.StatusRequestTimeout
 	}
-	s.mu.Lock()
+	s.Mu.Lock()
 	messages := []Message{}
 	for _, m := range s.after(chat, number) {
 		messages = append(messages, shown(m))
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	write(w, status, messages)
 }

@@ -56,7 +56,7 @@ func (s *Server) parse(text, mode, list string) (string, []Entity, *refusal) {
 	}
 	text, entities = trimmed(text, entities)
 	if len(entities) > maxEntities {
-		s.fault("a message has %d entities: only %d are kept", len(entities), maxEntities)
+		s.Fault("a message has %d entities: only %d are kept", len(entities), maxEntities)
 		entities = entities[:maxEntities]
 	}
 	return text, entities, nil

@@ -72,8 +72,8 @@ type Answered struct {
 
 // Answered returns the bot's answer to a query that Press made.
 func (s *Server) Answered(query string) Answered {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return *s.queries[query]
 }
 
@@ -100,8 +100,8 @@ type Command struct {
 
 // Commands returns the bot's menu of a scope: default, all_private_chats, all_group_chats.
 func (s *Server) Commands(scope string) []Command {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return slices.Clone(s.commands[`{"type":"`+scope+`"}`])
 }
 

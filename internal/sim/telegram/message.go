@@ -45,7 +45,7 @@ func (s *Server) keep(m Message) Message {
 		m.Media = s.attach(m.Media)
 	}
 	s.messages = append(s.messages, m)
-	s.change()
+	s.Change()
 	return m
 }
 
@@ -126,8 +126,8 @@ func (s *Server) thread(c *chat, m Message) (first int) {
 
 // Chat returns the messages of a chat that are not deleted, oldest first.
 func (s *Server) Chat(chat int64) []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return s.after(chat, 0)
 }
 
@@ -143,8 +143,8 @@ func (s *Server) after(chat int64, number int) []Message {
 
 // Message returns a message by its number, deleted or not.
 func (s *Server) Message(number int) Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return s.messages[number-1]
 }
 
@@ -169,7 +169,7 @@ func texts(messages []Message) []string {
 
 // Await waits until the bot has written that many messages to a chat, and returns all of them.
 func (s *Server) Await(ctx context.Context, chat int64, count int) ([]string, error) {
-	if !s.await(ctx, func() bool { return len(texts(s.after(chat, 0))) >= count }) {
+	if !s.AwaitChange(ctx, func() bool { return len(texts(s.after(chat, 0))) >= count }) {
 		return s.Sent(chat), fmt.Errorf("wait for %d messages to chat %d: %w", count, chat, ctx.Err())
 	}
 	return s.Sent(chat), nil
@@ -177,7 +177,7 @@ func (s *Server) Await(ctx context.Context, chat int64, count int) ([]string, er
 
 // AwaitIn waits until is, which gets the messages of a chat that are not deleted, returns true. It returns them.
 func (s *Server) AwaitIn(ctx context.Context, chat int64, is func([]Message) bool) ([]Message, error) {
-	if !s.await(ctx, func() bool { return is(s.after(chat, 0)) }) {
+	if !s.AwaitChange(ctx, func() bool { return is(s.after(chat, 0)) }) {
 		return s.Chat(chat), fmt.Errorf("wait for a change of chat %d: %w", chat, ctx.Err())
 	}
 	return s.Chat(chat), nil

@@ -16,8 +16,8 @@ const (
 
 // LimitRates has the server hold the bot to the limits of the rate, or not, which is how it begins.
 func (s *Server) LimitRates(limit bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.limited = limit
 	s.sent = nil
 }
@@ -40,7 +40,7 @@ func (s *Server) tooFast(m method, p params) *refusal {
 		seconds := int((wait + time.Second - 1) / time.Second)
 		r := &refusal{code: http.StatusTooManyRequests, why: "Too Many Requests: retry after " + strconv.Itoa(seconds), retryAfter: seconds}
 		if now.Before(s.until[chat]) {
-			s.hasty++
+			s.WasHasty()
 		}
 		s.until[chat] = now.Add(wait)
 		return r

@@ -100,7 +100,7 @@ func (s *Server) known(what, object, fields string) {
 	}
 	for name := range values {
 		if !slices.Contains(strings.Fields(fields), name) {
-			s.fault("%s has no field %q", what, name)
+			s.Fault("%s has no field %q", what, name)
 		}
 	}
 }
@@ -214,7 +214,7 @@ type Shown struct {
 
 // Shows returns what was shown about the bot, oldest first.
 func (s *Server) Shows() []Shown {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return slices.Clone(s.shown)
 }

@@ -1,14 +1,13 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
+
+	"nbs-worker/internal/sim/chatsim"
 )
 
 // Token is the token that a server accepts unless Options names another.
@@ -28,17 +27,13 @@ type Options struct {
 
 // Server is a running simulator.
 type Server struct {
-	listener net.Listener
-	http     *http.Server
-	cancel   context.CancelFunc
-	served   chan error
-	token    string
+	chatsim.Server
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed, and made anew, at each change of what follows
-	updates  []update      // not acknowledged
-	numbered int64         // the newest update
-	allowed  []string      // kinds of updates that the bot wants; empty: the usual ones
+	token string
+
+	updates  []update // not acknowledged
+	numbered int64    // the newest update
+	allowed  []string // kinds of updates that the bot wants; empty: the usual ones
 	webhook  string
 	privacy  bool
 	users    map[int64]User
@@ -48,7 +43,6 @@ type Server struct {
 	queries  map[string]*Answered
 	commands map[string][]Command // by scope
 	shown    []Shown
-	faults   []string
 
 	limited bool // rates
 	sent    []sent
@@ -56,59 +50,15 @@ type Server struct {
 
 	failures []*Failure
 	poller   context.CancelFunc // ends the getUpdates that waits
-	calls    map[string]int
-	holds    map[string]chan struct{}
-	waits    map[string]time.Time // until when a method may not be called, after a 429
-	hasty    int
 }
 
 // Start listens and serves until Close.
 func Start(opts Options) (*Server, error) {
-	if opts.Listen == "" {
-		opts.Listen = "127.0.0.1:0"
-	}
-	if opts.Token == "" {
-		opts.Token = Token
-	}
-	host, _, err := net.SplitHostPort(opts.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("listen %q: %w", opts.Listen, err)
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return nil, fmt.Errorf("listen %q: only a loopback address is served", opts.Listen)
-	}
-	listener, err := net.Listen("tcp", opts.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("listen %q: %w", opts.Listen, err)
-	}
 	s := &Server{
-		listener: listener, served: make(chan error, 1), token: opts.Token,
-		changed: make(chan struct{}), calls: map[string]int{}, holds: map[string]chan struct{}{}, waits: map[string]time.Time{},
-		privacy: opts.Privacy, limited: opts.Rates, users: map[int64]User{}, chats: map[int64]*chat{}, files: map[string]*file{},
-		queries: map[string]*Answered{}, commands: map[string][]Command{}, until: map[int64]time.Time{},
+		token: cmp.Or(opts.Token, Token), privacy: opts.Privacy, limited: opts.Rates, users: map[int64]User{}, chats: map[int64]*chat{},
+		files: map[string]*file{}, queries: map[string]*Answered{}, commands: map[string][]Command{}, until: map[int64]time.Time{},
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	s.http = &http.Server{
-		Handler:           s.routes(),
-		ReadHeaderTimeout: 10 * time.Second,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-	}
-	go func() { s.served <- s.http.Serve(listener) }()
-	return s, nil
-}
-
-// URL is the base URL, in the place of https://api.telegram.org.
-func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
-
-// Close ends all requests, also those that wait, and the server.
-func (s *Server) Close() error {
-	s.cancel()
-	err := s.http.Close()
-	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return err
+	return s, s.Listen(opts.Listen, s.routes())
 }
 
 func (s *Server) routes() http.Handler {
@@ -140,27 +90,4 @@ func (s *Server) routes() http.Handler {
 		}
 	})
 	return mux
-}
-
-// change wakes all who wait in await. The lock is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// await waits until done, which it calls with the lock held, returns true. It returns false when the context ends first.
-func (s *Server) await(ctx context.Context, done func() bool) bool {
-	for {
-		s.mu.Lock()
-		is, changed := done(), s.changed
-		s.mu.Unlock()
-		if is {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return false
-		}
-	}
 }

@@ -43,16 +43,16 @@ func (s *Server) queue(kind string, content any) {
 	}
 	s.numbered++
 	s.updates = append(s.updates, update{s.numbered, kind, content})
-	s.change()
+	s.Change()
 }
 
 // Repeat gives the bot an update that cannot be read, or one that no test API makes: content is its field kind.
 func (s *Server) Repeat(kind string, content any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.numbered++
 	s.updates = append(s.updates, update{s.numbered, kind, content})
-	s.change()
+	s.Change()
 }
 
 func (s *Server) getUpdates(w http.ResponseWriter, r *http.Request, p params) {
@@ -67,9 +67,9 @@ func (s *Server) getUpdates(w http.ResponseWriter, r *http.Request, p params) {
 	wait, done := context.WithTimeout(poll, time.Duration(seconds)*time.Second)
 	defer done()
 
-	s.mu.Lock()
+	s.Mu.Lock()
 	if s.webhook != "" {
-		s.mu.Unlock()
+		s.Mu.Unlock()
 		refuse(w, http.StatusConflict, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first", 0)
 		return
 	}
@@ -83,18 +83,18 @@ func (s *Server) getUpdates(w http.ResponseWriter, r *http.Request, p params) {
 	}
 	for len(s.updates) > 0 && s.updates[0].id < offset {
 		s.updates = s.updates[1:]
-		s.change()
+		s.Change()
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 
-	s.await(wait, func() bool { return len(s.updates) > 0 })
+	s.AwaitChange(wait, func() bool { return len(s.updates) > 0 })
 	if poll.Err() != nil {
 		refuse(w, http.StatusConflict, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running", 0)
 		return
 	}
-	s.mu.Lock()
+	s.Mu.Lock()
 	updates := append([]update{}, s.updates[:min(len(s.updates), limit)]...)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	accept(w, updates)
 }
 
@@ -105,12 +105,12 @@ func (s *Server) setAllowed(p params) {
 	}
 	var allowed []string
 	if err := json.Unmarshal([]byte(p.get("allowed_updates")), &allowed); err != nil {
-		s.fault("getUpdates: allowed_updates is no list of words: %v", err)
+		s.Fault("getUpdates: allowed_updates is no list of words: %v", err)
 		return
 	}
 	for _, kind := range allowed {
 		if !slices.Contains(kinds, kind) {
-			s.fault("getUpdates: there is no update of kind %q", kind)
+			s.Fault("getUpdates: there is no update of kind %q", kind)
 		}
 	}
 	s.allowed = allowed
@@ -118,8 +118,8 @@ func (s *Server) setAllowed(p params) {
 
 // SetWebhook has the bot's updates go to an address, as another program of its owner's may have asked; "" undoes that.
 func (s *Server) SetWebhook(url string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.webhook = url
 }
 
@@ -131,14 +131,14 @@ func (s *Server) deleteWebhook(p params) (any, *refusal) {
 	s.webhook = ""
 	if p.is("drop_pending_updates") {
 		s.updates = nil
-		s.change()
+		s.Change()
 	}
 	return true, nil
 }
 
 // AwaitAcknowledged waits until every update is acknowledged.
 func (s *Server) AwaitAcknowledged(ctx context.Context) error {
-	if !s.await(ctx, func() bool { return len(s.updates) == 0 }) {
+	if !s.AwaitChange(ctx, func() bool { return len(s.updates) == 0 }) {
 		return fmt.Errorf("wait for acknowledgement: %w", ctx.Err())
 	}
 	return nil

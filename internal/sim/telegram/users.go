@@ -56,18 +56,18 @@ func (s *Server) SayAs(user, chat int64, text string, with ...With) Message {
 
 // SayIn has a member of a group write a text. The group becomes a supergroup unless it was made before.
 func (s *Server) SayIn(group, member int64, text string) {
-	s.mu.Lock()
+	s.Mu.Lock()
 	if s.chats[group] == nil {
 		s.add(&chat{id: group, kind: "supergroup"})
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	s.SayAs(member, group, text)
 }
 
 // Write has a user write a message, and returns it as it was kept.
 func (s *Server) Write(m Message, with ...With) Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return s.write(m, with...)
 }
 
@@ -109,15 +109,15 @@ func (s *Server) reads(c *chat, m Message) bool {
 
 // Edit has the author of a message change its text, or its caption.
 func (s *Server) Edit(chat int64, number int, text string) Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	m := s.find(chat, number)
 	if m == nil {
 		return Message{}
 	}
 	m.Before = append(m.Before, m.Text)
 	m.Text, m.Entities, m.Edited = text, detected(text), time.Now()
-	s.change()
+	s.Change()
 	if s.reads(s.chat(chat), *m) {
 		s.queue("edited_message", s.render(*m))
 	}
@@ -127,8 +127,8 @@ func (s *Server) Edit(chat int64, number int, text string) Message {
 // Press has a user press an inline button of the bot's, by its data, and returns the number of the query, "" when the
 // message has no such button.
 func (s *Server) Press(user, chat int64, number int, data string) (query string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	m := s.find(chat, number)
 	if m == nil || !slices.ContainsFunc(slices.Concat(m.Buttons...), func(b Button) bool { return b.Data == data }) {
 		return ""
@@ -143,8 +143,8 @@ func (s *Server) Press(user, chat int64, number int, data string) (query string)
 
 // Block has the user of a chat block the bot, or unblock it.
 func (s *Server) Block(chat int64, blocked bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	status := "member"
 	if blocked {
 		status = "kicked"

@@ -36,8 +36,8 @@ const general = 1
 
 // Know gives a user a name. Later messages have it.
 func (s *Server) Know(u User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.users[u.ID] = u
 }
 
@@ -54,14 +54,14 @@ func (s *Server) Supergroup(id int64, title string) {
 // Forum makes a supergroup with topics, with the bot in it.
 func (s *Server) Forum(id int64, title string) {
 	s.found(&chat{id: id, kind: "supergroup", title: title, forum: true})
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.keep(Message{Chat: id, service: map[string]any{"supergroup_chat_created": true}}) // so that no topic is the first message
 }
 
 func (s *Server) found(c *chat) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.add(c)
 }
 
@@ -82,8 +82,8 @@ func (s *Server) chat(id int64) *chat {
 
 // Topic has a user of a forum open a topic, and returns its message_thread_id.
 func (s *Server) Topic(forum, by int64, name string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	m := s.service(Message{Chat: forum, From: by, Topic: opened}, map[string]any{"forum_topic_created": map[string]any{"name": name, "icon_color": 7322096}})
 	s.chat(forum).topics[m.Number] = &topic{name: name}
 	return m.Number
@@ -94,8 +94,8 @@ const opened = -1
 
 // CloseTopic closes a topic, or opens it again.
 func (s *Server) CloseTopic(forum, by int64, number int, closed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.chat(forum).topics[number].closed = closed
 	what := "forum_topic_closed"
 	if !closed {
@@ -106,15 +106,15 @@ func (s *Server) CloseTopic(forum, by int64, number int, closed bool) {
 
 // DeleteTopic deletes a topic. Telegram does not tell the bot.
 func (s *Server) DeleteTopic(forum int64, number int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.chat(forum).topics[number].gone = true
 }
 
 // Service has a service message appear in a chat: fields is what is in it, such as new_chat_title.
 func (s *Server) Service(chat, by int64, fields map[string]any, with ...With) Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	m := Message{Chat: chat, From: by}
 	for _, change := range with {
 		change(&m)
@@ -132,16 +132,16 @@ func (s *Server) service(m Message, fields map[string]any) Message {
 
 // Join has a user join a group.
 func (s *Server) Join(group, user int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.chat(group).members[user] = "member"
 	s.service(Message{Chat: group, From: user}, map[string]any{"new_chat_members": []any{s.person(user)}, "new_chat_member": s.person(user)})
 }
 
 // Pin has a user pin a message of a chat.
 func (s *Server) Pin(chat, by int64, number int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if m := s.find(chat, number); m != nil {
 		s.service(Message{Chat: chat, From: by, Topic: m.Topic}, map[string]any{"pinned_message": s.render(*m)})
 	}
@@ -149,16 +149,16 @@ func (s *Server) Pin(chat, by int64, number int) {
 
 // AddBot has a user put the bot into a group with a status: member or administrator. RemoveBot throws it out.
 func (s *Server) AddBot(group, by int64, status string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.setBot(s.chat(group), by, status)
 	s.service(Message{Chat: group, From: by}, map[string]any{"new_chat_members": []any{s.me()}, "new_chat_member": s.me()})
 }
 
 // RemoveBot has a user throw the bot out of a group.
 func (s *Server) RemoveBot(group, by int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.setBot(s.chat(group), by, "kicked")
 }
 
@@ -182,8 +182,8 @@ func (s *Server) membership(user map[string]any, status string) map[string]any {
 
 // Upgrade turns a group into a supergroup, and returns its number: the old chat takes no more messages.
 func (s *Server) Upgrade(group, by int64) (supergroup int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	old := s.chat(group)
 	supergroup = -1000000000000 - max(group, -group)
 	s.service(Message{Chat: group, From: by}, map[string]any{"migrate_to_chat_id": supergroup})
@@ -195,8 +195,8 @@ func (s *Server) Upgrade(group, by int64) (supergroup int64) {
 
 // MakeForum gives a supergroup topics.
 func (s *Server) MakeForum(supergroup int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.chat(supergroup).forum = true
 }
 
