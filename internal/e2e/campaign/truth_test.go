@@ -224,6 +224,19 @@ func (w *truth) judge(verb, handle string, from time.Time, row *seen) {
 	w.Errorf("%s says of %s: %s\n  %s", verb, handle, text, strings.Join(whys, "\n  "))
 }
 
+// isOthers reports whether doctor speaks of the claude of a turn that works elsewhere than in this project, or has ended.
+// An agent of this project is never one.
+func (w *truth) isOthers(id, what string) bool {
+	if id != "conversations.left" {
+		return false
+	}
+	_, named, _ := strings.Cut(what, ", pid ")
+	pid, _, _ := strings.Cut(named, ",")
+	folder, err := os.Readlink("/proc/" + pid + "/cwd")
+	w.Check(pid != "", "doctor names no process: %s", what)
+	return err != nil || !strings.HasPrefix(folder, w.World.Project)
+}
+
 // diagnose asks doctor, who finds nothing wrong with agents that are at work, nor with those
 // that have crashed: triage says that. What is left of turns it finds in all projects of the user, so also in those of the
 // tests that run beside this one.
@@ -236,7 +249,7 @@ func (w *truth) diagnose() {
 	}
 	unwell := 0
 	for _, found := range c.Checks {
-		if found.Level != "ok" && !strings.HasPrefix(found.ID, "logout.") && found.ID != "folder.disk" && found.ID != "team.health" && found.ID != "conversations.left" {
+		if found.Level != "ok" && !strings.HasPrefix(found.ID, "logout.") && found.ID != "folder.disk" && found.ID != "team.health" && !w.isOthers(found.ID, found.What) {
 			w.Errorf("doctor: %s, %s: %s (%s)", found.ID, found.Level, found.What, strings.Join(found.Fix, "; "))
 		}
 		if found.Level != "ok" && found.Level != "note" {
