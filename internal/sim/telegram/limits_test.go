@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/telegram"
 )
@@ -179,7 +180,7 @@ func TestChatsAndMembers(t *testing.T) {
 
 func TestTheRateIsLimited(t *testing.T) {
 	t.Parallel()
-	s, _ := family(t, telegram.Options{Rates: true})
+	s, _ := family(t, telegram.Options{Rates: true, Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
 	send := func(chat string) string { return call(t, s, "sendMessage", "chat_id", chat, "text", "x") }
 	for range 5 {
 		contains(t, send("7"), `"ok":true`) // a short burst

@@ -34,7 +34,7 @@ func (s *Server) tooFast(m method, p params) *refusal {
 		return nil
 	}
 	chat, _ := strconv.ParseInt(p.get("chat_id"), 10, 64)
-	now := time.Now()
+	now := s.now()
 	wait := s.pause(chat, now)
 	if wait > 0 {
 		seconds := int((wait + time.Second - 1) / time.Second)

@@ -23,6 +23,8 @@ type Options struct {
 
 	Privacy bool // the bot is in privacy mode: it does not read all that is written in groups
 	Rates   bool // the limits of the rate are held
+
+	Now func() time.Time // of the limits of the rate; time.Now when nil
 }
 
 // Server is a running simulator.
@@ -45,6 +47,7 @@ type Server struct {
 	shown    []Shown
 
 	limited bool // rates
+	now     func() time.Time
 	sent    []sent
 	until   map[int64]time.Time // when a chat may be written to again
 
@@ -54,8 +57,11 @@ type Server struct {
 
 // Start listens and serves until Close.
 func Start(opts Options) (*Server, error) {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	s := &Server{
-		token: cmp.Or(opts.Token, Token), privacy: opts.Privacy, limited: opts.Rates, users: map[int64]User{}, chats: map[int64]*chat{},
+		now: opts.Now, token: cmp.Or(opts.Token, Token), privacy: opts.Privacy, limited: opts.Rates, users: map[int64]User{}, chats: map[int64]*chat{},
 		files: map[string]*file{}, queries: map[string]*Answered{}, commands: map[string][]Command{}, until: map[int64]time.Time{},
 	}
 	return s, s.Listen(opts.Listen, s.routes())
