@@ -168,7 +168,7 @@ type Attachment struct {
 }
 
 // Failure is why a request failed. It has the message and the kind of Err.
-type Failure struct {
+type Failure struct { //nolint:errname // it is taken apart, and seldom only an error
 	Err error
 
 	// Final: another attempt would end in the same way. Kinds of Err: NotFound (the chat does not take messages of the

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -65,5 +66,5 @@ func TestWhoWaitsForATurnGivesUp(t *testing.T) {
 		cancel()
 		return one.during(ctx, func() error { return nil })
 	})
-	rig.Check(t, err == context.Canceled, "%v", err)
+	rig.Check(t, errors.Is(err, context.Canceled), "%v", err)
 }

@@ -184,7 +184,7 @@ func errLater(c *conversations.Conversation, until time.Time) error {
 	}
 	later := fail.Errorf(fail.Held, "%s; it is kept, and can be tried again at %s", held.Reason, until.Format(time.RFC3339))
 	if turn.Class(held.Class) == turn.Authentication {
-		later.Hint("to log in: start claude once by hand, and type /login: claude")
+		later = later.Hint("to log in: start claude once by hand, and type /login: claude")
 	}
 	key := human.ShellWord(string(state.Meta.Key))
 	return later.Hint("nbs-worker serve tries it then, and so does the next nbs-worker ask").
