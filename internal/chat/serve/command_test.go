@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/deliveries"
+	"nbs-worker/internal/store/storetest"
 )
 
 // A reset that was noted is known to each next bridge until it is over, and done once however often it is taken up; also
@@ -45,4 +48,35 @@ func TestANotedCommandIsDoneOnce(t *testing.T) {
 	rig.Check(t, err == nil && !over, "over %v, %v", over, err)
 	previous, err := chats.Reset(t.Context(), key, old)
 	rig.Check(t, err == nil && previous == "before", "%q, %v", previous, err)
+}
+
+// A command that was begun stays before what was noted behind it: the next bridge takes it up first, or a message behind
+// /new would be said in the old conversation.
+func TestABegunCommandStaysBeforeWhatIsBehindIt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, t.TempDir())
+	e, now := s.engine(), storetest.SomeTime()
+	e.Project.Now = func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+	chats := &Chats{Server: New(e, func(string, ...any) {}), Notes: s.store.Deliveries()}
+	for _, c := range []struct {
+		key   string
+		begin func(key string) (string, error)
+	}{
+		{"telegram:1", func(key string) (string, error) { return chats.Reset(t.Context(), key, key+" command") }},
+		{"telegram:2", func(key string) (string, error) { return chats.Back(t.Context(), key, key+" command", "") }},
+	} {
+		s.accept(conversations.Key(c.key), "hello")
+		for _, what := range []string{" command", " behind"} {
+			_, err := chats.NoteWaiting(t.Context(), bridge.Incoming{Key: c.key, ID: c.key + what, Text: what})
+			rig.Must(t, err)
+		}
+		_, err := c.begin(c.key)
+		rig.Must(t, err)
+		open, err := chats.Undelivered(t.Context())
+		open = slices.DeleteFunc(open, func(u bridge.Unfinished) bool { return u.Key != c.key })
+		rig.Check(t, err == nil && len(open) == 2 && open[0].ID == c.key+" command", "%s: %+v, %v", c.key, open, err)
+	}
 }

@@ -92,7 +92,10 @@ func (c *Chats) begun(id, key, before string) (string, error) {
 	if err != nil || noted && note.State != deliveries.Waits {
 		return note.Text, err
 	}
-	note.ID, note.Key, note.State, note.Text, note.At = id, key, deliveries.Begun, before, c.Server.Engine.Project.Now().UTC()
+	note.ID, note.Key, note.State, note.Text = id, key, deliveries.Begun, before
+	if !noted { // else it would be behind the messages that were noted behind it
+		note.At = c.Server.Engine.Project.Now().UTC()
+	}
 	return before, c.Notes.Put(note)
 }
 
