@@ -79,6 +79,7 @@ type answer struct {
 
 	form    string // the one of Wants that is told, without blanks
 	told    int    // bytes of form
+	last    int    // number of the last message of it
 	replied string // to a command
 	inDoubt bool   // the reply may be that of an earlier command, said again
 	cut     bool   // it was stopped
@@ -185,14 +186,14 @@ func (a *answer) goesOn(text string, m telegram.Message) bool {
 	if a.Reply != nil {
 		is := a.replied == "" && a.Reply.MatchString(text)
 		if is {
-			a.replied, a.inDoubt = text, strings.HasPrefix(m.Text, again)
+			a.replied, a.inDoubt, a.last = text, strings.HasPrefix(m.Text, again), m.Number
 		}
 		return is
 	}
 	part := bare(text)
 	for _, form := range a.Wants {
 		if form = bare(form); (a.form == "" || a.form == form) && part != "" && a.told < len(form) && strings.HasPrefix(form[a.told:], part) {
-			a.form, a.told = form, a.told+len(part)
+			a.form, a.told, a.last = form, a.told+len(part), m.Number
 			return true
 		}
 	}
@@ -272,31 +273,48 @@ func (j *judge) close(at Place, answers []*answer) {
 	}
 }
 
-// Strays returns what was heard in a session that its user had left by then: after the reply to a command that names the
-// session, and before he may have gone back. heard has the session of each text.
+// Strays returns what was heard in another session than its user was in: after a command that left one, as its reply
+// says, and before he may have gone back; or before the command, if it was answered by then. heard has the session of
+// each text.
 func Strays(said []Said, shown []telegram.Message, heard map[string]string) []string {
 	j := listen(said, shown)
 	for at, answers := range j.places {
-		left := ""
+		left, since := "", []*answer{}
 		for _, a := range answers {
-			_, kept, isLeft := strings.Cut(a.replied, leftWords)
-			switch {
-			case isLeft:
+			session := a.sessionIn(heard)
+			switch _, kept, leaves := strings.Cut(a.replied, leftWords); {
+			case leaves:
 				left, _, _ = strings.Cut(kept, ".")
-			case a.Reply != nil && a.Reply.MatchString(backWords):
-				left = ""
-			case left == "" || a.Reply != nil:
-			default:
-				for text, session := range heard {
-					if session == left && a.in(text) >= 0 {
-						j.find(at, "%.60q was heard in session %s, which its user had left", a.Text, session)
+				for _, b := range since {
+					if was := b.sessionIn(heard); b.isWhole() && b.last < a.last && was != "" && was != left {
+						j.find(at, "%.60q was heard in session %s, and its user was in %s", b.Text, was, left)
 					}
+				}
+				since = nil
+			case a.Reply != nil && a.Reply.MatchString(backWords):
+				left, since = "", nil
+			case a.Reply == nil:
+				since = append(since, a)
+				if left != "" && session == left {
+					j.find(at, "%.60q was heard in session %s, which its user had left", a.Text, session)
 				}
 			}
 		}
 	}
 	slices.Sort(j.findings)
 	return j.findings
+}
+
+// sessionIn returns the session in which a message was heard; "" if it was not.
+func (a *answer) sessionIn(heard map[string]string) string {
+	if a.Reply == nil {
+		for text, session := range heard {
+			if a.in(text) >= 0 {
+				return session
+			}
+		}
+	}
+	return ""
 }
 
 const (

@@ -140,13 +140,17 @@ func TestStrays(t *testing.T) {
 	}
 	said := []Said{say(1, "<<1>>"), command(2, "/new", "Starting fresh"), say(3, "<<2>>"), command(4, "/back", "Back in |I cannot"), say(5, "<<3>>")}
 	shown := []telegram.Message{
-		{Bot: true, Chat: ann.Chat, Number: 6, Text: "Starting fresh; the old conversation is kept as a1."},
-		{Bot: true, Chat: ann.Chat, Number: 7, Text: "Back in a1: Claude knows again what was said there."},
+		{Bot: true, Chat: ann.Chat, Number: 6, Text: "You said: <<1>>"},
+		{Bot: true, Chat: ann.Chat, Number: 7, Text: "Starting fresh; the old conversation is kept as a1."},
+		{Bot: true, Chat: ann.Chat, Number: 8, Text: "Back in a1: Claude knows again what was said there."},
 	}
-	for session, want := range map[string]int{"a1": 1, "b2": 0} {
-		got := Strays(said, shown, map[string]string{"<<1>>": "a1", "<<2>>": session, "<<3>>": "a1"})
-		if len(got) != want {
-			t.Errorf("the second message in %s: %q", session, got)
+	for _, test := range []struct {
+		first, second string
+		want          int
+	}{{"a1", "b2", 0}, {"a1", "a1", 1}, {"b2", "b2", 1}, {"b2", "a1", 2}} {
+		got := Strays(said, shown, map[string]string{"<<1>>": test.first, "<<2>>": test.second, "<<3>>": "a1"})
+		if len(got) != test.want {
+			t.Errorf("%+v: %q", test, got)
 		}
 	}
 }
