@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nbs-worker/internal/chat/bridge"
+	"nbs-worker/internal/human"
 )
 
 // event is one of a room.
@@ -85,7 +86,8 @@ func (s *System) update(ctx context.Context, room string, e *event) (*bridge.Upd
 	case e.Sender == s.me, e.Sender == "", e.ID == "":
 		return nil, nil
 	case e.Type == typeEncrypted:
-		return nil, s.sayEncrypted(ctx, room)
+		s.sayEncrypted(ctx, room)
+		return nil, nil
 	case e.Type != typeMessage && e.Type != typeSticker, e.Content.Kind == "m.notice": // of a bot, to which no bot answers
 		return nil, nil
 	case !s.isServed(room):
@@ -94,7 +96,7 @@ func (s *System) update(ctx context.Context, room string, e *event) (*bridge.Upd
 	u := &bridge.Update{ID: Name + ":" + e.ID, At: bridge.Place{Chat: room}, From: s.person(room, e.Sender), Number: e.ID}
 	said := &e.Content
 	if said.Relates.Kind == "m.replace" {
-		of, err := s.event(ctx, room, said.Relates.To)
+		of, err := s.related(ctx, room, said.Relates.To)
 		if err != nil || of == nil || of.Sender != e.Sender || said.New == nil {
 			return nil, err
 		}
@@ -102,11 +104,11 @@ func (s *System) update(ctx context.Context, room string, e *event) (*bridge.Upd
 		said.New.Relates = of.Content.Relates
 		said = said.New
 	}
-	if said.Relates.Kind == "m.thread" {
+	if said.Relates.Kind == "m.thread" && isEvent(said.Relates.To) {
 		u.At.Topic = said.Relates.To
 	}
 	if to := said.Relates.Answers.To; to != "" && !said.Relates.IsFallback {
-		answered, err := s.event(ctx, room, to)
+		answered, err := s.related(ctx, room, to)
 		if err != nil {
 			return nil, err
 		}
@@ -229,8 +231,17 @@ func (s *System) spoken(text string) string {
 	return text
 }
 
+// isEvent reports whether a text has the form of an event's ID. Anyone may write any text where such an ID belongs.
+func isEvent(text string) bool {
+	const most = 255 // bytes
+	return len(text) > 1 && len(text) <= most && text[0] == '$' && !strings.ContainsAny(text, " \t\n") && human.IsLegible(text)
+}
+
 // event fetches an event of a room; nil if it is gone.
 func (s *System) event(ctx context.Context, room, id string) (*event, error) {
+	if !isEvent(id) {
+		return nil, nil
+	}
 	var e event
 	err := s.call(ctx, http.MethodGet, ofRoom(room, "event", id), nil, &e)
 	if failureOf(err).Final || err == nil && len(e.Unsigned.Because) > 0 {
@@ -240,4 +251,22 @@ func (s *System) event(ctx context.Context, room, id string) (*event, error) {
 		return nil, err
 	}
 	return &e, nil
+}
+
+// related is event for the updates. An event that the homeserver does not give for long, as a gateway does not let its ID
+// pass, is gone: all rooms wait for it.
+func (s *System) related(ctx context.Context, room, id string) (*event, error) {
+	const tries = 8 // they take about two minutes
+	e, err := s.event(ctx, room, id)
+	if err == nil || ctx.Err() != nil || failureOf(err).NotDone {
+		return e, err
+	}
+	if s.failed++; s.failed < tries {
+		return nil, err
+	}
+	if down := s.call(ctx, http.MethodGet, v3+"account/whoami", nil, nil); down != nil {
+		return nil, down
+	}
+	s.lines.Printf("room %s: look at message %s, which another one there answers or changes: %v: it is taken as gone", room, id, err)
+	return nil, nil
 }

@@ -56,8 +56,9 @@ type System struct {
 	traits bridge.Traits
 	me     string // the bot's user ID; set by Start, before anything but Owner needs it
 
-	coming *batch // events that were not returned by Next yet; only Start and Next use it
+	coming *batch // events that were not returned by Next yet; only Start and Next use it, and the following
 	since  string // where the next sync goes on
+	failed int    // how often an event could not be fetched since Next has succeeded
 
 	mu       sync.Mutex
 	rooms    map[string]*room

@@ -143,19 +143,19 @@ func (s *System) join(ctx context.Context, id, by string) {
 }
 
 // sayEncrypted says, once in a room, that the bot cannot read what is written there.
-func (s *System) sayEncrypted(ctx context.Context, id string) error {
+func (s *System) sayEncrypted(ctx context.Context, id string) {
 	if !s.isServed(id) {
-		return nil
+		return
 	}
 	s.lines.Once("room " + id + " is encrypted, and the bot cannot read encrypted messages: use a room without encryption")
 	if s.acks.isNoted(id) {
-		return nil
+		return
 	}
 	const words = "This room is encrypted, and I cannot read encrypted messages, so I get nothing of what is written here. Invite me into a room without encryption."
 	_, err := s.Send(ctx, bridge.Place{Chat: id}, "encrypted:"+id, bridge.Message{Text: words, Quiet: true})
-	if err != nil && !failureOf(err).Final {
-		return err
+	if err != nil && !failureOf(err).Final { // the next message there tries again
+		s.lines.Printf("write to room %s: %v", id, err)
+		return
 	}
 	s.acks.note(id)
-	return nil
 }

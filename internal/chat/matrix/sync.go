@@ -96,7 +96,7 @@ func (s *System) Next(ctx context.Context) (updates []bridge.Update, err error) 
 	for i := range updates {
 		updates[i].Done = done[i]
 	}
-	s.coming = nil
+	s.coming, s.failed = nil, 0
 	return updates, nil
 }
 

@@ -1,0 +1,73 @@
+package matrix_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/chat/bridge"
+	sim "nbs-worker/internal/sim/matrix"
+	"nbs-worker/internal/sim/rig"
+)
+
+// What cannot be told in an encrypted room makes the bot deaf nowhere.
+func TestAnEncryptedRoomThatTakesNoWordsDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.begin()
+	w.Encrypt(home, ann)
+	w.Say(home, ann, "secret")
+	w.Say(own, ann, "one")
+	w.Fail(sim.Failure{Method: "send", Code: http.StatusInternalServerError})
+	rig.Same(t, "the other room", []string{"one"}, w.next(s))
+	w.Say(home, ann, "secret")
+	rig.Same(t, "later", []string{}, w.next(s))
+	rig.Same(t, "the encrypted room is told at the next message", 1, len(w.Bots(home)))
+}
+
+// Anyone may write any text in the place of an event's ID. It must not be asked for: a gateway refuses a long address.
+func TestAnIDThatIsNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.begin()
+	for _, id := range []string{"$" + strings.Repeat("x", 9000), "..", "no id"} {
+		w.Say(own, ann, "an answer", sim.ReplyingTo(id))
+		w.Say(own, ann, "in a thread", sim.InThread(id))
+	}
+	for _, u := range w.updates(s) {
+		rig.Same(t, "where it is", bridge.Place{Chat: own}, u.At)
+	}
+	rig.Same(t, "asked for", 0, w.Calls("event"))
+}
+
+// A message that the homeserver never gives must not keep all the later ones from the bot.
+func TestAMessageThatIsWithheldIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.begin()
+	first := w.Say(own, ann, "first")
+	w.next(s)
+	w.Say(own, ann, "an answer", sim.ReplyingTo(first.ID))
+	w.Fail(sim.Failure{Method: "event", Code: http.StatusNotFound, HTML: true, Times: 8})
+	w.Fail(sim.Failure{Method: "whoami", Code: http.StatusBadGateway})
+	tries := 0
+	for ; ; tries++ {
+		updates, err := s.Next(t.Context())
+		if err == nil {
+			rig.Same(t, "updates", 1, len(updates))
+			rig.Check(t, updates[0].Answers != nil, "what the homeserver gives after an interruption: %+v", updates[0])
+			break
+		}
+	}
+	rig.Same(t, "tries before the homeserver is up again", 8, tries)
+	w.Say(own, ann, "an answer", sim.ReplyingTo(first.ID))
+	w.Fail(sim.Failure{Method: "event", Code: http.StatusNotFound, HTML: true, Times: 100})
+	for tries = 0; tries < 100; tries++ {
+		if updates, err := s.Next(t.Context()); err == nil {
+			rig.Same(t, "the text", "an answer", updates[0].Text)
+			break
+		}
+	}
+	rig.Same(t, "tries", 7, tries)
+	rig.Same(t, "the operator knows", true, w.saying("it is taken as gone"))
+}
