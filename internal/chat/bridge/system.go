@@ -62,6 +62,9 @@ type Traits struct {
 	// SendsOnce: a message that is sent again with the same id, also after a crash, is one message there.
 	SendsOnce bool
 
+	// Learns: Owner knows a chat only once Start has returned.
+	Learns bool
+
 	Longest int              // of a message, in units of Size
 	Size    func(r rune) int // what a character counts
 	MinFile int64            // bytes of a file that the bot may send

@@ -49,8 +49,8 @@ func isNow(name, rest string) bool {
 	return (name == "/new" || name == "/restart") && strings.EqualFold(rest, "now")
 }
 
-// pass passes a message to the workers of its chat.
-func (b *Bridge) pass(c *chat, m incoming) {
+// pass passes a message to the workers of its chat. One that they have no room for when the context ends comes again.
+func (b *Bridge) pass(ctx context.Context, c *chat, m incoming) {
 	name, _, isCommand := b.commandOf(&m)
 	_, inPlace, stops := b.stops(m.Text)
 	if isCommand && (stops || name == "/status") {
@@ -60,18 +60,25 @@ func (b *Bridge) pass(c *chat, m incoming) {
 			stopped := make(chan struct{})
 			m.stopped, urgent.done = stopped, func() { close(stopped) }
 		}
-		c.urgent <- urgent
+		select {
+		case c.urgent <- urgent:
+		case <-ctx.Done():
+			return
+		}
 		if !inPlace {
 			return
 		}
 	}
-	c.enqueue(m)
+	c.enqueue(ctx, m)
 }
 
 // enqueue passes a message to takeIn.
-func (c *chat) enqueue(m incoming) {
+func (c *chat) enqueue(ctx context.Context, m incoming) {
 	c.change(func() { c.passed++ })
-	c.updates <- m
+	select {
+	case c.updates <- m:
+	case <-ctx.Done():
+	}
 }
 
 // awaitStop waits until the turn was stopped, if a command begins with that.
