@@ -46,6 +46,7 @@ type Bridge struct {
 	lines  *Log
 	bot    Bot // set once the bridge runs
 
+	known   chan struct{}        // closed once it is known which chats are whose, and what became of them
 	pasting map[writer]time.Time // who may go on with a text, and until when; only take uses it
 
 	mu    sync.Mutex
@@ -77,7 +78,7 @@ func New(opts Options) *Bridge {
 	traits := opts.System.Traits()
 	return &Bridge{
 		Options: opts, traits: traits, lines: NewLog(traits.Name, opts.System.Hide, opts.Log),
-		chats: map[Place]*chat{}, turns: map[Place]turn{}, paces: map[string]pace{}, pasting: map[writer]time.Time{},
+		known: make(chan struct{}), chats: map[Place]*chat{}, turns: map[Place]turn{}, paces: map[string]pace{}, pasting: map[writer]time.Time{},
 	}
 }
 
@@ -164,6 +165,7 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 	for _, m := range moves {
 		b.learn(m)
 	}
+	close(b.known)
 	messages, err := b.Deliveries.Undelivered(ctx)
 	if err != nil {
 		return fmt.Errorf("take up messages from %s: %w", b.traits.Title, err)
@@ -188,8 +190,8 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 	return nil
 }
 
-// Tell writes to the chat of a key unasked, as notify does. It also works while the bridge does not run. While the system
-// is unreachable, it waits until the context ends. Errors: BadInput (it is not a chat, or not allowed), NotFound (it
+// Tell writes to the chat of a key unasked, as notify does. It also works while the bridge does not run, unless the system
+// learns whose the chat is. While the system is unreachable, it waits until the context ends. Errors: BadInput (it is not a chat, or not allowed), NotFound (it
 // blocked the bot), Held (the group became another chat), Failed.
 func (b *Bridge) Tell(ctx context.Context, key, text string) error {
 	return b.tell(ctx, key, b.plain(text))
@@ -202,6 +204,13 @@ func (b *Bridge) Relay(ctx context.Context, key, text string) error {
 
 func (b *Bridge) tell(ctx context.Context, key string, text Piece) error {
 	to, err := b.System.ParseKey(key)
+	if err == nil && b.traits.Learns && !b.isAllowed(to.Chat) {
+		select {
+		case <-b.known:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	to.Chat = b.home(to.Chat)
 	if err == nil && !b.isAllowed(to.Chat) {
 		err = fail.Errorf(fail.BadInput, "write to %s: it is not allowed", to)

@@ -95,7 +95,7 @@ func New(opts Options) (*System, error) {
 	s.acks.keep, s.acks.progress = s.keep, opts.Past
 	isSame := opts.Past.Session == s.session() && opts.Now().Sub(opts.Past.At) < remembered
 	s.traits = bridge.Traits{
-		Name: Name, Title: "Matrix", Command: "nbs-worker serve", Before: Name + "-", SendsOnce: opts.Past.Since == "" || isSame, Longest: longest, Size: size, MaxFile: maxFile,
+		Name: Name, Title: "Matrix", Learns: true, Command: "nbs-worker serve", Before: Name + "-", SendsOnce: opts.Past.Since == "" || isSame, Longest: longest, Size: size, MaxFile: maxFile,
 		Typing: typingShown, Grow: opts.Grow, GrowInGroups: 2 * opts.Grow,
 	}
 	return s, nil
