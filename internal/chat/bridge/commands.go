@@ -111,6 +111,11 @@ func (b *Bridge) command(text string) (name, rest string, is bool) {
 // commandName is the form of a command.
 var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[A-Za-z0-9_]{1,32}$`) })
 
+// IsCommand reports whether a word is the name of a command, with its slash.
+func IsCommand(word string) bool {
+	return slices.ContainsFunc(commands(), func(c command) bool { return word == c.name || word == c.also })
+}
+
 func isCommandName(word string) bool { return commandName().MatchString(word) }
 
 // commandOf is command for a message. The caption of a file is none, and neither is an edit, nor what another has written.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/human"
@@ -128,7 +129,7 @@ func (s *System) fill(u *bridge.Update, kind string, said *content) {
 		u.ForBot = true
 		u.Text = s.withoutName(u.At.Chat, u.Text)
 	}
-	u.Text = s.spoken(u.Text)
+	u.Text = spoken(u.Text)
 	file := &bridge.Attachment{Ref: said.URL, Name: said.name(), Type: said.Info.Type, Size: said.Info.Size}
 	switch {
 	case kind == typeSticker:
@@ -209,8 +210,9 @@ func (s *System) withoutName(room, text string) string {
 	name, _, _ := strings.Cut(s.me, ":")
 	for _, name := range []string{s.me, s.person(room, s.me).Name, name, name[1:]} {
 		for _, name := range []string{name, "@" + name} {
-			rest, is := strings.CutPrefix(text, name)
-			if rest = strings.TrimLeft(rest, " ,:\n"); is && name != "" && rest != "" {
+			behind, is := strings.CutPrefix(text, name)
+			rest := strings.TrimLeft(behind, " ,:\n")
+			if is && strings.Trim(name, "@") != "" && rest != "" && rest != behind { // not the beginning of another word
 				return rest
 			}
 		}
@@ -220,12 +222,13 @@ func (s *System) withoutName(room, text string) string {
 
 // spoken returns a text with a slash in front of a command: a client may take "/stop" for a command of its own, so
 // "!stop" is the same.
-func (s *System) spoken(text string) string {
+func spoken(text string) string {
 	rest, is := strings.CutPrefix(strings.TrimSpace(text), "!")
-	word, _, _ := strings.Cut(rest, " ")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if is && slices.Contains(s.commands, strings.ToLower(word)) {
+	word := rest
+	if end := strings.IndexFunc(rest, unicode.IsSpace); end >= 0 {
+		word = rest[:end]
+	}
+	if is && bridge.IsCommand("/"+strings.ToLower(word)) {
 		return "/" + rest
 	}
 	return text

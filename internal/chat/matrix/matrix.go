@@ -60,9 +60,8 @@ type System struct {
 	since  string // where the next sync goes on
 	failed int    // how often an event could not be fetched since Next has succeeded
 
-	mu       sync.Mutex
-	rooms    map[string]*room
-	commands []string // that have a meaning; see spoken
+	mu    sync.Mutex
+	rooms map[string]*room
 
 	acks    acks
 	workers sync.WaitGroup // that join rooms
@@ -240,11 +239,4 @@ func (s *System) Describe(_ context.Context, chat string) (string, error) {
 }
 
 // SetMenu implements [bridge.System]. Matrix has no menu; but see spoken.
-func (s *System) SetMenu(_ context.Context, _ bool, commands []bridge.MenuEntry) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range commands {
-		s.commands = append(s.commands, c.Name)
-	}
-	return nil
-}
+func (s *System) SetMenu(context.Context, bool, []bridge.MenuEntry) error { return nil }

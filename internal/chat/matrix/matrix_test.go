@@ -1,7 +1,6 @@
 package matrix_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -434,15 +433,15 @@ func TestWhatIsForTheBot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.begin()
-	rig.Must(t, s.SetMenu(context.Background(), true, []bridge.MenuEntry{{Name: "stop"}}))
 	at, err := s.Send(t.Context(), bridge.Place{Chat: home}, "q", bridge.Message{Text: "…"})
 	rig.Must(t, err)
 	rig.Must(t, s.Edit(t.Context(), at, bridge.Message{Text: "Milk or tea?"}))
 	w.next(s)
 	w.Say(home, ann, "Simulated: what now?", sim.NamingTheBot)
 	w.Say(home, ann, "simulated_bot is slow")
+	w.Say(home, ann, "Simulatedly, or not?", sim.NamingTheBot)
 	w.Say(home, bob, "> <"+sim.Bot+"> Milk or tea?\n\nTea", sim.ReplyingTo(at.Message))
-	first := w.Say(home, bob, "!stop now")
+	first := w.Say(home, bob, "!stop\nnow")
 	w.Say(home, bob, "!important", sim.InThread(first.ID))
 	w.Edit(first, "stop it")
 	w.Write(sim.Message{Room: home, From: ann, Text: "not mine", Edits: first.ID})
@@ -454,19 +453,19 @@ func TestWhatIsForTheBot(t *testing.T) {
 		IsEdit bool
 	}
 	want := []seen{
-		{"what now?", true, "", false}, {"simulated_bot is slow", false, "", false}, {"Tea", true, "", false}, {"/stop now", false, "", false},
+		{"what now?", true, "", false}, {"simulated_bot is slow", false, "", false}, {"Simulatedly, or not?", true, "", false}, {"Tea", true, "", false}, {"/stop\nnow", false, "", false},
 		{"!important", false, first.ID, false}, {"stop it", false, "", true},
 	}
 	rig.Same(t, "updates", len(want), len(got))
 	for i, u := range got {
 		rig.Same(t, "an update", want[i], seen{u.Text, u.ForBot, u.At.Topic, u.IsEdit})
 	}
-	rig.Same(t, "what is answered", bridge.Quoted{Of: bridge.Person{ID: sim.Bot, Name: "Simulated", Handle: "simulated_bot:localhost"}, Mine: true, Text: "Milk or tea?"}, *got[2].Answers)
-	rig.Same(t, "what is edited", first.ID, got[5].Number)
-	if got[4].Answers != nil {
-		t.Errorf("a message of a thread answers %+v", got[4].Answers)
+	rig.Same(t, "what is answered", bridge.Quoted{Of: bridge.Person{ID: sim.Bot, Name: "Simulated", Handle: "simulated_bot:localhost"}, Mine: true, Text: "Milk or tea?"}, *got[3].Answers)
+	rig.Same(t, "what is edited", first.ID, got[6].Number)
+	if got[5].Answers != nil {
+		t.Errorf("a message of a thread answers %+v", got[5].Answers)
 	}
 	place, err := s.ParseKey("matrix:" + home + "/" + first.ID)
 	rig.Must(t, err)
-	rig.Same(t, "the place of the thread's key", got[4].At, place)
+	rig.Same(t, "the place of the thread's key", got[5].At, place)
 }
