@@ -89,7 +89,9 @@ func New(opts Options) (*System, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &System{Options: opts, rooms: map[string]*room{}, client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}} // its own connections
+	s := &System{Options: opts, rooms: map[string]*room{}, client: &http.Client{
+		Transport: http.DefaultTransport.(*http.Transport).Clone(), CheckRedirect: redirect, // its own connections
+	}}
 	s.lines = bridge.NewLog(Name, s.Hide, opts.Log)
 	s.acks.keep, s.acks.progress = s.keep, opts.Past
 	isSame := opts.Past.Session == s.session() && opts.Now().Sub(opts.Past.At) < remembered
@@ -110,6 +112,16 @@ func CheckHomeserver(address string) error {
 		return nil
 	}
 	return fail.Errorf(fail.BadInput, "set up Matrix: %s does not begin with https://, so others could read the access token", human.Quote(address))
+}
+
+// redirect follows to where a file is, unless the token would travel in the open. A message would become a question: it is
+// not sent where another address is named.
+func redirect(to *http.Request, via []*http.Request) error {
+	const most = 5
+	if len(via) > most || via[0].Method != http.MethodGet || CheckHomeserver(to.URL.Scheme+"://"+to.URL.Host) != nil {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 // session is a sum of the token.

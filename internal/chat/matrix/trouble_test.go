@@ -2,6 +2,7 @@ package matrix_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -70,4 +71,29 @@ func TestAMessageThatIsWithheldIsGivenUp(t *testing.T) {
 	}
 	rig.Same(t, "tries", 7, tries)
 	rig.Same(t, "the operator knows", true, w.saying("it is taken as gone"))
+}
+
+// A homeserver that is somewhere else now gets no question in place of a message, which would look as if it were sent, and
+// no token on a way that others can read.
+func TestAMessageIsNotSentToAnotherAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := 0
+	moved := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/versions"):
+			http.Redirect(w, r, "http://elsewhere.invalid/", http.StatusFound)
+		case r.Method == http.MethodGet:
+			asked++
+			_, _ = w.Write([]byte(`{"event_id":"$1"}`))
+		default:
+			http.Redirect(w, r, r.URL.Path, http.StatusMovedPermanently)
+		}
+	}))
+	t.Cleanup(moved.Close)
+	s := w.open(func(o *matrix.Options) { o.Homeserver = moved.URL })
+	_, err := s.Send(t.Context(), bridge.Place{Chat: home}, "1", bridge.Message{Text: "hello"})
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "status 301") && asked == 0, "%v, asked %d times", err, asked)
+	_, err = s.Start(t.Context())
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "status 302"), "%v", err)
 }
