@@ -31,6 +31,13 @@ func TestServeChecksWhatItIsToldOfMatrix(t *testing.T) {
 	serve(at, "--matrix-token-file", filepath.Join(project, "empty")).want(t, fail.NotFound, "is empty", "--matrix-token-file")
 }
 
+// The flag of earlier versions does not open the groups that the present one closes.
+func TestWhatReachesAgentsIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	run("--root", newProject(t), "serve", "--telegram-group-commands", "--telegram-agents=none").want(t, fail.BadInput, "telegram-agents")
+	run("--root", newProject(t), "serve", "setup", "telegram", "--group-commands", "--agents=private").want(t, fail.BadInput, "agents")
+}
+
 // tell knows the chats of each system by their keys.
 func TestTellTakesARoom(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/services"
@@ -77,16 +76,17 @@ with --metrics on loopback. nbs-worker export systemd writes a service for it.`,
 	flags.DurationVar(&o.idle, "idle", 30*time.Minute, "end a claude that was not used for this time; one with background tasks after 6h")
 	flags.StringVar(&o.metrics, "metrics", "", "also serve health and metrics at this loopback address: 127.0.0.1:PORT")
 	o.how.bind(cmd, "telegram-")
-	o.bindTelegram(flags)
+	o.bindTelegram(cmd)
 	bindMatrix(flags, &o.matrix)
 	cmd.AddCommand(newServeSetupCmd(f), newServeCheckCmd(f))
 	return cmd
 }
 
-func (o *serveOptions) bindTelegram(flags *pflag.FlagSet) {
+func (o *serveOptions) bindTelegram(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&o.chats.TokenFile, "telegram-token-file", "", "serve the chats of the bot whose token is in this file (or in $NBS_TELEGRAM_TOKEN)")
 	flags.Int64SliceVar(&o.chats.Allowed, "telegram-chat", nil, "number of a chat to serve (nbs-worker help telegram); repeatable")
-	o.who.bind(flags, "telegram-")
+	o.who.bind(cmd, "telegram-")
 	flags.StringVar(&o.chats.URL, "telegram-url", "", "address of the Bot API, for tests")
 	_ = flags.MarkHidden("telegram-url")
 }

@@ -86,7 +86,7 @@ To find out whether all is well: nbs-worker serve check.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.tokenFile, "token-file", "", "read the bot's token from this file (-: from stdin)")
 	flags.Int64SliceVar(&o.chats, "chat", nil, "number of a chat to serve; repeatable, and in place of those that are kept")
-	o.who.bind(flags, "")
+	o.who.bind(cmd, "")
 	o.bind(cmd, "")
 	flags.BoolVar(&o.deleteWebhook, "delete-webhook", false, "delete a webhook that another program has set")
 	flags.BoolVar(&o.unit, "systemd", false, "write the unit of serve for your own systemd")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -20,11 +20,13 @@ type whoFlags struct {
 }
 
 // bind defines the flags, with their names after before.
-func (w *whoFlags) bind(flags *pflag.FlagSet, before string) {
+func (w *whoFlags) bind(cmd *cobra.Command, before string) {
+	flags := cmd.Flags()
 	flags.StringSliceVar(&w.users, before+"user", nil, "user who may write: USER in all chats and alone with the bot, CHAT:USER in a group, CHAT:everyone (default: everyone in the chats); repeatable")
 	flags.StringVar(&w.agents, before+"agents", string(bot.ReachNone), "chats in which /file, /agents, /send and /resume work: none, private or all")
 	flags.BoolVar(&w.everyone, before+"group-commands", false, "")
 	_ = flags.MarkDeprecated(before+"group-commands", "use --"+before+"agents all")
+	cmd.MarkFlagsMutuallyExclusive(before+"agents", before+"group-commands")
 }
 
 // shared are the users that Telegram shows for everyone who writes as a group or as a channel, and for itself.
