@@ -181,9 +181,12 @@ func (s *System) Start(ctx context.Context) (bridge.Bot, error) {
 	s.mu.Unlock()
 	past := s.acks.begin(s.Homeserver+" "+who.User, s.session())
 	if past == "" && s.Past.Since != "" {
-		s.lines.Printf("this is another account than before: what was written until now is not taken")
+		s.lines.Printf("this is another account than before, or another address of its homeserver: what was written until now is not taken")
 	}
 	first, err := s.sync(ctx, past, 0)
+	if past != "" && failureOf(err).Final {
+		s.lines.Once("the homeserver does not know any more up to where messages were taken. If it was set up again, end serve and remove .nbs/matrix.json: what was written until then is not taken")
+	}
 	if err != nil {
 		return bridge.Bot{}, err
 	}

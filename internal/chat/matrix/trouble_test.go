@@ -97,3 +97,15 @@ func TestAMessageIsNotSentToAnotherAddress(t *testing.T) {
 	_, err = s.Start(t.Context())
 	rig.Check(t, err != nil && strings.Contains(err.Error(), "status 302"), "%v", err)
 }
+
+// A homeserver that was set up again does not know the place in the file. The operator is told what to do; nothing is left
+// out without them.
+func TestAPlaceThatTheHomeserverDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.past.Since = "from another one"
+	_, err := w.open().Start(t.Context())
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "Invalid stream token"), "%v", err)
+	rig.Check(t, w.saying("remove .nbs/matrix.json") && w.past.Since == "from another one", "%q", w.said)
+}
