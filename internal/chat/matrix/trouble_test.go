@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/chat/bridge"
+	"nbs-worker/internal/chat/matrix"
 	sim "nbs-worker/internal/sim/matrix"
 	"nbs-worker/internal/sim/rig"
 )
