@@ -262,7 +262,7 @@ what serve permits (nbs-worker help permissions), in this project. They may also
 model, the dearest too: --daily-limit bounds the cost. Your answer in the setup, or
 --telegram-user CHAT:USER, limits a group to the named users. --telegram-user USER does it for
 all chats; each of these users may also write to the bot alone. One who writes without their
-name, such as an anonymous administrator, is none of the named users.
+name, such as an anonymous administrator, is not one of the named users.
 
 In a group, serve takes the messages that name the bot or answer it, and commands;
 --telegram-group-all (in the setup: --group-all) takes all of them. Then Telegram must pass them

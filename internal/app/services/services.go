@@ -160,7 +160,7 @@ func connect(o ServeOptions, team *remote.Team, server *serve.Server, links []br
 // bridges are those of a server, one for each chat system.
 type bridges []*bridge.Bridge
 
-// of returns the bridge to the chat of a key; nil if there is none.
+// of returns the bridge to the chat of a key; nil if no bridge serves it.
 func (all bridges) of(key string) *bridge.Bridge {
 	for _, b := range all {
 		if _, err := b.System.ParseKey(key); err == nil {

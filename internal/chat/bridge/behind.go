@@ -23,7 +23,7 @@ func (b *Bridge) note(ctx context.Context, m *incoming) (over bool, err error) {
 	return over, err
 }
 
-// finish ends a message of which nothing is left to do.
+// finish ends a message that needs nothing more.
 func (b *Bridge) finish(ctx context.Context, m *incoming) {
 	if m.noted {
 		_ = b.retry(ctx, "note that a message is over", func() error { return b.Deliveries.NoteDelivered(ctx, m.Key, m.ID, "") })

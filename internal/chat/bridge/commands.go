@@ -118,7 +118,7 @@ func IsCommand(word string) bool {
 
 func isCommandName(word string) bool { return commandName().MatchString(word) }
 
-// commandOf is command for a message. The caption of a file is none, and neither is an edit, nor what another has written.
+// commandOf is command for a message. The caption of a file, an edit and what another has written are no commands.
 func (b *Bridge) commandOf(m *incoming) (name, rest string, is bool) {
 	if m.isEdit || m.update.isCaption() || m.update.Forwarded != nil {
 		return "", "", false

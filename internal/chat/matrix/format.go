@@ -52,7 +52,7 @@ func fits(m bridge.Message) bool {
 	return err == nil && len(m.Text) <= longest && len(content) <= maxEvent
 }
 
-// rendered returns the messages of a piece, which have at most so many bytes of it each.
+// rendered returns the messages of a piece. Each has at most the given number of bytes of it.
 func rendered(p bridge.Piece, most int) (messages []bridge.Message) {
 	const least = 500
 	for _, part := range cut(p.Text, most, p.Markdown) {
@@ -77,7 +77,7 @@ func rendered(p bridge.Piece, most int) (messages []bridge.Message) {
 	return messages
 }
 
-// cut returns the parts of a text of at most so many bytes, cut at an empty line if possible, else at the end of a line. A
+// cut returns the parts of a text. Each has at most the given number of bytes. It is cut at an empty line if possible, else at the end of a line. A
 // block of code of Markdown that is cut ends in its part, and begins again in the next one.
 func cut(text string, most int, isMarkdown bool) (parts []string) {
 	var lines []string
