@@ -278,6 +278,7 @@ func (j *judge) close(at Place, answers []*answer) {
 // each text.
 func Strays(said []Said, shown []telegram.Message, heard map[string]string) []string {
 	j := listen(said, shown)
+	j.findings = nil // they are those of Judge
 	for at, answers := range j.places {
 		left, since := "", []*answer{}
 		for _, a := range answers {

@@ -141,6 +141,7 @@ func TestStrays(t *testing.T) {
 	said := []Said{say(1, "<<1>>"), command(2, "/new", "Starting fresh"), say(3, "<<2>>"), command(4, "/back", "Back in |I cannot"), say(5, "<<3>>")}
 	shown := []telegram.Message{
 		{Bot: true, Chat: ann.Chat, Number: 6, Text: "You said: <<1>>"},
+		{Bot: true, Chat: ann.Chat, Number: 6, Text: "what Judge finds"},
 		{Bot: true, Chat: ann.Chat, Number: 7, Text: "Starting fresh; the old conversation is kept as a1."},
 		{Bot: true, Chat: ann.Chat, Number: 8, Text: "Back in a1: Claude knows again what was said there."},
 	}
