@@ -58,7 +58,7 @@ func (b *Bridge) chat(ctx context.Context, at Place) *chat {
 		c = &chat{
 			place: at, key: b.key(at),
 			updates: make(chan incoming, Backlog), changed: make(chan struct{}), // so that no chat delays another
-			urgency: urgency{urgent: make(chan incoming, Backlog)}, writing: b.turnOf(at),
+			urgency: urgency{urgent: make(chan incoming, Backlog), behind: map[string]int{}}, writing: b.turnOf(at),
 		}
 		b.chats[at] = c
 		b.workers.Go(func() { b.takeIn(ctx, c) })

@@ -28,7 +28,8 @@ type house struct {
 	edits  []string
 	edit   Edit // what becomes of one
 
-	interrupt func(id, why string) (Interruption, error) // nil: nothing runs
+	interrupting func(isBehind func(string) bool) (Interruption, error) // in place of interrupt
+	interrupt    func(id, why string) (Interruption, error)             // nil: nothing runs
 
 	reading sync.Mutex
 	read    int        // bytes of the file
@@ -146,7 +147,10 @@ func (h *house) Reset(context.Context, string, string) (string, error) {
 	return fmt.Sprintf("old-%d", h.resets), nil
 }
 
-func (h *house) Interrupt(_ context.Context, _, id, why string) (Interruption, error) {
+func (h *house) Interrupt(_ context.Context, _, id, why string, isBehind func(string) bool) (Interruption, error) {
+	if h.interrupting != nil {
+		return h.interrupting(isBehind)
+	}
 	if h.interrupt == nil {
 		return Interruption{}, nil
 	}

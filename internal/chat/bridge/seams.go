@@ -61,8 +61,9 @@ type Chats interface {
 	// The same id resets once, and gets the same answer again.
 	Reset(ctx context.Context, key, id string) (previousID string, err error)
 	// Interrupt stops the turn that runs, or is about to; a result says why. The same id stops no other turn, also if it
-	// comes again after a crash. Errors: Held when the first message is held.
-	Interrupt(ctx context.Context, key, id, why string) (Interruption, error)
+	// comes again after a crash; and none of a message that came behind the command. Errors: Held when the first message
+	// is held.
+	Interrupt(ctx context.Context, key, id, why string, isBehind func(id string) bool) (Interruption, error)
 	// File opens a file of the project, by its path there, for the chat. Errors: NotFound, BadInput.
 	File(path string) (*os.File, error)
 	// Status describes the conversation's state in words.

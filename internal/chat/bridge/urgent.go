@@ -17,6 +17,9 @@ type urgency struct {
 	passed    int  // updates that were passed to takeIn
 	taken     int  // of these, those that it has processed
 	resetting bool // takeIn waits for answers, to begin a new conversation
+
+	open   int            // urgent messages that were not answered yet
+	behind map[string]int // what came since the first of them: how many updates were before it, by its id
 }
 
 // Why a turn was stopped, as its result says. The chat that sent the command was told.
@@ -55,7 +58,7 @@ func (b *Bridge) pass(ctx context.Context, c *chat, m incoming) {
 	_, inPlace, stops := b.stops(m.Text)
 	if isCommand && (stops || name == "/status") {
 		urgent := m
-		urgent.before = c.count()
+		c.change(func() { urgent.before, c.open = c.passed, c.open+1 })
 		if inPlace { // until it was obeyed in its place, it is not acknowledged
 			stopped := make(chan struct{})
 			m.stopped, urgent.done = stopped, func() { close(stopped) }
@@ -74,7 +77,12 @@ func (b *Bridge) pass(ctx context.Context, c *chat, m incoming) {
 
 // enqueue passes a message to takeIn.
 func (c *chat) enqueue(ctx context.Context, m incoming) {
-	c.change(func() { c.passed++ })
+	c.change(func() {
+		if c.open > 0 {
+			c.behind[m.ID] = c.passed
+		}
+		c.passed++
+	})
 	select {
 	case c.updates <- m:
 	case <-ctx.Done():
@@ -92,10 +100,21 @@ func (m *incoming) awaitStop(ctx context.Context) {
 	}
 }
 
-func (c *chat) count() int {
+// isBehind reports whether a message came after an urgent one.
+func (c *chat) isBehind(m *incoming, id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.passed
+	before, since := c.behind[id]
+	return since && before >= m.before
+}
+
+// answered records that an urgent message was answered.
+func (c *chat) answered() {
+	c.change(func() {
+		if c.open--; c.open == 0 {
+			clear(c.behind)
+		}
+	})
 }
 
 // took records which updates takeIn has processed: all that it got, except those that wait for further parts.
@@ -118,6 +137,7 @@ func (b *Bridge) answerUrgent(ctx context.Context, c *chat) {
 			if b.obeyAtOnce(ctx, c, m) == nil {
 				m.done()
 			}
+			c.answered()
 		}
 	}
 }
@@ -153,7 +173,7 @@ func (b *Bridge) stop(ctx context.Context, c *chat, m incoming, why string) (str
 	waiting, end := context.WithTimeout(ctx, acceptWithin)
 	defer end()
 	c.await(waiting, func() bool { return c.taken >= m.before || c.resetting })
-	stopped, err := b.Chats.Interrupt(ctx, c.key, m.ID+":stop", why)
+	stopped, err := b.Chats.Interrupt(ctx, c.key, m.ID+":stop", why, func(id string) bool { return c.isBehind(&m, id) })
 	switch {
 	case fail.KindOf(err) == fail.Held:
 		return "Nothing is running: " + b.words(err) + ".", nil

@@ -133,3 +133,29 @@ func TestStopWaitsForTheMessageBeforeIt(t *testing.T) {
 	run(t, server, &h.house)
 	want(t, told(t, server, 7, 1), "Stopped. The conversation goes on.")
 }
+
+// What is written behind a stop is none of what it is for, also if it is accepted before the stop is carried out.
+func TestAStopIsForNothingBehindIt(t *testing.T) {
+	t.Parallel()
+	server, h := simulator(t), &house{}
+	accepted, found := make(chan struct{}), make(chan [2]bool, 1)
+	h.reply = func(_ context.Context, text string, _ Answer) (Answer, error) {
+		if text == "behind" {
+			close(accepted)
+		}
+		return Answer{Text: "You said: " + text}, nil
+	}
+	h.interrupting = func(isBehind func(string) bool) (Interruption, error) {
+		<-accepted
+		found <- [2]bool{isBehind("telegram:1"), isBehind("telegram:3")}
+		return Interruption{}, nil
+	}
+	for _, text := range []string{"before", "/stop", "behind"} {
+		server.Say(7, text)
+	}
+	run(t, server, h)
+	sent := toldAnswers(t, server, 7, 3)
+	slices.Sort(sent)
+	want(t, sent, "Nothing is running.", "You said: before", "You said: behind")
+	rig.Equal(t, <-found, [2]bool{false, true}, "what is behind the stop")
+}

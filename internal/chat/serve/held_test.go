@@ -72,7 +72,7 @@ func TestAChatIsNotAskedToLogIn(t *testing.T) {
 	status, err := chats.Status(t.Context(), "telegram:1")
 	rig.Must(t, err)
 	rig.Equal(t, strings.Split(status, "\n")[2], "Message 1 is tried again later: Claude is not logged in on its machine.", "what /status says")
-	_, err = chats.Interrupt(t.Context(), "telegram:1", "78:stop", "stopped by /stop")
+	_, err = chats.Interrupt(t.Context(), "telegram:1", "78:stop", "stopped by /stop", nothing)
 	rig.Check(t, fail.KindOf(err) == fail.Held && err.Error() == "message 1 is held: Claude is not logged in on its machine", "what /stop says: %v", err)
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Interrupt implements [bridge.Chats]. It also ends what Claude does after its answer. A note names the turn before that is
 // stopped: a command that comes again finds it there, and stops no later one.
-func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Interruption, error) {
+func (c *Chats) Interrupt(ctx context.Context, key, id, why string, isBehind func(id string) bool) (bridge.Interruption, error) {
 	of := c.Server.Engine.Project.Store.Conversations().Of(conversations.Key(key))
 	note, noted, err := c.Notes.Get(id)
 	if err != nil {
@@ -27,7 +27,7 @@ func (c *Chats) Interrupt(ctx context.Context, key, id, why string) (bridge.Inte
 			return bridge.Interruption{}, err
 		}
 		note = deliveries.Note{ID: id, Key: key, State: deliveries.Over, At: c.Server.Engine.Project.Now().UTC()}
-		if current := c.Server.Engine.Current(&state); current != nil {
+		if current := c.Server.Engine.Current(&state); current != nil && !isBehind(current.ID) {
 			note.Seq, note.Text = current.Seq, current.ID
 		}
 		if err := c.Notes.Put(note); err != nil {

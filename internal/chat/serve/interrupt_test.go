@@ -27,9 +27,10 @@ func TestARepeatedStopStopsNothingElse(t *testing.T) {
 		rig.Must(t, err)
 		<-s.begun
 	}
+	behind := ""
 	stop := func(id string, want bridge.Interruption) {
 		t.Helper()
-		got, err := chats.Interrupt(t.Context(), "telegram:1", id, "stopped by /stop")
+		got, err := chats.Interrupt(t.Context(), "telegram:1", id, "stopped by /stop", func(message string) bool { return message == behind })
 		rig.Must(t, err)
 		rig.Equal(t, got, want, "the stop %s", id)
 	}
@@ -41,11 +42,15 @@ func TestARepeatedStopStopsNothingElse(t *testing.T) {
 	rig.Check(t, err == nil && answer.Class == "interrupted" && answer.Error == "stopped by /stop", "%+v, %v", answer, err)
 	asks("telegram:4")
 	stop("3:stop", bridge.Interruption{Is: true})
+	behind = "telegram:4" // as a stop that waits while its bridge is down, and what is written behind it
+	stop("6:stop", bridge.Interruption{})
 	close(s.Go)
 	answer, err = chats.Answer(t.Context(), "telegram:1", "telegram:4", bridge.Answer{})
 	rig.Check(t, err == nil && answer.Text == "re: wait", "%+v, %v", answer, err)
 	stop("5:stop", bridge.Interruption{})
 }
+
+func nothing(string) bool { return false }
 
 // A stop ends what Claude does after its answer, and the chat is told what that was, once. One that comes again finds
 // nothing.
@@ -62,7 +67,7 @@ func TestAStopEndsABackgroundTask(t *testing.T) {
 	s.mustAnswer("telegram:1", "one")
 	for _, want := range []bridge.Interruption{{Is: true, Told: true}, {Ended: true}} {
 		rig.Eventually(t, "its claude waits", func() bool { return want.Ended || serving.Engine.Warm.Busy("telegram:1") })
-		got, err := chats.Interrupt(t.Context(), "telegram:1", "1:stop", "stopped by /stop")
+		got, err := chats.Interrupt(t.Context(), "telegram:1", "1:stop", "stopped by /stop", nothing)
 		rig.Check(t, err == nil && got == want, "%+v, %v; want %+v", got, err, want)
 	}
 	rig.Equal(t, <-told, "telegram:1 Claude had answered; its background task was ended: npm run dev.", "what is told")
