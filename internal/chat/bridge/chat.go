@@ -38,7 +38,7 @@ type incoming struct {
 
 	update  *Update
 	updates []*Update // its parts; the one, if it has no others
-	group   bool      // the chat is a group
+	group   bool      // the chat was a group when it was written
 	isFor   bool      // it is for the bot
 	isEdit  bool      // it changes an earlier message
 	heard   string    // of a voice message, for the chat

@@ -211,8 +211,9 @@ func (b *Bridge) run(ctx context.Context, c *chat, m incoming, name, rest string
 	if asked.run == nil { // it was carried out at once
 		return reply{}, nil
 	}
-	if asked.reaches && !b.reaches(m.group) {
-		return reply{text: b.isOff(name, m.group)}, nil
+	group := m.group || b.isGroup(c.place.Chat) // who has joined since then reads the reply
+	if asked.reaches && !b.reaches(group) {
+		return reply{text: b.isOff(name, group)}, nil
 	}
 	stop := b.typing(ctx, c.place)
 	defer stop()

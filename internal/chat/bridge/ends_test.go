@@ -102,9 +102,9 @@ func TestABridgeEndsWithAFullChat(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		m.first = func() (updates []Update) {
 			for i := range 3 * Backlog {
-				updates = append(updates, Update{ID: fmt.Sprint("fake:", i), Done: func() {}, At: Place{Chat: "7"}, From: Person{ID: "7"}, Text: text})
+				updates = append(updates, Update{ID: fmt.Sprint("fake:", i), Done: func() {}, At: Place{Chat: "7"}, Owner: "7", From: Person{ID: "7"}, Text: text})
 			}
-			b.take(ctx, &Update{ID: "fake:-1", Done: func() {}, At: Place{Chat: "7"}, From: Person{ID: "7"}, Text: "the first"})
+			b.take(ctx, &Update{ID: "fake:-1", Done: func() {}, At: Place{Chat: "7"}, Owner: "7", From: Person{ID: "7"}, Text: "the first"})
 			<-s.refused
 			return updates
 		}

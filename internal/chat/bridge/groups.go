@@ -10,11 +10,12 @@ import (
 )
 
 // isAllowed reports whether a chat is served. The private chat of an allowed user is.
-func (b *Bridge) isAllowed(chat string) bool {
-	is := func(chat string) bool {
-		return slices.Contains(b.Allowed, chat) || slices.Contains(b.Users, b.System.Owner(chat))
-	}
-	return is(chat) || is(b.address(chat)) || is(b.former(chat))
+func (b *Bridge) isAllowed(chat string) bool { return b.allows(chat, b.System.Owner(chat)) }
+
+// allows reports whether a chat is served as the private chat of its owner, or as a group.
+func (b *Bridge) allows(chat, owner string) bool {
+	is := func(chat string) bool { return slices.Contains(b.Allowed, chat) }
+	return slices.Contains(b.Users, owner) || is(chat) || is(b.address(chat)) || is(b.former(chat))
 }
 
 // maySpeak reports whether the writer of a message may write in the allowed chats. Those who do not show who they are
@@ -41,7 +42,7 @@ func (b *Bridge) reaches(group bool) bool { return group && b.InGroups || !group
 // isFor reports whether a message is for the bot. In a group that is one which names the bot, answers it, or is a
 // command.
 func (b *Bridge) isFor(u *Update) bool {
-	if !b.isGroup(u.At.Chat) || b.AllInGroups || u.ForBot {
+	if !u.isOfGroup() || b.AllInGroups || u.ForBot {
 		return true
 	}
 	_, _, isCommand := b.command(u.Text)
@@ -56,7 +57,7 @@ const (
 // contextOf tells Claude who speaks in a group, and what a message answers.
 func (b *Bridge) contextOf(parts ...*Update) string {
 	m := parts[0]
-	group := b.isGroup(m.At.Chat)
+	group := m.isOfGroup()
 	var said []string
 	if group {
 		said = append(said, "The message below is from "+m.From.name()+".")

@@ -94,9 +94,22 @@ func TestClaudeIsToldWhoWroteWhatIsForwardedOrQuoted(t *testing.T) {
 		`The message below is from "Ann". It answers a message of "Eve" (@eve), which has no text.`: {At: Place{Chat: "-7"}, From: Person{Name: "Ann"}, Answers: &Quoted{Of: Person{Name: "Eve", Handle: "eve"}}},
 	} {
 		if u.At == (Place{}) {
-			u.At.Chat = "7"
+			u.Owner = "7"
 		}
 		got := b.contextOf(&u)
 		rig.Check(t, strings.Contains(got, want), "the context is %q, want %q", got, want)
 	}
+}
+
+// A message of a private chat is taken when others have joined the chat since then, but they do not read what only its
+// owner may; and what others have written is not taken when they have left.
+func TestAChatIsWhatItWasWhenAMessageWasWritten(t *testing.T) {
+	t.Parallel()
+	b := New(Options{System: fake{}, Users: []string{"7", "8"}, InPrivate: true, Log: func(string) {}})
+	private := &Update{At: Place{Chat: "-1"}, Owner: "7", From: Person{ID: "7"}, Text: "hello"}
+	m := b.incoming(private)
+	rig.Check(t, b.isHeard(private) && m.isFor && !m.group, "what was written when the chat was private: %+v", m)
+	rig.Check(t, !b.isHeard(&Update{At: Place{Chat: "7"}, From: Person{ID: "8"}}), "what another one wrote before it was private is heard")
+	said, err := b.run(t.Context(), &chat{place: private.At}, m, "/agents", "")
+	rig.Check(t, err == nil && said.text == b.isOff("/agents", true), "%+v, %v", said, err)
 }

@@ -125,6 +125,7 @@ type Update struct {
 	Taken func()
 
 	At     Place
+	Owner  string // whose private chat with the bot it was when the message was written; "" for a group
 	From   Person // who wrote it
 	Hidden bool   // the writer does not show who they are: From is shared by several
 

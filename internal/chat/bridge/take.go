@@ -26,10 +26,14 @@ func (u *Update) isService() bool { return u.Text == "" && u.Unreadable == "" &&
 // place returns the place whose conversation an update belongs to.
 func (b *Bridge) place(u *Update) Place { return Place{b.home(u.At.Chat), u.At.Topic} }
 
-// isHeard reports whether the chat and the writer of an update are allowed. It holds for every kind of update.
+// isOfGroup reports whether a message was written in a group.
+func (u *Update) isOfGroup() bool { return u.Owner == "" }
+
+// isHeard reports whether the chat and the writer of an update are allowed. It holds for every kind of update. The chat
+// counts as what it was when the message was written: by now others may have joined it.
 func (b *Bridge) isHeard(u *Update) bool {
 	switch {
-	case !b.isAllowed(u.At.Chat):
+	case !b.allows(u.At.Chat, u.Owner):
 		b.once("chat " + u.At.Chat + " is not allowed: what it writes is dropped")
 	case !b.maySpeak(u):
 		b.once("user " + u.From.ID + " is not allowed in chat " + u.At.Chat + ": what they write is dropped")
@@ -45,7 +49,7 @@ func (b *Bridge) incoming(u *Update) incoming {
 		Incoming: Incoming{
 			Key: b.key(b.place(u)), ID: u.ID, Text: u.Text, Context: b.contextOf(u), Messages: []string{u.Number},
 		},
-		update: u, updates: []*Update{u}, group: b.isGroup(u.At.Chat), isFor: b.isFor(u), isEdit: u.IsEdit, done: u.Done,
+		update: u, updates: []*Update{u}, group: u.isOfGroup(), isFor: b.isFor(u), isEdit: u.IsEdit, done: u.Done,
 	}
 }
 

@@ -20,7 +20,8 @@ type event struct {
 	Key      *string `json:"state_key"` // of the state of a room; nil: it is no state
 	Content  content `json:"content"`
 	Unsigned struct {
-		Before  content         `json:"prev_content"` // of the state
+		Before  content         `json:"prev_content"`   // of the state
+		InPlace string          `json:"replaces_state"` // the event that was the state; a homeserver may leave out what that said
 		Because json.RawMessage `json:"redacted_because"`
 		About   struct {
 			Edit *event `json:"m.replace"`
@@ -68,21 +69,29 @@ func (e *event) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, (*plain)(e)) == nil {
 		return nil
 	}
+	type state struct {
+		Membership string `json:"membership"`
+	}
 	var about struct {
-		ID      string  `json:"event_id"`
-		Type    string  `json:"type"`
-		Key     *string `json:"state_key"`
-		Content struct {
-			Membership string `json:"membership"`
-		} `json:"content"`
+		ID       string  `json:"event_id"`
+		Type     string  `json:"type"`
+		Key      *string `json:"state_key"`
+		Content  state   `json:"content"`
+		Unsigned struct {
+			Before  state  `json:"prev_content"`
+			InPlace string `json:"replaces_state"`
+		} `json:"unsigned"`
 	}
 	_ = json.Unmarshal(data, &about)
 	*e = event{ID: about.ID, Type: about.Type, Key: about.Key, Content: content{Membership: about.Content.Membership}}
+	e.Unsigned.Before.Membership, e.Unsigned.InPlace = about.Unsigned.Before.Membership, about.Unsigned.InPlace
 	return nil
 }
 
-// update returns the update of an event; nil if it is nothing for a bridge.
-func (s *System) update(ctx context.Context, room string, e *event) (*bridge.Update, error) {
+// update returns the update of an event; nil if it is nothing for a bridge. The owner is whose private chat the room was
+// then.
+func (s *System) update(ctx context.Context, room, owner string, e *event) (*bridge.Update, error) {
+	u := &bridge.Update{ID: Name + ":" + e.ID, At: bridge.Place{Chat: room}, Owner: owner, From: s.person(room, e.Sender)}
 	switch {
 	case e.Sender == s.me, e.Sender == "", e.ID == "":
 		return nil, nil
@@ -91,10 +100,10 @@ func (s *System) update(ctx context.Context, room string, e *event) (*bridge.Upd
 		return nil, nil
 	case e.Type != typeMessage && e.Type != typeSticker, e.Content.Kind == "m.notice": // of a bot, to which no bot answers
 		return nil, nil
-	case !s.isServed(room):
-		return &bridge.Update{ID: Name + ":" + e.ID, At: bridge.Place{Chat: room}, From: s.person(room, e.Sender)}, nil // it is logged
+	case !s.serves(room, owner):
+		return u, nil // it is logged
 	}
-	u := &bridge.Update{ID: Name + ":" + e.ID, At: bridge.Place{Chat: room}, From: s.person(room, e.Sender), Number: e.ID}
+	u.Number = e.ID
 	said := &e.Content
 	if said.Relates.Kind == "m.replace" {
 		of, err := s.related(ctx, room, said.Relates.To)

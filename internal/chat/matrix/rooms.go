@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -42,10 +43,26 @@ func (s *System) learn(b *batch) {
 			r = &room{members: map[string]string{}}
 			s.rooms[id] = r
 		}
-		for _, e := range slices.Concat(joined.State.Events, joined.Timeline.Events) {
-			if e.Key != nil {
-				s.set(id, r, &e)
-			}
+		was := s.concerns(id, r.members)
+		s.setAll(id, r, joined.State.Events)
+		joined.first = maps.Clone(r.members)
+		s.setAll(id, r, joined.Timeline.Events)
+		joined.concerns = was || s.concerns(id, joined.first) || s.concerns(id, r.members)
+		b.Rooms.Join[id] = joined
+	}
+}
+
+// concerns reports whether a room with these members may be one, or may just have been one, whose messages are taken.
+func (s *System) concerns(id string, members map[string]string) bool {
+	isMember := func(user string) bool { _, is := members[user]; return is }
+	return slices.Contains(s.Rooms, id) || slices.ContainsFunc(s.Users, isMember)
+}
+
+// setAll takes up those of the events that are of the state of a room. The lock is held.
+func (s *System) setAll(id string, r *room, events []event) {
+	for _, e := range events {
+		if e.Key != nil {
+			s.set(id, r, &e)
 		}
 	}
 }
@@ -60,11 +77,7 @@ func (s *System) set(id string, r *room, e *event) {
 	case typeReplaced:
 		s.lines.Once("room " + id + " was replaced by room " + human.Quote(e.Content.Replacement) + ": invite the bot there, and allow it")
 	case typeMember:
-		if e.Content.Membership == "join" || e.Content.Membership == "invite" {
-			r.members[*e.Key] = e.Content.DisplayName
-		} else {
-			delete(r.members, *e.Key)
-		}
+		enter(r.members, *e.Key, &e.Content)
 	}
 }
 
@@ -72,21 +85,18 @@ func (s *System) set(id string, r *room, e *event) {
 func (s *System) Owner(chat string) (user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.rooms[chat]
-	if r == nil || len(r.members) != 2 {
-		return ""
+	if r := s.rooms[chat]; r != nil {
+		return s.owner(r.members)
 	}
-	for member := range r.members {
-		if member != s.me {
-			user = member
-		}
-	}
-	return user
+	return ""
 }
 
 // isServed reports whether the messages of a room are taken.
-func (s *System) isServed(id string) bool {
-	return slices.Contains(s.Rooms, id) || slices.Contains(s.Users, s.Owner(id))
+func (s *System) isServed(id string) bool { return s.serves(id, s.Owner(id)) }
+
+// serves reports whether the messages of a room are taken while it is the private chat of its owner, or a group.
+func (s *System) serves(id, owner string) bool {
+	return slices.Contains(s.Rooms, id) || slices.Contains(s.Users, owner)
 }
 
 // person returns who a user is in a room.

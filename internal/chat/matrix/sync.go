@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,6 +29,9 @@ type joined struct {
 		Events []event `json:"events"`
 	} `json:"state"`
 	Timeline timeline `json:"timeline"`
+
+	first    map[string]string // its members before the timeline
+	concerns bool              // an event of it may have to be taken
 }
 
 type timeline struct {
@@ -86,7 +90,7 @@ func (s *System) Next(ctx context.Context) (updates []bridge.Update, err error) 
 	}
 	s.coming.Rooms.Invite = nil
 	for _, id := range order(s.coming.Rooms.Join) {
-		of, err := s.updates(ctx, id, s.coming.Rooms.Join[id].Timeline)
+		of, err := s.updates(ctx, id, s.coming.Rooms.Join[id])
 		if err != nil {
 			return nil, err
 		}
@@ -121,9 +125,10 @@ func order[T any](rooms map[string]T) []string {
 }
 
 // updates returns the updates of a room.
-func (s *System) updates(ctx context.Context, id string, t timeline) (updates []bridge.Update, err error) {
+func (s *System) updates(ctx context.Context, id string, of joined) (updates []bridge.Update, err error) {
+	t, members := of.Timeline, maps.Clone(of.first)
 	events := t.Events
-	if t.Limited && s.isServed(id) && s.arrival(events) < 0 {
+	if t.Limited && of.concerns && s.arrival(events) < 0 {
 		since := s.coming.since
 		if slices.ContainsFunc(events, s.accepts) { // the invitation may have come before that
 			since = ""
@@ -132,10 +137,16 @@ func (s *System) updates(ctx context.Context, id string, t timeline) (updates []
 		if err != nil {
 			return nil, err
 		}
+		goBack(members, before)
 		events = append(before, events...)
 	}
-	for _, e := range events[s.arrival(events)+1:] {
-		u, err := s.update(ctx, id, &e)
+	arrived := s.arrival(events)
+	for i, e := range events {
+		goOn(members, &e)
+		if i <= arrived {
+			continue
+		}
+		u, err := s.update(ctx, id, s.owner(members), &e)
 		if err != nil {
 			return nil, err
 		}

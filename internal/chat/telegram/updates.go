@@ -141,8 +141,9 @@ const (
 // updateOf returns what a bridge is to know of a message.
 func (s *System) updateOf(m *message) *bridge.Update {
 	length := len(utf16.Encode([]rune(m.Text)))
+	chat := numbered(m.Chat.ID)
 	u := &bridge.Update{
-		At: bridge.Place{Chat: numbered(m.Chat.ID)}, From: m.From.person(), Hidden: m.AsGroup.Title != "",
+		At: bridge.Place{Chat: chat}, Owner: s.Owner(chat), From: m.From.person(), Hidden: m.AsGroup.Title != "",
 		Number: numbered(m.Number), Text: s.spoken(m), ForBot: s.isForBot(m),
 		File: m.file(), Unreadable: m.unreadable(), Album: m.Album, Full: length >= nearlyFull, Cut: length == maxSent,
 	}
