@@ -187,7 +187,7 @@ func (b *Bridge) reply(ctx context.Context, c *chat, id string, r reply) error {
 		return ctx.Err()
 	}
 	s := saying{id: id, text: []Piece{b.plain(r.text)}, choices: r.choices}
-	if again && !b.traits.SendsOnce {
+	if again && !b.isOnce(b.traits.LastRun) {
 		s.before = PerhapsAgain
 	}
 	if b.write(ctx, c, func() error { return b.sendSaying(ctx, c.place, s) }) == nil && err == nil {

@@ -31,7 +31,7 @@ func (b *Bridge) deliver(ctx context.Context, c *chat, id string, a Answer, agai
 	steps := b.steps(ctx, c, id, shown.Sent, inPlace, a)
 	first := shown.Parts // an earlier attempt noted what it had sent before it began the next
 	for i := first; i < len(steps); i++ {
-		if err := steps[i](again && i == first && !b.traits.SendsOnce); err != nil {
+		if err := steps[i](again && i == first && !b.isOnce(b.traits.LastRun)); err != nil {
 			return err
 		}
 		if shown.Parts = i + 1; shown.Parts < len(steps) {

@@ -98,15 +98,20 @@ func (b *Bridge) sendPart(ctx context.Context, to Place, id string, m Message) e
 	})
 }
 
+// isOnce reports whether a message that may have been sent at a time is one message when it is sent again.
+func (b *Bridge) isOnce(at time.Time) bool { return time.Since(at) < b.traits.SendsOnceFor }
+
 // persist makes a request until it is carried out or refused for good. It tells each attempt whether an earlier one may
 // have been carried out, and would be repeated. Errors: those of send.
 func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgain bool) error) error {
 	wait := Backoff(b.Pause)
-	for perhapsAgain := false; ; {
+	var inDoubt time.Time // when the first attempt began that may have been carried out
+	for {
 		if _ = clock.Sleep(ctx, b.writePause(to)); ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := attempt(perhapsAgain && !b.traits.SendsOnce)
+		began := time.Now().Round(0) // the time that passes while the machine sleeps counts too
+		err := attempt(!inDoubt.IsZero() && !b.isOnce(inDoubt))
 		failure := failureOf(err)
 		if err == nil || failure.Final {
 			return err
@@ -118,7 +123,9 @@ func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgai
 		if err := clock.Sleep(ctx, retryAfter(err, wait)); err != nil {
 			return err
 		}
-		perhapsAgain = perhapsAgain || !failure.NotDone
+		if inDoubt.IsZero() && !failure.NotDone {
+			inDoubt = began
+		}
 	}
 }
 

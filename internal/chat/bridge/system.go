@@ -59,8 +59,10 @@ type Traits struct {
 	Command string // takes the owner's flags: "nbs-worker serve setup telegram"
 	Before  string // precedes the names of those flags that only a bridge has
 
-	// SendsOnce: a message that is sent again with the same id, also after a crash, is one message there.
-	SendsOnce bool
+	// SendsOnceFor is how long a message that is sent again with the same id is one message there; zero: it never is.
+	SendsOnceFor time.Duration
+	// LastRun is when an earlier process may have sent with ids that still count; zero: they do not.
+	LastRun time.Time
 
 	// Learns: Owner knows a chat only once Start has returned.
 	Learns bool

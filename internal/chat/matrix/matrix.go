@@ -94,10 +94,12 @@ func New(opts Options) (*System, error) {
 	}}
 	s.lines = bridge.NewLog(Name, s.Hide, opts.Log)
 	s.acks.keep, s.acks.progress = s.keep, opts.Past
-	isSame := opts.Past.Session == s.session() && opts.Now().Sub(opts.Past.At) < remembered
 	s.traits = bridge.Traits{
-		Name: Name, Title: "Matrix", Learns: true, Command: "nbs-worker serve", Before: Name + "-", SendsOnce: opts.Past.Since == "" || isSame, Longest: longest, Size: size, MaxFile: maxFile,
+		Name: Name, Title: "Matrix", Learns: true, Command: "nbs-worker serve", Before: Name + "-", SendsOnceFor: remembered, Longest: longest, Size: size, MaxFile: maxFile,
 		Typing: typingShown, Grow: opts.Grow, GrowInGroups: 2 * opts.Grow,
+	}
+	if opts.Past.Session == s.session() {
+		s.traits.LastRun = opts.Past.At
 	}
 	return s, nil
 }
