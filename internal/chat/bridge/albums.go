@@ -39,8 +39,7 @@ func (b *Bridge) next(ctx context.Context, c *chat) (incoming, bool) {
 		select {
 		case <-ctx.Done():
 			return incoming{}, false
-		case m := <-c.updates:
-			b.gather(c, m)
+		case <-c.updates.news:
 		case <-settled:
 		}
 	}
@@ -48,13 +47,8 @@ func (b *Bridge) next(ctx context.Context, c *chat) (incoming, bool) {
 
 // gatherAll gathers what has come while the chat was busy: a part that is here already is not too late.
 func (b *Bridge) gatherAll(c *chat) {
-	for {
-		select {
-		case m := <-c.updates:
-			b.gather(c, m)
-		default:
-			return
-		}
+	for _, m := range c.updates.take() {
+		b.gather(c, m)
 	}
 }
 

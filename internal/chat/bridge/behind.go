@@ -38,8 +38,8 @@ func (b *Bridge) noteBehind(ctx context.Context, c *chat, done <-chan struct{}) 
 		select {
 		case <-done:
 			return
-		case m := <-c.updates:
-			b.gather(c, m)
+		case <-c.updates.news:
+			b.gatherAll(c)
 		}
 	}
 }

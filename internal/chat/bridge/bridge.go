@@ -184,7 +184,7 @@ func (b *Bridge) takeUp(ctx context.Context) error {
 		if c := b.chat(ctx, at); m.Noted == nil {
 			c.expect(m.ID)
 		} else {
-			c.enqueue(ctx, incoming{Incoming: *m.Noted, update: &Update{}, group: b.isGroup(at.Chat), isFor: true, noted: true, done: func() {}})
+			c.enqueue(incoming{Incoming: *m.Noted, update: &Update{}, group: b.isGroup(at.Chat), isFor: true, noted: true, done: func() {}})
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 type chat struct {
 	place   Place
 	key     string
-	updates chan incoming
+	updates *inbox
 
 	gathering []gathered // messages that may get further parts; only takeIn uses it
 	got       int        // updates that takeIn got
@@ -56,9 +56,8 @@ func (b *Bridge) chat(ctx context.Context, at Place) *chat {
 	c := b.chats[at]
 	if c == nil {
 		c = &chat{
-			place: at, key: b.key(at),
-			updates: make(chan incoming, Backlog), changed: make(chan struct{}), // so that no chat delays another
-			urgency: urgency{urgent: make(chan incoming, Backlog), behind: map[string]int{}}, writing: b.turnOf(at),
+			place: at, key: b.key(at), updates: newInbox(), changed: make(chan struct{}),
+			urgency: urgency{urgent: newInbox(), behind: map[string]int{}}, writing: b.turnOf(at),
 		}
 		b.chats[at] = c
 		b.workers.Go(func() { b.takeIn(ctx, c) })

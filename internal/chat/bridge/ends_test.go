@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -68,12 +69,13 @@ func (m *many) Send(_ context.Context, _ Place, _ string, s Message) (Sent, erro
 type stuck struct {
 	Chats
 	Deliveries
-	refused chan struct{}
+	refused chan string // the keys of messages
+	stopped chan struct{}
 }
 
-func (s *stuck) Accept(context.Context, Incoming) error {
+func (s *stuck) Accept(_ context.Context, m Incoming) error {
 	select {
-	case s.refused <- struct{}{}:
+	case s.refused <- m.Key:
 	default:
 	}
 	return errors.New("no space left on device")
@@ -89,34 +91,52 @@ func (s *stuck) Moves(context.Context) ([]Move, error)                      { re
 func (s *stuck) Undelivered(context.Context) ([]Unfinished, error)          { return nil, nil }
 
 func newMany() *many {
-	return &many{began: make(chan struct{}), asked: make(chan struct{}), told: make(chan string, 10)}
+	return &many{began: make(chan struct{}), asked: make(chan struct{}), told: make(chan string, 1000)}
 }
 
-// A chat of which more waits than the bridge has room for, on a full disk, does not keep the bridge from ending.
-func TestABridgeEndsWithAFullChat(t *testing.T) {
+func (s *stuck) Interrupt(context.Context, string, string, string) (Interruption, error) {
+	s.stopped <- struct{}{}
+	return Interruption{}, nil
+}
+
+func (s *stuck) NoteReplying(context.Context, string, string) (again, over bool, err error) {
+	return false, false, errors.New("no space left on device")
+}
+
+// A chat of which very much waits, on a full disk, keeps the bridge neither from its /stop, nor from another chat, nor from
+// ending.
+func TestAFullChatDelaysNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"text", "/status"} {
-		m, s := newMany(), &stuck{refused: make(chan struct{}, 1)}
-		close(m.began)
-		b := New(Options{System: m, Allowed: []string{"7"}, Chats: s, Deliveries: s, Log: func(string) {}})
-		ctx, cancel := context.WithCancel(t.Context())
-		m.first = func() (updates []Update) {
-			for i := range 3 * Backlog {
-				updates = append(updates, Update{ID: fmt.Sprint("fake:", i), Done: func() {}, At: Place{Chat: "7"}, Owner: "7", From: Person{ID: "7"}, Text: text})
+		synctest.Test(t, func(t *testing.T) {
+			m, s := newMany(), &stuck{refused: make(chan string, 1000), stopped: make(chan struct{}, 1)}
+			close(m.began)
+			b := New(Options{System: m, Allowed: []string{"7", "8"}, Chats: s, Deliveries: s, Log: func(string) {}})
+			ctx, cancel := context.WithCancel(t.Context())
+			m.first = func() (updates []Update) {
+				say := func(chat, text string) {
+					updates = append(updates, Update{ID: fmt.Sprint("fake:", len(updates)), Done: func() {}, At: Place{Chat: chat}, Owner: chat, From: Person{ID: chat}, Text: text})
+				}
+				say("7", "the first")
+				for range 300 {
+					say("7", text)
+				}
+				if text == "text" {
+					say("7", "/stop")
+				}
+				say("8", "hello")
+				return updates
 			}
-			b.take(ctx, &Update{ID: "fake:-1", Done: func() {}, At: Place{Chat: "7"}, Owner: "7", From: Person{ID: "7"}, Text: "the first"})
-			<-s.refused
-			return updates
-		}
-		ended := make(chan error)
-		go func() { ended <- b.Run(ctx) }()
-		rig.WaitFor(t, "the chat is full", func() (bool, string) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			c := b.chats[Place{Chat: "7"}]
-			return c != nil && (len(c.updates) == Backlog || len(c.urgent) == Backlog), ""
+			ended := make(chan error)
+			go func() { ended <- b.Run(ctx) }()
+			for key := ""; key != "fake:8"; {
+				key = <-s.refused
+			}
+			if text == "text" {
+				<-s.stopped
+			}
+			cancel()
+			rig.Must(t, <-ended)
 		})
-		cancel()
-		rig.Must(t, <-ended)
 	}
 }

@@ -17,7 +17,7 @@ func (b *Bridge) take(ctx context.Context, u *Update) {
 		return
 	}
 	b.notePaste(u)
-	b.pass(ctx, b.chat(ctx, b.place(u)), in)
+	b.pass(b.chat(ctx, b.place(u)), in)
 }
 
 // isService reports whether a message has no content of a user's: someone joined, a message was pinned.
@@ -55,7 +55,3 @@ func (b *Bridge) incoming(u *Update) incoming {
 
 // isCaption reports whether the text of a message belongs to what it has besides.
 func (u *Update) isCaption() bool { return u.File != nil || u.Unreadable != "" }
-
-// Backlog is how many updates of a chat may wait for the bridge: a system that gives more of them at a time, before they
-// are done, delays its other chats.
-const Backlog = 100

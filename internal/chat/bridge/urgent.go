@@ -13,7 +13,7 @@ import (
 
 // urgency is the part of a chat for urgent messages.
 type urgency struct {
-	urgent    chan incoming
+	urgent    *inbox
 	passed    int  // updates that were passed to takeIn
 	taken     int  // of these, those that it has processed
 	resetting bool // takeIn waits for answers, to begin a new conversation
@@ -52,8 +52,8 @@ func isNow(name, rest string) bool {
 	return (name == "/new" || name == "/restart") && strings.EqualFold(rest, "now")
 }
 
-// pass passes a message to the workers of its chat. One that they have no room for when the context ends comes again.
-func (b *Bridge) pass(ctx context.Context, c *chat, m incoming) {
+// pass passes a message to the workers of its chat.
+func (b *Bridge) pass(c *chat, m incoming) {
 	name, _, isCommand := b.commandOf(&m)
 	_, inPlace, stops := b.stops(m.Text)
 	if isCommand && (stops || name == "/status") {
@@ -63,30 +63,23 @@ func (b *Bridge) pass(ctx context.Context, c *chat, m incoming) {
 			stopped := make(chan struct{})
 			m.stopped, urgent.done = stopped, func() { close(stopped) }
 		}
-		select {
-		case c.urgent <- urgent:
-		case <-ctx.Done():
-			return
-		}
+		c.urgent.put(urgent)
 		if !inPlace {
 			return
 		}
 	}
-	c.enqueue(ctx, m)
+	c.enqueue(m)
 }
 
 // enqueue passes a message to takeIn.
-func (c *chat) enqueue(ctx context.Context, m incoming) {
+func (c *chat) enqueue(m incoming) {
 	c.change(func() {
 		if c.open > 0 {
 			c.behind[m.ID] = c.passed
 		}
 		c.passed++
 	})
-	select {
-	case c.updates <- m:
-	case <-ctx.Done():
-	}
+	c.updates.put(m)
 }
 
 // awaitStop waits until the turn was stopped, if a command begins with that.
@@ -132,7 +125,12 @@ func (b *Bridge) answerUrgent(ctx context.Context, c *chat) {
 		select {
 		case <-ctx.Done():
 			return
-		case m := <-c.urgent:
+		case <-c.urgent.news:
+		}
+		for _, m := range c.urgent.take() {
+			if ctx.Err() != nil {
+				return
+			}
 			c.change(func() { c.blocked = false })
 			if b.obeyAtOnce(ctx, c, m) == nil {
 				m.done()
