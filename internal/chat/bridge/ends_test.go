@@ -94,7 +94,7 @@ func newMany() *many {
 	return &many{began: make(chan struct{}), asked: make(chan struct{}), told: make(chan string, 1000)}
 }
 
-func (s *stuck) Interrupt(context.Context, string, string, string) (Interruption, error) {
+func (s *stuck) Interrupt(context.Context, string, string, string, func(string) bool) (Interruption, error) {
 	s.stopped <- struct{}{}
 	return Interruption{}, nil
 }
