@@ -139,7 +139,7 @@ const (
 // the reply to this one: every second one has a word behind it, and each waits for the one before.
 func (u *botUser) commands(text, reply string, change ...func(*told.Said)) {
 	kind := strings.Replace(text, "!", "/stop", 1)
-	if u.given[kind]++; u.given[kind] > 1 {
+	if u.given[kind]++; u.given[kind] > 1 && kind != "/stop" {
 		u.answered()
 	}
 	end := other
@@ -174,6 +174,9 @@ func (u *botUser) say() {
 	case 8:
 		u.edits()
 	case 9, 10:
+		if u.given["/stop"] > 0 { // see commands; the message is not to be answered before the stop
+			u.answered()
+		}
 		u.writes("[[delay 3s]] to be stopped")
 		stop := []string{"/stop", "!"}[u.rng.IntN(2)]
 		if u.at.Topic != 0 {
