@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/bot"
+	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/progress"
 )
 
@@ -76,7 +77,7 @@ func (o *MatrixOptions) link(token matrix.Token, kept *progress.Drawer, say func
 		return bridge.Options{}, err
 	}
 	system, err := matrix.New(matrix.Options{
-		Homeserver: o.Homeserver, Token: token, Rooms: o.Rooms, Users: o.Users, Log: say, Past: matrix.Progress(past),
+		Homeserver: o.Homeserver, Token: token, Rooms: o.Rooms, Users: o.Users, Log: say, Past: matrix.Progress(past), Answered: deliveries.Kept,
 		Keep: func(p matrix.Progress) error { return kept.Put(progress.Progress(p)) },
 	})
 	return bridge.Options{

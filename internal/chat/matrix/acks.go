@@ -4,11 +4,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // acks records up to which place all events are taken.
 type acks struct {
 	keep func(Progress)
+	now  func() time.Time
 
 	mu       sync.Mutex
 	progress Progress
@@ -58,7 +60,7 @@ func (a *acks) advance() {
 		a.open = a.open[1:]
 	}
 	if since != a.progress.Since {
-		a.progress.Since = since
+		a.progress.Since, a.progress.At = since, a.now().UTC()
 		a.keep(a.progress)
 	}
 }
@@ -106,7 +108,6 @@ func (a *acks) invitations() map[string]string {
 
 // keep records the progress. If it cannot be recorded, events come again after the next start, and are known.
 func (s *System) keep(p Progress) {
-	p.At = s.Now().UTC()
 	if err := s.Keep(p); err != nil {
 		s.lines.Once(err.Error())
 	}

@@ -10,6 +10,8 @@
 //     when each event before it is taken or dropped. A message has the id of its event, so a repeated one is known.
 //     What a sync leaves out, because it is too much, is fetched. What was written before the bot was invited into a room,
 //     or before it was started for the first time, is not taken.
+//     Notes of what was answered are removed after a while: if the place is older than that, so are messages that are not
+//     taken any more, and the operator is told.
 //   - What is sent has a transaction id, made by the bridge: with it the homeserver takes a repeated message once. It
 //     remembers such an id for a while and for one session only, so after a longer interruption, or with another token,
 //     a message in doubt says so (see Traits).

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"nbs-worker/internal/chat/bridge"
@@ -17,7 +18,8 @@ type event struct {
 	ID       string  `json:"event_id"`
 	Type     string  `json:"type"`
 	Sender   string  `json:"sender"`
-	Key      *string `json:"state_key"` // of the state of a room; nil: it is no state
+	At       any     `json:"origin_server_ts"` // ms, as the homeserver of its sender says: a number
+	Key      *string `json:"state_key"`        // of the state of a room; nil: it is no state
 	Content  content `json:"content"`
 	Unsigned struct {
 		Before  content         `json:"prev_content"`   // of the state
@@ -27,6 +29,12 @@ type event struct {
 			Edit *event `json:"m.replace"`
 		} `json:"m.relations"`
 	} `json:"unsigned"`
+}
+
+// time returns when an event was sent, if that is to be believed; 1970 if it does not say.
+func (e *event) time() time.Time {
+	at, _ := e.At.(float64)
+	return time.UnixMilli(int64(at))
 }
 
 // content is what an event says.
@@ -102,6 +110,9 @@ func (s *System) update(ctx context.Context, room, owner string, e *event) (*bri
 		return nil, nil
 	case !s.serves(room, owner):
 		return u, nil // it is logged
+	case e.time().Before(s.coming.forgotten):
+		s.lines.Once("room " + room + ": what was written before " + s.coming.forgotten.UTC().Format("2006-01-02 15:04") + " UTC is passed over: whether it was answered is not known any more")
+		return nil, nil
 	}
 	u.Number = e.ID
 	said := &e.Content

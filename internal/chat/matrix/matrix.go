@@ -31,6 +31,8 @@ type Options struct {
 	Past Progress          // as it was recorded
 	Keep func(Progress) error
 
+	Answered time.Duration // how long it stays known which messages were answered
+
 	Poll time.Duration // how long the homeserver waits for an event before it answers without one; 30 s when zero
 	Grow time.Duration // how often an answer grows at most; 5 s when zero
 	Now  func() time.Time
@@ -40,7 +42,7 @@ type Options struct {
 type Progress struct {
 	Session string    // a sum of the token
 	Since   string    // the place that events were taken up to; "": none was taken yet
-	At      time.Time // when it was recorded
+	At      time.Time // when that was recorded
 	Noted   []string  // encrypted rooms that were told so
 	Account string    // whose events
 
@@ -93,7 +95,7 @@ func New(opts Options) (*System, error) {
 		Transport: http.DefaultTransport.(*http.Transport).Clone(), CheckRedirect: redirect, // its own connections
 	}}
 	s.lines = bridge.NewLog(Name, s.Hide, opts.Log)
-	s.acks.keep, s.acks.progress = s.keep, opts.Past
+	s.acks.keep, s.acks.now, s.acks.progress = s.keep, opts.Now, opts.Past
 	s.traits = bridge.Traits{
 		Name: Name, Title: "Matrix", Learns: true, Command: "nbs-worker serve", Before: Name + "-", SendsOnceFor: remembered, Longest: longest, Size: size, MaxFile: maxFile,
 		Typing: typingShown, Grow: opts.Grow, GrowInGroups: 2 * opts.Grow,
@@ -194,6 +196,9 @@ func (s *System) Start(ctx context.Context) (bridge.Bot, error) {
 	}
 	s.since = first.Next
 	s.learn(first)
+	if forgotten := s.Now().Add(-s.Answered); past != "" && s.Past.At.Before(forgotten) {
+		first.forgotten = forgotten
+	}
 	if past == "" {
 		for id, joined := range first.Rooms.Join { // what was written before
 			joined.Timeline = timeline{}

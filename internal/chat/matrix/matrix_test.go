@@ -23,6 +23,8 @@ const (
 	eve  = "@eve:localhost"
 	home = "!home:localhost" // Ann, Bob and the bot
 	own  = "!own:localhost"  // Ann and the bot
+
+	week = 7 * 24 * time.Hour // for so long it is known what was answered
 )
 
 // world is a homeserver with a bot.
@@ -64,7 +66,7 @@ func (w *world) open(change ...func(*matrix.Options)) *matrix.System {
 	opts := matrix.Options{
 		Homeserver: w.URL(), Token: token, Rooms: []string{home}, Users: []string{ann}, Past: w.kept(),
 		Log:  func(line string) { w.with(func() { w.said = append(w.said, line) }) },
-		Keep: func(p matrix.Progress) error { w.with(func() { w.past = p }); return nil },
+		Keep: func(p matrix.Progress) error { w.with(func() { w.past = p }); return nil }, Answered: week,
 	}
 	for _, c := range change {
 		c(&opts)

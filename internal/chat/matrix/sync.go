@@ -21,7 +21,8 @@ type batch struct {
 		Leave  map[string]any     `json:"leave"`
 	} `json:"rooms"`
 
-	since string
+	since     string
+	forgotten time.Time // what was written before may have been answered, and that is not known any more; zero: it is known of all
 }
 
 type joined struct {

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/chat/bridge"
 	"nbs-worker/internal/chat/matrix"
@@ -109,4 +110,32 @@ func TestAPlaceThatTheHomeserverDoesNotKnow(t *testing.T) {
 	_, err := w.open().Start(t.Context())
 	rig.Check(t, err != nil && strings.Contains(err.Error(), "Invalid stream token"), "%v", err)
 	rig.Check(t, w.saying("remove .nbs/matrix.json") && w.past.Since == "from another one", "%q", w.said)
+}
+
+// A message that may have been answered so long ago that it is not known any more is not answered again. One that is
+// newer is taken, and so is each one behind a place that is newer, whatever its sender says of its time.
+func TestWhatIsOlderThanWhatIsKnownIsPassedOver(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		now, place time.Duration // from when the message was sent
+		want       string
+	}{
+		{now: week + time.Hour, place: -time.Hour, want: ""},
+		{now: week + time.Hour, place: 2 * time.Hour, want: "hello"},
+		{now: week - time.Hour, place: -2 * time.Hour, want: "hello"},
+	} {
+		w := newWorld(t)
+		w.begin()
+		sent := time.Now()
+		w.Say(own, ann, "hello")
+		w.past.At = sent.Add(test.place)
+		s := w.open(func(o *matrix.Options) { o.Now = func() time.Time { return sent.Add(test.now) } })
+		_, err := s.Start(t.Context())
+		rig.Must(t, err)
+		rig.Same(t, "what is taken", test.want, strings.Join(w.next(s), ""))
+		rig.Same(t, "the operator knows", test.want == "", w.saying("is passed over: whether it was answered is not known any more"))
+		rig.Same(t, "when the place was recorded", sent.Add(test.now).UTC(), w.kept().At)
+		w.Say(own, ann, "now")
+		rig.Same(t, "what comes then", "now", strings.Join(w.next(s), ""))
+	}
 }

@@ -4,7 +4,7 @@
 //
 //   - A file is replaced whole and durably. It has the user's seal, over the project and its place too: a file
 //     that came with a project must not say what was delivered.
-//   - A finished file is removed after a week. No sender repeats a message after so long.
+//   - A finished file is removed after a week. A sender that may repeat a message after so long passes it over: see Kept.
 //   - Each id has one writer: one process. If several of its goroutines may write, each one uses Change or Update.
 //
 // The package knows files and seals, and must not import what does anything.
@@ -29,10 +29,10 @@ import (
 // Folder is the folder of the notes, below .nbs.
 const Folder = "deliveries"
 
-const (
-	fileLimit = 64 << 10 // bytes
-	kept      = 7 * 24 * time.Hour
-)
+const fileLimit = 64 << 10 // bytes
+
+// Kept is how long a finished file is kept at least.
+const Kept = 7 * 24 * time.Hour
 
 // State is the progress of a message.
 type State string
@@ -198,7 +198,7 @@ func (d *Drawer) sweep(now time.Time) {
 	d.swept = now
 	all, _ := d.all() // a note that cannot be read is reported when it is needed
 	for _, n := range all {
-		if (n.State == Over || n.State == Gathered || n.State == Joined) && now.Sub(n.At) > kept {
+		if (n.State == Over || n.State == Gathered || n.State == Joined) && now.Sub(n.At) > Kept {
 			_ = d.nbs.Remove(Folder + "/" + fileOf(n.ID))
 		}
 	}
