@@ -13,7 +13,8 @@ Only rooms named with --matrix-room are served, and rooms in which a user named 
 is alone with the bot. Without --matrix-user, everyone in the rooms may write. The bot accepts
 invitations from the named users, and into the named rooms; what was written since the invitation
 is answered. Everyone who may write has your rights, as in Telegram; --matrix-agents says where
-the commands work that reach agents and files.
+the commands work that reach agents and files. A room is private while one user is alone with the
+bot in it: without --matrix-user, that is anyone who is left in a named room.
 
 In a room with several people, serve takes the messages that name the bot or answer it, and
 commands. Write a command with ! instead of /, as in !new: clients keep /new for themselves.

@@ -97,7 +97,7 @@ func (b *Bridge) fetchFile(ctx context.Context, c *chat, file *Attachment) ([]by
 	began, wait := time.Now(), Backoff(b.Pause)
 	for tries := 0; ; {
 		content, err := b.System.Fetch(ctx, *file)
-		failure := failureOf(err)
+		failure := FailureOf(err)
 		switch {
 		case err == nil, ctx.Err() != nil, failure.Final:
 			return content, err

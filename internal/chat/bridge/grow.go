@@ -129,7 +129,7 @@ func (g *growing) show(ctx context.Context, shown *Shown) error {
 	if shown.Message == "" {
 		var err error
 		if shown.Sent, err = g.b.sendOnce(ctx, g.c.place, rand.Text(), Message{Text: ellipsis, Quiet: true}); err != nil {
-			return g.failed(err, failureOf(err).After > 0) // a message that may have arrived has no number
+			return g.failed(err, FailureOf(err).After > 0) // a message that may have arrived has no number
 		}
 		if err := g.b.Deliveries.NoteShown(ctx, g.c.key, g.id, *shown); err != nil {
 			return g.failed(err, false)
@@ -139,7 +139,7 @@ func (g *growing) show(ctx context.Context, shown *Shown) error {
 		g.since = time.Now()
 	}
 	if err := g.b.editOnce(ctx, shown.Sent, Message{Text: says}); err != nil {
-		return g.failed(err, !failureOf(err).Final)
+		return g.failed(err, !FailureOf(err).Final)
 	}
 	g.shows = says
 	return nil
@@ -151,7 +151,7 @@ func (g *growing) failed(err error, again bool) error {
 		g.b.log("show a growing answer in %s: %v", g.c.place, err)
 		return err
 	}
-	if asked := failureOf(err).After; asked > 0 {
+	if asked := FailureOf(err).After; asked > 0 {
 		g.b.pause(g.c.place, asked)
 	}
 	select { // what was heard is still to be shown

@@ -17,7 +17,7 @@ func (b *Bridge) there(ctx context.Context, to Place, request func(to Place) err
 	chat := to.Chat
 	to.Chat = b.address(chat)
 	err := request(to)
-	if moved := failureOf(err).MovedTo; moved != "" && b.noteMove(ctx, chat, moved) == nil {
+	if moved := FailureOf(err).MovedTo; moved != "" && b.noteMove(ctx, chat, moved) == nil {
 		to.Chat = moved
 		err = request(to)
 	}

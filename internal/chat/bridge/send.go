@@ -112,7 +112,7 @@ func (b *Bridge) persist(ctx context.Context, to Place, attempt func(perhapsAgai
 		}
 		began := time.Now().Round(0) // the time that passes while the machine sleeps counts too
 		err := attempt(!inDoubt.IsZero() && !b.isOnce(inDoubt))
-		failure := failureOf(err)
+		failure := FailureOf(err)
 		if err == nil || failure.Final {
 			return err
 		}
@@ -160,7 +160,7 @@ func Backoff(first time.Duration) *backoff.ExponentialBackOff {
 
 // retryAfter returns how long to wait after an error: as long as the system asks for, if it does.
 func retryAfter(err error, wait *backoff.ExponentialBackOff) time.Duration {
-	if asked := failureOf(err).After; asked > 0 {
+	if asked := FailureOf(err).After; asked > 0 {
 		return asked
 	}
 	return wait.NextBackOff()
@@ -179,7 +179,7 @@ func (b *Bridge) typing(ctx context.Context, at Place) (stop func()) {
 		defer close(done)
 		for ctx.Err() == nil {
 			err := show(ctx, true)
-			if clock.Sleep(ctx, max(b.traits.Typing-time.Second, failureOf(err).After)) != nil { // a failure to show it does no harm
+			if clock.Sleep(ctx, max(b.traits.Typing-time.Second, FailureOf(err).After)) != nil { // a failure to show it does no harm
 				_ = show(context.WithoutCancel(ctx), false)
 				return
 			}

@@ -16,7 +16,7 @@ type System interface {
 	// ParseKey returns the place of a conversation's key: the system's name, a colon, the chat, and for a place within it a
 	// slash and the topic. Errors: BadInput.
 	ParseKey(key string) (Place, error)
-	// Owner returns the user whose private chat with the bot it is; "" for a group.
+	// Owner returns the user whose private chat with the bot it is now; "" for a group.
 	Owner(chat string) (user string)
 	// Hide removes the system's secrets from a text.
 	Hide(text string) string
@@ -27,7 +27,8 @@ type System interface {
 	Next(ctx context.Context) ([]Update, error)
 	// Describe returns the name of a chat, for the operator. Errors: NotFound (the bot cannot reach it).
 	Describe(ctx context.Context, chat string) (string, error)
-	// SetMenu gives the system's apps the commands that work in groups, or in private chats.
+	// SetMenu gives the system's apps the commands that work in groups, or in private chats. It does nothing where the apps
+	// have no menu.
 	SetMenu(ctx context.Context, groups bool, commands []MenuEntry) error
 
 	// Format renders a text, with an empty line between its pieces, and cuts it into messages. It leaves out what is blank. A
@@ -191,8 +192,8 @@ func (f *Failure) Error() string { return f.Err.Error() }
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failureOf returns the failure in an error; the zero value if it has none.
-func failureOf(err error) Failure {
+// FailureOf returns the failure in an error; the zero value if it has none.
+func FailureOf(err error) Failure {
 	if f, is := errors.AsType[*Failure](err); is {
 		return *f
 	}

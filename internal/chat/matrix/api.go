@@ -133,11 +133,3 @@ func refusal(response *http.Response) error {
 	f.Err = err
 	return f
 }
-
-// failureOf returns the failure in an error; the zero value if it has none.
-func failureOf(err error) bridge.Failure {
-	if f, is := errors.AsType[*bridge.Failure](err); is {
-		return *f
-	}
-	return bridge.Failure{}
-}

@@ -267,7 +267,7 @@ func (s *System) event(ctx context.Context, room, id string) (*event, error) {
 	}
 	var e event
 	err := s.call(ctx, http.MethodGet, ofRoom(room, "event", id), nil, &e)
-	if failureOf(err).Final || err == nil && len(e.Unsigned.Because) > 0 {
+	if bridge.FailureOf(err).Final || err == nil && len(e.Unsigned.Because) > 0 {
 		return nil, nil
 	}
 	if err != nil {
@@ -281,7 +281,7 @@ func (s *System) event(ctx context.Context, room, id string) (*event, error) {
 func (s *System) related(ctx context.Context, room, id string) (*event, error) {
 	const tries = 8 // they take about two minutes
 	e, err := s.event(ctx, room, id)
-	if err == nil || ctx.Err() != nil || failureOf(err).NotDone {
+	if err == nil || ctx.Err() != nil || bridge.FailureOf(err).NotDone {
 		return e, err
 	}
 	if s.failed++; s.failed < tries {

@@ -188,7 +188,7 @@ func (s *System) Start(ctx context.Context) (bridge.Bot, error) {
 		s.lines.Printf("this is another account than before, or another address of its homeserver: what was written until now is not taken")
 	}
 	first, err := s.sync(ctx, past, 0)
-	if past != "" && failureOf(err).Final {
+	if past != "" && bridge.FailureOf(err).Final {
 		s.lines.Once("the homeserver does not know any more up to where messages were taken. If it was set up again, end serve and remove .nbs/matrix.json: what was written until then is not taken")
 	}
 	if err != nil {

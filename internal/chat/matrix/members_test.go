@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/chat/matrix"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -50,4 +51,17 @@ func TestWhatASyncLeavesOutIsJudgedByItsMembers(t *testing.T) {
 		}
 		rig.Same(t, "what is read", "alone", strings.Join(w.next(s), ""))
 	}
+}
+
+// As help says: in a named room where everyone may write, who is left alone with the bot is in private.
+func TestANamedRoomIsPrivateForWhoIsLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.begin(func(o *matrix.Options) { o.Users = nil })
+	w.Say(home, bob, "one of two")
+	w.Leave(home, ann)
+	w.Say(home, bob, "alone")
+	got := w.updates(s)
+	rig.Same(t, "updates", 2, len(got))
+	rig.Same(t, "whose private chat it is", [2]string{"", bob}, [2]string{got[0].Owner, got[1].Owner})
 }

@@ -132,7 +132,7 @@ func (s *System) join(ctx context.Context, id, by string) {
 	wait := bridge.Backoff(time.Second)
 	for {
 		err := s.call(ctx, http.MethodPost, ofRoom(id, "join"), map[string]any{}, nil)
-		if err == nil || failureOf(err).Final {
+		if err == nil || bridge.FailureOf(err).Final {
 			s.acks.invited(id, "")
 		}
 		switch {
@@ -141,12 +141,12 @@ func (s *System) join(ctx context.Context, id, by string) {
 			return
 		case ctx.Err() != nil:
 			return
-		case failureOf(err).Final:
+		case bridge.FailureOf(err).Final:
 			s.lines.Printf("join room %s: %v", id, err)
 			return
 		}
 		s.lines.Printf("join room %s: %v: it is tried again", id, err)
-		if clock.Sleep(ctx, max(wait.NextBackOff(), failureOf(err).After)) != nil {
+		if clock.Sleep(ctx, max(wait.NextBackOff(), bridge.FailureOf(err).After)) != nil {
 			return
 		}
 	}
@@ -163,7 +163,7 @@ func (s *System) sayEncrypted(ctx context.Context, id string) {
 	}
 	const words = "This room is encrypted, and I cannot read encrypted messages, so I get nothing of what is written here. Invite me into a room without encryption."
 	_, err := s.Send(ctx, bridge.Place{Chat: id}, "encrypted:"+id, bridge.Message{Text: words, Quiet: true})
-	if err != nil && !failureOf(err).Final { // the next message there tries again
+	if err != nil && !bridge.FailureOf(err).Final { // the next message there tries again
 		s.lines.Printf("write to room %s: %v", id, err)
 		return
 	}

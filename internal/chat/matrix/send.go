@@ -199,7 +199,7 @@ func (s *System) Fetch(ctx context.Context, a bridge.Attachment) ([]byte, error)
 	}
 	response, err := s.do(request)
 	if err != nil {
-		if f := failureOf(err); f.Err != nil && !f.NotDone {
+		if f := bridge.FailureOf(err); f.Err != nil && !f.NotDone {
 			f.Withheld = true
 			return nil, &f
 		}

@@ -200,7 +200,7 @@ func (s *System) gap(ctx context.Context, id, from, since string) (events []even
 		}
 		err := s.call(ctx, http.MethodGet, ofRoom(id, "messages")+"?"+query.Encode(), nil, &page)
 		switch {
-		case failureOf(err).Final: // the bot is not in the room any more
+		case bridge.FailureOf(err).Final: // the bot is not in the room any more
 			s.lines.Printf("room %s: look at what came before: %v", id, err)
 			return events, nil
 		case err != nil:
