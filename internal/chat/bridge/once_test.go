@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -24,7 +25,7 @@ func TestAMessageInDoubtIsOneAsLongAsItsIDIsKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := New(Options{System: forgetful{}, Log: func(string) {}})
-		time.Sleep(time.Hour)
+		rig.Must(t, clock.Sleep(t.Context(), time.Hour))
 		refused := time.Now()
 		var began time.Time
 		for _, isSent := range []bool{false, true} {
@@ -55,7 +56,7 @@ func TestWhatAnEarlierProcessSentIsOneForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(Options{System: forgetful{}, Log: func(string) {}})
 		rig.Check(t, b.isOnce(b.traits.LastRun), "after 19 minutes it is not one")
-		time.Sleep(time.Minute)
+		rig.Must(t, clock.Sleep(t.Context(), time.Minute))
 		rig.Check(t, !b.isOnce(b.traits.LastRun) && !b.isOnce(time.Time{}), "after 20 minutes, or without a time, it is one")
 	})
 }
