@@ -92,7 +92,7 @@ func cut(text string, most int, isMarkdown bool) (parts []string) {
 		lines = append(lines, line)
 	}
 	var part []string
-	var length, good int // good: so many lines before the last empty one outside of code
+	var length, good int // good: the lines before the last empty line that is not in code
 	var open fence
 	end := func(at int, begun fence) {
 		said := strings.Join(part[:at], "")

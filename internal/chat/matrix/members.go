@@ -21,8 +21,8 @@ func goOn(members map[string]string, e *event) {
 	}
 }
 
-// goBack undoes events, of which the last comes first. Who was something that the homeserver leaves out counts as in the
-// room: then it is rather a group.
+// goBack undoes events, the last one first. A user counts as a member where the homeserver leaves out what they were before:
+// a room is then a group rather than a private chat.
 func goBack(members map[string]string, events []event) {
 	for _, e := range slices.Backward(events) {
 		if e.Type != typeMember || e.Key == nil {

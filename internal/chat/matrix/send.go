@@ -27,7 +27,7 @@ type message struct {
 	FileName string         `json:"filename,omitempty"`
 	URL      string         `json:"url,omitempty"`
 	Info     map[string]any `json:"info,omitempty"`
-	Mentions struct{}       `json:"m.mentions"` // it names nobody, whatever its words are
+	Mentions struct{}       `json:"m.mentions"` // no user gets notice of it because of its words
 	New      *message       `json:"m.new_content,omitempty"`
 	Relates  map[string]any `json:"m.relates_to,omitempty"`
 }

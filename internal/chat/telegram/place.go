@@ -26,7 +26,7 @@ func ParseKey(key string) (bridge.Place, error) {
 // isNumber reports whether a text is a number of Telegram, in the form in which keys have it.
 func isNumber(text string) bool { return text == numbered(numberOf(text)) }
 
-// numberOf reads a number of Telegram; 0 if the text is none.
+// numberOf reads a number of Telegram. It returns 0 for any other text.
 func numberOf(text string) int64 {
 	number, _ := strconv.ParseInt(text, 10, 64)
 	return number

@@ -124,7 +124,7 @@ type Event struct {
 	Text      string
 	Tool      string // "": claude uses it in a turn that it began by itself
 	ToolID    string
-	Parent    string // the id of the tool use of which it is a part, as of a subagent; "": the turn itself
+	Parent    string // the id of the tool use to which it belongs, as that of a subagent; "": it belongs to the turn itself
 	Message   string // the id of the model's message; "": it is not part of one
 	Unused    bool
 	Status    int // 0: there was no answer

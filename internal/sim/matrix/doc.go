@@ -19,7 +19,7 @@
 //	POST /control/room     {"id": "!home:localhost", "name": "Home", "members": ["@ann:localhost"], "invite": false, "encrypted": false}
 //	POST /control/say      {"room": "!home:localhost", "from": "@ann:localhost", "text": "Hello"}   answers with the message. Also thread,
 //	                                                           reply_to, edits, mentions (the bot, true), media {kind, name, content}
-//	GET  /control/room?room=!home:localhost&after=0&replies=1&wait=10s    the room's messages after a number, once so many of the bot's are among them
+//	GET  /control/room?room=!home:localhost&after=0&replies=1&wait=10s    the room's messages after a number, as soon as the wanted replies are among them
 //	POST /control/fail     {"method": "send", "times": 1, "code": 429, "retry_after_ms": 1000}
 //	GET  /control/faults                                       what was wrong with the bot's requests
 //

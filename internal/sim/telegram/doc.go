@@ -20,7 +20,7 @@
 //	                                                           reply_to, quote, media {kind, name, content}
 //	POST /control/edit     {"chat": 1, "number": 3, "text": "Hi"}
 //	POST /control/press    {"chat": 1, "number": 4, "from": 1, "data": "yes"}
-//	GET  /control/chat?chat=1&after=0&replies=1&wait=10s       the chat's messages after a number, once so many of the bot's are among them
+//	GET  /control/chat?chat=1&after=0&replies=1&wait=10s       the chat's messages after a number, as soon as the wanted replies are among them
 //	POST /control/user     {"id": 1, "first_name": "Ann", "username": "ann"}
 //	POST /control/group    {"id": -1001, "title": "Home", "kind": "forum"}    group, supergroup, forum
 //	POST /control/topic    {"chat": -1001, "from": 1, "name": "Food"}         answers with its number
