@@ -61,7 +61,7 @@ func rendered(p bridge.Piece, most int) (messages []bridge.Message) {
 		case p.Code:
 			m.Format = "<p><code>" + escape(part) + "</code></p>"
 		case p.Markdown:
-			if html := markdown(part); shows(html) {
+			if html := asHTML(part); shows(html) {
 				m.Format = html
 			}
 		}

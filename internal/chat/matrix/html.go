@@ -2,41 +2,19 @@ package matrix
 
 import (
 	"html"
-	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
-)
 
-// read parses Markdown as GitHub has it, without HTML, which is text like any other; without definitions of links, since
-// what is not seen would be lost; and without headings by dashes below a line.
-var read = parser.NewParser(
-	parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser(), parser.NewSetextHeadingParser())...),
-	parser.WithInlineParsers(append(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser()),
-		util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
-		util.Prioritized(extension.NewStrikethroughParser(), 500),
-		util.Prioritized(extension.NewLinkifyParser(), 999),
-	)...),
-	parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
-	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	"nbs-worker/internal/chat/markdown"
 )
-
-// without removes parsers of the types of others.
-func without(parsers []util.PrioritizedValue, others ...any) []util.PrioritizedValue {
-	return slices.DeleteFunc(parsers, func(p util.PrioritizedValue) bool {
-		return slices.ContainsFunc(others, func(other any) bool { return reflect.TypeOf(other) == reflect.TypeOf(p.Value) })
-	})
-}
 
 // write writes HTML with the tags and attributes that Matrix' clients show.
 var write = renderer.NewRenderer(renderer.WithNodeRenderers(
@@ -96,8 +74,8 @@ func tags(address []byte) (begin, end string) {
 	return "", " (" + escape(string(address)) + ")"
 }
 
-// markdown returns Claude's Markdown as HTML; "" if it cannot be read.
-func markdown(source string) (written string) {
+// asHTML returns Claude's Markdown as HTML; "" if it cannot be read.
+func asHTML(source string) (written string) {
 	defer func() {
 		if recover() != nil { // a fault of the parser must not keep the answer from its reader
 			written = ""
@@ -105,7 +83,7 @@ func markdown(source string) (written string) {
 	}()
 	var out strings.Builder
 	data := []byte(source)
-	if err := write.Render(&out, data, read.Parse(text.NewReader(data))); err != nil {
+	if err := write.Render(&out, data, markdown.ParseWithoutHTML(data)); err != nil {
 		return ""
 	}
 	return strings.TrimSpace(out.String())

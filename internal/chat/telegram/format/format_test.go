@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 
+	"nbs-worker/internal/chat/markdown"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -178,7 +178,7 @@ func FuzzMarkdown(f *testing.F) {
 func texts(source string) string {
 	source = valid(source)
 	var all strings.Builder
-	_ = ast.Walk(read.Parse(text.NewReader([]byte(source))), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(markdown.Parse([]byte(source)), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if part, is := node.(*ast.Text); is && entering {
 			all.WriteString(literal(part.Value([]byte(source)), part.IsRaw()))
 		}

@@ -1,31 +1,11 @@
 package format
 
 import (
-	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
-)
 
-// read parses Markdown as GitHub has it, but for two things. A definition of a link is text, since it is not seen: a
-// line of a log that looks like one would be lost. And no line is made a heading by the dashes below it: the parser
-// would put the line behind a table that is between the two.
-var read = parser.NewParser(
-	parser.WithBlockParsers(slices.DeleteFunc(parser.DefaultBlockParsers(), func(p util.PrioritizedValue) bool {
-		return reflect.TypeOf(p.Value) == reflect.TypeOf(parser.NewSetextHeadingParser())
-	})...),
-	parser.WithInlineParsers(append(parser.DefaultInlineParsers(),
-		util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
-		util.Prioritized(extension.NewStrikethroughParser(), 500),
-		util.Prioritized(extension.NewLinkifyParser(), 999), // so that a URL keeps its underscores
-	)...),
-	parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
-	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	"nbs-worker/internal/chat/markdown"
 )
 
 // Markdown returns what Claude's Markdown says, with its format.
@@ -37,7 +17,7 @@ func Markdown(source string) (t Text) {
 		}
 	}()
 	w := &writer{source: []byte(source), isAtStart: true}
-	w.blocks(read.Parse(text.NewReader(w.source)), 2)
+	w.blocks(markdown.Parse(w.source), 2)
 	sortSpans(w.spans)
 	return Text{text: string(w.text), spans: w.spans, starts: w.starts}
 }
