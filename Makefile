@@ -58,8 +58,8 @@ test-all: test test-rest ## run make test, and what it leaves out
 test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
 	$(MAKE) -j 2 rest-campaign rest-oldest
 
-# The long runs wait as often as the tests of the oldest Claude Code do: they share the machine. A night begins early, as it
-# waits longest.
+# The long runs wait as often as the tests of the oldest Claude Code do: they share the machine. A night begins before the
+# others: its limits are by the clock.
 rest-campaign:
 	$(TEST) -parallel 6 ./internal/e2e/campaign
 

@@ -223,7 +223,6 @@ func (n *night) mustBeExplained(handle string) {
 // A team is left alone. In the morning all that can be well is, what only a person can help is held,
 // and the person was told of each thing once. Order and victims are chance; NBS_NIGHT_SEED repeats one night.
 func TestNight(t *testing.T) {
-	t.Parallel()
 	seed, nights := e2e.Number(t, "NBS_NIGHT_SEED", standardSeed), e2e.Number(t, "NBS_NIGHTS", 1)
 	for i := range nights {
 		t.Run(fmt.Sprint("seed ", seed+i), func(t *testing.T) { playNight(t, rand.New(rand.NewPCG(uint64(seed+i), 0))) })
@@ -270,7 +269,7 @@ func playNight(t *testing.T, chance *rand.Rand) {
 		n.mustBeExplained(handle)
 	}
 	for _, handle := range []string{"limit", "loop"} {
-		n.Check(strings.Count(n.watcher.Told(handle), "held") == 1, "of %s was told %s", handle, n.watcher.Told(handle))
+		n.Check(strings.Count(n.watcher.Told(handle), "held") == 1, "of %s was told %s:\n%s", handle, n.watcher.Told(handle), n.OK("events", handle))
 	}
 	falls := 3 // with the full disk, the server and the reboot
 	n.Check(strings.Count(n.watcher.Told("self"), "crashed") <= falls, "of self was told %s", n.watcher.Told("self"))
