@@ -126,7 +126,7 @@ func (r *room) joined() (count int) {
 	return count
 }
 
-// find returns an event of a room; nil when there is none. The lock is held.
+// find returns an event of a room; nil if the room has no such event. The lock is held.
 func (s *Server) find(room, id string) *event {
 	at := slices.IndexFunc(s.events, func(e *event) bool { return e.room == room && e.id == id })
 	if at < 0 {

@@ -26,7 +26,7 @@ func (s *Server) Fail(f Failure) {
 	s.failures = append(s.failures, &f)
 }
 
-// failure takes the next failure that is meant for a method, nil when there is none. The lock is held.
+// failure takes the next failure that is meant for a method. It returns nil if no failure is. The lock is held.
 func (s *Server) failure(method string) *Failure {
 	at := slices.IndexFunc(s.failures, func(f *Failure) bool { return f.Method == method })
 	if at < 0 {
