@@ -55,7 +55,7 @@ func (s *Server) filterOf(r *http.Request) (f filter, no *refusal) {
 	return f, nil
 }
 
-// place is a place among the events: after so many.
+// place is a place among the events: the number of those before it.
 func place(token string) (after int, no *refusal) {
 	if token == "" {
 		return 0, nil

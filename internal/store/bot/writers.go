@@ -100,7 +100,7 @@ func ParseReach(text string) (Reach, error) {
 	case ReachNone, ReachPrivate, ReachAll:
 		return r, nil
 	}
-	return "", fail.Errorf(fail.BadInput, "where /file, /agents, /send and /resume work is none, private or all, and not %q", text)
+	return "", fail.Errorf(fail.BadInput, "%q is not none, private or all: the chats in which /file, /agents, /send and /resume work", text)
 }
 
 // String says for a person where they work.

@@ -16,7 +16,7 @@ type Stop struct {
 }
 
 // Stop records that the first open turn is stopped, or a turn that has ended while its claude goes on. From then on it
-// is not attempted: its runner ends it, or whoever runs the conversation next. To stop it again changes nothing.
+// is not attempted. Its runner ends it, or the next runner of the conversation. To stop it again changes nothing.
 // Errors: Conflict when the turn has finished or is not the first; Held when it is held.
 func (c *Conversation) Stop(ctx context.Context, seq int, why string, at time.Time) error {
 	return c.change(ctx, func(s *State) (*Line, error) {
