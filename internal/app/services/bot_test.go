@@ -10,20 +10,28 @@ import (
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/bot"
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/team/headless/headlesstest"
 )
 
+// projectAndToken returns an empty project, and a token that is not the one of a setup.
+func projectAndToken(t *testing.T) (*store.Store, telegram.Token) {
+	t.Helper()
+	in, err := headlesstest.Project(storetest.MemoryProject(t), rig.MemoryDir(t))
+	rig.Must(t, err)
+	t.Cleanup(func() { rig.Must(t, in.Close()) })
+	given, err := telegram.ParseToken("1000:given")
+	rig.Must(t, err)
+	return in, given
+}
+
 // A token that is given replaces that of the setup, and nothing else of it: neither the chats nor what Claude may do.
 func TestAGivenTokenReplacesOnlyTheToken(t *testing.T) {
 	t.Parallel()
-	in, err := headlesstest.Project(storetest.MemoryProject(t), rig.MemoryDir(t))
-	rig.Must(t, err)
-	defer in.Close()
-	given, err := telegram.ParseToken("1000:given")
-	rig.Must(t, err)
+	in, given := projectAndToken(t)
 	o := &ChatOptions{}
 	_, is, err := setUp(in, o, given, true)
 	rig.Check(t, is && err == nil && len(o.Allowed) == 0, "without a setup: %t, %v", is, err)
@@ -37,15 +45,11 @@ func TestAGivenTokenReplacesOnlyTheToken(t *testing.T) {
 // A flag of serve counts before what was set up, also one that turns something off; the others are as they were set up.
 func TestAFlagOfServeCountsBeforeTheSetup(t *testing.T) {
 	t.Parallel()
-	in, err := headlesstest.Project(storetest.MemoryProject(t), rig.MemoryDir(t))
-	rig.Must(t, err)
-	defer in.Close()
-	given, err := telegram.ParseToken("1000:given")
-	rig.Must(t, err)
+	in, given := projectAndToken(t)
 	kept := bot.Settings{SystemPrompt: "Be brief.", Model: "opus", Enrich: true, DailyLimit: 2, Silence: time.Minute, TranscribeCmd: "/bin/listen", ContextCmd: "/bin/tell", GroupAll: true}
 	rig.Must(t, in.Bot().Put(bot.Bot{Chats: []int64{1}, Settings: kept}))
 	o := &ChatOptions{}
-	_, _, err = setUp(in, o, given, true)
+	_, _, err := setUp(in, o, given, true)
 	rig.Must(t, err)
 	rig.Same(t, "without a flag", kept, o.Settings)
 	o = &ChatOptions{Settings: bot.Settings{Model: "sonnet"}, Given: func(flag string) bool {
@@ -60,11 +64,7 @@ func TestAFlagOfServeCountsBeforeTheSetup(t *testing.T) {
 // What a flag says of who may write counts for the chats that it names, or for all; a chat that is not served has no users.
 func TestUsersOfOneChat(t *testing.T) {
 	t.Parallel()
-	in, err := headlesstest.Project(storetest.MemoryProject(t), rig.MemoryDir(t))
-	rig.Must(t, err)
-	defer in.Close()
-	given, err := telegram.ParseToken("1000:given")
-	rig.Must(t, err)
+	in, given := projectAndToken(t)
 	kept := bot.Writers{Users: []int64{1}, UsersIn: map[int64][]int64{-5: {2}}}
 	rig.Must(t, in.Bot().Put(bot.Bot{Chats: []int64{1, -5, -6}, Writers: kept}))
 	for _, c := range []struct{ flags, want bot.Writers }{
@@ -74,22 +74,18 @@ func TestUsersOfOneChat(t *testing.T) {
 		{bot.Writers{Users: []int64{4}}, bot.Writers{Users: []int64{4}}},
 	} {
 		o := &ChatOptions{Writers: c.flags}
-		_, _, err = setUp(in, o, given, true)
+		_, _, err := setUp(in, o, given, true)
 		rig.Must(t, err)
 		rig.Same(t, "who may write", c.want, o.Writers)
 	}
-	_, _, err = setUp(in, &ChatOptions{Writers: bot.Writers{UsersIn: map[int64][]int64{-7: {3}}}}, given, true)
+	_, _, err := setUp(in, &ChatOptions{Writers: bot.Writers{UsersIn: map[int64][]int64{-7: {3}}}}, given, true)
 	storetest.WantKind(t, "a chat that is not served", err, fail.BadInput)
 }
 
 // The commands that reach agents are off until a person was asked; a flag of an earlier setup counts as the answer.
 func TestWhatAnEarlierSetupSaysOfAgents(t *testing.T) {
 	t.Parallel()
-	in, err := headlesstest.Project(storetest.MemoryProject(t), rig.MemoryDir(t))
-	rig.Must(t, err)
-	defer in.Close()
-	given, err := telegram.ParseToken("1000:given")
-	rig.Must(t, err)
+	in, given := projectAndToken(t)
 	const off, private, all = "/file, /agents, /send and /resume are off", "/file, /agents, /send and /resume work in private chats", "/file, /agents, /send and /resume work in all chats"
 	for _, c := range []struct {
 		kept bot.Bot
