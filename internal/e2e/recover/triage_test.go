@@ -79,6 +79,8 @@ func TestTriageOfATeam(t *testing.T) {
 	})
 
 	m.Check(m.tmuxCalls("triage") == m.tmuxCalls("list"), "triage asks tmux %d times, list %d", m.tmuxCalls("triage"), m.tmuxCalls("list"))
+	asked := m.tmuxCalls("session", "idle")
+	m.Check(asked == 1, "session asks tmux %d times", asked)
 
 	_, code = m.Triage("idle", "ended")
 	m.Check(code == 0, "exit code %d of agents that are well", code)
@@ -94,13 +96,13 @@ func TestTriageOfATeam(t *testing.T) {
 }
 
 // tmuxCalls is how many tmux processes a command starts.
-func (m *team) tmuxCalls(verb string) int {
+func (m *team) tmuxCalls(args ...string) int {
 	m.Helper()
 	real, err := exec.LookPath("tmux")
 	m.Must(err)
 	calls := filepath.Join(m.TempDir(), "calls")
 	counting := m.Program("tmux", "echo >>"+calls+"; exec "+real+` "$@"`)
-	m.NBSWith([]string{m.Before(counting)}, verb)
+	m.NBSWith([]string{m.Before(counting)}, args...)
 	lines, err := os.ReadFile(calls)
 	m.Must(err)
 	return len(lines)

@@ -34,23 +34,44 @@ const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attach
 	paneOption + "}|#{" + invocationOption + "}|#{" + ownerOption + "}|#{session_name}"
 
 // Panes lists all panes of the server in one call. The list is empty if no server runs.
-func (c *Client) Panes(ctx context.Context) ([]Pane, error) { return c.AskPanes(ctx)() }
+func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
+	listing, err := c.AskPanes(ctx, "")()
+	return listing.Panes, err
+}
 
-// AskPanes starts the call of Panes, and returns a function that waits for the answer, to be called once and soon.
-// tmux already runs when AskPanes returns. A goroutine that started it would compete with the caller for a processor.
-func (c *Client) AskPanes(ctx context.Context) (wait func() ([]Pane, error)) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
-	answer := c.begin(ctx, "/", "list-panes", "-a", "-F", paneFormat)
-	return func() ([]Pane, error) {
+// Listing is the panes of a server, and the screens that were read in the same call, by the ids of their panes.
+type Listing struct {
+	Panes   []Pane
+	Screens map[string]Screen
+}
+
+// AskPanes starts a call that lists all panes, and returns a function that waits for the answer, to be called once and
+// soon. The same call reads the screen of a session's active pane, unless session is "" or has gone. tmux already runs
+// when AskPanes returns. A goroutine that started it would compete with the caller for a processor.
+func (c *Client) AskPanes(ctx context.Context, session string) (wait func() (Listing, error)) {
+	list := []string{"list-panes", "-a", "-F", paneFormat}
+	mark := newScreenMark()
+	args := list
+	if session != "" {
+		args = slices.Concat(list, []string{";"}, mark.read("="+session+":"))
+	}
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	answer := c.begin(limited, "/", args...)
+	return func() (Listing, error) {
 		defer cancel()
 		out, err := answer()
+		if errors.Is(err, ErrNoSession) && session != "" {
+			return c.AskPanes(ctx, "")()
+		}
 		if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoSession) {
-			return nil, nil
+			return Listing{}, nil
 		}
 		if err != nil {
-			return nil, err
+			return Listing{}, err
 		}
-		return parsePanes(out), nil
+		panes, _, _ := strings.Cut(out, string(mark))
+		listing := Listing{Panes: parsePanes(panes), Screens: map[string]Screen{}}
+		return listing, mark.screens(out, listing.Screens)
 	}
 }
 
@@ -117,19 +138,37 @@ func (c *Client) Screens(ctx context.Context, paneIDs []string) (map[string]Scre
 }
 
 func (c *Client) readScreens(ctx context.Context, paneIDs []string, into map[string]Screen) error {
-	mark := "screen-" + uuid.NewString() + "|" // what no screen shows
+	mark := newScreenMark()
 	var args []string
 	for i, id := range paneIDs {
 		if i > 0 {
 			args = append(args, ";")
 		}
-		args = append(args, "display-message", "-p", "-t", id, mark+"#{pane_id}|#{pane_width}|#{pane_height}|#{"+paneOption+"}", ";", "capture-pane", "-p", "-t", id)
+		args = append(args, mark.read(id)...)
 	}
 	out, err := c.run(ctx, "/", args...)
 	if err != nil {
 		return err
 	}
-	for _, part := range strings.Split(out, mark)[1:] {
+	return mark.screens(out, into)
+}
+
+// screenMark begins each screen in the output of a call. No screen shows it.
+type screenMark string
+
+func newScreenMark() screenMark { return screenMark("screen-" + uuid.NewString() + "|") }
+
+// read returns the commands that print the screen of a pane.
+func (mark screenMark) read(target string) []string {
+	return []string{
+		"display-message", "-p", "-t", target, string(mark) + "#{pane_id}|#{pane_width}|#{pane_height}|#{" + paneOption + "}", ";",
+		"capture-pane", "-p", "-t", target,
+	}
+}
+
+// screens adds the screens that a call has printed.
+func (mark screenMark) screens(out string, into map[string]Screen) error {
+	for _, part := range strings.Split(out, string(mark))[1:] {
 		const fields = 4
 		head, text, _ := strings.Cut(part, "\n")
 		f := strings.SplitN(head, "|", fields)

@@ -131,3 +131,19 @@ func TestScreens(t *testing.T) {
 		rig.Check(t, !there && err == nil && len(screens) == 1, "%+v, %v", screens, err)
 	}
 }
+
+// The list of panes comes with the screen of a session in one call. A session that has gone hides no pane.
+func TestPanesWithAScreen(t *testing.T) {
+	s := newServer(t)
+	one := s.open(Spec{Name: "nbs-a-live", Command: shell("printf 'a|b\\n|c'; " + stay)})
+	two := s.open(Spec{Name: "nbs-b-live", Command: shell(stay)})
+	rig.Eventually(t, "the words are there", func() bool {
+		listing, err := s.AskPanes(t.Context(), "nbs-a-live")()
+		rig.Check(t, err == nil && len(listing.Panes) == 2 && len(listing.Screens) == 1, "%+v, %v", listing, err)
+		screen := listing.Screens[one.ID]
+		return screen.Invocation == one.Invocation && strings.HasPrefix(screen.Text, "a|b\n|c")
+	})
+	rig.Must(t, s.KillPane(t.Context(), one))
+	listing, err := s.AskPanes(t.Context(), "nbs-a-live")()
+	rig.Check(t, err == nil && len(listing.Panes) == 1 && listing.Panes[0].ID == two.ID && len(listing.Screens) == 0, "%+v, %v", listing, err)
+}

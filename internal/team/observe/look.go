@@ -124,8 +124,9 @@ type subject struct {
 	record   agent.Record
 	evidence Evidence
 	pane     *tmux.Pane
-	lost     error // the record could not be read again
-	unsealed error // Sight.NotAllowed
+	screens  map[string]tmux.Screen // that came with the panes
+	lost     error                  // the record could not be read again
+	unsealed error                  // Sight.NotAllowed
 	tmuxErr  error
 }
 

@@ -23,15 +23,15 @@ func (o *Project) Client(r *agent.Record) (*tmux.Client, error) {
 // Panes lists the panes of that server, at least those that may be the agent's. With an [UnreachedError] they are
 // the panes of the server that answered in its place.
 func (o *Project) Panes(ctx context.Context, r *agent.Record) (*tmux.Client, []tmux.Pane, error) {
-	client, wait := o.askPanes(ctx, r)
-	panes, err := wait()
-	return client, panes, err
+	client, wait := o.askPanes(ctx, r, "")
+	listing, err := wait()
+	return client, listing.Panes, err
 }
 
-// askPanes starts the call of Panes, and returns a function that waits for the answer.
-func (o *Project) askPanes(ctx context.Context, r *agent.Record) (client *tmux.Client, wait func() ([]tmux.Pane, error)) {
-	unasked := func(err error) func() ([]tmux.Pane, error) {
-		return func() ([]tmux.Pane, error) { return nil, err }
+// askPanes starts the call of [tmux.Client.AskPanes], and returns a function that waits for the answer.
+func (o *Project) askPanes(ctx context.Context, r *agent.Record, session string) (client *tmux.Client, wait func() (tmux.Listing, error)) {
+	unasked := func(err error) func() (tmux.Listing, error) {
+		return func() (tmux.Listing, error) { return tmux.Listing{}, err }
 	}
 	client, err := o.Client(r)
 	switch {
@@ -42,16 +42,16 @@ func (o *Project) askPanes(ctx context.Context, r *agent.Record) (client *tmux.C
 	case o.serverGone(r):
 		return client, unasked(nil)
 	}
-	answer := client.AskPanes(ctx)
-	return client, func() ([]tmux.Pane, error) {
-		panes, err := answer()
+	answer := client.AskPanes(ctx, session)
+	return client, func() (tmux.Listing, error) {
+		listing, err := answer()
 		if err != nil {
-			return nil, o.Diagnose(client, r.Handle, err)
+			return tmux.Listing{}, o.Diagnose(client, r.Handle, err)
 		}
-		if _, there := o.PaneOf(panes, r.Process); there {
-			return panes, nil // no need to wake the server by another connection
+		if _, there := o.PaneOf(listing.Panes, r.Process); there {
+			return listing, nil // no need to wake the server by another connection
 		}
-		return panes, o.checkListening(ctx, client, r)
+		return listing, o.checkListening(ctx, client, r)
 	}
 }
 

@@ -15,22 +15,27 @@ import (
 
 // answer is the answer of a tmux server about its panes.
 type answer struct {
-	panes []tmux.Pane
-	err   error
+	tmux.Listing
+	err error
 }
 
 type answers map[serverKey]*answer
 
 // ask asks each tmux server in which the agents were started for its panes, once. It asks all servers at the same
-// time, because any of them may not answer. The returned function waits for the answers.
+// time, because any of them may not answer. The screen of an only agent is read in the same call, if it is to be read.
+// The returned function waits for the answers.
 func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 	all := answers{}
 	var asking sync.WaitGroup
 	for key, in := range byServer(some) {
 		asked, said := *l.representative(in), new(answer)
 		all[key] = said
-		_, answered := l.askPanes(ctx, &asked)
-		asking.Go(func() { said.panes, said.err = answered() })
+		session := ""
+		if l.closely && len(in) == 1 {
+			session = asked.TmuxSession
+		}
+		_, answered := l.askPanes(ctx, &asked, session)
+		asking.Go(func() { said.Listing, said.err = answered() })
 	}
 	return func() answers {
 		asking.Wait()
@@ -42,7 +47,10 @@ func (l *round) ask(ctx context.Context, some subjects) (wait func() answers) {
 func (l *round) tell(all answers, some subjects) {
 	for key, in := range byServer(some) {
 		if said := all[key]; said != nil { // otherwise it has just been restarted in another server
-			in.each(func(a *subject) { l.setPane(a, said.panes, said.err) })
+			in.each(func(a *subject) {
+				l.setPane(a, said.Panes, said.err)
+				a.screens = said.Screens
+			})
 		}
 	}
 }
@@ -128,16 +136,26 @@ func (e *Evidence) drawsDialog() bool {
 	return known && status.State == agent.Waiting && status.Age != nil && *status.Age < drawTime && e.Screen.State != agent.Waiting
 }
 
-// read reads the screens of agents in one server.
+// read reads the screens of agents in one server, but for those that came with the list of panes.
 func (some subjects) read(ctx context.Context, client *tmux.Client) {
-	ids := make([]string, len(some))
-	for i, a := range some {
+	unread := some.where(func(a *subject) bool { return !a.takeScreen(a.screens) })
+	some.each(func(a *subject) { a.screens = nil }) // the next look at them is a new one
+	if len(unread) == 0 {
+		return
+	}
+	ids := make([]string, len(unread))
+	for i, a := range unread {
 		ids[i] = a.pane.ID
 	}
 	screens, _ := client.Screens(ctx, ids) // a screen that was not read is left out
-	for _, a := range some {
-		if shown, read := screens[a.pane.ID]; read && shown.Invocation == a.pane.Invocation {
-			a.evidence.Screen = screen.Read(shown.Text)
-		}
+	unread.each(func(a *subject) { a.takeScreen(screens) })
+}
+
+// takeScreen takes the screen of the agent's pane as evidence, and reports whether it is among these.
+func (a *subject) takeScreen(screens map[string]tmux.Screen) bool {
+	shown, read := screens[a.pane.ID]
+	if read = read && shown.Invocation == a.pane.Invocation; read {
+		a.evidence.Screen = screen.Read(shown.Text)
 	}
+	return read
 }
