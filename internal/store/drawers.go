@@ -15,9 +15,11 @@ import (
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/progress"
 	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/store/requests"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/store/schedules"
 	"nbs-worker/internal/store/sealed"
+	"nbs-worker/internal/store/seen"
 	"nbs-worker/internal/store/spool"
 	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/store/turns"
@@ -78,6 +80,17 @@ func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer"
 
 // MemoryFile returns the database of the memory. It exists once the memory of an agent was switched on.
 func (s *Store) MemoryFile() string { return s.nbs.Path("memory.db") }
+
+// Seen returns when the user last looked at the agents of the project.
+func (s *Store) Seen() *seen.Marks { return seen.In(s.inHome("seen"), s.ProjectHash()) }
+
+// Requests returns what agents of the project ask a person for, and the answers, while their hooks wait.
+func (s *Store) Requests() *requests.Drawer {
+	if s.Runtime() == "" {
+		return requests.In(private.NoTree)
+	}
+	return requests.In(private.Tree(filepath.Join(s.Runtime(), s.ProjectHash(), "requests")))
+}
 
 // Turns returns the turns that the user's starts of agents take on this machine, in all projects.
 func (s *Store) Turns() turns.Turns { return turns.In(s.inRuntime("starts")) }

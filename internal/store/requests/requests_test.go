@@ -1,0 +1,46 @@
+package requests
+
+import (
+	"testing"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/private"
+)
+
+func drawer(t *testing.T) *Drawer { return In(private.Tree(t.TempDir() + "/requests")) }
+
+func TestARequestIsOpenWhileItsHookWaits(t *testing.T) {
+	t.Parallel()
+	d := drawer(t)
+	w, err := d.Open(Request{Handle: "alpha", Tool: "Bash", Input: []byte(`{"command":"ls"}`)})
+	rig.Must(t, err)
+	open, err := d.List()
+	rig.Check(t, err == nil && len(open) == 1 && open[0].ID == w.ID && open[0].Tool == "Bash", "%+v, %v", open, err)
+	_ = w.lock.Close() // as if the hook was killed
+	open, err = d.List()
+	rig.Check(t, err == nil && len(open) == 0, "%+v, %v", open, err)
+	rig.Check(t, fail.KindOf(d.Give(w.ID, Answer{Allow: true})) == fail.NotFound, "an answer to what is over is taken")
+	names, err := d.tree.Names()
+	rig.Check(t, err == nil && len(names) == 0, "left: %q, %v", names, err)
+}
+
+func TestTheFirstAnswerCounts(t *testing.T) {
+	t.Parallel()
+	d := drawer(t)
+	w, err := d.Open(Request{Handle: "alpha", Tool: "Bash"})
+	rig.Must(t, err)
+	_, there, err := w.Answer()
+	rig.Check(t, !there && err == nil, "%v, %v", there, err)
+	rig.Must(t, d.Give(w.ID, Answer{Allow: true, By: "ann"}))
+	err = d.Give(w.ID, Answer{By: "bob"})
+	rig.Check(t, fail.KindOf(err) == fail.Conflict, "%v", err)
+	fate, _ := d.FateOf(w.ID)
+	rig.Check(t, fate == Answered, "fate %d", fate)
+	a, there, err := w.Answer()
+	rig.Check(t, there && err == nil && a.Allow && a.By == "ann", "%+v, %v", a, err)
+	rig.Must(t, w.Take(a))
+	w.Close()
+	fate, a = d.FateOf(w.ID)
+	rig.Check(t, fate == Taken && a.By == "ann", "fate %d, %+v", fate, a)
+}
