@@ -67,6 +67,7 @@ type Engine struct {
 	waits     sync.Map // the [wait]s of its callers
 	voices    sync.Map // the [voice] of each running claude, by its invocation
 	lingering sync.Map // by the id of a turn: a channel that is closed when its claude has exited
+	staying   sync.Map // by its invocation: the [headless.Session] that has answered, and that Warm is about to get
 
 	dying time.Duration // how long a killed runner may still hold its locks
 }

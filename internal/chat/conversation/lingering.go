@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
@@ -46,7 +47,12 @@ func (j *job) left(ctx context.Context) {
 // do: another process, which stops it, cannot know that.
 func (j *job) stay(ctx context.Context, s *headless.Session) {
 	j.Warm.Put(ctx, j.c.Key(), s)
+	j.staying.Delete(s.Invocation)
 	if !j.lingers {
+		return
+	}
+	if stopOf(j.c, j.turn.Seq) != nil { // since the answer was recorded: before the next text can take the claude
+		j.endKept(ctx)
 		return
 	}
 	waiting, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -57,12 +63,17 @@ func (j *job) stay(ctx context.Context, s *headless.Session) {
 	go func() {
 		defer end()
 		if awaitStop(waiting, j.c, j.turn.Seq) {
-			if j.Warm.Busy(j.c.Key()) {
-				j.Warm.Drop(waiting, j.c.Key())
-			}
-			j.closeLeft(context.WithoutCancel(ctx), j.c, j.turn.Seq)
+			j.endKept(waiting)
 		}
 	}()
+}
+
+// endKept ends the claude that is kept after the turn, which was stopped, if it has something to do.
+func (j *job) endKept(ctx context.Context) {
+	if j.Warm.Busy(j.c.Key()) {
+		j.Warm.Drop(ctx, j.c.Key())
+	}
+	j.closeLeft(context.WithoutCancel(ctx), j.c, j.turn.Seq)
 }
 
 // closeLeft records that a claude that was to end has ended, or had nothing to do, unless a notice has said so.
@@ -121,12 +132,22 @@ func (e *Engine) Awaited(state *conversations.State) string {
 func (e *Engine) goesOn(key conversations.Key, left *conversations.Turn) bool {
 	invocation := left.Starts[0].Invocation
 	if _, is := e.voices.Load(invocation); is {
-		return e.Warm.Busy(key)
+		return e.isBusyStaying(invocation) || e.Warm.Busy(key) // in this order: it comes from one to the other
 	}
 	if _, is := e.lingering.Load(left.ID); is {
 		return true
 	}
 	return headless.IsLeft(e.Project, invocation) // of another process, which knows whether it is busy
+}
+
+// isBusyStaying reports whether a claude that is about to be kept has something to do. Its answer may be known by then.
+func (e *Engine) isBusyStaying(invocation agent.Invocation) bool {
+	s, is := e.staying.Load(invocation)
+	if !is {
+		return false
+	}
+	beside := s.(*headless.Session).Beside()
+	return beside.Busy()
 }
 
 // isLeft reports whether the claude of a turn that has ended still runs.

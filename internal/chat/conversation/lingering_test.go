@@ -80,6 +80,41 @@ func TestATurnBehindWhatGoesOnIsGivenUp(t *testing.T) {
 	s.mustHear("one", "three")
 }
 
+// An answer is known before its claude is kept for the next text. A stop in between ends what goes on, and before the
+// text that waits can take that claude.
+func TestAStopRightAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	s := warm(t, 4)
+	s.begins("sleep 900")
+	type ending struct {
+		Stopped
+		err error
+	}
+	over := make(chan ending, 1)
+	s.Over = func(r conversations.Result) {
+		if r.ID != "one" {
+			return
+		}
+		go func() {
+			stopped, err := s.Interrupt(t.Context(), "review", 0, byTest)
+			over <- ending{stopped, err}
+		}()
+		rig.WaitFor(t, "the stop is recorded or refused", func() (bool, string) {
+			left := ptr(s.state()).Left(1)
+			return len(over) > 0 || left != nil && left.Stop != nil, ""
+		})
+		s.Respond = nil
+		s.accept("two")
+	}
+	s.accept("one")
+	rig.Must(t, <-s.drain())
+	end := <-over
+	const words = "Claude had answered; its background task was ended: sleep 900."
+	rig.Check(t, end.err == nil && end.Answer == "re: one" && end.After == words, "%+v, %v", end.Stopped, end.err)
+	rig.Equal(t, s.result("one").Notice, words, "the notice")
+	rig.Check(t, s.result("two").Answer == "re: two" && len(s.Launches()) == 2, "%+v after %d launches", s.result("two"), len(s.Launches()))
+}
+
 // A claude without anything left to do is not ended: nothing goes on.
 func TestAClaudeThatIsDoneIsNotStopped(t *testing.T) {
 	t.Parallel()

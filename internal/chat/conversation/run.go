@@ -160,6 +160,7 @@ func (j *job) speak(ctx context.Context) error {
 	case !unharmed:
 		s.End(ctx)
 	case j.staysWarm():
+		j.staying.Store(s.Invocation, s)
 		defer j.stay(ctx, s) // after the answer is recorded: it may end another process
 	default:
 		_ = s.DropFiles() // while the turn is open: a runner killed later could not remove them
