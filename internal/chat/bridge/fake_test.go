@@ -118,7 +118,7 @@ func (h *house) Ahead(_ context.Context, key, id string) (int, error) {
 		if l[1] == id {
 			break
 		}
-		if !h.has("told", l[1]) {
+		if !h.has("telling", l[1]) && !h.has("told", l[1]) { // it is answered before it is told
 			n++
 		}
 	}
