@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/fswatch"
@@ -36,12 +38,18 @@ type world struct {
 	child *rig.Child
 }
 
-func newWorld(t *testing.T, wanted Wanted) *world {
+func newStoreIn(t *testing.T, dir string) *store.Store {
 	t.Helper()
-	dir := rig.MemoryDir(t)
 	s, err := store.Create(dir)
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func newWorld(t *testing.T, wanted Wanted) *world {
+	t.Helper()
+	dir := rig.MemoryDir(t)
+	s := newStoreIn(t, dir)
 	s.Use(trust.NewKeeper(trust.Home(dir + "/state")))
 	unlock, err := s.LockVerb("alpha", "spawn", time.Now())
 	rig.Must(t, err)
@@ -110,7 +118,9 @@ func TestSignsOfAnAgent(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range []Wanted{{}, {Handles: []agent.Handle{"ALPHA"}}} {
 		w := newWorld(t, wanted)
-		rig.Must(t, os.WriteFile(w.entry(), []byte("{}"), 0o600))
+		entry := filepath.Join(w.alpha.ProjectRoot, "entry")
+		rig.Must(t, os.WriteFile(entry, []byte("{}"), 0o600))
+		rig.Must(t, os.Rename(entry, w.entry())) // one change: the sign of a second would be joined with that of the report
 		w.next(Sign{Handle: "alpha"})
 		rig.Must(t, w.store.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.SessionID = "x" }))
 		w.next(Sign{Handle: "alpha", Report: true})
@@ -120,6 +130,35 @@ func TestSignsOfAnAgent(t *testing.T) {
 		w.next(Sign{Handle: "alpha"})
 		rig.Must(t, w.store.Remove(t.Context(), "alpha"))
 		w.next(Sign{Handle: "alpha"})
+	}
+}
+
+// A report that changes together with something else gives one sign, which is not of the report only.
+func TestSignsThatAreJoined(t *testing.T) {
+	t.Parallel()
+	watch, err := fswatch.New()
+	rig.Must(t, err)
+	t.Cleanup(watch.Close)
+	s := newStoreIn(t, rig.MemoryDir(t))
+	f := &followed{handle: "alpha"}
+	f.record, f.report = s.Watched("alpha")
+	signs := &Signs{look: &observe.Project{Store: s}, wanted: Wanted{Handles: []agent.Handle{"alpha"}}, watch: watch, agents: map[string]*followed{"alpha": f}}
+	for _, test := range []struct {
+		changed []string
+		want    Sign
+	}{
+		{[]string{f.report, f.report}, Sign{Handle: "alpha", Report: true}},
+		{[]string{f.record, f.report}, Sign{Handle: "alpha"}},
+		{[]string{f.report, f.record}, Sign{Handle: "alpha"}},
+	} {
+		for _, file := range test.changed {
+			signs.changed(fsnotify.Event{Name: file, Op: fsnotify.Create})
+		}
+		got, _ := signs.next()
+		rig.Equal(t, got, test.want, "the sign")
+		signs.taken(got)
+		got, _ = signs.next()
+		rig.Equal(t, got, Sign{}, "a second sign")
 	}
 }
 
