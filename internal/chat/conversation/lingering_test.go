@@ -160,7 +160,9 @@ func TestTheLineOfAStopEndsWhatGoesOn(t *testing.T) {
 		_ = s.Project.Store.Conversations().Of("review").Stop(t.Context(), 1, byTest, s.now) // the second may come too late
 	}
 	rig.WaitFor(t, "it is ended", func() (bool, string) { return len(s.state().Lingering) == 0, "" })
-	rig.Check(t, s.Alive() == 0 && strings.HasPrefix(s.result("one").Notice, "Claude had answered; "), "%+v", s.result("one"))
+	one, _, err := s.Project.Store.Conversations().Of("review").Recorded(t.Context(), "one") // the state may be ahead of the result
+	rig.Must(t, err)
+	rig.Check(t, s.Alive() == 0 && strings.HasPrefix(one.Notice, "Claude had answered; "), "%+v", one)
 }
 
 // A text that is asked while a claude goes on is a turn of that claude: then a stop is for the turn.
