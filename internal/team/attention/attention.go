@@ -1,5 +1,5 @@
-// Package attention decides which agents need a person, why, and since when. It is pure: it reads nothing, and changes
-// nothing.
+// Package attention decides which agents need a person, why, and since when. [Of] and [Compare] are pure; a [Judge] reads
+// the user's looks, once for all agents of a project. The package changes nothing.
 package attention
 
 import (
