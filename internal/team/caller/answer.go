@@ -1,0 +1,62 @@
+package caller
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/folder"
+)
+
+// Granted is what an answer to a request of an agent allows. The zero value allows nothing: a refusal, or the answer
+// to a question.
+type Granted struct {
+	What string // in a refusal: "Bash"
+	Edit string // the absolute path of the only file that may be written; "": see Any
+	Any  bool   // something else is allowed
+}
+
+// CheckAnswer does not let an agent answer the requests of agents, its own included. An agent that may manage may
+// refuse, answer questions, and allow what its own permission mode does without asking: in acceptEdits and auto the
+// edit of a file in its own folder, in bypassPermissions all. Errors: Held.
+func (c *Caller) CheckAnswer(granted Granted) error {
+	if c == nil {
+		return nil
+	}
+	if err := c.checkKnown(); err != nil {
+		return err
+	}
+	if !c.manages() {
+		return c.denied("to answer for an agent")
+	}
+	switch mode := c.mode(); {
+	case !granted.Any && granted.Edit == "":
+		return nil
+	case mode == agent.BypassPermissions:
+		return nil
+	case !granted.Any && (mode == "acceptEdits" || mode == "auto") && isOpenTo(c.record.LaunchCwd(), granted.Edit):
+		return nil
+	default:
+		return c.wider(granted.What, mode)
+	}
+}
+
+// isOpenTo reports whether a file is in a folder, and no name on the way to it begins with a dot: Claude asks before
+// it edits settings and repositories also in acceptEdits.
+func isOpenTo(dir, file string) bool {
+	if !filepath.IsAbs(file) || !folder.Contains(dir, filepath.Dir(file)) {
+		return false
+	}
+	within, err := filepath.Rel(folder.Real(dir), filepath.Join(folder.Real(filepath.Dir(file)), filepath.Base(file)))
+	return err == nil && !slices.ContainsFunc(strings.Split(within, string(filepath.Separator)), func(name string) bool {
+		return strings.HasPrefix(name, ".")
+	})
+}
+
+// wider returns the error about an answer that allows more than the caller's own mode.
+func (c *Caller) wider(what string, mode agent.PermissionMode) error {
+	return fail.Errorf(fail.Held, "%s called this, and to allow %s is more than its own permission mode, %s, does without asking", c, what, mode).
+		Hint("a person can do it, in a terminal of their own")
+}
