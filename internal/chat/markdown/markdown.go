@@ -1,4 +1,7 @@
 // Package markdown parses Claude's Markdown for the chat systems.
+//
+// The parser of the package goldmark does what CommonMark has. What GitHub has besides is here, since goldmark's own
+// extensions compile regular expressions before main: each start of our program would wait for them.
 package markdown
 
 import (
@@ -7,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -38,11 +40,11 @@ func without(unused ...any) parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(used(parser.DefaultBlockParsers())...),
 		parser.WithInlineParsers(append(used(parser.DefaultInlineParsers()),
-			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
-			util.Prioritized(extension.NewStrikethroughParser(), 500),
-			util.Prioritized(extension.NewLinkifyParser(), 999), // so that a URL keeps its underscores
+			util.Prioritized(task{}, 0),
+			util.Prioritized(strike{}, 500),
+			util.Prioritized(address{}, 999), // so that a URL keeps its underscores
 		)...),
-		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
-		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+		parser.WithParagraphTransformers(util.Prioritized(tables{}, 200)),
+		parser.WithASTTransformers(util.Prioritized(codeInCells{}, 0)),
 	)
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
@@ -16,13 +15,14 @@ import (
 	"nbs-worker/internal/chat/markdown"
 )
 
-// write writes HTML with the tags and attributes that Matrix' clients show.
-var write = renderer.NewRenderer(renderer.WithNodeRenderers(
-	util.Prioritized(plainNodes{}, 100),
-	util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), 500),
-	util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
-	util.Prioritized(goldhtml.NewRenderer(goldhtml.WithHardWraps()), 1000),
-))
+// write returns what writes HTML, with the tags and attributes that Matrix' clients show.
+var write = sync.OnceValue(func() renderer.Renderer {
+	return renderer.NewRenderer(renderer.WithNodeRenderers(
+		util.Prioritized(plainNodes{}, 100),
+		util.Prioritized(githubNodes{}, 500),
+		util.Prioritized(goldhtml.NewRenderer(goldhtml.WithHardWraps()), 1000),
+	))
+})
 
 // plainNodes writes what the usual renderer writes with more than clients show.
 type plainNodes struct{}
@@ -83,7 +83,7 @@ func asHTML(source string) (written string) {
 	}()
 	var out strings.Builder
 	data := []byte(source)
-	if err := write.Render(&out, data, markdown.ParseWithoutHTML(data)); err != nil {
+	if err := write().Render(&out, data, markdown.ParseWithoutHTML(data)); err != nil {
 		return ""
 	}
 	return strings.TrimSpace(out.String())
