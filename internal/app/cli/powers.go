@@ -29,6 +29,7 @@ var powers = map[string]caller.Rule{
 	"screen":               {Right: caller.Member, What: "show the screen of an agent"},
 	"logs":                 {Right: caller.Member, What: "show what an agent said and did"},
 	"events":               {Right: caller.Member, What: "show the journal"},
+	"requests":             {Right: caller.Member, What: "show what agents ask for"},
 	"outbox list":          {Right: caller.Member, What: "show the messages that wait for agents"},
 	"conversation list":    {Right: caller.Member, What: "list the conversations"},
 	"conversation show":    {Right: caller.Member, What: "show a conversation"},
@@ -63,6 +64,9 @@ var powers = map[string]caller.Rule{
 
 	"conversation interrupt": {Right: caller.Within, What: "stop a turn of a conversation"},
 
+	"approve": {Right: caller.Manager, What: "answer for an agent"},
+	"deny":    {Right: caller.Manager, What: "answer for an agent"},
+	"answer":  {Right: caller.Manager, What: "answer for an agent"},
 	"adopt":   {Right: caller.Manager, What: "adopt a claude"},
 	"pause":   {Right: caller.Manager, What: "pause a project"},
 	"unpause": {Right: caller.Manager, What: "unpause a project"},

@@ -146,7 +146,12 @@ itself, and gives a colleague no more than it has.
 No file is read for an agent, and none is written to a path that it names.
 
 An agent that was spawned with --may-manage has no such limits, except for the verbs of a
-person. A claude that was started by hand counts as an agent with the rights that its command
+person. It may also answer what agents ask (nbs-worker requests): it may deny, answer
+questions, and approve what its own permission mode does without asking. In acceptEdits and
+auto these are edits of files in its own folder, outside of hidden files and folders; in
+bypassPermissions, everything. approve --always needs bypassPermissions.
+
+A claude that was started by hand counts as an agent with the rights that its command
 line shows.
 
 Commands and agents that an agent starts get the environment of that agent's own start.

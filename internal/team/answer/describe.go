@@ -16,6 +16,7 @@ type Text struct {
 	Body      string     // the input whole, of one or more lines, without a line break at the end
 	Questions []Question // of a request that asks questions; empty: it is allowed or denied
 	Always    []string   // what Claude suggests to allow for ever, in words; empty: nothing
+	What      string     // the title without the tool
 }
 
 const titleLimit = 200 // characters
@@ -24,7 +25,8 @@ const titleLimit = 200 // characters
 func Describe(r requests.Request) Text {
 	input := inputOf(&r)
 	text := Text{Questions: questionsOf(&r), Always: suggestedWords(r.Suggested)}
-	text.Title = human.Cut(human.Legible(human.OneLine(r.Tool+": "+input.gist(r.Tool, text.Questions))), titleLimit, human.Letter)
+	text.What = human.Cut(harmless(input.gist(r.Tool, text.Questions)), titleLimit, human.Letter)
+	text.Title = human.Cut(harmless(r.Tool), titleLimit, human.Letter) + ": " + text.What
 	text.Body = human.Legible(strings.TrimRight(input.body(r.Tool, text.Questions), "\n"))
 	return text
 }

@@ -1,6 +1,9 @@
 package caller
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,16 +46,31 @@ func (c *Caller) CheckAnswer(granted Granted) error {
 	}
 }
 
-// isOpenTo reports whether a file is in a folder, and no name on the way to it begins with a dot: Claude asks before
-// it edits settings and repositories also in acceptEdits.
+// isOpenTo reports whether a file is in a folder, wherever links lead, and no name on the way to it begins with a dot:
+// Claude asks before it edits settings and repositories also in acceptEdits.
 func isOpenTo(dir, file string) bool {
-	if !filepath.IsAbs(file) || !folder.Contains(dir, filepath.Dir(file)) {
+	if !filepath.IsAbs(file) {
 		return false
 	}
-	within, err := filepath.Rel(folder.Real(dir), filepath.Join(folder.Real(filepath.Dir(file)), filepath.Base(file)))
-	return err == nil && !slices.ContainsFunc(strings.Split(within, string(filepath.Separator)), func(name string) bool {
+	real, known := resolved(filepath.Clean(file))
+	within, err := filepath.Rel(folder.Real(dir), real)
+	return known && err == nil && !slices.ContainsFunc(strings.Split(within, string(filepath.Separator)), func(name string) bool {
 		return strings.HasPrefix(name, ".")
 	})
+}
+
+// resolved returns a path without the links of the part that exists. known is false if a link leads nowhere.
+func resolved(path string) (real string, known bool) {
+	missing := ""
+	for {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Join(real, missing), true
+		}
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
+			return "", false
+		}
+		missing, path = filepath.Join(filepath.Base(path), missing), filepath.Dir(path)
+	}
 }
 
 // wider returns the error about an answer that allows more than the caller's own mode.

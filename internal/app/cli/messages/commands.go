@@ -1,4 +1,4 @@
-// Package messages has the commands that write to agents: messages, the outbox, interrupting, compacting, and waiting for a state.
+// Package messages has the commands that write to agents: messages, answers to what they ask, the outbox, interrupting, compacting, and waiting for a state.
 package messages
 
 import "nbs-worker/internal/app/cli/ui"
@@ -6,6 +6,10 @@ import "nbs-worker/internal/app/cli/ui"
 // Commands are the commands for messages and turns.
 var Commands = []ui.Command{
 	{Name: "send", Make: newSendCmd},
+	{Name: "requests", Make: newRequestsCmd},
+	{Name: "approve", Make: newApproveCmd},
+	{Name: "deny", Make: newDenyCmd},
+	{Name: "answer", Make: newAnswerCmd},
 	{Name: "outbox", Make: newOutboxCmd},
 	{Name: "interrupt", Make: newInterruptCmd},
 	{Name: "compact", Make: newCompactCmd},

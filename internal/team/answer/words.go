@@ -1,0 +1,32 @@
+package answer
+
+import (
+	"context"
+	"sync"
+
+	"regexp"
+
+	"nbs-worker/internal/agent"
+)
+
+var likeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}$`) })
+
+// Split returns the id and the choices among the words after a handle. The first word is an id if it looks like one:
+// an id that is over must not become words for the model. The label of an option is no id.
+func (a *Answerer) Split(ctx context.Context, handle agent.Handle, words []string) (id string, choices []string, err error) {
+	if len(words) == 0 || !likeID().MatchString(words[0]) {
+		return "", words, nil
+	}
+	open, err := a.List(ctx, handle)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(open) == 1 && open[0].ID != words[0] {
+		for _, q := range questionsOf(&open[0]) {
+			if q.index(words[0]) >= 0 {
+				return "", words, nil
+			}
+		}
+	}
+	return words[0], words[1:], nil
+}
