@@ -18,6 +18,11 @@ type Report struct {
 	End        *End       `json:"end,omitempty"`
 	Gauge      *Gauge     `json:"gauge,omitempty"`
 	Move       *Move      `json:"move,omitempty"` // the latest one; nil: claude is in the conversation of its start
+
+	// From the latest call of the status line; nil: Claude reported none.
+	Limits   *Limits      `json:"limits,omitempty"`
+	Pull     *PullRequest `json:"pull_request,omitempty"`
+	Worktree *Worktree    `json:"worktree,omitempty"`
 }
 
 // ParseReport reads a report's file.
@@ -52,6 +57,9 @@ func (r *Report) PutBack(now, at time.Time) {
 	}
 	if r.Gauge != nil {
 		put(&r.Gauge.At)
+	}
+	if r.Limits != nil {
+		put(&r.Limits.Since)
 	}
 }
 

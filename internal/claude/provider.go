@@ -42,6 +42,16 @@ func choosesProvider(name string) bool {
 		slices.ContainsFunc(providerPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
+// Account returns a key that is the same for agents whose records choose the same account: the configuration, and the
+// variables that name another account. It contains their values: it is only to be compared.
+func Account(spec *agent.Spec) string {
+	key := spec.ConfigDir
+	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"} {
+		key += "\x00" + spec.Env[name]
+	}
+	return key
+}
+
 // Forgetful returns the environment variable that keeps a claude in a terminal from writing a transcript, so that it
 // could not be resumed. It returns "" if no such variable is set.
 func Forgetful(variable func(name string) string) string {

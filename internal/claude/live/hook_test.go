@@ -199,6 +199,9 @@ func FuzzReadHook(f *testing.F) {
 		}
 		if line, err := ReadStatusLine(strings.NewReader(text)); err == nil {
 			line.Gauge(time.Time{})
+			line.Limits(time.Unix(1, 0))
+			line.PullRequest()
+			line.Worktree()
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"nbs-worker/internal/agent"
 )
 
@@ -27,6 +29,11 @@ type StatusLine struct {
 			CacheRead     int `json:"cache_read_input_tokens"`
 		} `json:"current_usage"`
 	} `json:"context_window"`
+
+	// Newer parts, read on their own: one of another form does not hide the gauge.
+	RateLimits jsontext.Value `json:"rate_limits"`
+	PR         jsontext.Value `json:"pr"`
+	InWorktree jsontext.Value `json:"worktree"`
 }
 
 // ReadStatusLine reads what claude writes to a status line.

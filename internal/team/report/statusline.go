@@ -26,9 +26,10 @@ func ReadStatusLine(in io.Reader) (StatusLine, error) {
 	return StatusLine{line}, err
 }
 
-// Report records how full the conversation is, for a call at the given time.
+// Report records how full the conversation is, the limits of the account, and the agent's pull request and worktree,
+// for a call at the given time.
 func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
-	gauge := l.line.Gauge(at)
+	gauge, limits := l.line.Gauge(at), l.line.Limits(at)
 	return c.report(ctx, opened, at, func(report *agent.Report) {
 		last := report.Gauge
 		if last != nil && at.Before(last.At) {
@@ -37,7 +38,11 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 		if last != nil && isSameLevel(last, &gauge) {
 			gauge.Since = last.Since
 		}
-		report.Gauge = &gauge
+		if limits != nil && limits.SameAs(report.Limits) {
+			limits.Since = report.Limits.Since
+		}
+		report.Gauge, report.Limits = &gauge, limits
+		report.Pull, report.Worktree = l.line.PullRequest(), l.line.Worktree()
 	})
 }
 
