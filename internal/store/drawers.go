@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/progress"
+	"nbs-worker/internal/store/projects"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/requests"
 	"nbs-worker/internal/store/runs"
@@ -83,6 +84,14 @@ func (s *Store) MemoryFile() string { return s.nbs.Path("memory.db") }
 
 // Seen returns when the user last looked at the agents of the project.
 func (s *Store) Seen() *seen.Marks { return seen.In(s.inHome("seen"), s.ProjectHash()) }
+
+// BecomeKnown makes the project one of the user's known ones; see package projects.
+func (s *Store) BecomeKnown(now time.Time) error {
+	if s.home == "" || !s.Exists() {
+		return nil
+	}
+	return projects.Of(s.home).Note(s.project, s.journal.FirstSum(), now)
+}
 
 // Requests returns what agents of the project ask a person for, and the answers, while their hooks wait.
 func (s *Store) Requests() *requests.Drawer {

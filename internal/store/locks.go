@@ -59,6 +59,7 @@ func (s *Store) takeVerb(handle agent.Handle, verb string, now time.Time) (unloc
 	if err == nil {
 		s.sweep(handle, now)
 		_ = s.IgnoreItself() // the verb reports what cannot be written
+		_ = s.BecomeKnown(now)
 	}
 	return unlock, err
 }
@@ -181,6 +182,7 @@ func (s *Store) lockAlone(name string, holder Holder, otherwise string) (release
 		return nil, err
 	}
 	holder.PID = os.Getpid()
+	_ = s.BecomeKnown(holder.Since)
 	return s.tryLock(name, holder, func(by string) error {
 		err := fail.Errorf(fail.Conflict, "%s: %s", otherwise, by)
 		if holder.Handle != "" {

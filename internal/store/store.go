@@ -24,8 +24,6 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -40,6 +38,7 @@ import (
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/projects"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/store/schedules"
@@ -144,11 +143,7 @@ func (s *Store) launches() private.Tree {
 }
 
 // ProjectHash names a project by its path.
-func (s *Store) ProjectHash() string {
-	const enough = 16 // bytes
-	sum := sha256.Sum256([]byte(s.project))
-	return hex.EncodeToString(sum[:enough])
-}
+func (s *Store) ProjectHash() string { return projects.HashOf(s.project) }
 
 // CheckOutside returns the errors that keep the user's folders outside of the project from being used. It changes
 // nothing.

@@ -17,6 +17,7 @@
 package journal
 
 import (
+	"os"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -44,6 +45,21 @@ func In(nbs *private.Folder, heads private.Tree, name string) *Journal {
 
 // Path returns the absolute path of the journal.
 func (j *Journal) Path() string { return j.nbs.Path(fileName) }
+
+// FirstSum returns the sum of the journal's first line, by which a project that was moved is recognised; "" if there is
+// no line yet.
+func (j *Journal) FirstSum() private.Sum {
+	f, err := j.nbs.OpenRegular(fileName, os.O_RDONLY)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, err := readFrom(f, chain{}, 0).next()
+	if err != nil || !line.whole || line.kind != link {
+		return ""
+	}
+	return line.sum
+}
 
 // Event is one line of the journal: what was done to whom, on what evidence. It
 // holds no secret.
