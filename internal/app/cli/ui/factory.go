@@ -45,6 +45,7 @@ type Factory struct {
 
 	Now      func() time.Time
 	Opened   *store.Store
+	others   []*store.Store // of EveryProject
 	Began    time.Time
 	Launches atomic.Bool // this process is a launcher
 }
@@ -56,11 +57,14 @@ type Command struct {
 	Plumbing bool // for scripts and services; people rarely type it
 }
 
-// Close closes the opened project.
+// Close closes the opened projects.
 func (f *Factory) Close() {
-	if f.Opened != nil {
-		_ = f.Opened.Close()
+	for _, opened := range append(f.others, f.Opened) {
+		if opened != nil {
+			_ = opened.Close()
+		}
 	}
+	f.others = nil
 }
 
 // project finds the project root: --root, NBS_ROOT, or this folder and its parents. Errors: NotFound.
@@ -159,21 +163,33 @@ func (f *Factory) On(opened *store.Store, err error) (*supervisor.Supervisor, er
 		return nil, err
 	}
 	f.Use(opened)
-	program, err := os.Executable() // also runs as launcher and hook
+	project, err := f.observed(opened)
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	project := &observe.Project{
-		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
-		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: f.Now, Began: f.Began,
+		return nil, err
 	}
 	by, err := caller.Find(project)
 	if err != nil {
 		return nil, err
 	}
+	return f.permitted(newSupervisor(project, by))
+}
+
+func newSupervisor(project *observe.Project, by *caller.Caller) *supervisor.Supervisor {
 	s := supervisor.New(project, by)
 	s.Remembered = services.Remembered
-	return f.permitted(s)
+	return s
+}
+
+// observed returns an opened project as this command sees it.
+func (f *Factory) observed(opened *store.Store) (*observe.Project, error) {
+	program, err := os.Executable() // also runs as launcher and hook
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return &observe.Project{
+		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
+		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: f.Now, Began: f.Began,
+	}, nil
 }
 
 // limited gives the command the environment of the calling agent, unless that agent may manage others.
@@ -213,7 +229,13 @@ func ReplaceEnvironment(env []string) error {
 
 // Use switches to an opened project, with the user's key.
 func (f *Factory) Use(opened *store.Store) {
-	if home := f.UseToReport(opened); home != "" { // without a home, the code that needs a seal reports it
+	f.Opened = opened
+	f.equip(opened)
+}
+
+// equip gives an opened project the user's key, and the user's folders outside projects.
+func (f *Factory) equip(opened *store.Store) {
+	if home := f.equipToReport(opened); home != "" { // without a home, the code that needs a seal reports it
 		opened.Use(trust.NewKeeper(home))
 	}
 }
@@ -221,6 +243,10 @@ func (f *Factory) Use(opened *store.Store) {
 // UseToReport switches to an opened project for a caller that seals nothing, with the user's folders outside projects.
 func (f *Factory) UseToReport(opened *store.Store) trust.Home {
 	f.Opened = opened
+	return f.equipToReport(opened)
+}
+
+func (f *Factory) equipToReport(opened *store.Store) trust.Home {
 	opened.SetIsEnding(f.Machine.IsEnding)
 	home, _ := trust.HomeOf(os.Environ()) // without a home, the code that needs it reports it
 	opened.UseHome(home)

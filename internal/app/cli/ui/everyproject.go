@@ -1,0 +1,125 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/parallel"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/projects"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/supervisor"
+)
+
+// OpenProject is one of the user's projects. Those that are gone are not among them.
+type OpenProject struct {
+	*supervisor.Supervisor // nil if the project could not be opened
+
+	Path string
+	Rows []inspect.Row // of the latest look
+	Err  error         // why it could not be opened or, after a look, its agents not be listed
+}
+
+// EveryProject opens all known projects of the user, and this one, sorted by path. The caller must be a person: an agent
+// sees its own project only. what names the action in the refusal. gone are the known projects that are not there.
+// Close closes them all. Errors: Held.
+func (f *Factory) EveryProject(what string) (all []*OpenProject, gone []projects.Project, err error) {
+	if err := f.checkPerson(what); err != nil {
+		return nil, nil, err
+	}
+	known, err := f.KnownProjects().Known()
+	if err != nil {
+		return nil, nil, err
+	}
+	var paths []string
+	if f.Opened.Exists() {
+		_ = f.Opened.BecomeKnown(f.Now()) // an older project, in which nothing has changed since
+		paths = append(paths, f.Opened.Project())
+	}
+	for _, p := range known {
+		switch {
+		case p.Gone != nil:
+			gone = append(gone, p)
+		case !slices.Contains(paths, p.Path):
+			paths = append(paths, p.Path)
+		}
+	}
+	for _, path := range paths {
+		all = append(all, f.openOther(path))
+	}
+	slices.SortFunc(all, func(a, b *OpenProject) int { return cmp.Compare(a.Path, b.Path) })
+	return all, gone, nil
+}
+
+// checkPerson refuses an agent. It also works outside of a project, and in one that cannot be opened.
+func (f *Factory) checkPerson(what string) error {
+	root, err := f.Founding()
+	if err != nil {
+		return err
+	}
+	opened, err := store.Open(root)
+	if err != nil {
+		opened = store.Absent(root)
+	}
+	s, err := f.On(opened, nil)
+	if err != nil {
+		return err
+	}
+	return s.Caller.CheckPerson(what)
+}
+
+// KnownProjects returns the user's projects.
+func (f *Factory) KnownProjects() *projects.Drawer {
+	home, _ := trust.HomeOf(os.Environ()) // without a home no project is known
+	return projects.Of(home)
+}
+
+// openOther opens a project beside the one of the command, for a person.
+func (f *Factory) openOther(path string) *OpenProject {
+	opened, err := store.Open(path)
+	if err != nil {
+		return &OpenProject{Path: path, Err: err}
+	}
+	f.others = append(f.others, opened)
+	f.equip(opened)
+	project, err := f.observed(opened)
+	if err != nil {
+		return &OpenProject{Path: path, Err: err}
+	}
+	return &OpenProject{Path: path, Supervisor: newSupervisor(project, nil)}
+}
+
+// LookAtEvery looks at the agents of projects, side by side.
+func LookAtEvery(ctx context.Context, all []*OpenProject) {
+	parallel.Each(len(all), func(i int) {
+		if p := all[i]; p.Supervisor != nil {
+			p.Rows, p.Err = p.Inspector.List(ctx)
+		}
+	})
+}
+
+// SayGone says which known projects are gone, and how to forget them, in one line.
+func (f *Factory) SayGone(gone []projects.Project) {
+	switch len(gone) {
+	case 0:
+	case 1:
+		f.SayNote(gone[0].Gone.Error() + "; " + fail.HintsOf(gone[0].Gone)[0])
+	default:
+		f.SayNote(human.Count(len(gone), "project") + " are gone; to see them: nbs-worker project list; to forget them: nbs-worker project forget --gone")
+	}
+}
+
+// PrintErrorOf is PrintError for an agent of any project. The commands of the hints act on that project.
+func (f *Factory) PrintErrorOf(project string, handle agent.Handle, err error) {
+	if f.Opened == nil || f.Opened.Project() != project {
+		defer func(root string) { f.Root = root }(f.Root)
+		f.Root = project
+	}
+	f.PrintError(handle, err)
+}
