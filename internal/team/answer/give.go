@@ -14,7 +14,8 @@ import (
 // Answer answers one request of an agent, and returns when that is proved. Without an id, it answers the only open
 // one. Errors: NotFound if nothing is asked; BadInput if several requests are open, or if what is said does not fit
 // the request; Conflict with ErrOver or ErrAnswered, when nothing was done; Held for an agent without the right;
-// TimedOut and Failed if the answer was given and is not proved.
+// TimedOut and Failed, with ErrUnproved and a receipt of what
+// was said, if the answer was given and what became of it is not known.
 func (a *Answerer) Answer(ctx context.Context, handle agent.Handle, id string, say Say) (Receipt, error) {
 	r, err := a.Pick(ctx, handle, id)
 	if err != nil {
@@ -69,14 +70,14 @@ func (a *Answerer) prove(ctx context.Context, receipt *Receipt) error {
 			}
 			return true, nil
 		case requests.Gone:
-			return false, fail.Errorf(fail.Conflict, "%w: what asked %s ended before it noted this answer; it may have been answered in the terminal", ErrOver, r.ID).
+			return false, fail.Errorf(fail.Failed, "%w: what asked %s ended, and did not note that it took the answer; it may have been answered in the terminal", ErrUnproved, r.ID).
 				Hint("to see what the agent does: nbs-worker logs %s", r.Handle)
 		case requests.Open, requests.Answered:
 		}
 		return false, nil
 	})
 	if fail.KindOf(err) == fail.TimedOut {
-		return fail.Errorf(fail.TimedOut, "the answer to %s was given, and the agent's hook has not taken it after %s; it may still do so", r.ID, a.limit).
+		return fail.Errorf(fail.TimedOut, "%w: the agent's hook has not taken the answer to %s after %s; it may still do so", ErrUnproved, r.ID, a.limit).
 			Hint("to see the dialog: nbs-worker screen %s", r.Handle)
 	}
 	if err != nil {
@@ -97,8 +98,8 @@ func (a *Answerer) proveGone(ctx context.Context, r *requests.Request, at time.T
 			return false, err
 		}
 		sight := a.project.LookAt(ctx, record)
-		if sight.Status.State != agent.Waiting {
-			return true, nil
+		if state := sight.Status.State; state != agent.Waiting {
+			return state != agent.Unknown, nil
 		}
 		if sight.Status.Age != nil && a.project.Now().Add(-*sight.Status.Age).After(at) {
 			return true, nil
@@ -107,7 +108,7 @@ func (a *Answerer) proveGone(ctx context.Context, r *requests.Request, at time.T
 		return len(others) > 0, err
 	})
 	if fail.KindOf(err) == fail.TimedOut {
-		return fail.Errorf(fail.TimedOut, "the agent's hook has taken the answer to %s, and its dialog is still there after %s", r.ID, a.limit).
+		return fail.Errorf(fail.TimedOut, "%w: the agent's hook has taken the answer to %s, and its dialog is still there after %s", ErrUnproved, r.ID, a.limit).
 			Hint("to see the dialog: nbs-worker screen %s", r.Handle)
 	}
 	return err

@@ -102,7 +102,9 @@ func runAnswer(ctx context.Context, f *ui.Factory, args []string, say *answer.Sa
 	}
 	answerer, handle, id := answer.New(s.Project, s.Caller), agent.Handle(args[0]), ""
 	if say != nil {
-		id = strings.Join(args[1:], "")
+		if id = strings.Join(args[1:], ""); id == "" && len(args) > 1 { // not the only one: a script's variable may be empty
+			return fail.Errorf(fail.BadInput, "the id is empty").Hint("to see the ids: nbs-worker requests %s", handle)
+		}
 	} else {
 		say = &answer.Say{}
 		if id, say.Choices, err = answerer.Split(ctx, handle, args[1:]); err != nil {
