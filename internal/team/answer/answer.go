@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os/user"
 	"slices"
 	"sync"
@@ -72,9 +73,13 @@ func (a *Answerer) Folder() string { return a.project.Store.Requests().Folder() 
 func (a *Answerer) List(_ context.Context, handles ...agent.Handle) ([]requests.Request, error) {
 	for _, handle := range handles {
 		if _, err := a.project.Store.Load(handle); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", handle, err)
 		}
 	}
+	return a.openOf(handles...)
+}
+
+func (a *Answerer) openOf(handles ...agent.Handle) ([]requests.Request, error) {
 	open, err := a.project.Store.Requests().List()
 	if len(handles) == 0 || err != nil {
 		return open, err
@@ -84,8 +89,11 @@ func (a *Answerer) List(_ context.Context, handles ...agent.Handle) ([]requests.
 
 // Pick returns the open request of an agent that has an id. Without an id, it returns the only one. Errors: NotFound
 // if nothing is asked; BadInput if several are; Conflict with ErrOver if the request with the id is over.
-func (a *Answerer) Pick(ctx context.Context, handle agent.Handle, id string) (requests.Request, error) {
-	open, err := a.List(ctx, handle)
+func (a *Answerer) Pick(_ context.Context, handle agent.Handle, id string) (requests.Request, error) {
+	if _, err := a.project.Store.Load(handle); err != nil {
+		return requests.Request{}, err
+	}
+	open, err := a.openOf(handle)
 	if err != nil {
 		return requests.Request{}, err
 	}

@@ -104,7 +104,7 @@ func (a *Answerer) proveGone(ctx context.Context, r *requests.Request, at time.T
 		if sight.Status.Age != nil && a.project.Now().Add(-*sight.Status.Age).After(at) {
 			return true, nil
 		}
-		others, err := a.List(ctx, r.Handle)
+		others, err := a.openOf(r.Handle)
 		return len(others) > 0, err
 	})
 	if fail.KindOf(err) == fail.TimedOut {

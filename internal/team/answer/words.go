@@ -2,9 +2,8 @@ package answer
 
 import (
 	"context"
-	"sync"
-
 	"regexp"
+	"sync"
 
 	"nbs-worker/internal/agent"
 )
@@ -13,11 +12,11 @@ var likeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 
 // Split returns the id and the choices among the words after a handle. The first word is an id if it looks like one:
 // an id that is over must not become words for the model. The label of an option is no id.
-func (a *Answerer) Split(ctx context.Context, handle agent.Handle, words []string) (id string, choices []string, err error) {
+func (a *Answerer) Split(_ context.Context, handle agent.Handle, words []string) (id string, choices []string, err error) {
 	if len(words) == 0 || !likeID().MatchString(words[0]) {
 		return "", words, nil
 	}
-	open, err := a.List(ctx, handle)
+	open, err := a.openOf(handle)
 	if err != nil {
 		return "", nil, err
 	}
