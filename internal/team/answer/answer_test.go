@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/requests"
+	"nbs-worker/internal/team/caller"
 )
 
 const suggestedRule = `[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make *"}],"behavior":"allow","destination":"localSettings"}]`
@@ -228,5 +229,29 @@ func TestSplit(t *testing.T) {
 		id, choices, err := w.Split(t.Context(), "alpha", given)
 		rig.Check(t, err == nil && id == want && slices.Equal(choices, given[len(given)-len(choices):]) && len(choices) == len(given)-min(1, len(id)), "%q: %q, %q, %v", words, id, choices, err)
 		asked.Close()
+	}
+}
+
+// What an answer allows is judged by the tool and its input, and not by what the agent says about it.
+func TestAnswersOfAnAgentAreWithinItsMode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		tool, input string
+		given       requests.Answer
+		want        caller.Granted
+	}{
+		{"Bash", `{"command":"make"}`, requests.Answer{}, caller.Granted{}},
+		{"Bash", `{"command":"make","file_path":"/p/a"}`, requests.Answer{Allow: true}, caller.Granted{What: "Bash", Any: true}},
+		{"Edit", `{"file_path":"/p/a"}`, requests.Answer{Allow: true}, caller.Granted{What: "Edit", Edit: "/p/a"}},
+		{"Write", `{"file_path":"/p/a"}`, requests.Answer{Allow: true}, caller.Granted{What: "Write", Edit: "/p/a"}},
+		{"Write", `{}`, requests.Answer{Allow: true}, caller.Granted{What: "Write", Any: true}},
+		{"Write", `{"file_path":"/p/a"}`, requests.Answer{Allow: true, Rules: json.RawMessage(`[]`)}, caller.Granted{What: "Write for ever", Any: true}},
+		{"NotebookEdit", `{"notebook_path":"/p/a"}`, requests.Answer{Allow: true}, caller.Granted{What: "NotebookEdit", Edit: "/p/a"}},
+		{"AskUserQuestion", oneQuestion, requests.Answer{Allow: true, Input: json.RawMessage(`{}`)}, caller.Granted{}},
+		{"AskUserQuestion", `{}`, requests.Answer{Allow: true}, caller.Granted{What: "AskUserQuestion", Any: true}},
+		{"ExitPlanMode", `{"plan":"x"}`, requests.Answer{Allow: true}, caller.Granted{What: "ExitPlanMode", Any: true}},
+	} {
+		r := requests.Request{Tool: c.tool, Input: json.RawMessage(c.input)}
+		rig.Equal(t, asked(&r, &c.given), c.want, "%s %s", c.tool, c.input)
 	}
 }

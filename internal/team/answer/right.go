@@ -13,11 +13,17 @@ func asked(r *requests.Request, given *requests.Answer) caller.Granted {
 	case len(given.Rules) > 0:
 		return caller.Granted{What: r.Tool + " for ever", Any: true}
 	}
+	file := edited(r)
+	return caller.Granted{What: r.Tool, Edit: file, Any: file == ""}
+}
+
+// edited returns the only file that a request changes; "" if it does something else, or the file is unknown.
+func edited(r *requests.Request) string {
 	switch r.Tool {
 	case "Edit", "MultiEdit", "Write":
-		return caller.Granted{What: r.Tool, Edit: inputOf(r).text("file_path")}
+		return inputOf(r).text("file_path")
 	case "NotebookEdit":
-		return caller.Granted{What: r.Tool, Edit: inputOf(r).text("notebook_path")}
+		return inputOf(r).text("notebook_path")
 	}
-	return caller.Granted{What: r.Tool, Any: true}
+	return ""
 }
