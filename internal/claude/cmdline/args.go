@@ -3,6 +3,7 @@
 package cmdline
 
 import (
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -10,13 +11,18 @@ import (
 
 // Args returns claude's arguments, without the program, for a spec and the settings in JSON. The permission mode is
 // always set, because its default changed. A recorded model is always set, because a resume without it drops the [1m]
-// of the window.
+// of the window. Claude gets the agent's handle as the name of the session, which its own lists and the messages
+// between sessions use, unless the extra arguments give another name.
 func Args(spec *agent.Spec, opening Opening, prompt, settings string) []string {
 	args := []string{string(opening), string(spec.SessionID)}
 	if spec.Model != "" {
 		args = append(args, "--model", string(spec.Model))
 	}
-	args = append(args, "--permission-mode", string(spec.LaunchPermissionMode()), "--settings", settings)
+	args = append(args, "--permission-mode", string(spec.LaunchPermissionMode()))
+	if spec.Handle != "" && !slices.ContainsFunc(spec.ClaudeArgs, namesSession) {
+		args = append(args, "-n", string(spec.Handle))
+	}
+	args = append(args, "--settings", settings)
 	args = append(args, spec.ClaudeArgs...)
 	if prompt != "" {
 		// Without the "--" a prompt like -d is an option, and a list-valued option
@@ -24,6 +30,13 @@ func Args(spec *agent.Spec, opening Opening, prompt, settings string) []string {
 		args = append(args, "--", prompt)
 	}
 	return args
+}
+
+// namesSession reports whether an option gives the session a name. A value that looks like it counts too: the session
+// then keeps the name that Claude makes.
+func namesSession(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return name == "--name" || shortName(name) == "-n"
 }
 
 // Recorded are the values on a claude command line that a record fixes.

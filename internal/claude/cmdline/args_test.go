@@ -41,6 +41,18 @@ func TestArgs(t *testing.T) {
 			agent.Spec{SessionID: sessionID}, OpenNew, "--model haiku; $(touch F)\n-d",
 			[]string{"--session-id", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "--", "--model haiku; $(touch F)\n-d"},
 		},
+		"an agent with a handle": {
+			agent.Spec{Handle: "alpha", SessionID: sessionID}, OpenResume, "",
+			[]string{"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "-n", "alpha", "--settings", quiet},
+		},
+		"an agent with a name of the user's": {
+			agent.Spec{Handle: "alpha", SessionID: sessionID, ClaudeArgs: []string{"-nTheo"}}, OpenResume, "",
+			[]string{"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "-nTheo"},
+		},
+		"an agent with a long form of it": {
+			agent.Spec{Handle: "alpha", SessionID: sessionID, ClaudeArgs: []string{"--name=Theo"}}, OpenResume, "",
+			[]string{"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "--name=Theo"},
+		},
 	} {
 		rig.Same(t, what, c.want, Args(&c.record, c.opening, c.prompt, quiet))
 	}
@@ -48,7 +60,7 @@ func TestArgs(t *testing.T) {
 
 func TestReadArgsReadsWhatArgsWrote(t *testing.T) {
 	t.Parallel()
-	record := agent.Spec{SessionID: sessionID, Model: "sonnet", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x"}}
+	record := agent.Spec{Handle: "alpha", SessionID: sessionID, Model: "sonnet", PermissionMode: "plan", ClaudeArgs: []string{"--add-dir", "/x"}}
 	want := Recorded{SessionID: string(sessionID), Model: "sonnet", PermissionMode: "plan"}
 	for _, opening := range []Opening{OpenNew, OpenResume} {
 		line := append([]string{"/usr/bin/claude"}, Args(&record, opening, "--model haiku", `{"hooks":{}}`)...)

@@ -97,7 +97,7 @@ func isRule(line string) bool {
 	if !strings.HasPrefix(line, "─") || !strings.HasSuffix(line, "─") {
 		return false
 	}
-	return strings.Count(line, "─") >= shortest || strings.HasSuffix(line, " ──")
+	return strings.Count(line, "─") >= shortest || strings.HasSuffix(line, " ──") || strings.HasSuffix(line, " ─") // 2.1.332 ends with one
 }
 
 // box is the input box at the end of a screen, with the lines around it.

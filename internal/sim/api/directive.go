@@ -19,11 +19,12 @@ type directives struct {
 	drop      bool // fail by closing the connection
 	tooLong   bool
 	usage     int
+	limits    map[string]window // of the account, by Claude's short names
 	tool      string
 	toolInput json.RawMessage
 }
 
-var directiveStart = regexp.MustCompile(`\[\[(delay|slow|error|drop|usage|tool) +([^\s\]]+) *`)
+var directiveStart = regexp.MustCompile(`\[\[(delay|slow|error|drop|usage|limits|tool) +([^\s\]]+) *`)
 
 // parseDirectives reads the directives in a text. It ignores what it cannot read.
 func parseDirectives(text string) directives {
@@ -46,6 +47,8 @@ func parseDirectives(text string) directives {
 			if d.drop = arg == "midstream"; d.drop {
 				d.parseError("500", "midstream "+rest)
 			}
+		case "limits":
+			d.limits = parseLimits(arg, rest)
 		case "tool":
 			d.tool, d.toolInput = parseTool(arg, rest)
 		}
@@ -76,4 +79,36 @@ func parseTool(name, rest string) (string, json.RawMessage) {
 		return "", nil
 	}
 	return name, input
+}
+
+// window is a limit of the account: how much of it is used, and how long it goes on.
+type window struct {
+	used float64 // from 0 to 1
+	left time.Duration
+}
+
+// parseLimits reads words like "5h=0.42@1h".
+func parseLimits(arg, rest string) map[string]window {
+	limits := map[string]window{}
+	inside, _, _ := strings.Cut(rest, "]]")
+	for word := range strings.FieldsSeq(arg + " " + inside) {
+		name, value, _ := strings.Cut(word, "=")
+		used, left, _ := strings.Cut(value, "@")
+		share, err := strconv.ParseFloat(used, 64)
+		lasts, wrong := time.ParseDuration(left)
+		if err == nil && wrong == nil {
+			limits[name] = window{share, lasts}
+		}
+	}
+	return limits
+}
+
+// tellLimits adds the limits of the account to the headers of an answer.
+func (d directives) tellLimits(header http.Header, now time.Time) {
+	for name, w := range d.limits {
+		prefix := "Anthropic-Ratelimit-Unified-" + name
+		header.Set(prefix+"-Utilization", strconv.FormatFloat(w.used, 'f', -1, 64))
+		header.Set(prefix+"-Reset", strconv.FormatInt(now.Add(w.left).Unix(), 10))
+		header.Set("Anthropic-Ratelimit-Unified-Status", "allowed")
+	}
 }

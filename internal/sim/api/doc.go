@@ -26,6 +26,7 @@
 //	[[long 9000]]                 answer at such length, in lines that each name the text; also where it is answered later
 //	[[tool Bash {"command":"…"}]] ask for a tool; when its result is sent, answer "Tool said: " and the first 200 characters
 //	[[usage 123456]]              report that many input tokens
+//	[[limits 5h=0.42@1h 7d=0@9h]] say how much of the account's limits is used, and when each resets
 //
 // A query that a client makes for itself (Request.Side) is answered, but directives in it do not count.
 //

@@ -28,6 +28,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	if !pause(r.Context(), a.delay) {
 		return
 	}
+	a.tellLimits(w.Header(), begun)
 	switch {
 	case midstream:
 		breakOff(w, m.Model, id("msg", body), a)

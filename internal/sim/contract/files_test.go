@@ -23,6 +23,7 @@ type entry struct {
 	SessionID, CWD, ProcStart       string
 	StartedAt, UpdatedAt            int64
 	Version, Kind, Entrypoint, Name string
+	NameSource                      string
 	Status, WaitingFor              string
 }
 

@@ -53,6 +53,8 @@ var contract = map[string]func(*testing.T, *stage){
 	"permission dialog":           permissionDialog,
 	"hooks":                       hooks,
 	"print":                       print,
+	"named":                       named,
+	"limits on the status line":   limitsOnStatusLine,
 	"stream":                      stream,
 	"stream resumed":              streamResumed,
 	"stream refused":              streamRefused,

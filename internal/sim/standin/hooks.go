@@ -56,6 +56,7 @@ func (s *session) hook(ctx context.Context, event string, extra map[string]any) 
 
 // hookStop runs the hook of the end of a turn: Stop, or StopFailure after an error of the API.
 func (s *session) hookStop(ctx context.Context, r result) {
+	s.callStatusLine(ctx)
 	if r.failed == nil {
 		s.hook(ctx, "Stop", map[string]any{"stop_hook_active": false, "last_assistant_message": r.text})
 		return

@@ -156,6 +156,9 @@ func (o *options) bypasses() bool { return o.bypass || o.permissionMode == "bypa
 type settings struct {
 	SkipBypassPrompt bool                   `json:"skipDangerousModePermissionPrompt"`
 	Hooks            map[string][]hookGroup `json:"hooks"`
+	StatusLine       struct {
+		Command string `json:"command"`
+	} `json:"statusLine"`
 }
 
 type hookGroup struct {

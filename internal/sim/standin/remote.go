@@ -95,6 +95,7 @@ func (s *session) ask(ctx context.Context) (reply, error) {
 		return reply{}, fmt.Errorf("ask: %w", err)
 	}
 	defer resp.Body.Close()
+	s.limits = limitsIn(resp.Header)
 	return readReply(resp)
 }
 

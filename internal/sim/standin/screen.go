@@ -59,7 +59,17 @@ func (u *tui) screen(cols int) []string {
 	}
 	chip := "◐ medium · /effort"
 	lines = append(lines, strings.Repeat(" ", max(0, cols-len([]rune(chip))-2))+chip, rule)
+	lines[len(lines)-1] = named(rule, u.s.opts.name)
 	return append(append(lines, box(string(u.input), cols)...), rule, u.footer())
+}
+
+// named is the rule above the box, with the name that the user gave to the session.
+func named(rule, name string) string {
+	dashes := []rune(rule)
+	if name == "" || len(dashes) < len(name)+4 {
+		return rule
+	}
+	return string(dashes[:len(dashes)-len(name)-3]) + " " + name + " ─"
 }
 
 // box is what is typed, as it stands between the rules.

@@ -24,10 +24,11 @@ type session struct {
 	turns    int
 	denied   []any // the tools that were refused in the present turn
 	keyFile  string
-	tasks    int       // that run in the background
-	ended    chan task // each of those; nil: there is no background
-	refused  string    // why a hook has refused the present prompt
-	told     string    // what the SessionStart hook has printed: it is sent with the next prompt
+	tasks    int              // that run in the background
+	ended    chan task        // each of those; nil: there is no background
+	refused  string           // why a hook has refused the present prompt
+	limits   map[string]limit // of the account, from the latest reply
+	told     string           // what the SessionStart hook has printed: it is sent with the next prompt
 }
 
 // aliases are the model names of 2.1.329.

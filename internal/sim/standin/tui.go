@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func (s *session) left(ctx context.Context, err error) (int, error) {
 
 // live runs the program at its prompt until it ends, and returns the exit code.
 func (u *tui) live(ctx context.Context) (int, error) {
-	u.term.title("✳ Claude Code")
+	u.term.title("✳ " + cmp.Or(u.s.opts.name, "Claude Code"))
 	u.s.told = u.s.hook(ctx, startHook, map[string]any{"source": u.s.source(), "model": u.s.model})
 	u.recall()
 	if err := u.s.reg.setStatus("idle", ""); err != nil {
