@@ -65,9 +65,10 @@ func below(folder string) string {
 // change them. It sets hooks and a status line through which claude reports to program, the path of nbs-worker, and
 // rules that keep the agent out of the closed folders. It skips the warning that would hold an agent in mode
 // bypassPermissions until a person answers. It turns off features that change the prompt: vim's keys, in which Escape
-// does not interrupt, and the drawing for screen readers. Of the status line it sets only the command: Claude takes
+// does not interrupt, and the drawing for screen readers. It keeps the conversation and the hold on a usage limit in the
+// user's hand: claude does not compact an idle conversation, nor go on by itself after a limit, except as chosen. Of the status line it sets only the command: Claude takes
 // the other fields, such as padding, from the user's.
-func Settings(program string, closed Closed) string {
+func Settings(program string, closed Closed, chosen Chosen) string {
 	hooks := make(map[string][]hookGroup, len(reported))
 	for _, event := range reported {
 		quiet := " >/dev/null"
@@ -84,7 +85,8 @@ func Settings(program string, closed Closed) string {
 		Hooks             map[string][]hookGroup `json:"hooks"`
 		StatusLine        hookCommand            `json:"statusLine"`
 		Permissions       Permissions            `json:"permissions"`
-	}{true, "normal", false, map[string]string{ScreenReaderVariable: "0"}, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.Rules()})
+		byItself
+	}{true, "normal", false, map[string]string{ScreenReaderVariable: "0"}, hooks, hookCommand{Type: "command", Command: reporting(program, "statusline", "")}, closed.Rules(), chosen.rest()})
 	return plain(string(text))
 }
 

@@ -44,7 +44,7 @@ func TestReportingNeverFailsTheAgent(t *testing.T) {
 		"it fails as hooks that block": {broken, t.TempDir(), ""},
 		"its path is not known":        {"", t.TempDir(), ""},
 	} {
-		start, hook, statusLine := commandsOf(t, Settings(c.program, Closed{}))
+		start, hook, statusLine := commandsOf(t, Settings(c.program, Closed{}, Chosen{}))
 		for command, want := range map[string]string{start: strings.Replace(c.want, "statusline", "hook", 1), hook: "", statusLine: c.want} {
 			cmd := exec.Command("/bin/sh", "-c", command)
 			cmd.Env = []string{"PATH=" + c.path}
@@ -59,6 +59,37 @@ func TestReportingNeverFailsTheAgent(t *testing.T) {
 			out, runErr := cmd.CombinedOutput()
 			rig.Check(t, err == nil && runErr == nil && string(out) == want, "%s: %s: %v, %v, %q; want %q", what, command, err, runErr, out, want)
 		}
+	}
+}
+
+// What newer versions do by themselves is off, unless the user's own settings settle it, in either way.
+func TestWhatClaudeDoesByItselfIsTheUsersChoice(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                                       `{"idleCompaction":false,"autoContinueAtUsageLimit":false}`,
+		"{":                                      `{"idleCompaction":false,"autoContinueAtUsageLimit":false}`,
+		`{}`:                                     `{"idleCompaction":false,"autoContinueAtUsageLimit":false}`,
+		`{"idleCompaction":true,"theme":"dark"}`: `{"autoContinueAtUsageLimit":false}`,
+		`{"autoContinueAtUsageLimit":false}`:     `{"idleCompaction":false}`,
+		`{"autoContinueAtUsageLimit":true,"idleCompaction":false}`:  `{}`,
+		`{"autoContinueAtUsageLimit":"yes","idleCompaction":false}`: `{"idleCompaction":false,"autoContinueAtUsageLimit":false}`, // Claude refuses it
+	} {
+		config := Config{dir: t.TempDir()}
+		if text != "" {
+			rig.Must(t, os.WriteFile(config.SettingsFile(), []byte(text), 0o600))
+		}
+		set := func(extraArgs ...string) string {
+			var passed struct {
+				Idle *bool `json:"idleCompaction,omitempty"`
+				Auto *bool `json:"autoContinueAtUsageLimit,omitempty"`
+			}
+			rig.Must(t, json.Unmarshal([]byte(Settings("", Closed{}, config.ChosenByUser(extraArgs))), &passed))
+			out, err := json.Marshal(passed)
+			rig.Must(t, err)
+			return string(out)
+		}
+		rig.Equal(t, set(), want, "%s", text)
+		rig.Equal(t, set("--setting-sources", "project"), `{"idleCompaction":false,"autoContinueAtUsageLimit":false}`, "%s, which claude does not read", text)
 	}
 }
 

@@ -44,6 +44,48 @@ func (c Config) UserStatusLine(project string, extraArgs []string) string {
 	return ""
 }
 
+// Chosen says which of the things that claude does by itself the user has settled in their own settings file. Ours
+// would take precedence.
+type Chosen struct {
+	IdleCompaction bool // it is compacted shortly before its prompt cache expires
+	AutoContinue   bool // after a usage limit its task goes on
+}
+
+// byItself are the settings of what claude does by itself, which newer versions do by default; nil: as the user chose.
+type byItself struct {
+	IdleCompaction *bool `json:"idleCompaction,omitempty"`
+	AutoContinue   *bool `json:"autoContinueAtUsageLimit,omitempty"`
+}
+
+// rest turns off what the user has not settled.
+func (c Chosen) rest() byItself {
+	var off byItself
+	if !c.IdleCompaction {
+		off.IdleCompaction = new(false)
+	}
+	if !c.AutoContinue {
+		off.AutoContinue = new(false)
+	}
+	return off
+}
+
+// ChosenByUser reads from the user's settings, which apply to all projects, what of [Chosen] they settle. Extra
+// arguments may leave that file out.
+func (c Config) ChosenByUser(extraArgs []string) Chosen {
+	if !slices.Contains(settingSources(extraArgs), "user") {
+		return Chosen{}
+	}
+	text, err := smallfile.Read(c.SettingsFile(), settingsLimit)
+	if err != nil {
+		return Chosen{}
+	}
+	var settings byItself
+	if json.Unmarshal(text, &settings, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		return Chosen{}
+	}
+	return Chosen{IdleCompaction: settings.IdleCompaction != nil, AutoContinue: settings.AutoContinue != nil}
+}
+
 // settingSources returns the kinds of settings files that claude reads.
 func settingSources(extraArgs []string) []string {
 	const option = "--setting-sources"

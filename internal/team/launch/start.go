@@ -99,7 +99,7 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	if plan.Prompt == "" && opening == cmdline.OpenNew {
 		plan.Prompt = r.InitialPrompt // the conversation is empty: this is the first start
 	}
-	plan.Args = cmdline.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Project.Program, s.Project.Store))
+	plan.Args = cmdline.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Project.Program, s.Project.Store, config, &r.Spec))
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err

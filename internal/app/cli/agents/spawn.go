@@ -38,6 +38,10 @@ the project root, the folder that holds .nbs, unless --cwd names another one. Ot
 the machine can read the first message on claude's command line: put no secrets in it. If the
 start fails, the record stays, and nbs-worker resume <handle> tries again.
 
+Claude names the session after the handle. An agent does not compact its conversation while it
+is idle, nor go on by itself after a usage limit. To have either, set "idleCompaction" or
+"autoContinueAtUsageLimit" to true in your own settings.json of Claude.
+
 More: nbs-worker help restarts, help rights, help environment.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
