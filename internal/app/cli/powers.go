@@ -72,6 +72,8 @@ var powers = map[string]caller.Rule{
 	"unpause": {Right: caller.Manager, What: "unpause a project"},
 
 	"allow":                {Right: caller.Person, What: "allow"},
+	"project list":         {Right: caller.Person, What: "see the user's projects"},
+	"project forget":       {Right: caller.Person, What: "forget a project"},
 	"attach":               {Right: caller.Person, What: "go to the terminal of an agent"},
 	"compact":              {Right: caller.Person, What: "give a command of Claude's own to another agent"},
 	"serve":                {Right: caller.Person, What: "serve conversations"},

@@ -18,6 +18,7 @@ import (
 
 // Agent is one agent in a list.
 type Agent struct {
+	Project        string               `json:"project,omitempty"` // its root, if agents of several projects are listed
 	Handle         agent.Handle         `json:"handle"`
 	State          string               `json:"state"`
 	Cause          string               `json:"cause,omitempty"`
@@ -229,10 +230,12 @@ type Note struct {
 	Note string `json:"note"`
 }
 
-// Failure is the output on stderr for a failed command. In an array it is the element of a failed agent.
+// Failure is the output on stderr for a failed command. In an array it is the element of a failed agent or
+// project.
 type Failure struct {
-	Handle agent.Handle `json:"handle,omitempty"`
-	Error  Error        `json:"error"`
+	Project string       `json:"project,omitempty"` // its root, if agents of several projects are listed
+	Handle  agent.Handle `json:"handle,omitempty"`
+	Error   Error        `json:"error"`
 }
 
 // kinds names the kinds of errors.

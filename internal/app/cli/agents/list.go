@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/team/inspect"
 )
 
-type listOptions struct{ wide, usage bool }
+type listOptions struct{ wide, usage, allProjects bool }
 
 func newListCmd(f *ui.Factory) *cobra.Command {
 	o := &listOptions{}
@@ -36,16 +36,27 @@ cause, desired state, recorded model, start (RFC 3339), context left in percent,
 pid, session id, folder, and with --usage bytes, seconds, bytes. "-" means unknown. Programs
 should use --json. If an agent cannot be examined, stderr says why, and its line stays.
 
+--all-projects shows the agents of all your projects, each project under its path; in a pipe the
+path is the last field. Only a person may. A project that is gone is named once, with the command
+that forgets it. See also: nbs-worker project list.
+
 More: nbs-worker help states.`,
-			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker list
+  nbs-worker list --all-projects
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
   nbs-worker list --json | jq -r '.[]|select(.state=="waiting").handle'`,
 		Args: ui.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), f, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.allProjects {
+				return runListEvery(cmd.Context(), f, o)
+			}
+			return runList(cmd.Context(), f, o)
+		},
 	}
 	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id and folder")
 	cmd.Flags().BoolVar(&o.usage, "usage", false, "also memory, processor time and bytes written")
+	cmd.Flags().BoolVar(&o.allProjects, "all-projects", false, "the agents of all your projects")
 	return f.WithJSON(cmd)
 }
 
@@ -89,21 +100,32 @@ func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
 }
 
 func printList(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.Bands) error {
-	shared := sharedConversations(rows)
 	switch {
 	case f.JSON:
-		out := make([]wire.Agent, len(rows))
-		for i, row := range rows {
-			out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
-			out[i].SharedWith, out[i].Usage = shared[row.Handle], (*wire.Usage)(row.Usage)
-		}
-		return f.PrintJSON(out)
+		return f.PrintJSON(jsonRows(rows, bands))
 	case len(rows) == 0:
 		f.Note("no agents; start one: nbs-worker spawn HANDLE")
 		return nil
 	case !f.Streams.OutTTY:
-		return printTabs(f, rows, o)
+		return printTabs(f, rows, o, "")
 	}
+	return printTable(f, rows, o, bands)
+}
+
+// jsonRows returns the list for programs.
+func jsonRows(rows []inspect.Row, bands agent.Bands) []wire.Agent {
+	shared := sharedConversations(rows)
+	out := make([]wire.Agent, len(rows))
+	for i, row := range rows {
+		out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
+		out[i].SharedWith, out[i].Usage = shared[row.Handle], (*wire.Usage)(row.Usage)
+	}
+	return out
+}
+
+// printTable prints the list for people.
+func printTable(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.Bands) error {
+	shared := sharedConversations(rows)
 	slices.SortStableFunc(rows, func(a, b inspect.Row) int { return urgency(&a) - urgency(&b) })
 	columns, under := listColumns(f, rows, o, bands, shared)
 	t := f.NewTable(agent.Mapped(columns, func(c column) string { return c.name })...)
@@ -114,8 +136,8 @@ func printList(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.Ba
 	return t.Flush()
 }
 
-// printTabs prints the list for scripts.
-func printTabs(f *ui.Factory, rows []inspect.Row, o *listOptions) error {
+// printTabs prints the list for scripts. project is the last field, if it is not "".
+func printTabs(f *ui.Factory, rows []inspect.Row, o *listOptions, project string) error {
 	t := f.NewTable()
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
@@ -133,6 +155,9 @@ func printTabs(f *ui.Factory, rows []inspect.Row, o *listOptions) error {
 		}
 		if o.usage {
 			cells = append(cells, usageCells(t, row.Usage)...)
+		}
+		if project != "" {
+			cells = append(cells, ui.Text(project))
 		}
 		t.Row(cells...)
 	}

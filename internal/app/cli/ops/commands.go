@@ -14,5 +14,6 @@ var Commands = []ui.Command{
 	{Name: "recover", Make: newRecoverCmd},
 	{Name: "doctor", Make: newDoctorCmd},
 	{Name: "export", Make: newExportCmd, Plumbing: true},
+	{Name: "project", Make: newProjectCmd},
 	{Name: "runbook", Make: newRunbookCmd},
 }

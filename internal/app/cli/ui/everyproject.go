@@ -5,11 +5,11 @@ import (
 	"context"
 	"os"
 	"slices"
+	"sync"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/parallel"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/projects"
 	"nbs-worker/internal/store/trust"
@@ -30,17 +30,17 @@ type OpenProject struct {
 // sees its own project only. what names the action in the refusal. gone are the known projects that are not there.
 // Close closes them all. Errors: Held.
 func (f *Factory) EveryProject(what string) (all []*OpenProject, gone []projects.Project, err error) {
-	if err := f.checkPerson(what); err != nil {
-		return nil, nil, err
-	}
-	known, err := f.KnownProjects().Known()
-	if err != nil {
+	if err := f.CheckPerson(what); err != nil {
 		return nil, nil, err
 	}
 	var paths []string
 	if f.Opened.Exists() {
 		_ = f.Opened.BecomeKnown(f.Now()) // an older project, in which nothing has changed since
 		paths = append(paths, f.Opened.Project())
+	}
+	known, err := f.KnownProjects().Known()
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, p := range known {
 		switch {
@@ -57,8 +57,9 @@ func (f *Factory) EveryProject(what string) (all []*OpenProject, gone []projects
 	return all, gone, nil
 }
 
-// checkPerson refuses an agent. It also works outside of a project, and in one that cannot be opened.
-func (f *Factory) checkPerson(what string) error {
+// CheckPerson refuses an agent: only a person may do what is named. It also works outside of a project, and in one that cannot be opened.
+// Errors: Held.
+func (f *Factory) CheckPerson(what string) error {
 	root, err := f.Founding()
 	if err != nil {
 		return err
@@ -88,6 +89,7 @@ func (f *Factory) openOther(path string) *OpenProject {
 	}
 	f.others = append(f.others, opened)
 	f.equip(opened)
+	_ = opened.BecomeKnown(f.Now()) // with the journal that it has begun since
 	project, err := f.observed(opened)
 	if err != nil {
 		return &OpenProject{Path: path, Err: err}
@@ -97,11 +99,20 @@ func (f *Factory) openOther(path string) *OpenProject {
 
 // LookAtEvery looks at the agents of projects, side by side.
 func LookAtEvery(ctx context.Context, all []*OpenProject) {
-	parallel.Each(len(all), func(i int) {
-		if p := all[i]; p.Supervisor != nil {
-			p.Rows, p.Err = p.Inspector.List(ctx)
+	const atOnce = 8 // a tmux server that does not answer holds up its own project
+	places := make(chan struct{}, atOnce)
+	var looks sync.WaitGroup
+	for _, p := range all {
+		if p.Supervisor == nil {
+			continue
 		}
-	})
+		places <- struct{}{}
+		looks.Go(func() {
+			p.Rows, p.Err = p.Inspector.List(ctx)
+			<-places
+		})
+	}
+	looks.Wait()
 }
 
 // SayGone says which known projects are gone, and how to forget them, in one line.
@@ -113,6 +124,13 @@ func (f *Factory) SayGone(gone []projects.Project) {
 	default:
 		f.SayNote(human.Count(len(gone), "project") + " are gone; to see them: nbs-worker project list; to forget them: nbs-worker project forget --gone")
 	}
+}
+
+// In makes another opened project the one of the command, until back is called.
+func (f *Factory) In(opened *store.Store) (back func()) {
+	before := f.Opened
+	f.Opened = opened
+	return func() { f.Opened = before }
 }
 
 // PrintErrorOf is PrintError for an agent of any project. The commands of the hints act on that project.

@@ -53,7 +53,7 @@ func escaped(text string) string {
 // --json it prints one object.
 func (f *Factory) PrintError(handle agent.Handle, err error) {
 	if f.JSON {
-		_ = writeJSON(f.Streams.Err, f.failure(handle, err)) // a failed write to stderr cannot be reported
+		_ = writeJSON(f.Streams.Err, f.FailureOf(handle, err)) // a failed write to stderr cannot be reported
 		return
 	}
 	fmt.Fprintf(f.Streams.Err, "nbs-worker: %s\n", Indented(human.Legible(err.Error())))
@@ -62,8 +62,8 @@ func (f *Factory) PrintError(handle agent.Handle, err error) {
 	}
 }
 
-// failure returns an error in its JSON form.
-func (f *Factory) failure(handle agent.Handle, err error) wire.Failure {
+// FailureOf returns an error in its JSON form.
+func (f *Factory) FailureOf(handle agent.Handle, err error) wire.Failure {
 	hints := agent.Mapped(fail.HintsOf(err), func(hint string) string { return strings.TrimPrefix(f.Pasteable("hint: "+hint), "hint: ") })
 	message := err.Error()
 	if verb, ok := errors.AsType[*VerbError](err); ok && handle != "" {

@@ -173,7 +173,7 @@ func (f *Factory) eachOf(ctx context.Context, verb string, handles []agent.Handl
 		f.PrintError(handles[i], err)
 		sum.Failures = append(sum.Failures, err)
 		if made.JSON == nil {
-			all[i] = f.failure(handles[i], err)
+			all[i] = f.FailureOf(handles[i], err)
 		}
 	}
 	var workers sync.WaitGroup

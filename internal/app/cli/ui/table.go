@@ -32,7 +32,7 @@ type Cell struct {
 // Colours are ANSI codes of two digits.
 const (
 	Plain  = ""
-	bold   = "01"
+	Bold   = "01"
 	Dim    = "02"
 	Red    = "31"
 	Green  = "32"
@@ -53,7 +53,7 @@ func (f *Factory) NewTable(header ...string) *Table {
 	const whole = 64 << 10 // bytes: so that the reader is woken once
 	t := &Table{Factory: f, Now: time.Now(), out: bufio.NewWriterSize(f.Streams.Out, whole), header: header}
 	if f.Streams.OutTTY && len(header) > 0 {
-		t.Row(agent.Mapped(header, func(name string) Cell { return Cell{Text: name, Colour: bold} })...)
+		t.Row(agent.Mapped(header, func(name string) Cell { return Cell{Text: name, Colour: Bold} })...)
 	}
 	return t
 }

@@ -28,6 +28,7 @@ type printed struct {
 	one     []any // any of these
 	several bool  // an array of them, for one handle too
 	stream  bool  // one object on each line
+	errors  bool  // an error may stand in the array for what could not be read
 }
 
 var verbs = []printed{
@@ -49,7 +50,8 @@ var verbs = []printed{
 	{verb: "wait", one: []any{wire.Waited{}}, several: true},
 	{verb: "ask", one: []any{wire.Answer{}, wire.AnswerPart{}}, stream: true},
 	{verb: "conversation", one: []any{[]wire.Conversation{}, wire.Conversation{}, []wire.OpenTurn{}, wire.Answer{}, []wire.Answer{}, wire.Said{}}},
-	{verb: "list", one: []any{[]wire.Agent{}}},
+	{verb: "list", one: []any{[]wire.Agent{}}, errors: true},
+	{verb: "project", one: []any{[]wire.Project{}}},
 	{verb: "recover", one: []any{[]wire.Recovered{}}},
 	{verb: "triage", one: []any{[]wire.Assessment{}}},
 	{verb: "adopt", one: []any{wire.Adopted{}, []wire.Unrecorded{}}},
@@ -136,8 +138,10 @@ func (s *schema) add(p printed) {
 	switch {
 	case p.several:
 		verb.Description = "an array, also for one handle; if the verb failed for an agent, its element is the error"
-		items := &jsonschema.Schema{AnyOf: slices.Concat(some, []*jsonschema.Schema{s.of(reflect.TypeFor[wire.Failure]())})}
-		verb.AnyOf = []*jsonschema.Schema{{Type: "array", Items: items}}
+		verb.AnyOf = []*jsonschema.Schema{s.orErrors(some...)}
+	case p.errors:
+		verb.Description = "an array"
+		verb.AnyOf = []*jsonschema.Schema{s.orErrors(some[0].Items)}
 	case p.stream:
 		verb.Description = "one object on each line"
 	case arrays == len(p.one):
@@ -148,6 +152,12 @@ func (s *schema) add(p printed) {
 		verb.Description = "one object"
 	}
 	s.root.Definitions[p.verb] = verb
+}
+
+// orErrors returns the schema of an array whose elements are any of some, or errors.
+func (s *schema) orErrors(some ...*jsonschema.Schema) *jsonschema.Schema {
+	items := &jsonschema.Schema{AnyOf: slices.Concat(some, []*jsonschema.Schema{s.of(reflect.TypeFor[wire.Failure]())})}
+	return &jsonschema.Schema{Type: "array", Items: items}
 }
 
 // of returns the schema of a type, and adds the types in it to the definitions.

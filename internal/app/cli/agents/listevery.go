@@ -1,0 +1,131 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+)
+
+// The list of the agents of all projects.
+
+func runListEvery(ctx context.Context, f *ui.Factory, o *listOptions) error {
+	bands, err := ui.ContextBands()
+	if err != nil {
+		return ui.Failed(err, "list")
+	}
+	all, gone, err := f.EveryProject("see the agents of all projects")
+	if err != nil {
+		return ui.Failed(err, "list")
+	}
+	ui.LookAtEvery(ctx, all)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ui.ExitError(fail.Interrupted)
+	}
+	outcome := &ui.Partial{}
+	for _, p := range all {
+		if o.usage && p.Err == nil {
+			p.Inspector.Measure(p.Rows)
+		}
+		reportProject(f, p, outcome)
+	}
+	if err := printEvery(f, all, o, bands); err != nil {
+		return ui.Failed(err, "list")
+	}
+	f.SayGone(gone)
+	return outcome.Failed()
+}
+
+// reportProject prints what is unknown about a project and its agents: each cause once.
+func reportProject(f *ui.Factory, p *ui.OpenProject, outcome *ui.Partial) {
+	outcome.Of += max(1, len(p.Rows))
+	if p.Err != nil {
+		p.Err = ui.Failed(p.Err, "list", p.Path)
+		outcome.Failures = append(outcome.Failures, p.Err)
+		f.PrintErrorOf(p.Path, "", p.Err)
+	}
+	said := map[string]bool{}
+	for i := range p.Rows {
+		row := &p.Rows[i]
+		if row.Err == nil {
+			continue
+		}
+		outcome.Failures = append(outcome.Failures, row.Err)
+		if !said[row.Err.Error()] {
+			f.PrintErrorOf(p.Path, row.Handle, ui.Failed(row.Err, "list", string(row.Handle)))
+			said[row.Err.Error()] = true
+		}
+	}
+}
+
+func printEvery(f *ui.Factory, all []*ui.OpenProject, o *listOptions, bands agent.Bands) error {
+	if f.JSON {
+		return f.PrintJSON(everyAsJSON(f, all, bands))
+	}
+	count := 0
+	for _, p := range all {
+		count += len(p.Rows)
+		if err := printGroup(f, p, o, bands, count > len(p.Rows)); err != nil {
+			return err
+		}
+	}
+	if count == 0 {
+		f.Note("no agents in %s; start one in a folder of yours: nbs-worker spawn HANDLE", human.Count(len(all), "project"))
+	}
+	return nil
+}
+
+// everyAsJSON returns the agents of all projects, and the error of each project that could not be read.
+func everyAsJSON(f *ui.Factory, all []*ui.OpenProject, bands agent.Bands) []any {
+	out := []any{}
+	for _, p := range all {
+		if p.Err != nil {
+			failure := f.FailureOf("", p.Err)
+			failure.Project = p.Path
+			out = append(out, failure)
+		}
+		for _, one := range jsonRows(p.Rows, bands) {
+			one.Project = p.Path
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// printGroup prints the agents of a project: on a terminal under its path, and after an empty line if another project
+// is above.
+func printGroup(f *ui.Factory, p *ui.OpenProject, o *listOptions, bands agent.Bands, below bool) error {
+	switch {
+	case !f.Streams.OutTTY && p.Err != nil:
+		return printUnread(f, p.Path, o)
+	case !f.Streams.OutTTY:
+		return printTabs(f, p.Rows, o, p.Path)
+	case len(p.Rows) == 0:
+		return nil
+	}
+	if below {
+		fmt.Fprintln(f.Streams.Out)
+	}
+	fmt.Fprintln(f.Streams.Out, f.Coloured(ui.Bold, ui.OneLine(p.Path)))
+	defer f.In(p.Project.Store)()
+	return printTable(f, p.Rows, o, bands)
+}
+
+// printUnread prints the line of a project that could not be read, for scripts: its agents are unknown.
+func printUnread(f *ui.Factory, path string, o *listOptions) error {
+	fields := 11
+	if o.usage {
+		fields += 3
+	}
+	cells := strings.Split("-\tunknown\tthe project cannot be read"+strings.Repeat("\t-", fields-3)+"\t", "\t")
+	t := f.NewTable()
+	row := agent.Mapped(cells, ui.Text)
+	row[len(row)-1] = ui.Text(path)
+	t.Row(row...)
+	return t.Flush()
+}
