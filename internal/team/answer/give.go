@@ -36,6 +36,7 @@ func (a *Answerer) Answer(ctx context.Context, handle agent.Handle, id string, s
 	if err := a.give(&r, given); err != nil {
 		return Receipt{}, err
 	}
+	a.project.Store.Requests().Sweep(a.project.Now())
 	noted := a.project.Note(context.WithoutCancel(ctx), "answered", &before, receipt.journaled())
 	if err := a.prove(ctx, &receipt); err != nil {
 		return receipt, errors.Join(err, noted)

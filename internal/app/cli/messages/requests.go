@@ -31,7 +31,7 @@ answered in the terminal: nbs-worker attach <handle>. A request ends when it is 
 or there, and when its claude ends.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker requests
   nbs-worker requests theologian
-  nbs-worker requests --json | jq -r '.[]|select(.tool=="Bash").input.command'`,
+  nbs-worker requests --json | jq -r '.[]|[.handle, .title]|@tsv'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

@@ -24,6 +24,10 @@ var OtherNames = map[string][]string{
 	"send HANDLE TEXT --wait-reply": {"ask", "task"},
 	"interrupt HANDLE":              {"esc", "cancel", "abort"},
 	"outbox list":                   {"queue"},
+	"requests":                      {"asks", "permissions", "questions", "pending", "approvals"},
+	"approve HANDLE":                {"accept", "yes", "permit", "grant"},
+	"deny HANDLE":                   {"reject", "refuse", "no", "decline"},
+	"answer HANDLE CHOICE":          {"choose", "select"},
 	"spawn HANDLE":                  {"new", "create", "launch", "init", "setup"},
 	"spawn HANDLE, or for an existing agent: nbs-worker resume HANDLE": {"start"},
 	"resume HANDLE":                 {"wake"},
@@ -50,7 +54,6 @@ var OtherNames = map[string][]string{
 
 // NoVerb maps words for what nbs-worker does not do to how it is done.
 var NoVerb = map[string]string{
-	"approve": answerHint, "answer": answerHint, "accept": answerHint, "deny": answerHint, "reject": answerHint, "yes": answerHint, "no": answerHint,
 	"rename": renameHint, "mv": renameHint,
 	"diff": gitHint, "git": gitHint, "commit": gitHint, "push": gitHint, "pr": gitHint, "worktree": gitHint,
 	"detach": "in an agent's terminal, press Ctrl-b and then d",
@@ -59,7 +62,6 @@ var NoVerb = map[string]string{
 const (
 	renameHint = "an agent cannot be renamed; to continue its conversation under another name, with the ID that session shows: nbs-worker dismiss OLD --keep, " +
 		"nbs-worker spawn NEW --session-id ID"
-	answerHint = "questions are answered in the agent's terminal: nbs-worker attach HANDLE"
 	gitHint    = "nbs-worker does not run git; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
 )
 
