@@ -62,7 +62,7 @@ var NoVerb = map[string]string{
 const (
 	renameHint = "an agent cannot be renamed; to continue its conversation under another name, with the ID that session shows: nbs-worker dismiss OLD --keep, " +
 		"nbs-worker spawn NEW --session-id ID"
-	gitHint    = "nbs-worker does not run git; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
+	gitHint = "nbs-worker does not run git; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
 )
 
 // ErrUnknownCommand returns the error for words that do not begin with a command of parent.
