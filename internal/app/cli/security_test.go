@@ -33,7 +33,7 @@ var promises = map[string]string{
 	"More needs `--may-manage`":                       "TestSecurityAgentThatMayManage TestSecurityColleagueGetsNoMoreThanItsAgent",
 	"A turn that an agent asks for":                   "TestSecurityTurnGetsNoMoreThanItsAgent TestSecurityAgentIsDenied TestSecurityServedTurnIsItsAgents",
 	"An agent stops, interrupts and changes":          "TestSecurityAgentIsDenied",
-	"It answers no request of an agent":               "TestWhoMayAnswer TestAnswersOfAnAgentAreWithinItsMode",
+	"It answers no request of an agent":               "TestWhoMayAnswer TestAnswersOfAnAgentAreWithinItsMode TestSecurityAgentAnswersForNoAgent TestSecurityManagerAnswersWithinItsMode",
 	"No file is read for an agent":                    "TestSecurityAgentIsDenied TestSecurityColleagueGetsNoMoreThanItsAgent",
 	"What an agent says arrives under its name":       "TestSecurityWordsOfAnAgentAreItsOwn TestEnvelope TestEachPartOfAnAgentsTextIsSigned",
 	"A first prompt of an agent":                      "TestSecurityPromptOfAnAgentIsForTheModel",
