@@ -45,11 +45,11 @@ func choosesProvider(name string) bool {
 // Account returns a key that is the same for agents whose records choose the same account: the configuration, and the
 // variables that name another account. It contains their values: it is only to be compared.
 func Account(spec *agent.Spec) string {
-	key := spec.ConfigDir
+	key := []string{spec.ConfigDir}
 	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"} {
-		key += "\x00" + spec.Env[name]
+		key = append(key, spec.Env[name])
 	}
-	return key
+	return strings.Join(key, "\x00")
 }
 
 // Forgetful returns the environment variable that keeps a claude in a terminal from writing a transcript, so that it

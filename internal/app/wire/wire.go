@@ -40,9 +40,12 @@ type Agent struct {
 	Started        *time.Time           `json:"started"`
 	Context        *Context             `json:"context"`
 	Cost           *Cost                `json:"cost"`
-	Allowed        *bool                `json:"allowed"`               // the record has the user's seal; null: unknown
-	SharedWith     []agent.Handle       `json:"shared_with,omitempty"` // other agents with the same conversation
-	Usage          *Usage               `json:"usage,omitempty"`       // of a running agent, if asked for
+	Limits         *Limits              `json:"limits,omitempty"`       // of its account's plan, as it was told at its last reply
+	PullRequest    *PullRequest         `json:"pull_request,omitempty"` // of its branch, as Claude found it
+	Worktree       *Worktree            `json:"worktree,omitempty"`     // that Claude has made for its session
+	Allowed        *bool                `json:"allowed"`                // the record has the user's seal; null: unknown
+	SharedWith     []agent.Handle       `json:"shared_with,omitempty"`  // other agents with the same conversation
+	Usage          *Usage               `json:"usage,omitempty"`        // of a running agent, if asked for
 }
 
 // Question is the question of a claude dialog.
@@ -125,6 +128,7 @@ func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, c
 		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: newCost(cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
+	out.Limits, out.PullRequest, out.Worktree = newLimits(sight.Report.Limits, now), (*PullRequest)(sight.Report.Pull), (*Worktree)(sight.Report.Worktree)
 	out.Question = newQuestion(string(sight.Dialog), sight.Asked)
 	if age := sight.Status.Age; age != nil {
 		out.StateAgeMS = new(age.Milliseconds())

@@ -76,7 +76,9 @@ const comparedLimit = 1 << 20 // pairs of lines; a larger change is shown as a w
 // writeChange writes the lines between the common beginning and the common end.
 func writeChange(b *strings.Builder, old, now []string) {
 	if len(old)*len(now) > comparedLimit {
-		old, now = writeAll(b, '-', old), writeAll(b, '+', now)
+		writeAll(b, '-', old)
+		writeAll(b, '+', now)
+		old, now = nil, nil
 	}
 	// common[i][j] is the number of lines that old[i:] and now[j:] have in common, in order.
 	common := make([][]int, len(old)+1)
@@ -110,11 +112,10 @@ func writeChange(b *strings.Builder, old, now []string) {
 	writeAll(b, '+', now[j:])
 }
 
-// writeAll writes lines after a mark, and returns no lines.
-func writeAll(b *strings.Builder, mark byte, lines []string) []string {
+// writeAll writes lines after a mark.
+func writeAll(b *strings.Builder, mark byte, lines []string) {
 	for _, line := range lines {
 		b.WriteByte(mark)
 		b.WriteString(line + "\n")
 	}
-	return nil
 }

@@ -57,6 +57,7 @@ func listColumns(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.
 			column{"PID", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.PID(row.Record.PID, row.Status) }},
 			column{"SESSION", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(string(row.Record.SessionID)) }},
 			column{"FOLDER", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(worksIn(row)) }})
+		all = append(all, handedColumns(rows)...)
 	}
 	return all, len(all) - always
 }

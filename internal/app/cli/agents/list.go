@@ -28,8 +28,8 @@ func newListCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Prints one line per agent: handle, state, the running model, how long it is in that state,
 the context that is left, cost. Agents that need a person come first. MODE, FOLDER and DESIRED
 appear when they differ. A model other than the recorded one is marked, and so are two agents
-in one conversation. --wide adds pid, session id and folder; --usage adds memory, processor
-time and bytes written.
+in one conversation. --wide adds pid, session id, folder, pull request, branch, and the limits
+of your plan; --usage adds memory, processor time and bytes written.
 
 In a pipe the fields are separated by tabs, without a header, sorted by handle: handle, state,
 cause, desired state, recorded model, start (RFC 3339), context left in percent, cost in USD,
@@ -54,7 +54,7 @@ More: nbs-worker help states.`,
 			return runList(cmd.Context(), f, o)
 		},
 	}
-	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id and folder")
+	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id, folder, pull request, branch and your plan's limits")
 	cmd.Flags().BoolVar(&o.usage, "usage", false, "also memory, processor time and bytes written")
 	cmd.Flags().BoolVar(&o.allProjects, "all-projects", false, "the agents of all your projects")
 	return f.WithJSON(cmd)
@@ -133,7 +133,13 @@ func printTable(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.B
 	for i := range rows {
 		t.Row(agent.Mapped(columns, func(c column) ui.Cell { return c.of(t, &rows[i]) })...)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if o.wide {
+		printLimits(f, rows)
+	}
+	return nil
 }
 
 // printTabs prints the list for scripts. project is the last field, if it is not "".

@@ -109,6 +109,7 @@ func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
 		{"Folder", folderLine(v)},
 		{"Last exit", exitLine(f, r)},
 	}...)
+	lines = append(lines, handedLines(f, &v.Report)...)
 	if v.Unsaved != "" {
 		lines = append(lines, ui.Line{"Not saved", "its turns are being lost: " + v.Unsaved})
 	}

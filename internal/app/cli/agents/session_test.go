@@ -46,6 +46,14 @@ func fullView() inspect.View {
 			Status: agent.Status{
 				State: agent.Waiting, Cause: "cause", Detail: "permission prompt", Source: "registry", SamePID: true, Uptime: 90*time.Minute + 500*time.Millisecond, Age: &age,
 				Retry: &agent.Retry{Attempt: 4, Of: 10, In: 9 * time.Second},
+			},
+			Report: agent.Report{
+				Limits: &agent.Limits{
+					FiveHour: &agent.Limit{UsedPercent: 42, ResetsAt: time.Now().Add(90*time.Minute + 30*time.Second)}, SevenDay: &agent.Limit{UsedPercent: 99, ResetsAt: at},
+					Since: at,
+				},
+				Pull:     &agent.PullRequest{Number: 12, URL: "https://example.com/12", ReviewState: "changes_requested"},
+				Worktree: &agent.Worktree{Name: "fix", Path: "/srv/fix", Branch: "worktree-fix", OriginalCwd: "/srv", OriginalBranch: "main"},
 			}},
 		Transcript: &transcript.File{Path: "/c/t.jsonl", Size: 2048, Modified: at}, Kept: archive.Linked,
 		Context:   &agent.ContextUse{Tokens: 32_077, Window: 200_000, UsedPercent: 16, Source: agent.SaysStatusLine, At: at},
@@ -96,6 +104,9 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 		"Last exit:       " + at + ", not started: e, after 2h15m21s; its last output:",
 		"                 bye",
 		"                 ?[31m",
+		"Limits:          5 hours: 42% used, resets in 1h; said " + at,
+		"Pull request:    #12 changes requested, https://example.com/12",
+		`Worktree:        "/srv/fix" on branch "worktree-fix", made from "main"`,
 		`Variable:        HIDDEN="hidden"`,
 		`Config folder:   "/c"`,
 		`Arguments:       "--verbose"`,

@@ -1,0 +1,37 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
+)
+
+// PlanLimits describes the limits of an account that are in force: "5 hours: 42% used, resets in 59m; 7 days: ...". It
+// returns "" if none is known.
+func PlanLimits(limits *agent.Limits, now time.Time) string {
+	current := limits.Current(now)
+	if current == nil {
+		return ""
+	}
+	var words []string
+	for _, one := range []struct {
+		name  string
+		limit *agent.Limit
+	}{{"5 hours", current.FiveHour}, {"7 days", current.SevenDay}, {"spending", current.Spend}} {
+		if one.limit != nil {
+			words = append(words, fmt.Sprintf("%s: %d%% used, resets in %s", one.name, one.limit.UsedPercent, human.Brief(one.limit.ResetsAt.Sub(now))))
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+// PullRequestWords describes a pull request in few words: "#12 approved".
+func PullRequestWords(pull *agent.PullRequest) string {
+	if pull == nil {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("#%d %s", pull.Number, strings.ReplaceAll(pull.ReviewState, "_", " ")))
+}
