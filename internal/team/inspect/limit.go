@@ -25,7 +25,24 @@ func (v *View) LimitedUntil() time.Time {
 	}
 	limited, until := screen.UsageLimit(exit.LastScreen, exit.At.Local()) // a time without a zone is in this machine's
 	if limited && until.IsZero() {
+		until = v.Report.Limits.FullUntil(exit.At)
+	}
+	if limited && until.IsZero() {
 		return exit.At.Add(limitPause)
 	}
 	return until
+}
+
+// LimitEnds returns when the usage limit that ended the last turn resets: the time that Claude printed or, if it
+// printed none, the reset of the used-up limit on the status line. It returns zero if no limit ended the turn, or if
+// the time is unknown.
+func (v *View) LimitEnds() time.Time {
+	last := v.LastError
+	if last == nil || !last.IsUsageLimit() {
+		return time.Time{}
+	}
+	if _, until := screen.UsageLimit(last.Text, last.At.Local()); !until.IsZero() {
+		return until
+	}
+	return v.Report.Limits.FullUntil(last.At)
 }

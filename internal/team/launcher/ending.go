@@ -22,7 +22,8 @@ type evidence struct {
 	ready      bool          // claude was seen to be ready
 	readyAfter time.Duration // how long after its start
 	failure    *agent.Failure
-	wrong      error // why the launcher ended claude; nil: it did not end it
+	limits     *agent.Limits // of the account, as last reported
+	wrong      error         // why the launcher ended claude; nil: it did not end it
 	now        time.Time
 }
 
@@ -36,7 +37,9 @@ func (e *evidence) ending() restart.Ending {
 	case e.wrong != nil:
 		end.Reason = e.wrong.Error()
 	case end.Class == agent.EndQuota:
-		_, end.Until = screen.UsageLimit(e.exit.LastScreen, e.now)
+		if _, end.Until = screen.UsageLimit(e.exit.LastScreen, e.now); end.Until.IsZero() {
+			end.Until = e.limits.FullUntil(e.now)
+		}
 		end.Reason = "a usage limit was reached"
 	case end.Class == agent.EndAuth:
 		end.Reason = "claude is not logged in (" + end.Reason + ")"

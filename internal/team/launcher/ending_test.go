@@ -67,6 +67,18 @@ func TestAUsageLimitIsLiftedWhenItsScreenSays(t *testing.T) {
 	rig.Check(t, end.Class == agent.EndQuota && end.Until.Equal(now.Add(3*time.Hour+30*time.Minute)), "%+v", end)
 }
 
+// Where the screen names no time, the used-up limit on the status line does.
+func TestAUsageLimitIsLiftedWhenTheStatusLineSays(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
+	limits := &agent.Limits{FiveHour: &agent.Limit{UsedPercent: 100, ResetsAt: now.Add(2 * time.Hour)}, SevenDay: &agent.Limit{UsedPercent: 60, ResetsAt: now.Add(90 * time.Hour)}}
+	for words, want := range map[string]time.Duration{"Claude usage limit reached.": 2 * time.Hour, "You've hit your session limit · resets 3:30pm (UTC)": 3*time.Hour + 30*time.Minute} {
+		e := evidence{exit: agent.Exit{Code: 1, LastScreen: words}, uptime: time.Second, limits: limits, now: now}
+		end := e.ending()
+		rig.Check(t, end.Class == agent.EndQuota && end.Until.Equal(now.Add(want)), "%s: %+v", words, end)
+	}
+}
+
 func TestForHowLongItWasReady(t *testing.T) {
 	t.Parallel()
 	e := evidence{exit: agent.Exit{Code: 1}, uptime: time.Minute, ready: true, readyAfter: 10 * time.Second}

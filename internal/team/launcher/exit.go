@@ -93,7 +93,7 @@ func (l *Launcher) journalExit(ctx context.Context, child *child, over *ended, e
 
 // endingOf returns what the end of a claude means for the next start.
 func (l *Launcher) endingOf(c *child, exit *agent.Exit, report agent.Report, signals chan os.Signal) restart.Ending {
-	seen := evidence{exit: *exit, uptime: l.Now().Sub(c.started), failure: report.Failure, now: l.Now()}
+	seen := evidence{exit: *exit, uptime: l.Now().Sub(c.started), failure: report.Failure, limits: report.Limits, now: l.Now()}
 	seen.readyAfter, seen.ready = c.readyAfter(report)
 	if wrong := c.wrong.Load(); wrong != nil {
 		seen.wrong = *wrong

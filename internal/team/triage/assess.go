@@ -18,7 +18,7 @@ type Assessment struct {
 	Working  bool      // it is in a turn and makes progress: no repair may touch it
 	Evidence []string  // what was seen, in words and numbers
 	Steps    []Step    // what to do next, in order
-	Until    time.Time // when the usage limit that prevents its start ends; zero: no such limit
+	Until    time.Time // when the usage limit that prevents its start, or its next turn, ends; zero: no such limit
 }
 
 // NeedsPerson reports whether a person has to act before anything else helps.
@@ -50,7 +50,7 @@ func (a *Assessment) is(verdict Verdict, level Level, steps ...Step) {
 	a.Verdict, a.Level, a.Steps = verdict, level, append(a.Steps, steps...)
 }
 
-// awaits records that a usage limit keeps the agent down.
+// awaits records that a usage limit holds the agent.
 func (a *Assessment) awaits(until time.Time, level Level) {
 	a.is(Held, level, AwaitReset)
 	a.Until = until
@@ -245,11 +245,26 @@ func (k *Known) assessFailure(a *Assessment) {
 		a.saw("its last turn failed")
 		return
 	case failure.IsUsageLimit():
-		a.Steps = append(a.Steps, AwaitReset, Prompt)
+		k.assessLimit(a)
 	default:
 		a.Steps = append(a.Steps, Prompt)
 	}
 	a.saw("its last turn ended with %s: %s", failure.Class, human.Quote(failure.Text))
+}
+
+// assessLimit judges an agent whose last turn a usage limit has ended. Once the limit has reset, it only needs a prompt.
+func (k *Known) assessLimit(a *Assessment) {
+	ends := k.LimitEnds()
+	switch {
+	case ends.IsZero():
+		a.Steps = append(a.Steps, AwaitReset, Prompt)
+	case ends.After(k.Now):
+		a.awaits(ends, LevelAssess)
+		a.Steps = append(a.Steps, Prompt)
+	default:
+		a.Steps = append(a.Steps, Prompt)
+		a.saw("the usage limit was in force until %s", ends.UTC().Format(time.RFC3339))
+	}
 }
 
 // saysFull reports whether Claude said at the end of the last turn that the conversation is full. A compaction may

@@ -59,6 +59,13 @@ func startedAfter(d, ready time.Duration) func(*inspect.View) {
 	}
 }
 
+// fullFor is an agent whose account has used up the limit of five hours for some time still.
+func fullFor(d time.Duration) func(*inspect.View) {
+	return func(v *inspect.View) {
+		v.Report.Limits = &agent.Limits{FiveHour: &agent.Limit{UsedPercent: 100, ResetsAt: now.Add(d)}, SevenDay: &agent.Limit{UsedPercent: 80, ResetsAt: now.Add(40 * time.Hour)}}
+	}
+}
+
 func dead(cause agent.Cause) agent.Status { return agent.Status{State: agent.Dead, Cause: cause} }
 
 var (
@@ -118,13 +125,17 @@ func TestAssessTheLiving(t *testing.T) {
 		"never sampled":   {with(in(busy), func(v *inspect.View) { v.Growth = &inspect.Growth{At: now.Add(-time.Hour)} }), Healthy, 0, true, "busy", nil},
 		"process stopped": {with(with(in(busy), quietFor(0, 0)), func(v *inspect.View) { v.Growth.Halted = true }), Zombie, 3, false, "stopped by a signal at two looks 2s apart", []Step{ResumeForce}},
 
-		"not known":   {with(in(failed), failedWith("authentication_failed", "Please run /login")), Held, 0, false, "authentication_failed", []Step{LogIn}},
-		"known again": {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(time.Minute, time.Second)), Idle, 0, false, "idle", nil},
-		"not proved":  {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(-time.Minute, time.Second)), Held, 0, false, "authentication_failed", []Step{LogIn}},
-		"its prompt":  {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(-time.Second, time.Minute)), Held, 0, false, "authentication_failed", []Step{LogIn}},
-		"usage limit": {with(in(failed), failedWith("rate_limit", "You've hit your session limit · resets 3am")), Held, 0, false, "resets 3am", []Step{AwaitReset, Prompt}},
-		"API error":   {with(in(failed), failedWith("server_error", "API Error: 529")), Held, 0, false, "server_error: \"API Error: 529\"", []Step{Prompt}},
-		"failed":      {in(failed), Held, 0, false, "its last turn failed", []Step{Prompt}},
+		"not known":                      {with(in(failed), failedWith("authentication_failed", "Please run /login")), Held, 0, false, "authentication_failed", []Step{LogIn}},
+		"known again":                    {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(time.Minute, time.Second)), Idle, 0, false, "idle", nil},
+		"not proved":                     {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(-time.Minute, time.Second)), Held, 0, false, "authentication_failed", []Step{LogIn}},
+		"its prompt":                     {with(with(in(idle), failedWith("authentication_failed", "Please run /login")), startedAfter(-time.Second, time.Minute)), Held, 0, false, "authentication_failed", []Step{LogIn}},
+		"usage limit":                    {with(in(failed), failedWith("rate_limit", "You've hit your session limit · resets 3am")), Held, 0, false, "resets 3am", []Step{AwaitReset, Prompt}},
+		"usage limit that has reset":     {with(in(failed), failedWith("rate_limit", "You've hit your session limit · resets 11:30am (UTC)")), Held, 0, false, "the usage limit was in force until 2026-02-20T11:30:00Z", []Step{Prompt}},
+		"usage limit of the status line": {with(with(in(failed), failedWith("rate_limit", "API Error: 429")), fullFor(2*time.Hour)), Held, 0, false, "a usage limit is in force until 2026-02-20T14:00:00Z", []Step{AwaitReset, Prompt}},
+		"usage limit of both":            {with(with(in(failed), failedWith("rate_limit", "You've hit your session limit · resets 1pm (UTC)")), fullFor(2*time.Hour)), Held, 0, false, "a usage limit is in force until 2026-02-20T13:00:00Z", []Step{AwaitReset, Prompt}},
+		"too many requests":              {with(in(failed), failedWith("rate_limit", "API Error: 429")), Held, 0, false, "its last turn ended with rate_limit", []Step{AwaitReset, Prompt}},
+		"API error":                      {with(in(failed), failedWith("server_error", "API Error: 529")), Held, 0, false, "server_error: \"API Error: 529\"", []Step{Prompt}},
+		"failed":                         {in(failed), Held, 0, false, "its last turn failed", []Step{Prompt}},
 	})
 }
 
@@ -171,6 +182,9 @@ func TestAssessTheDead(t *testing.T) {
 		},
 		"refused for a limit of unknown length": {
 			with(in(dead(agent.Crashed)), refusedFor("Claude usage limit reached.")), Held, 3, false, "until 2026-02-20T12:14:00Z", []Step{AwaitReset},
+		},
+		"refused for a limit whose end the status line told": {
+			with(with(in(dead(agent.Crashed)), refusedFor("Claude usage limit reached.")), fullFor(2*time.Hour)), Held, 3, false, "until 2026-02-20T14:00:00Z", []Step{AwaitReset},
 		},
 		"its limit is lifted": {with(in(dead(agent.Crashed)), limitedBy(-time.Second)), Dead, 3, false, "crashed", []Step{Resume}},
 

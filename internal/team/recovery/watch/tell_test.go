@@ -9,6 +9,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/watching"
+	"nbs-worker/internal/team/recovery"
+	"nbs-worker/internal/team/triage"
 )
 
 func TestEachThingIsToldOnce(t *testing.T) {
@@ -44,6 +46,30 @@ func TestAUsageLimitIsWaitedFor(t *testing.T) {
 		w.after(20 * time.Minute)
 		w.mustRepair("alpha 3")
 		w.mustTell(Holds, Crashed, Repaired)
+	})
+}
+
+// An agent that lives and met a usage limit gives no sign when that has reset: the watch looks then, and says that the
+// agent now only waits for a prompt.
+func TestTheResetOfALivingAgentsLimitIsTold(t *testing.T) {
+	t.Parallel()
+	limitedAlive := func(in time.Duration, steps ...triage.Step) recovery.Patient {
+		p := judged(triage.Held, triage.LevelAssess, agent.TurnFailed)
+		p.Steps = steps
+		if in > 0 {
+			p.Until = time.Now().Add(in)
+		}
+		return p
+	}
+	watched(t, nil, team{"alpha": idle()}, func(w *world) {
+		w.becomes("alpha", limitedAlive(time.Hour, triage.AwaitReset, triage.Prompt))
+		w.mustTell(Holds)
+		w.locked(func() { w.agents["alpha"] = new(limitedAlive(0, triage.Prompt)) })
+		w.after(50 * time.Minute)
+		w.mustTell(Holds)
+		w.after(20 * time.Minute)
+		w.mustTell(Holds, Holds)
+		w.mustRepair()
 	})
 }
 
