@@ -1,9 +1,13 @@
 package agent
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
+
+	"nbs-worker/internal/human"
 )
 
 // Report is what a running claude reports about itself through the hooks and the status line of its start:
@@ -18,6 +22,7 @@ type Report struct {
 	End        *End       `json:"end,omitempty"`
 	Gauge      *Gauge     `json:"gauge,omitempty"`
 	Move       *Move      `json:"move,omitempty"` // the latest one; nil: claude is in the conversation of its start
+	Words      *Words     `json:"words,omitempty"`
 
 	// From the latest call of the status line; nil: Claude reported none.
 	Limits   *Limits      `json:"limits,omitempty"`
@@ -68,6 +73,23 @@ type Move struct {
 	SessionID SessionID `json:"session_id"` // the new conversation
 	Reason    string    `json:"reason"`     // "clear", "branch", "resume"
 	At        time.Time `json:"at"`
+}
+
+// Words are what was said last in a conversation: each in one line, cut at [WordsLimit] bytes.
+type Words struct {
+	SessionID SessionID `json:"session_id"`
+	Prompt    string    `json:"prompt,omitempty"` // the last prompt of a person or of a command
+	Said      string    `json:"said,omitempty"`   // the end of the last turn, in the agent's words
+}
+
+// WordsLimit is the kept length, in bytes, of what was said last.
+const WordsLimit = 200
+
+// ShortWords returns a text in one line, cut at [WordsLimit] bytes.
+func ShortWords(text string) string {
+	const enough = 8 * WordsLimit // bytes of it that are looked at, blanks included
+	text = strings.TrimSpace(text)
+	return human.Cut(human.OneLine(text[:human.Prefix(text, enough, utf8.RuneLen)]), WordsLimit, utf8.RuneLen)
 }
 
 // Activity is what claude was doing when it last ran a hook.

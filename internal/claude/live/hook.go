@@ -22,6 +22,7 @@ type Hook struct {
 
 	Error        string `json:"error"`                  // of StopFailure: its class
 	Said         string `json:"last_assistant_message"` // of Stop and StopFailure: what stands on the screen
+	Prompt       string `json:"prompt"`                 // of UserPromptSubmit
 	Notification string `json:"notification_type"`      // of Notification
 	Tool         string `json:"tool_name"`
 	Trigger      string `json:"trigger"`          // of a compaction: manual, auto

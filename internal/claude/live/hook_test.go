@@ -217,3 +217,32 @@ func TestInputThatIsCutShort(t *testing.T) {
 		}
 	}
 }
+
+// What was said last stays until more is said in the same conversation; a text is kept in one line, and cut.
+func TestHooksTellWhatWasSaidLast(t *testing.T) {
+	t.Parallel()
+	const prompt, said = `"hook_event_name":"UserPromptSubmit","prompt":"Fix\n the  login"`, `"hook_event_name":"Stop","last_assistant_message":"Fixed.\n\nThree tests added."`
+	long := strings.Repeat("é", agent.WordsLimit)
+	for name, c := range map[string]struct {
+		told []string
+		want *agent.Words
+	}{
+		"nothing":            {[]string{`"hook_event_name":"SessionStart"`}, nil},
+		"a prompt":           {[]string{prompt}, &agent.Words{Prompt: "Fix the login"}},
+		"an answer":          {[]string{prompt, said}, &agent.Words{Prompt: "Fix the login", Said: "Fixed. Three tests added."}},
+		"the next prompt":    {[]string{prompt, said, `"hook_event_name":"UserPromptSubmit","prompt":"more"`}, &agent.Words{Prompt: "more", Said: "Fixed. Three tests added."}},
+		"a prompt of Claude": {[]string{prompt, `"hook_event_name":"UserPromptSubmit","prompt":"<task-notification>x"`}, &agent.Words{Prompt: "Fix the login"}},
+		"of a subagent":      {[]string{prompt, `"hook_event_name":"Stop","agent_id":"a1","last_assistant_message":"x"`}, &agent.Words{Prompt: "Fix the login"}},
+		"a failed turn":      {[]string{prompt, said, `"hook_event_name":"StopFailure","error":"rate_limit","last_assistant_message":"limit"`}, &agent.Words{Prompt: "Fix the login", Said: "Fixed. Three tests added."}},
+		"a long one":         {[]string{`"hook_event_name":"UserPromptSubmit","prompt":"` + long + `"`}, &agent.Words{Prompt: long[:agent.WordsLimit-4] + "…"}},
+	} {
+		if c.want != nil {
+			c.want.SessionID = sessionID
+		}
+		got := tell(t, c.told...)
+		rig.Check(t, cmp.Equal(got.Words, c.want), "%s: %+v; want %+v", name, got.Words, c.want)
+	}
+	report := tell(t, prompt, said)
+	Hook{hookCore: hookCore{Event: "SessionStart", Source: "clear", SessionID: otherSession}}.Apply(&report, time.Unix(9, 0))
+	rig.Check(t, report.Words == nil, "another conversation began with %+v", report.Words)
+}

@@ -77,6 +77,9 @@ func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 		outcome = report.Failure.At
 	}
 	newer := !at.Before(outcome)
+	if newer {
+		h.applyWords(report)
+	}
 	switch {
 	case h.Event == "Stop" && newer:
 		report.Failure, report.Done, report.Background = nil, at, len(h.Background)
@@ -86,6 +89,27 @@ func (h Hook) applyOutcome(report *agent.Report, at time.Time) {
 		report.Failure, report.Done = nil, time.Time{}
 	case h.Event == "SessionEnd" && h.Reason != "clear" && h.Reason != "resume": // after clear and resume, claude goes on
 		report.End = &agent.End{Reason: h.Reason, At: at}
+	}
+}
+
+// applyWords records what was said last. Another conversation begins without words. Text that Claude itself puts into
+// a conversation as a prompt is in tags, and is left out.
+func (h Hook) applyWords(report *agent.Report) {
+	words := agent.Words{SessionID: h.SessionID}
+	if report.Words != nil && report.Words.SessionID == h.SessionID {
+		words = *report.Words
+	}
+	switch {
+	case h.Event == "Stop":
+		words.Said = agent.ShortWords(h.Said)
+	case h.Event == "UserPromptSubmit" && !strings.HasPrefix(h.Prompt, "<"):
+		words.Prompt = agent.ShortWords(h.Prompt)
+	case h.Event != "SessionStart":
+		return
+	}
+	report.Words = nil
+	if words.Prompt != "" || words.Said != "" {
+		report.Words = &words
 	}
 }
 

@@ -92,11 +92,12 @@ func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 	return e
 }
 
-// reportOf returns what the hooks of the record's start reported; empty if they reported nothing.
+// reportOf returns what the hooks of the record's start reported. If they reported nothing, it has only the last words
+// of an earlier start.
 func (l *round) reportOf(r *agent.Record) agent.Report {
 	report := l.Store.Report(r.Handle)
 	if report.Invocation != r.Process.Invocation {
-		return agent.Report{}
+		return agent.Report{Words: report.Words}
 	}
 	return report
 }
