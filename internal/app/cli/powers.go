@@ -75,6 +75,7 @@ var powers = map[string]caller.Rule{
 	"project list":         {Right: caller.Person, What: "see the user's projects"},
 	"project forget":       {Right: caller.Person, What: "forget a project"},
 	"attach":               {Right: caller.Person, What: "go to the terminal of an agent"},
+	"dash":                 {Right: caller.Person, What: "watch and change the agents on one screen"},
 	"compact":              {Right: caller.Person, What: "give a command of Claude's own to another agent"},
 	"serve":                {Right: caller.Person, What: "serve conversations"},
 	"serve check":          {Right: caller.Person, What: "check the bot"},

@@ -23,11 +23,11 @@ type followed struct {
 	reported bool // a sign is due of its report
 }
 
-// anyFile stands for all files of a folder.
-const anyFile = "/*"
+// AnyFile stands for all files of a folder.
+const AnyFile = "/*"
 
 func (f *followed) hasFile(path string) bool {
-	return path == f.record || f.files[path] || f.files[filepath.Dir(path)+anyFile] || f.outbox != "" && strings.HasPrefix(path, f.outbox)
+	return path == f.record || f.files[path] || f.files[filepath.Dir(path)+AnyFile] || f.outbox != "" && strings.HasPrefix(path, f.outbox)
 }
 
 // arm watches what shows a change of the agents, as far as that may be something else than before.
@@ -57,7 +57,7 @@ func (s *Signs) armFolders() (err error) {
 	record, report := s.look.Store.Watched("any")
 	files := append([]string{record, report}, s.wanted.Files...)
 	if s.wanted.Outboxes {
-		files = append(files, filepath.Join(s.look.Store.Folder(), queue.Folder)+anyFile)
+		files = append(files, filepath.Join(s.look.Store.Folder(), queue.Folder)+AnyFile)
 	}
 	for _, file := range files {
 		err = errors.Join(err, s.watch.File(file))
@@ -98,7 +98,7 @@ func (s *Signs) filesOf(r *agent.Record) (files []string) {
 		return nil
 	}
 	if r.Process == nil {
-		files = append(files, config.Registry().Dir()+anyFile)
+		files = append(files, config.Registry().Dir()+AnyFile)
 	} else {
 		files = append(files, config.Registry().Path(r.Process.Claude().PID))
 	}

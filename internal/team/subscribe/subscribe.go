@@ -38,7 +38,7 @@ type Wanted struct {
 	Handles     []agent.Handle // empty: all agents of the project, new ones included
 	Transcripts bool           // also changes of their transcripts; a new one counts from the next change of its agent
 	Outboxes    bool           // also changes of their outboxes
-	Files       []string       // each change of one of these is a sign of all agents
+	Files       []string       // each change of one of these is a sign of all agents; "DIR" + AnyFile: all files of a folder
 }
 
 // Sign says that an agent may have changed.
@@ -193,7 +193,7 @@ func (s *Signs) changed(event fsnotify.Event) {
 		s.markAll()
 		return
 	}
-	if slices.Contains(s.wanted.Files, event.Name) {
+	if slices.Contains(s.wanted.Files, event.Name) || slices.Contains(s.wanted.Files, filepath.Dir(event.Name)+AnyFile) {
 		s.any = true
 		return
 	}

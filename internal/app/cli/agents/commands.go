@@ -14,6 +14,7 @@ var Commands = []ui.Command{
 	{Name: "list", Make: newListCmd},
 	{Name: "stop", Make: newStopCmd},
 	{Name: "dismiss", Make: newDismissCmd},
+	{Name: "dash", Make: newDashCmd},
 	{Name: "attach", Make: newAttachCmd},
 	{Name: "screen", Make: newScreenCmd},
 	{Name: "logs", Make: newLogsCmd},

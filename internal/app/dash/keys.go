@@ -1,0 +1,221 @@
+package dash
+
+import (
+	"unicode/utf8"
+
+	"nbs-worker/internal/agent"
+)
+
+// Deed is something to be done outside of the model.
+type Deed struct {
+	Kind   DeedKind
+	Handle agent.Handle
+	Args   []string // of Run: a command line of this program
+	Verb   string   // of Run: shown while it runs
+}
+
+// DeedKind is what kind of deed it is.
+type DeedKind int
+
+// The deeds.
+const (
+	Quit   DeedKind = iota
+	Attach          // go to the agent's terminal, and come back
+	Peek            // show the agent's screen
+	Run             // run a command line beside the screen
+)
+
+// Key takes a key by its name: "j", "enter", "ctrl+c". It returns what is to be done.
+func (m Model) Key(key string) (Model, []Deed) {
+	if key == "ctrl+c" {
+		return m, []Deed{{Kind: Quit}}
+	}
+	switch m.mode {
+	case helping:
+		m.mode = browsing
+		return m, nil
+	case filtering, sending:
+		return m.typed(key)
+	case dismissing:
+		m.mode = browsing
+		if r := m.Selected(); r != nil && key == "y" {
+			return m.run(r, "dismiss", "dismiss", string(r.Handle))
+		}
+		return m, nil
+	case browsing:
+	}
+	m.said, m.failed = "", false
+	return m.browse(key)
+}
+
+// browse takes a key that moves, or begins something.
+func (m Model) browse(key string) (Model, []Deed) {
+	switch key {
+	case "q":
+		return m, []Deed{{Kind: Quit}}
+	case "?":
+		m.mode = helping
+		return m, nil
+	case "/":
+		m.mode, m.input = filtering, m.filter
+		return m, nil
+	case "esc":
+		m.filter, m.peek = "", false
+		return m.refilter(), nil
+	case "tab":
+		return m.moved(m.nextNeed())
+	}
+	if to, moves := m.target(key); moves {
+		return m.moved(m.selectAt(to))
+	}
+	if r := m.Selected(); r != nil {
+		return m.act(r, key)
+	}
+	return m, nil
+}
+
+// target returns where a key moves the selection to.
+func (m *Model) target(key string) (to int, moves bool) {
+	page := max(1, m.tableHeight()-1)
+	switch key {
+	case "j", "down":
+		return m.at + 1, true
+	case "k", "up":
+		return m.at - 1, true
+	case "g", "home":
+		return 0, true
+	case "G", "end":
+		return len(m.shown) - 1, true
+	case "pgdown", "ctrl+d":
+		return m.at + page, true
+	case "pgup", "ctrl+u":
+		return m.at - page, true
+	}
+	return 0, false
+}
+
+// moved has the preview follow the selection.
+func (m Model) moved(next Model) (Model, []Deed) {
+	if handle := next.Peeks(); handle != "" && handle != m.Peeks() {
+		return next, []Deed{{Kind: Peek, Handle: handle}}
+	}
+	return next, nil
+}
+
+// nextNeed selects the next agent that needs a person, and after the last one the first.
+func (m Model) nextNeed() Model {
+	for i := 1; i <= len(m.shown); i++ {
+		at := (m.at + i) % len(m.shown)
+		if m.rows[m.shown[at]].Need != nil {
+			return m.selectAt(at)
+		}
+	}
+	m.said = "nobody needs you"
+	return m
+}
+
+// act does what a key means for the selected agent.
+func (m Model) act(r *Row, key string) (Model, []Deed) {
+	handle := string(r.Handle)
+	switch key {
+	case "enter":
+		return m, []Deed{{Kind: Attach, Handle: r.Handle}}
+	case "space":
+		m.peek = !m.peek
+		m.screen = ""
+		if m.peek {
+			return m, []Deed{{Kind: Peek, Handle: r.Handle}}
+		}
+		return m, nil
+	case "s":
+		m.mode, m.input = sending, ""
+		return m, nil
+	case "d":
+		m.mode = dismissing
+		return m, nil
+	case "r":
+		return m.run(r, "resume", "resume", handle)
+	case "R":
+		return m.run(r, "recover", "recover", handle)
+	case "x":
+		return m.run(r, "stop", "stop", handle)
+	case "i":
+		return m.run(r, "interrupt", "interrupt", handle)
+	case "y", "N":
+		return m.decide(r, key == "y")
+	}
+	return m, nil
+}
+
+// decide answers the request that the row shows, and no other.
+func (m Model) decide(r *Row, allow bool) (Model, []Deed) {
+	switch {
+	case r.Ask == nil:
+		m.said = "nothing is asked here that a key answers; enter goes to the terminal"
+		return m, nil
+	case allow && !r.Ask.Plain:
+		m.said = "it asks a question: nbs-worker answer " + string(r.Handle) + " " + r.Ask.ID + " CHOICE"
+		return m, nil
+	case allow:
+		return m.run(r, "approve", "approve", string(r.Handle), r.Ask.ID)
+	}
+	return m.run(r, "deny", "deny", string(r.Handle), r.Ask.ID)
+}
+
+// run has a command line run, unless another one runs for the agent.
+func (m Model) run(r *Row, verb string, args ...string) (Model, []Deed) {
+	if busy := m.running[r.Handle]; busy != "" {
+		m.said, m.failed = string(r.Handle)+": "+busy+" is not over yet", true
+		return m, nil
+	}
+	return m.Begun(r.Handle, verb), []Deed{{Kind: Run, Handle: r.Handle, Verb: verb, Args: args}}
+}
+
+// typed takes a key of a line that is typed.
+func (m Model) typed(key string) (Model, []Deed) {
+	switch key {
+	case "esc":
+		m.mode = browsing
+		return m, nil
+	case "enter":
+		return m.entered()
+	case "backspace":
+		_, size := utf8.DecodeLastRuneInString(m.input)
+		m.input = m.input[:len(m.input)-size]
+	case "ctrl+u":
+		m.input = ""
+	case "space":
+		m.input += " "
+	default:
+		if utf8.RuneCountInString(key) == 1 {
+			m.input += key
+		}
+	}
+	if m.mode == filtering {
+		m.filter = m.input
+		return m.refilter(), nil
+	}
+	return m, nil
+}
+
+// Paste takes a text that is pasted into a line.
+func (m Model) Paste(text string) Model {
+	if m.mode == filtering || m.mode == sending {
+		m.input += text
+	}
+	if m.mode == filtering {
+		m.filter = m.input
+		return m.refilter()
+	}
+	return m
+}
+
+// entered takes the line.
+func (m Model) entered() (Model, []Deed) {
+	was := m.mode
+	m.mode = browsing
+	if r := m.Selected(); was == sending && r != nil && m.input != "" {
+		return m.run(r, "send", "send", string(r.Handle), "--", m.input)
+	}
+	return m, nil
+}

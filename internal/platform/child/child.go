@@ -1,0 +1,52 @@
+// Package child runs this program again, beside this process or in its terminal.
+package child
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Run runs a command line with no input, and returns what it wrote to stdout and stderr, and its exit code; 128 and the
+// signal if a signal ended it. A cancelled command is told to end by SIGINT. Errors: it could not be run.
+func Run(ctx context.Context, program string, args ...string) (said string, code int, err error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a key at our terminal does not interrupt it
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
+	const late = 30 * time.Second // each verb ends within its limit
+	cmd.WaitDelay = late
+	err = cmd.Run()
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		if code = exit.ExitCode(); code < 0 {
+			code = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
+		}
+		return out.String(), code, nil
+	}
+	return out.String(), 0, err
+}
+
+// Foreground is a command line that gets the terminal until it ends.
+type Foreground struct{ cmd *exec.Cmd }
+
+// InForeground returns a command line for the terminal.
+func InForeground(program string, args ...string) *Foreground {
+	return &Foreground{exec.Command(program, args...)} //nolint:noctx // its user ends it
+}
+
+// Run runs it to its end. Errors: it could not be run, or ended with another code than 0.
+func (f *Foreground) Run() error { return f.cmd.Run() }
+
+// SetStdin sets its input.
+func (f *Foreground) SetStdin(r io.Reader) { f.cmd.Stdin = r }
+
+// SetStdout sets its output.
+func (f *Foreground) SetStdout(w io.Writer) { f.cmd.Stdout = w }
+
+// SetStderr sets where its errors go.
+func (f *Foreground) SetStderr(w io.Writer) { f.cmd.Stderr = w }
