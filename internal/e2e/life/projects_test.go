@@ -129,7 +129,7 @@ func TestAMovedProjectIsNamedWithItsNewPlace(t *testing.T) {
 	now := filepath.Join(m.World.Root, "moved")
 	m.Must(os.Rename(other, now))
 	r := m.NBS("--root", now, "list", "--all-projects") // from here on it is known there
-	rig.Check(t, strings.Contains(r.Stderr, "was moved to "+now) || strings.Contains(r.Stderr, "was moved to '"+now+"'"), "%s", r)
+	rig.Check(t, strings.Contains(r.Stderr, "was moved to \""+now+"\"; forget the old place: nbs-worker project forget "), "%s", r)
 	rig.Check(t, strings.Contains(r.Stdout, "\t"+now+"\n"), "%s", r)
 }
 

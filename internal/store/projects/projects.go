@@ -106,7 +106,8 @@ func (d *Drawer) Known() ([]Project, error) {
 	for i := range known {
 		if p := &known[i]; p.Gone != nil && sums[p.Path] != "" && journals[sums[p.Path]] != "" {
 			p.Moved = journals[sums[p.Path]]
-			p.Gone = forgetHint(fail.Errorf(fail.NotFound, "the project %s was moved to %s", human.Quote(p.Path), human.Quote(p.Moved)), p.Path)
+			p.Gone = fail.Errorf(fail.NotFound, "the project %s was moved to %s", human.Quote(p.Path), human.Quote(p.Moved)).
+				Hint("forget the old place: nbs-worker project forget %s", human.ShellWord(p.Path))
 		}
 	}
 	slices.SortFunc(known, func(a, b Project) int { return cmp.Compare(a.Path, b.Path) })

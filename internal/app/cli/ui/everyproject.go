@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/projects"
 	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -140,4 +141,27 @@ func (f *Factory) PrintErrorOf(project string, handle agent.Handle, err error) {
 		f.Root = project
 	}
 	f.PrintError(handle, err)
+}
+
+// NeedyAgent is an agent of any project that needs a person.
+type NeedyAgent struct {
+	attention.Needy
+
+	Project *OpenProject
+}
+
+// QueueOf returns the agents of projects that need a person, after a look: the most urgent first, whatever its project.
+// A project that could not be read has none.
+func QueueOf(all []*OpenProject, bands agent.Bands) []NeedyAgent {
+	var queue []NeedyAgent
+	for _, p := range all {
+		if p.Supervisor == nil || p.Err != nil {
+			continue
+		}
+		for _, needy := range attention.NewJudge(p.Supervisor.Project, bands).Queue(p.Rows) {
+			queue = append(queue, NeedyAgent{needy, p})
+		}
+	}
+	slices.SortStableFunc(queue, func(a, b NeedyAgent) int { return attention.Compare(a.Need, b.Need) })
+	return queue
 }
