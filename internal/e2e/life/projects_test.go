@@ -113,7 +113,9 @@ func TestAProjectThatCannotBeReadHidesNoOther(t *testing.T) {
 	rig.Same(t, "the damaged record", rows[0], listed{Project: other, Handle: "bob", State: "unknown"})
 	rig.Same(t, "the other project", rows[1], listed{Project: m.World.Project, Handle: "alice", State: "idle"})
 	rig.Check(t, rows[2].Project == theirs && rows[2].Error != nil && strings.Contains(rows[2].Error.Message, "belongs to user id"), "it is not read: %+v", rows[2].Error)
+	m.OK("--root", other, "pause")
 	r := m.NBS("list", "--all-projects")
+	rig.Check(t, strings.Contains(r.Stderr, "to end it: nbs-worker --root "+other+" unpause"), "the pause of the other project: %s", r)
 	for _, words := range []string{"bob", theirs, "nbs-worker --root " + other + " "} {
 		rig.Check(t, strings.Contains(r.Stderr, words), "stderr does not name %s:\n%s", words, r.Stderr)
 	}

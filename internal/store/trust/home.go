@@ -9,7 +9,7 @@ import (
 )
 
 // Home is the user's folder for data that no project may decide and no agent may reach: the key, kept transcripts,
-// the heads of journals. The first writer creates it.
+// the heads of journals, where the user's projects are. The first writer creates it.
 type Home string
 
 // HomeVariable names the folder to launchers: a tmux server keeps the environment of the process that started it.

@@ -37,17 +37,29 @@ func runListEvery(ctx context.Context, f *ui.Factory, o *listOptions) error {
 	if err := printEvery(f, all, o, bands); err != nil {
 		return ui.Failed(err, "list")
 	}
+	for _, p := range all {
+		notePause(f, p)
+	}
 	f.SayGone(gone)
 	return outcome.Failed()
 }
 
+// notePause prints that a project is paused.
+func notePause(f *ui.Factory, p *ui.OpenProject) {
+	if p.Supervisor != nil {
+		defer f.Beside(p)()
+		f.NotePause(p.Supervisor)
+	}
+}
+
 // reportProject prints what is unknown about a project and its agents: each cause once.
 func reportProject(f *ui.Factory, p *ui.OpenProject, outcome *ui.Partial) {
+	defer f.Beside(p)()
 	outcome.Of += max(1, len(p.Rows))
 	if p.Err != nil {
 		p.Err = ui.Failed(p.Err, "list", p.Path)
 		outcome.Failures = append(outcome.Failures, p.Err)
-		f.PrintErrorOf(p.Path, "", p.Err)
+		f.PrintError("", p.Err)
 	}
 	said := map[string]bool{}
 	for i := range p.Rows {
@@ -57,7 +69,7 @@ func reportProject(f *ui.Factory, p *ui.OpenProject, outcome *ui.Partial) {
 		}
 		outcome.Failures = append(outcome.Failures, row.Err)
 		if !said[row.Err.Error()] {
-			f.PrintErrorOf(p.Path, row.Handle, ui.Failed(row.Err, "list", string(row.Handle)))
+			f.PrintError(row.Handle, ui.Failed(row.Err, "list", string(row.Handle)))
 			said[row.Err.Error()] = true
 		}
 	}
@@ -85,7 +97,9 @@ func everyAsJSON(f *ui.Factory, all []*ui.OpenProject, bands agent.Bands) []any 
 	out := []any{}
 	for _, p := range all {
 		if p.Err != nil {
+			back := f.Beside(p)
 			failure := f.FailureOf("", p.Err)
+			back()
 			failure.Project = p.Path
 			out = append(out, failure)
 		}
@@ -112,7 +126,7 @@ func printGroup(f *ui.Factory, p *ui.OpenProject, o *listOptions, bands agent.Ba
 		fmt.Fprintln(f.Streams.Out)
 	}
 	fmt.Fprintln(f.Streams.Out, f.Coloured(ui.Bold, ui.OneLine(p.Path)))
-	defer f.In(p.Project.Store)()
+	defer f.Beside(p)()
 	return printTable(f, p.Rows, o, bands)
 }
 

@@ -75,7 +75,7 @@ func runProjectList(f *ui.Factory) error {
 		if err != nil {
 			err = ui.Failed(err, "project list", p.Path)
 			outcome.Failures = append(outcome.Failures, err)
-			f.PrintErrorOf(p.Path, "", err)
+			printErrorOf(f, opened[p.Path], err)
 		}
 		shown[i] = wire.NewProject(p, agents, err)
 	}
@@ -83,6 +83,11 @@ func runProjectList(f *ui.Factory) error {
 		return ui.Failed(err, "project list")
 	}
 	return outcome.Failed()
+}
+
+func printErrorOf(f *ui.Factory, p *ui.OpenProject, err error) {
+	defer f.Beside(p)()
+	f.PrintError("", err)
 }
 
 // agentsOf returns the number of agents of a project; -1 with an error.

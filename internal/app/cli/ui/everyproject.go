@@ -127,20 +127,17 @@ func (f *Factory) SayGone(gone []projects.Project) {
 	}
 }
 
-// In makes another opened project the one of the command, until back is called.
-func (f *Factory) In(opened *store.Store) (back func()) {
-	before := f.Opened
-	f.Opened = opened
-	return func() { f.Opened = before }
-}
-
-// PrintErrorOf is PrintError for an agent of any project. The commands of the hints act on that project.
-func (f *Factory) PrintErrorOf(project string, handle agent.Handle, err error) {
-	if f.Opened == nil || f.Opened.Project() != project {
-		defer func(root string) { f.Root = root }(f.Root)
-		f.Root = project
+// Beside makes one of the projects that of the command, for what is printed about it, until back is called. The commands
+// of hints act on that project then.
+func (f *Factory) Beside(p *OpenProject) (back func()) {
+	opened, root := f.Opened, f.Root
+	if opened == nil || opened.Project() != p.Path {
+		f.Root = p.Path
 	}
-	f.PrintError(handle, err)
+	if p.Supervisor != nil {
+		f.Opened = p.Project.Store
+	}
+	return func() { f.Opened, f.Root = opened, root }
 }
 
 // NeedyAgent is an agent of any project that needs a person.
