@@ -120,6 +120,9 @@ func TestAProjectThatCannotBeReadHidesNoOther(t *testing.T) {
 		rig.Check(t, strings.Contains(r.Stderr, words), "stderr does not name %s:\n%s", words, r.Stderr)
 	}
 	rig.Check(t, r.Code == 7 && !strings.Contains(r.Stdout, "carol") && strings.Contains(r.Stdout, "-\tunknown\tthe project cannot be read\t") && strings.Contains(r.Stdout, "\t"+theirs+"\n"), "%s", r)
+	for line := range strings.Lines(r.Stdout) {
+		rig.Equal(t, strings.Count(line, "\t"), 11, "separators of the line %q", line)
+	}
 	r = m.NBS("project", "list")
 	rig.Check(t, r.Code == 7 && strings.Contains(r.Stdout, theirs+"\tclosed\t-\t"), "%s", r)
 }

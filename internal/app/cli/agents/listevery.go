@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
 )
 
 // The list of the agents of all projects.
@@ -116,7 +117,7 @@ func everyAsJSON(f *ui.Factory, all []*ui.OpenProject, bands agent.Bands) []any 
 func printGroup(f *ui.Factory, p *ui.OpenProject, o *listOptions, bands agent.Bands, below bool) error {
 	switch {
 	case !f.Streams.OutTTY && p.Err != nil:
-		return printUnread(f, p.Path, o)
+		return printTabs(f, unread(), o, p.Path)
 	case !f.Streams.OutTTY:
 		return printTabs(f, p.Rows, o, p.Path)
 	case len(p.Rows) == 0:
@@ -130,16 +131,8 @@ func printGroup(f *ui.Factory, p *ui.OpenProject, o *listOptions, bands agent.Ba
 	return printTable(f, p.Rows, o, bands)
 }
 
-// printUnread prints the line of a project that could not be read, for scripts: its agents are unknown.
-func printUnread(f *ui.Factory, path string, o *listOptions) error {
-	fields := 11
-	if o.usage {
-		fields += 3
-	}
-	cells := strings.Split("-\tunknown\tthe project cannot be read"+strings.Repeat("\t-", fields-3)+"\t", "\t")
-	t := f.NewTable()
-	row := agent.Mapped(cells, ui.Text)
-	row[len(row)-1] = ui.Text(path)
-	t.Row(row...)
-	return t.Flush()
+// unread is the row of a project that could not be read, for scripts: its agents are unknown.
+func unread() []inspect.Row {
+	status := agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the project cannot be read"}
+	return []inspect.Row{{Sight: observe.Sight{Status: status}}}
 }
