@@ -100,7 +100,7 @@ func TestRequestsAreListed(t *testing.T) {
     make
     make ?[2J
   description: Build
-to allow for ever (--always): allow Bash(make:*), in .claude/settings.local.json
+with --always: allow Bash(make:*), in .claude/settings.local.json
 `
 	rig.Check(t, a.run("requests", "ALPHA").want(t, 0).out == want && alone.out == want, "whole: %q", alone.out)
 	rig.Check(t, strings.HasPrefix(a.run("requests", "--full").want(t, 0).out, want+"\n"+second.ID+"  beta"), "all of them whole")
@@ -117,7 +117,7 @@ func TestVerbsAnswerARequest(t *testing.T) {
 	asked := a.asks("alpha", "Bash", `{"command":"make"}`, always)
 	got := a.taken(asked)
 	r := runOn(person, "--root", a.project, "approve", "alpha", "--always").want(t, 0)
-	rig.Equal(t, r.out, "alpha: allowed for ever: Bash: make; from now on: allow Bash(make:*), in .claude/settings.local.json\n", "approve prints")
+	rig.Equal(t, r.out, "alpha: allowed: Bash: make; from now on: allow Bash(make:*), in .claude/settings.local.json\n", "approve prints")
 	rig.Check(t, string((<-got).Rules) == always, "the rules are others")
 	a.run("approve", "alpha", asked.ID).want(t, fail.Conflict, "approve alpha: the request is answered already: "+asked.ID)
 

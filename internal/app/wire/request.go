@@ -19,7 +19,7 @@ type Request struct {
 	Text           string            `json:"text"`            // the input whole, in lines for people
 	Input          json.RawMessage   `json:"input"`           // of the tool, as Claude wrote it
 	Questions      []RequestQuestion `json:"questions"`       // empty: it is approved or denied
-	Always         []string          `json:"always"`          // what Claude suggests to allow for ever, in words
+	Always         []string          `json:"always"`          // the rules that Claude suggests, in words
 	PermissionMode string            `json:"permission_mode"` // of the agent when it asked
 	SessionID      agent.SessionID   `json:"session_id"`
 }
@@ -62,8 +62,8 @@ type Answered struct {
 	ID     string       `json:"id"`
 	Tool   string       `json:"tool"`
 	Title  string       `json:"title"`
-	Answer string       `json:"answer"` // "allowed", "allowed for ever", "denied" or "answered"
-	Rules  []string     `json:"rules"`  // what is now allowed for ever, in words
+	Answer string       `json:"answer"` // "allowed", "denied" or "answered"
+	Rules  []string     `json:"rules"`  // that hold from now on, in words
 	By     string       `json:"by"`
 }
 

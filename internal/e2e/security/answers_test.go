@@ -81,7 +81,7 @@ func TestSecurityManagerAnswersWithinItsMode(t *testing.T) {
 		m.Check(said[i] == "beta\ncode 0\n", "%q", said[i])
 	}
 	m.Check(insideAllowed() && questionAllowed() && !commandAllowed(), "what was allowed is another")
-	m.Check(strings.Contains(m.Journal(), "Edit ("+inside+"): allowed, by agent lead"), "the journal has not who answered: %s", m.Journal())
+	m.Check(strings.Contains(m.Journal(), "Edit ("+inside+"): allowed; by agent lead"), "the journal has not who answered: %s", m.Journal())
 	m.OK("dismiss", "lead")
 	m.OK("spawn", "lead", "--model", "sonnet", "--may-manage")
 	said = m.AsAgent("lead", "nbs-worker approve beta "+command, "nbs-worker approve beta "+inside)

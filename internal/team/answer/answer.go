@@ -54,7 +54,7 @@ type Say struct {
 	Allow   bool
 	Message string   // for the model, of a refusal
 	Choices []string // of a question: numbers, labels or words of the user's own; Allow is then ignored
-	Always  bool     // allow also what Claude itself suggests to allow for ever
+	Always  bool     // add also the rules that Claude itself suggests
 	By      string   // who answers, for the journal: "telegram:7"; "": the caller, or the user's name
 }
 
@@ -62,7 +62,7 @@ type Say struct {
 type Receipt struct {
 	Request requests.Request
 	Answer  requests.Answer
-	Rules   []string // what is now allowed for ever, in words
+	Rules   []string // the rules that hold from now on, in words
 }
 
 // Folder returns the folder in which files change with each request and answer.

@@ -29,7 +29,7 @@ func TestApproveIsProvedAndJournaled(t *testing.T) {
 	got, is := <-taken
 	rig.Check(t, is && got.Allow && got.By == "telegram:7" && len(got.Rules) == 0, "the hook has %+v, %t", got, is)
 	rig.Check(t, receipt.Request.ID == asked.ID && receipt.Words() == "allowed", "%+v", receipt)
-	rig.Same(t, "the journal", []string{"alpha: Bash (" + asked.ID + "): allowed, by telegram:7"}, w.noted())
+	rig.Same(t, "the journal", []string{"alpha: Bash (" + asked.ID + "): allowed; by telegram:7"}, w.noted())
 }
 
 func TestDenyHasAMessage(t *testing.T) {
@@ -156,7 +156,9 @@ func TestAlwaysIsClaudesOwnSuggestion(t *testing.T) {
 	got := <-taken
 	rig.Check(t, string(got.Rules) == suggestedRule, "the hook has the rules %s", got.Rules)
 	rig.Same(t, "the rules", []string{"allow Bash(make *), in .claude/settings.local.json"}, receipt.Rules)
-	rig.Check(t, receipt.Words() == "allowed for ever", "%s", receipt.Words())
+	rig.Check(t, receipt.Words() == "allowed", "%s", receipt.Words())
+	journal := strings.Join(w.noted(), "\n")
+	rig.Check(t, strings.Contains(journal, "): allowed, and from now on allow Bash(make *), in .claude/settings.local.json; by "), "the journal: %s", journal)
 }
 
 const oneQuestion = `{"questions":[{"question":"Which\ndatabase?","header":"DB","options":[{"label":"Postgres","description":"big"},{"label":"SQLite"}]}]}`
@@ -245,7 +247,7 @@ func TestAnswersOfAnAgentAreWithinItsMode(t *testing.T) {
 		{"Edit", `{"file_path":"/p/a"}`, requests.Answer{Allow: true}, caller.Granted{What: "Edit", Edit: "/p/a"}},
 		{"Write", `{"file_path":"/p/a"}`, requests.Answer{Allow: true}, caller.Granted{What: "Write", Edit: "/p/a"}},
 		{"Write", `{}`, requests.Answer{Allow: true}, caller.Granted{What: "Write", Any: true}},
-		{"Write", `{"file_path":"/p/a"}`, requests.Answer{Allow: true, Rules: json.RawMessage(`[]`)}, caller.Granted{What: "Write for ever", Any: true}},
+		{"Write", `{"file_path":"/p/a"}`, requests.Answer{Allow: true, Rules: json.RawMessage(`[]`)}, caller.Granted{What: "Write with a rule", Any: true}},
 		{"NotebookEdit", `{"notebook_path":"/p/a"}`, requests.Answer{Allow: true}, caller.Granted{What: "NotebookEdit", Edit: "/p/a"}},
 		{"AskUserQuestion", oneQuestion, requests.Answer{Allow: true, Input: json.RawMessage(`{}`)}, caller.Granted{}},
 		{"AskUserQuestion", `{}`, requests.Answer{Allow: true}, caller.Granted{What: "AskUserQuestion", Any: true}},

@@ -15,7 +15,7 @@ type Text struct {
 	Title     string     // in one line: "Bash: rm -rf build"
 	Body      string     // the input whole, of one or more lines, without a line break at the end
 	Questions []Question // of a request that asks questions; empty: it is allowed or denied
-	Always    []string   // what Claude suggests to allow for ever, in words; empty: nothing
+	Always    []string   // the rules that Claude itself suggests for such requests, in words; empty: none
 	What      string     // the title without the tool
 }
 

@@ -28,7 +28,7 @@ func (a *Answerer) answerTo(r *requests.Request, say *Say) (requests.Answer, err
 	}
 	if say.Always {
 		if !given.Allow || len(say.Choices) > 0 || len(text.Always) == 0 {
-			return given, fail.Errorf(fail.BadInput, "Claude suggests no rule for the request %s, so that nothing can be allowed for ever", r.ID).
+			return given, fail.Errorf(fail.BadInput, "Claude suggests no rule for the request %s", r.ID).
 				Hint("to allow it this time: nbs-worker approve %s %s", r.Handle, r.ID)
 		}
 		given.Rules = r.Suggested

@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/store/requests"
 )
@@ -115,9 +116,13 @@ func (a *Answerer) proveGone(ctx context.Context, r *requests.Request, at time.T
 	return err
 }
 
-// journaled returns what the journal says of an answer.
+// journaled returns what the journal says of an answer: also the rules, which outlast the request.
 func (r *Receipt) journaled() string {
-	return r.Request.Tool + " (" + r.Request.ID + "): " + r.Words() + ", by " + r.Answer.By
+	words := r.Words()
+	if len(r.Rules) > 0 {
+		words += ", and from now on " + human.And(r.Rules)
+	}
+	return r.Request.Tool + " (" + r.Request.ID + "): " + words + "; by " + r.Answer.By
 }
 
 // Words returns what was answered, in one line: "allowed", "denied", "answered".
@@ -127,8 +132,6 @@ func (r *Receipt) Words() string {
 		return "denied"
 	case len(r.Answer.Input) > 0:
 		return "answered"
-	case len(r.Rules) > 0:
-		return "allowed for ever"
 	}
 	return "allowed"
 }

@@ -11,7 +11,7 @@ func asked(r *requests.Request, given *requests.Answer) caller.Granted {
 	case !given.Allow || len(questionsOf(r)) > 0:
 		return caller.Granted{}
 	case len(given.Rules) > 0:
-		return caller.Granted{What: r.Tool + " for ever", Any: true}
+		return caller.Granted{What: r.Tool + " with a rule", Any: true}
 	}
 	file := edited(r)
 	return caller.Granted{What: r.Tool, Edit: file, Any: file == ""}

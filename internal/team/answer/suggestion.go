@@ -7,7 +7,7 @@ import (
 	"nbs-worker/internal/human"
 )
 
-// suggestion is what Claude itself would allow for ever.
+// suggestion is a rule that Claude itself suggests.
 type suggestion struct {
 	Type        string `json:"type"`
 	Behavior    string `json:"behavior"`

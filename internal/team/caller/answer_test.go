@@ -52,7 +52,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		"a manager that asks allows an edit":     {in("default", asItIs), edit("a.go"), true},
 		"a manager without a mode allows":        {in("", asItIs), command, false}, // our default bypasses
 		"a manager in a new mode allows an edit": {in("newMode", asItIs), edit("a.go"), true},
-		"an edit for ever":                       {in("acceptEdits", asItIs), Granted{What: "Edit for ever", Any: true}, true},
+		"an edit with a rule":                    {in("acceptEdits", asItIs), Granted{What: "Edit with a rule", Any: true}, true},
 	}
 	for path, held := range map[string]bool{
 		"a.go": false, "sub/new/a.go": false, "inward/a.go": false, "../out/a.go": true, "link/a.go": true, "link/new/a.go": true,

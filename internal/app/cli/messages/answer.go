@@ -23,8 +23,9 @@ func newApproveCmd(f *ui.Factory) *cobra.Command {
 open request. If the request is over or answered already, nothing happens, and approve ends
 with 5. 0 means that the agent's hook has taken the answer and the dialog is gone.
 
-With --always, Claude also adds the rule that it suggests itself, and approve prints it. If
-Claude suggests none, nothing happens.
+With --always, Claude also adds the rules that it suggests itself, and approve prints them.
+nbs-worker requests shows them before: Claude may suggest more than this request needs, such as
+another permission mode. If it suggests none, nothing happens.
 
 An agent may approve only if it was spawned with --may-manage, and only what its own permission
 mode does without asking: in acceptEdits and auto, edits of files in its own folder whose path
@@ -32,7 +33,7 @@ has no hidden name; in bypassPermissions, everything. --always needs bypassPermi
 		`  nbs-worker approve theologian
   nbs-worker approve theologian 3f2a91bc --always`, &say)
 	cmd.Args = handleAndID
-	cmd.Flags().BoolVar(&say.Always, "always", false, "also add the rule that Claude suggests")
+	cmd.Flags().BoolVar(&say.Always, "always", false, "also add the rules that Claude suggests")
 	return cmd
 }
 

@@ -24,7 +24,7 @@ func newRequestsCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Lists the open requests of all agents: the id, the agent, since when, the tool, and what is
 asked in one line. For the named agents, with --full, or if a terminal shows only one request,
 it prints each request whole: the command; the path of an edit and its difference; the
-question with its options; and what Claude suggests to allow for ever.
+question with its options; and the rules that Claude suggests (approve --always).
 
 Only agents whose permission hook waits have requests here. Other dialogs, such as a login, are
 answered in the terminal: nbs-worker attach <handle>. A request ends when it is answered here
@@ -82,7 +82,7 @@ func printRequests(f *ui.Factory, open []requests.Request) error {
 		head := fmt.Sprintf("%s%s  %s  %s  %s", gap, r.ID, r.Handle, human.Legible(human.OneLine(r.Tool)), human.Ago(r.At, f.Now()))
 		lines := []string{head, "  " + strings.ReplaceAll(text.Body, "\n", "\n  ")}
 		for _, rule := range text.Always {
-			lines = append(lines, "to allow for ever (--always): "+rule)
+			lines = append(lines, "with --always: "+rule)
 		}
 		if _, err := fmt.Fprintln(f.Streams.Out, strings.Join(lines, "\n")); err != nil {
 			return err
