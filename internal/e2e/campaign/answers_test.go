@@ -55,7 +55,7 @@ func (m *team) asks(handle string) (r asked) {
 	m.Helper()
 	m.WaitFor(handle+" asks", func() (bool, string) {
 		var open []asked
-		m.Decode(&open, "requests", handle)
+		m.Decode(&open, "requests", handle, "--json")
 		if len(open) == 1 {
 			r = open[0]
 		}
