@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -24,13 +25,14 @@ type Pane struct {
 	Window     int              // its window's index in the session
 	Active     bool             // its window is the one that the session shows
 	Session    string           // name
+	Touched    time.Time        // when a client last attached to its session or sent it a key, in whole seconds
 
 	SessionInvocation agent.Invocation // of the last start that the session was used for
 	SessionOwner      string           // the agent that the session was made for, as [Spec.Owner]; ""
 }
 
 // paneFormat ends with the field whose content others choose: it may contain the separator.
-const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attached}|#{window_index}|#{window_active}|#{" +
+const paneFormat = "#{pid}|#{session_id}|#{pane_id}|#{pane_pid}|#{session_attached}|#{window_index}|#{window_active}|#{session_activity}|#{" +
 	paneOption + "}|#{" + invocationOption + "}|#{" + ownerOption + "}|#{session_name}"
 
 // Panes lists all panes of the server in one call. The list is empty if no server runs.
@@ -77,7 +79,7 @@ func (c *Client) AskPanes(ctx context.Context, session string) (wait func() (Lis
 
 // parsePanes skips lines that it cannot read: this program did not cause them.
 func parsePanes(out string) []Pane {
-	const fields = 11
+	const fields = 12
 	var panes []Pane
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", fields)
@@ -85,8 +87,11 @@ func parsePanes(out string) []Pane {
 			continue
 		}
 		pane := Pane{
-			SessionID: f[1], ID: f[2], Invocation: agent.Invocation(f[7]), SessionInvocation: agent.Invocation(f[8]), SessionOwner: f[9], Session: f[10],
+			SessionID: f[1], ID: f[2], Invocation: agent.Invocation(f[8]), SessionInvocation: agent.Invocation(f[9]), SessionOwner: f[10], Session: f[11],
 			Active: f[6] == "1",
+		}
+		if touched, err := strconv.ParseInt(f[7], 10, 64); err == nil && touched > 0 {
+			pane.Touched = time.Unix(touched, 0)
 		}
 		unread := false
 		for i, into := range map[int]*int{0: &pane.ServerPID, 3: &pane.PID, 4: &pane.Attached, 5: &pane.Window} {

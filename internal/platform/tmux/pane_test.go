@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -14,10 +15,10 @@ func TestParsePanes(t *testing.T) {
 	t.Parallel()
 	good := Pane{
 		ServerPID: 991, SessionID: "$3", ID: "%5", PID: 1000, Attached: 2, Window: 4, Active: true,
-		Invocation: "i", SessionInvocation: "j", SessionOwner: "p/a", Session: "nbs-a-live",
+		Invocation: "i", SessionInvocation: "j", SessionOwner: "p/a", Session: "nbs-a-live", Touched: time.Unix(1700000000, 0),
 	}
 	other := Pane{ServerPID: 991, SessionID: "$4", ID: "%6", PID: 1001, Session: "other"}
-	const line = "991|$3|%5|1000|2|4|1|i|j|p/a|nbs-a-live"
+	const line = "991|$3|%5|1000|2|4|1|1700000000|i|j|p/a|nbs-a-live"
 	named := good
 	named.Session = "a|b|$1|%1|7|1|"
 	for what, c := range map[string]struct {
@@ -28,12 +29,12 @@ func TestParsePanes(t *testing.T) {
 		"empty line":          {"\n", nil},
 		"ours":                {line + "\n", []Pane{good}},
 		"without final break": {line, []Pane{good}},
-		"a stranger's":        {"991|$4|%6|1001|0|0|0||||other\n", []Pane{other}},
-		"bars in the name":    {"991|$3|%5|1000|2|4|1|i|j|p/a|a|b|$1|%1|7|1|\n", []Pane{named}},
+		"a stranger's":        {"991|$4|%6|1001|0|0|0|||||other\n", []Pane{other}},
+		"bars in the name":    {"991|$3|%5|1000|2|4|1|1700000000|i|j|p/a|a|b|$1|%1|7|1|\n", []Pane{named}},
 		"too few fields":      {"991|$3|%5|1000|i\n" + line + "\n", []Pane{good}},
-		"no server pid":       {"|$3|%5|1000|2|4|1|i|j|p/a|x\n", nil},
-		"pid of letters":      {"991|$3|%5|x|2|4|1|i|j|p/a|x\n", nil},
-		"pid too large":       {"991|$3|%5|99999999999999999999|2|4|1|i|j|p/a|x\n", nil},
+		"no server pid":       {"|$3|%5|1000|2|4|1|1700000000|i|j|p/a|x\n", nil},
+		"pid of letters":      {"991|$3|%5|x|2|4|1|1700000000|i|j|p/a|x\n", nil},
+		"pid too large":       {"991|$3|%5|99999999999999999999|2|4|1|1700000000|i|j|p/a|x\n", nil},
 	} {
 		rig.Same(t, what, c.want, parsePanes(c.out))
 	}

@@ -49,11 +49,33 @@ type Known struct {
 func Of(k *Known) *Need {
 	for _, look := range []func(*Known) *Need{waits, down, limited, full, done} {
 		if need := look(k); need != nil {
-			need.Seen = !need.Since.IsZero() && !k.Seen.Before(need.Since)
+			need.Seen = k.isSeen(need.Since)
 			return need
 		}
 	}
 	return nil
+}
+
+// isSeen reports whether a person has looked at the agent since a time. If that time is unknown, a look after the
+// agent's last sign of life counts.
+func (k *Known) isSeen(since time.Time) bool {
+	if since.IsZero() {
+		since = k.lastSign()
+	}
+	return !k.Seen.IsZero() && !k.Seen.Before(since) || k.isAttended(since)
+}
+
+// stays is how long a person who has pressed no key is taken to sit at a terminal that shows the agent.
+const stays = 2 * time.Minute
+
+// isAttended reports whether a person was at the agent's terminal at some time, or has been there since: a key was
+// pressed there after that time; or shortly before it, and the terminal still shows the agent.
+func (k *Known) isAttended(since time.Time) bool {
+	pane := k.Pane
+	if pane == nil || !pane.Active || pane.Touched.IsZero() {
+		return false
+	}
+	return pane.Touched.After(since) || pane.Attached > 0 && since.Sub(pane.Touched) <= stays
 }
 
 func waits(k *Known) *Need {
@@ -71,7 +93,11 @@ func waits(k *Known) *Need {
 func down(k *Known) *Need {
 	switch {
 	case k.Status.Down() && k.Status.State != agent.Backoff && k.Status.Cause != agent.Stopped && k.Record.LaunchDesired() == agent.DesiredRunning:
-		return &Need{Reason: Down, Since: k.since(), What: k.Status.Word()}
+		need := &Need{Reason: Down, Since: k.since(), What: k.Status.Word()}
+		if hold := k.Record.Restarts.Hold; hold != nil {
+			need.Since, need.What = hold.Since, need.What+"; held: "+hold.Reason
+		}
+		return need
 	case k.IsNotAllowed():
 		return &Need{Reason: Down, What: k.NotAllowed.Error()}
 	}
@@ -87,29 +113,37 @@ func limited(k *Known) *Need {
 	return &Need{Reason: Short, Since: k.Report.Failure.At, What: cmp.Or(k.Report.Failure.Text, "a usage limit")}
 }
 
-// full is not told again after a look: it stays so until the conversation is compacted.
+// full is told again at the end of each turn until the conversation is compacted. While the agent works, one look
+// in this start is enough: a person cannot do anything about it then.
 func full(k *Known) *Need {
 	if k.Context == nil || !k.Status.SamePID {
 		return nil
 	}
 	left := k.Context.LeftPercent()
-	if band := k.Bands.Of(left); band == agent.Healthy || band == agent.Low || !k.Context.At.After(k.Seen) {
+	band := k.Bands.Of(left)
+	isShort := band == agent.Critical || band == agent.Floor
+	isKnown := k.isSeen(k.Context.At) || k.isWorking() && k.Seen.After(k.Record.Started)
+	if !isShort || isKnown {
 		return nil
 	}
 	return &Need{Reason: Short, Since: k.Context.At, What: leftOf(left)}
 }
 
+func (k *Known) isWorking() bool {
+	return k.Status.State == agent.Busy || k.Status.State == agent.Retrying
+}
+
 func done(k *Known) *Need {
 	ended := k.Report.TurnEnd()
 	isAtPrompt := k.Status.State == agent.Idle || k.Status.State == agent.TurnFailed
-	if !isAtPrompt || ended.IsZero() || !ended.After(k.Seen) {
+	if !isAtPrompt || ended.IsZero() || k.isSeen(ended) {
 		return nil
 	}
-	what := ""
-	if k.Status.State == agent.TurnFailed {
-		what = k.Status.Word()
+	need := &Need{Reason: Done, Since: ended}
+	if k.Status.Detail != "" {
+		need.What = k.Status.Word()
 	}
-	return &Need{Reason: Done, Since: ended, What: what}
+	return need
 }
 
 // failedWith reports whether the last turn ended with an error of this class.
@@ -117,12 +151,25 @@ func (k *Known) failedWith(class string) bool {
 	return k.Status.State == agent.TurnFailed && k.Report.Failure != nil && k.Report.Failure.Class == class
 }
 
-// since returns when the present state began; zero if that is unknown.
+// since returns when the present state began; zero if that is unknown. A screen does not show since when it shows a
+// dialog: that is after the agent's last sign.
 func (k *Known) since() time.Time {
-	if k.Status.Age == nil {
+	switch {
+	case k.Status.Source == agent.FromScreen:
+		return k.lastSign()
+	case k.Status.Age == nil:
 		return time.Time{}
 	}
 	return k.Now.Add(-*k.Status.Age)
+}
+
+// lastSign returns when the agent was started, or when one of its hooks last reported something.
+func (k *Known) lastSign() time.Time {
+	last := k.Record.Started
+	if k.Report.Activity != nil && k.Report.Activity.At.After(last) {
+		last = k.Report.Activity.At
+	}
+	return last
 }
 
 // Compare orders needs: those that no person has looked at first, then those that have lasted longest.
