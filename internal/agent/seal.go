@@ -33,7 +33,7 @@ func (r *Record) LaunchFields() []Field {
 	fields := make([]Field, 0, spec.NumField()+1)
 	for field, value := range spec.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "memory" && value.IsZero() {
+		if (name == "memory" || name == "no_answers") && value.IsZero() {
 			continue
 		}
 		text := value.String() // of a string, the most frequent kind

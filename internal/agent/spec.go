@@ -7,8 +7,8 @@ import "time"
 const Schema = 1
 
 // Spec is the configuration of an agent: it decides what a start runs, and where. A seal covers all of its fields, in
-// their order. The seal leaves out [Spec.Memory] when that is off, because older seals do not have it, and covers
-// only the ids of previous sessions.
+// their order. The seal leaves out [Spec.Memory] and [Spec.NoAnswers] when they are off, because older seals do not have
+// them, and covers only the ids of previous sessions.
 type Spec struct {
 	Schema    int       `json:"schema"`
 	Handle    Handle    `json:"handle"`
@@ -29,6 +29,7 @@ type Spec struct {
 	MayManage bool `json:"may_manage,omitzero"` // it may give colleagues rights that it does not have itself
 	Depth     int  `json:"depth,omitzero"`      // agents between it and a person: 0 when a person spawned it
 	Memory    bool `json:"memory,omitzero"`     // its actions are observed and remembered
+	NoAnswers bool `json:"no_answers,omitzero"` // what it asks is answered in its terminal only
 }
 
 // PreviousSession is an earlier conversation of the agent.
@@ -53,6 +54,12 @@ func (s *Spec) LaunchPermissionMode() PermissionMode {
 		return s.PermissionMode
 	}
 	return BypassPermissions
+}
+
+// TakesAnswers reports whether a hook waits beside each dialog of a start, so that a command can answer it. An agent
+// that bypasses permissions has none.
+func (s *Spec) TakesAnswers() bool {
+	return !s.NoAnswers && s.LaunchPermissionMode() != BypassPermissions
 }
 
 // Conversations returns all conversations of the agent: the present one first, then the earlier ones.

@@ -41,7 +41,7 @@ func (p Probe) recorder() string { return filepath.Join(p.Dir, "recorder") }
 // Args returns the arguments of the probe: those of an agent.
 func (p Probe) Args() []string {
 	spec := &agent.Spec{SessionID: p.Session, Model: "sonnet", PermissionMode: agent.BypassPermissions}
-	return cmdline.Args(spec, cmdline.OpenNew, "", Settings(p.recorder(), Closed{}, Chosen{}))
+	return cmdline.Args(spec, cmdline.OpenNew, "", Settings(p.recorder(), Closed{}, Chosen{}, false))
 }
 
 // Heard is what claude has sent to the recorder so far.

@@ -9,6 +9,10 @@ import (
 // hookTimeout is how long claude waits for a hook of ours, in seconds; then it goes on without it.
 const hookTimeout = 10
 
+// answersTimeout is the same for the hook that waits for an answer to a dialog: a minute more than it waits by itself.
+// 2.1.197 ends a hook at once whose timeout does not fit into 31 bits of milliseconds.
+const answersTimeout = 12*60*60 + 60
+
 // reported are the events for which an agent's claude calls our hook. A granted permission shows only when its tool
 // has ended.
 var reported = []string{
@@ -20,6 +24,18 @@ type hookCommand struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
 	Timeout int    `json:"timeout,omitempty"` // seconds
+}
+
+// hookFor returns the hook of an event.
+func hookFor(program, event string, answers bool) hookCommand {
+	call, quiet, timeout := "hook", " >/dev/null", hookTimeout
+	switch {
+	case event == "SessionStart":
+		quiet = "" // its output goes to the model: the briefing of a start
+	case event == "PermissionRequest" && answers:
+		call, quiet, timeout = "hook --answers", "", answersTimeout
+	}
+	return hookCommand{Type: "command", Command: reporting(program, call, quiet), Timeout: timeout}
 }
 
 type hookGroup struct {
@@ -66,16 +82,13 @@ func below(folder string) string {
 // rules that keep the agent out of the closed folders. It skips the warning that would hold an agent in mode
 // bypassPermissions until a person answers. It turns off features that change the prompt: vim's keys, in which Escape
 // does not interrupt, and the drawing for screen readers. It keeps the conversation and the hold on a usage limit in the
-// user's hand: claude does not compact an idle conversation, nor go on by itself after a limit, except as chosen. Of the status line it sets only the command: Claude takes
-// the other fields, such as padding, from the user's.
-func Settings(program string, closed Closed, chosen Chosen) string {
+// user's hand: claude does not compact an idle conversation, nor go on by itself after a limit, except as chosen. Of the
+// status line it sets only the command: Claude takes the other fields, such as padding, from the user's. With answers, a
+// hook waits beside each dialog for an answer.
+func Settings(program string, closed Closed, chosen Chosen, answers bool) string {
 	hooks := make(map[string][]hookGroup, len(reported))
 	for _, event := range reported {
-		quiet := " >/dev/null"
-		if event == "SessionStart" {
-			quiet = "" // its output goes to the model: the briefing of a start
-		}
-		hooks[event] = []hookGroup{{Hooks: []hookCommand{{Type: "command", Command: reporting(program, "hook", quiet), Timeout: hookTimeout}}}}
+		hooks[event] = []hookGroup{{Hooks: []hookCommand{hookFor(program, event, answers)}}}
 	}
 	text, _ := json.Marshal(struct { // of strings and numbers: it cannot fail
 		SkipBypassWarning bool                   `json:"skipDangerousModePermissionPrompt"`

@@ -44,7 +44,7 @@ func TestReportingNeverFailsTheAgent(t *testing.T) {
 		"it fails as hooks that block": {broken, t.TempDir(), ""},
 		"its path is not known":        {"", t.TempDir(), ""},
 	} {
-		start, hook, statusLine := commandsOf(t, Settings(c.program, Closed{}, Chosen{}))
+		start, hook, statusLine := commandsOf(t, Settings(c.program, Closed{}, Chosen{}, false))
 		for command, want := range map[string]string{start: strings.Replace(c.want, "statusline", "hook", 1), hook: "", statusLine: c.want} {
 			cmd := exec.Command("/bin/sh", "-c", command)
 			cmd.Env = []string{"PATH=" + c.path}
@@ -83,7 +83,7 @@ func TestWhatClaudeDoesByItselfIsTheUsersChoice(t *testing.T) {
 				Idle *bool `json:"idleCompaction,omitempty"`
 				Auto *bool `json:"autoContinueAtUsageLimit,omitempty"`
 			}
-			rig.Must(t, json.Unmarshal([]byte(Settings("", Closed{}, config.ChosenByUser(extraArgs))), &passed))
+			rig.Must(t, json.Unmarshal([]byte(Settings("", Closed{}, config.ChosenByUser(extraArgs), false)), &passed))
 			out, err := json.Marshal(passed)
 			rig.Must(t, err)
 			return string(out)

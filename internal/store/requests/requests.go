@@ -64,6 +64,7 @@ const (
 	requestEnd = ".request"
 	answerEnd  = ".answer"
 	takenEnd   = ".taken" // the answer, once claude has it
+	overEnd    = ".over"  // claude goes on without an answer of ours
 )
 
 const limit = 4 << 20 // bytes of a file
@@ -107,7 +108,7 @@ func (d *Drawer) isHeld(id string) bool {
 	if err != nil || lock == nil {
 		return lock == nil && err == nil
 	}
-	_ = d.tree.Remove(id+requestEnd, id+answerEnd, id+lockEnd)
+	_ = d.tree.Remove(id+requestEnd, id+answerEnd, id+overEnd, id+lockEnd)
 	_ = lock.Close()
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -60,6 +61,31 @@ func (w *Waiting) Take(a Answer) error {
 
 // Close ends the request: an answer that was not taken counts for nothing.
 func (w *Waiting) Close() {
-	_ = w.drawer.tree.Remove(w.ID+requestEnd, w.ID+answerEnd, w.ID+lockEnd)
+	_ = w.drawer.tree.Remove(w.ID+requestEnd, w.ID+answerEnd, w.ID+overEnd, w.ID+lockEnd)
 	_ = w.lock.Close()
+}
+
+// IsOver reports whether [Drawer.End] was called for the request.
+func (w *Waiting) IsOver() bool {
+	_, err := w.drawer.tree.Stat(w.ID + overEnd)
+	return err == nil
+}
+
+// Others reports whether other requests of the same claude are open.
+func (w *Waiting) Others() bool {
+	open, err := w.drawer.List()
+	return err == nil && slices.ContainsFunc(open, func(r Request) bool {
+		return r.ID != w.ID && r.Invocation == w.Invocation && r.Claude == w.Claude
+	})
+}
+
+// End tells the hooks of requests that their claude goes on without an answer of ours.
+func (d *Drawer) End(is func(*Request) bool) error {
+	open, err := d.List()
+	for i := range open {
+		if is(&open[i]) {
+			err = errors.Join(err, d.tree.HandOverText(open[i].ID+overEnd, nil))
+		}
+	}
+	return err
 }

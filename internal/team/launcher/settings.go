@@ -9,5 +9,5 @@ import (
 
 // Settings returns Claude's settings for an agent of the project, which uses a configuration.
 func Settings(program string, in *store.Store, config claude.Config, spec *agent.Spec) string {
-	return claude.Settings(program, observe.Closed(in), config.ChosenByUser(spec.ClaudeArgs))
+	return claude.Settings(program, observe.Closed(in), config.ChosenByUser(spec.ClaudeArgs), spec.TakesAnswers())
 }

@@ -49,7 +49,7 @@ func (h Hook) Report(ctx context.Context, c Caller, opened *store.Store, at time
 	if err == nil && idle && opened.Outbox(c.Handle).Newest() != "" {
 		err = c.wakeForOutbox(opened)
 	}
-	return errors.Join(err, c.keepHooked(ctx, opened, h.said), c.announce(opened, h.said, at))
+	return errors.Join(err, c.keepHooked(ctx, opened, h.said), c.announce(opened, h.said, at), c.endRequests(opened, h.said))
 }
 
 // announce notifies the memory, if that is on, that a turn has ended. It does not pass the words on: they are in the

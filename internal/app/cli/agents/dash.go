@@ -14,7 +14,7 @@ import (
 func newDashCmd(f *ui.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "dash",
-		Short: "Watch all agents on one screen, and go to those that need you",
+		Short: "Watch all agents on one screen",
 		Long: ui.WithCodes(`Shows the agents on the full screen, those that need you first: what each asks, how long it has
 waited, its context and cost. The screen changes when an agent does. Enter goes to an agent's
 terminal, and the tmux prefix and d come back. Space shows its screen, y and N approve or deny

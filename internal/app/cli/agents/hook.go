@@ -17,7 +17,8 @@ import (
 )
 
 func newHookCmd(f *ui.Factory) *cobra.Command {
-	return &cobra.Command{
+	answers := false
+	cmd := &cobra.Command{
 		Use:   "hook",
 		Short: "Record what an agent's claude reports in a hook",
 		Long: ui.WithCodes(`Claude calls hook with JSON on stdin, since nbs-worker starts each agent with its hooks. It
@@ -25,7 +26,11 @@ stores what Claude reports, such as the end of a turn, in .nbs/status/<handle>.j
 NBS_ROOT and NBS_INVOCATION_ID identify the agent; other callers, such as a claude that the
 agent's tools started, are ignored. It prints only the briefing of the start, for Claude to read
 as context. It always succeeds, so that it never disturbs the agent; failures are in the
-journal.`),
+journal.
+
+With --answers it also opens a request for what claude asks, and waits beside claude's dialog
+until someone answers it. Then it prints the answer for claude. It prints nothing if the dialog
+is answered in the terminal first; a dialog that is left stays.`),
 		Example: `  nbs-worker hook < payload.json`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -33,12 +38,21 @@ journal.`),
 			_, _ = takeDown(f, cmd.Context(), cmd.Name(), func(ctx context.Context, c report.Caller, opened *store.Store, at time.Time) error {
 				briefing, untaken := hook.Briefing(c, opened)
 				_, unsaid := io.WriteString(f.Streams.Out, briefing)
-				return errors.Join(untaken, unsaid, hook.Report(ctx, c, opened, at))
+				err := errors.Join(untaken, unsaid, hook.Report(ctx, c, opened, at))
+				if answers {
+					err = errors.Join(err, hook.Wait(ctx, c, opened, at, answersLimit, f.Streams.Out))
+				}
+				return err
 			}, err)
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&answers, "answers", false, "wait beside claude's dialog for an answer")
+	return cmd
 }
+
+// answersLimit is how long a hook waits for an answer. Claude would end it a minute later.
+const answersLimit = 12 * time.Hour
 
 func newStatusLineCmd(f *ui.Factory) *cobra.Command {
 	return &cobra.Command{
