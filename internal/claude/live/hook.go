@@ -26,11 +26,11 @@ type Hook struct {
 	Notification string `json:"notification_type"`      // of Notification
 	Tool         string `json:"tool_name"`
 
-	Input     jsontext.Value `json:"tool_input"`             // of the tool, whole
-	Suggested jsontext.Value `json:"permission_suggestions"` // of PermissionRequest: what "always" would add; nil: nothing
-	Mode      string         `json:"permission_mode"`
-	Trigger      string `json:"trigger"`          // of a compaction: manual, auto
-	Background   []task `json:"background_tasks"` // of Stop: what still runs
+	Input      jsontext.Value `json:"tool_input"`             // of the tool, whole
+	Suggested  jsontext.Value `json:"permission_suggestions"` // of PermissionRequest: what "always" would add; nil: nothing
+	Mode       string         `json:"permission_mode"`
+	Trigger    string         `json:"trigger"`          // of a compaction: manual, auto
+	Background []task         `json:"background_tasks"` // of Stop: what still runs
 }
 
 // hookCore holds the fields that every hook must have: they identify the agent's conversation.

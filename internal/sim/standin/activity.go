@@ -28,24 +28,7 @@ func (u *tui) begin(ctx context.Context, prompt string) error {
 	return nil
 }
 
-// permit and retrying are called by the turn, in its goroutine.
-func (u *tui) permit(ctx context.Context, tool, command string) bool {
-	input := map[string]string{"command": command}
-	u.s.hook(ctx, "PermissionRequest", map[string]any{"tool_name": tool, "tool_input": input})
-	answer := make(chan bool, 1)
-	select {
-	case u.events <- event{command: command, answer: answer}:
-	case <-ctx.Done():
-		return false
-	}
-	select {
-	case yes := <-answer:
-		return yes
-	case <-ctx.Done():
-		return false
-	}
-}
-
+// retrying is called by the turn, in its goroutine.
 func (u *tui) retrying(e apiError, attempt, of int) {
 	text := fmt.Sprintf("✻ %d %s · retrying in %ds · attempt %d/%d", e.status, e.message, attempt, attempt, of)
 	u.events <- event{working: text}
@@ -61,6 +44,12 @@ func (u *tui) happen(ctx context.Context, e event) error {
 		err := u.s.reg.setStatus("waiting", "permission prompt")
 		time.AfterFunc(u.s.whims.lateTranscript, u.s.tr.release)
 		return err
+	case e.settled != nil:
+		if u.asking == nil || u.asking.answer != e.settled {
+			return nil
+		}
+		u.asking = nil
+		return u.s.reg.setStatus("busy", "")
 	case e.done == nil:
 		u.working = e.working
 		return nil

@@ -165,6 +165,7 @@ type hookGroup struct {
 	Hooks []struct {
 		Type    string `json:"type"`
 		Command string `json:"command"`
+		Timeout int    `json:"timeout"` // seconds
 	} `json:"hooks"`
 }
 

@@ -22,7 +22,8 @@ type session struct {
 	reg      *registry
 	tr       *transcript
 	turns    int
-	denied   []any // the tools that were refused in the present turn
+	denied   []any  // the tools that were refused in the present turn
+	denial   string // what a hook has said to the last refused tool
 	keyFile  string
 	tasks    int              // that run in the background
 	ended    chan task        // each of those; nil: there is no background

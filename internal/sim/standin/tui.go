@@ -34,6 +34,7 @@ type event struct {
 	working string
 	command string    // asks for permission
 	answer  chan bool // for command
+	settled chan bool // the answer channel of a dialog that a hook has answered
 }
 
 // interactive runs the program on its terminal until it ends, and returns the exit code.

@@ -178,6 +178,10 @@ func (s *session) mayRun(ctx context.Context, command string, f front) bool {
 // bash runs a command and waits for it.
 func (s *session) bash(ctx context.Context, c content, f front) (output string, isError bool) {
 	if !s.mayRun(ctx, c.Input.Command, f) {
+		if denial := s.denial; denial != "" {
+			s.denial = ""
+			return denial, true
+		}
 		return "The user doesn't want to proceed with this tool use.", true
 	}
 	if c.Input.Background && s.ended != nil {
