@@ -32,6 +32,9 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 	want = slices.Insert(want, len(want)-1, Field{"memory", "true"})
 	got = r.LaunchFields()
 	rig.Check(t, slices.Equal(got, want), "with memory: got  %q\nwant %q", got, want)
+	r.NoAnswers = true
+	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"no_answers", "true"})
+	rig.Check(t, slices.Equal(got, want), "without answers: got  %q\nwant %q", got, want)
 }
 
 // Whoever adds a field to the record has to say whether it decides what is run.

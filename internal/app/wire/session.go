@@ -22,8 +22,9 @@ type Session struct {
 	ClaudeArgs       []string          `json:"claude_args"`
 	Env              map[string]string `json:"env"` // of the record, without the caller's own variables
 	MayManage        bool              `json:"may_manage"`
-	Memory           bool              `json:"memory"` // its memory is on: nbs-worker memory
-	Depth            int               `json:"depth"`  // the number of agents between it and a person
+	Memory           bool              `json:"memory"`  // its memory is on: nbs-worker memory
+	Answers          bool              `json:"answers"` // commands can answer what it asks, from its next start on
+	Depth            int               `json:"depth"`   // the number of agents between it and a person
 	ClaudeVersion    string            `json:"claude_version,omitempty"`
 	InitialPrompt    string            `json:"initial_prompt"`
 	ConfigDir        string            `json:"config_dir"`
@@ -88,7 +89,7 @@ func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Tim
 	out := Session{
 		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: timeOf(r.Created),
-		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
+		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Answers: r.TakesAnswers(), Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
 		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Unsaved: v.Unsaved, Advice: list(advice),
 		PreviousSessions: agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
 			return PreviousSession{SessionID: p.SessionID, Until: timeOf(p.Until), Reason: p.Reason}

@@ -51,6 +51,7 @@ var contract = map[string]func(*testing.T, *stage){
 	"key dialog":                  keyDialog,
 	"not logged in":               notLoggedIn,
 	"permission dialog":           permissionDialog,
+	"permission hook":             permissionHook,
 	"hooks":                       hooks,
 	"print":                       print,
 	"named":                       named,

@@ -21,6 +21,7 @@ type Set struct {
 	Prompt         *string // the first prompt of a conversation
 	Restart        *agent.RestartWord
 	Memory         *bool // its actions are observed
+	Answers        *bool // a hook waits beside its dialogs for an answer
 }
 
 // Change is a field with a new value.
@@ -116,6 +117,10 @@ func (set Set) apply(spec *agent.Spec) (changes []Change) {
 	if set.Memory != nil {
 		note("memory", switched(spec.Memory), switched(*set.Memory), true)
 		spec.Memory = *set.Memory
+	}
+	if set.Answers != nil {
+		note("answers", switched(!spec.NoAnswers), switched(*set.Answers), false)
+		spec.NoAnswers = !*set.Answers
 	}
 	return changes
 }

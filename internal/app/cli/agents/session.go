@@ -119,6 +119,9 @@ func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
 	case v.NotAllowed != nil:
 		lines = append(lines, ui.Line{"Allowed", "unknown: " + v.NotAllowed.Error()})
 	}
+	if r.LaunchPermissionMode() != agent.BypassPermissions {
+		lines = append(lines, ui.Line{"Answers", answersLine(&r)})
+	}
 	if r.Memory {
 		lines = append(lines, ui.Line{"Memory", "on: nbs-worker memory list --handle " + string(r.Handle)})
 	}
@@ -142,6 +145,14 @@ func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
 		lines = append(lines, ui.Line{"Next", f.Pasteable(next.String())})
 	}
 	return lines
+}
+
+// answersLine formats whether commands can answer what the agent asks, from its next start on.
+func answersLine(r *agent.Record) string {
+	if r.NoAnswers {
+		return "off: what it asks is answered in its terminal"
+	}
+	return "on: nbs-worker requests " + string(r.Handle)
 }
 
 // modelLine formats the recorded model and the running one.

@@ -27,6 +27,7 @@ func newSetCmd(f *ui.Factory) *cobra.Command {
   prompt=TEXT             the first message, while nothing was said yet,
                           and for resume --fresh
   restart=POLICY          no, on-failure, on-abnormal or always
+  answers=on|off          let commands answer what the agent asks
 
 restart takes effect at once, the others at the next start. Until then session shows the
 difference as drift; nbs-worker resume <handle> --force starts the agent again. The record must
@@ -70,7 +71,7 @@ func runSet(ctx context.Context, f *ui.Factory, handle agent.Handle, words []str
 }
 
 // setKeys are the fields that set changes, in the order of its help.
-var setKeys = []string{"model", "permission-mode", "prompt", "restart"}
+var setKeys = []string{"model", "permission-mode", "prompt", "restart", "answers"}
 
 // parseSet parses the changes, each field at most once.
 func parseSet(words []string) (set supervisor.Set, err error) {
@@ -105,6 +106,12 @@ func parseSetting(set *supervisor.Set, key, value string) error {
 		word, err := agent.ParseRestartWord(value)
 		set.Restart = &word
 		return err
+	case "answers":
+		if value != "on" && value != "off" {
+			return fail.Errorf(fail.BadInput, "answers=%s is not on or off", human.Quote(value))
+		}
+		set.Answers = new(value == "on")
+		return nil
 	default:
 		prompt := strings.TrimSpace(value)
 		set.Prompt = &prompt
@@ -125,7 +132,7 @@ func completeSet(f *ui.Factory) ui.Completion {
 			}
 		}
 		key, _, _ := strings.Cut(toComplete, "=")
-		for name, values := range map[string]ui.Completion{"model": ui.CompleteModels, "permission-mode": ui.CompleteModes, "restart": ui.CompleteRestarts} {
+		for name, values := range map[string]ui.Completion{"model": ui.CompleteModels, "permission-mode": ui.CompleteModes, "restart": ui.CompleteRestarts, "answers": cobra.FixedCompletions([]string{"on", "off"}, cobra.ShellCompDirectiveNoFileComp)} {
 			if key != name {
 				continue
 			}

@@ -20,7 +20,7 @@ import (
 type spawnOptions struct {
 	handle, model, permissionMode, restart, cwd, sessionID string
 	env, claudeArgs                                        []string
-	foreground, mayManage, memory                          bool
+	foreground, mayManage, memory, noAnswers               bool
 	start                                                  startOptions
 }
 
@@ -69,6 +69,7 @@ func (o *spawnOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags.StringVar(&o.sessionID, "session-id", "", "continue this existing conversation")
 	flags.BoolVar(&o.mayManage, "may-manage", false, "let the agent manage its colleagues without limits (nbs-worker help rights)")
 	flags.BoolVar(&o.memory, "memory", false, "observe the agent and remember what it does (nbs-worker help memory)")
+	flags.BoolVar(&o.noAnswers, "no-answers", false, "let only the agent's terminal answer what it asks, not nbs-worker approve and deny")
 	flags.BoolVar(&o.foreground, lineage.Foreground, false, "run the agent in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
 	f.WithJSON(cmd)
@@ -158,7 +159,7 @@ func (o *spawnOptions) parse(f *ui.Factory) (supervisor.Spawn, error) {
 	}
 	start.InPlace = o.foreground
 	spawn := supervisor.Spawn{Start: start, Spec: agent.Spec{
-		Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, MayManage: o.mayManage, Memory: o.memory,
+		Handle: agent.Handle(o.handle), ClaudeArgs: o.claudeArgs, MayManage: o.mayManage, Memory: o.memory, NoAnswers: o.noAnswers,
 	}}
 	spawn.Model, err = agent.ChooseModel(cmp.Or(o.model, os.Getenv("NBS_MODEL")))
 	if err != nil {
