@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/store"
@@ -112,8 +111,8 @@ func (m *team) hookPID(id string) (pid int) {
 	return pid
 }
 
-// A hook that is killed leaves the dialog to the terminal; with its claude, a request ends.
-func TestARequestEndsWithItsHookAndWithItsClaude(t *testing.T) {
+// A hook that is killed leaves the dialog to the terminal.
+func TestARequestEndsWithItsHook(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha", "--permission-mode", "default")
 	d := m.requests()
@@ -125,20 +124,27 @@ func TestARequestEndsWithItsHookAndWithItsClaude(t *testing.T) {
 	m.answer("Enter")
 	m.WaitFor("the tool runs", func() (bool, string) { return m.has("one"), m.Screen("alpha") })
 	m.WaitState("alpha", "idle")
+}
 
+// A request ends with its claude, and its hook too.
+func TestARequestEndsWithItsClaude(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		m.say(m.bash("two"))
-		r = m.asks(d, "two")
-		hook := m.hookPID(r.ID)
-		m.Must(syscall.Kill(m.Session("alpha").PID, signal))
-		m.isGone(d, r.ID)
-		m.WaitFor("the hook has ended", func() (bool, string) {
-			err := syscall.Kill(hook, 0)
-			return err != nil, fmt.Sprint(time.Now())
+		t.Run(signal.String(), func(t *testing.T) {
+			m := standIn(t)
+			m.OK("spawn", "alpha", "--permission-mode", "default")
+			d := m.requests()
+			m.say(m.bash("one"))
+			r := m.asks(d, "one")
+			hook := m.hookPID(r.ID)
+			m.Must(syscall.Kill(m.Session("alpha").PID, signal))
+			m.isGone(d, r.ID)
+			m.WaitFor("the hook has ended", func() (bool, string) {
+				stat := e2e.StatFields(hook)
+				return e2e.Ended(stat), fmt.Sprint(stat)
+			})
+			m.WaitDeath("alpha")
+			m.Check(!m.has("one"), "a tool ran that no one has permitted")
 		})
-		m.WaitDeath("alpha")
-		m.Check(!m.has("two"), "a tool ran that nobody has permitted")
-		m.OK("resume", "alpha")
 	}
 }
 
@@ -152,8 +158,10 @@ func TestAnAgentWithoutAnswersHasNoRequest(t *testing.T) {
 	open, err := m.requests().List()
 	m.Check(err == nil && len(open) == 0, "%+v, %v", open, err)
 	m.MustSay(m.OK("session", "alpha"), "\nAnswers:         off")
-	m.MustSay(m.OK("set", "alpha", "answers=on"), "answers")
-	m.answer("Escape")
+	m.OK("set", "alpha", "answers=on")
+	m.MustSay(m.OK("session", "alpha"), "\nAnswers:         on")
+	m.answer("Enter")
+	m.WaitState("alpha", "idle")
 	m.OK("resume", "alpha", "--force")
 	m.WaitState("alpha", "idle")
 	m.say(m.bash("two"))

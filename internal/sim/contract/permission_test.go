@@ -30,7 +30,9 @@ func permissionHook(t *testing.T, s *stage) {
 	ask := func(file string) {
 		t.Helper()
 		_ = os.Remove(at + ".asked")
-		p.says(fmt.Sprintf(`[[tool Bash {"command":"touch %s"}]]`, filepath.Join(s.world.Project, file)))
+		p.tmux("send-keys", "-l", "-t", p.name, fmt.Sprintf(`[[tool Bash {"command":"touch %s"}]]`, filepath.Join(s.world.Project, file)))
+		p.shows("project/" + file)
+		p.key("Enter")
 		rig.WaitFor(t, "the hook is asked", is(".asked"))
 		p.shows("Do you want to proceed?")
 	}
