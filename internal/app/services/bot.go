@@ -24,7 +24,7 @@ import (
 func setUp(in *store.Store, o *ChatOptions, token telegram.Token, given bool) (_ telegram.Token, is bool, err error) {
 	b, err := in.Bot().Get()
 	if fail.KindOf(err) == fail.NotFound {
-		if err := o.CheckServed(o.Allowed); err != nil {
+		if err := cmp.Or(o.CheckServed(o.Allowed), o.Answerers.Check(o.Allowed, o.Writers, o.Agents)); err != nil {
 			return token, false, err
 		}
 		if given || len(o.Allowed) == 0 && len(o.Users) == 0 {
@@ -50,6 +50,10 @@ func setUp(in *store.Store, o *ChatOptions, token telegram.Token, given bool) (_
 	o.Writers = b.Replaced(o.Writers)
 	if !o.isGiven("agents") && !o.isGiven("group-commands") {
 		o.Agents, o.Unasked = b.Reach(), b.Reach() == bot.ReachNone && b.Agents == ""
+	}
+	o.Answerers = b.Answerers.With(o.Answerers, o.isGiven)
+	if err := o.Answerers.Check(o.Allowed, o.Writers, o.Agents); err != nil {
+		return token, false, err
 	}
 	if o.Rights == (conversations.Rights{}) {
 		o.Rights = b.Rights

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,6 +30,7 @@ type ServeOptions struct {
 	Warm    int    // claudes kept at most
 	Memory  uint64 // bytes for all of them together
 	Idle    time.Duration
+	Bands   agent.Bands  // of context
 	Metrics net.Listener // nil: not served
 	Say     func(format string, args ...any)
 }
@@ -41,6 +43,7 @@ type ChatOptions struct {
 	Given     func(flag string) bool // reports whether a flag, which counts before what was set up, was given; nil: none was
 	bot.Settings
 	bot.Writers
+	Answerers bot.Answerers
 
 	Agents  bot.Reach
 	Unasked bool // nothing was said about Agents
@@ -71,7 +74,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	server := serve.New(Conversations(s.Project), o.Say)
 	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: s.Project.Now}
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
-	team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries(), Wait: ready}
+	team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries(), Bands: o.Bands, Wait: ready}
 	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
 	server.Scheduled = due.RunNow
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
@@ -121,6 +124,7 @@ func (o *ChatOptions) link(token telegram.Token, say func(line string)) (bridge.
 	return bridge.Options{
 		System: system, Allowed: numbers(o.Allowed), Users: numbers(o.Users), UsersIn: usersIn(o.UsersIn),
 		InPrivate: o.Agents != bot.ReachNone, InGroups: o.Agents == bot.ReachAll, AllInGroups: o.GroupAll, Log: say,
+		Answers: numbers(o.Answerers.Answers),
 	}, err
 }
 
@@ -135,7 +139,7 @@ func connect(o ServeOptions, team *remote.Team, server *serve.Server, links []br
 		if o.Chats.Rights.PermissionMode == agent.BypassPermissions {
 			o.Say("chats: Claude uses every tool without asking, for everyone who may write there")
 		}
-		for _, line := range append(o.Chats.Words(), reach...) {
+		for _, line := range slices.Concat(o.Chats.Words(), reach, o.Chats.Answerers.Words()) {
 			o.Say("chats: %s", line)
 		}
 		return chats.Permit(ctx)
@@ -155,6 +159,11 @@ func connect(o ServeOptions, team *remote.Team, server *serve.Server, links []br
 	server.Beside = append(server.Beside, serve.NewUnasked(server, team.Notes).Run)
 	server.Engine.IsChat = func(key conversations.Key) bool { return all.of(string(key)) != nil }
 	server.Tell, server.Relay = all.tell, all.relay
+	if told := o.told(); len(told) > 0 {
+		needs := server.NeedsOf(told)
+		needs.Post, needs.Change = all.post, all.change
+		server.Beside = append(server.Beside, func(ctx context.Context) error { return needs.Watch(ctx, server.Engine.Project, o.Bands) })
+	}
 }
 
 // bridges are those of a server, one for each chat system.
@@ -185,6 +194,19 @@ func (all bridges) tell(ctx context.Context, to, text string) error {
 
 func (all bridges) relay(ctx context.Context, to, text string) error {
 	return cmp.Or(all.of(to), all[0]).Relay(ctx, to, text)
+}
+
+func (all bridges) post(ctx context.Context, to, id string, p bridge.Post) error {
+	return cmp.Or(all.of(to), all[0]).Post(ctx, to, id, p)
+}
+
+func (all bridges) change(ctx context.Context, to, id string, p bridge.Post) error {
+	return cmp.Or(all.of(to), all[0]).Change(ctx, to, id, p)
+}
+
+// told returns the keys of the chats that are told what agents need.
+func (o *ServeOptions) told() []string {
+	return agent.Mapped(o.Chats.Answerers.Told(), keyOf)
 }
 
 func numbers(list []int64) []string {

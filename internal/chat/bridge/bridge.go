@@ -22,6 +22,8 @@ type Options struct {
 
 	InPrivate, InGroups bool // where the commands work that reach agents or files of the project
 
+	Answers []string // the users who may answer what agents ask; empty: no one
+
 	AllInGroups bool // take all messages of groups, not only those for the bot
 
 	Chats      Chats
@@ -203,32 +205,7 @@ func (b *Bridge) Relay(ctx context.Context, key, text string) error {
 }
 
 func (b *Bridge) tell(ctx context.Context, key string, text Piece) error {
-	to, err := b.System.ParseKey(key)
-	if err == nil && b.traits.Learns && !b.isAllowed(to.Chat) {
-		select {
-		case <-b.known:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	to.Chat = b.home(to.Chat)
-	if err == nil && !b.isAllowed(to.Chat) {
-		err = fail.Errorf(fail.BadInput, "write to %s: it is not allowed", to)
-	}
-	if err != nil {
-		return err
-	}
-	b.mu.Lock()
-	turn := b.turnOf(to)
-	b.mu.Unlock()
-	err = turn.during(ctx, func() error { return b.send(ctx, to, text) })
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	return fail.Errorf(fail.KindOf(err), "write to %s: %s", to, b.hide(err.Error()))
+	return b.writeTo(ctx, key, func(to Place) error { return b.send(ctx, to, text) })
 }
 
 func (b *Bridge) hide(text string) string { return b.System.Hide(text) }

@@ -129,6 +129,10 @@ func (b *Bridge) takeMessage(ctx context.Context, c *chat, m incoming) {
 		b.takeCommand(ctx, c, m, name, rest)
 		return
 	}
+	if handle, is := b.forAgent(ctx, c, &m); is {
+		b.writeToAgent(ctx, c, m, handle)
+		return
+	}
 	if b.isNew(ctx, c, m) && b.fetch(ctx, c, &m) {
 		b.accept(ctx, c, m)
 	}

@@ -18,6 +18,7 @@ type command struct {
 	also              string // a second name, which the menu does not show
 	reaches           bool   // agents or files: off, unless the operator allows it
 	isLong            bool   // it may wait for the messages before it, or for the network
+	answers           bool   // what agents ask: for those who may, and beside the messages of the chat; see answers.go
 
 	// run carries the command out, and returns the reply; "": it was sent. The error is also the context's: then the
 	// command may not have run.
@@ -59,6 +60,9 @@ func commands() []command {
 		}},
 		{name: "/send", takes: "HANDLE TEXT", what: "write to an agent", reaches: true, run: (*Bridge).sendToAgent},
 		{name: "/resume", takes: "HANDLE", what: "bring an agent back", reaches: true, run: (*Bridge).resumeAgent},
+		{name: "/approve", takes: "ID", what: "allow what an agent asks for", reaches: true, answers: true, run: (*Bridge).approve},
+		{name: "/deny", takes: "ID [WHY]", what: "refuse what an agent asks for", reaches: true, answers: true, run: (*Bridge).deny},
+		{name: "/answer", takes: "ID CHOICE", what: "answer an agent's question: the number of an option, or words of your own", reaches: true, answers: true, run: (*Bridge).choose},
 		{name: "/help", also: "/start", what: "show this", run: func(b *Bridge, _ context.Context, _ *chat, m incoming, _ string) (reply, error) {
 			return reply{text: b.help(m.group)}, nil
 		}},
@@ -83,7 +87,9 @@ func (b *Bridge) help(group bool) string {
 
 // allowedCommands returns the commands that work in a group, or in a private chat.
 func (b *Bridge) allowedCommands(group bool) []command {
-	return slices.DeleteFunc(commands(), func(c command) bool { return c.reaches && !b.reaches(group) })
+	return slices.DeleteFunc(commands(), func(c command) bool {
+		return c.reaches && !b.reaches(group) || c.answers && len(b.Answers) == 0
+	})
 }
 
 // unknown is the name of a command that the bot does not have.

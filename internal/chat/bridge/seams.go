@@ -134,6 +134,25 @@ type Team interface {
 	// Send sends a text to an agent. The same id is sent once.
 	Send(ctx context.Context, handle, id, text string) (string, error)
 	Resume(ctx context.Context, handle string) (string, error)
+	// AnswerAgent answers what an agent asks, and returns when that is proved. The same user may say the same again.
+	AnswerAgent(ctx context.Context, a Answering) (Answered, error)
+	// AgentOf returns the agent that a post of a chat is about; "" if the message is no such post.
+	AgentOf(ctx context.Context, key, message string) (handle string, err error)
+}
+
+// Answering is what a user says to what an agent asks.
+type Answering struct {
+	By      string // who: "telegram:7"
+	Request string // its id, or the handle of an agent that asks only one thing
+	Allow   bool
+	Choice  string // of a question; Allow is then ignored
+	Message string // why it is refused
+}
+
+// Answered is what became of an answer.
+type Answered struct {
+	Text string
+	Late bool // it did nothing: another was first, or the request is over
 }
 
 // Progress is what Claude does in the middle of a turn: it writes a further part of its answer, or uses a tool.

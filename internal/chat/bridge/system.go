@@ -134,6 +134,7 @@ type Update struct {
 
 	Number string // of the message in its chat, or of the one that is changed
 	IsEdit bool   // it changes an earlier message
+	Button bool   // a choice below the bot's message Number was pressed; Text is its command
 	Text   string // or the caption of its file; without the bot's name in front
 	ForBot bool   // it names the bot, or answers a message of it
 
@@ -159,9 +160,10 @@ type Person struct {
 
 // Quoted is a message that another one answers.
 type Quoted struct {
-	Of   Person
-	Mine bool   // the bot has written it
-	Text string // the part that is answered, or all of it
+	Of     Person
+	Number string // of the message in the chat; "": it is in another one
+	Mine   bool   // the bot has written it
+	Text   string // the part that is answered, or all of it
 }
 
 // Attachment is a file of a message that can be fetched.

@@ -17,7 +17,7 @@ func (b *Bridge) take(ctx context.Context, u *Update) {
 		return
 	}
 	b.notePaste(u)
-	b.pass(b.chat(ctx, b.place(u)), in)
+	b.pass(ctx, b.chat(ctx, b.place(u)), in)
 }
 
 // isService reports whether a message has no content of a user's: someone joined, a message was pinned.

@@ -53,8 +53,12 @@ func isNow(name, rest string) bool {
 }
 
 // pass passes a message to the workers of its chat.
-func (b *Bridge) pass(c *chat, m incoming) {
+func (b *Bridge) pass(ctx context.Context, c *chat, m incoming) {
 	name, _, isCommand := b.commandOf(&m)
+	if isCommand && answersAgents(name) {
+		b.answerAgent(ctx, c, m)
+		return
+	}
 	_, inPlace, stops := b.stops(m.Text)
 	if isCommand && (stops || name == "/status") {
 		urgent := m

@@ -39,6 +39,7 @@ type Options struct {
 	UsersIn        map[int64][]int64
 	NotInPrivate   bool // the commands that reach agents are off there
 	InGroups       bool
+	Answers        []int64
 	AllInGroups    bool
 	Chats          bridge.Chats
 	Deliveries     bridge.Deliveries
@@ -72,7 +73,7 @@ func newBridge(o Options) (*Bridge, error) {
 		usersIn[strconv.FormatInt(chat, 10)] = numbers(users)
 	}
 	return bridge.New(bridge.Options{
-		System: system, Allowed: numbers(o.Allowed), Users: numbers(o.Users), UsersIn: usersIn, InPrivate: !o.NotInPrivate, InGroups: o.InGroups, AllInGroups: o.AllInGroups,
+		System: system, Allowed: numbers(o.Allowed), Users: numbers(o.Users), UsersIn: usersIn, InPrivate: !o.NotInPrivate, InGroups: o.InGroups, Answers: numbers(o.Answers), AllInGroups: o.AllInGroups,
 		Chats: o.Chats, Deliveries: o.Deliveries, Menu: o.Menu, Team: o.Team, Log: o.Log, Transcribe: o.Transcribe,
 		Settle: o.Settle, Pause: o.Pause, InPlace: o.InPlace, Leave: o.Leave, Location: o.Location,
 	}), nil

@@ -134,7 +134,7 @@ func (s *System) update(ctx context.Context, room, owner string, e *event) (*bri
 			return nil, err
 		}
 		if answered != nil {
-			u.Answers = &bridge.Quoted{Of: s.person(room, answered.Sender), Mine: answered.Sender == s.me, Text: answered.text()}
+			u.Answers = &bridge.Quoted{Of: s.person(room, answered.Sender), Number: to, Mine: answered.Sender == s.me, Text: answered.text()}
 			u.ForBot = u.Answers.Mine
 		}
 	}

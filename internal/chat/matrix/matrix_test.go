@@ -464,7 +464,7 @@ func TestWhatIsForTheBot(t *testing.T) {
 	for i, u := range got {
 		rig.Same(t, "an update", want[i], seen{u.Text, u.ForBot, u.At.Topic, u.IsEdit})
 	}
-	rig.Same(t, "what is answered", bridge.Quoted{Of: bridge.Person{ID: sim.Bot, Name: "Simulated", Handle: "simulated_bot:localhost"}, Mine: true, Text: "Milk or tea?"}, *got[3].Answers)
+	rig.Same(t, "what is answered", bridge.Quoted{Of: bridge.Person{ID: sim.Bot, Name: "Simulated", Handle: "simulated_bot:localhost"}, Number: at.Message, Mine: true, Text: "Milk or tea?"}, *got[3].Answers)
 	rig.Same(t, "what is edited", first.ID, got[6].Number)
 	if got[5].Answers != nil {
 		t.Errorf("a message of a thread answers %+v", got[5].Answers)

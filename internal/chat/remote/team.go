@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/deliveries"
+	"nbs-worker/internal/team/attention"
+	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
@@ -20,6 +23,7 @@ type Team struct {
 	Supervisor *supervisor.Supervisor
 
 	Notes *deliveries.Drawer // records what was begun, so that it is not done twice
+	Bands agent.Bands        // of context
 	Wait  time.Duration      // how long a resumed agent may take to be ready
 }
 
@@ -29,15 +33,31 @@ func (t *Team) Agents(ctx context.Context) (string, error) {
 	if err != nil || len(rows) == 0 {
 		return "There are no agents.", err
 	}
+	judge := attention.NewJudge(t.Supervisor.Project, t.Bands)
 	var lines []string
-	for i := range rows {
-		state, cause := rows[i].Status.Words()
+	for i, need := range judge.Rows(rows) {
+		lines = append(lines, fmt.Sprintf("%s: %s", rows[i].Handle, wordsOf(&rows[i], need, judge.Now)))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// wordsOf says how an agent is: what it needs, if no person has seen that, or its state.
+func wordsOf(row *inspect.Row, need *attention.Need, now time.Time) string {
+	if need == nil || need.Seen {
+		state, cause := row.Status.Words()
 		if cause != "" {
 			state += " (" + cause + ")"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s", rows[i].Handle, state))
+		return state
 	}
-	return strings.Join(lines, "\n"), nil
+	words := string(need.Reason)
+	if !need.Since.IsZero() {
+		words += " " + human.Brief(now.Sub(need.Since))
+	}
+	if what := human.Legible(human.OneLine(need.What)); what != "" {
+		words += ": " + human.Cut(what, 200, human.Letter)
+	}
+	return words
 }
 
 // Send sends a text to an agent, or keeps it in the agent's outbox. If an earlier attempt was interrupted, the text is

@@ -261,10 +261,11 @@ func (c *Chats) NoteTelling(_ context.Context, key, id string) (again bool, err 
 // NoteReplying implements [bridge.Deliveries]. The note is not that of a message: its answer would be told.
 func (c *Chats) NoteReplying(_ context.Context, key, id string) (again, over bool, err error) {
 	n, there, err := c.Notes.Get(id)
-	if err != nil || there {
+	if err != nil || there && n.State != deliveries.Waits {
 		return there, n.State == deliveries.Over, err
 	}
-	return false, false, c.Notes.Put(deliveries.Note{ID: id, Key: key, State: deliveries.Begun, At: c.Server.Engine.Project.Now().UTC()})
+	n.ID, n.Key, n.State, n.At = id, key, deliveries.Begun, c.Server.Engine.Project.Now().UTC()
+	return false, false, c.Notes.Put(n)
 }
 
 // Shown implements [bridge.Deliveries].

@@ -123,7 +123,7 @@ func (s *System) take(ctx context.Context, raw json.RawMessage) (u *bridge.Updat
 	u = s.updateOf(m)
 	u.ID, u.IsEdit, u.Done = name+":"+numbered(came.ID), came.Edited != nil, func() { s.acks.done(came.ID) }
 	if came.Press != nil {
-		u.Taken = func() { s.confirm(ctx, came.Press) }
+		u.Button, u.Taken = true, func() { s.confirm(ctx, came.Press) }
 	}
 	return u, true
 }
@@ -155,7 +155,7 @@ func (s *System) updateOf(m *message) *bridge.Update {
 	}
 	if answered := m.answered(); answered != nil {
 		text, _ := answered.words()
-		u.Answers = &bridge.Quoted{Of: answered.From.person(), Mine: answered.From.ID == s.me.ID, Text: cmp.Or(m.Quote.Text, text)}
+		u.Answers = &bridge.Quoted{Of: answered.From.person(), Number: numbered(answered.Number), Mine: answered.From.ID == s.me.ID, Text: cmp.Or(m.Quote.Text, text)}
 	}
 	if m.Elsewhere != nil {
 		u.Elsewhere = &bridge.Quoted{Of: m.Elsewhere.Origin.person(), Text: m.Quote.Text}

@@ -41,7 +41,8 @@ type Bot struct {
 	Permitted            bool `json:"permitted,omitempty"` // the person was asked for the rights
 
 	Settings
-	Agents Reach `json:"agents,omitempty"` // "": the person was not asked
+	Answerers Answerers `json:"answerers,omitzero"`
+	Agents    Reach     `json:"agents,omitempty"` // "": the person was not asked
 }
 
 // Reach returns where the commands work that reach agents and files. Before a person was asked they work nowhere: everyone

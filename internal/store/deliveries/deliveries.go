@@ -68,6 +68,8 @@ type Note struct {
 	GrowsIn Number `json:"grows_in,omitempty"` // the chat of that message
 	Told    int    `json:"told,omitempty"`     // how many messages of its answer were told
 
+	Post *Post `json:"post,omitempty"` // what the message says, if it is about an agent; Growing is its number
+
 	Untold string    `json:"untold,omitempty"` // why its answer was not told, or not all of it
 	Held   string    `json:"held,omitempty"`   // class of the cause that holds it, once that was told
 	At     time.Time `json:"at"`

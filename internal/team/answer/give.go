@@ -126,12 +126,4 @@ func (r *Receipt) journaled() string {
 }
 
 // Words returns what was answered, in one line: "allowed", "denied", "answered".
-func (r *Receipt) Words() string {
-	switch {
-	case !r.Answer.Allow:
-		return "denied"
-	case len(r.Answer.Input) > 0:
-		return "answered"
-	}
-	return "allowed"
-}
+func (r *Receipt) Words() string { return Words(&r.Answer) }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/store/requests"
 )
 
 var likeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}$`) })
@@ -28,4 +29,18 @@ func (a *Answerer) Split(_ context.Context, handle agent.Handle, words []string)
 		}
 	}
 	return words[0], words[1:], nil
+}
+
+// IsID reports whether a word looks like the id of a request.
+func IsID(word string) bool { return likeID().MatchString(word) }
+
+// Words returns what an answer says, in one line: "allowed", "denied", "answered".
+func Words(given *requests.Answer) string {
+	switch {
+	case !given.Allow:
+		return "denied"
+	case len(given.Input) > 0:
+		return "answered"
+	}
+	return "allowed"
 }

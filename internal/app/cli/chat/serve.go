@@ -106,7 +106,10 @@ func runServe(ctx context.Context, f *ui.Factory, o *serveOptions) error {
 	if asked.Chats.Writers, asked.Chats.Agents, err = o.who.parse(); err != nil {
 		return err
 	}
-	asked.Chats.Given = o.how.given
+	asked.Chats.Given, asked.Chats.Answerers = o.how.given, o.who.answers
+	if asked.Bands, err = ui.ContextBands(); err != nil {
+		return err
+	}
 	if asked.Metrics, err = o.listen(ctx); err != nil {
 		return err
 	}

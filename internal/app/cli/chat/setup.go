@@ -141,7 +141,7 @@ func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
 	if w.users, w.reached, err = o.who.parse(); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.permit, w.reach, w.writeUnit} {
+	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.permit, w.reach, w.answerers, w.writeUnit} {
 		if err := step(ctx); err != nil {
 			if errors.Is(err, context.Canceled) {
 				err = fail.Errorf(fail.Interrupted, "interrupted; what was answered is kept").Hint("to go on: nbs-worker serve setup telegram")

@@ -243,6 +243,15 @@ func (w *setup) reach(ctx context.Context) error {
 	return w.keep()
 }
 
+// answerers takes who may answer what agents ask, and which chats are told, as flags say.
+func (w *setup) answerers(context.Context) error {
+	w.bot.Answerers = w.bot.Answerers.With(w.who.answers, w.given)
+	if err := w.bot.Answerers.Check(w.bot.Chats, w.bot.Writers, w.bot.Reach()); err != nil {
+		return err
+	}
+	return w.keep()
+}
+
 // writeUnit writes the unit of serve, if the person wants one.
 func (w *setup) writeUnit(ctx context.Context) error {
 	wanted := w.unit
@@ -295,8 +304,11 @@ func unitFolder() (string, error) {
 func (w *setup) summarize(ctx context.Context) error {
 	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s; what Claude may do: %s\n", w.bot.Username, w.bot.Who(w.bot.Chats), w.bot.Rights)
 	w.say("%s", w.bot.Reach())
-	for _, line := range w.bot.Words() {
+	for _, line := range append(w.bot.Words(), w.bot.Answerers.Words()...) {
 		w.say("%s", line)
+	}
+	if w.bot.Reach() != bot.ReachNone && len(w.bot.Answerers.Answers) == 0 {
+		w.f.Note("to let a user answer what your agents ask: nbs-worker serve setup telegram --answers USER")
 	}
 	if distrust := conversation.New(w.s.Project).CheckFounding(); distrust != nil {
 		w.f.SayNote(distrust.Error())

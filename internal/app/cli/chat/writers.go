@@ -16,6 +16,7 @@ import (
 type whoFlags struct {
 	users    []string
 	agents   string
+	answers  bot.Answerers
 	everyone bool // the flag of earlier versions
 }
 
@@ -24,6 +25,8 @@ func (w *whoFlags) bind(cmd *cobra.Command, before string) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&w.users, before+"user", nil, "user who may write: USER in all chats and alone with the bot, CHAT:USER in a group, CHAT:everyone (default: everyone in the chats); repeatable")
 	flags.StringVar(&w.agents, before+"agents", string(bot.ReachNone), "chats in which /file, /agents, /send and /resume work: none, private or all")
+	flags.Int64SliceVar(&w.answers.Answers, before+"answers", nil, "user who may answer what agents ask: permissions and questions (default: no one); repeatable")
+	flags.Int64SliceVar(&w.answers.Needs, before+"needs", nil, "chat that is told what agents need (default: each user of --"+before+"answers, alone with the bot); repeatable")
 	flags.BoolVar(&w.everyone, before+"group-commands", false, "")
 	_ = flags.MarkDeprecated(before+"group-commands", "use --"+before+"agents all")
 	cmd.MarkFlagsMutuallyExclusive(before+"agents", before+"group-commands")

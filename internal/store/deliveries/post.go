@@ -1,0 +1,29 @@
+package deliveries
+
+import "time"
+
+// Post is a message of a chat about the need of an agent. Its note is Waits until it is being sent, Begun as long as it
+// may change, and then Over.
+type Post struct {
+	Handle  string    `json:"handle"`
+	Request string    `json:"request,omitempty"` // its id; "": the need is no request
+	Reason  string    `json:"reason,omitempty"`  // of a need that is no request
+	Since   time.Time `json:"since,omitzero"`
+	Title   string    `json:"title"`
+	Body    string    `json:"body,omitempty"`
+}
+
+// OpenPosts returns the notes of the posts that may change. Errors: as of [Drawer.Open].
+func (d *Drawer) OpenPosts() ([]Note, error) {
+	return d.sorted(func(n Note) bool { return n.Post != nil && n.State != Over })
+}
+
+// PostOf returns the post that a message of a chat is. there is false if it is none that is kept. Errors: as of
+// [Drawer.Open].
+func (d *Drawer) PostOf(key string, message Number) (p Post, there bool, err error) {
+	found, err := d.sorted(func(n Note) bool { return n.Post != nil && n.Key == key && n.Growing == message && message != "" })
+	if len(found) == 0 {
+		return Post{}, false, err
+	}
+	return *found[0].Post, true, nil
+}
