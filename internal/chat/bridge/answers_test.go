@@ -65,6 +65,8 @@ func TestAPostIsSentOnceAndChanged(t *testing.T) {
 
 	server.Press(7, 7, m.Number, "/approve 12345678")
 	rig.WaitFor(t, "the answer is noted", func() (bool, string) { return h.has("answered", "12345678"), "" })
+	server.Press(7, 7, m.Number, "/deny 12345678")
+	want(t, told(t, server, 7, 2)[1:], "Too late.")
 	over := request
 	over.Outcome = "Allowed by telegram:7."
 	rig.Must(t, b.Change(rig.Patient(t), "telegram:7", "need:1", over))
@@ -72,8 +74,6 @@ func TestAPostIsSentOnceAndChanged(t *testing.T) {
 	m = server.Message(m.Number)
 	rig.Check(t, strings.HasSuffix(m.Text, "\n\nAllowed by telegram:7.") && len(m.Buttons) == 0, "%+v", m)
 
-	server.Press(7, 7, m.Number, "/deny 12345678")
-	want(t, told(t, server, 7, 2)[1:], "Too late.")
 	server.Say(7, "/approve 99999999")
 	want(t, told(t, server, 7, 3)[2:], "alpha: done.")
 	server.Say(7, "/deny 88888888 not now")
