@@ -26,5 +26,8 @@ serve records in .nbs/matrix.json up to where it has taken the messages, so that
 taken twice. An answer that is sent again after an interruption is one message; after more than 20
 minutes, or with another token, it says that you may have it already.
 
+--matrix-answers USER names who may answer what agents ask, and --matrix-needs ROOM the rooms that
+are told: as for Telegram, with commands in place of buttons.
+
 There is no setup for Matrix, no check by serve check, no menu and no buttons: choices are lists
 of commands.`

@@ -2,6 +2,7 @@ package services
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/chat/bridge"
@@ -21,6 +22,8 @@ type MatrixOptions struct {
 
 	Rooms       []string
 	Users       []string // who may write in those, and in a room with the bot alone; empty: all members
+	Answers     []string // the users who may answer what agents ask; empty: no one
+	Needs       []string // rooms that are told what agents need
 	Agents      string   // where the commands that reach agents and files work: a bot.Reach
 	AllInGroups bool     // take all messages of groups, not only those for the bot
 }
@@ -61,6 +64,14 @@ func (o *MatrixOptions) check() error {
 			return fail.Errorf(fail.BadInput, "--matrix-user %s is not the ID of a user, such as @ann:example.org", human.Quote(user))
 		}
 	}
+	for _, room := range o.Needs {
+		if !slices.Contains(o.Rooms, room) {
+			return fail.Errorf(fail.BadInput, "--matrix-needs %s is not a room that is served", human.Quote(room)).Hint("name the room too: --matrix-room")
+		}
+	}
+	if len(o.Needs) > 0 && o.Agents == string(bot.ReachNone) {
+		return fail.Errorf(fail.BadInput, "--matrix-needs: the rooms may not know of the agents").Hint("--matrix-agents private, or all")
+	}
 	if o.Homeserver == "" {
 		return fail.Errorf(fail.BadInput, "a token, a room or a user of Matrix is given, and no --matrix-homeserver").Hint("for example: --matrix-homeserver https://matrix.example.org")
 	}
@@ -82,6 +93,6 @@ func (o *MatrixOptions) link(token matrix.Token, kept *progress.Drawer, say func
 	})
 	return bridge.Options{
 		System: system, Allowed: o.Rooms, Users: o.Users, InPrivate: bot.Reach(o.Agents) != bot.ReachNone, InGroups: bot.Reach(o.Agents) == bot.ReachAll,
-		AllInGroups: o.AllInGroups, Log: say,
+		AllInGroups: o.AllInGroups, Answers: o.Answers, Log: say,
 	}, err
 }

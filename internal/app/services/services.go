@@ -13,6 +13,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/bridge"
+	"nbs-worker/internal/chat/matrix"
 	"nbs-worker/internal/chat/remote"
 	"nbs-worker/internal/chat/serve"
 	"nbs-worker/internal/chat/telegram"
@@ -206,7 +207,8 @@ func (all bridges) change(ctx context.Context, to, id string, p bridge.Post) err
 
 // told returns the keys of the chats that are told what agents need.
 func (o *ServeOptions) told() []string {
-	return agent.Mapped(o.Chats.Answerers.Told(), keyOf)
+	rooms := agent.Mapped(o.Matrix.Needs, func(room string) string { return matrix.Name + ":" + room })
+	return append(agent.Mapped(o.Chats.Answerers.Told(), keyOf), rooms...)
 }
 
 func numbers(list []int64) []string {

@@ -21,7 +21,7 @@ type Post struct {
 const mostBody = 3000
 
 // Post sends a post to the chat of a key. The same id is sent once. If it may have been sent before a crash, the post
-// says so. Errors: as of [Bridge.Tell]; those of Deliveries.
+// says so. Errors: as of [Bridge.Tell]; BadInput (the chat may not know of agents); those of Deliveries.
 func (b *Bridge) Post(ctx context.Context, key, id string, p Post) error {
 	again, over, err := b.Deliveries.NoteReplying(ctx, key, id)
 	if err != nil || over {
@@ -37,6 +37,9 @@ func (b *Bridge) Post(ctx context.Context, key, id string, p Post) error {
 	}
 	var sent Sent
 	err = b.writeTo(ctx, key, func(to Place) error {
+		if !b.reaches(b.isGroup(to.Chat)) {
+			return fail.Errorf(fail.BadInput, "%s", b.isOff("/agents", b.isGroup(to.Chat)))
+		}
 		return b.persist(ctx, to, func(perhapsAgain bool) (err error) {
 			if perhapsAgain {
 				m.Before = PerhapsAgain
