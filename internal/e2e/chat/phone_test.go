@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/telegram"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/projects"
@@ -84,7 +85,8 @@ func TestAPhoneAnswersWhatAnAgentAsks(t *testing.T) {
 	p.Check(strings.HasSuffix(changed.Text, ", by telegram:"+user+".") && len(changed.Buttons) == 0, "%+v", changed)
 	p.writes("/approve "+asked.ID, "You have allowed it.")
 	p.writes("/deny "+asked.ID, "Too late: it was allowed already, by telegram:"+user+".")
-	m.MustSay(m.OK("history", "alpha"), "telegram:"+user)
+	journal := e2e.Read(m.T, filepath.Join(m.World.Project, ".nbs/journal.jsonl"))
+	m.Check(strings.Contains(journal, "allowed, by telegram:"+user), "the journal does not say who answered")
 
 	p.end(syscall.SIGKILL) // before it is asked, and answered elsewhere after that
 	asked = m.asks("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
