@@ -19,7 +19,7 @@ import (
 //
 //   - A need is told once, over restarts too: its note is durable before its post is sent, and has the number of the
 //     message after that.
-//   - A need that a person has seen is not told. One that is told stays a request's as long as it can be answered.
+//   - A need that a person has seen is not told. The post of a request stays open for as long as it can be answered.
 type Needs struct {
 	Chats []string // keys
 	Notes *deliveries.Drawer
@@ -150,7 +150,9 @@ func (n *Needs) tell(ctx context.Context) (again time.Duration) {
 			if ctx.Err() != nil {
 				return 0
 			}
-			n.send(ctx, p)
+			if n.send(ctx, p) != nil {
+				again = sooner(again, rescan)
+			}
 		}
 	}
 	return again
@@ -229,16 +231,16 @@ func (p *post) isOf(a *AgentNeed) bool {
 	return a.Need.Reason == attention.Short || a.Need.Since.Sub(p.Since).Abs() <= together
 }
 
-// send tells a need.
-func (n *Needs) send(ctx context.Context, p *post) {
+// send tells a need. Errors: it could not be noted, and is not told: what is not noted would be told again.
+func (n *Needs) send(ctx context.Context, p *post) error {
 	err := n.Notes.Update(p.id, func(note *deliveries.Note, there bool) {
 		if !there {
 			*note = deliveries.Note{ID: p.id, Key: p.key, State: deliveries.Waits, Post: p.Post, At: n.Now().UTC()}
 		}
 	})
-	if err != nil { // what is not noted would be told again
+	if err != nil {
 		n.Said("%s: the need of %s is not told yet: %v", p.key, p.Handle, err)
-		return
+		return err
 	}
 	n.posts[p.id] = p
 	shown := p.shown("")
@@ -250,6 +252,7 @@ func (n *Needs) send(ctx context.Context, p *post) {
 		n.Said("%s: the need of %s was not told: %v", p.key, p.Handle, err)
 		n.over(p.id, err.Error())
 	}
+	return nil
 }
 
 // end says in a post what became of its need.
@@ -278,7 +281,7 @@ func (n *Needs) over(id, untold string) {
 	}
 }
 
-// requestWords begin the id of a request's post, and needWords that of another need.
+// What the id of a post begins with: a request's, or that of another need.
 const (
 	requestWord = "request"
 	needWord    = "need"

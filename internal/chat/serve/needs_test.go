@@ -177,7 +177,7 @@ func TestTheNextServerTellsWhatOneHadBegun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n.fails = context.Canceled
 	cancel()
-	n.needs.send(ctx, n.needs.requestPost("telegram:7", &n.state.Requests[0]))
+	rig.Must(t, n.needs.send(ctx, n.needs.requestPost("telegram:7", &n.state.Requests[0])))
 	n.fails = nil
 	n.begin(n.needs.Notes)
 	n.tells("post telegram:7: " + askedFor + "(2)")
