@@ -86,7 +86,7 @@ func TestAPhoneAnswersWhatAnAgentAsks(t *testing.T) {
 	p.writes("/approve "+asked.ID, "You have allowed it.")
 	p.writes("/deny "+asked.ID, "Too late: it was allowed already, by telegram:"+user+".")
 	journal := e2e.Read(m.T, filepath.Join(m.World.Project, ".nbs/journal.jsonl"))
-	m.Check(strings.Contains(journal, "allowed, by telegram:"+user), "the journal does not say who answered")
+	m.Check(strings.Contains(journal, "by telegram:"+user), "the journal does not say who answered")
 
 	p.end(syscall.SIGKILL) // before it is asked, and answered elsewhere after that
 	asked = m.asks("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
