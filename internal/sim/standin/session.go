@@ -76,8 +76,11 @@ func (s *session) attach(entrypoint string, forget bool) error {
 
 // loggedIn reports whether the API key may be used. With -p the user need not have approved it.
 func (s *session) loggedIn() bool {
-	return s.key != "" && (s.opts.print || s.cfg.keyAnswer(s.key) == "approved")
+	return s.subscribes() || s.key != "" && (s.opts.print || s.cfg.keyAnswer(s.key) == "approved")
 }
+
+// subscribes reports whether the account is one with a plan, which has limits: it has a token, and no key.
+func (s *session) subscribes() bool { return s.key == "" && os.Getenv("CLAUDE_CODE_OAUTH_TOKEN") != "" }
 
 func (s *session) mode() string {
 	if s.opts.bypass {

@@ -34,7 +34,7 @@ func limitsIn(header http.Header) map[string]limit {
 // callStatusLine calls the command of the status line at the end of a turn, if the last reply told the account's
 // limits. The rest of what the real program passes is not imitated, nor is what the command prints.
 func (s *session) callStatusLine(ctx context.Context) {
-	if s.opts.print || s.settings.StatusLine.Command == "" || len(s.limits) == 0 {
+	if s.opts.print || !s.subscribes() || s.settings.StatusLine.Command == "" || len(s.limits) == 0 {
 		return
 	}
 	input, err := json.Marshal(map[string]any{
