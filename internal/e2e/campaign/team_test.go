@@ -9,12 +9,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-func TestMain(m *testing.M) {
-	if r := rig.Role(); r != nil {
-		os.Exit(playHook(r[0]))
-	}
-	os.Exit(rig.Main(m, 10*time.Minute))
-}
+func TestMain(m *testing.M) { os.Exit(rig.Main(m, 10*time.Minute)) }
 
 // team is a project with the helpers of this package's tests.
 type team struct{ *e2e.Team }
