@@ -38,8 +38,8 @@ func (m Model) Key(key string) (Model, []Deed) {
 		return m.typed(key)
 	case dismissing:
 		m.mode = browsing
-		if r := m.Selected(); r != nil && key == "y" {
-			return m.run(r, "dismiss", "dismiss", string(r.Handle))
+		if key == "y" {
+			return m.runAbout("dismiss", "dismiss", string(m.about))
 		}
 		return m, nil
 	case browsing:
@@ -128,10 +128,10 @@ func (m Model) act(r *Row, key string) (Model, []Deed) {
 		}
 		return m, nil
 	case "s":
-		m.mode, m.input = sending, ""
+		m.mode, m.input, m.about = sending, "", r.Handle
 		return m, nil
 	case "d":
-		m.mode = dismissing
+		m.mode, m.about = dismissing, r.Handle
 		return m, nil
 	case "r":
 		return m.run(r, "resume", "resume", handle)
@@ -169,6 +169,15 @@ func (m Model) run(r *Row, verb string, args ...string) (Model, []Deed) {
 		return m, nil
 	}
 	return m.Begun(r.Handle, verb), []Deed{{Kind: Run, Handle: r.Handle, Verb: verb, Args: args}}
+}
+
+// runAbout is run for the agent that the keys before were for. If it has gone, no other one takes its place.
+func (m Model) runAbout(verb string, args ...string) (Model, []Deed) {
+	if r := m.Selected(); r != nil && r.Handle == m.about {
+		return m.run(r, verb, args...)
+	}
+	m.said, m.failed = string(m.about)+" is gone; nothing was done", true
+	return m, nil
 }
 
 // typed takes a key of a line that is typed.
@@ -214,8 +223,8 @@ func (m Model) Paste(text string) Model {
 func (m Model) entered() (Model, []Deed) {
 	was := m.mode
 	m.mode = browsing
-	if r := m.Selected(); was == sending && r != nil && m.input != "" {
-		return m.run(r, "send", "send", string(r.Handle), "--", m.input)
+	if was == sending && m.input != "" {
+		return m.runAbout("send", "send", string(m.about), "--", m.input)
 	}
 	return m, nil
 }

@@ -20,9 +20,10 @@ type Model struct {
 	filter   string
 
 	mode   mode
-	input  string // of a line that is typed
-	peek   bool   // the preview is open
-	screen string // of the selected agent, several lines
+	input  string       // of a line that is typed
+	about  agent.Handle // whom a message or a dismissal is for, though its row may go meanwhile
+	peek   bool         // the preview is open
+	screen string       // of the selected agent, several lines
 
 	running map[agent.Handle]string // the verb that runs, by agent
 	said    string                  // what a verb said last

@@ -98,6 +98,24 @@ func TestTheSelectionStays(t *testing.T) {
 	rig.Check(t, m.Selected() != nil, "nothing is selected once the agent is gone")
 }
 
+// A y or a text that was meant for an agent never goes to the one that takes its place on the screen.
+func TestTheAgentIsGoneMeanwhile(t *testing.T) {
+	t.Parallel()
+	for before, after := range map[string]string{"d": "y", "s h i": "x enter"} {
+		m, _ := press(screenOf(team()), strings.Fields(before)...)
+		m, deeds := press(m.Rows(team()[:2]), strings.Fields(after)...)
+		rig.Check(t, len(deeds) == 0 && strings.Contains(m.View(), "bob is gone; nothing was done"), "%s, then %s: %+v\n%s", before, after, deeds, m.View())
+	}
+}
+
+func TestTabsOfARequest(t *testing.T) {
+	t.Parallel()
+	rows := team()
+	rows[2].Ask.Body = "+\treturn nil"
+	m := screenOf(rows)
+	rig.Check(t, strings.Contains(m.View(), "+    return nil"), "%s", m.View())
+}
+
 func TestAnyKeysAtAnySize(t *testing.T) {
 	t.Parallel()
 	keys := []string{

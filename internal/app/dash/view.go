@@ -229,6 +229,7 @@ func (m *Model) preview() []string {
 		}
 	}
 	for _, line := range body {
+		line = strings.ReplaceAll(line, "\t", "    ") // a tab has no width of its own
 		if !m.Color {
 			line = ansi.Strip(line)
 		}
@@ -251,10 +252,10 @@ func (m *Model) footer() string {
 	switch {
 	case m.mode == filtering:
 		return "/" + human.Legible(m.input)
-	case m.mode == sending && r != nil:
-		return "send " + string(r.Handle) + ": " + human.Legible(m.input)
-	case m.mode == dismissing && r != nil:
-		return m.paint(yellow, "remove "+string(r.Handle)+"? its transcript stays (y, or any other key)")
+	case m.mode == sending:
+		return "send " + string(m.about) + ": " + human.Legible(m.input)
+	case m.mode == dismissing:
+		return m.paint(yellow, "remove "+string(m.about)+"? its transcript stays (y, or any other key)")
 	case m.said != "" && m.failed:
 		return m.paint(red, human.OneLine(human.Legible(m.said)))
 	case m.said != "":
