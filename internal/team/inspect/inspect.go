@@ -128,6 +128,7 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 		if err != nil {
 			return err
 		}
+		_ = i.Project.Store.Seen().Mark(ctx, i.Project.Now(), handle) // otherwise its need is shown once more
 		return client.Attach(sight.Record.Process.Tmux.Path, sight.Pane.ID)
 	case sight.Status.SamePID:
 		return fail.Errorf(fail.Conflict, "%s; it has no tmux pane to attach to", i.Whereabouts(&sight.Record)).

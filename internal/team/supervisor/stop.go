@@ -68,6 +68,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	_ = s.Project.Store.RemoveReport(handle)        // no agent has this report now, and nothing reads it
 	_ = s.Project.Store.Outbox(handle).ForgetLeft() // the same
 	_ = s.Project.Store.Runs().DropAttempt(handle)  // the same; no other agent has its conversation
+	_ = s.Project.Store.Seen().Forget(ctx, handle)  // the same
 	if keep {
 		stopped.Kept = s.Keeper.KeptPaths(&stopped.Record)
 	} else {

@@ -84,6 +84,10 @@ func runLogs(ctx context.Context, f *ui.Factory, opts logsOptions) error {
 	if err != nil {
 		return ui.Failed(err, "logs", string(opts.Handle))
 	}
+	at := s.Project.Now()
 	err = history.Logs(ctx, s.Project, opts.LogQuery, history.LogReader{Said: f.PrintSaid, Session: f.PrintLogSession, Note: f.SayNote})
+	if err == nil {
+		ui.NoteLook(ctx, s, at, opts.Handle)
+	}
 	return ui.Looked(err, "logs", string(opts.Handle))
 }

@@ -44,6 +44,7 @@ func runScreen(ctx context.Context, f *ui.Factory, handle agent.Handle) error {
 	if err != nil {
 		return err
 	}
+	ui.NoteLook(ctx, s, shot.At, handle)
 	if f.JSON {
 		return f.PrintJSON(wire.NewScreen(handle, shot))
 	}

@@ -172,7 +172,11 @@ func runSend(ctx context.Context, f *ui.Factory, o *sendOptions) error {
 	}
 	sender := f.NewSending(s, o.message, o.timeoutGiven)
 	return f.Each(ctx, "send", handles, o.Several(), len(handles), func(handle agent.Handle) (ui.Outcome, error) {
+		at := s.Project.Now()
 		receipt, err := sender.To(ctx, handle)
+		if err == nil {
+			ui.NoteLook(ctx, s, at, handle)
+		}
 		return receivedOutcome(f, receipt, o, err), err
 	})
 }
