@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/cli/ui/uitest"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -25,4 +28,31 @@ func TestSessionFitsEightyColumns(t *testing.T) {
 	uitest.MustFit(t, r.out, "\n                 nbs-worker --root "+project+" resume alpha\n", "────…\n", "> words")
 	wide := runOn(ui.Streams{OutTTY: true}, "--root", project, "session", "alpha").want(t, 0)
 	rig.Check(t, strings.Contains(wide.out, strings.Repeat("─", 120)) && strings.Contains(wide.out, alpha.Cwd+"\n"), "of unknown width:\n%s", wide.out)
+}
+
+// Without a command there is the first screen on a terminal, and the help in a pipe.
+func TestFirstScreenFitsEightyColumns(t *testing.T) {
+	t.Parallel()
+	var all []agent.Record
+	for _, name := range strings.Fields("a b c d e f g h i j k l m n o p q") {
+		r := uitest.Record(agent.Handle(name))
+		r.InitialPrompt, r.Desired = "設計を書き直す "+strings.Repeat("and write\x1b[31m it ", 20), agent.DesiredStopped
+		all = append(all, r)
+	}
+	all[16].Desired, all[16].Cwd = agent.DesiredRunning, "/srv/"+strings.Repeat("long/", 9)
+	project := newProject(t, all...)
+	terminal := ui.Streams{OutTTY: true, Width: 80}
+	out := runOn(terminal, "--root", project).want(t, 0).out
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	rig.Check(t, len(lines) <= 20 && strings.HasSuffix(lines[0], ": 17 agents, 1 needs you"), "%d lines:\n%s", len(lines), out)
+	for _, line := range lines[:16] {
+		rig.Check(t, displaywidth.String(line) <= 80 && !strings.ContainsRune(line, '\x1b'), "%d columns: %q", displaywidth.String(line), line)
+	}
+	rig.Check(t, strings.HasPrefix(lines[2], "q  ") && strings.Contains(lines[2], " down ") && strings.Contains(lines[3], "設計"), "it is\n%s", out)
+	rig.Check(t, strings.HasSuffix(out, "and 3 more: nbs-worker --root "+project+" list\nnext: nbs-worker --root "+project+" recover q\n"), "it is\n%s", out)
+	none := newProject(t)
+	out = runOn(terminal, "--root", none).want(t, 0).out
+	rig.Check(t, strings.Contains(out, ": no agents\nto start an agent: nbs-worker --root "+none+" spawn NAME 'TASK'\n"), "it is\n%s", out)
+	rig.Check(t, strings.Contains(run("--root", project).want(t, 0).out, "Usage:"), "no help in a pipe")
+	runOn(terminal, "--root", t.TempDir()).want(t, fail.NotFound, "no .nbs folder")
 }

@@ -75,7 +75,10 @@ starts.`,
 			if f.JSON {
 				return fail.Errorf(fail.BadInput, "a command is needed").Hint("nbs-worker --help")
 			}
-			return cmd.Help()
+			if !f.Streams.OutTTY {
+				return cmd.Help()
+			}
+			return agents.FirstScreen(cmd.Context(), f)
 		},
 
 		// Printed by cobra's default: with a custom template the linker keeps text/template and all methods of all

@@ -38,6 +38,8 @@ type Sight struct {
 	// error of another kind than Held means that this could not be determined.
 	NotAllowed error
 
+	private bool // the caller may not see what is said
+
 	// Err is the reason why the look is not complete: the record was removed or damaged during the look, or its tmux
 	// server did not answer. In the latter case everything else is known.
 	Err error
@@ -97,7 +99,7 @@ func (o *Project) look(ctx context.Context, records []agent.Record, closely bool
 		sights[i] = l.agents[i].sight()
 		sights[i].Model = l.modelOf(&sights[i])
 		if l.Outside {
-			sights[i].Asked = nil
+			sights[i].Asked, sights[i].private = nil, true
 		}
 		if closely {
 			sights[i].Unsaved = l.unsaved(&l.agents[i])

@@ -46,6 +46,9 @@ func listColumns(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.
 	if slices.ContainsFunc(rows, func(row inspect.Row) bool { return isUndesired(&row) }) {
 		all = append(all, column{"DESIRED", desiredCell})
 	}
+	if slices.ContainsFunc(rows, func(row inspect.Row) bool { return row.What() != nil }) {
+		all = append(all, column{"WHAT", whatCell})
+	}
 	always := len(all)
 	if o.usage {
 		for i, name := range []string{"MEMORY", "CPU", "WRITTEN"} {
@@ -60,6 +63,14 @@ func listColumns(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.
 		all = append(all, handedColumns(rows)...)
 	}
 	return all, len(all) - always
+}
+
+// whatCell returns what an agent asks, does, or has said last.
+func whatCell(_ *ui.Table, row *inspect.Row) ui.Cell {
+	if what := row.What(); what != nil {
+		return ui.Text(what.Text)
+	}
+	return ui.Text("")
 }
 
 // desiredCell returns the desired state of an agent that is in another state.

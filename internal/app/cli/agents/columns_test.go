@@ -63,3 +63,12 @@ func TestListShowsWhatDiffersInTheTeam(t *testing.T) {
 		rig.Equal(t, of(&inspect.Row{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Cwd: cwd}}}}), want, "%s", cwd)
 	}
 }
+
+// The last column says what each agent does, if that is known of one.
+func TestListShowsWhatAgentsDo(t *testing.T) {
+	t.Parallel()
+	alpha, beta := ranAs("alpha", "opus", ""), ranAs("beta", "opus", "")
+	beta.Report.Words = &agent.Words{SessionID: beta.Record.SessionID, Said: "Login fixed; \x1b[31m3 tests added."}
+	out := printed(t, ui.Streams{OutTTY: true, Width: 80}, alpha, beta)
+	rig.Check(t, strings.Contains(out, "COST  WHAT\n") && strings.Contains(out, "Login fixed; ") && !strings.Contains(out, "\x1b"), "it is\n%s", out)
+}

@@ -27,9 +27,10 @@ func newListCmd(f *ui.Factory) *cobra.Command {
 		Short:   "Show all agents of the project",
 		Long: ui.WithCodes(`Prints one line per agent: handle, state, the running model, how long it is in that state,
 the context that is left, cost. Agents that need a person come first. MODE, FOLDER and DESIRED
-appear when they differ. A model other than the recorded one is marked, and so are two agents
-in one conversation. --wide adds pid, session id, folder, pull request, branch, and the limits
-of your plan; --usage adds memory, processor time and bytes written.
+appear when they differ. WHAT is the question that is asked, the task, or the last words. A
+model other than the recorded one is marked, and so are two agents in one conversation. --wide
+adds pid, session id, folder, pull request, branch, and the limits of your plan; --usage adds
+memory, processor time and bytes written.
 
 In a pipe the fields are separated by tabs, without a header, sorted by handle: handle, state,
 cause, desired state, recorded model, start (RFC 3339), context left in percent, cost in USD,

@@ -80,6 +80,9 @@ func (f *Factory) project() (string, error) {
 	return store.Find(here)
 }
 
+// NamesRoot reports whether the call names the project's folder.
+func (f *Factory) NamesRoot() bool { return f.namedRoot() != "" }
+
 func (f *Factory) namedRoot() string { return cmp.Or(f.Root, os.Getenv(agent.RootVariable)) }
 
 // Absolute resolves a folder to its unique real path.

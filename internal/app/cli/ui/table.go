@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
 )
@@ -89,7 +91,7 @@ func (t *Table) Flush() error {
 	for n, row := range t.rows {
 		var line strings.Builder
 		for i, c := range row[:min(across, len(row))] {
-			shown := human.Cut(c.Text, widths[i], human.Letter)
+			shown := human.Cut(c.Text, widths[i], displaywidth.Rune)
 			padding := strings.Repeat(" ", widths[i]-columns(shown)+gap)
 			line.WriteString(t.Coloured(c.Colour, shown) + padding)
 		}

@@ -2,7 +2,10 @@ package ui
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"nbs-worker/internal/human"
 )
 
 // wrapped breaks a text at spaces into lines of at most width columns. A longer word is broken after a slash or, if it
@@ -19,7 +22,7 @@ func wrapped(text string, width int) []string {
 			lines = append(lines, line)
 		}
 		for line = word; columns(line) > width; {
-			head := string([]rune(line)[:width])
+			head := line[:max(human.Prefix(line, width, displaywidth.Rune), human.Prefix(line, 1, human.Letter))]
 			if slash := strings.LastIndexByte(head, '/'); slash > 0 {
 				head = head[:slash+1]
 			}
@@ -29,7 +32,12 @@ func wrapped(text string, width int) []string {
 	return append(lines, line)
 }
 
-func columns(text string) int { return utf8.RuneCountInString(text) }
+func columns(text string) int {
+	if isPlain(text) {
+		return len(text)
+	}
+	return displaywidth.String(text)
+}
 
 // Hanging wraps a text to width columns (0: any width), and indents all lines after the first. A command at the end of
 // the text gets its own line, unbroken for pasting.
