@@ -21,7 +21,10 @@ type decision struct {
 func (u *tui) permit(ctx context.Context, tool, command string) bool {
 	hooks, endHooks := context.WithCancel(context.WithoutCancel(ctx))
 	decided := make(chan decision, 1)
-	go u.s.askHooks(hooks, tool, command, decided)
+	go func() {
+		defer endHooks()
+		u.s.askHooks(hooks, tool, command, decided)
+	}()
 	asked := event{command: command, answer: make(chan bool, 1)}
 	select {
 	case u.events <- asked:
