@@ -127,27 +127,23 @@ func TestAnAnswerWaitsForNoOther(t *testing.T) {
 	w.answer <- Answer{Text: "It is good."}
 }
 
-// A text that answers a post goes to its agent, if the chat may reach agents.
+// A text that answers a post goes to its agent. A chat that may not reach agents gets no post.
 func TestAReplyToAPostIsForItsAgent(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		off  bool
-		want string
-	}{
-		{false, "sent to alpha as telegram:1: use make\nand go on"},
-		{true, "/send is off here. The owner of the bot can switch it on: nbs-worker serve setup telegram --agents private"},
-	} {
-		server := simulator(t)
-		h := &house{}
-		b, _ := run(t, server, h, mayAnswer, func(o *Options) { o.NotInPrivate = test.off })
-		m := posted(t, b, server, "need:1")
-		server.Write(sim.Message{Chat: 7, From: 7, Text: "use make\nand go on", ReplyTo: m.Number})
-		sent := told(t, server, 7, 2)
-		want(t, sent[1:], test.want)
-		rig.Equal(t, len(h.all()), 0, "messages for Claude")
-		server.Write(sim.Message{Chat: 7, From: 7, Text: "and you?", ReplyTo: server.Bots(7)[1].Number})
-		want(t, told(t, server, 7, 3)[2:], "You said: and you?")
-	}
+	server := simulator(t)
+	h := &house{}
+	b, _ := run(t, server, h, mayAnswer)
+	m := posted(t, b, server, "need:1")
+	server.Write(sim.Message{Chat: 7, From: 7, Text: "use make\nand go on", ReplyTo: m.Number})
+	want(t, told(t, server, 7, 2)[1:], "sent to alpha as telegram:1: use make\nand go on")
+	rig.Equal(t, len(h.all()), 0, "messages for Claude")
+	server.Write(sim.Message{Chat: 7, From: 7, Text: "and you?", ReplyTo: server.Bots(7)[1].Number})
+	want(t, told(t, server, 7, 3)[2:], "You said: and you?")
+
+	off := simulator(t)
+	b, _ = run(t, off, &house{}, mayAnswer, func(o *Options) { o.NotInPrivate = true })
+	err := b.Post(rig.Patient(t), "telegram:7", "need:1", request)
+	rig.Check(t, fail.KindOf(err) == fail.BadInput && off.Calls("sendMessage") == 0, "%v, %d messages", err, off.Calls("sendMessage"))
 }
 
 // A body that does not fit is cut at the end of a line, and what became of it is still there.

@@ -107,6 +107,7 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 		"Limits:          5 hours: 42% used, resets in 1h; said " + at,
 		"Pull request:    #12 changes requested, https://example.com/12",
 		`Worktree:        "/srv/fix" on branch "worktree-fix", made from "main"`,
+		"Answers:         on: nbs-worker requests alpha",
 		`Variable:        HIDDEN="hidden"`,
 		`Config folder:   "/c"`,
 		`Arguments:       "--verbose"`,
