@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"time"
 	"unicode/utf8"
 
 	"nbs-worker/internal/agent"
@@ -147,11 +148,18 @@ func (m Model) act(r *Row, key string) (Model, []Deed) {
 	return m, nil
 }
 
-// decide answers the request that the row shows, and no other.
+// decide answers the request that the screen shows, and no other. One that has just come was not read yet.
 func (m Model) decide(r *Row, allow bool) (Model, []Deed) {
+	const reading = time.Second
 	switch {
 	case r.Ask == nil:
 		m.said = "nothing is asked here that a key answers; enter goes to the terminal"
+		return m, nil
+	case m.peek:
+		m.said = "close the screen first (space): then the request is shown"
+		return m, nil
+	case m.Now.Sub(m.askedAt) < reading:
+		m.said = "the request has just come: read it, then press the key again"
 		return m, nil
 	case allow && !r.Ask.Plain:
 		m.said = "it asks a question: nbs-worker answer " + string(r.Handle) + " " + r.Ask.ID + " CHOICE"

@@ -25,6 +25,8 @@ type Model struct {
 	peek   bool         // the preview is open
 	screen string       // of the selected agent, several lines
 
+	askedAt time.Time // when the selected agent began to ask something else
+
 	running map[agent.Handle]string // the verb that runs, by agent
 	said    string                  // what a verb said last
 	failed  bool                    // it was an error
@@ -44,9 +46,23 @@ const (
 
 // Rows takes a new look at the agents. The selection stays at its agent, or where that agent was.
 func (m Model) Rows(rows []Row) Model {
+	before := m.askOf(m.selected)
 	order(rows)
 	m.rows = rows
+	if now := m.askOf(m.selected); now != "" && now != before {
+		m.askedAt = m.Now
+	}
 	return m.refilter()
+}
+
+// askOf returns the id of what an agent asks; "" for nothing.
+func (m *Model) askOf(handle agent.Handle) string {
+	for i := range m.rows {
+		if r := &m.rows[i]; r.Handle == handle && r.Ask != nil {
+			return r.Ask.ID
+		}
+	}
+	return ""
 }
 
 func (m Model) refilter() Model {

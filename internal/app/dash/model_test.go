@@ -164,3 +164,19 @@ func someRows(t *rapid.T) []Row {
 	}
 	return rows
 }
+
+// A request that comes just before the key is not answered: nobody has read it.
+func TestARequestIsReadFirst(t *testing.T) {
+	t.Parallel()
+	m := screenOf(team())
+	rows := team()
+	rows[2].Ask = &Ask{ID: "efgh5678", Title: "Bash: rm -rf /", Body: "rm -rf /", Plain: true}
+	m = m.Rows(rows)
+	m, deeds := press(m, "y")
+	rig.Check(t, len(deeds) == 0 && strings.Contains(m.View(), "has just come"), "%+v\n%s", deeds, m.View())
+	m.Now = noon.Add(time.Second)
+	_, deeds = press(m, "space", "y")
+	rig.Check(t, len(deeds) == 0, "%+v", deeds)
+	_, deeds = press(m, "y")
+	rig.Check(t, len(deeds) == 1 && deeds[0].Args[2] == "efgh5678", "%+v", deeds)
+}

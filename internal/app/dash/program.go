@@ -2,8 +2,9 @@ package dash
 
 import (
 	"context"
-	"errors"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,15 +34,15 @@ type Options struct {
 // Show shows the dashboard until its user leaves, or the context ends. Errors: those of the source; Failed when the
 // terminal cannot be used.
 func Show(ctx context.Context, source Source, o Options) error {
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // or the terminal would stay as it is
 	defer stop()
 	s := &shell{ctx: ctx, source: source, Options: o, model: Model{Color: o.Color, Now: time.Now()}}
 	const framesPerSecond = 10
-	_, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithFPS(framesPerSecond)).Run()
+	_, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)).Run()
 	switch {
 	case s.err != nil:
 		return s.err
-	case err == nil || errors.Is(err, tea.ErrInterrupted):
+	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fail.Errorf(fail.Interrupted, "it was ended by a signal")
@@ -89,18 +90,8 @@ func (s *shell) look() tea.Msg {
 	return looked{rows, limits, err}
 }
 
-// await waits for a change. Changes that follow each other closely are one.
-func (s *shell) await() tea.Msg {
-	const together = 300 * time.Millisecond
-	if err := s.source.Await(s.ctx); err != nil {
-		return changed{err}
-	}
-	select {
-	case <-time.After(together):
-	case <-s.ctx.Done():
-	}
-	return changed{}
-}
+// await waits for a change.
+func (s *shell) await() tea.Msg { return changed{s.source.Await(s.ctx)} }
 
 // passing lets the ages that are shown grow.
 func passing() tea.Cmd {

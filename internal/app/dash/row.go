@@ -20,8 +20,6 @@ type Row struct {
 	Left   int // percent of the context; negative: unknown
 	Band   agent.Band
 	Cost   string
-	Memory string
-	Branch string // or pull request
 	What   string // the question, the task, or the last words
 	Ask    *Ask   // what y and N answer; nil: nothing
 }

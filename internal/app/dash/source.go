@@ -43,16 +43,24 @@ func Follow(inspector *inspect.Inspector, bands agent.Bands, limits func(*agent.
 // Close ends the subscription.
 func (p *Project) Close() { p.signs.Close() }
 
-// Await implements [Source].
+// Await implements [Source]. Changes that follow each other closely are one: a look is at all agents.
 func (p *Project) Await(ctx context.Context) error {
-	select {
-	case _, open := <-p.signs.C():
-		if !open {
-			return p.signs.Err()
+	const together = 300 * time.Millisecond
+	var over <-chan time.Time
+	for {
+		select {
+		case _, open := <-p.signs.C():
+			if !open {
+				return p.signs.Err()
+			}
+			if over == nil {
+				over = time.After(together)
+			}
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -66,7 +74,6 @@ func (p *Project) Look(ctx context.Context) (rows []Row, limits string, err erro
 	if err != nil {
 		return nil, "", err
 	}
-	p.inspector.Measure(listed)
 	judge := attention.NewJudge(p.inspector.Project, p.bands)
 	p.taking.Lock()
 	defer p.taking.Unlock()
@@ -98,14 +105,6 @@ func (p *Project) row(of *inspect.Row, need *attention.Need, ask *Ask, now time.
 	}
 	if of.Cost != nil {
 		r.Cost = fmt.Sprintf("$%.2f", of.Cost.USD)
-	}
-	if of.Usage != nil {
-		r.Memory = human.Bytes(of.Usage.RSS)
-	}
-	if pull := of.Report.Pull; pull != nil {
-		r.Branch = fmt.Sprintf("#%d", pull.Number)
-	} else if tree := of.Report.Worktree; tree != nil {
-		r.Branch = harmless(cmp.Or(tree.Branch, tree.Name))
 	}
 	r.What = harmless(what(of, need, ask))
 	return r

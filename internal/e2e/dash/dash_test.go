@@ -75,11 +75,11 @@ func (d *desk) isPlain() {
 // spawn starts an agent that works, one whose turn has ended, and one that asks.
 func (m *team) spawn() {
 	m.Helper()
-	m.OK("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
-	m.OK("spawn", "ready", "--model", "sonnet", "--prompt", "Remember 42.")
 	m.OK("spawn", "asks", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"true"}]]`)
 	m.WaitState("asks", "waiting")
+	m.OK("spawn", "ready", "--model", "sonnet", "--prompt", "Remember 42.")
 	m.WaitState("ready", "idle")
+	m.OK("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
 	m.WaitState("works", "busy")
 }
 
@@ -152,15 +152,16 @@ func TestDismissAndARefusal(t *testing.T) {
 
 // A signal leaves the terminal as it was.
 func TestEndedBySignals(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
-		d := m.open(80, 24)
-		d.shows("1 agent, ", "alpha")
-		m.Kill(d.pid(), signal)
-		d.shows("left with", "not HANDLE")
-		d.isPlain()
-		d.desk("kill-server")
+		t.Run(signal.String(), func(t *testing.T) {
+			m := standIn(t)
+			m.OK("spawn", "alpha")
+			d := m.open(80, 24)
+			d.shows("1 agent, ", "alpha")
+			m.Kill(d.pid(), signal)
+			d.shows("left with 130", "not HANDLE")
+			d.isPlain()
+		})
 	}
 }
 
