@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
@@ -23,7 +24,7 @@ func TestSessionFromStartToEnd(t *testing.T) {
 	rig.Check(t, strings.Contains(env, "-NBS_LAUNCH"), "the mark is for every window of the session: %s", env)
 	want := Pane{ServerPID: pane.ServerPID, Invocation: invocation, SessionInvocation: invocation, SessionOwner: "p/theologian", Session: "nbs-theologian-live"}
 	got := pane
-	got.SessionID, got.ID, got.PID, got.Window, got.Active = "", "", 0, 0, false
+	got.SessionID, got.ID, got.PID, got.Window, got.Active, got.Touched = "", "", 0, 0, false, time.Time{}
 	rig.Same(t, "the pane", want, got)
 	rig.Eventually(t, "the screen shows the text without its colour", func() bool {
 		screen, err := s.Screen(t.Context(), pane.ID)

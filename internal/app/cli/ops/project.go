@@ -18,7 +18,7 @@ func newProjectCmd(f *ui.Factory) *cobra.Command {
 		Use:   "project",
 		Short: "Show and forget your projects",
 		Long: ui.WithCodes(`nbs-worker knows your projects: where each was when an agent was last started or changed there.
-list --all-projects and next --all-projects look at all of them. Only you, and no agent, may.
+list --all-projects looks at all of them. Only you, and no agent, may.
 
 A project whose folder is gone stays known, because its disk may only not be mounted. To forget
 it changes nothing in the project; the next change there makes it known again.`,
