@@ -49,7 +49,7 @@ func perform(ctx context.Context, f *ui.Factory) int {
 	ctx, stop := f.UntilInterrupted(ctx)
 	defer stop()
 	defer f.Close()
-	root := newRootCmd(f, args...)
+	root := newRootCmd(f, args...) //nolint:contextcheck // its commands get the context from cobra
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	out := &ui.Watched{To: streams.Out}

@@ -87,7 +87,7 @@ func (n *Needs) Run(ctx context.Context, kicks <-chan struct{}) error {
 	for {
 		again := n.tell(ctx)
 		if clock.Sleep(ctx, lookPause) != nil {
-			return nil
+			return nil //nolint:nilerr // it ends with the context
 		}
 		var timer <-chan time.Time
 		if again > 0 {
@@ -175,7 +175,7 @@ func (n *Needs) wanted(key string, now *Needed) (wanted []*post, later time.Dura
 			}
 			return
 		}
-		if note, there, err := n.Notes.Get(p.id); err == nil && !(there && note.State == deliveries.Over) {
+		if note, there, err := n.Notes.Get(p.id); err == nil && (!there || note.State != deliveries.Over) {
 			wanted = append(wanted, p)
 		}
 	}

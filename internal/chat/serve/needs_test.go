@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -196,7 +197,7 @@ func TestAChatThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	n := newNeedy(t)
 	n.alpha(attention.Done, 0, false)
-	n.fails = fmt.Errorf("it has blocked the bot")
+	n.fails = errors.New("it has blocked the bot")
 	n.tells()
 	n.fails = nil
 	n.tells()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -97,11 +98,12 @@ func (p *phone) isNoted(told telegram.Message) {
 	p.WaitFor("the number of the message is noted", func() (bool, string) {
 		notes, err := filepath.Glob(filepath.Join(p.World.Project, ".nbs/deliveries/*.json"))
 		p.Must(err)
-		all := ""
+		var all strings.Builder
 		for _, note := range notes {
 			text, _ := os.ReadFile(note) // it may just be replaced
-			all += string(text)
+			all.Write(text)
 		}
-		return strings.Contains(all, `"growing": `+strconv.Itoa(told.Number)) || strings.Contains(all, `"growing":`+strconv.Itoa(told.Number)), all
+		growing := regexp.MustCompile(`"growing": ?` + strconv.Itoa(told.Number))
+		return growing.MatchString(all.String()), all.String()
 	})
 }

@@ -113,12 +113,7 @@ func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
 	if v.Unsaved != "" {
 		lines = append(lines, ui.Line{"Not saved", "its turns are being lost: " + v.Unsaved})
 	}
-	switch {
-	case v.IsNotAllowed():
-		lines = append(lines, ui.Line{"Allowed", "no: " + v.NotAllowed.Error()})
-	case v.NotAllowed != nil:
-		lines = append(lines, ui.Line{"Allowed", "unknown: " + v.NotAllowed.Error()})
-	}
+	lines = append(lines, allowedLines(&v)...)
 	if r.LaunchPermissionMode() != agent.BypassPermissions {
 		lines = append(lines, ui.Line{"Answers", answersLine(&r)})
 	}
@@ -145,6 +140,17 @@ func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
 		lines = append(lines, ui.Line{"Next", f.Pasteable(next.String())})
 	}
 	return lines
+}
+
+// allowedLines says that nothing may be started from the record, if that is so.
+func allowedLines(v *inspect.View) []ui.Line {
+	switch {
+	case v.IsNotAllowed():
+		return []ui.Line{{"Allowed", "no: " + v.NotAllowed.Error()}}
+	case v.NotAllowed != nil:
+		return []ui.Line{{"Allowed", "unknown: " + v.NotAllowed.Error()}}
+	}
+	return nil
 }
 
 // answersLine formats whether commands can answer what the agent asks, from its next start on.
