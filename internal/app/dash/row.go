@@ -15,7 +15,7 @@ type Row struct {
 	Handle agent.Handle
 	State  string // in one word
 	Since  time.Time
-	Need   *attention.Need // nil: it needs nobody
+	Need   *attention.Need // nil: it needs no person
 	Model  string
 	Left   int // percent of the context; negative: unknown
 	Band   agent.Band

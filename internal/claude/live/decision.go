@@ -18,7 +18,7 @@ type Decision struct {
 // refused is the message of a refusal without one: Claude shows no reason then, and the model gets none.
 const refused = "The user does not want this tool call."
 
-// JSON returns the document that Claude reads from the hook. Errors: those of JSON that is none.
+// JSON returns the document that Claude reads from the hook. Errors: what the answer holds is not JSON.
 func (d Decision) JSON() (string, error) {
 	type decision struct {
 		Behavior string         `json:"behavior"`

@@ -18,7 +18,7 @@ func (d *Drawer) OpenPosts() ([]Note, error) {
 	return d.sorted(func(n Note) bool { return n.Post != nil && n.State != Over })
 }
 
-// PostOf returns the post that a message of a chat is. there is false if it is none that is kept. Errors: as of
+// PostOf returns the post that a message of a chat is. there is false if no post is kept for it. Errors: as of
 // [Drawer.Open].
 func (d *Drawer) PostOf(key string, message Number) (p Post, there bool, err error) {
 	found, err := d.sorted(func(n Note) bool { return n.Post != nil && n.Key == key && n.Growing == message && message != "" })

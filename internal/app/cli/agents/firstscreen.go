@@ -61,7 +61,7 @@ type glance struct {
 
 type glanceRow struct {
 	*inspect.Row
-	need *attention.Need // nil: it needs nobody
+	need *attention.Need // nil: it needs no person
 }
 
 func newGlance(rows []inspect.Row, judge *attention.Judge) *glance {

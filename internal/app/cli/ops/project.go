@@ -24,7 +24,7 @@ A project whose folder is gone stays known, because its disk may only not be mou
 it changes nothing in the project; the next change there makes it known again.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker project list
-  nbs-worker project forget ~/work/old`,
+  nbs-worker project forget ~/src/old`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -138,7 +138,7 @@ func newProjectForgetCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Removes projects from the known ones. Nothing in a project changes: its agents go on, and the
 next change there makes it known again. --gone forgets each one whose folder is gone.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Partial, fail.Held),
-		Example: `  nbs-worker project forget ~/work/old
+		Example: `  nbs-worker project forget ~/src/old
   nbs-worker project forget --gone`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if gone == (len(args) > 0) {
