@@ -22,6 +22,9 @@ import (
 // in the terminal, claude has ended, the context has ended (claude ends its hooks at an interrupt), or the limit has
 // passed: a dialog that is still open then stays. It sleeps in the kernel.
 func (h Hook) Wait(ctx context.Context, c Caller, opened *store.Store, at time.Time, limit time.Duration, out io.Writer) error {
+	if h.said.Subagent != "" { // its dialog is left to the terminal
+		return nil
+	}
 	if !h.said.Asks() {
 		return nil
 	}
