@@ -119,7 +119,7 @@ type Fate int
 // The fates.
 const (
 	Gone     Fate = iota // its hook has ended and has taken no answer
-	Open                 // nobody has answered
+	Open                 // it waits for an answer
 	Answered             // an answer is there, and claude does not have it yet
 	Taken                // claude has the answer
 )
@@ -182,7 +182,7 @@ func answered(id string, a Answer) error {
 	return fail.Errorf(fail.Conflict, "the request %s is answered already, by %s", human.Quote(id), human.Legible(cmp.Or(a.By, "another")))
 }
 
-// Sweep removes what killed processes have left, and receipts that nobody asks for any more.
+// Sweep removes what killed processes have left, and old receipts.
 func (d *Drawer) Sweep(now time.Time) {
 	const kept = 24 * time.Hour
 	d.tree.Sweep(now, func(name string, age time.Duration) bool {

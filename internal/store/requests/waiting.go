@@ -41,7 +41,7 @@ func (d *Drawer) Open(r Request) (*Waiting, error) {
 // AnswerFile returns the file that comes to be with an answer.
 func (w *Waiting) AnswerFile() string { return w.drawer.tree.Path(w.ID + answerEnd) }
 
-// Answer returns the answer; false if there is none yet.
+// Answer returns the answer; false if it has not come yet.
 func (w *Waiting) Answer() (Answer, bool, error) {
 	a, err := w.drawer.answer(w.ID + answerEnd)
 	if errors.Is(err, fs.ErrNotExist) {

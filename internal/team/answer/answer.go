@@ -31,7 +31,7 @@ var ErrOver = errors.New("the request is over")
 // ErrAnswered is wrapped by the Conflict about a request to which another gave an answer first.
 var ErrAnswered = errors.New("the request is answered already")
 
-// ErrUnproved is wrapped by the error about an answer that was given, and of which it is not known whether it counts.
+// ErrUnproved is wrapped by the error about an answer that was given, and may not count.
 var ErrUnproved = errors.New("the answer was given and is not proved")
 
 // Answerer answers the requests of one project's agents.
