@@ -114,7 +114,7 @@ func (t *Team) Resume(ctx context.Context, to string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	started, err := t.Supervisor.Resume(ctx, handle, supervisor.Resume{Start: launch.Start{Wait: t.Wait}})
+	started, err := t.Supervisor.Resume(ctx, handle, supervisor.Resume{Start: launch.Start{Wait: t.Wait, Patience: true}})
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -93,12 +94,16 @@ func TestVerbsOnATmuxThatPrintsForEver(t *testing.T) {
 	before := m.Remembers("alpha")
 	was := m.Env
 	m.Env = append(slices.Clone(was), m.Before(m.Program("tmux", "exec yes")))
-	m.allInTime([]attempt{
-		{"list", nil, 6, "tmux printed too much"},
-		{"resume", []string{"alpha", "--force"}, 6, "tmux printed too much"},
-		{"attach", []string{"alpha"}, 6, "tmux printed too much"},
-		{"spawn", []string{"beta", "--prompt", "Remember 42."}, 6, "tmux printed too much"},
-	}, "hint: is it tmux at all? ")
+	for _, args := range [][]string{{"list"}, {"resume", "alpha", "--force"}, {"attach", "alpha"}, {"spawn", "beta", "--prompt", "Remember 42."}} {
+		run := m.NBS
+		if args[0] == "attach" {
+			run = func(args ...string) e2e.Result { return m.OnTerminal(args[0], args[1:]...) }
+		}
+		r := run(args...)
+		tooMuch := r.Code == 6 && strings.Contains(r.Stderr, "tmux printed too much") && strings.Contains(r.Stderr, "hint: is it tmux at all? ")
+		tooLong := r.Code == 3 && strings.Contains(r.Stderr, "and did not end") // on a machine that is too busy to print so much in time
+		m.Check(tooMuch || tooLong, "%v: %s", args, r)
+	}
 	m.Env = was
 	m.MustBeLeftAlone("alpha", before)
 	m.MustRemember("alpha", before, "--force")

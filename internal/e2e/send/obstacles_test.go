@@ -65,9 +65,10 @@ func TestObstacleGoesUnannounced(t *testing.T) {
 	arrives("after a turn")
 
 	// What waits while a person's /clear leads to another conversation arrives once, and is known to.
-	m.Send(0, "accepted", "alpha", "[[delay 2s]] busy")
+	m.Send(0, "accepted", "alpha", "[[until kept]] busy")
 	keep("behind a clear", "")
 	m.TypeLine(s, "/clear")
+	m.API.Release("kept")
 	m.awaitOutbox()
 	m.WaitState("alpha", "idle")
 	all, said := m.Outbox(), m.prompts("alpha")
@@ -82,8 +83,9 @@ func TestOutboxWithoutHooks(t *testing.T) {
 	m.Send(0, "held", "alpha", "after the start", "--queue")
 	m.OK("resume", "alpha")
 	m.awaitOutbox()
-	m.Send(0, "accepted", "alpha", "[[delay 3s]] busy")
+	m.Send(0, "accepted", "alpha", "[[until kept]] busy")
 	m.Send(0, "held", "alpha", "after the turn", "--queue")
+	m.API.Release("kept")
 	m.awaitOutbox()
 	m.WaitState("alpha", "idle")
 	all := m.prompts("alpha")

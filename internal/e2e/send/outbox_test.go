@@ -58,13 +58,16 @@ func TestOutbox(t *testing.T) {
 	}
 	got := m.Send(0, "accepted", "alpha", "at once", "--queue")
 	m.Check(got.Outbox == "" && got.UUID != "", "%+v", got)
-	m.Send(0, "accepted", "alpha", "[[delay 3s]] busy")
+	m.Send(0, "accepted", "alpha", "[[until two]] busy")
 	queue("one")
 	queue("two\nlines, and " + strings.Repeat("long ", 200))
+	m.API.Release("two")
 	m.awaitOutbox() // by the hook of the end of the turn
-	m.Send(0, "accepted", "alpha", "[[delay 3s]] busy again")
+	m.Send(0, "accepted", "alpha", "[[until after]] busy again")
 	queue("before")
-	m.Send(0, "accepted", "alpha", "after") // others are waited for, and come first
+	after := m.Begin("send", "alpha", "after") // others are waited for, and come first
+	m.API.Release("after")
+	m.Check(after.End().Code == 0, "a send beside the outbox failed")
 	m.OK("stop", "alpha")
 	queue("three")
 	m.Send(5, "held", "alpha", "not kept")
@@ -78,8 +81,8 @@ func TestOutbox(t *testing.T) {
 	m.WaitState("alpha", "idle")
 	m.OK("send", "alpha", "five", "--queue") // which brings the one before it, too
 	m.awaitOutbox()
-	if got := m.prompts("alpha"); len(got) < 11 || fmt.Sprint(got[:3]) != "[at once [[delay 3s]] busy one]" ||
-		!strings.Contains(got[3], ".nbs/messages/") || fmt.Sprint(got[4:8]) != "[[[delay 3s]] busy again before after three]" || got[len(got)-2] != "four" || got[len(got)-1] != "five" {
+	if got := m.prompts("alpha"); len(got) < 11 || fmt.Sprint(got[:3]) != "[at once [[until two]] busy one]" ||
+		!strings.Contains(got[3], ".nbs/messages/") || fmt.Sprint(got[4:8]) != "[[[until after]] busy again before after three]" || got[len(got)-2] != "four" || got[len(got)-1] != "five" {
 		m.Errorf("%q", got)
 	}
 	m.Check(!e2e.Exists(m.Dir+"/PWN"), "the dialog was answered")

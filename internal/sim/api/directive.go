@@ -12,6 +12,7 @@ import (
 // directives is what the user's text asks of the simulator. See the package comment.
 type directives struct {
 	delay     time.Duration
+	until     string // "": at once
 	slow      time.Duration
 	status    int  // 0: none
 	times     int  // 0: for ever
@@ -24,7 +25,7 @@ type directives struct {
 	toolInput json.RawMessage
 }
 
-var directiveStart = regexp.MustCompile(`\[\[(delay|slow|error|drop|usage|limits|tool) +([^\s\]]+) *`)
+var directiveStart = regexp.MustCompile(`\[\[(delay|until|slow|error|drop|usage|limits|tool) +([^\s\]]+) *`)
 
 // parseDirectives reads the directives in a text. It ignores what it cannot read.
 func parseDirectives(text string) directives {
@@ -34,6 +35,8 @@ func parseDirectives(text string) directives {
 		switch word {
 		case "delay":
 			d.delay, _ = time.ParseDuration(arg)
+		case "until":
+			d.until = arg
 		case "slow":
 			d.slow, _ = time.ParseDuration(arg)
 		case "usage":

@@ -17,6 +17,7 @@
 // Directives in that text, each once:
 //
 //	[[delay 2s]]                  wait before the first byte
+//	[[until WORD]]                wait before the first byte until Server.Release(WORD)
 //	[[slow 100ms]]                wait between the parts of the answer
 //	[[error 429]]                 fail with this status (400 to 599), and again at each further attempt
 //	[[error 529 times=2]]         fail at the first two attempts only

@@ -25,7 +25,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		status = a.status
 	}
 	s.keep(got, status)
-	if !pause(r.Context(), a.delay) {
+	if !pause(r.Context(), a.delay) || a.until != "" && !isOpen(r.Context(), s.gate(a.until)) {
 		return
 	}
 	a.tellLimits(w.Header(), begun)

@@ -29,6 +29,7 @@ type Server struct {
 	mu       sync.Mutex
 	requests []Request
 	attempts map[string]int
+	gates    map[string]chan struct{}
 	busy     atomic.Int64 // Busy, in nanoseconds
 }
 
@@ -41,7 +42,7 @@ func Start(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{listener: listener, served: make(chan error, 1), attempts: map[string]int{}}
+	s := &Server{listener: listener, served: make(chan error, 1), attempts: map[string]int{}, gates: map[string]chan struct{}{}}
 	if opts.LogFile != "" {
 		s.log, err = os.OpenFile(opts.LogFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
@@ -113,4 +114,26 @@ func (s *Server) alive(w http.ResponseWriter, r *http.Request) {
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	s.keep(s.received(r, nil, message{}), http.StatusNotFound)
 	writeError(w, http.StatusNotFound, "not simulated: "+r.Method+" "+r.URL.Path)
+}
+
+// Release lets each answer begin that waits for the word, and those that come later. A word is released once.
+func (s *Server) Release(word string) { close(s.gate(word)) }
+
+func (s *Server) gate(word string) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gates[word] == nil {
+		s.gates[word] = make(chan struct{})
+	}
+	return s.gates[word]
+}
+
+// isOpen waits for a gate. It is false if the client has left.
+func isOpen(ctx context.Context, gate <-chan struct{}) bool {
+	select {
+	case <-gate:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -34,7 +34,7 @@ func Patient(t testing.TB) context.Context {
 // start programs would take the processor from what they wait for.
 const (
 	shortRest = 5 * time.Millisecond
-	longRest  = 200 * time.Millisecond
+	longRest  = time.Second
 	restShare = 4 // a rest is that many times as long as the check before it
 )
 

@@ -40,6 +40,7 @@ type starting struct {
 	plan       Plan
 	record     agent.Record
 	begun      time.Time
+	limit      time.Duration // of the wait
 	lastScreen time.Time
 	lastBelow  time.Time // when the children of the started process were last searched for claude
 	waiting    time.Time // when it was first seen to wait for a person without its prompt on disk; zero: it does not
@@ -55,20 +56,21 @@ type starting struct {
 // await returns when the started agent is ready and has its prompt; without a wait, when it runs. Errors: Held at a
 // dialog; TimedOut; claude's own last words when it left.
 func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record) (agent.Record, error) {
-	w := &starting{Starter: s, plan: p, record: r, begun: time.Now()}
-	limit := cmp.Or(p.Wait, startLimit)
+	w := &starting{Starter: s, plan: p, record: r, begun: time.Now(), limit: cmp.Or(p.Wait, startLimit)}
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
-	looking, enough := context.WithCancel(ctx) // a tmux server that is stopped does not answer a look
+	looking, enough := context.WithCancel(ctx)
 	defer enough()
-	defer time.AfterFunc(limit, enough).Stop()
 	defer context.AfterFunc(interrupt, enough)()
 	for {
-		done, err := w.look(looking)
-		if done || err != nil && looking.Err() == nil {
+		look, end := context.WithDeadline(looking, w.begun.Add(w.limit)) // a tmux server that is stopped does not answer a look
+		done, err := w.look(look)
+		cut := look.Err() != nil
+		end()
+		if done || err != nil && !cut {
 			return w.record, err
 		}
-		if time.Since(w.begun) > limit {
+		if w.isLate() {
 			last, end := context.WithTimeout(ctx, lastLook)
 			defer end()
 			return w.record, w.timedOut(last)
@@ -81,6 +83,25 @@ func (s Starter) await(ctx, interrupt context.Context, p Plan, r agent.Record) (
 		case <-tick.C:
 		}
 	}
+}
+
+// isLate reports whether the start has reached its limit. On a busy machine it moves the limit of a patient wait first.
+func (w *starting) isLate() bool {
+	if time.Since(w.begun) <= w.limit {
+		return false
+	}
+	if w.plan.Patience {
+		w.limit = max(w.limit, patient(w.plan.Wait, w.Project.Machine.Load))
+	}
+	return time.Since(w.begun) > w.limit
+}
+
+// patient is the limit on a machine of that load: the usual one as long as two processes share a core, and up to ten
+// times as much where more do.
+func patient(usual time.Duration, loadOf func() (load float64, cores int)) time.Duration {
+	const most = 10
+	load, cores := loadOf()
+	return time.Duration(min(max(load/float64(2*cores), 1), most) * float64(usual)).Round(time.Second)
 }
 
 // tell reports what is being waited for, once the start takes longer than a person expects.
@@ -266,18 +287,18 @@ func (w *starting) timedOut(ctx context.Context) error {
 	handle := w.record.Handle
 	switch {
 	case w.ready && w.unread != nil:
-		return fail.Errorf(fail.TimedOut, "claude is ready, and after %s it is still unknown whether it has the prompt: %w", w.plan.Wait, w.unread).
+		return fail.Errorf(fail.TimedOut, "claude is ready, and after %s it is still unknown whether it has the prompt: %w", w.limit, w.unread).
 			Hint("look at it: nbs-worker attach %s", handle)
 	case w.ready:
-		return fail.Errorf(fail.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.plan.Wait).
+		return fail.Errorf(fail.TimedOut, "claude is ready, but the prompt was not in its transcript after %s", w.limit).
 			Hint("look at it: nbs-worker attach %s; claude ignores a slash command that it does not know", handle)
 	case w.record.Process.PID == 0 && w.unanswered != nil:
-		return fail.Errorf(fail.TimedOut, "claude was not running after %s: %w", cmp.Or(w.plan.Wait, startLimit), w.unanswered)
+		return fail.Errorf(fail.TimedOut, "claude was not running after %s: %w", w.limit, w.unanswered)
 	case w.plan.Wait == 0:
-		return fail.Errorf(fail.TimedOut, "tmux did not start claude within %s", startLimit).
+		return fail.Errorf(fail.TimedOut, "tmux did not start claude within %s", w.limit).
 			Hint("nbs-worker session %s", handle)
 	case w.record.Process.PID == 0:
-		return fail.Errorf(fail.TimedOut, "claude was not running after %s; its start continues", w.plan.Wait).
+		return fail.Errorf(fail.TimedOut, "claude was not running after %s; its start continues", w.limit).
 			Hint("nbs-worker session %s", handle)
 	default:
 		return w.unready(ctx)

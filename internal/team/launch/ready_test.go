@@ -59,7 +59,7 @@ func TestStartThatCannotReadTranscripts(t *testing.T) {
 	rig.Must(t, os.Mkdir(filepath.Join(dir, "projects"), 0o700))
 	loop := filepath.Join(dir, "projects", "-loop")
 	rig.Must(t, os.Symlink("-loop", loop))
-	w.ready, w.plan.Wait = true, time.Second
+	w.ready, w.limit = true, time.Second
 	timedOut := func(want string) {
 		t.Helper()
 		_, err := w.prompted(t.Context(), live.Entry{Status: "idle"})
@@ -69,6 +69,15 @@ func TestStartThatCannotReadTranscripts(t *testing.T) {
 	timedOut("after 1s it is still unknown whether it has the prompt: ")
 	rig.Must(t, os.Remove(loop))
 	timedOut("the prompt was not in its transcript after 1s")
+}
+
+// A limit that the caller did not give grows with the load of the machine.
+func TestPatienceOnABusyMachine(t *testing.T) {
+	t.Parallel()
+	for load, want := range map[float64]time.Duration{0: 30 * time.Second, 4: 30 * time.Second, 8: time.Minute, 34: 255 * time.Second, 400: 5 * time.Minute} {
+		got := patient(30*time.Second, func() (float64, int) { return load, 2 })
+		rig.Equal(t, got, want, "limit at load %.0f", load)
+	}
 }
 
 // startingIn is a start with a prompt, of a claude that has its configuration in dir.

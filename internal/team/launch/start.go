@@ -22,10 +22,11 @@ import (
 
 // Start says how an agent is started. All verbs use it.
 type Start struct {
-	Prompt string        // sent as the first message of this start; a plan has the recorded one for an empty conversation
-	Brief  string        // given to claude by our hook after the start, beside the prompt; "": nothing
-	Wait   time.Duration // how long to wait for claude to be ready; 0: only until it runs
-	Trust  bool          // trust the working directory for the user
+	Prompt   string        // sent as the first message of this start; a plan has the recorded one for an empty conversation
+	Brief    string        // given to claude by our hook after the start, beside the prompt; "": nothing
+	Wait     time.Duration // how long to wait for claude to be ready; 0: only until it runs
+	Patience bool          // wait longer than Wait on a busy machine
+	Trust    bool          // trust the working directory for the user
 
 	TrustDir   string // absolute: the folder to trust; "" for the working directory, in the project
 	PromptFile string // absolute: the file that the prompt was read from; "": no file

@@ -15,7 +15,7 @@ import (
 func (w *starting) unready(ctx context.Context) error {
 	handle := w.record.Handle
 	seen, isClaude := w.seen(ctx)
-	err := fail.Errorf(fail.TimedOut, "claude was not ready after %s, and was left running: %s", w.plan.Wait, seen).
+	err := fail.Errorf(fail.TimedOut, "claude was not ready after %s, and was left running: %s", w.limit, seen).
 		Hint("look at it: nbs-worker attach %s, or from a script: nbs-worker session %s", handle, handle)
 	if !isClaude {
 		err = err.Hint("check that it is Claude Code: %s --version", human.ShellWord(w.plan.Program))

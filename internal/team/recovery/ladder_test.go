@@ -90,6 +90,9 @@ func TestTheLadder(t *testing.T) {
 				if done := strings.Join(w.done, ", "); done != c.done || got.Left != c.left || got.After.Verdict != c.after {
 					t.Errorf("%q, left %q, and is %s; want %q, %q, %s\n%s", done, got.Left, got.After.Verdict, c.done, c.left, c.after, strings.Join(w.noted, "\n"))
 				}
+				if w.cutLooks {
+					t.Error("a look would be cut off")
+				}
 				if steps := 2 * len(got.Steps); len(w.noted) != steps {
 					t.Errorf("%d lines in the journal; want %d: %q", len(w.noted), steps, w.noted)
 				}

@@ -167,13 +167,14 @@ func (r *run) do(ctx context.Context, p *Patient, level triage.Level, attempt ru
 	}
 }
 
-// ping checks whether an agent reacts: whether its verdict changes within pingTime.
+// ping checks whether an agent reacts: whether its verdict changes within pingTime. It lets its last look end: a tmux
+// server whose answer is cut off counts as silent, and is not asked by the step that follows.
 func (r *run) ping(ctx context.Context, p *Patient) error {
 	limited, stop := context.WithTimeout(ctx, pingTime)
 	defer stop()
 	for limited.Err() == nil {
 		_ = clock.Sleep(limited, pingEvery)
-		if now := r.Look(limited, []agent.Handle{p.Handle})[0]; now.Verdict != p.Verdict && now.Verdict != triage.Unknown {
+		if now := r.Look(ctx, []agent.Handle{p.Handle})[0]; now.Verdict != p.Verdict && now.Verdict != triage.Unknown {
 			return nil
 		}
 	}

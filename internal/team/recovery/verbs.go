@@ -59,7 +59,7 @@ func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt
 const goOn = "You are in a new conversation. Read the notes about your earlier one, find out what is left to do, and go on from there."
 
 func (v *verbs) start(ctx context.Context, handle agent.Handle, resume supervisor.Resume) error {
-	resume.Wait = readyTime
+	resume.Wait, resume.Patience = readyTime, true
 	resume.Progress = func(what string) { v.progress(handle, what) }
 	_, err := v.supervisor.Resume(ctx, handle, resume)
 	return err

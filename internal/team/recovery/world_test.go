@@ -23,7 +23,8 @@ type world struct {
 	attempts map[agent.Handle]runs.Attempt
 	locked   error
 
-	calls, killAt int // of the verbs and of what is written down; 0: never killed
+	cutLooks      bool // a look had a deadline
+	calls, killAt int  // of the verbs and of what is written down; 0: never killed
 }
 
 // patient is how an agent is, and what repairs do to it.
@@ -52,7 +53,9 @@ func (w *world) did(what string, p *Patient) {
 	w.at = append(w.at, time.Now())
 }
 
-func (w *world) Look(_ context.Context, handles []agent.Handle) []Patient {
+func (w *world) Look(ctx context.Context, handles []agent.Handle) []Patient {
+	_, cut := ctx.Deadline()
+	w.cutLooks = w.cutLooks || cut
 	all := make([]Patient, len(handles))
 	for i, handle := range handles {
 		all[i] = Patient{Assessment: w.agents[handle].Assessment, At: time.Now()}

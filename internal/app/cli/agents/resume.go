@@ -61,7 +61,7 @@ output of claude. After exit code 3, 8 or 130 the start may still succeed.`,
 		ValidArgsFunction: f.HandlesWhere(ui.Down),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.modelGiven = cmd.Flags().Changed("model")
-			o.start.promptGiven = cmd.Flags().Changed("prompt")
+			o.start.promptGiven, o.start.timeoutGiven = cmd.Flags().Changed("prompt"), cmd.Flags().Changed("timeout")
 			return runResume(cmd.Context(), f, o)
 		},
 	}

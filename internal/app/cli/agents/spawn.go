@@ -95,7 +95,7 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	o.handle = args[0]
-	o.start.promptGiven = cmd.Flags().Changed("prompt")
+	o.start.promptGiven, o.start.timeoutGiven = cmd.Flags().Changed("prompt"), cmd.Flags().Changed("timeout")
 	if len(args) == most {
 		if err := o.start.trust.checkNext(args[1]); err != nil {
 			return err

@@ -25,6 +25,7 @@ type startOptions struct {
 	prompt, promptFile string
 	promptGiven        bool
 	timeout            time.Duration
+	timeoutGiven       bool
 	noWait             bool
 	trust              trustFlag
 	dryRun             bool
@@ -34,7 +35,7 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.prompt, "prompt", "", "first message to the agent; surrounding white space is dropped")
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
-	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt (not for the answer)")
+	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt (not for the answer); if not given, longer on a busy machine")
 	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs, before it is ready")
 	o.trust.bind(cmd)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")
@@ -45,7 +46,7 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 // parse checks the options, for the start of one agent, or of several if handle is "". takePrompt reads the prompt
 // file.
 func (o *startOptions) parse(f *ui.Factory, handle agent.Handle) (launch.Start, error) {
-	start := launch.Start{Prompt: o.prompt, Wait: o.timeout, Trust: o.trust.given, Progress: f.Progress(handle)}
+	start := launch.Start{Prompt: o.prompt, Wait: o.timeout, Patience: !o.timeoutGiven, Trust: o.trust.given, Progress: f.Progress(handle)}
 	var err error
 	if start.TrustDir, err = ui.NamedFolder("the folder to trust", o.trust.dir); err != nil {
 		return start, err
