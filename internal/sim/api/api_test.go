@@ -198,6 +198,10 @@ func TestErrors(t *testing.T) {
 		code, _ := post(t, s, nil, "user: [[error 429]]")
 		rig.Check(t, code == 429, "429 healed: %d", code)
 	}
+	failing, _ := post(t, s, nil, "user: [[error 529 until=healed]] hello")
+	s.Release("healed")
+	healed, _ := post(t, s, nil, "user: [[until healed]] [[error 529 until=healed]] hello")
+	rig.Check(t, failing == 529 && healed == 200, "before its release %d, after it %d", failing, healed)
 	code, data = post(t, s, nil, "user: [[error too-long]]")
 	rig.Check(t, code == 400 && strings.Contains(string(data), "prompt is too long: "), "%d %s", code, data)
 }

@@ -14,10 +14,11 @@ type directives struct {
 	delay     time.Duration
 	until     string // "": at once
 	slow      time.Duration
-	status    int  // 0: none
-	times     int  // 0: for ever
-	midstream bool // fail when a part of the answer is out
-	drop      bool // fail by closing the connection
+	status    int    // 0: none
+	times     int    // 0: for ever
+	heals     string // the word whose release ends the failures; "": none does
+	midstream bool   // fail when a part of the answer is out
+	drop      bool   // fail by closing the connection
 	tooLong   bool
 	usage     int
 	limits    map[string]window // of the account, by Claude's short names
@@ -59,7 +60,7 @@ func parseDirectives(text string) directives {
 	return d
 }
 
-// parseError reads the rest of an error: "midstream", "times=N", both or none.
+// parseError reads the rest of an error: "midstream", "times=N", "until=WORD", in any order.
 func (d *directives) parseError(arg, rest string) {
 	status, err := strconv.Atoi(arg)
 	if err != nil || status < 400 || status > 599 {
@@ -70,6 +71,9 @@ func (d *directives) parseError(arg, rest string) {
 	for word := range strings.FieldsSeq(inside) {
 		if n, found := strings.CutPrefix(word, "times="); found {
 			d.times, _ = strconv.Atoi(n)
+		}
+		if word, found := strings.CutPrefix(word, "until="); found {
+			d.heals = word
 		}
 		d.midstream = d.midstream || word == "midstream"
 	}

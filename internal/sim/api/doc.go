@@ -21,6 +21,7 @@
 //	[[slow 100ms]]                wait between the parts of the answer
 //	[[error 429]]                 fail with this status (400 to 599), and again at each further attempt
 //	[[error 529 times=2]]         fail at the first two attempts only
+//	[[error 529 until=WORD]]      fail until Server.Release(WORD)
 //	[[error 529 midstream]]       fail with this error when the answer has begun; times=N as above
 //	[[drop midstream]]            close the connection when the answer has begun; times=N as above
 //	[[error too-long]]            fail as for a conversation that does not fit into the window

@@ -18,7 +18,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 	got := s.received(r, body, m)
 	a := compute(m, body)
-	fails := a.status != 0 && (a.times == 0 || s.attempt(m.turnKey(got.SessionID)) <= a.times)
+	fails := a.status != 0 && (a.times == 0 || s.attempt(m.turnKey(got.SessionID)) <= a.times) && !s.isReleased(a.heals)
 	midstream := fails && a.midstream && m.Stream
 	status := http.StatusOK
 	if fails && !midstream {

@@ -119,6 +119,15 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 // Release lets each answer begin that waits for the word, and those that come later. A word is released once.
 func (s *Server) Release(word string) { close(s.gate(word)) }
 
+func (s *Server) isReleased(word string) bool {
+	select {
+	case <-s.gate(word):
+		return true
+	default:
+		return false
+	}
+}
+
 func (s *Server) gate(word string) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
