@@ -17,8 +17,8 @@ VULN = .cache/bin/govulncheck-$(VULN_VERSION)
 VERSION = $$(git describe --tags --dirty 2>/dev/null || git log -1 --date=format:%Y%m%d --format=%cd-%h 2>/dev/null || echo unknown)
 # How many tests of one package run at a time: they mostly wait for claude and tmux.
 AT_ONCE = 4
-# How many packages are tested at a time: beside two whose tests wait, another is linked and tested.
-PACKAGES_AT_ONCE = 3
+# How many packages are tested at a time. Two use both cores of a small machine; a third makes each start slower.
+PACKAGES_AT_ONCE = 2
 # Our programs, which make test builds once for all packages, without cgo as make build does.
 PROGRAMS = $(CURDIR)/build/test
 # A line for each package as it ends, and a test that fails in full. Each package that starts claude or tmux has a limit of
