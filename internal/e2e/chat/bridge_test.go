@@ -112,13 +112,14 @@ func TestTheSeedsConversationInAChat(t *testing.T) {
 	p.writes("What number?", "42.")
 	p.has("42.")
 
-	p.writes("[[delay 3s]] And now?")
+	p.writes("[[until killed]] And now?")
 	p.WaitFor("the API is asked", func() (bool, string) {
 		asked := p.API.Requests()
 		return strings.Contains(asked[len(asked)-1].Last(), "And now?"), ""
 	})
-	p.has("[[delay 3s]] And now?")
+	p.has("[[until killed]] And now?")
 	p.killAnswering()
+	p.API.Release("killed")
 	p.hears("...")
 
 	p.noted()

@@ -102,9 +102,10 @@ func TestTwoRoomsOfMatrix(t *testing.T) {
 	home.Say(alone, anns, "!stop")
 	r.hears(alone, "Stopped. The conversation goes on.")
 
-	home.Say(alone, anns, "[[delay 2s]] What number?")
-	asked("[[delay 2s]] What number?")
+	home.Say(alone, anns, "[[until killed]] What number?")
+	asked("[[until killed]] What number?")
 	r.end(syscall.SIGKILL)
+	r.API.Release("killed")
 	home.Say(all, bobs, "What number?", matrix.NamingTheBot)
 	r.serves()
 	r.hears(alone, "42.")

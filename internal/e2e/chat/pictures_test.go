@@ -30,13 +30,14 @@ func TestPicturesAndFiles(t *testing.T) {
 
 	p.bot.Album(chatNumber, []telegram.Media{
 		{Kind: "photo", Content: p.picture(41, 31)}, {Kind: "document", Name: "list.txt", Content: []byte("buy salt")},
-	}, telegram.Captioned("[[delay 3s]] And these?"))
+	}, telegram.Captioned("[[until killed]] And these?"))
 	p.WaitFor("the API is asked", func() (bool, string) {
 		asked := p.API.Requests()
 		return strings.Contains(asked[len(asked)-1].Last(), "And these?"), ""
 	})
-	p.has("[[delay 3s]] And these?")
+	p.has("[[until killed]] And these?")
 	p.end(syscall.SIGKILL)
+	p.API.Release("killed")
 	p.serves()
 	p.hears("...")
 	p.noted()
