@@ -104,13 +104,16 @@ func down(k *Known) *Need {
 	return nil
 }
 
-const classLimit = "rate_limit" // Claude's class of a turn that a usage limit ended
-
+// limited is a usage limit that ended the last turn. After its reset, the agent only waits for a prompt.
 func limited(k *Known) *Need {
-	if !k.failedWith(classLimit) {
+	if k.Status.State != agent.TurnFailed || k.Report.Failure == nil {
 		return nil
 	}
-	return &Need{Reason: Short, Since: k.Report.Failure.At, What: cmp.Or(k.Report.Failure.Text, "a usage limit")}
+	last := inspect.LastError{Class: k.Report.Failure.Class, At: k.Report.Failure.At, Text: k.Report.Failure.Text}
+	if ends := last.LimitEnds(k.Report.Limits); !last.IsUsageLimit() || !ends.IsZero() && !ends.After(k.Now) {
+		return nil
+	}
+	return &Need{Reason: Short, Since: last.At, What: cmp.Or(last.Text, "a usage limit")}
 }
 
 // full is told again at the end of each turn until the conversation is compacted. While the agent works, one look

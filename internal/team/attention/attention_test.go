@@ -39,6 +39,15 @@ func failed(class string) func(k *attention.Known) {
 	}
 }
 
+// full is an agent at a usage limit that its status line says to be used up, and to reset some time from now.
+func full(resets time.Duration) func(k *attention.Known) {
+	return func(k *attention.Known) {
+		failed("rate_limit")(k)
+		k.Status.Detail = "rate_limit"
+		k.Report.Limits = &agent.Limits{FiveHour: &agent.Limit{UsedPercent: 100, ResetsAt: now.Add(resets)}}
+	}
+}
+
 func TestWhoNeedsAPersonAndWhy(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -58,15 +67,21 @@ func TestWhoNeedsAPersonAndWhy(t *testing.T) {
 			k.Status.Cause = agent.Crashed
 			k.Record.Restarts.Hold = &agent.Hold{Reason: "it crashed 5 times", Since: ago(time.Second)}
 		}), &attention.Need{Reason: attention.Down, Since: ago(time.Second), What: "crashed; held: it crashed 5 times"}},
-		"was stopped":            {known(agent.Dead, func(k *attention.Known) { k.Record.Desired, k.Status.Cause = agent.DesiredStopped, agent.Stopped }), nil},
-		"starts again by itself": {known(agent.Backoff, func(k *attention.Known) { k.Status.Cause = agent.Crashed }), nil},
-		"may not be started":     {known(agent.Idle, func(k *attention.Known) { k.NotAllowed = fail.Errorf(fail.Held, "no seal") }), &attention.Need{Reason: attention.Down, What: "no seal"}},
-		"could not be checked":   {known(agent.Idle, func(k *attention.Known) { k.NotAllowed = errors.New("disk") }), nil},
-		"is at a limit":          {known(agent.TurnFailed, failed("rate_limit")), &attention.Need{Reason: attention.Short, Since: ago(2 * time.Minute), What: "a usage limit"}},
-		"is full":                {known(agent.Busy, func(k *attention.Known) { k.Context = left(9, ago(time.Second)) }), &attention.Need{Reason: attention.Short, Since: ago(time.Second), What: "9% of its context is left"}},
-		"is low":                 {known(agent.Busy, func(k *attention.Known) { k.Context = left(20, now) }), nil},
-		"was full":               {known(agent.Dead, func(k *attention.Known) { k.Record.Desired, k.Context = agent.DesiredStopped, left(5, now) }), nil},
-		"is done":                {known(agent.Idle, func(k *attention.Known) { k.Report.Done = ago(time.Minute) }), &attention.Need{Reason: attention.Done, Since: ago(time.Minute)}},
+		"was stopped":                     {known(agent.Dead, func(k *attention.Known) { k.Record.Desired, k.Status.Cause = agent.DesiredStopped, agent.Stopped }), nil},
+		"starts again by itself":          {known(agent.Backoff, func(k *attention.Known) { k.Status.Cause = agent.Crashed }), nil},
+		"may not be started":              {known(agent.Idle, func(k *attention.Known) { k.NotAllowed = fail.Errorf(fail.Held, "no seal") }), &attention.Need{Reason: attention.Down, What: "no seal"}},
+		"could not be checked":            {known(agent.Idle, func(k *attention.Known) { k.NotAllowed = errors.New("disk") }), nil},
+		"is at a limit":                   {known(agent.TurnFailed, failed("rate_limit")), &attention.Need{Reason: attention.Short, Since: ago(2 * time.Minute), What: "a usage limit"}},
+		"is at a limit that resets later": {known(agent.TurnFailed, full(time.Minute)), &attention.Need{Reason: attention.Short, Since: ago(2 * time.Minute), What: "a usage limit"}},
+		"is at a limit that has reset":    {known(agent.TurnFailed, full(-time.Second)), &attention.Need{Reason: attention.Done, Since: ago(2 * time.Minute), What: "failed: rate_limit"}},
+		"is at a limit that has reset by Claude's words": {known(agent.TurnFailed, func(k *attention.Known) {
+			k.Now = now.Add(2 * time.Hour)
+			k.Report.Failure = &agent.Failure{Class: "rate_limit", At: now, Text: "You've hit your session limit · resets 1:30pm (UTC)"}
+		}), &attention.Need{Reason: attention.Done, Since: now}},
+		"is full":  {known(agent.Busy, func(k *attention.Known) { k.Context = left(9, ago(time.Second)) }), &attention.Need{Reason: attention.Short, Since: ago(time.Second), What: "9% of its context is left"}},
+		"is low":   {known(agent.Busy, func(k *attention.Known) { k.Context = left(20, now) }), nil},
+		"was full": {known(agent.Dead, func(k *attention.Known) { k.Record.Desired, k.Context = agent.DesiredStopped, left(5, now) }), nil},
+		"is done":  {known(agent.Idle, func(k *attention.Known) { k.Report.Done = ago(time.Minute) }), &attention.Need{Reason: attention.Done, Since: ago(time.Minute)}},
 		"is done, with tasks left": {known(agent.Idle, func(k *attention.Known) { k.Report.Done, k.Status.Detail = ago(time.Minute), "1 background task" }),
 			&attention.Need{Reason: attention.Done, Since: ago(time.Minute), What: "idle: 1 background task"}},
 		"works on after a turn": {known(agent.Busy, func(k *attention.Known) { k.Report.Done = ago(time.Minute) }), nil},

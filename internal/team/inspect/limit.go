@@ -33,16 +33,18 @@ func (v *View) LimitedUntil() time.Time {
 	return until
 }
 
-// LimitEnds returns when the usage limit that ended the last turn resets: the time that Claude printed or, if it
-// printed none, the reset of the used-up limit on the status line. It returns zero if no limit ended the turn, or if
-// the time is unknown.
-func (v *View) LimitEnds() time.Time {
-	last := v.LastError
-	if last == nil || !last.IsUsageLimit() {
+// LimitEnds returns when the usage limit that ended the last turn resets: see [LastError.LimitEnds].
+func (v *View) LimitEnds() time.Time { return v.LastError.LimitEnds(v.Report.Limits) }
+
+// LimitEnds returns when the usage limit that ended a turn resets: the time that Claude printed or, if it printed none,
+// the reset of the used-up limit on the status line. It returns zero if no limit ended the turn, or if the time is
+// unknown.
+func (e *LastError) LimitEnds(limits *agent.Limits) time.Time {
+	if e == nil || !e.IsUsageLimit() {
 		return time.Time{}
 	}
-	if _, until := screen.UsageLimit(last.Text, last.At.Local()); !until.IsZero() {
+	if _, until := screen.UsageLimit(e.Text, e.At.Local()); !until.IsZero() {
 		return until
 	}
-	return v.Report.Limits.FullUntil(last.At)
+	return limits.FullUntil(e.At)
 }
