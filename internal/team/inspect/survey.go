@@ -51,6 +51,7 @@ func (i *Inspector) examine(view *View) {
 	}
 	strangers, strangersErr := i.Project.VisibleStrangers(&view.Record)
 	view.Strangers = strangers
+	view.Requested = view.Status.State == agent.Waiting && i.Project.IsRequested(view.Record.Handle)
 	transcriptErr := i.AddTranscript(view)
 	view.LastError = lastError(view.Report, view.Transcript)
 	var goneErr error

@@ -30,7 +30,7 @@ func (w *starting) checkDialog(ctx context.Context) error {
 	if reading.Dialog == "" || reading.Dialog == screen.DialogOther && reading.Asked == nil && !w.stays() {
 		return nil
 	}
-	return heldAt(&w.record, reading.Dialog, reading.Asked)
+	return w.heldAt(reading.Dialog, reading.Asked)
 }
 
 // drawingTime is how long claude may take to draw a dialog completely.
@@ -63,13 +63,14 @@ func (w *starting) checkRefusal(ctx context.Context) error {
 	return nil
 }
 
-func heldAt(r *agent.Record, dialog screen.Dialog, asked *agent.Asked) error {
+func (w *starting) heldAt(dialog screen.Dialog, asked *agent.Asked) error {
+	r := &w.record
 	what := ""
 	if asked != nil {
 		what = ". It shows:\n  " + strings.ReplaceAll(asked.Text, "\n", "\n  ") + "\n  [" + strings.Join(asked.Choices, " / ") + "]"
 	}
 	err := fail.Errorf(fail.Held, "claude waits at a dialog: it asks %s (%s)%s", dialog.Question(), dialog, what).
-		Hint("answer it in its terminal: nbs-worker attach %s", r.Handle)
+		Hint("answer it %s", w.Project.WayToAnswer(r.Handle))
 	if dialog == screen.DialogTrust {
 		return err.Hint("or let claude trust the folder: nbs-worker resume %s --force %s", r.Handle, TrustFlag(r.LaunchCwd()))
 	}

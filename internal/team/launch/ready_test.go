@@ -20,6 +20,7 @@ import (
 
 	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
 )
 
 // A claude that waits for a person as soon as it is ready writes its transcript later: for
@@ -85,7 +86,7 @@ func startingIn(t *testing.T, dir string) *starting {
 	t.Helper()
 	config, err := claude.ConfigAt(dir)
 	rig.Must(t, err)
-	project := &observe.Project{Machine: local.New(), Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}
+	project := &observe.Project{Machine: local.New(), Store: store.Absent(dir), Now: time.Now, Tmux: func(string) (*tmux.Client, error) { return nil, errors.New("no tmux") }}
 	s := Starter{Project: project, Keeper: &keep.Keeper{Project: project}}
 	return &starting{
 		Starter: s, record: agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID()}},

@@ -248,7 +248,7 @@ func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 			Hint("nbs-worker resume %s", sight.Record.Handle)
 	case state == agent.Waiting:
 		return false, fail.Errorf(fail.Held, "it waits for a person: %s", sight.Status.Detail).
-			Hint("nbs-worker attach %s", sight.Record.Handle)
+			Hint("answer it %s", s.project.WayToAnswer(sight.Record.Handle))
 	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
 		return true, nil
 	case state != agent.Idle && state != agent.TurnFailed:

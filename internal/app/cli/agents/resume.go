@@ -126,7 +126,7 @@ func runResume(ctx context.Context, f *ui.Factory, o *resumeOptions) error {
 		if err != nil {
 			return ui.Outcome{}, err
 		}
-		return startedOutcome(started), nil
+		return startedOutcome(f, s, started), nil
 	})
 }
 

@@ -148,7 +148,7 @@ func runSpawn(ctx context.Context, f *ui.Factory, o *spawnOptions) (int, error) 
 	if o.cwd == "" {
 		sayFolder(f, &started.Record)
 	}
-	return 0, f.ShowOne(startedOutcome(started))
+	return 0, f.ShowOne(startedOutcome(f, s, started))
 }
 
 // parse checks the options and the environment.

@@ -115,9 +115,12 @@ func sayStarted(f *ui.Factory, handle agent.Handle, started supervisor.Started) 
 	}
 }
 
-// startedOutcome returns the outcome of a start.
-func startedOutcome(started supervisor.Started) ui.Outcome {
+// startedOutcome returns the outcome of a start. It tells a person how to answer what the agent asks already.
+func startedOutcome(f *ui.Factory, s *supervisor.Supervisor, started supervisor.Started) ui.Outcome {
 	r := &started.Record
+	if started.Status.State == agent.Waiting {
+		f.Note("%s asks something; a person has to answer %s", r.Handle, s.Project.WayToAnswer(r.Handle))
+	}
 	words := fmt.Sprintf("%s, model %s, %s, session %s, tmux %s", started.Status.Word(), ui.ModelName(r.Model), r.LaunchPermissionMode(), r.SessionID, r.TmuxSession)
 	return ui.Outcome{JSON: wire.NewStarted(started), Handle: r.Handle, Words: words}
 }

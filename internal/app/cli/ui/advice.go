@@ -62,10 +62,14 @@ func InWords(steps []triage.Step, handle agent.Handle, v inspect.View) []Step {
 func worded(next triage.Step, handle agent.Handle, v inspect.View) Step {
 	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, handle) }
 	switch next {
-	case triage.Answer:
+	case triage.Answer, triage.Attend:
+		switch {
+		case v.Requested:
+			return Step{"it asks a person; to see what, and to answer", nbs("requests")}
+		case next == triage.Attend:
+			return Step{"it waits for a person", nbs("attach")}
+		}
 		return Step{fmt.Sprintf("it asks %s; answer in its terminal", v.Dialog.Question()), nbs("attach")}
-	case triage.Attend:
-		return Step{"it waits for a person", nbs("attach")}
 	case triage.Allow:
 		return Step{"review what it would run, and allow it", nbs("allow")}
 	case triage.EndOther:
