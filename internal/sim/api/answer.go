@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"regexp"
@@ -12,11 +11,9 @@ import (
 
 // answer is what the simulated model says.
 type answer struct {
-	text      string
-	tool      string // name of a tool that it wants to use; then text is empty
-	toolInput json.RawMessage
-	input     int // tokens
-	output    int
+	text   string // not said if it calls tools
+	input  int    // tokens
+	output int
 	directives
 }
 
@@ -45,9 +42,11 @@ func compute(m message, body []byte) answer {
 	if a.usage > 0 {
 		a.input = a.usage
 	}
-	a.tool, a.toolInput = a.directives.tool, a.directives.toolInput
 	m.demandJSON(&a)
-	a.output = 1 + len(a.text)/4 + len(a.toolInput)/4
+	a.output = 1 + len(a.text)/4
+	for _, c := range a.tools {
+		a.output += len(c.input) / 4
+	}
 	return a
 }
 

@@ -186,6 +186,21 @@ func TestToolIsAskedForOnce(t *testing.T) {
 	rig.Check(t, got == "Tool said: all done", "after the result: %q", got)
 }
 
+func TestToolsAreAskedForAtOnce(t *testing.T) {
+	s := start(t, Options{})
+	inner := `[[tool Bash {"command":"true"}]]`
+	quoted, err := json.Marshal(inner)
+	rig.Must(t, err)
+	ask := object{"role": "user", "content": `[[tool Agent {"prompt":` + string(quoted) + `}]] [[tool Read {"file_path":"a"}]]`}
+	for _, streams := range []bool{false, true} {
+		_, data := postMessages(t, s, object{"stream": streams}, []object{ask})
+		for _, words := range []string{`"name":"Agent"`, `"name":"Read"`, `"stop_reason":"tool_use"`} {
+			rig.Check(t, strings.Count(string(data), words) == 1, "%s: %s", words, data)
+		}
+		rig.Check(t, !strings.Contains(string(data), `"name":"Bash"`), "what is in an input was asked for: %s", data)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	s := start(t, Options{})
 	for range 2 {

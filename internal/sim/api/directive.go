@@ -22,17 +22,24 @@ type directives struct {
 	tooLong   bool
 	usage     int
 	limits    map[string]window // of the account, by Claude's short names
-	tool      string
-	toolInput json.RawMessage
+	tools     []call
+}
+
+// call is a call of a tool that the answer asks for.
+type call struct {
+	name  string
+	input json.RawMessage
 }
 
 var directiveStart = regexp.MustCompile(`\[\[(delay|until|slow|error|drop|usage|limits|tool) +([^\s\]]+) *`)
 
-// parseDirectives reads the directives in a text. It ignores what it cannot read.
+// parseDirectives reads the directives in a text. It ignores what it cannot read, and what stands in the input of a tool:
+// that is for another agent.
 func parseDirectives(text string) directives {
 	var d directives
-	for _, m := range directiveStart.FindAllStringSubmatchIndex(text, -1) {
+	for m := directiveStart.FindStringSubmatchIndex(text); m != nil; m = directiveStart.FindStringSubmatchIndex(text) {
 		word, arg, rest := text[m[2]:m[3]], text[m[4]:m[5]], text[m[1]:]
+		text = rest
 		switch word {
 		case "delay":
 			d.delay, _ = time.ParseDuration(arg)
@@ -54,7 +61,10 @@ func parseDirectives(text string) directives {
 		case "limits":
 			d.limits = parseLimits(arg, rest)
 		case "tool":
-			d.tool, d.toolInput = parseTool(arg, rest)
+			var c call
+			if c, text = parseTool(arg, rest); c.name != "" {
+				d.tools = append(d.tools, c)
+			}
 		}
 	}
 	return d
@@ -79,13 +89,18 @@ func (d *directives) parseError(arg, rest string) {
 	}
 }
 
-// parseTool lets the JSON decoder find the end of the input, which may itself contain "]]".
-func parseTool(name, rest string) (string, json.RawMessage) {
-	input := json.RawMessage("{}")
-	if strings.HasPrefix(rest, "{") && json.NewDecoder(strings.NewReader(rest)).Decode(&input) != nil {
-		return "", nil
+// parseTool returns a call and the text after it. It lets the JSON decoder find the end of the input, which may itself
+// contain "]]".
+func parseTool(name, rest string) (c call, after string) {
+	c = call{name, json.RawMessage("{}")}
+	if !strings.HasPrefix(rest, "{") {
+		return c, rest
 	}
-	return name, input
+	decoder := json.NewDecoder(strings.NewReader(rest))
+	if decoder.Decode(&c.input) != nil {
+		return call{}, rest
+	}
+	return c, rest[decoder.InputOffset():]
 }
 
 // window is a limit of the account: how much of it is used, and how long it goes on.

@@ -14,7 +14,7 @@
 // The text "Please answer the message above; it has had no answer yet." is answered as if the text before it had been sent
 // last, without its directives.
 //
-// Directives in that text, each once:
+// Directives in that text, each once but for tools:
 //
 //	[[delay 2s]]                  wait before the first byte
 //	[[until WORD]]                wait before the first byte until Server.Release(WORD)
@@ -26,7 +26,8 @@
 //	[[drop midstream]]            close the connection when the answer has begun; times=N as above
 //	[[error too-long]]            fail as for a conversation that does not fit into the window
 //	[[long 9000]]                 answer at such length, in lines that each name the text; also where it is answered later
-//	[[tool Bash {"command":"…"}]] ask for a tool; when its result is sent, answer "Tool said: " and the first 200 characters
+//	[[tool Bash {"command":"…"}]] ask for a tool; when its result is sent, answer "Tool said: " and the first 200 characters.
+//	                              Several ask for several tools at once; the last result is said
 //	[[usage 123456]]              report that many input tokens
 //	[[limits 5h=0.42@1h 7d=0@9h]] say how much of the account's limits is used, and when each resets
 //

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -19,18 +21,26 @@ func (a answer) usageObject(output int) object {
 }
 
 func (a answer) stopReason() string {
-	if a.tool != "" {
+	if len(a.tools) > 0 {
 		return "tool_use"
 	}
 	return "end_turn"
 }
 
-// content is the answer's one block; a tool call is named after the message, so that the id is deterministic too.
-func (a answer) content(msgID string) object {
-	if a.tool != "" {
-		return object{"type": "tool_use", "id": "toolu_" + msgID, "name": a.tool, "input": a.toolInput}
+// contents are the answer's blocks. Tool calls are named after the message, so that their ids are deterministic too.
+func (a answer) contents(msgID string) []object {
+	if len(a.tools) == 0 {
+		return []object{{"type": "text", "text": a.text}}
 	}
-	return object{"type": "text", "text": a.text}
+	var blocks []object
+	for i, c := range a.tools {
+		id := "toolu_" + msgID
+		if i > 0 {
+			id += strconv.Itoa(i)
+		}
+		blocks = append(blocks, object{"type": "tool_use", "id": id, "name": c.name, "input": c.input})
+	}
+	return blocks
 }
 
 func envelope(model, msgID string) object {
@@ -43,7 +53,7 @@ func envelope(model, msgID string) object {
 // whole is the answer to a request that does not stream.
 func whole(model, msgID string, a answer) object {
 	m := envelope(model, msgID)
-	m["content"] = []any{a.content(msgID)}
+	m["content"] = a.contents(msgID)
 	m["stop_reason"] = a.stopReason()
 	m["usage"] = a.usageObject(a.output)
 	return m
@@ -52,13 +62,18 @@ func whole(model, msgID string, a answer) object {
 // stream writes the answer as server-sent events.
 func stream(ctx context.Context, w http.ResponseWriter, model, msgID string, a answer) {
 	events := begin(w, model, msgID, a)
-	for i, d := range a.deltas() {
-		if i > 0 && !pause(ctx, a.slow) {
-			return
+	for i, block := range a.contents(msgID) {
+		if i > 0 {
+			events.open(i, block)
 		}
-		events.send("content_block_delta", object{"index": 0, "delta": d})
+		for j, d := range deltas(block) {
+			if j > 0 && !pause(ctx, a.slow) {
+				return
+			}
+			events.send("content_block_delta", object{"index": i, "delta": d})
+		}
+		events.send("content_block_stop", object{"index": i})
 	}
-	events.send("content_block_stop", object{"index": 0})
 	events.send("message_delta", object{
 		"delta": object{"stop_reason": a.stopReason(), "stop_sequence": nil},
 		"usage": a.usageObject(a.output),
@@ -75,44 +90,44 @@ func begin(w http.ResponseWriter, model, msgID string, a answer) eventWriter {
 	start := envelope(model, msgID)
 	start["usage"] = a.usageObject(1)
 	events.send("message_start", object{"message": start})
-	events.send("content_block_start", object{"index": 0, "content_block": a.opening(msgID)})
+	events.open(0, a.contents(msgID)[0])
 	return events
 }
 
 // breakOff begins an answer and then fails, by an error event or by closing the connection.
 func breakOff(w http.ResponseWriter, model, msgID string, a answer) {
 	events := begin(w, model, msgID, a)
-	events.send("content_block_delta", object{"index": 0, "delta": a.deltas()[0]})
+	events.send("content_block_delta", object{"index": 0, "delta": deltas(a.contents(msgID)[0])[0]})
 	if a.drop {
 		panic(http.ErrAbortHandler) // closes the connection
 	}
 	events.send("error", errorObject(a.status, a.complaint()))
 }
 
-// opening is the block as it is announced: without its content.
-func (a answer) opening(msgID string) object {
-	c := a.content(msgID)
-	if a.tool != "" {
-		c["input"] = object{}
-	} else {
-		c["text"] = ""
-	}
-	return c
-}
-
-// deltas are the parts in which the content arrives: words, or the whole input of a tool.
-func (a answer) deltas() []object {
-	if a.tool != "" {
-		return []object{{"type": "input_json_delta", "partial_json": string(a.toolInput)}}
+// deltas are the parts in which a block arrives: words, or the whole input of a tool.
+func deltas(block object) []object {
+	if input, is := block["input"].(json.RawMessage); is {
+		return []object{{"type": "input_json_delta", "partial_json": string(input)}}
 	}
 	var parts []object
-	for _, word := range strings.SplitAfter(a.text, " ") {
+	for _, word := range strings.SplitAfter(block["text"].(string), " ") {
 		parts = append(parts, object{"type": "text_delta", "text": word})
 	}
 	return parts
 }
 
 type eventWriter struct{ w http.ResponseWriter }
+
+// open announces a block, without its content.
+func (e eventWriter) open(index int, block object) {
+	announced := maps.Clone(block)
+	if announced["type"] == "tool_use" {
+		announced["input"] = object{}
+	} else {
+		announced["text"] = ""
+	}
+	e.send("content_block_start", object{"index": index, "content_block": announced})
+}
 
 func (e eventWriter) send(name string, data object) {
 	data["type"] = name

@@ -27,8 +27,8 @@ func (m message) demandJSON(a *answer) {
 	}
 	for _, t := range m.Tools {
 		if t.Name == m.ToolChoice.Name {
-			a.tool = t.Name
-			a.toolInput, _ = json.Marshal(instance(t.InputSchema, a.text))
+			input, _ := json.Marshal(instance(t.InputSchema, a.text))
+			a.tools = []call{{t.Name, input}}
 		}
 	}
 }
