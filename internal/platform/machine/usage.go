@@ -15,17 +15,42 @@ func (m *Machine) UsageOf(pid int) Usage {
 	var sum Usage
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
 		queue = append(queue, m.childrenOf(queue[0])...)
-		stat, err := m.kernel.Stat(queue[0])
-		if err != nil {
-			continue
-		}
-		sum.CPUSeconds += stat.CPU
-		if !stat.Gone {
-			one, _ := m.kernel.Usage(queue[0]) // as far as the kernel reports it
-			sum.RSS, sum.Read, sum.Written, sum.Processes = sum.RSS+one.RSS, sum.Read+one.Read, sum.Written+one.Written, sum.Processes+1
+		if stat, err := m.kernel.Stat(queue[0]); err == nil {
+			sum.add(m, queue[0], stat)
 		}
 	}
 	return sum
+}
+
+// UsagesOf is [Machine.UsageOf] for several processes, in one pass over all processes of the machine.
+func (m *Machine) UsagesOf(pids []int) []Usage {
+	all, _ := m.kernel.PIDs() // what cannot be listed uses nothing
+	stats, children := make(map[int]Stat, len(all)), make(map[int][]int, len(all))
+	for _, pid := range all {
+		if stat, err := m.kernel.Stat(pid); err == nil {
+			stats[pid] = stat
+			children[stat.Parent] = append(children[stat.Parent], pid)
+		}
+	}
+	sums := make([]Usage, len(pids))
+	for i, pid := range pids {
+		for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
+			if stat, there := stats[queue[0]]; there {
+				sums[i].add(m, queue[0], stat)
+				queue = append(queue, children[queue[0]]...)
+			}
+		}
+	}
+	return sums
+}
+
+// add adds what one process uses.
+func (u *Usage) add(m *Machine, pid int, stat Stat) {
+	u.CPUSeconds += stat.CPU
+	if !stat.Gone {
+		one, _ := m.kernel.Usage(pid) // as far as the kernel reports it
+		u.RSS, u.Read, u.Written, u.Processes = u.RSS+one.RSS, u.Read+one.Read, u.Written+one.Written, u.Processes+1
+	}
 }
 
 // childrenOf asks the kernel for the children of a process, and looks at all processes if the kernel lists none. The

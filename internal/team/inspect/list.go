@@ -6,6 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -29,6 +30,20 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	return i.rows(ctx, records), nil
+}
+
+// ListSome looks at some agents, as [Inspector.List] does at all. An agent that does not exist has no row.
+func (i *Inspector) ListSome(ctx context.Context, handles []agent.Handle) []Row {
+	records := make([]store.Loaded, len(handles))
+	for n, handle := range handles {
+		records[n].Handle = handle
+		records[n].Record, records[n].Err = i.Project.Store.Load(handle)
+	}
+	return i.rows(ctx, records)
+}
+
+func (i *Inspector) rows(ctx context.Context, records []store.Loaded) []Row {
 	rows := make([]Row, len(records))
 	looked := make([]agent.Record, 0, len(rows))
 	for n, one := range records {
@@ -47,7 +62,7 @@ func (i *Inspector) List(ctx context.Context) ([]Row, error) {
 			rows[n].Context, rows[n].Cost = gauge.Context(), gauge.Cost()
 		}
 	}
-	return withoutDismissed(rows), nil
+	return withoutDismissed(rows)
 }
 
 // Measure adds what the processes of running agents use of the machine. It takes up to a millisecond for each agent.

@@ -15,6 +15,8 @@ func TestUsageCountsDescendants(t *testing.T) {
 	_, _ = c.Said(), c.Said()
 	usage := here.UsageOf(c.Process.Pid)
 	rig.Check(t, usage.Processes == 2 && usage.RSS >= 1<<20, "UsageOf = %+v; want 2 processes and some memory", usage)
+	same := here.UsagesOf([]int{1 << 30, c.Process.Pid})
+	rig.Check(t, same[0] == machine.Usage{} && same[1].Processes == 2 && same[1].RSS >= 1<<20, "UsagesOf = %+v", same)
 	none := here.UsageOf(1 << 30)
 	rig.Check(t, none == (machine.Usage{}), "UsageOf of nobody = %+v", none)
 }
