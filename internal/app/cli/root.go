@@ -69,6 +69,7 @@ starts.`,
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			f.Verb = verbOf(cmd)
+			f.MendTerminal()
 			return ui.CheckTexts(f.Args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {

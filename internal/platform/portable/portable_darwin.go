@@ -78,6 +78,16 @@ func DropInput(terminal *os.File) {
 	_ = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCFLUSH, read)
 }
 
+// Modes returns how a terminal takes input and writes output.
+func Modes(terminal *os.File) (*unix.Termios, error) {
+	return unix.IoctlGetTermios(int(terminal.Fd()), unix.TIOCGETA)
+}
+
+// SetModes sets what Modes returned.
+func SetModes(terminal *os.File, modes *unix.Termios) error {
+	return unix.IoctlSetTermios(int(terminal.Fd()), unix.TIOCSETA, modes)
+}
+
 // Socket makes a Unix stream socket that does not block, and that no child inherits.
 func Socket() (fd int, err error) {
 	if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != nil {

@@ -59,6 +59,16 @@ func DropInput(terminal *os.File) {
 	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 }
 
+// Modes returns how a terminal takes input and writes output.
+func Modes(terminal *os.File) (*unix.Termios, error) {
+	return unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
+}
+
+// SetModes sets what Modes returned.
+func SetModes(terminal *os.File, modes *unix.Termios) error {
+	return unix.IoctlSetTermios(int(terminal.Fd()), unix.TCSETS, modes)
+}
+
 // Socket makes a Unix stream socket that does not block, and that no child inherits.
 func Socket() (fd int, err error) {
 	return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)

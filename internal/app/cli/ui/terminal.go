@@ -1,0 +1,41 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+
+	"nbs-worker/internal/store/terminals"
+	"nbs-worker/internal/store/trust"
+)
+
+// Terminals returns the terminals that full screens of the user have taken.
+func (f *Factory) Terminals() *terminals.Drawer {
+	home, _ := trust.HomeOf(os.Environ()) // the runtime folder may need none
+	return terminals.Of(trust.RuntimeOf(os.Environ(), home))
+}
+
+// TakeTerminal notes that this command draws on the whole terminal, until release is called. Without the note, a kill
+// leaves the terminal as it is then.
+func (f *Factory) TakeTerminal() (release func()) {
+	if self, err := f.Machine.Self(); err == nil {
+		if release, err := f.Terminals().Take(os.Stdout, self); err == nil {
+			return release
+		}
+	}
+	return func() {}
+}
+
+// plain ends what a full screen sets: the alternate screen, a hidden cursor, the reports of mouse, focus and pasted
+// texts, keys in another form, output that is held back, and the title.
+const plain = "\x1b[?2026l\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[>4m\x1b[<u\x1b[0m\x1b[23;0t"
+
+// MendTerminal gives back a terminal whose full screen was killed.
+func (f *Factory) MendTerminal() {
+	if !f.Streams.OutTTY {
+		return
+	}
+	if mended, _ := f.Terminals().GiveBack(os.Stdout, f.Machine.IsAlive); mended { // the command itself says what fails on this terminal
+		fmt.Fprint(f.Streams.Out, plain)
+		f.SayNote("the dashboard on this terminal was killed; the terminal is as before")
+	}
+}
