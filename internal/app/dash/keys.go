@@ -3,16 +3,15 @@ package dash
 import (
 	"time"
 	"unicode/utf8"
-
-	"nbs-worker/internal/agent"
 )
 
 // Deed is something to be done outside of the model.
 type Deed struct {
-	Kind   DeedKind
-	Handle agent.Handle
-	Args   []string // of Run: a command line of this program
-	Verb   string   // of Run: shown while it runs
+	Kind    DeedKind
+	Who     Who
+	Args    []string // of Run: a command line of this program
+	Verb    string   // of Run: shown while it runs
+	Preview Preview  // of Peek
 }
 
 // DeedKind is what kind of deed it is.
@@ -22,7 +21,7 @@ type DeedKind int
 const (
 	Quit   DeedKind = iota
 	Attach          // go to the agent's terminal, and come back
-	Peek            // show the agent's screen
+	Peek            // show something of the agent below the rows
 	Run             // run a command line beside the screen
 )
 
@@ -40,7 +39,7 @@ func (m Model) Key(key string) (Model, []Deed) {
 	case dismissing:
 		m.mode = browsing
 		if key == "y" {
-			return m.runAbout("dismiss", "dismiss", string(m.about))
+			return m.runAbout("dismiss", "dismiss", string(m.about.Handle))
 		}
 		return m, nil
 	case browsing:
@@ -61,10 +60,12 @@ func (m Model) browse(key string) (Model, []Deed) {
 		m.mode, m.input = filtering, m.filter
 		return m, nil
 	case "esc":
-		m.filter, m.peek = "", false
+		m.filter, m.preview = "", NoPreview
 		return m.refilter(), nil
 	case "tab":
 		return m.moved(m.nextNeed())
+	case "1", "2", "3", "4":
+		return m.sorted(sorting(key[0] - '1')), nil
 	}
 	if to, moves := m.target(key); moves {
 		return m.moved(m.selectAt(to))
@@ -97,17 +98,36 @@ func (m *Model) target(key string) (to int, moves bool) {
 
 // moved has the preview follow the selection.
 func (m Model) moved(next Model) (Model, []Deed) {
-	if handle := next.Peeks(); handle != "" && handle != m.Peeks() {
-		return next, []Deed{{Kind: Peek, Handle: handle}}
+	before, _ := m.Previewed()
+	if who, preview := next.Previewed(); preview != NoPreview && who != before {
+		return next, []Deed{{Kind: Peek, Who: who, Preview: preview}}
 	}
 	return next, nil
+}
+
+// Click takes a click on a line of the screen.
+func (m Model) Click(y int) (Model, []Deed) {
+	const above = 2 // the header, and the names of the columns
+	line := m.firstLine() + y - above
+	if m.mode != browsing || y < above || y >= above+m.tableHeight() || line >= len(m.lines) || m.lines[line] < 0 {
+		return m, nil
+	}
+	return m.moved(m.selectAt(m.lines[line]))
+}
+
+// Wheel takes a turn of the wheel, by a number of rows.
+func (m Model) Wheel(by int) (Model, []Deed) {
+	if m.mode != browsing {
+		return m, nil
+	}
+	return m.moved(m.selectAt(m.at + by))
 }
 
 // nextNeed selects the next agent that needs a person, and after the last one the first.
 func (m Model) nextNeed() Model {
 	for i := 1; i <= len(m.shown); i++ {
 		at := (m.at + i) % len(m.shown)
-		if m.rows[m.shown[at]].Need != nil {
+		if m.rowAt(at).Need != nil {
 			return m.selectAt(at)
 		}
 	}
@@ -120,19 +140,18 @@ func (m Model) act(r *Row, key string) (Model, []Deed) {
 	handle := string(r.Handle)
 	switch key {
 	case "enter":
-		return m, []Deed{{Kind: Attach, Handle: r.Handle}}
+		return m, []Deed{{Kind: Attach, Who: r.Who}}
 	case "space":
-		m.peek = !m.peek
-		m.screen = ""
-		if m.peek {
-			return m, []Deed{{Kind: Peek, Handle: r.Handle}}
+		m.preview, m.text = (m.preview+1)%previews, ""
+		if m.preview != NoPreview {
+			return m, []Deed{{Kind: Peek, Who: r.Who, Preview: m.preview}}
 		}
 		return m, nil
 	case "s":
-		m.mode, m.input, m.about = sending, "", r.Handle
+		m.mode, m.input, m.about = sending, "", r.Who
 		return m, nil
 	case "d":
-		m.mode, m.about = dismissing, r.Handle
+		m.mode, m.about = dismissing, r.Who
 		return m, nil
 	case "r":
 		return m.run(r, "resume", "resume", handle)
@@ -155,8 +174,8 @@ func (m Model) decide(r *Row, allow bool) (Model, []Deed) {
 	case r.Ask == nil:
 		m.said = "nothing is asked here that a key answers; enter goes to the terminal"
 		return m, nil
-	case m.peek:
-		m.said = "close the screen first (space): then the request is shown"
+	case m.preview != NoPreview:
+		m.said = "close the preview first (esc): then the request is shown"
 		return m, nil
 	case m.Now.Sub(m.askedAt) < reading:
 		m.said = "the request has just come: read it, then press the key again"
@@ -172,19 +191,19 @@ func (m Model) decide(r *Row, allow bool) (Model, []Deed) {
 
 // run has a command line run, unless another one runs for the agent.
 func (m Model) run(r *Row, verb string, args ...string) (Model, []Deed) {
-	if busy := m.running[r.Handle]; busy != "" {
+	if busy := m.running[r.Who]; busy != "" {
 		m.said, m.failed = string(r.Handle)+": "+busy+" is not over yet", true
 		return m, nil
 	}
-	return m.Begun(r.Handle, verb), []Deed{{Kind: Run, Handle: r.Handle, Verb: verb, Args: args}}
+	return m.Begun(r.Who, verb), []Deed{{Kind: Run, Who: r.Who, Verb: verb, Args: args}}
 }
 
 // runAbout is run for the agent that the keys before were for. If it has gone, no other one takes its place.
 func (m Model) runAbout(verb string, args ...string) (Model, []Deed) {
-	if r := m.Selected(); r != nil && r.Handle == m.about {
+	if r := m.Selected(); r != nil && r.Who == m.about {
 		return m.run(r, verb, args...)
 	}
-	m.said, m.failed = string(m.about)+" is gone; nothing was done", true
+	m.said, m.failed = string(m.about.Handle)+" is gone; nothing was done", true
 	return m, nil
 }
 
@@ -232,7 +251,7 @@ func (m Model) entered() (Model, []Deed) {
 	was := m.mode
 	m.mode = browsing
 	if was == sending && m.input != "" {
-		return m.runAbout("send", "send", string(m.about), "--", m.input)
+		return m.runAbout("send", "send", string(m.about.Handle), "--", m.input)
 	}
 	return m, nil
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/attention"
 )
 
 // Model is what the screen shows. Its methods return the next model; they do nothing else.
@@ -12,26 +12,41 @@ type Model struct {
 	Width, Height int // of the screen, in characters
 	Now           time.Time
 	Color         bool
+	Grouped       bool // rows stand under the folders of their projects
 
-	rows     []Row // sorted
-	shown    []int // of rows, those that the filter leaves
-	selected agent.Handle
+	sight    Sight // its rows are sorted
+	shown    []int // of the rows, those that the filter leaves
+	lines    []int // of the table: places in shown; negative: the heading of the row below
+	selected Who
 	at       int // of the selected row in shown
 	filter   string
+	sorting  sorting
+	usage    map[Who]Usage
 
-	mode   mode
-	input  string       // of a line that is typed
-	about  agent.Handle // whom a message or a dismissal is for, though its row may go meanwhile
-	peek   bool         // the preview is open
-	screen string       // of the selected agent, several lines
+	mode    mode
+	input   string // of a line that is typed
+	about   Who    // whom a message or a dismissal is for, though its row may go meanwhile
+	preview Preview
+	text    string // of the preview, several lines
 
-	askedAt time.Time // when the selected agent began to ask something else
+	askedAt time.Time // when the request on the screen became another one, without a key
+	alarm   bool      // an agent has begun to need a person
 
-	running map[agent.Handle]string // the verb that runs, by agent
-	said    string                  // what a verb said last
-	failed  bool                    // it was an error
-	Limits  string                  // of the account
+	running map[Who]string // the verb that runs, by agent
+	said    string         // what a verb said last
+	failed  bool           // it was an error
 }
+
+// Preview is what is shown of the selected agent below the rows.
+type Preview int
+
+// The previews, in the order in which a key goes through them.
+const (
+	NoPreview Preview = iota
+	ScreenPreview
+	ConversationPreview
+	previews
+)
 
 // mode is what keys do.
 type mode int
@@ -44,37 +59,81 @@ const (
 	dismissing // y dismisses
 )
 
-// Rows takes a new look at the agents. The selection stays at its agent, or where that agent was.
-func (m Model) Rows(rows []Row) Model {
-	before := m.askOf(m.selected)
-	order(rows)
-	m.rows = rows
-	if now := m.askOf(m.selected); now != "" && now != before {
+// Look takes a new look at the agents. The selection stays at its agent, or where that agent was.
+func (m Model) Look(sight Sight) Model {
+	before, shown := m.sight, m.shownAsk()
+	order(sight.Rows, m.sorting, m.Grouped)
+	m.sight = sight
+	m.alarm = before.Rows != nil && sight.isAlarming(before.Rows)
+	if sight.Trouble != "" && sight.Trouble != before.Trouble {
+		m.said, m.failed = sight.Trouble, true
+	}
+	m = m.refilter()
+	if now := m.shownAsk(); before.Rows != nil && now != "" && now != shown {
 		m.askedAt = m.Now
 	}
-	return m.refilter()
+	return m
 }
 
-// askOf returns the id of what an agent asks; "" for nothing.
-func (m *Model) askOf(handle agent.Handle) string {
-	for i := range m.rows {
-		if r := &m.rows[i]; r.Handle == handle && r.Ask != nil {
-			return r.Ask.ID
+// Alarms reports whether the last look showed a new need.
+func (m *Model) Alarms() bool { return m.alarm }
+
+// isAlarming reports whether a row has a need that the rows before do not have.
+func (s *Sight) isAlarming(before []Row) bool {
+	since := map[Who]attention.Need{}
+	for i := range before {
+		if need := before[i].Need; need != nil {
+			since[before[i].Who] = *need
 		}
+	}
+	for i := range s.Rows {
+		need := s.Rows[i].Need
+		if need == nil || need.Seen {
+			continue
+		}
+		if then, had := since[s.Rows[i].Who]; !had || then.Reason != need.Reason || need.Since.After(then.Since) {
+			return true
+		}
+	}
+	return false
+}
+
+// Use takes what the agents use of the machine.
+func (m Model) Use(usage map[Who]Usage) Model {
+	m.usage = usage
+	return m
+}
+
+// shownAsk returns the id of what the selected agent asks; "" for nothing.
+func (m *Model) shownAsk() string {
+	if r := m.Selected(); r != nil && r.Ask != nil {
+		return r.Ask.ID
 	}
 	return ""
 }
 
+func (m Model) sorted(by sorting) Model {
+	m.sorting = by
+	order(m.sight.Rows, by, m.Grouped)
+	return m.refilter()
+}
+
 func (m Model) refilter() Model {
-	m.shown = nil
-	found := false
-	for i := range m.rows {
-		if !m.rows[i].matches(m.filter) {
+	m.shown, m.lines = nil, nil
+	found, project := false, ""
+	for i := range m.sight.Rows {
+		r := &m.sight.Rows[i]
+		if !r.matches(m.filter) {
 			continue
 		}
-		if m.rows[i].Handle == m.selected {
+		if r.Who == m.selected {
 			m.at, found = len(m.shown), true
 		}
+		if m.Grouped && (len(m.shown) == 0 || r.Project != project) {
+			m.lines = append(m.lines, -1-len(m.shown))
+		}
+		project = r.Project
+		m.lines = append(m.lines, len(m.shown))
 		m.shown = append(m.shown, i)
 	}
 	if !found {
@@ -90,42 +149,44 @@ func (m Model) selectAt(at int) Model {
 	if len(m.shown) == 0 {
 		return m // the agent stays selected while the filter hides it
 	}
-	m.selected = m.rows[m.shown[m.at]].Handle
+	m.selected = m.rowAt(m.at).Who
 	if m.selected != before {
-		m.screen = ""
+		m.text = ""
 	}
 	return m
 }
+
+func (m *Model) rowAt(at int) *Row { return &m.sight.Rows[m.shown[at]] }
 
 // Selected returns the selected row; nil if there are no rows.
 func (m *Model) Selected() *Row {
 	if m.at >= len(m.shown) {
 		return nil
 	}
-	return &m.rows[m.shown[m.at]]
+	return m.rowAt(m.at)
 }
 
-// Peeks returns the agent whose screen is shown; "" for none.
-func (m *Model) Peeks() agent.Handle {
-	if r := m.Selected(); m.peek && r != nil {
-		return r.Handle
+// Previewed returns the agent of which something is shown, and what; NoPreview if nothing is.
+func (m *Model) Previewed() (Who, Preview) {
+	if r := m.Selected(); m.preview != NoPreview && r != nil {
+		return r.Who, m.preview
 	}
-	return ""
+	return Who{}, NoPreview
 }
 
-// Screen takes the screen of an agent.
-func (m Model) Screen(handle agent.Handle, text string) Model {
-	if handle == m.Peeks() {
-		m.screen = text
+// Show takes the text of a preview of an agent.
+func (m Model) Show(of Who, preview Preview, text string) Model {
+	if who, now := m.Previewed(); now != NoPreview && who == of && now == preview {
+		m.text = text
 	}
 	return m
 }
 
 // Begun notes that a verb runs for an agent.
-func (m Model) Begun(handle agent.Handle, verb string) Model {
-	running := map[agent.Handle]string{handle: verb}
+func (m Model) Begun(who Who, verb string) Model {
+	running := map[Who]string{who: verb}
 	for other, what := range m.running {
-		if other != handle {
+		if other != who {
 			running[other] = what
 		}
 	}
@@ -134,10 +195,10 @@ func (m Model) Begun(handle agent.Handle, verb string) Model {
 }
 
 // Ended takes what a verb said, of several lines, and whether it failed.
-func (m Model) Ended(handle agent.Handle, said string, failed bool) Model {
-	running := map[agent.Handle]string{}
+func (m Model) Ended(who Who, said string, failed bool) Model {
+	running := map[Who]string{}
 	for other, what := range m.running {
-		if other != handle {
+		if other != who {
 			running[other] = what
 		}
 	}

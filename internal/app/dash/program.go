@@ -2,7 +2,10 @@ package dash
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,19 +19,34 @@ import (
 
 // Source is where rows come from.
 type Source interface {
-	// Look returns the agents as they are, and the limits of the account in words.
-	Look(ctx context.Context) (rows []Row, limits string, err error)
+	// Look returns the agents as they are.
+	Look(ctx context.Context) (Sight, error)
 	// Await waits until an agent may have changed since the last look. Errors: that of the context; Failed.
 	Await(ctx context.Context) error
 	// Screen returns the screen of an agent, in its colours, and notes that the user has looked at it.
-	Screen(ctx context.Context, handle agent.Handle) (string, error)
+	Screen(ctx context.Context, who Who) (string, error)
+	// Conversation returns what was said last in an agent's conversation, and notes that the user has looked at it.
+	Conversation(ctx context.Context, who Who) (string, error)
+	// Measure returns what the running agents of the last look use of the machine.
+	Measure() map[Who]Usage
+}
+
+// Sight is what a look shows.
+type Sight struct {
+	Rows    []Row
+	Limits  string  // of the account, in words
+	Journal []event // the last ones
+	Trouble string  // why the agents of a project are not among the rows
 }
 
 // Options are how the dashboard is shown.
 type Options struct {
-	Program string   // this program, which the verbs run
-	Global  []string // its flags for each verb, such as --root
+	Program string    // this program, which the verbs run
+	Global  []string  // its flags for each verb, but --root
+	Out     io.Writer // the terminal
 	Color   bool
+	Grouped bool // by project
+	Bell    bool // ring when an agent begins to need a person
 }
 
 // Show shows the dashboard until its user leaves, or the context ends. Errors: those of the source; Failed when the
@@ -36,8 +54,10 @@ type Options struct {
 func Show(ctx context.Context, source Source, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // or the terminal would stay as it is
 	defer stop()
-	s := &shell{ctx: ctx, source: source, Options: o, model: Model{Color: o.Color, Now: time.Now()}}
-	const framesPerSecond = 10
+	s := &shell{ctx: ctx, source: source, Options: o, model: Model{Color: o.Color, Grouped: o.Grouped, Now: time.Now()}}
+	const framesPerSecond, pushTitle, popTitle = 10, "\x1b[22;0t", "\x1b[23;0t"
+	fmt.Fprint(o.Out, pushTitle)
+	defer fmt.Fprint(o.Out, popTitle)
 	_, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)).Run()
 	switch {
 	case s.err != nil:
@@ -54,31 +74,36 @@ func Show(ctx context.Context, source Source, o Options) error {
 type shell struct {
 	Options
 
-	ctx    context.Context //nolint:containedctx // bubbletea's commands get none
-	source Source
-	model  Model
-	err    error // of the source
+	ctx       context.Context //nolint:containedctx // bubbletea's commands get none
+	source    Source
+	model     Model
+	measuring bool  // a measurement is due
+	following bool  // another look at the shown screen is due
+	err       error // of the source
 }
 
 // What reaches the shell besides keys.
 type (
 	looked struct {
-		rows   []Row
-		limits string
-		err    error
+		Sight
+
+		err error
 	}
 	changed struct{ err error }
 	shown   struct {
-		handle agent.Handle
-		text   string
+		who     Who
+		preview Preview
+		text    string
 	}
+	used  map[Who]Usage
 	ended struct {
-		handle agent.Handle
+		who    Who
 		said   string
 		failed bool
 	}
 	cameBack struct{ err error }
-	passed   time.Time // some time
+	passed   struct{} // some time
+	outdated struct{} // the screen that is shown
 )
 
 // Init implements [tea.Model].
@@ -86,17 +111,20 @@ func (s *shell) Init() tea.Cmd { return tea.Batch(s.look, passing()) }
 
 // look looks at the agents.
 func (s *shell) look() tea.Msg {
-	rows, limits, err := s.source.Look(s.ctx)
-	return looked{rows, limits, err}
+	sight, err := s.source.Look(s.ctx)
+	return looked{sight, err}
 }
 
 // await waits for a change.
 func (s *shell) await() tea.Msg { return changed{s.source.Await(s.ctx)} }
 
+func (s *shell) measure() tea.Msg { return used(s.source.Measure()) }
+
 // passing lets the ages that are shown grow.
-func passing() tea.Cmd {
-	const often = 20 * time.Second
-	return tea.Tick(often, func(at time.Time) tea.Msg { return passed(at) })
+func passing() tea.Cmd { return later(20*time.Second, passed{}) }
+
+func later(pause time.Duration, message tea.Msg) tea.Cmd {
+	return tea.Tick(pause, func(time.Time) tea.Msg { return message })
 }
 
 // Update implements [tea.Model].
@@ -105,34 +133,77 @@ func (s *shell) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := message.(type) {
 	case tea.WindowSizeMsg:
 		s.model.Width, s.model.Height = m.Width, m.Height
+		return s, s.measureSoon(0)
 	case tea.KeyPressMsg:
 		key := m.String()
 		if m.Text != "" && m.Text != " " {
 			key = m.Text
 		}
 		return s, s.do(s.model.Key(key))
+	case tea.MouseClickMsg:
+		return s, s.do(s.model.Click(m.Y))
+	case tea.MouseWheelMsg:
+		by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}
+		return s, s.do(s.model.Wheel(by[m.Button]))
 	case tea.PasteMsg:
 		s.model = s.model.Paste(m.Content)
-	case looked:
-		return s, s.took(m)
-	case changed:
-		if s.err = m.err; s.err != nil {
-			return s, tea.Quit
-		}
-		return s, s.look
-	case shown:
-		s.model = s.model.Screen(m.handle, m.text)
-	case ended:
-		s.model = s.model.Ended(m.handle, m.said, m.failed)
-	case cameBack:
-		if m.err != nil {
-			s.model = s.model.Ended("", "the terminal could not be shown: "+m.err.Error(), true)
-		}
-		return s, nil // a change of the agent, or of when it was looked at, is a sign
-	case passed:
-		return s, passing()
+	default:
+		return s, s.heard(message)
 	}
 	return s, nil
+}
+
+// heard takes what the shell's own commands say.
+func (s *shell) heard(message tea.Msg) tea.Cmd {
+	switch m := message.(type) {
+	case looked:
+		return s.took(m)
+	case changed:
+		if s.err = m.err; s.err != nil {
+			return tea.Quit
+		}
+		return s.look
+	case shown:
+		s.model = s.model.Show(m.who, m.preview, m.text)
+		return s.follow()
+	case outdated:
+		s.following = false
+		if who, preview := s.model.Previewed(); preview == ScreenPreview {
+			return s.peek(who, preview)
+		}
+	case used:
+		s.model, s.measuring = s.model.Use(m), false
+		const often = 5 * time.Second
+		return s.measureSoon(often)
+	case ended:
+		s.model = s.model.Ended(m.who, m.said, m.failed)
+	case cameBack: // a change of the agent, or of when it was looked at, is a sign
+		if m.err != nil {
+			s.model = s.model.Ended(Who{}, "the terminal could not be shown: "+m.err.Error(), true)
+		}
+	case passed:
+		return passing()
+	}
+	return nil
+}
+
+// measureSoon measures what the agents use after a pause, while the screen shows it.
+func (s *shell) measureSoon(pause time.Duration) tea.Cmd {
+	if s.measuring || !s.model.ShowsUsage() || s.model.Selected() == nil {
+		return nil
+	}
+	s.measuring = true
+	return tea.Tick(pause, func(time.Time) tea.Msg { return s.measure() })
+}
+
+// follow looks again soon at the screen of an agent that works: what it draws is no sign.
+func (s *shell) follow() tea.Cmd {
+	r := s.model.Selected()
+	if _, preview := s.model.Previewed(); s.following || preview != ScreenPreview || r.State != string(agent.Busy) {
+		return nil
+	}
+	s.following = true
+	return later(2*time.Second, outdated{})
 }
 
 // took takes a look, and waits for the next change.
@@ -143,11 +214,13 @@ func (s *shell) took(m looked) tea.Cmd {
 		}
 		return tea.Quit
 	}
-	s.model.Limits = m.limits
-	s.model = s.model.Rows(m.rows)
-	cmds := []tea.Cmd{s.await}
-	if handle := s.model.Peeks(); handle != "" {
-		cmds = append(cmds, s.peek(handle))
+	s.model = s.model.Look(m.Sight)
+	cmds := []tea.Cmd{s.await, s.measureSoon(0)}
+	if who, preview := s.model.Previewed(); preview != NoPreview {
+		cmds = append(cmds, s.peek(who, preview))
+	}
+	if s.Bell && s.model.Alarms() {
+		cmds = append(cmds, tea.Raw("\a"))
 	}
 	return tea.Batch(cmds...)
 }
@@ -161,9 +234,10 @@ func (s *shell) do(model Model, deeds []Deed) tea.Cmd {
 		case Quit:
 			cmds = append(cmds, tea.Quit)
 		case Peek:
-			cmds = append(cmds, s.peek(deed.Handle))
+			cmds = append(cmds, s.peek(deed.Who, deed.Preview))
 		case Attach:
-			cmds = append(cmds, tea.Exec(child.InForeground(s.Program, s.line("attach", string(deed.Handle))...), func(err error) tea.Msg { return cameBack{err} }))
+			line := s.line(deed.Who, "attach", string(deed.Who.Handle))
+			cmds = append(cmds, tea.Exec(child.InForeground(s.Program, line...), func(err error) tea.Msg { return cameBack{err} }))
 		case Run:
 			cmds = append(cmds, s.run(deed))
 		}
@@ -171,37 +245,42 @@ func (s *shell) do(model Model, deeds []Deed) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// line returns the arguments of a verb in this project.
-func (s *shell) line(args ...string) []string {
-	return append(append([]string{args[0]}, s.Global...), args[1:]...)
+// line returns the arguments of a verb in the project of an agent.
+func (s *shell) line(who Who, args ...string) []string {
+	return slices.Concat(args[:1], []string{"--root=" + who.Project}, s.Global, args[1:])
 }
 
-func (s *shell) peek(handle agent.Handle) tea.Cmd {
+func (s *shell) peek(who Who, preview Preview) tea.Cmd {
+	read := s.source.Screen
+	if preview == ConversationPreview {
+		read = s.source.Conversation
+	}
 	return func() tea.Msg {
-		text, err := s.source.Screen(s.ctx, handle)
+		text, err := read(s.ctx, who)
 		if err != nil {
 			text = err.Error()
 		}
-		return shown{handle, text}
+		return shown{who, preview, text}
 	}
 }
 
 func (s *shell) run(deed Deed) tea.Cmd {
 	return func() tea.Msg {
-		said, code, err := child.Run(s.ctx, s.Program, s.line(deed.Args...)...)
+		handle := string(deed.Who.Handle)
+		said, code, err := child.Run(s.ctx, s.Program, s.line(deed.Who, deed.Args...)...)
 		switch {
 		case err != nil:
 			said = err.Error()
-		case code == 0 && strings.TrimSpace(said) == string(deed.Handle): // for scripts
-			said = string(deed.Handle) + ": " + deed.Verb + " is done"
+		case code == 0 && strings.TrimSpace(said) == handle: // for scripts
+			said = handle + ": " + deed.Verb + " is done"
 		}
-		return ended{deed.Handle, said, code != 0 || err != nil}
+		return ended{deed.Who, said, code != 0 || err != nil}
 	}
 }
 
 // View implements [tea.Model].
 func (s *shell) View() tea.View {
 	view := tea.NewView(s.model.View())
-	view.AltScreen = true
+	view.AltScreen, view.WindowTitle, view.MouseMode = true, s.model.Title(), tea.MouseModeCellMotion
 	return view
 }

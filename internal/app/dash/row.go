@@ -2,6 +2,7 @@ package dash
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,18 +11,27 @@ import (
 	"nbs-worker/internal/team/attention"
 )
 
+// Who is an agent of a project.
+type Who struct {
+	Project string // its folder
+	Handle  agent.Handle
+}
+
 // Row is an agent on the screen. Its texts are harmless, and of one line unless said otherwise.
 type Row struct {
-	Handle agent.Handle
+	Who
+
 	State  string // in one word
 	Since  time.Time
 	Need   *attention.Need // nil: it needs no person
 	Model  string
 	Left   int // percent of the context; negative: unknown
 	Band   agent.Band
-	Cost   string
-	What   string // the question, the task, or the last words
-	Ask    *Ask   // what y and N answer; nil: nothing
+	Cost   float64 // USD; negative: unknown
+	What   string  // the question, the task, or the last words
+	Ask    *Ask    // what y and N answer; nil: nothing
+	Branch string
+	Pull   string // its pull request: "#12 approved"
 }
 
 // Ask is a request that is open.
@@ -32,24 +42,81 @@ type Ask struct {
 	Plain bool   // it is allowed or denied; false: a question with choices of its own
 }
 
-// order sorts rows: those that need a person, by need; then the others by name.
-func order(rows []Row) {
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		switch {
-		case a.Need != nil && b.Need != nil:
-			return cmp.Or(attention.Compare(a.Need, b.Need), cmp.Compare(a.Handle, b.Handle))
-		case a.Need != nil:
-			return -1
-		case b.Need != nil:
-			return 1
+// Usage is what the processes of an agent use of the machine.
+type Usage struct {
+	Memory uint64  // bytes
+	CPU    float64 // percent of a core, since the measurement before; negative: unknown
+}
+
+// sorting is what rows are sorted by.
+type sorting int
+
+const (
+	byNeed sorting = iota
+	byName
+	byContext
+	byCost
+)
+
+// sortings are the keys 1 to 4.
+var sortings = []string{"need", "name", "context", "cost"}
+
+// order sorts rows. With grouped, those of a project stand together; the project whose row comes first is the first.
+func order(rows []Row, by sorting, grouped bool) {
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(by.compare(&a, &b), a.compareName(&b)) })
+	if !grouped {
+		return
+	}
+	place := map[string]int{}
+	for i := range slices.Backward(rows) {
+		place[rows[i].Project] = i
+	}
+	if by == byName {
+		for i, project := range slices.Sorted(maps.Keys(place)) {
+			place[project] = i
 		}
-		return cmp.Compare(a.Handle.Key(), b.Handle.Key())
-	})
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int { return place[a.Project] - place[b.Project] })
+}
+
+func (s sorting) compare(a, b *Row) int {
+	switch s {
+	case byContext:
+		return compareKnown(a.Left >= 0, b.Left >= 0, a.Left-b.Left)
+	case byCost:
+		return cmp.Compare(b.Cost, a.Cost)
+	case byName:
+		return 0
+	case byNeed:
+	}
+	return compareKnown(a.Need != nil, b.Need != nil, func() int {
+		if a.Need == nil || b.Need == nil {
+			return 0
+		}
+		return attention.Compare(a.Need, b.Need)
+	}())
+}
+
+// compareKnown orders what is known before what is not.
+func compareKnown(a, b bool, both int) int {
+	switch {
+	case a && b:
+		return both
+	case a:
+		return -1
+	case b:
+		return 1
+	}
+	return 0
+}
+
+func (r *Row) compareName(other *Row) int {
+	return cmp.Or(cmp.Compare(r.Handle.Key(), other.Handle.Key()), cmp.Compare(r.Project, other.Project))
 }
 
 // matches reports whether a row has the words of a filter.
 func (r *Row) matches(filter string) bool {
-	text := strings.ToLower(string(r.Handle) + " " + r.State + " " + r.Model + " " + r.What)
+	text := strings.ToLower(strings.Join([]string{string(r.Handle), r.State, r.Model, r.Branch, r.What, r.Project}, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {
 			return false

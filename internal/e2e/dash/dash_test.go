@@ -21,8 +21,13 @@ type desk struct {
 // open shows the dashboard at a desk of this size.
 func (m *team) open(width, height int, variables ...string) *desk {
 	m.Helper()
-	d := &desk{m, width}
-	command := "env " + strings.Join(variables, " ") + " " + m.Worker + " dash; echo left with $?; exec cat"
+	return m.sit(width, height, "env "+strings.Join(variables, " ")+" "+m.Worker+" dash; echo left with $?; exec cat")
+}
+
+// sit has a desk of this size run a command of the shell.
+func (m *team) sit(width, height int, command string) *desk {
+	m.Helper()
+	d := &desk{team: m, width: width}
 	d.desk("-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-c", m.Dir, "-s", "desk", command)
 	m.Cleanup(func() { d.desk("kill-server") })
 	return d
@@ -58,7 +63,7 @@ func (d *desk) shows(words ...string) (screen string) {
 
 // pid is that of the dashboard.
 func (d *desk) pid() int {
-	out, err := exec.Command("pgrep", "-P", strings.TrimSpace(d.desk("display-message", "-p", "-t", "=desk:", "#{pane_pid}"))).Output()
+	out, err := exec.Command("pgrep", "-P", d.says("#{pane_pid}")).Output()
 	d.Must(err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
 	d.Must(err)
@@ -68,8 +73,23 @@ func (d *desk) pid() int {
 // isPlain checks that the terminal is as it was before the dashboard.
 func (d *desk) isPlain() {
 	d.Helper()
-	flags := strings.TrimSpace(d.desk("display-message", "-p", "-t", "=desk:", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"))
+	flags := d.says("#{alternate_on} #{cursor_flag} #{mouse_any_flag}")
 	d.Check(flags == "0 1 0", "alternate screen, cursor, mouse: %s", flags)
+	d.Check(!strings.Contains(d.says("#{pane_title}"), "nbs-worker"), "the title is %s", d.says("#{pane_title}"))
+}
+
+// says returns what tmux says about the desk.
+func (d *desk) says(format string) string {
+	return strings.TrimSpace(d.desk("display-message", "-p", "-t", "=desk:", format))
+}
+
+// waits waits until tmux says something about the desk.
+func (d *desk) waits(format, want string) {
+	d.Helper()
+	rig.WaitFor(d, format+" is "+want, func() (bool, string) {
+		said := d.says(format)
+		return said == want, said
+	})
 }
 
 // spawn starts an agent that works, one whose turn has ended, and one that asks.
@@ -97,7 +117,9 @@ func TestKeyByKey(t *testing.T) {
 			d.press("Tab", "Space")
 			d.shows("ready: its screen", "Remember 42.", "1 needs you", "not done")
 			d.press("Space")
-			d.shows("not its screen")
+			d.shows("ready: its conversation", "you: Remember 42.")
+			d.press("Space")
+			d.shows("not its conversation")
 			d.press("Enter")
 			d.shows("not NEED", "Remember 42.")
 			d.press("C-b", "d")
@@ -120,6 +142,15 @@ func TestKeyByKey(t *testing.T) {
 			d.shows("/work: 1", "works", "not asks")
 			d.press("Escape")
 			d.shows("asks", "not /work")
+			d.press("2")
+			d.shows("by name")
+			d.press("1")
+			d.shows("not by name")
+			d.press("-l", "\x1b[<0;3;4M\x1b[<0;3;4m") // a click on the second row
+			d.press("Space")
+			d.shows("its screen")
+			d.press("Escape")
+			d.shows("not its screen")
 			d.press("?")
 			d.shows("Keys", "go to its terminal")
 			d.press("j", "q")

@@ -9,35 +9,46 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/dash"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/inspect"
 )
 
+type dashOptions struct{ allProjects, bell bool }
+
 func newDashCmd(f *ui.Factory) *cobra.Command {
-	return &cobra.Command{
+	o := &dashOptions{}
+	cmd := &cobra.Command{
 		Use:   "dash",
 		Short: "Watch all agents on one screen",
 		Long: ui.WithCodes(`Shows the agents on the full screen, those that need you first: what each asks, how long it has
-waited, its context and cost. The screen changes when an agent does. Enter goes to an agent's
-terminal, and the tmux prefix and d come back. Space shows its screen, y and N approve or deny
+waited, its context and cost; on a wide screen also its model, memory, processor, branch and pull
+request. The screen changes when an agent does. Enter goes to an agent's terminal, and the tmux
+prefix and d come back. Space shows its screen, then its conversation. y and N approve or deny
 the request that is shown, s sends a message, r resumes, x stops, ? lists all keys, q leaves.
 
-A verb runs beside the screen; its last words are in the last line.
+A verb runs beside the screen; its last words are in the last line. The terminal's title says
+how many agents need you; --bell rings when one begins to. --all-projects shows the agents of all
+your projects, under the folder of each.
 
 From a script: nbs-worker list --json, or nbs-worker wait.`,
-			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Interrupted),
-		Example: `  nbs-worker dash`,
-		Args:    ui.NoArguments,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker dash
+  nbs-worker dash --all-projects --bell`,
+		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return ui.Failed(runDash(cmd.Context(), f), "dash")
+			return ui.Failed(runDash(cmd.Context(), f, o), "dash")
 		},
 	}
+	cmd.Flags().BoolVar(&o.allProjects, "all-projects", false, "the agents of all your projects")
+	cmd.Flags().BoolVar(&o.bell, "bell", false, "ring when an agent begins to need you")
+	return cmd
 }
 
-func runDash(ctx context.Context, f *ui.Factory) error {
+func runDash(ctx context.Context, f *ui.Factory, o *dashOptions) error {
 	bands, err := ui.ContextBands()
 	if err != nil {
 		return err
 	}
-	s, err := f.Supervisor()
+	inspectors, err := watched(f, o)
 	if err != nil {
 		return err
 	}
@@ -48,14 +59,40 @@ func runDash(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	source, err := dash.Follow(s.Inspector, bands, ui.PlanLimits)
+	source, err := dash.Follow(inspectors, bands, dash.Words{Limits: ui.PlanLimits, Pull: ui.PullRequestWords})
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	global := []string{"--root=" + s.Project.Store.Project()}
+	options := dash.Options{Program: program, Out: f.Streams.Out, Color: f.Streams.Color, Grouped: o.allProjects, Bell: o.bell}
 	if f.Socket != "" {
-		global = append(global, "--tmux-socket="+f.Socket)
+		options.Global = []string{"--tmux-socket=" + f.Socket}
 	}
-	return dash.Show(ctx, source, dash.Options{Program: program, Global: global, Color: f.Streams.Color})
+	defer f.TakeTerminal()()
+	return dash.Show(ctx, source, options)
+}
+
+// watched returns what looks at the agents that are shown.
+func watched(f *ui.Factory, o *dashOptions) ([]*inspect.Inspector, error) {
+	if !o.allProjects {
+		s, err := f.Supervisor()
+		if err != nil {
+			return nil, err
+		}
+		return []*inspect.Inspector{s.Inspector}, nil
+	}
+	all, gone, err := f.EveryProject("watch the agents of all projects")
+	if err != nil {
+		return nil, err
+	}
+	var inspectors []*inspect.Inspector
+	for _, p := range all {
+		if p.Err != nil { // it stands above the prompt when the dashboard has left
+			f.PrintError("", ui.Failed(p.Err, "dash", p.Path))
+			continue
+		}
+		inspectors = append(inspectors, p.Inspector)
+	}
+	f.SayGone(gone)
+	return inspectors, nil
 }
