@@ -143,6 +143,11 @@ func (w *world) measureTeams(ctx context.Context, opts Options, result *Result) 
 			if watching, err = w.checkWatch(ctx, agents, opts.Idle); err != nil {
 				return err
 			}
+			dash, err := w.checkDash(ctx, agents, opts.Idle)
+			if err != nil {
+				return err
+			}
+			watching = append(watching, dash...)
 		}
 		if launchers == nil && agents >= min(largest, launchersWatched) { // watched while the rest is measured
 			if launchers, err = w.watchLaunchers(ctx, agents, opts.Idle); err != nil {

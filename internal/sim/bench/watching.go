@@ -53,8 +53,9 @@ func (w *world) checkWatch(ctx context.Context, agents int, idle time.Duration) 
 
 // usage is what a process has used so far.
 type usage struct {
-	cpu    time.Duration
-	faults int // page faults of the processes that it has started and waited for: no process starts without one
+	cpu      time.Duration
+	children time.Duration // of the processor, by the processes that it has started and waited for
+	faults   int           // page faults of these: no process starts without one
 }
 
 func usageOf(pid int) (usage, error) {
@@ -64,12 +65,12 @@ func usageOf(pid int) (usage, error) {
 	}
 	// Behind the name, which may hold anything: state, and so on; see proc(5).
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	const cminflt, utime, stime, tick = 8, 11, 12, 10 * time.Millisecond
-	var n [stime + 1]int
-	for _, i := range []int{cminflt, utime, stime} {
+	const cminflt, utime, stime, cutime, cstime, tick = 8, 11, 12, 13, 14, 10 * time.Millisecond
+	var n [cstime + 1]int
+	for _, i := range []int{cminflt, utime, stime, cutime, cstime} {
 		if n[i], err = strconv.Atoi(fields[i]); err != nil {
 			return usage{}, err
 		}
 	}
-	return usage{cpu: time.Duration(n[utime]+n[stime]) * tick, faults: n[cminflt]}, nil
+	return usage{cpu: time.Duration(n[utime]+n[stime]) * tick, children: time.Duration(n[cutime]+n[cstime]) * tick, faults: n[cminflt]}, nil
 }
