@@ -173,7 +173,7 @@ func (s *shell) heard(message tea.Msg) tea.Cmd {
 		}
 	case used:
 		s.model, s.measuring = s.model.Use(m), false
-		const often = 5 * time.Second
+		const often = 10 * time.Second
 		return s.measureSoon(often)
 	case ended:
 		s.model = s.model.Ended(m.who, m.said, m.failed)

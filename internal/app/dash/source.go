@@ -18,6 +18,7 @@ type Team struct {
 	signs    chan sign
 	closed   chan struct{}
 	taking   sync.Mutex // one look at a time
+	looked   time.Time  // when the last look ended
 	measured measured
 }
 
@@ -74,9 +75,9 @@ func (t *Team) Close() {
 	}
 }
 
-// Await implements [Source]. Changes that follow each other closely are one.
+// Await implements [Source]. Changes that follow each other closely are one; a look asks tmux, which costs most.
 func (t *Team) Await(ctx context.Context) error {
-	const together = 300 * time.Millisecond
+	const together, pause = 100 * time.Millisecond, 700 * time.Millisecond
 	var over <-chan time.Time
 	for {
 		select {
@@ -86,7 +87,7 @@ func (t *Team) Await(ctx context.Context) error {
 			}
 			s.of.changed(s.sign)
 			if over == nil {
-				over = time.After(together)
+				over = time.After(max(together, pause-time.Since(t.looked)))
 			}
 		case <-over:
 			return nil
@@ -100,6 +101,7 @@ func (t *Team) Await(ctx context.Context) error {
 func (t *Team) Look(ctx context.Context) (Sight, error) {
 	t.taking.Lock()
 	defer t.taking.Unlock()
+	defer func() { t.looked = time.Now() }()
 	var sight Sight
 	for _, p := range t.projects {
 		switch err := p.look(ctx); {
