@@ -12,13 +12,14 @@ import (
 	sim "nbs-worker/internal/sim/telegram"
 )
 
-// AnswerAgent notes the first answer to a request, which counts.
+// AnswerAgent notes the first answer to a request, which counts. The same user may say it again.
 func (h *house) AnswerAgent(_ context.Context, a bridge.Answering) (bridge.Answered, error) {
 	if a.Request == "00000000" {
 		return bridge.Answered{}, fail.Errorf(fail.TimedOut, "the hook has not taken it")
 	}
-	before, err := h.note("answered", a.Request, fmt.Sprintf("%s %v %q %q", a.By, a.Allow, a.Choice, a.Message))
-	if before {
+	said := fmt.Sprintf("%s %v %q %q", a.By, a.Allow, a.Choice, a.Message)
+	before, err := h.note("answered", a.Request, said)
+	if before && h.rest("answered", a.Request) != said {
 		return bridge.Answered{Late: true, Text: "Too late."}, err
 	}
 	return bridge.Answered{Text: "alpha: done."}, err

@@ -53,22 +53,29 @@ func playBridge(url string) {
 		}
 	}
 	b, err := newBridge(Options{
-		Token: os.Getenv(telegram.TokenVariable), Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Menu: h, Team: h, URL: url,
+		Token: os.Getenv(telegram.TokenVariable), Allowed: []int64{7, 8}, Chats: h, Deliveries: h, Menu: h, Team: h, URL: url, Answers: []int64{7},
 		Poll: time.Second, Pause: 10 * time.Millisecond, Grow: time.Millisecond, Log: func(line string) { println(line) },
 	})
 	if err != nil {
 		panic(err)
 	}
+	if id := os.Getenv("BRIDGE_POST"); id != "" {
+		go func() {
+			if err := b.Post(context.Background(), "telegram:7", id, request); err != nil {
+				panic(err)
+			}
+		}()
+	}
 	panic(b.Run(context.Background()))
 }
 
 // startBridge starts one in a process of its own; it is killed at the end of the test.
-func startBridge(t *testing.T, server *sim.Server, file, dies string) *exec.Cmd {
+func startBridge(t *testing.T, server *sim.Server, file, dies string, env ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
 	rig.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), "BRIDGE_URL="+server.URL(), "BRIDGE_FILE="+file, "BRIDGE_DIES="+dies, telegram.TokenVariable+"="+sim.Token)
+	cmd.Env = append(append(os.Environ(), env...), "BRIDGE_URL="+server.URL(), "BRIDGE_FILE="+file, "BRIDGE_DIES="+dies, telegram.TokenVariable+"="+sim.Token)
 	cmd.Stderr = t.Output()
 	rig.Must(t, cmd.Start())
 	t.Cleanup(func() {

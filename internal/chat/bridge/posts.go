@@ -31,6 +31,11 @@ func (b *Bridge) Post(ctx context.Context, key, id string, p Post) error {
 	if err != nil || shown.Message != "" {
 		return err
 	}
+	if b.traits.Learns { // whether the chat is a group
+		if err := b.awaitKnown(ctx); err != nil {
+			return err
+		}
+	}
 	m := b.posted(&p)
 	if again && !b.isOnce(b.traits.LastRun) {
 		m.Before = PerhapsAgain
@@ -128,10 +133,8 @@ func fenceOf(text string) string {
 func (b *Bridge) writeTo(ctx context.Context, key string, send func(to Place) error) error {
 	to, err := b.System.ParseKey(key)
 	if err == nil && b.traits.Learns && !b.isAllowed(to.Chat) {
-		select {
-		case <-b.known:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := b.awaitKnown(ctx); err != nil {
+			return err
 		}
 	}
 	to.Chat = b.home(to.Chat)
@@ -152,4 +155,14 @@ func (b *Bridge) writeTo(ctx context.Context, key string, send func(to Place) er
 		return ctx.Err()
 	}
 	return fail.Errorf(fail.KindOf(err), "write to %s: %s", to, b.hide(err.Error()))
+}
+
+// awaitKnown waits until it is known which chats are whose. Errors: the context's.
+func (b *Bridge) awaitKnown(ctx context.Context) error {
+	select {
+	case <-b.known:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -42,6 +42,10 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, method string) {
 		if failure.Done {
 			s.answer(discard{http.Header{}}, r, method, p)
 		}
+		if failure.Mute {
+			<-r.Context().Done()
+			return
+		}
 		failure.tell(w)
 		return
 	}

@@ -15,6 +15,7 @@ type Failure struct {
 	RetryAfter int    `json:"retry_after,omitempty"` // seconds, with 429
 	MigrateTo  int64  `json:"migrate_to,omitempty"`  // the chat that the group has become, with 400
 	Done       bool   `json:"done,omitempty"`        // the call is carried out, and only its answer is lost
+	Mute       bool   `json:"mute,omitempty"`        // the caller waits for the answer until it leaves
 	HTML       bool   `json:"html,omitempty"`        // the answer is a page, as from a proxy
 }
 
