@@ -187,7 +187,12 @@ func (n *Needs) wanted(key string, now *Needed) (wanted []*post, later time.Dura
 	}
 	for i := range now.Agents {
 		a := &now.Agents[i]
-		if a.Need == nil || a.Need.Seen || n.told(key, a) || n.isOfRequest(a, now) {
+		known := n.known(key, a)
+		switch {
+		case known != nil && !known.sent: // by an earlier server
+			wanted = append(wanted, known)
+			continue
+		case known != nil, a.Need == nil, a.Need.Seen, n.isOfRequest(a, now):
 			continue
 		}
 		if age := n.Now().Sub(a.Need.Since); a.Need.Reason == attention.Waits && age < settles {
@@ -212,14 +217,14 @@ func (n *Needs) isOfRequest(a *AgentNeed, now *Needed) bool {
 	return now.asks(a.Handle) || !n.asked[a.Handle.Key()].Before(a.Need.Since.Add(-together))
 }
 
-// told reports whether the present need of an agent has an open post in a chat that was sent.
-func (n *Needs) told(key string, a *AgentNeed) bool {
+// known returns the open post of a chat about the present need of an agent; nil if the chat has none.
+func (n *Needs) known(key string, a *AgentNeed) *post {
 	for _, p := range n.posts {
-		if p.key == key && p.sent && p.isOf(a) {
-			return true
+		if p.key == key && p.isOf(a) {
+			return p
 		}
 	}
-	return false
+	return nil
 }
 
 // isOf reports whether a post that is no request's is about the present need of an agent. Since when an agent is in its
