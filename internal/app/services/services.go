@@ -76,7 +76,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 	server.Engine.Warm = &headless.Pool{Most: o.Warm, Memory: o.Memory, Idle: o.Idle, Now: s.Project.Now}
 	server.Ready, server.Metrics = notify.Ready, o.Metrics
 	team := &remote.Team{Supervisor: s, Notes: s.Project.Store.Deliveries(), Bands: o.Bands, Wait: ready}
-	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Send}
+	due := &serve.Schedules{Server: server, Notes: team.Notes, Send: team.Deliver}
 	server.Scheduled = due.RunNow
 	server.Beside = append(server.Beside, due.Run, func(ctx context.Context) error { return remembering(ctx, s, o.Say) })
 	server.Beside = append(server.Beside, func(context.Context) error { greet(s.Project, &o, bridged || toMatrix); return nil })

@@ -60,9 +60,21 @@ func wordsOf(row *inspect.Row, need *attention.Need, now time.Time) string {
 	return words
 }
 
-// Send sends a text to an agent, or keeps it in the agent's outbox. If an earlier attempt was interrupted, the text is
-// not sent again: it may have arrived.
+// Send sends a text of a chat's user to an agent, as Deliver does. The user has looked at the agent with that.
 func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
+	return t.send(ctx, to, id, text, func(handle agent.Handle, at time.Time) {
+		_ = t.Supervisor.Project.Store.Seen().Mark(ctx, at, handle) // otherwise its need is told once more
+	})
+}
+
+// Deliver sends a text to an agent, or keeps it in the agent's outbox. If an earlier attempt was interrupted, the text is
+// not sent again: it may have arrived.
+func (t *Team) Deliver(ctx context.Context, to, id, text string) (string, error) {
+	return t.send(ctx, to, id, text, func(agent.Handle, time.Time) {})
+}
+
+// send calls sent if the agent has the text.
+func (t *Team) send(ctx context.Context, to, id, text string, sent func(to agent.Handle, at time.Time)) (string, error) {
 	handle, err := agent.ParseHandle(to)
 	if err != nil {
 		return "", err
@@ -80,9 +92,13 @@ func (t *Team) Send(ctx context.Context, to, id, text string) (string, error) {
 	if err := t.Notes.Put(note); err != nil {
 		return "", err
 	}
+	at := t.Supervisor.Project.Now()
 	receipt, err := message.New(t.Supervisor).Send(ctx, handle, message.Message{Text: text, Queue: true})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
+	}
+	if err == nil {
+		sent(handle, at)
 	}
 	note.Text, err = became(receipt, err)
 	note.State = deliveries.Over

@@ -3,8 +3,12 @@ package remote
 import (
 	"errors"
 	"testing"
+	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/attention"
+	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/message"
 )
 
@@ -27,5 +31,29 @@ func TestWhatBecameOfAText(t *testing.T) {
 		c.receipt.Handle = "alpha"
 		got, err := became(c.receipt, c.err)
 		rig.Check(t, got == want && (err != nil) == c.fails, "%q, %v; want %q", got, err, want)
+	}
+}
+
+// A chat gets the word for what an agent needs, since when and what; and its state if it needs nothing, or if a person has
+// seen it.
+func TestAgentsSayWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	row := &inspect.Row{}
+	row.Status.State = agent.Idle
+	for want, need := range map[string]*attention.Need{
+		"idle":                              nil,
+		"waits 3m: permission prompt":       {Reason: attention.Waits, Since: now.Add(-3 * time.Minute), What: "permission prompt"},
+		"down 2h: crashed (signal: killed)": {Reason: attention.Down, Since: now.Add(-2 * time.Hour), What: "crashed (signal: killed)"},
+		"short 0s: 9% of its context is left": {
+			Reason: attention.Short, Since: now, What: "9% of its\ncontext is left",
+		},
+		"done": {Reason: attention.Done},
+	} {
+		rig.Equal(t, wordsOf(row, need, now), want, "%+v", need)
+		if need != nil {
+			need.Seen = true
+			rig.Equal(t, wordsOf(row, need, now), "idle", "%+v", need)
+		}
 	}
 }
