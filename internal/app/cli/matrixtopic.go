@@ -27,7 +27,9 @@ taken twice. An answer that is sent again after an interruption is one message; 
 minutes, or with another token, it says that you may have it already.
 
 --matrix-answers USER names who may answer what agents ask, and --matrix-needs ROOM the rooms that
-are told: as for Telegram, with commands in place of buttons.
+are told what agents need; no room is told by default. The commands that reach agents must be on in
+these rooms. Commands take the place of buttons: !approve ID, !deny ID, !answer ID 2; the message
+of the need shows them.
 
 There is no setup for Matrix, no check by serve check, no menu and no buttons: choices are lists
 of commands.`

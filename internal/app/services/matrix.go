@@ -41,7 +41,7 @@ func CheckChat(key string) (err error) {
 // takeToken reads the token, and removes it from the environment. is reports whether a bridge is wanted.
 func (o *MatrixOptions) takeToken() (token matrix.Token, is bool, err error) {
 	given := o.TokenFile != "" || os.Getenv(matrix.TokenVariable) != ""
-	if !given && o.Homeserver == "" && len(o.Rooms) == 0 && len(o.Users) == 0 {
+	if !given && o.Homeserver == "" && len(o.Rooms)+len(o.Users)+len(o.Answers)+len(o.Needs) == 0 {
 		return token, false, nil
 	}
 	if err := o.check(); err != nil {
@@ -64,6 +64,11 @@ func (o *MatrixOptions) check() error {
 			return fail.Errorf(fail.BadInput, "--matrix-user %s is not the ID of a user, such as @ann:example.org", human.Quote(user))
 		}
 	}
+	for _, user := range o.Answers {
+		if !matrix.IsUser(user) {
+			return fail.Errorf(fail.BadInput, "--matrix-answers %s is not the ID of a user, such as @ann:example.org", human.Quote(user))
+		}
+	}
 	for _, room := range o.Needs {
 		if !slices.Contains(o.Rooms, room) {
 			return fail.Errorf(fail.BadInput, "--matrix-needs %s is not a room that is served", human.Quote(room)).Hint("name the room too: --matrix-room")
@@ -79,6 +84,18 @@ func (o *MatrixOptions) check() error {
 		return fail.Errorf(fail.BadInput, "--matrix-agents: %w", err)
 	}
 	return matrix.CheckHomeserver(o.Homeserver)
+}
+
+// words says what the rooms reach, who may answer, and which rooms are told, a line for each.
+func (o *MatrixOptions) words() []string {
+	lines := []string{"in Matrix, " + bot.Reach(o.Agents).String()}
+	if len(o.Answers) > 0 {
+		lines = append(lines, "in Matrix, what agents ask may be answered by "+human.And(o.Answers))
+	}
+	if len(o.Needs) > 0 {
+		lines = append(lines, "in Matrix, what agents need is told in "+human.And(o.Needs))
+	}
+	return lines
 }
 
 // link returns the options of the bridge to Matrix, which goes on where an earlier one was.

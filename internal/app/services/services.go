@@ -94,7 +94,7 @@ func Serve(ctx context.Context, o ServeOptions, open func() (*supervisor.Supervi
 		if err != nil {
 			return err
 		}
-		links, reach = append(links, link), append(reach, "in Matrix, "+bot.Reach(o.Matrix.Agents).String())
+		links, reach = append(links, link), append(reach, o.Matrix.words()...)
 	}
 	if len(links) > 0 {
 		if err := server.Engine.CheckFounding(); err != nil { // now to the operator, rather than later to each chat
