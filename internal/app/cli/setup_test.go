@@ -66,7 +66,8 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 		"y", "y", "n", // another: the group, of which only Bob may write
 		"n",      // no other
 		"5", "2", // what Claude may do
-		"y") // agents and files
+		"y", // agents and files
+		"y") // who may answer
 	r := setUp(t, project, server, said).want(t, 0,
 		"write /newbot to @BotFather", "this is not a token", "Telegram does not accept the token",
 		"bot: @simulated_bot, \"Simulated\"", "token: kept in ", "https://example.org/hook", "webhook: deleted",
@@ -75,6 +76,8 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 		"What your own Claude settings allow is allowed too.", "only Bob (user 2) may write there; to add others: nbs-worker serve setup telegram --user -5:2 --user -5:NUMBER",
 		"May they also get files of this project, and write to your agents: /file, /send, /resume?", "For groups too: nbs-worker serve setup telegram --agents all",
 		"/file, /agents, /send and /resume work in private chats",
+		"May Ann, chat 1, answer what your agents ask, and be told what they need? [y/N]",
+		"what agents ask may be answered by user 1", "what agents need is told in chat 1",
 		"note: Claude does not trust the folder ", "start claude there once, and answer yes: cd ")
 	rig.Check(t, r.out == "@simulated_bot is set up: it serves everyone in the chat 1; the users 2 in the chat -5; what Claude may do: default; allowed tools WebSearch, WebFetch\n", "it printed %q", r.out)
 	rig.Check(t, !strings.Contains(r.out+r.err, "simulated-token"), "it shows the token: %s", r.err)
@@ -87,6 +90,32 @@ func TestSetupAsksStepByStepAndServeReadsTheAnswers(t *testing.T) {
 	// The messages of those who are allowed wait for serve; the stranger's is gone.
 	again := setUp(t, project, server, "n\n").want(t, 0, "allowed: Ann, chat 1", "allowed: the group Home, chat -5")
 	rig.Check(t, !strings.Contains(again.err, "Token (") && again.out == r.out, "it asks again: %s", again.err)
+}
+
+// The setup asks once about each user who is alone with the bot, and only if the chats reach agents. The check shows who
+// may answer, and finds a chat that is told and cannot be reached.
+func TestSetupAsksWhoMayAnswer(t *testing.T) {
+	t.Parallel()
+	const question = ", answer what your agents ask, and be told what they need?"
+	project, server := newBot(t)
+	r := setUp(t, project, server, lines(telegram.Token, "", "n"), "--chat", "1,-5").want(t, 0)
+	rig.Check(t, !strings.Contains(r.err, question), "it asks although no chat reaches agents: %s", r.err)
+	rig.Check(t, checkBot(t, project)["bot.answers"] == "", "it finds %s", checkBot(t, project)["bot.answers"])
+
+	r = setUp(t, project, server, lines("n", "n"), "--agents", "private").want(t, 0, "May Ann, chat 1"+question, "to let a user answer what your agents ask: nbs-worker --root "+project+" serve setup telegram --answers USER")
+	rig.Check(t, !strings.Contains(r.err, "chat -5"+question), "it asks about a group: %s", r.err)
+	rig.Check(t, strings.HasPrefix(checkBot(t, project)["bot.answers"], "note: no user may answer what agents ask"), "it finds %s", checkBot(t, project)["bot.answers"])
+
+	server.Say(2, "hello")
+	r = setUp(t, project, server, lines("y", "y", "n", "y")).want(t, 0, "May Bob, chat 2"+question, "what agents ask may be answered by user 2", "what agents need is told in chat 2")
+	rig.Check(t, !strings.Contains(r.err, "Ann, chat 1"+question), "it asks again: %s", r.err)
+	found := checkBot(t, project)["bot.answers"]
+	rig.Check(t, strings.Contains(found, "ok: what agents ask may be answered by user 2\n") && strings.Contains(found, "ok: what agents need is told in chat 2\n"), "it finds %s", found)
+
+	setUp(t, project, server, "", "--needs", "-5").want(t, fail.BadInput, "the group -5 is to be told what agents need, and may not know of the agents", "--agents all")
+	setUp(t, project, server, "", "--answers", "7", "--user", "7").want(t, 0, "what agents need is told in chat 7")
+	server.Block(7, true)
+	rig.Check(t, strings.Contains(checkBot(t, project)["bot.chats"], "warning: chat 7 cannot be reached"), "it finds %s", checkBot(t, project)["bot.chats"])
 }
 
 // Who may write in one group says nothing about another group or a chat with the bot, and one who does not show who they

@@ -304,14 +304,14 @@ named as keys are: *.env, *.pem, *.key, *.p12, *.pfx, *.kdbx, *.ppk, id_rsa and 
 credentials. An answer grows in the chat while Claude writes it, and shows which tool runs. One of more than
 five messages comes as its beginning, and whole as a file.
 
-With --telegram-answers USER (in the setup: --answers), that user is told, alone with the bot,
-what your agents need, and answers what they ask with the buttons of the message: permissions
-and questions. A user who may write may not answer unless this flag names them; by default, no
-one may. --telegram-needs CHAT tells another chat instead, such as a group; the press of a user who
-is not named is refused with a word there. The commands that reach agents must be on in these
-chats. Each need is told once, unless you have seen it (attach, logs, send, next). The message
-says later what became of it, also if you answered at your desk; a press that comes too late
-says so. A reply to such a message is sent to its agent.
+If you say so in the setup, or with --telegram-answers USER (there: --answers), that user is told,
+alone with the bot, what your agents need, and answers what they ask with the buttons of the
+message: permissions and questions. A user who may write may not answer unless you say so; by
+default, no one may. --telegram-needs CHAT tells another chat instead, such as a group; the press
+of a user who may not answer is refused with a word there. The commands that reach agents must be
+on in these chats. Each need is told once, unless you have seen it (attach, logs, send, next). The
+message says later what became of it, also if you answered at your desk; a press that comes too
+late says so. A reply to such a message is sent to its agent.
 
 If a chat's conversation is lost, serve begins a new one and tells the chat. nbs-worker tell
 writes to a chat.`

@@ -106,8 +106,24 @@ func (c *BotCheck) checkSettings() {
 	} else {
 		c.holds("bot.agents", "%s", reach)
 	}
+	c.checkAnswerers()
 	c.checkProgram("--transcribe-cmd", c.bot.TranscribeCmd)
 	c.checkProgram("--context-cmd", c.bot.ContextCmd)
+}
+
+// checkAnswerers shows who may answer what agents ask, and which chats are told what agents need.
+func (c *BotCheck) checkAnswerers() {
+	who := c.bot.Answerers
+	switch err := who.Check(c.bot.Chats, c.bot.Writers, c.bot.Reach()); {
+	case err != nil:
+		c.add("bot.answers", doctor.Failure, err.Error(), "serve does not begin", fail.HintsOf(err)...)
+		return
+	case len(who.Answers) == 0 && c.bot.Reach() != bot.ReachNone:
+		c.add("bot.answers", doctor.Note, "no user may answer what agents ask", "the setup was not told who may", setupCmd+" --answers USER")
+	}
+	for _, line := range who.Words() {
+		c.holds("bot.answers", "%s", line)
+	}
 }
 
 func (c *BotCheck) checkProgram(flag, path string) {
@@ -156,7 +172,8 @@ func (c *BotCheck) checkChats(ctx context.Context) error {
 		return nil
 	}
 	grouped := false
-	for _, chat := range c.bot.Chats {
+	isServed := func(chat int64) bool { return slices.Contains(c.bot.Chats, chat) }
+	for _, chat := range append(slices.Clone(c.bot.Chats), slices.DeleteFunc(slices.Clone(c.bot.Answerers.Told()), isServed)...) {
 		now := c.address(chat)
 		info, err := c.account.Chat(ctx, now)
 		status := ""

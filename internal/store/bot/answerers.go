@@ -11,6 +11,7 @@ import (
 type Answerers struct {
 	Answers []int64 `json:"answers,omitempty"` // users; empty: no one
 	Needs   []int64 `json:"needs,omitempty"`   // chats; empty: those of the users alone with the bot
+	Asked   []int64 `json:"asked,omitempty"`   // users about whom the person was asked
 }
 
 // With returns what the given flags say in place of what was kept.

@@ -19,10 +19,11 @@ func newServeCheckCmd(f *ui.Factory) *cobra.Command {
 		Use:   "check",
 		Short: "Check everything that the bot needs",
 		Long: ui.WithCodes(`Checks what nbs-worker serve setup telegram has set up, without a message to a chat: the token, a
-webhook, each chat, whether the bot reads all that is written in groups, whether Claude trusts
-the folder and has an account, the schedules, messages that are held, and whether serve runs, by
-itself or as a unit of systemd. serve gets no message while the bot has a webhook; on a terminal, check asks whether to
-delete it. Whether a login has expired is not known until a turn is taken.
+webhook, each chat, who may answer what agents ask, whether the bot reads all that is written in
+groups, whether Claude trusts the folder and has an account, the schedules, messages that are
+held, and whether serve runs, by itself or as a unit of systemd. serve gets no message while the
+bot has a webhook; on a terminal, check asks whether to delete it. Whether a login has expired is
+not known until a turn is taken.
 
 Each finding has the reason and the command that fixes it, as those of nbs-worker doctor. check
 ends with 0 if there is nothing worse than a note, with 6 if claude is missing or unfit,

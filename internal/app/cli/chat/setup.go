@@ -65,8 +65,9 @@ answer with Telegram:
                 nbs-worker help permissions
   agents        whether the chats may get files of the project, and write
                 to your agents: /file, /agents, /send, /resume
-  answers       with --answers USER: who is told what your agents need, and
-                may answer what they ask; no one by default
+  answers       if the chats may write to your agents: who of them is told
+                what the agents need, and may answer what they ask; no one
+                by default (--answers USER, --needs CHAT)
   the service   a unit for systemd, if you want one
 
 What was answered is kept at once, in .nbs/telegram.json with your seal. Call it again to go on

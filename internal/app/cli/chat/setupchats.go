@@ -243,15 +243,6 @@ func (w *setup) reach(ctx context.Context) error {
 	return w.keep()
 }
 
-// answerers takes who may answer what agents ask, and which chats are told, as flags say.
-func (w *setup) answerers(context.Context) error {
-	w.bot.Answerers = w.bot.Answerers.With(w.who.answers, w.given)
-	if err := w.bot.Answerers.Check(w.bot.Chats, w.bot.Writers, w.bot.Reach()); err != nil {
-		return err
-	}
-	return w.keep()
-}
-
 // writeUnit writes the unit of serve, if the person wants one.
 func (w *setup) writeUnit(ctx context.Context) error {
 	wanted := w.unit
