@@ -81,7 +81,7 @@ func (w *Watcher) Told(handle string) string {
 			Event, Handle, Project string
 		}
 		w.Team.Must(json.Unmarshal([]byte(line), &n))
-		w.Team.Check(n.Version == 1 && n.Project == w.Team.World.Project, "a notice is %s", line)
+		w.Team.Check(n.Version == 2 && n.Project == w.Team.World.Project, "a notice is %s", line)
 		if n.Handle == handle {
 			events = append(events, n.Event)
 		}

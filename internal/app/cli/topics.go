@@ -96,6 +96,13 @@ An agent that should run and does not is shown with the cause:
 An agent that nbs-worker ended is stopped. An agent whose restarts are held stays down until
 you resume it: nbs-worker help restarts.
 
+An agent needs a person for one of these reasons. If there are several, the first one counts:
+  waits  it asks a person something, or is not logged in
+  down   it does not run and should, or its record is not allowed
+  short  little of its context is left, or a usage limit ended its turn
+  done   its turn has ended, and no person has looked since: by attach,
+         screen, logs, send or dash, or in its terminal
+
 The context that is left is healthy, low (25% or less), critical (under 15%) or at the floor
 (under 10%). NBS_CONTEXT_BANDS sets other limits. Context and cost are what Claude's status
 line last reported; session reads them from the transcript if that is newer.`
@@ -236,21 +243,23 @@ the defaults, except for notify: without it nothing is reported.
     compact: critical   # when an agent is compacted: low, critical, never
   notify:
     command: [/usr/local/bin/tell, --urgent]
-    on: [waiting, held, crashed, repaired, context, paused]
+    on: [waits, down, short, done, held, repaired, paused]
     timeout: 10s
     per-hour: 30
 
 The program of notify must not be in the project. watch runs it without a shell, with only
 the variables that it needs to reach you, and with one JSON object on stdin, which
 "nbs-worker schema" describes as notify. Each thing is reported once until it changes. If the
-program fails, watch tries three times.
+program fails, watch tries three times. waits, down, short and done are the reasons of
+nbs-worker help states; short is also reported below 25% (low). held is reported for what only
+a person can help otherwise, and for an agent that has used up its repairs.
 
 nbs-worker tell --notice sends these reports to a chat, through nbs-worker serve:
 
   notify:
     command: [/usr/local/bin/nbs-worker, --root, /srv/project,
               tell, telegram:1234, --notice]
-    on: [waiting, held, crashed]`
+    on: [waits, down, held]`
 
 const telegramTopic = `nbs-worker serve setup telegram sets up a bot, step by step; nbs-worker serve is then a bridge to
 Telegram. Each allowed chat is a conversation with the key telegram:ID, and each topic of a group

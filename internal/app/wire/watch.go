@@ -23,19 +23,20 @@ func NewWatchAction(d watch.Action) WatchAction {
 // Notice is what a watch writes to the standard input of the program that its policy names.
 type Notice struct {
 	Version     int             `json:"version"` // of this format; new fields do not change it
-	Event       watch.Kind      `json:"event"`   // waiting, held, crashed, repaired, context
+	Event       watch.Kind      `json:"event"`   // waits, down, short, done, held, repaired, paused
 	At          *time.Time      `json:"at"`
 	Project     string          `json:"project"`
 	Handle      agent.Handle    `json:"handle,omitempty"`     // absent: it concerns no agent alone
 	SessionID   agent.SessionID `json:"session_id,omitempty"` // of the agent
+	Since       *time.Time      `json:"since,omitempty"`      // when the need began
 	Detail      string          `json:"detail"`
-	LeftPercent *int            `json:"context_left_percent,omitempty"` // only for the event context
+	LeftPercent *int            `json:"context_left_percent,omitempty"` // only for the event short
 }
 
 // NewNotice converts a notice of a watch over a project.
 func NewNotice(n watch.Notice, project string) Notice {
 	return Notice{
-		Version: 1, Event: n.Kind, At: timeOf(n.At), Project: project, Handle: n.Handle, SessionID: n.SessionID,
+		Version: 2, Event: n.Kind, At: timeOf(n.At), Project: project, Handle: n.Handle, SessionID: n.SessionID, Since: timeOf(n.Since),
 		Detail: n.Detail, LeftPercent: n.ContextLeft,
 	}
 }

@@ -72,7 +72,7 @@ func (n *night) watch() {
 	n.Helper()
 	dir := n.Folder("watch")
 	path, notices := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "notices")
-	n.Write(path, fmt.Sprintf("patience: 5s\nevery: 3s\nrepairs: {per-hour: 60, per-agent: 9}\nnotify: {command: [%s], per-hour: 200}\n", n.Program("tell", "cat >>"+notices)))
+	n.Write(path, fmt.Sprintf("patience: 5s\nevery: 3s\nrepairs: {per-hour: 60, per-agent: 9}\nnotify: {command: [%s], per-hour: 200, on: [waits, down, short, held, repaired, paused]}\n", n.Program("tell", "cat >>"+notices)))
 	n.watcher = n.BeginWatchBy(path)
 	n.watcher.Notices = notices
 }
@@ -94,7 +94,7 @@ func (n *night) mustComeBack(fallen ...e2e.Session) {
 		if slices.Contains(selves, was.Handle) {
 			n.WaitSession(was.Handle, "is back", func(s e2e.Session) bool { return s.Running && s.RecordedPID != was.RecordedPID })
 		} else {
-			n.told[was.Handle] += " crashed repaired"
+			n.told[was.Handle] += " down repaired"
 		}
 	}
 	n.mustBeTold()
@@ -237,7 +237,7 @@ type fault struct {
 func playNight(t *testing.T, chance *rand.Rand) {
 	n := newNight(t, chance)
 	n.watch()
-	n.told = map[string]string{"asks": "waiting", "login": "held", "full": "context repaired", "hangs": "repaired", "crash": "", "loop": "", "a": "", "b": ""}
+	n.told = map[string]string{"asks": "waits", "login": "waits", "full": "short repaired", "hangs": "repaired", "crash": "", "loop": "", "a": "", "b": ""}
 	n.mustBeTold()
 	n.Write(n.trouble("asks"), "")
 
@@ -252,7 +252,7 @@ func playNight(t *testing.T, chance *rand.Rand) {
 		fault.play()
 	}
 	n.OK("send", "login", "[[error 403]] hello") // who was resumed may be logged in, until its next turn
-	n.told["login"] += " held"
+	n.told["login"] += " waits"
 	n.mustBeTold()
 	<-time.After(time.Until(n.limited))
 	rig.WaitFor(t, "the limit is lifted", func() (bool, string) { s := n.Session("limit"); return s.Running, fmt.Sprintf("%+v", s) })
@@ -272,5 +272,5 @@ func playNight(t *testing.T, chance *rand.Rand) {
 		n.Check(strings.Count(n.watcher.Told(handle), "held") == 1, "of %s was told %s:\n%s", handle, n.watcher.Told(handle), n.OK("events", handle))
 	}
 	falls := 3 // with the full disk, the server and the reboot
-	n.Check(strings.Count(n.watcher.Told("self"), "crashed") <= falls, "of self was told %s", n.watcher.Told("self"))
+	n.Check(strings.Count(n.watcher.Told("self"), "down") <= falls, "of self was told %s", n.watcher.Told("self"))
 }

@@ -12,11 +12,17 @@ import (
 )
 
 // beginWatch begins a watch with a program that it tells.
+// beginWatch begins a watch that tells of all but the ends of turns.
 func (m *team) beginWatch() *e2e.Watcher {
+	m.Helper()
+	return m.beginWatchOn("waits, down, short, held, repaired, paused")
+}
+
+func (m *team) beginWatchOn(kinds string) *e2e.Watcher {
 	m.Helper()
 	dir := m.Folder("watch")
 	path, notices := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "notices")
-	m.Write(path, fmt.Sprintf("notify: {command: [%s]}\n", m.Program("tell", "cat >>"+notices)))
+	m.Write(path, fmt.Sprintf("notify: {command: [%s], on: [%s]}\n", m.Program("tell", "cat >>"+notices), kinds))
 	w := m.BeginWatchBy(path)
 	w.Notices = notices
 	return w
@@ -28,7 +34,7 @@ func TestWatchHealsACrash(t *testing.T) {
 	w := m.beginWatch()
 	m.Kill(before.RecordedPID, syscall.SIGKILL)
 	m.MustSay(w.WaitDeed("repaired", "alpha", 1).Detail, "crashed", "level 3, resume")
-	w.WaitTold("alpha", "crashed repaired")
+	w.WaitTold("alpha", "down repaired")
 	m.Check(strings.TrimSpace(m.OK("send", "alpha", "What number?", "--wait-reply")) == "42", "it has forgotten")
 	after := m.Session("alpha")
 	m.Check(after.SessionID == before.SessionID && after.PermissionMode == before.PermissionMode, "before %+v\nafter %+v", before, after)
@@ -40,7 +46,7 @@ func TestWatchHealsACrash(t *testing.T) {
 	m.WaitState("alpha", "crashed")
 	m.OK("unpause")
 	w.WaitDeed("repaired", "alpha", 2)
-	w.WaitTold("alpha", "crashed repaired crashed repaired")
+	w.WaitTold("alpha", "down repaired down repaired")
 	w.Interrupt()
 	m.Check(len(w.Deeds()) == 4, "%s", w.Out)
 }
@@ -51,10 +57,25 @@ func TestWatchTellsWhatIsAsked(t *testing.T) {
 	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
 	w := m.beginWatch()
 	m.Send(0, "accepted", "alpha", `[[tool Bash {"command":"touch made-here","description":"make it"}]]`)
-	w.WaitTold("alpha", "waiting")
+	w.WaitTold("alpha", "waits")
 	told, err := os.ReadFile(w.Notices)
 	m.Must(err)
 	m.MustSay(string(told), "it asks for a permission: Bash command · ", "touch made-here", "Do you want to proceed? [Yes / ")
+	w.Interrupt()
+}
+
+// Each end of a turn at which no person has looked is told once.
+func TestWatchTellsTheEndOfATurn(t *testing.T) {
+	m := standIn(t)
+	w := m.beginWatchOn("done")
+	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
+	w.WaitTold("alpha", "done")
+	m.OK("screen", "alpha")
+	m.Send(0, "accepted", "alpha", "What number?")
+	w.WaitTold("alpha", "done done")
+	told, err := os.ReadFile(w.Notices)
+	m.Must(err)
+	m.Check(strings.Count(string(told), `"since":"`) == 2, "told\n%s", told)
 	w.Interrupt()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/triage"
 )
@@ -35,6 +36,7 @@ type Patient struct {
 	triage.Assessment
 	At   time.Time // of the look
 	View inspect.View
+	Need *attention.Need // nil: it needs no person
 }
 
 // Assess looks at agents, with one call to each tmux server, and judges each agent. It changes nothing.
@@ -43,11 +45,13 @@ func Assess(ctx context.Context, look *inspect.Inspector, handles []agent.Handle
 		limits.Patience = DefaultPatience
 	}
 	patients := make([]Patient, len(handles))
+	judge := attention.NewJudge(look.Project, limits.Bands)
 	for i, view := range look.Survey(ctx, handles, limits.Patience) {
 		patients[i].View, patients[i].At = view, look.Project.Now()
 		patients[i].Assessment = triage.Assess(triage.Known{
 			View: &patients[i].View, Handle: handles[i], Now: patients[i].At, Bands: limits.Bands, Patience: limits.Patience,
 		})
+		patients[i].Need = judge.Of(&patients[i].View.Sight, patients[i].View.Context)
 	}
 	return patients
 }

@@ -3,18 +3,22 @@ package watch
 // Kind is a kind of event that a person can be notified of.
 type Kind string
 
-// The kinds.
+// The kinds. The first four are the reasons of package attention.
 const (
-	Waits    Kind = "waiting"  // it asks a person
-	Holds    Kind = "held"     // only a person can help, or it is quarantined
-	Crashed  Kind = "crashed"  // it should run and does not run
+	Waits    Kind = "waits"    // it asks a person, or is not logged in
+	Down     Kind = "down"     // it should run and does not run
+	Short    Kind = "short"    // the remaining context is in a band below healthy, or a usage limit ended its turn
+	Done     Kind = "done"     // its turn has ended, and no person has looked since
+	Holds    Kind = "held"     // only a person can help otherwise, or it is quarantined
 	Repaired Kind = "repaired" // it was repaired
-	Fills    Kind = "context"  // the remaining context is in a band below healthy
 	Paused   Kind = "paused"   // the project was paused: nothing is repaired
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Waits, Holds, Crashed, Repaired, Fills, Paused}
+var Kinds = []Kind{Waits, Down, Short, Done, Holds, Repaired, Paused}
+
+// earlier are names that kinds had in policies before.
+var earlier = map[Kind]Kind{"waiting": Waits, "crashed": Down, "context": Short}
 
 func kindNames() []string {
 	names := make([]string, len(Kinds))

@@ -290,7 +290,10 @@ func (k *kinds) UnmarshalYAML(node *yaml.Node) error {
 	if err := node.Decode((*[]Kind)(k)); err != nil {
 		return errors.New("it must be a list of kinds")
 	}
-	for _, kind := range *k {
+	for i, kind := range *k {
+		if now, is := earlier[kind]; is {
+			(*k)[i], kind = now, now
+		}
 		if !slices.Contains(Kinds, kind) {
 			return fmt.Errorf("%s is not one of %s", human.Quote(string(kind)), strings.Join(kindNames(), ", "))
 		}

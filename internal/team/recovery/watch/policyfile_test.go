@@ -51,6 +51,9 @@ func TestPolicyOfAFile(t *testing.T) {
 	}
 	got, err = parse(Default(), []byte("max-level: 0\nnotify: {command: [/bin/tell]}"))
 	rig.Must(t, err)
+	before, err := parse(Default(), []byte("notify: {command: [/bin/tell], on: [waiting, crashed, context]}"))
+	rig.Must(t, err)
+	rig.Same(t, "kinds by their earlier names", []Kind{Waits, Down, Short}, before.Notify.Of)
 	rig.Check(t, got.MaxLevel == 0 && len(got.Notify.Of) == len(Kinds) && got.Notify.PerHour == 30, "%+v", got)
 }
 
@@ -72,7 +75,7 @@ func TestPolicyThatIsWrong(t *testing.T) {
 		"context:\n  compact: floor":          `line 2: "floor" is not one of never, low, critical`,
 		"notify:\n  command: tell":            "line 2: it must be a list: the absolute path",
 		"notify:\n  command: [tell]":          "line 2: it must be a list: the absolute path",
-		"notify:\n  command: [/t]\n  on: [x]": `line 3: "x" is not one of waiting, held, crashed, repaired, context`,
+		"notify:\n  command: [/t]\n  on: [x]": `line 3: "x" is not one of waits, down, short, done, held, repaired, paused`,
 		"notify:\n  on: [held]":               "notify: it needs a command",
 		"\tevery: 5m":                         "line 1: ",
 		"- a":                                 "line 1: ",

@@ -31,7 +31,8 @@ type Notice struct {
 	Handle      agent.Handle    `json:"handle"` // "": it concerns no single agent
 	SessionID   agent.SessionID `json:"session_id"`
 	Detail      string          `json:"detail"`
-	ContextLeft *int            `json:"context_left,omitempty"` // in percent; of [Fills]
+	Since       time.Time       `json:"since,omitzero"`         // of the need; zero: unknown, or it is no need
+	ContextLeft *int            `json:"context_left,omitempty"` // in percent; of [Short]
 	Tries       int             `json:"tries,omitempty"`        // failed ones
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/triage"
 )
 
@@ -19,32 +20,49 @@ func (w *Watch) learn(c *watchedAgent, now time.Time) {
 	if quarantined {
 		words = fmt.Sprintf("quarantined after %s in an hour: %s", human.Count(w.PerAgent, "repair"), words)
 	}
-	band := agent.Healthy
-	if c.left != nil {
-		band = w.Bands.Of(*c.left)
-	}
-	start := string(c.invocation)
+	start, need := string(c.invocation), c.need
+	isDown := need.Reason == attention.Down || c.status.Cause != agent.Exited && !c.Verdict.IsWell()
+	short, detail := c.shortage(w.Bands)
+	// A held agent is reported as held only if no other word says why.
+	isNamed := need.Reason == attention.Waits || need.Reason == attention.Short
 	for _, is := range []struct {
 		kind  Kind
 		so    bool
 		mark  string // an event with the same mark is reported once
 		words string
+		quiet bool // it is not reported
 	}{
-		{Waits, c.Verdict == triage.Waiting, start + " " + c.status.Detail, words},
-		{Crashed, c.status.Down() && c.status.Cause != agent.Exited && !c.Verdict.IsWell() && c.Until.IsZero(), start, words},
-		{Holds, quarantined || c.holds || c.Verdict == triage.Held, fmt.Sprint(quarantined, " ", start, " ", c.Steps), words},
-		{Fills, band != agent.Healthy, string(c.session) + " " + string(band), fmt.Sprintf("%s: %s", band, words)},
+		{Waits, c.Verdict == triage.Waiting || need.Reason == attention.Waits, start + " " + c.status.Detail, words, false},
+		{Down, isDown && c.status.Down() && c.Until.IsZero(), start, words, false},
+		{Short, short != "", short, detail, false},
+		{Done, need.Reason == attention.Done && c.Verdict != triage.Held, need.Since.UTC().Format(time.RFC3339Nano), words, false},
+		{Holds, quarantined || c.holds || c.Verdict == triage.Held, fmt.Sprint(quarantined, " ", start, " ", c.Steps), words, !quarantined && isNamed},
 	} {
 		switch {
 		case !is.so:
 			w.state.endReport(c.handle, is.kind)
 		case w.state.firstReport(c.handle, is.kind, is.mark):
-			w.pendAt(c, is.kind, is.words, now)
+			if !is.quiet {
+				w.pendAt(c, is.kind, is.words, now)
+			}
 			if is.kind == Holds {
 				w.say(SawHeld, c.handle, words)
 			}
 		}
 	}
+}
+
+// shortage says of what an agent is short: its mark, and in words; "" if of nothing.
+func (c *watchedAgent) shortage(bands agent.Bands) (mark, words string) {
+	words = c.words()
+	if c.left != nil && bands.Of(*c.left) != agent.Healthy {
+		band := string(bands.Of(*c.left))
+		mark, words = string(c.session)+" "+band, band+": "+words
+	}
+	if c.need.Reason == attention.Short && c.status.State == agent.TurnFailed { // a usage limit
+		mark += " " + c.need.Since.UTC().Format(time.RFC3339)
+	}
+	return mark, words
 }
 
 // words returns the state of the agent, with the evidence for it.
@@ -63,7 +81,10 @@ func (w *Watch) pendAt(c *watchedAgent, kind Kind, detail string, now time.Time)
 		return
 	}
 	notice := Notice{Kind: kind, At: now.UTC().Truncate(time.Second), Handle: c.handle, SessionID: c.session, Detail: detail}
-	if kind == Fills {
+	if string(kind) == string(c.need.Reason) {
+		notice.Since = c.need.Since.UTC()
+	}
+	if kind == Short {
 		notice.ContextLeft = c.left
 	}
 	const most = 100

@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/watching"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/recovery"
 	"nbs-worker/internal/team/triage"
 )
@@ -30,8 +31,50 @@ func TestEachThingIsToldOnce(t *testing.T) {
 		w.mustTell(Waits, Waits, Waits)
 		w.becomes("alpha", held())
 		w.sign("alpha")
-		w.mustTell(Waits, Waits, Waits, Crashed, Holds)
+		w.mustTell(Waits, Waits, Waits, Down, Holds)
 	})
+}
+
+// done is an agent whose turn has ended, and at which no person has looked since.
+func done(since time.Time) recovery.Patient {
+	p := idle()
+	p.Need = &attention.Need{Reason: attention.Done, Since: since}
+	return p
+}
+
+func TestTheEndOfATurnIsToldOnce(t *testing.T) {
+	t.Parallel()
+	watched(t, nil, team{"alpha": busy()}, func(w *world) {
+		first := time.Now()
+		w.becomes("alpha", done(first))
+		w.sign("alpha")
+		w.mustTell(Done)
+		if !w.told[0].Since.Equal(first) {
+			t.Errorf("since %s; want %s", w.told[0].Since, first)
+		}
+		w.becomes("alpha", idle()) // a person has looked
+		w.becomes("alpha", busy())
+		w.mustTell(Done)
+		w.becomes("alpha", done(time.Now()))
+		w.mustTell(Done, Done)
+		w.becomes("alpha", done(time.Now())) // a turn that was too short to be seen
+		w.mustTell(Done, Done, Done)
+	})
+}
+
+// A failed turn is told as what it is, and not also as an end.
+func TestAFailedTurnIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[attention.Reason]Kind{attention.Waits: Waits, attention.Short: Short, attention.Done: Holds} {
+		watched(t, nil, team{"alpha": busy()}, func(w *world) {
+			failed := judged(triage.Held, triage.LevelAssess, agent.TurnFailed)
+			failed.Need = &attention.Need{Reason: reason, Since: time.Now()}
+			w.becomes("alpha", failed)
+			w.sign("alpha")
+			w.mustTell(want)
+			w.mustSay(SawHeld)
+		})
+	}
 }
 
 // A usage limit is no crash: who is down for one is held until it is lifted, and brought back then.
@@ -45,7 +88,7 @@ func TestAUsageLimitIsWaitedFor(t *testing.T) {
 		w.mustRepair()
 		w.after(20 * time.Minute)
 		w.mustRepair("alpha 3")
-		w.mustTell(Holds, Crashed, Repaired)
+		w.mustTell(Holds, Down, Repaired)
 	})
 }
 
@@ -81,7 +124,7 @@ func TestContextIsToldByItsBand(t *testing.T) {
 			same.View.Context.UsedPercent = 100 - left
 			w.becomes("alpha", same)
 		}
-		w.mustTell(Fills, Fills, Fills, Fills)
+		w.mustTell(Short, Short, Short, Short)
 		if left := w.told[1].ContextLeft; left == nil || *left != 14 {
 			t.Errorf("%+v", w.told[1])
 		}
@@ -105,7 +148,7 @@ func TestTellingThatFails(t *testing.T) {
 		w.mustSay(DidNotTell, DidRepair)
 		w.after(time.Hour)
 		w.mustSay(DidNotTell, DidRepair)
-		w.mustTell(Waits, Waits, Waits, Crashed, Crashed, Crashed, Repaired, Repaired, Repaired)
+		w.mustTell(Waits, Waits, Waits, Down, Down, Down, Repaired, Repaired, Repaired)
 		w.telling = nil
 		w.becomes("alpha", idle())
 		w.becomes("alpha", asking())

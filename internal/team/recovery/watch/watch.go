@@ -23,6 +23,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/recovery"
 	"nbs-worker/internal/team/subscribe"
 	"nbs-worker/internal/team/triage"
@@ -53,8 +54,9 @@ type watchedAgent struct {
 	status     agent.Status
 	session    agent.SessionID
 	invocation agent.Invocation
-	left       *int // of its context, in percent; nil: unknown
-	holds      bool // its launcher does not start it again until a person has looked
+	left       *int           // of its context, in percent; nil: unknown
+	need       attention.Need // no reason: it needs no person
+	holds      bool           // its launcher does not start it again until a person has looked
 
 	stale bool
 	look  time.Time // when to look at it without a sign; zero: never
@@ -149,7 +151,10 @@ func (w *Watch) look(ctx context.Context) error {
 func (c *watchedAgent) update(p *recovery.Patient) {
 	r := &p.View.Record
 	c.Assessment, c.status, c.session, c.invocation, c.left = p.Assessment, p.View.Status, r.SessionID, "", nil
-	c.holds = r.Restarts.Hold != nil
+	c.need, c.holds = attention.Need{}, r.Restarts.Hold != nil
+	if p.Need != nil {
+		c.need = *p.Need
+	}
 	if r.Process != nil {
 		c.invocation = r.Process.Invocation
 	}

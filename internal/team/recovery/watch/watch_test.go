@@ -23,10 +23,10 @@ func TestCrashedAgentIsBroughtBackOnce(t *testing.T) {
 		w.becomes("alpha", crashed())
 		w.mustRepair("alpha 3")
 		w.mustSay(DidRepair)
-		w.mustTell(Crashed, Repaired)
+		w.mustTell(Down, Repaired)
 		w.after(12 * time.Hour)
 		w.mustRepair("alpha 3")
-		w.mustTell(Crashed, Repaired)
+		w.mustTell(Down, Repaired)
 	})
 }
 
@@ -199,7 +199,7 @@ func TestRepairThatFailsIsTriedAgainLater(t *testing.T) {
 	for kind, want := range map[fail.Kind]struct {
 		repairs int // in an hour: another command's work is no attempt of ours
 		last    Kind
-	}{fail.Failed: {3, Holds}, fail.Held: {3, Holds}, fail.Conflict: {12, Crashed}} {
+	}{fail.Failed: {3, Holds}, fail.Held: {3, Holds}, fail.Conflict: {12, Down}} {
 		watched(t, nil, team{"alpha": idle()}, func(w *world) {
 			w.mend = func(agent.Handle) error { return fail.Errorf(kind, "no") }
 			w.becomes("alpha", crashed())
@@ -226,7 +226,7 @@ func TestFullDisk(t *testing.T) {
 		w.disk = nil
 		w.after(Default().Every)
 		w.mustRepair("alpha 3")
-		w.mustTell(Crashed, Repaired)
+		w.mustTell(Down, Repaired)
 	})
 }
 
@@ -236,7 +236,7 @@ func TestWatchThatIsKilledForgetsNothing(t *testing.T) {
 	watched(t, nil, team{}, func(w *world) {
 		w.memory = State{
 			Repairs: []Attempt{{At: time.Now(), Handle: "alpha"}, {At: time.Now(), Handle: "ALPHA"}, {At: time.Now(), Handle: "alpha"}, {At: time.Now().Add(-window), Handle: "beta"}},
-			Pending: []Notice{{Kind: Crashed, Handle: "gamma"}},
+			Pending: []Notice{{Kind: Down, Handle: "gamma"}},
 		}
 		waits := asking()
 		w.agents = map[agent.Handle]*recovery.Patient{"alpha": new(crashed()), "beta": new(crashed()), "delta": &waits}
@@ -266,7 +266,7 @@ func TestPauseStopsRepairs(t *testing.T) {
 		w.becomes("alpha", crashed())
 		w.after(12 * time.Hour)
 		w.mustRepair()
-		w.mustTell(Paused, Crashed)
+		w.mustTell(Paused, Down)
 		looks := len(w.looks)
 		w.after(12 * time.Hour)
 		if len(w.looks) != looks {
