@@ -55,6 +55,10 @@ type Session struct {
 		LastScreen string `json:"last_screen"`
 		OOMKills   int    `json:"oom_kills"`
 	} `json:"last_exit"`
+	Needs *struct {
+		Reason, Since string
+		Seen          bool
+	}
 	LastError *struct{ Class, Text, At string } `json:"last_error"`
 	Drift     []struct{ Field, Recorded, Live string }
 	Advice    []string

@@ -19,8 +19,8 @@ func TestListInAPipe(t *testing.T) {
 	project := newProject(t, uitest.Record("alpha"), beta)
 	r := run("--root", project, "list").want(t, 0)
 	started := beta.Started.Format("2006-01-02T15:04:05Z")
-	want := "alpha\tnever started\t-\trunning\topus\t" + started + "\t-\t-\t-\t" + string(uitest.SessionID) + "\t/srv/project\n" +
-		"beta\tnever started\t-\trunning\t-\t" + started + "\t-\t-\t-\t" + string(uitest.SessionID) + "\t/srv/a b\n"
+	want := "alpha\tnever started\t-\trunning\topus\t" + started + "\t-\t-\t-\t" + string(uitest.SessionID) + "\t/srv/project\tdown\t-\n" +
+		"beta\tnever started\t-\trunning\t-\t" + started + "\t-\t-\t-\t" + string(uitest.SessionID) + "\t/srv/a b\tdown\t-\n"
 	rig.Check(t, r.out == want && r.err == "", "stdout\n%q; want\n%q\nstderr %q", r.out, want, r.err)
 }
 
@@ -29,7 +29,7 @@ func TestListOnATerminal(t *testing.T) {
 	alpha := uitest.Record("alpha")
 	project := newProject(t, alpha)
 	r := runOn(ui.Streams{OutTTY: true, ErrTTY: true}, "--root", project, "ls").want(t, 0)
-	want := regexp.MustCompile(`^HANDLE +STATE +MODEL +SINCE +CONTEXT +COST +DESIRED\nalpha +never started +opus +- +- +- +running\n$`)
+	want := regexp.MustCompile(`^HANDLE +STATE +NEEDS +MODEL +SINCE +CONTEXT +COST +DESIRED\nalpha +never started +down +opus +- +- +- +running\n$`)
 	rig.Check(t, want.MatchString(r.out), "stdout is\n%s", r.out)
 	r = runOn(ui.Streams{OutTTY: true, ErrTTY: true}, "--root", project, "ls", "--wide").want(t, 0)
 	want = regexp.MustCompile(`DESIRED +PID +SESSION +FOLDER\n.* running +- +` + string(uitest.SessionID) + ` +/srv/project\n$`)
@@ -66,7 +66,7 @@ func TestListWithADamagedRecord(t *testing.T) {
 func TestListAsJSONIsOneArray(t *testing.T) {
 	t.Parallel()
 	hostile := uitest.Record("alpha")
-	hostile.InitialPrompt, hostile.Cwd = "not shown", "/srv/<&> \u2713 \x1b]0;x\x07"
+	hostile.InitialPrompt, hostile.Cwd = "its first task", "/srv/<&> \u2713 \x1b]0;x\x07"
 	project := newProject(t, hostile, uitest.Record("beta"))
 	r := run("--root", project, "list", "--json").want(t, 0)
 	var rows []map[string]any
@@ -76,7 +76,8 @@ func TestListAsJSONIsOneArray(t *testing.T) {
 	if rows[0]["cwd"] != hostile.Cwd || rows[0]["pid"] != nil || rows[0]["state"] != "never started" || rows[0]["running"] != false {
 		t.Errorf("the first is %v", rows[0])
 	}
-	if strings.Contains(r.out, "not shown") || strings.ContainsRune(r.out, '\x1b') || !strings.Contains(r.out, "<&> \u2713") || strings.Count(r.out, "\n") != 1 {
+	rig.Check(t, strings.Contains(r.out, `"needs":{"reason":"down","since":null,"seen":false},"what":{"kind":"task","text":"its first task"}`), "the needs are missing in %s", r.out)
+	if strings.ContainsRune(r.out, '\x1b') || !strings.Contains(r.out, "<&> \u2713") || strings.Count(r.out, "\n") != 1 {
 		t.Errorf("stdout is %q", r.out)
 	}
 }

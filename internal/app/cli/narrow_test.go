@@ -56,3 +56,17 @@ func TestFirstScreenFitsEightyColumns(t *testing.T) {
 	rig.Check(t, strings.Contains(run("--root", project).want(t, 0).out, "Usage:"), "no help in a pipe")
 	runOn(terminal, "--root", t.TempDir()).want(t, fail.NotFound, "no .nbs folder")
 }
+
+// Outside of a project there are the user's projects, and how to begin.
+func TestFirstScreenOutsideOfAProject(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, uitest.Record("alpha"))
+	run("--root", project, "stop", "alpha").want(t, 0)
+	out := runOn(ui.Streams{OutTTY: true, Width: 80}).want(t, 0).out
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	rig.Check(t, strings.HasPrefix(out, "no project here; yours: ") && len(lines) <= 20, "%d lines:\n%s", len(lines), out)
+	for _, line := range lines {
+		rig.Check(t, displaywidth.String(line) <= 80, "%d columns: %q", displaywidth.String(line), line)
+	}
+	rig.Check(t, strings.HasSuffix(out, "\nto start an agent: nbs-worker spawn NAME 'TASK'\nto see all agents: nbs-worker list\nto go to one: nbs-worker attach NAME\n"), "it is\n%s", out)
+}

@@ -5,6 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 )
@@ -84,10 +85,11 @@ type OtherClaude struct {
 }
 
 // NewSession converts a view of an agent. advice is the list of commands to run next.
-func NewSession(v inspect.View, advice []string, bands agent.Bands, now time.Time) Session {
+func NewSession(v inspect.View, advice []string, judge *attention.Judge) Session {
 	r := &v.Record
+	row := &inspect.Row{Handle: r.Handle, Sight: v.Sight, Context: v.Context, Cost: v.Cost}
 	out := Session{
-		Agent: NewAgent(r.Handle, v.Sight, v.Context, v.Cost, bands, now), Retry: newRetry(v.Status.Retry),
+		Agent: NewAgent(row, judge), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: timeOf(r.Created),
 		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Answers: r.TakesAnswers(), Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
 		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Unsaved: v.Unsaved, Advice: list(advice),

@@ -189,11 +189,12 @@ type Waited struct {
 	Question *Question    `json:"question,omitempty"` // of one that waits
 	Met      bool         `json:"met"`                // the condition holds
 	Context  *Context     `json:"context"`            // only for context-below
+	Needs    *Need        `json:"needs"`              // only for needs; null: it needs no person
 }
 
 // NewWaited converts the outcome of a wait for an agent.
 func NewWaited(w wait.Waited, bands agent.Bands, now time.Time) Waited {
-	out := Waited{Handle: w.Handle, Met: w.Met, Context: newContext(w.Context, bands, now)}
+	out := Waited{Handle: w.Handle, Met: w.Met, Context: newContext(w.Context, bands, now), Needs: NewNeed(w.Need)}
 	out.State, out.Cause = w.Status.Words()
 	out.Question = newQuestion(string(w.Dialog), w.Asked)
 	return out

@@ -13,6 +13,8 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/attention"
+	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -25,6 +27,8 @@ type Agent struct {
 	Question       *Question            `json:"question,omitempty"` // of a waiting agent, as its screen shows it
 	StateSource    string               `json:"state_source"`       // registry, hooks, screen, process or record
 	StateAgeMS     *int64               `json:"state_age_ms"`       // the age of what the source says
+	Needs          *Need                `json:"needs"`              // why it needs a person; null: it does not
+	What           *What                `json:"what"`               // what it asks, does, or has said last; null: unknown
 	Background     int                  `json:"background_tasks"`   // shells and subagents that its last turn has left running
 	Running        bool                 `json:"running"`
 	Desired        agent.Desired        `json:"desired"`
@@ -119,13 +123,34 @@ type Retry struct {
 	InS     int `json:"in_s"`
 }
 
-// NewAgent converts the observed state of an agent.
-func NewAgent(handle agent.Handle, sight observe.Sight, use *agent.ContextUse, cost *agent.Cost, bands agent.Bands, now time.Time) Agent {
-	r := &sight.Record
+// Need is why an agent needs a person.
+type Need struct {
+	Reason attention.Reason `json:"reason"` // waits, down, short or done
+	Since  *time.Time       `json:"since"`
+	Seen   bool             `json:"seen"` // a person has looked at the agent since
+}
+
+// NewNeed converts a need; nil if there is none.
+func NewNeed(need *attention.Need) *Need {
+	if need == nil {
+		return nil
+	}
+	return &Need{Reason: need.Reason, Since: timeOf(need.Since), Seen: need.Seen}
+}
+
+// What says in one line what an agent does, or did last.
+type What struct {
+	Kind observe.Kind `json:"kind"` // question, failure, task, or said: its own last words
+	Text string       `json:"text"`
+}
+
+// NewAgent converts the observed state of an agent, and judges what it needs.
+func NewAgent(row *inspect.Row, judge *attention.Judge) Agent {
+	r, sight, now := &row.Record, &row.Sight, judge.Now
 	out := Agent{
-		Handle: handle, StateSource: sight.Status.Source, Background: sight.Background(), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
+		Handle: row.Handle, Needs: NewNeed(judge.Row(row)), What: (*What)(row.What()), StateSource: sight.Status.Source, Background: sight.Background(), Running: sight.Status.Running(), Desired: r.LaunchDesired(),
 		Model: r.Model, SessionID: r.SessionID, TmuxSession: sight.TmuxSession(), Cwd: r.LaunchCwd(), WorksIn: sight.WorksIn, Started: timeOf(r.Started),
-		Restart: newRestart(r, sight.Status), Context: newContext(use, bands, now), Cost: newCost(cost), Allowed: allowed(sight),
+		Restart: newRestart(r, sight.Status), Context: newContext(row.Context, judge.Bands, now), Cost: newCost(row.Cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
 	out.Limits, out.PullRequest, out.Worktree = newLimits(sight.Report.Limits, now), (*PullRequest)(sight.Report.Pull), (*Worktree)(sight.Report.Worktree)
@@ -181,7 +206,7 @@ func newRetry(retry *agent.Retry) *Retry {
 	return &Retry{Attempt: retry.Attempt, Of: retry.Of, InS: int(retry.In / time.Second)}
 }
 
-func allowed(sight observe.Sight) *bool {
+func allowed(sight *observe.Sight) *bool {
 	yes := sight.NotAllowed == nil
 	if sight.Record.Handle == "" || !yes && !sight.IsNotAllowed() {
 		return nil

@@ -59,7 +59,7 @@ func TestListShowsTheAgentsOfAllProjects(t *testing.T) {
 	rig.Equal(t, len(lines), 2, "lines")
 	for i, project := range []string{other, m.World.Project} {
 		fields := strings.Split(lines[i], "\t")
-		rig.Check(t, len(fields) == 15 && fields[14] == project, "the line %q", lines[i])
+		rig.Check(t, len(fields) == 17 && fields[16] == project, "the line %q", lines[i])
 	}
 	c := m.Console(m.Command([]string{"list", "--all-projects"}))
 	c.MustShow(m.World.Project + "\x1b[0m\r\n")

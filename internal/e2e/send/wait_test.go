@@ -64,7 +64,8 @@ func TestWaitThroughTheStatesOfAnAgent(t *testing.T) {
 	m.mustEnd(busy, 0, "alpha\tbusy\t-\n", "")
 	m.API.Release("seen")
 	m.mustEnd(held, 0, "alpha\twaiting\tpermission prompt\tBash command · touch made · Do you want to proceed? [Yes / No]\n", "")
-	m.Refused(3, "not idle within 200ms: alpha is waiting: permission prompt, it asks: Bash command · touch made · Do you want to proceed? [Yes / No]\nhint: a person has to answer: nbs-worker attach alpha",
+	m.asks(m.requests(), "touch made")
+	m.Refused(3, "not idle within 200ms: alpha is waiting: permission prompt, it asks: Bash command · touch made · Do you want to proceed? [Yes / No]\nhint: a person has to answer by a command: nbs-worker requests alpha",
 		"wait", "alpha", "--for", "idle", "--timeout", "200ms")
 	after := m.waits("alpha", "--for", "idle")
 	m.answer("Enter")

@@ -21,6 +21,7 @@ const (
 	untilDone         = "done"
 	untilFailed       = "failed"
 	untilGone         = "gone"
+	untilNeeds        = "needs"
 	untilContextBelow = "context-below"
 )
 
@@ -43,7 +44,7 @@ func ParseCondition(text string) (Condition, error) {
 }
 
 // Conditions are the words of all conditions except context-below, which has a value.
-var Conditions = []string{string(agent.Idle), untilDone, untilReady, string(agent.Busy), string(agent.Waiting), untilFailed, untilGone}
+var Conditions = []string{string(agent.Idle), untilDone, untilReady, string(agent.Busy), string(agent.Waiting), untilFailed, untilNeeds, untilGone}
 
 // String returns the condition in the form in which it is typed.
 func (c Condition) String() string {
@@ -64,6 +65,8 @@ func (c Condition) holds(w *Waited) bool {
 		return (w.Status.State == agent.Idle || w.Status.State == agent.TurnFailed) && !w.notLoggedIn
 	case untilDone:
 		return w.Status.State == agent.Idle && w.done && !w.goesOn
+	case untilNeeds:
+		return w.Need != nil
 	case untilContextBelow:
 		return !w.gone() && w.Context != nil && w.Context.LeftPercent() < c.below
 	default:

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"nbs-worker/internal/agent"
-
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/attention"
 )
 
 func TestConditions(t *testing.T) {
@@ -29,6 +29,8 @@ func TestConditions(t *testing.T) {
 		{"done", Waited{Status: agent.Status{State: agent.Idle}}, false},
 		{"done", Waited{Status: agent.Status{State: agent.Idle}, done: true}, true},
 		{"done", Waited{Status: agent.Status{State: agent.Busy}, done: true}, false},
+		{"needs", Waited{Status: agent.Status{State: agent.Waiting}}, false},
+		{"needs", Waited{Status: dead, Need: &attention.Need{Reason: attention.Down}}, true},
 		{"gone", Waited{Status: dead}, true},
 		{"gone", Waited{Status: agent.Status{State: agent.Unknown}}, false},
 		{"context-below=25%", Waited{Status: agent.Status{State: agent.Busy}, Context: level(76)}, true},

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/clock"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -65,6 +66,9 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	}
 	if a.Status.State == agent.Unknown && w.inspector.Project.IsForeign(r) {
 		return fail.Errorf(fail.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
+	}
+	if view.Status = a.Status; conditions(w.For).ask(untilNeeds) {
+		a.Need = attention.NewJudge(w.inspector.Project, w.Bands).Of(&view.Sight, r.GaugeOf(view.Report).Context())
 	}
 	if conditions(w.For).ask(untilContextBelow) {
 		if err := w.inspector.AddTranscript(&view); err != nil {

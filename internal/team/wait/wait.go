@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/subscribe"
 )
@@ -22,6 +23,7 @@ type Wanted struct {
 	For     []Condition   // an agent must meet one of them
 	Any     bool          // one agent is enough; false: all agents at the same time
 	Timeout time.Duration // 0: no limit
+	Bands   agent.Bands   // by which an agent is short of context; only for needs
 
 	Notice      func(missing string, hints []string) // called once after NoticeAfter: says which agents are not in the wanted state
 	NoticeAfter time.Duration
@@ -34,6 +36,7 @@ type Waited struct {
 	Dialog  screen.Dialog     // the dialog that it waits at, or ""
 	Asked   *agent.Asked      // in the dialog; nil: nothing, or its screen does not show it
 	Context *agent.ContextUse // set for context-below only
+	Need    *attention.Need   // set for needs only; nil: it needs no person
 	Met     bool
 
 	done        bool // its last turn ended well
@@ -48,7 +51,7 @@ const Dismissed agent.Cause = "dismissed"
 func (w *Waited) gone() bool { return w.Status.State == agent.Dead }
 
 func (w *Waited) dismiss() {
-	w.Dialog, w.Asked = "", nil
+	w.Dialog, w.Asked, w.Need = "", nil, nil
 	w.dismissed, w.Status = true, agent.Status{State: agent.Dead, Cause: Dismissed, Source: agent.FromRecord}
 }
 
@@ -206,8 +209,11 @@ func (w *waiting) missing() (missing string, hints []string) {
 			continue
 		}
 		words = append(words, fmt.Sprintf("%s is %s", a.Handle, a.word()))
-		if a.Status.State == agent.Waiting || a.notLoggedIn {
-			hints = append(hints, fmt.Sprintf("a person has to answer: nbs-worker attach %s", a.Handle))
+		switch {
+		case a.Status.State == agent.Waiting:
+			hints = append(hints, "a person has to answer "+w.inspector.Project.WayToAnswer(a.Handle))
+		case a.notLoggedIn:
+			hints = append(hints, fmt.Sprintf("a person has to log in: nbs-worker attach %s", a.Handle))
 		}
 		switch isIdle := a.Status.State == agent.Idle && conditions(w.For).ask(untilDone); {
 		case isIdle && a.goesOn:

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -23,20 +24,25 @@ type column struct {
 
 // listColumns returns the columns for some agents. If the table is too wide, the last under columns are printed below
 // each row.
-func listColumns(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.Bands, shared map[agent.Handle][]agent.Handle) (all []column, under int) {
+func listColumns(f *ui.Factory, rows []inspect.Row, o *listOptions, judge *attention.Judge, shared map[agent.Handle][]agent.Handle) (all []column, under int) {
 	all = []column{
 		{"HANDLE", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(string(row.Handle)) }},
 		{"STATE", func(_ *ui.Table, row *inspect.Row) ui.Cell { return stateCell(row, shared[row.Handle]) }},
+	}
+	if slices.ContainsFunc(rows, func(row inspect.Row) bool { return judge.Row(&row) != nil }) {
+		all = append(all, column{"NEEDS", func(_ *ui.Table, row *inspect.Row) ui.Cell { return needCell(judge, row) }})
+	}
+	all = append(all, []column{
 		{"MODEL", func(_ *ui.Table, row *inspect.Row) ui.Cell { return modelCell(row) }},
 		{"SINCE", func(t *ui.Table, row *inspect.Row) ui.Cell { return sinceCell(t, row.Status, row.Record.Started) }},
-		{"CONTEXT", func(_ *ui.Table, row *inspect.Row) ui.Cell { return contextCell(row.Context, bands) }},
+		{"CONTEXT", func(_ *ui.Table, row *inspect.Row) ui.Cell { return contextCell(row.Context, judge.Bands) }},
 		{"COST", func(t *ui.Table, row *inspect.Row) ui.Cell { return costCell(t, row.Cost) }},
-	}
+	}...)
 	project := ""
 	if f.Opened != nil {
 		project = f.Opened.Project()
 	}
-	folder := folderOf(project)
+	folder := placeOf(project)
 	if isVaried(rows, modeOf) {
 		all = append(all, column{"MODE", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(modeOf(row)) }})
 	}
@@ -63,6 +69,19 @@ func listColumns(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.
 		all = append(all, handedColumns(rows)...)
 	}
 	return all, len(all) - always
+}
+
+// needCell returns why an agent needs a person.
+func needCell(judge *attention.Judge, row *inspect.Row) ui.Cell {
+	if need := judge.Row(row); need != nil {
+		return reasonCell(need)
+	}
+	return ui.Text("")
+}
+
+func reasonCell(need *attention.Need) ui.Cell {
+	colour := map[attention.Reason]string{attention.Waits: ui.Yellow, attention.Down: ui.Red, attention.Short: ui.Yellow, attention.Done: ui.Green}
+	return ui.Cell{Text: string(need.Reason), Colour: colour[need.Reason]}
 }
 
 // whatCell returns what an agent asks, does, or has said last.

@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -19,7 +20,7 @@ func printed(t *testing.T, streams ui.Streams, rows ...inspect.Row) string {
 	var out bytes.Buffer
 	streams.Out, streams.Err = &out, &bytes.Buffer{}
 	f := &ui.Factory{Streams: streams}
-	rig.Must(t, printList(f, rows, &listOptions{}, agent.DefaultBands))
+	rig.Must(t, printList(f, rows, &listOptions{}, &attention.Judge{Bands: agent.DefaultBands, Now: time.Now()}))
 	return out.String()
 }
 

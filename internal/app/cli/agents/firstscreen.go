@@ -11,6 +11,9 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/requests"
+	"nbs-worker/internal/team/answer"
 	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
@@ -96,7 +99,7 @@ func (g *glance) print(f *ui.Factory, project string) error {
 	if f.Opened != nil {
 		root = f.Opened.Project()
 	}
-	folder, all := folderOf(root), make([]inspect.Row, len(g.rows))
+	folder, all := placeOf(root), make([]inspect.Row, len(g.rows))
 	for i, row := range g.rows {
 		all[i] = *row.Row
 	}
@@ -119,7 +122,7 @@ func (g *glance) print(f *ui.Factory, project string) error {
 	if more := len(g.rows) - mostRows; more > 0 {
 		fmt.Fprintln(f.Streams.Out, f.Pasteable(fmt.Sprintf("and %d more: nbs-worker list", more)))
 	}
-	_, err := fmt.Fprintln(f.Streams.Out, f.Pasteable("next: "+g.next()))
+	_, err := fmt.Fprintln(f.Streams.Out, f.Pasteable("next: "+g.next(f.Opened)))
 	return err
 }
 
@@ -141,8 +144,7 @@ func (r glanceRow) state() ui.Cell {
 		cell.Text, _, _ = strings.Cut(cell.Text, ":")
 		return cell
 	}
-	colour := map[attention.Reason]string{attention.Waits: ui.Yellow, attention.Down: ui.Red, attention.Short: ui.Yellow, attention.Done: ui.Green}
-	return ui.Cell{Text: string(r.need.Reason), Colour: colour[r.need.Reason]}
+	return reasonCell(r.need)
 }
 
 func (r glanceRow) since(t *ui.Table) ui.Cell {
@@ -167,7 +169,7 @@ func (r glanceRow) what() string {
 }
 
 // next returns the command to type next.
-func (g *glance) next() string {
+func (g *glance) next(opened *store.Store) string {
 	first := g.rows[0]
 	of := func(verb string) string { return "nbs-worker " + verb + " " + string(first.Handle) }
 	if first.need == nil {
@@ -179,9 +181,14 @@ func (g *glance) next() string {
 		}
 		return of("logs") + " -f"
 	}
+	const next = "nbs-worker next" // goes from one to the other
 	switch first.need.Reason {
 	case attention.Waits:
-		return of("attach")
+		verb := answerVerb(opened, first.Handle)
+		if verb == "attach" && g.needy > 1 {
+			return next
+		}
+		return of(verb)
 	case attention.Down:
 		return of("recover")
 	case attention.Short:
@@ -190,8 +197,27 @@ func (g *glance) next() string {
 		}
 		return of("compact")
 	case attention.Done:
+		if g.needy > 1 {
+			return next
+		}
 	}
 	return of("logs") + " -n 1"
+}
+
+// answerVerb returns the verb that answers what an agent asks: attach, if no hook of it waits for the answer.
+func answerVerb(opened *store.Store, handle agent.Handle) string {
+	var open []requests.Request
+	if opened != nil {
+		open, _ = opened.Requests().List() // if they cannot be listed, the terminal is there
+	}
+	open = slices.DeleteFunc(open, func(r requests.Request) bool { return !r.Handle.Same(handle) })
+	switch {
+	case len(open) == 0:
+		return "attach"
+	case len(open) == 1 && len(answer.Describe(open[0]).Questions) == 0:
+		return "approve"
+	}
+	return "requests"
 }
 
 // showProjects shows the projects of a person, and how to begin.

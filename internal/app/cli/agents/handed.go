@@ -42,21 +42,24 @@ func handedLines(f *ui.Factory, report *agent.Report) (lines []ui.Line) {
 // handedColumns are the columns of list --wide for it. A column without an entry is left out.
 func handedColumns(rows []inspect.Row) (all []column) {
 	pull := func(row *inspect.Row) string { return ui.PullRequestWords(row.Report.Pull) }
-	branch := func(row *inspect.Row) string {
-		if tree := row.Report.Worktree; tree != nil {
-			return cmp.Or(tree.Branch, tree.Name)
-		}
-		return ""
-	}
 	for _, one := range []struct {
 		name string
 		of   func(*inspect.Row) string
-	}{{"PULL REQUEST", pull}, {"BRANCH", branch}} {
+	}{{"PULL REQUEST", pull}, {"BRANCH", handedBranch}} {
 		if slices.ContainsFunc(rows, func(row inspect.Row) bool { return one.of(&row) != "" }) {
 			all = append(all, column{one.name, func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(one.of(row)) }})
 		}
 	}
 	return all
+}
+
+// handedBranch returns the branch of the worktree that Claude has made for an agent, or the worktree's name; "" if it has
+// made none.
+func handedBranch(row *inspect.Row) string {
+	if tree := row.Report.Worktree; tree != nil {
+		return cmp.Or(tree.Branch, tree.Name)
+	}
+	return ""
 }
 
 // printLimits prints the limits of each account below a list.

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -18,7 +19,7 @@ func TestWideListShowsWhatClaudeHandsOver(t *testing.T) {
 	wide := func(rows ...inspect.Row) string {
 		var out bytes.Buffer
 		f := &ui.Factory{Streams: ui.Streams{Out: &out, OutTTY: true}}
-		rig.Must(t, printList(f, rows, &listOptions{wide: true}, agent.DefaultBands))
+		rig.Must(t, printList(f, rows, &listOptions{wide: true}, &attention.Judge{Bands: agent.DefaultBands, Now: time.Now()}))
 		return out.String()
 	}
 	alpha, beta := ranAs("alpha", "opus", ""), ranAs("beta", "opus", "")

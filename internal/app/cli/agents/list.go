@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -26,16 +26,17 @@ func newListCmd(f *ui.Factory) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "Show all agents of the project",
 		Long: ui.WithCodes(`Prints one line per agent: handle, state, the running model, how long it is in that state,
-the context that is left, cost. Agents that need a person come first. MODE, FOLDER and DESIRED
-appear when they differ. WHAT is the question that is asked, the task, or the last words. A
-model other than the recorded one is marked, and so are two agents in one conversation. --wide
-adds pid, session id, folder, pull request, branch, and the limits of your plan; --usage adds
-memory, processor time and bytes written.
+the context that is left, cost. Agents that need a person come first; NEEDS says why: waits,
+down, short or done. MODE, FOLDER and DESIRED appear when they differ. WHAT is the question that
+is asked, the task, or the last words. A model other than the recorded one is marked, and so are
+two agents in one conversation. --wide adds pid, session id, folder, pull request, branch, and the
+limits of your plan; --usage adds memory, processor time and bytes written.
 
 In a pipe the fields are separated by tabs, without a header, sorted by handle: handle, state,
 cause, desired state, recorded model, start (RFC 3339), context left in percent, cost in USD,
-pid, session id, folder, and with --usage bytes, seconds, bytes. "-" means unknown. Programs
-should use --json. If an agent cannot be examined, stderr says why, and its line stays.
+pid, session id, folder, why it needs a person, what, and with --usage bytes, seconds, bytes.
+"-" means unknown or nothing. Programs should use --json. If an agent cannot be examined, stderr
+says why, and its line stays.
 
 --all-projects shows the agents of all your projects, each project under its path; in a pipe the
 path is the last field. Only a person may. A project that is gone is named once, with the command
@@ -46,7 +47,7 @@ More: nbs-worker help states.`,
 		Example: `  nbs-worker list
   nbs-worker list --all-projects
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
-  nbs-worker list --json | jq -r '.[]|select(.state=="waiting").handle'`,
+  nbs-worker list --json | jq -r '.[]|select(.needs).handle'`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.allProjects {
@@ -93,46 +94,45 @@ func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
 			said[row.Err.Error()] = true
 		}
 	}
-	if err := printList(f, rows, o, bands); err != nil {
+	if err := printList(f, rows, o, attention.NewJudge(s.Project, bands)); err != nil {
 		return ui.Failed(err, "list")
 	}
 	f.NotePause(s)
 	return outcome.Failed()
 }
 
-func printList(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.Bands) error {
+func printList(f *ui.Factory, rows []inspect.Row, o *listOptions, judge *attention.Judge) error {
 	switch {
 	case f.JSON:
-		return f.PrintJSON(jsonRows(rows, bands))
+		return f.PrintJSON(jsonRows(rows, judge))
 	case len(rows) == 0:
 		f.Note("no agents; start one: nbs-worker spawn HANDLE")
 		return nil
 	case !f.Streams.OutTTY:
-		return printTabs(f, rows, o, "")
+		return printTabs(f, rows, o, judge, "")
 	}
-	return printTable(f, rows, o, bands)
+	return printTable(f, rows, o, judge)
 }
 
 // jsonRows returns the list for programs.
-func jsonRows(rows []inspect.Row, bands agent.Bands) []wire.Agent {
+func jsonRows(rows []inspect.Row, judge *attention.Judge) []wire.Agent {
 	shared := sharedConversations(rows)
 	out := make([]wire.Agent, len(rows))
-	for i, row := range rows {
-		out[i] = wire.NewAgent(row.Handle, row.Sight, row.Context, row.Cost, bands, time.Now())
-		out[i].SharedWith, out[i].Usage = shared[row.Handle], (*wire.Usage)(row.Usage)
+	for i := range rows {
+		out[i] = wire.NewAgent(&rows[i], judge)
+		out[i].SharedWith, out[i].Usage = shared[rows[i].Handle], (*wire.Usage)(rows[i].Usage)
 	}
 	return out
 }
 
 // printTable prints the list for people.
-func printTable(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.Bands) error {
+func printTable(f *ui.Factory, rows []inspect.Row, o *listOptions, judge *attention.Judge) error {
 	shared := sharedConversations(rows)
-	slices.SortStableFunc(rows, func(a, b inspect.Row) int { return urgency(&a) - urgency(&b) })
-	columns, under := listColumns(f, rows, o, bands, shared)
+	columns, under := listColumns(f, rows, o, judge, shared)
 	t := f.NewTable(agent.Mapped(columns, func(c column) string { return c.name })...)
 	t.Under = under
-	for i := range rows {
-		t.Row(agent.Mapped(columns, func(c column) ui.Cell { return c.of(t, &rows[i]) })...)
+	for _, row := range newGlance(rows, judge).rows {
+		t.Row(agent.Mapped(columns, func(c column) ui.Cell { return c.of(t, row.Row) })...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -144,7 +144,7 @@ func printTable(f *ui.Factory, rows []inspect.Row, o *listOptions, bands agent.B
 }
 
 // printTabs prints the list for scripts. project is the last field, if it is not "".
-func printTabs(f *ui.Factory, rows []inspect.Row, o *listOptions, project string) error {
+func printTabs(f *ui.Factory, rows []inspect.Row, o *listOptions, judge *attention.Judge, project string) error {
 	t := f.NewTable()
 	for i := range rows {
 		row, r := &rows[i], &rows[i].Record
@@ -159,6 +159,7 @@ func printTabs(f *ui.Factory, rows []inspect.Row, o *listOptions, project string
 		cells := []ui.Cell{
 			ui.Text(string(row.Handle)), ui.Text(state), ui.Text(cause), ui.Text(string(r.LaunchDesired())), ui.Text(string(r.Model)), t.Time(r.Started),
 			left, costCell(t, row.Cost), ui.PID(r.PID, row.Status), ui.Text(string(r.SessionID)), ui.Text(r.LaunchCwd()),
+			needCell(judge, row), whatCell(t, row),
 		}
 		if o.usage {
 			cells = append(cells, usageCells(t, row.Usage)...)
@@ -193,7 +194,8 @@ func sharedConversations(rows []inspect.Row) map[agent.Handle][]agent.Handle {
 	return shared
 }
 
-// urgency returns the order of an agent in a list: first those that need a person, then working, idle and stopped ones.
+// urgency returns the order of an agent in a list: first those that are not as they should be, then working, idle and
+// stopped ones.
 func urgency(row *inspect.Row) int {
 	switch state := row.Status.State; {
 	case row.Err != nil, row.IsNotAllowed(), state == agent.Waiting, state == agent.TurnFailed, state == agent.Unknown, isUndesired(row):

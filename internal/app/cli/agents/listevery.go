@@ -104,7 +104,7 @@ func everyAsJSON(f *ui.Factory, all []*ui.OpenProject, bands agent.Bands) []any 
 			failure.Project = p.Path
 			out = append(out, failure)
 		}
-		for _, one := range jsonRows(p.Rows, bands) {
+		for _, one := range jsonRows(p.Rows, p.Judge(bands)) {
 			one.Project = p.Path
 			out = append(out, one)
 		}
@@ -117,9 +117,9 @@ func everyAsJSON(f *ui.Factory, all []*ui.OpenProject, bands agent.Bands) []any 
 func printGroup(f *ui.Factory, p *ui.OpenProject, o *listOptions, bands agent.Bands, below bool) error {
 	switch {
 	case !f.Streams.OutTTY && p.Err != nil:
-		return printTabs(f, unread(), o, p.Path)
+		return printTabs(f, unread(), o, p.Judge(bands), p.Path)
 	case !f.Streams.OutTTY:
-		return printTabs(f, p.Rows, o, p.Path)
+		return printTabs(f, p.Rows, o, p.Judge(bands), p.Path)
 	case len(p.Rows) == 0:
 		return nil
 	}
@@ -128,7 +128,7 @@ func printGroup(f *ui.Factory, p *ui.OpenProject, o *listOptions, bands agent.Ba
 	}
 	fmt.Fprintln(f.Streams.Out, f.Coloured(ui.Bold, ui.OneLine(p.Path)))
 	defer f.Beside(p)()
-	return printTable(f, p.Rows, o, bands)
+	return printTable(f, p.Rows, o, p.Judge(bands))
 }
 
 // unread is the row of a project that could not be read, for scripts: its agents are unknown.

@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/restart"
@@ -62,6 +63,7 @@ func runSession(ctx context.Context, f *ui.Factory, handles []agent.Handle) erro
 		return ui.Failed(err, "session")
 	}
 	f.NotePause(s)
+	judge := attention.NewJudge(s.Project, bands)
 	first := true
 	const inOrder = 1 // at a time
 	return f.Each(ctx, "session", handles, len(handles) > 1, inOrder, func(handle agent.Handle) (ui.Outcome, error) {
@@ -69,7 +71,7 @@ func runSession(ctx context.Context, f *ui.Factory, handles []agent.Handle) erro
 		if err != nil {
 			return ui.Outcome{}, err
 		}
-		shown := ui.Outcome{JSON: wire.NewSession(view, f.CommandsOf(view, bands), bands, s.Project.Now()), Print: func() error { return printView(f, view, bands) }}
+		shown := ui.Outcome{JSON: wire.NewSession(view, f.CommandsOf(view, bands), judge), Print: func() error { return printView(f, view, judge) }}
 		if !f.JSON && !first {
 			fmt.Fprintln(f.Streams.Out)
 		}
@@ -78,15 +80,18 @@ func runSession(ctx context.Context, f *ui.Factory, handles []agent.Handle) erro
 	})
 }
 
-func printView(f *ui.Factory, v inspect.View, bands agent.Bands) error {
-	return f.PrintLines(viewLines(f, v, bands), f.Streams.Width)
+func printView(f *ui.Factory, v inspect.View, judge *attention.Judge) error {
+	return f.PrintLines(viewLines(f, v, judge), f.Streams.Width)
 }
 
-func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
-	r := v.Record
+func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line {
+	r, bands := v.Record, judge.Bands
 	lines := []ui.Line{
 		{"Handle", string(r.Handle)},
 		{"State", stateLine(v.Status)},
+	}
+	if need := judge.Of(&v.Sight, v.Context); need != nil {
+		lines = append(lines, ui.Line{"Needs you", needLine(need, judge.Now)})
 	}
 	if v.Asked != nil {
 		lines = append(lines, ui.Line{"Asks", v.Asked.Text}, ui.Line{"Choices", strings.Join(v.Asked.Choices, "\n")})
@@ -140,6 +145,18 @@ func viewLines(f *ui.Factory, v inspect.View, bands agent.Bands) []ui.Line {
 		lines = append(lines, ui.Line{"Next", f.Pasteable(next.String())})
 	}
 	return lines
+}
+
+// needLine formats why the agent needs a person: "waits for 3m12s".
+func needLine(need *attention.Need, now time.Time) string {
+	text := string(need.Reason)
+	if !need.Since.IsZero() {
+		text += " for " + max(0, now.Sub(need.Since)).Truncate(time.Second).String()
+	}
+	if need.Seen {
+		text += "; you have looked since"
+	}
+	return text
 }
 
 // allowedLines says that nothing may be started from the record, if that is so.

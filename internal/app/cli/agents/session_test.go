@@ -18,6 +18,7 @@ import (
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 )
@@ -69,7 +70,7 @@ func shown(t *testing.T, v inspect.View) (string, string) {
 	t.Helper()
 	var out, said bytes.Buffer
 	f := &ui.Factory{Streams: ui.Streams{Out: &out, Err: &said}}
-	rig.Must(t, printView(f, v, agent.DefaultBands))
+	rig.Must(t, printView(f, v, &attention.Judge{Bands: agent.DefaultBands, Now: time.Now()}))
 	return out.String(), said.String()
 }
 
@@ -82,6 +83,7 @@ func TestSessionShowsAllThatIsKnown(t *testing.T) {
 	want := strings.Join([]string{
 		"Handle:          alpha",
 		"State:           waiting: permission prompt for 3m12s, says Claude's registry",
+		"Needs you:       waits for 3m12s",
 		"Asks:            Bash command",
 		"                 rm -rf ?[2J",
 		"Choices:         Yes",

@@ -31,7 +31,7 @@ func newWaitCmd(f *ui.Factory) *cobra.Command {
 	o := &waitOptions{}
 	cmd := &cobra.Command{
 		Use:   "wait {<handle>... | --all} --for STATE[,STATE]",
-		Short: "Wait until agents are idle, gone, or short of context",
+		Short: "Wait until agents are idle, gone, or need a person",
 		Long: ui.WithCodes(`Returns as soon as the agents are in one of the states of --for, at once if they already are.
 wait does not poll: it sleeps until files or processes report a change.
 
@@ -43,6 +43,8 @@ wait does not poll: it sleeps until files or processes report a change.
   ready    idle and logged in: it will answer a prompt
   busy     it works, or retries after an error of the API
   waiting  it asks a person: a permission, a question, a first-run dialog
+  needs    it needs a person, for any reason of nbs-worker help states: it
+           waits, is down or short, or is done and no person has looked
   gone     it ended, for any reason, or was dismissed
   context-below=25%  less than 25% of its context is left
 
@@ -52,13 +54,14 @@ unless --for gone. Several agents must be in such a state at the same time, or w
 them. There is one exit code for all agents, never 7.
 
 wait prints a line for each agent in such a state, separated by tabs: handle, state, cause and,
-if it asks a person, the question and the choices. --json prints all agents. When an agent calls,
+if it asks a person, the question and the choices; with --for needs, the reason is the fifth
+field. --json prints all agents. When an agent calls,
 the default --timeout is 90s, since its shell ends a command after two minutes.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Interrupted),
 		Example: `  nbs-worker wait theologian --for idle --timeout 10m
   nbs-worker wait theologian --for done,waiting | cut -f2
   nbs-worker wait scout gatekeeper --any --for gone,context-below=15%
-  nbs-worker wait --all --for idle
+  nbs-worker wait --all --any --for needs
   nbs-worker wait theologian --for ready --json | jq -r '.[0].state'`,
 		Args:              o.Positional,
 		ValidArgsFunction: f.HandlesWhere(ui.Running),
@@ -97,6 +100,7 @@ func runWait(ctx context.Context, f *ui.Factory, o *waitOptions) error {
 		return fail.Errorf(fail.NotFound, "no agent of this project should run").Hint("to see the agents: nbs-worker list")
 	}
 	var shortened bool
+	wanted.Bands = bands
 	wanted.Timeout, shortened = ui.Patience(s, o.timeoutGiven, o.timeout)
 	wanted.NoticeAfter, wanted.Notice = ui.NoticeAfter, func(missing string, hints []string) {
 		f.Say("wait: %s; waiting until %s%s", missing, strings.Join(o.until, ","), ui.LimitWords(wanted.Timeout))
@@ -139,8 +143,14 @@ func printWaited(f *ui.Factory, agents []wait.Waited, bands agent.Bands, now tim
 		if a.Met {
 			word, cause := a.Status.Words()
 			cells := []ui.Cell{ui.Text(string(a.Handle)), ui.Text(word), ui.Text(cause)}
-			if a.Asked != nil {
+			switch {
+			case a.Asked != nil:
 				cells = append(cells, ui.Text(a.Asked.String()))
+			case a.Need != nil:
+				cells = append(cells, ui.Text(""))
+			}
+			if a.Need != nil {
+				cells = append(cells, ui.Text(string(a.Need.Reason)))
 			}
 			t.Row(cells...)
 		}

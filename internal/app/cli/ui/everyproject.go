@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -25,6 +26,14 @@ type OpenProject struct {
 	Path string
 	Rows []inspect.Row // of the latest look
 	Err  error         // why it could not be opened or, after a look, its agents not be listed
+}
+
+// Judge returns the judge of the project's agents. If the project could not be opened, it knows no looks.
+func (p *OpenProject) Judge(bands agent.Bands) *attention.Judge {
+	if p.Supervisor == nil {
+		return &attention.Judge{Bands: bands, Now: time.Now()}
+	}
+	return attention.NewJudge(p.Project, bands)
 }
 
 // EveryProject opens all known projects of the user, and this one, sorted by path. The caller must be a person: an agent
@@ -155,7 +164,7 @@ func QueueOf(all []*OpenProject, bands agent.Bands) []NeedyAgent {
 		if p.Supervisor == nil || p.Err != nil {
 			continue
 		}
-		for _, needy := range attention.NewJudge(p.Supervisor.Project, bands).Queue(p.Rows) {
+		for _, needy := range p.Judge(bands).Queue(p.Rows) {
 			queue = append(queue, NeedyAgent{needy, p})
 		}
 	}
