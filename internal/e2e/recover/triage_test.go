@@ -59,6 +59,7 @@ func TestTriageOfATeam(t *testing.T) {
 	m.WaitState("crashed", "crashed")
 	m.Kill(m.Session("frozen").RecordedPID, syscall.SIGSTOP)
 	m.WaitState("asks", "waiting")
+	m.WaitFor("a hook waits", func() (bool, string) { open := m.OK("requests"); return open != "", open })
 	m.WaitState("full", "idle")
 	m.WaitState("floor", "idle")
 	m.WaitState("refused", "failed")
@@ -69,7 +70,7 @@ func TestTriageOfATeam(t *testing.T) {
 		"idle":    {"idle", 0, []string{"the registry says idle"}, ""},
 		"full":    {"stressed", 2, []string{"18% of its context is left (low): 820,0"}, "nbs-worker compact full"},
 		"floor":   {"stressed", 4, []string{"% of its context is left (floor)"}, "nbs-worker resume floor --force --fresh"},
-		"asks":    {"waiting", 0, []string{"the registry says waiting: "}, "nbs-worker attach asks"},
+		"asks":    {"waiting", 0, []string{"the registry says waiting: "}, "nbs-worker requests asks"},
 		"works":   {"healthy", 0, []string{"the registry says busy"}, ""},
 		"refused": {"held", 0, []string{"authentication_failed"}, "nbs-worker attach refused"},
 		"crashed": {"dead", 3, []string{"crashed (signal: killed)"}, "nbs-worker resume crashed"},

@@ -67,8 +67,9 @@ func TestWatchTellsWhatIsAsked(t *testing.T) {
 // Each end of a turn at which no person has looked is told once.
 func TestWatchTellsTheEndOfATurn(t *testing.T) {
 	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
 	w := m.beginWatchOn("done")
-	m.OK("spawn", "alpha", "--model", "sonnet", "--prompt", "Remember 42.")
+	m.Send(0, "accepted", "alpha", "Remember 42.")
 	w.WaitTold("alpha", "done")
 	m.OK("screen", "alpha")
 	m.Send(0, "accepted", "alpha", "What number?")

@@ -149,9 +149,10 @@ func (m *team) mustAsk(dialog, words, end, choices string) {
 		m.Check(q.Dialog == dialog && strings.Contains(q.Text, words) && strings.HasSuffix(q.Text, end), "%+v", q)
 	}
 	m.MustSay(m.OK("session", "alpha"), "\nAsks:            ", words, "\nChoices:         ")
+	m.WaitFor("a hook waits", func() (bool, string) { open := m.OK("requests"); return open != "", open })
 	triage := m.NBS("triage", "alpha")
 	m.Check(triage.Code == 8, "%v", triage)
-	m.MustSay(triage.Stdout, words, "nbs-worker attach alpha")
+	m.MustSay(triage.Stdout, words, "nbs-worker requests alpha")
 }
 
 // mustTellOfFailures checks that a turn that came to nothing leaves an agent that says why. It is over, and not what was waited
