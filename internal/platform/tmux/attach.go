@@ -1,10 +1,13 @@
 package tmux
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
+
+	"nbs-worker/internal/human"
 )
 
 // Attach replaces this process by a tmux client that shows a pane. Inside a client of the same server it switches
@@ -16,11 +19,39 @@ func (c *Client) Attach(socketPath, paneID string) error {
 	}
 	verb := "attach-session"
 	env := os.Environ()
-	if inside, _, _ := strings.Cut(os.Getenv("TMUX"), ","); inside == socketPath {
+	if Inside() == socketPath {
 		verb = "switch-client"
 	} else {
 		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TMUX=") })
 	}
-	args := slices.Concat([]string{"tmux", "-u"}, c.socket, []string{verb, "-t", paneID})
-	return &os.PathError{Op: "exec", Path: c.binary, Err: syscall.Exec(c.binary, args, env)}
+	return c.become(env, slices.Concat(c.socket, []string{verb, "-t", paneID})...)
+}
+
+// MoveTo shows a pane as [Client.Attach] does, but never one tmux in another: inside a client of another server, that
+// client leaves its server, and tmux has the user's shell attach its terminal to this one. Each word of the shell's line
+// is quoted.
+func (c *Client) MoveTo(socketPath, paneID string) error {
+	inside := Inside()
+	if inside == "" || inside == socketPath {
+		return c.Attach(socketPath, paneID)
+	}
+	if err := cmp.Or(c.check(), checkSocket(inside)); err != nil {
+		return err
+	}
+	line := "exec env -u TMUX"
+	for _, word := range []string{c.binary, "-u", "-S", socketPath, "attach-session", "-t", paneID} {
+		line += " " + human.ShellWord(word)
+	}
+	return c.become(os.Environ(), "-S", inside, "detach-client", "-E", line)
+}
+
+// Inside returns the socket of the tmux server in which this process runs; "" outside of tmux.
+func Inside() string {
+	socketPath, _, _ := strings.Cut(os.Getenv("TMUX"), ",")
+	return socketPath
+}
+
+// become replaces this process by tmux.
+func (c *Client) become(env []string, args ...string) error {
+	return &os.PathError{Op: "exec", Path: c.binary, Err: syscall.Exec(c.binary, append([]string{"tmux", "-u"}, args...), env)}
 }

@@ -14,12 +14,18 @@ func TestAttachBecomesAClient(t *testing.T) {
 	fake := t.TempDir()
 	script := "#!/bin/sh\nprintf '%s ' \"$@\"\nprintf '%s' \"${TMUX-unset}\"\n"
 	rig.Must(t, os.WriteFile(filepath.Join(fake, "tmux"), []byte(script), 0o700))
-	for what, c := range map[string]struct{ tmux, want string }{
-		"from another server":    {"/tmp/other,1,0", "-u -S " + attachSocket + " attach-session -t " + attachPane + " unset"},
-		"from a terminal":        {"", "-u -S " + attachSocket + " attach-session -t " + attachPane + " unset"},
-		"from a pane of its own": {attachSocket + ",991,0", "-u -S " + attachSocket + " switch-client -t " + attachPane + " " + attachSocket + ",991,0"},
+	attached := "-u -S " + attachSocket + " attach-session -t " + attachPane + " unset"
+	switched := "-u -S " + attachSocket + " switch-client -t " + attachPane + " " + attachSocket + ",991,0"
+	moved := "-u -S /tmp/other detach-client -E exec env -u TMUX '" + fake + "/tmux' '-u' '-S' '" + attachSocket + "' 'attach-session' '-t' '" + attachPane + "' /tmp/other,1,0"
+	for what, c := range map[string]struct{ how, tmux, want string }{
+		"from another server":             {"attach", "/tmp/other,1,0", attached},
+		"from a terminal":                 {"attach", "", attached},
+		"from a pane of its own":          {"attach", attachSocket + ",991,0", switched},
+		"from another server, to stay":    {"move", "/tmp/other,1,0", moved},
+		"from a terminal, to stay":        {"move", "", attached},
+		"from a pane of its own, to stay": {"move", attachSocket + ",991,0", switched},
 	} {
-		cmd := rig.Command("attach")
+		cmd := rig.Command(c.how)
 		cmd.Env = append(cmd.Env, "TMUX="+c.tmux, "PATH="+fake+":"+os.Getenv("PATH"))
 		out, err := cmd.Output()
 		rig.Check(t, err == nil, "%s: %v", what, err)

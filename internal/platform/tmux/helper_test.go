@@ -25,8 +25,8 @@ const (
 // The tests run as from a pane of another tmux, with a secret in the environment and
 // without anybody's tmux.conf.
 func TestMain(m *testing.M) {
-	if rig.Role() != nil {
-		playAttach()
+	if role := rig.Role(); role != nil {
+		playAttach(role[0])
 	}
 	os.Exit(inPrivate(m))
 }
@@ -48,8 +48,11 @@ func inPrivate(m *testing.M) int {
 	return rig.Tight(m)
 }
 
-func playAttach() {
+func playAttach(how string) {
 	c, err := New(attachSocket)
+	if err == nil && how == "move" {
+		err = c.MoveTo(attachSocket, attachPane)
+	}
 	if err == nil {
 		err = c.Attach(attachSocket, attachPane)
 	}

@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/observe"
@@ -114,6 +115,15 @@ func (i *Inspector) transcriptOf(r *agent.Record) (*transcript.File, transcript.
 
 // Attach replaces this process by the agent's terminal.
 func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
+	return i.goTo(ctx, handle, (*tmux.Client).Attach)
+}
+
+// MoveTo is Attach for a person who stays there: a tmux client of another server leaves it.
+func (i *Inspector) MoveTo(ctx context.Context, handle agent.Handle) error {
+	return i.goTo(ctx, handle, (*tmux.Client).MoveTo)
+}
+
+func (i *Inspector) goTo(ctx context.Context, handle agent.Handle, show func(c *tmux.Client, socketPath, paneID string) error) error {
 	r, err := i.Project.Store.Load(handle)
 	if err != nil {
 		return err
@@ -131,7 +141,7 @@ func (i *Inspector) Attach(ctx context.Context, handle agent.Handle) error {
 			return err
 		}
 		_ = i.Project.Store.Seen().Mark(ctx, i.Project.Now(), handle) // otherwise its need is shown once more
-		return client.Attach(sight.Record.Process.Tmux.Path, sight.Pane.ID)
+		return show(client, sight.Record.Process.Tmux.Path, sight.Pane.ID)
 	case sight.Status.SamePID:
 		return fail.Errorf(fail.Conflict, "%s; it has no tmux pane to attach to", i.Whereabouts(&sight.Record)).
 			Hint("go to that terminal; or end the agent and restart it in tmux: nbs-worker resume %s --force", handle)
