@@ -67,6 +67,7 @@ var powers = map[string]caller.Rule{
 	"approve": {Right: caller.Manager, What: "answer for an agent"},
 	"deny":    {Right: caller.Manager, What: "answer for an agent"},
 	"answer":  {Right: caller.Manager, What: "answer for an agent"},
+	"next":    {Right: caller.Manager, What: "see which agent has needed a person longest"},
 	"adopt":   {Right: caller.Manager, What: "adopt a claude"},
 	"pause":   {Right: caller.Manager, What: "pause a project"},
 	"unpause": {Right: caller.Manager, What: "unpause a project"},

@@ -21,13 +21,8 @@ running.`,
 		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.InTmux)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.Supervisor()
-			stream, isTerminal := "stdout", f.Streams.OutTTY
-			if isTerminal {
-				stream, isTerminal = "stdin", f.Streams.InTTY
-			}
-			if err == nil && !isTerminal {
-				err = fail.Errorf(fail.BadInput, "%s is not a terminal", stream).
-					Hint("from a script: nbs-worker session %s --json", args[0])
+			if err == nil {
+				err = checkTerminal(f, "session "+args[0]+" --json")
 			}
 			if err == nil {
 				err = s.Inspector.Attach(cmd.Context(), agent.Handle(args[0]))
@@ -35,4 +30,16 @@ running.`,
 			return ui.Failed(err, "attach", args[0])
 		},
 	}
+}
+
+// checkTerminal refuses a call without a terminal, and names what a script calls instead.
+func checkTerminal(f *ui.Factory, instead string) error {
+	stream, isTerminal := "stdout", f.Streams.OutTTY
+	if isTerminal {
+		stream, isTerminal = "stdin", f.Streams.InTTY
+	}
+	if isTerminal {
+		return nil
+	}
+	return fail.Errorf(fail.BadInput, "%s is not a terminal", stream).Hint("from a script: nbs-worker %s", instead)
 }

@@ -15,6 +15,7 @@ var Commands = []ui.Command{
 	{Name: "stop", Make: newStopCmd},
 	{Name: "dismiss", Make: newDismissCmd},
 	{Name: "dash", Make: newDashCmd},
+	{Name: "next", Make: newNextCmd},
 	{Name: "attach", Make: newAttachCmd},
 	{Name: "screen", Make: newScreenCmd},
 	{Name: "logs", Make: newLogsCmd},

@@ -50,9 +50,6 @@ More: nbs-worker help states.`,
   nbs-worker list --json | jq -r '.[]|select(.needs).handle'`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.allProjects {
-				return runListEvery(cmd.Context(), f, o)
-			}
 			return runList(cmd.Context(), f, o)
 		},
 	}
@@ -67,37 +64,43 @@ func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
 	if err != nil {
 		return ui.Failed(err, "list")
 	}
-	s, err := f.Supervisor()
+	all, gone, err := projectsOf(f, o.allProjects)
 	if err != nil {
 		return ui.Failed(err, "list")
 	}
-	rows, err := s.Inspector.List(ctx)
+	ui.LookAtEvery(ctx, all)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ui.ExitError(fail.Interrupted)
 	}
+	err = printLook(f, all, o, bands)
+	f.SayGone(gone)
+	return err
+}
+
+// printLook prints the agents of projects after a look, and on stderr what is unknown about them.
+func printLook(f *ui.Factory, all []*ui.OpenProject, o *listOptions, bands agent.Bands) error {
+	outcome := &ui.Partial{}
+	for _, p := range all {
+		if p.Err != nil && !o.allProjects {
+			return ui.Failed(p.Err, "list")
+		}
+		if o.usage && p.Err == nil {
+			p.Inspector.Measure(p.Rows)
+		}
+		reportProject(f, "list", p, outcome)
+	}
+	var err error
+	if o.allProjects {
+		err = printEvery(f, all, o, bands)
+	} else {
+		err = printList(f, all[0].Rows, o, all[0].Judge(bands))
+	}
 	if err != nil {
 		return ui.Failed(err, "list")
 	}
-	if o.usage {
-		s.Inspector.Measure(rows)
+	for _, p := range all {
+		notePause(f, p)
 	}
-	outcome := &ui.Partial{Of: len(rows)}
-	said := map[string]bool{} // a tmux server that is down affects all its agents: report it once
-	for i := range rows {
-		row := &rows[i]
-		if row.Err == nil {
-			continue
-		}
-		outcome.Failures = append(outcome.Failures, row.Err)
-		if !said[row.Err.Error()] {
-			f.PrintError(row.Handle, ui.Failed(row.Err, "list", string(row.Handle)))
-			said[row.Err.Error()] = true
-		}
-	}
-	if err := printList(f, rows, o, attention.NewJudge(s.Project, bands)); err != nil {
-		return ui.Failed(err, "list")
-	}
-	f.NotePause(s)
 	return outcome.Failed()
 }
 

@@ -1,48 +1,28 @@
 package agents
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
-	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/projects"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 )
 
 // The list of the agents of all projects.
 
-func runListEvery(ctx context.Context, f *ui.Factory, o *listOptions) error {
-	bands, err := ui.ContextBands()
+// projectsOf opens the project of the command or, if all are asked for, all projects of the user.
+func projectsOf(f *ui.Factory, every bool) (all []*ui.OpenProject, gone []projects.Project, err error) {
+	if every {
+		return f.EveryProject("see the agents of all projects")
+	}
+	s, err := f.Supervisor()
 	if err != nil {
-		return ui.Failed(err, "list")
+		return nil, nil, err
 	}
-	all, gone, err := f.EveryProject("see the agents of all projects")
-	if err != nil {
-		return ui.Failed(err, "list")
-	}
-	ui.LookAtEvery(ctx, all)
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return ui.ExitError(fail.Interrupted)
-	}
-	outcome := &ui.Partial{}
-	for _, p := range all {
-		if o.usage && p.Err == nil {
-			p.Inspector.Measure(p.Rows)
-		}
-		reportProject(f, p, outcome)
-	}
-	if err := printEvery(f, all, o, bands); err != nil {
-		return ui.Failed(err, "list")
-	}
-	for _, p := range all {
-		notePause(f, p)
-	}
-	f.SayGone(gone)
-	return outcome.Failed()
+	return []*ui.OpenProject{{Supervisor: s, Path: s.Project.Store.Project()}}, nil, nil
 }
 
 // notePause prints that a project is paused.
@@ -54,13 +34,12 @@ func notePause(f *ui.Factory, p *ui.OpenProject) {
 }
 
 // reportProject prints what is unknown about a project and its agents: each cause once.
-func reportProject(f *ui.Factory, p *ui.OpenProject, outcome *ui.Partial) {
+func reportProject(f *ui.Factory, verb string, p *ui.OpenProject, outcome *ui.Partial) {
 	defer f.Beside(p)()
 	outcome.Of += max(1, len(p.Rows))
 	if p.Err != nil {
-		p.Err = ui.Failed(p.Err, "list", p.Path)
 		outcome.Failures = append(outcome.Failures, p.Err)
-		f.PrintError("", p.Err)
+		f.PrintError("", ui.Failed(p.Err, verb, p.Path))
 	}
 	said := map[string]bool{}
 	for i := range p.Rows {
@@ -70,7 +49,7 @@ func reportProject(f *ui.Factory, p *ui.OpenProject, outcome *ui.Partial) {
 		}
 		outcome.Failures = append(outcome.Failures, row.Err)
 		if !said[row.Err.Error()] {
-			f.PrintError(row.Handle, ui.Failed(row.Err, "list", string(row.Handle)))
+			f.PrintError(row.Handle, ui.Failed(row.Err, verb, string(row.Handle)))
 			said[row.Err.Error()] = true
 		}
 	}
@@ -99,7 +78,7 @@ func everyAsJSON(f *ui.Factory, all []*ui.OpenProject, bands agent.Bands) []any 
 	for _, p := range all {
 		if p.Err != nil {
 			back := f.Beside(p)
-			failure := f.FailureOf("", p.Err)
+			failure := f.FailureOf("", ui.Failed(p.Err, "list", p.Path))
 			back()
 			failure.Project = p.Path
 			out = append(out, failure)

@@ -22,6 +22,7 @@ type Verbs struct{ *ui.Factory }
 var notInSteps = map[string]string{
 	"runbook":    "a runbook does not run another one",
 	"attach":     "it takes a person's terminal",
+	"next":       "it takes a person's terminal",
 	"watch":      "it does not end",
 	"serve":      "it does not end",
 	"run":        "it takes a person's terminal",

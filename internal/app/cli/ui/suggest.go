@@ -49,6 +49,7 @@ var OtherNames = map[string][]string{
 	"set HANDLE model=opus":         {"config", "model", "mode"},
 	"ask @HANDLE TEXT --fork":       {"fork", "clone", "branch"},
 	"schedule list":                 {"cron", "timer"},
+	"next":                          {"goto", "jump", "inbox", "needs"},
 	"attach HANDLE":                 {"enter", "open", "focus", "switch", "join", "connect", "fg", "login"},
 }
 
