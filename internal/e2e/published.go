@@ -49,6 +49,9 @@ var Published = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 func CheckSchema(t testing.TB, args []string, r Result) {
 	t.Helper()
 	verb := VerbOf(args[1:])
+	if slices.Contains(args, "--watch") {
+		verb += "-watch"
+	}
 	if verb == "" || !slices.Contains(args, "--json") || slices.Contains(args, "--help") {
 		return
 	}

@@ -51,8 +51,8 @@ func newSchemaCmd(f *ui.Factory) *cobra.Command {
 		Short: "Print the JSON Schema of what --json prints",
 		Long: ui.WithCodes(`Prints one JSON Schema (2020-12) with an entry for each verb under "$defs". A verb that takes
 several handles prints an array, even for one; so do list, triage and recover. In it, an agent
-for which the verb failed has its error. events, logs, watch and ask --stream print one object
-per line, all others one object, or an array if they list. A command that is refused as a whole
+for which the verb failed has its error. events, logs, watch, list --watch ("list-watch") and
+ask --stream print one object per line, all others one object, or an array if they list. A command that is refused as a whole
 prints nothing on stdout, or an empty array. "stderr" is what a failed command prints on stderr.`, fail.Failed, fail.BadInput),
 		Example: `  nbs-worker schema | jq '."$defs" | keys'`,
 		Args:    ui.NoArguments,

@@ -52,6 +52,13 @@ type Agent struct {
 	Usage          *Usage               `json:"usage,omitempty"`        // of a running agent, if asked for
 }
 
+// Dismissed is an agent that list --watch has shown, and that is no more.
+type Dismissed struct {
+	Project   string       `json:"project,omitempty"`
+	Handle    agent.Handle `json:"handle"`
+	Dismissed bool         `json:"dismissed"`
+}
+
 // Question is the question of a claude dialog.
 type Question struct {
 	Dialog  string   `json:"dialog"`         // permission, question, trust ...

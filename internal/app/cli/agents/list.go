@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/team/inspect"
 )
 
-type listOptions struct{ wide, usage, allProjects bool }
+type listOptions struct{ wide, usage, allProjects, watch bool }
 
 func newListCmd(f *ui.Factory) *cobra.Command {
 	o := &listOptions{}
@@ -42,10 +42,15 @@ says why, and its line stays.
 path is the last field. Only a person may. A project that is gone is named once, with the command
 that forgets it. See also: nbs-worker project list.
 
+--watch keeps the table on the terminal true until you press Ctrl-C. In a pipe or with --json it
+prints the agents, and then each agent that changes, as one JSON object per line; one that is
+dismissed has "dismissed". It sleeps while nothing changes, and knows no project that begins later.
+
 More: nbs-worker help states.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list --all-projects
+  nbs-worker list --watch
   nbs-worker list | awk -F'\t' '$2 == "crashed" {print $1}'
   nbs-worker list --json | jq -r '.[]|select(.needs).handle'`,
 		Args: ui.NoArguments,
@@ -56,6 +61,7 @@ More: nbs-worker help states.`,
 	cmd.Flags().BoolVarP(&o.wide, "wide", "w", false, "also pid, session id, folder, pull request, branch and your plan's limits")
 	cmd.Flags().BoolVar(&o.usage, "usage", false, "also memory, processor time and bytes written")
 	cmd.Flags().BoolVar(&o.allProjects, "all-projects", false, "the agents of all your projects")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "again at each change, until it is interrupted")
 	return f.WithJSON(cmd)
 }
 
@@ -67,6 +73,10 @@ func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
 	all, gone, err := projectsOf(f, o.allProjects)
 	if err != nil {
 		return ui.Failed(err, "list")
+	}
+	if o.watch {
+		f.SayGone(gone)
+		return ui.Looked(watchList(ctx, f, all, o, bands), "list")
 	}
 	ui.LookAtEvery(ctx, all)
 	if errors.Is(ctx.Err(), context.Canceled) {

@@ -57,7 +57,7 @@ func isEndless(cmd *cobra.Command) bool {
 		flag := cmd.Flags().Lookup(name)
 		return flag != nil && flag.Value.String() == "true"
 	}
-	return has("follow") || strings.HasSuffix(cmd.CommandPath(), " memory work") && !has("once")
+	return has("follow") || has("watch") || strings.HasSuffix(cmd.CommandPath(), " memory work") && !has("once")
 }
 
 // checkLine parses the command line of a verb without running it.

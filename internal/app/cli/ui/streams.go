@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"nbs-worker/internal/platform/portable"
@@ -33,6 +36,36 @@ func System() Streams {
 		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if unknown
 	}
 	return s
+}
+
+// Size returns the present size of stdout's terminal, in columns and lines; 0: unknown.
+func (s Streams) Size() (width, height int) {
+	file, is := s.Out.(*os.File)
+	if !is {
+		return s.Width, 0
+	}
+	width, height, _ = term.GetSize(int(file.Fd()))
+	return width, height
+}
+
+// WhileRead returns a context that ends when stdout has no reader any more. A write would show that too, but a command
+// that waits for changes may not write for hours.
+func (s Streams) WhileRead(parent context.Context) context.Context {
+	file, is := s.Out.(*os.File)
+	if !is || s.OutTTY {
+		return parent
+	}
+	ctx, end := context.WithCancel(parent)
+	go func() {
+		defer end()
+		out := []unix.PollFd{{Fd: int32(file.Fd())}} // asks for nothing but errors and a hang-up
+		for {
+			if _, err := unix.Poll(out, -1); !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}()
+	return ctx
 }
 
 const firstInherited = 3 // after stdin, stdout and stderr

@@ -51,6 +51,7 @@ var verbs = []printed{
 	{verb: "ask", one: []any{wire.Answer{}, wire.AnswerPart{}}, stream: true},
 	{verb: "conversation", one: []any{[]wire.Conversation{}, wire.Conversation{}, []wire.OpenTurn{}, wire.Answer{}, []wire.Answer{}, wire.Said{}}},
 	{verb: "list", one: []any{[]wire.Agent{}}, errors: true},
+	{verb: "list-watch", one: []any{wire.Agent{}, wire.Dismissed{}}, stream: true},
 	{verb: "next", one: []any{wire.Agent{}}},
 	{verb: "project", one: []any{[]wire.Project{}}},
 	{verb: "recover", one: []any{[]wire.Recovered{}}},

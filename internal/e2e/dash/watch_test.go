@@ -1,0 +1,85 @@
+package dash
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
+
+// The table on a terminal follows the agents, and leaves the terminal in order.
+func TestListWatchOnATerminal(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet")
+	m.WaitState("alpha", "idle")
+	d := m.openWith("list --watch", 100, 12)
+	d.shows("HANDLE", "alpha", "idle")
+	m.OK("spawn", "beta", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"true"}]]`)
+	screen := d.shows("beta", "waiting")
+	m.Check(strings.Count(screen, "HANDLE") == 1 && strings.HasPrefix(screen, "HANDLE"), "one table:\n%s", screen)
+	m.OK("stop", "beta")
+	d.shows("beta", "stopped", "not waiting")
+	m.OK("dismiss", "beta")
+	d.shows("not beta")
+	d.desk("resize-window", "-t", "=desk:", "-x", "60", "-y", "12")
+	d.shows("alpha")
+	d.press("C-c")
+	d.shows("left with 130", "alpha")
+	d.isPlain()
+}
+
+// What does not fit is counted.
+func TestListWatchOnALowTerminal(t *testing.T) {
+	m := standIn(t)
+	for _, handle := range []string{"a", "b", "c", "d", "e", "f"} {
+		m.OK("spawn", handle)
+	}
+	d := m.openWith("list --watch", 100, 5)
+	d.shows("HANDLE", "and 4 more lines")
+}
+
+// In a pipe each change is a line of JSON, also the end of an agent; and a reader that leaves ends it.
+func TestListWatchInAPipe(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.WaitState("alpha", "idle")
+	w := m.follows("list", "--watch")
+	w.says(`"handle":"alpha","state":"idle"`)
+	m.OK("send", "alpha", "[[delay 10m]] hello")
+	w.says(`"handle":"alpha","state":"busy"`)
+	m.OK("dismiss", "alpha")
+	w.says(`{"handle":"alpha","dismissed":true}`)
+	schemas, err := e2e.Published()
+	m.Must(err)
+	for line := range strings.Lines(w.seen()) {
+		e2e.CheckLine(t, schemas["list-watch"], []string{"nbs-worker", "list", "--watch"}, line)
+		m.Check(json.Valid([]byte(line)), "%s", line)
+	}
+	w.ends(syscall.SIGINT)
+
+	read, write, err := os.Pipe()
+	m.Must(err)
+	cmd := m.Command([]string{"list", "--watch", "--all-projects", "--json"})
+	cmd.Stdout = write
+	m.Must(cmd.Start())
+	m.Must(write.Close())
+	m.Must(read.Close())
+	_ = cmd.Wait() // of an agent that needs nobody nothing is ever written
+}
+
+// The agents of all projects, each with its own.
+func TestListWatchOfAllProjects(t *testing.T) {
+	m := standIn(t)
+	other := m.Folder("other")
+	m.OK("spawn", "alpha")
+	m.OK("--root", other, "spawn", "beta", "--trust")
+	w := m.follows("list", "--watch", "--all-projects", "--json")
+	w.says(`"project":"` + m.World.Project + `","handle":"alpha"`)
+	w.says(`"project":"` + other + `","handle":"beta"`)
+	m.OK("--root", other, "dismiss", "beta")
+	w.says(`{"project":"` + other + `","handle":"beta","dismissed":true}`)
+	w.ends(syscall.SIGTERM)
+}
