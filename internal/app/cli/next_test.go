@@ -22,6 +22,7 @@ func TestNextOfAgentsWithoutATerminal(t *testing.T) {
 		runOn(ui.Streams{InTTY: true, OutTTY: true}, "--root", project, "next").
 			want(t, fail.Held, "next "+handle+": the agent does not run: never started", "hint: nbs-worker --root "+project+" resume "+handle+"\n")
 	}
+	rig.Equal(t, run("--root", project, "status-line").want(t, 0).out, "2 need you: alpha down, beta down\n", "status-line")
 }
 
 func TestNextOfNobody(t *testing.T) {
@@ -31,7 +32,15 @@ func TestNextOfNobody(t *testing.T) {
 		r := run("--root", project, "next", flag).want(t, fail.NotFound, "nobody needs you")
 		rig.Equal(t, r.out, "", "stdout of next %s", flag)
 	}
+	rig.Equal(t, run("--root", project, "status-line").want(t, 0).out, "", "status-line")
 	damage(t, project, "beta")
 	rig.Equal(t, run("--root", project, "next", "--print").want(t, 0).out, "beta\n", "next of an agent whose record is damaged")
 	run("--root", t.TempDir(), "next").want(t, fail.NotFound, "no .nbs folder")
+}
+
+// The line is short, however many need the user.
+func TestStatusLineOfMany(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, uitest.Record("a"), uitest.Record("b"), uitest.Record("c"), uitest.Record("d"), uitest.Record("e"))
+	rig.Equal(t, run("--root", project, "status-line").want(t, 0).out, "5 need you: a down, b down, c down, …\n", "status-line")
 }

@@ -13,6 +13,7 @@ var powers = map[string]caller.Rule{
 	"version":                       {Right: caller.Anyone, What: "print versions"},
 	"schema":                        {Right: caller.Anyone, What: "print the shapes of the JSON"},
 	"list":                          {Right: caller.Anyone, What: "show the states of the agents"},
+	"status-line":                   {Right: caller.Anyone, What: "show which agents need a person"},
 	"wait":                          {Right: caller.Anyone, What: "wait for a state of agents"},
 	"triage":                        {Right: caller.Anyone, What: "say what each agent needs"},
 	"hook":                          {Right: caller.Anyone, What: "report of its own claude"},

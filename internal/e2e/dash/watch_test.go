@@ -3,11 +3,13 @@ package dash
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // The table on a terminal follows the agents, and leaves the terminal in order.
@@ -82,4 +84,48 @@ func TestListWatchOfAllProjects(t *testing.T) {
 	m.OK("--root", other, "dismiss", "beta")
 	w.says(`{"project":"` + other + `","handle":"beta","dismissed":true}`)
 	w.ends(syscall.SIGTERM)
+}
+
+// The line says who needs the person; and follows it, while tmux runs it.
+func TestStatusLine(t *testing.T) {
+	m := standIn(t)
+	m.spawnDone("alice")
+	m.MustPrint("1 needs you: alice done\n", "status-line")
+	m.spawnAsking("bob")
+	line := m.OK("status-line")
+	m.Check(strings.HasPrefix(line, "2 need you: alice done") && strings.Contains(line, ", bob waits"), "%s", line)
+	line = m.OK("status-line", "--all-projects")
+	m.Check(strings.HasPrefix(line, "2 need you: project/alice done"), "%s", line)
+
+	w := m.follows("status-line", "--follow")
+	w.says("2 need you: alice done")
+	m.OK("stop", "bob")
+	w.says("1 needs you: alice done")
+	m.OK("screen", "alice") // a look
+	w.says("\n\n")
+	w.ends(syscall.SIGTERM)
+}
+
+// tmux runs one command for each client, shows what it prints, and starts it again if it is killed.
+func TestStatusLineInTmux(t *testing.T) {
+	m := standIn(t)
+	m.spawnDone("alice")
+	d := m.openWith("version", 80, 10)
+	d.desk("set-option", "-g", "status-interval", "1")
+	d.desk("set-option", "-g", "status-right-length", "60")
+	d.desk("set-option", "-g", "status-right", "#("+m.Worker+" --root "+m.Dir+" status-line --follow)")
+	c := m.Console(m.tmuxCommand("desk", "attach-session", "-t", "=desk"))
+	c.MustShow("1 needs you: alice done")
+	pid := func() string {
+		out, _ := exec.Command("pgrep", "-f", "^"+m.Worker+" --root "+m.Dir+" status-line").Output()
+		return string(out)
+	}
+	first := pid()
+	m.Check(strings.Count(first, "\n") == 1, "commands: %q", first)
+	m.Must(exec.Command("kill", "-9", strings.TrimSpace(first)).Run())
+	rig.WaitFor(m, "another one runs", func() (bool, string) { now := pid(); return now != "" && now != first, now })
+	m.spawnDone("bob")
+	c.MustShow("2 need you: alice done, bob done")
+	d.desk("kill-server")
+	rig.WaitFor(m, "it has ended with tmux", func() (bool, string) { now := pid(); return now == "", now })
 }
