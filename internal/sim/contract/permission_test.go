@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/sim/rig"
 )
 
-// decide is a hook that writes down what it is asked, and says what is in a file as soon as the file is there. It writes
-// down that it was ended, too.
-const decide = `trap 'echo TERM >%[1]s.term; exit' TERM; cat >%[1]s.new; mv %[1]s.new %[1]s.asked; until test -f %[1]s.say; do sleep 0.1; done; cat %[1]s.say; rm %[1]s.say`
+// decide is a hook that writes down its pid and what it is asked, and says what is in a file as soon as the file is there.
+const decide = `echo $$ >%[1]s.pid; cat >%[1]s.new; mv %[1]s.new %[1]s.asked; until test -f %[1]s.say; do sleep 0.1; done; cat %[1]s.say; rm %[1]s.say`
 
 // A PermissionRequest hook and the dialog wait at the same time; who answers first decides. The hook is ended by an
 // interrupt, and not by a permission in the terminal.
@@ -65,7 +66,12 @@ func permissionHook(t *testing.T, s *stage) {
 	decides(`{"behavior":"allow"}`, "")
 	rig.Check(t, made("two"), "a permitted tool did not run")
 	ask("three")
-	p.takes("Escape", "an interrupt ends the hook", func() bool { ended, _ := is(".term")(); return ended })
+	written, err := os.ReadFile(at + ".pid")
+	rig.Must(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(written)))
+	rig.Must(t, err)
+	rig.Must(t, syscall.Kill(pid, 0))
+	p.takes("Escape", "an interrupt ends the hook", func() bool { return syscall.Kill(pid, 0) != nil })
 	p.status("idle")
 	rig.Check(t, !made("three"), "an interrupted tool ran")
 }
