@@ -15,6 +15,15 @@ type Decision struct {
 	Rules   jsontext.Value // of a permission: an array of Claude's own suggestions, which hold from now on
 }
 
+// For returns the answer to a request for a tool. Newer versions of Claude take the permission of a plan only with an
+// input, and leave the dialog otherwise.
+func (d Decision) For(tool string, input []byte) Decision {
+	if d.Allow && len(d.Input) == 0 && tool == exitPlanMode {
+		d.Input = input
+	}
+	return d
+}
+
 // refused is the message of a refusal without one: Claude shows no reason then, and the model gets none.
 const refused = "The user does not want this tool call."
 
@@ -23,8 +32,8 @@ func (d Decision) JSON() (string, error) {
 	type decision struct {
 		Behavior string         `json:"behavior"`
 		Message  string         `json:"message,omitempty"`
-		Input    jsontext.Value `json:"updatedInput,omitempty"`
-		Rules    jsontext.Value `json:"updatedPermissions,omitempty"`
+		Input    jsontext.Value `json:"updatedInput,omitzero"` // {} is one
+		Rules    jsontext.Value `json:"updatedPermissions,omitzero"`
 	}
 	said := decision{Behavior: "allow", Input: d.Input, Rules: d.Rules}
 	if !d.Allow {
@@ -47,6 +56,7 @@ func (d Decision) JSON() (string, error) {
 const (
 	permissionRequest = "PermissionRequest"
 	askUserQuestion   = "AskUserQuestion"
+	exitPlanMode      = "ExitPlanMode"
 )
 
 // Asks reports whether the hook is about a tool call that a dialog asks a person for.

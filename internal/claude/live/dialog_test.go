@@ -47,7 +47,9 @@ func TestDecisionForClaude(t *testing.T) {
 		text, err := c.said.JSON()
 		rig.Check(t, err == nil && text == begin+c.want, "%s, %v", text, err)
 	}
-	_, err := Decision{Allow: true, Input: []byte(`{`)}.JSON()
+	text, err := Decision{Allow: true}.For("ExitPlanMode", []byte(`{}`)).JSON()
+	rig.Check(t, err == nil && text == begin+`{"behavior":"allow","updatedInput":{}}}}`, "a plan: %s, %v", text, err)
+	_, err = Decision{Allow: true, Input: []byte(`{`)}.JSON()
 	rig.Check(t, err != nil, "half an input is handed over")
 }
 

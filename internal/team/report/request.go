@@ -21,11 +21,10 @@ import (
 // request, for at most the limit. It writes the answer, for claude, to out. It writes nothing if the person has answered
 // in the terminal, claude has ended, the context has ended (claude ends its hooks at an interrupt), or the limit has
 // passed: a dialog that is still open then stays. It sleeps in the kernel.
+//
+// It does not wait beside the dialog of a subagent: claude shows that only after its hooks have ended.
 func (h Hook) Wait(ctx context.Context, c Caller, opened *store.Store, at time.Time, limit time.Duration, out io.Writer) error {
-	if h.said.Subagent != "" { // its dialog is left to the terminal
-		return nil
-	}
-	if !h.said.Asks() {
+	if h.said.Subagent != "" || !h.said.Asks() {
 		return nil
 	}
 	r, err := opened.Load(c.Handle)
@@ -135,7 +134,8 @@ func (b *beside) answer() (bool, error) {
 	if !there || err != nil {
 		return false, err
 	}
-	text, err := live.Decision{Allow: given.Allow, Message: given.Message, Input: []byte(given.Input), Rules: []byte(given.Rules)}.JSON()
+	said := live.Decision{Allow: given.Allow, Message: given.Message, Input: []byte(given.Input), Rules: []byte(given.Rules)}
+	text, err := said.For(b.Tool, b.Input).JSON()
 	if err == nil {
 		_, err = io.WriteString(b.out, text+"\n")
 	}

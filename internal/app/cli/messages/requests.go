@@ -26,9 +26,9 @@ asked in one line. For the named agents, with --full, or if a terminal shows onl
 it prints each request whole: the command; the path of an edit and its difference; the
 question with its options; and the rules that Claude suggests (approve --always).
 
-Only agents whose permission hook waits have requests here. Other dialogs, such as a login, are
-answered in the terminal: nbs-worker attach <handle>. A request ends when it is answered here
-or there, and when its claude ends.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
+Only agents whose permission hook waits have requests here. Other dialogs, such as a login or
+what a subagent asks, are answered in the terminal: nbs-worker attach <handle>. A request ends
+when it is answered here or there, and when its claude ends.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker requests
   nbs-worker requests theologian
   nbs-worker requests --json | jq -r '.[]|[.handle, .title]|@tsv'`,
