@@ -169,3 +169,22 @@ func TestAnAgentWithoutAnswersHasNoRequest(t *testing.T) {
 	m.Must(m.requests().Give(r.ID, requests.Answer{Allow: true, By: "ann"}))
 	m.WaitFor("the tool runs", func() (bool, string) { return m.has("two"), m.Screen("alpha") })
 }
+
+// A hook that no one answers in time leaves the dialog to the terminal.
+func TestTheDialogOutlastsTheHook(t *testing.T) {
+	m := eachVersion(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default", "--no-answers")
+	m.Send(0, "accepted", "alpha", m.bash("one"))
+	s := m.WaitState("alpha", "waiting")
+	invocation, _ := e2e.Process(m.Record("alpha"))["invocation"].(string)
+	hook := m.Command([]string{"hook", "--answers", "--limit", "100ms"}, "NBS_HANDLE=alpha", "NBS_ROOT="+m.World.Project, "NBS_INVOCATION_ID="+invocation)
+	hook.Stdin = strings.NewReader(fmt.Sprintf(`{"hook_event_name":"PermissionRequest","session_id":%q,"tool_name":"Bash","tool_input":{"command":"touch one"}}`, s.SessionID))
+	said := m.Finish(hook)
+	m.Check(said.Code == 0 && said.Stdout == "" && said.Stderr == "", "%s", said)
+	m.MustPrint("[]\n", "requests", "--json")
+	m.MustBe("alpha", "waiting")
+	m.Check(!strings.Contains(m.Journal(), "failed"), "%s", m.Journal())
+	m.answer("Enter")
+	m.WaitFor("the tool runs", func() (bool, string) { return m.has("one"), m.Screen("alpha") })
+	m.WaitState("alpha", "idle")
+}

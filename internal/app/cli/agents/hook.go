@@ -17,7 +17,7 @@ import (
 )
 
 func newHookCmd(f *ui.Factory) *cobra.Command {
-	answers := false
+	answers, limit := false, time.Duration(0)
 	cmd := &cobra.Command{
 		Use:   "hook",
 		Short: "Record what an agent's claude reports in a hook",
@@ -40,7 +40,7 @@ is answered in the terminal first; a dialog that is left stays.`),
 				_, unsaid := io.WriteString(f.Streams.Out, briefing)
 				err := errors.Join(untaken, unsaid, hook.Report(ctx, c, opened, at))
 				if answers {
-					err = errors.Join(err, hook.Wait(ctx, c, opened, at, answersLimit, f.Streams.Out))
+					err = errors.Join(err, hook.Wait(ctx, c, opened, at, limit, f.Streams.Out))
 				}
 				return err
 			}, err)
@@ -48,6 +48,7 @@ is answered in the terminal first; a dialog that is left stays.`),
 		},
 	}
 	cmd.Flags().BoolVar(&answers, "answers", false, "wait beside claude's dialog for an answer")
+	cmd.Flags().DurationVar(&limit, "limit", answersLimit, "how long to wait")
 	return cmd
 }
 
