@@ -25,6 +25,20 @@ func (c Config) SettingsFile() string { return filepath.Join(c.dir, "settings.js
 // ours replaces, or "". As in claude, the settings of the project take precedence over the user's own. It does not
 // read a source that the extra arguments leave out, or a file that another user can write.
 func (c Config) UserStatusLine(project string, extraArgs []string) string {
+	for _, file := range c.settingsFiles(project, extraArgs) {
+		if !isOwn(file) {
+			continue
+		}
+		if command, configured := statusLineOf(file); configured {
+			return command
+		}
+	}
+	return ""
+}
+
+// settingsFiles returns the settings files that claude reads in a project, in the order of their precedence. Without
+// a project, it returns those that apply to all projects.
+func (c Config) settingsFiles(project string, extraArgs []string) (files []string) {
 	wanted := settingSources(extraArgs)
 	for _, from := range []struct {
 		source string
@@ -34,14 +48,11 @@ func (c Config) UserStatusLine(project string, extraArgs []string) string {
 		{"project", filepath.Join(project, ".claude", "settings.json")},
 		{"user", c.SettingsFile()},
 	} {
-		if !slices.Contains(wanted, from.source) || project == "" && from.source != "user" || !isOwn(from.file) {
-			continue
-		}
-		if command, configured := statusLineOf(from.file); configured {
-			return command
+		if slices.Contains(wanted, from.source) && (project != "" || from.source == "user") {
+			files = append(files, from.file)
 		}
 	}
-	return ""
+	return files
 }
 
 // Chosen says which of the things that claude does by itself the user has settled in their own settings file. Ours

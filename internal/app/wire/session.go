@@ -91,7 +91,7 @@ func NewSession(v inspect.View, advice []string, judge *attention.Judge) Session
 	out := Session{
 		Agent: NewAgent(row, judge), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: timeOf(r.Created),
-		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Answers: r.TakesAnswers(), Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
+		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Answers: r.TakesAnswers() && v.HooksOff == "", Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
 		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Unsaved: v.Unsaved, Advice: list(advice),
 		PreviousSessions: agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
 			return PreviousSession{SessionID: p.SessionID, Until: timeOf(p.Until), Reason: p.Reason}

@@ -36,6 +36,7 @@ var checks = []check{
 
 	{id: "start.login", holds: "claude has an account or a key", run: (*examination).login},
 	{id: "start.trust", holds: "claude trusts the folder", run: (*examination).trust},
+	{id: "start.hooks", holds: "claude runs hooks", run: (*examination).hooks},
 
 	{id: "tmux.version", run: (*examination).tmuxVersion},
 

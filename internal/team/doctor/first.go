@@ -70,3 +70,23 @@ func (d *examination) trust(_ context.Context) (all findings) {
 	return found(Note, "claude does not trust the folder "+human.Quote(d.project.Store.Project()), why,
 		"start claude there once by hand, and answer yes: claude", "or trust the folder for a new agent: nbs-worker spawn HANDLE "+launch.TrustFlag(d.project.Store.Project()))
 }
+
+// hooks checks whether claude runs hooks, for the agents or, if there are none, for the next agent.
+func (d *examination) hooks(_ context.Context) (all findings) {
+	known, said := d.known(), map[string]bool{}
+	var off []string
+	for i := range known {
+		off = append(off, d.project.HooksOff(&known[i].Record))
+	}
+	if config, err := d.callersConfig(); err == nil && len(known) == 0 {
+		off = append(off, config.HooksOff(d.project.Store.Project(), nil))
+	}
+	for _, why := range off {
+		if why != "" && !said[why] {
+			said[why] = true
+			all.add(Warning, "claude runs no hooks of nbs-worker: "+human.Legible(why),
+				"commands cannot answer what an agent asks, and less is known of its turns", "to allow hooks, change that file")
+		}
+	}
+	return all
+}

@@ -46,6 +46,7 @@ type View struct {
 	Strangers  []observe.Stranger
 	LastError  *LastError // nil: the last turn succeeded, or there was no turn
 	Requested  bool       // a hook of it waits for the answer to what it asks
+	HooksOff   string     // why its claude runs no hooks; "": it runs them
 
 	// Only set by a survey.
 	Gone   Gone    // of an agent that does not run
@@ -67,6 +68,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	var strangersErr error
 	view.Strangers, strangersErr = i.Project.VisibleStrangers(r)
 	view.Requested = view.Status.State == agent.Waiting && i.Project.IsRequested(r.Handle)
+	view.HooksOff = i.Project.HooksOff(r)
 	if view.Status.SamePID {
 		view.Usage = i.usageOf(r.Process)
 		view.Drift, _ = i.Project.DriftOf(r) // a process that ends during the comparison has no drift

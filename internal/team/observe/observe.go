@@ -50,6 +50,15 @@ func (o *Project) ConfigOf(r *agent.Record) (claude.Config, error) {
 	return claude.ConfigOf(&r.Spec, o.Env)
 }
 
+// HooksOff returns why the claude of a record runs no hook of ours; "" if it runs them.
+func (o *Project) HooksOff(r *agent.Record) string {
+	config, err := o.ConfigOf(r)
+	if err != nil {
+		return ""
+	}
+	return config.HooksOff(r.LaunchCwd(), r.ClaudeArgs)
+}
+
 // Variable returns a variable of the caller's environment.
 func (o *Project) Variable(name string) string {
 	return agent.Variable(o.Env, name)

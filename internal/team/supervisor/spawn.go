@@ -33,6 +33,7 @@ type Started struct {
 	Unsaved string // why its conversation is not saved; "": it is
 	Fresh   bool   // a new conversation replaced another one
 	Old     bool   // claude is older than the versions that nbs-worker is tested with
+	Mute    string // why its claude runs no hooks; "": it runs them
 
 	Briefed  brief.Source   // the sources of its briefing
 	Restored *keep.Restored // the transcript that was restored; nil: it was not missing
@@ -125,7 +126,7 @@ func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record)
 	sight := s.Project.LookClosely(ctx, []agent.Record{r})[0]
 	return Started{
 		Plan: p, Record: r, Status: sight.Status, WorksIn: sight.WorksIn, Unsaved: sight.Unsaved, Old: claude.OlderThanTested(r.ClaudeVersion),
-		Unkept: s.Keeper.Keep(ctx, &r),
+		Unkept: s.Keeper.Keep(ctx, &r), Mute: s.Project.HooksOff(&r),
 	}
 }
 

@@ -120,7 +120,7 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 	}
 	lines = append(lines, allowedLines(&v)...)
 	if r.LaunchPermissionMode() != agent.BypassPermissions {
-		lines = append(lines, ui.Line{"Answers", answersLine(&r)})
+		lines = append(lines, ui.Line{"Answers", answersLine(&v)})
 	}
 	if r.Memory {
 		lines = append(lines, ui.Line{"Memory", "on: nbs-worker memory list --handle " + string(r.Handle)})
@@ -171,11 +171,14 @@ func allowedLines(v *inspect.View) []ui.Line {
 }
 
 // answersLine formats whether commands can answer what the agent asks, from its next start on.
-func answersLine(r *agent.Record) string {
-	if r.NoAnswers {
+func answersLine(v *inspect.View) string {
+	switch {
+	case v.Record.NoAnswers:
 		return "off: what it asks is answered in its terminal"
+	case v.HooksOff != "":
+		return "off: its Claude runs no hooks: " + human.Legible(v.HooksOff)
 	}
-	return "on: nbs-worker requests " + string(r.Handle)
+	return "on: nbs-worker requests " + string(v.Record.Handle)
 }
 
 // modelLine formats the recorded model and the running one.

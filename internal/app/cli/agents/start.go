@@ -110,6 +110,9 @@ func sayStarted(f *ui.Factory, handle agent.Handle, started supervisor.Started) 
 	if started.Unsaved != "" {
 		f.Say("%s: its turns are being lost: %s", handle, started.Unsaved)
 	}
+	if started.Mute != "" && started.Record.TakesAnswers() {
+		f.Say("%s: commands cannot answer what it asks: its Claude runs no hooks: %s", handle, started.Mute)
+	}
 	if started.Old { // it runs and is what was asked for; its later output is unknown
 		f.Hint("claude %s is older than the versions that nbs-worker is tested with", human.Quote(started.Record.ClaudeVersion))
 	}
