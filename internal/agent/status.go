@@ -59,6 +59,7 @@ type Status struct {
 	// Age is the time since the source said so: the state has lasted that long, or longer. Nil if the source does not
 	// say when.
 	Age   *time.Duration `json:"-"`
+	Began time.Time      `json:"-"` // when the source said so; zero: it does not say when
 	Retry *Retry         `json:"-"` // of Retrying
 
 	// SamePID reports whether the recorded pid is that very process and alive.
@@ -79,7 +80,7 @@ func (s *Status) Since(at, now time.Time) {
 		return
 	}
 	age := max(0, now.Sub(at))
-	s.Age = &age
+	s.Age, s.Began = &age, at
 }
 
 // Running reports whether a claude of the record exists.

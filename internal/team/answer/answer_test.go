@@ -52,6 +52,13 @@ func TestAnswerThatIsNotProved(t *testing.T) {
 	}{
 		"the hook does not take it": {func(*world, *requests.Waiting) {}, fail.TimedOut, "has not taken"},
 		"the dialog stays":          {func(w *world, asked *requests.Waiting) { w.takes(asked, nil) }, fail.TimedOut, "still there"},
+		"the dialog comes late": {func(w *world, asked *requests.Waiting) {
+			w.says("busy", time.Now().Add(-time.Minute))
+			w.takes(asked, func() { w.says("waiting", time.Now().Add(time.Second)) })
+		}, fail.TimedOut, "still there"},
+		"its claude ends": {func(w *world, asked *requests.Waiting) {
+			w.takes(asked, func() { w.table.End(agentPID) })
+		}, fail.Failed, "its claude has ended"},
 		"the hook ends without it": {func(w *world, asked *requests.Waiting) {
 			go func() {
 				for _, there, _ := asked.Answer(); !there && w.Context().Err() == nil; _, there, _ = asked.Answer() {
@@ -69,6 +76,30 @@ func TestAnswerThatIsNotProved(t *testing.T) {
 		receipt, err := w.Answer(t.Context(), "alpha", asked.ID, Say{Allow: true})
 		rig.Check(t, fail.KindOf(err) == c.kind && errors.Is(err, ErrUnproved) && !errors.Is(err, ErrOver) && strings.Contains(err.Error(), c.says), "%s: %v", what, err)
 		rig.Check(t, receipt.Request.ID == asked.ID, "%s: %+v", what, receipt)
+	}
+}
+
+// A dialog that appears after its request was answered is waited for, until it is gone.
+func TestDialogThatComesAfterItsAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.says("busy", time.Now().Add(-time.Minute))
+	gone := make(chan struct{})
+	w.takes(w.asks("Bash", `{"command":"make"}`), func() {
+		shown := time.Now()
+		w.says("waiting", shown)
+		go func() {
+			<-time.After(200 * time.Millisecond)
+			close(gone)
+			w.says("busy", shown.Add(time.Millisecond))
+		}()
+	})
+	_, err := w.Answer(t.Context(), "alpha", "", Say{Allow: true})
+	rig.Must(t, err)
+	select {
+	case <-gone:
+	default:
+		t.Error("the receipt came while the dialog was there")
 	}
 }
 

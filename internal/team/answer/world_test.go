@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	}, nil)
 	w.record = w.runs("alpha", agentPID)
 	w.runs("beta", agentPID+1)
-	w.says("busy", time.Now())
+	w.says("idle", time.Now())
 	return w
 }
 
