@@ -2,6 +2,7 @@ package dash
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,7 +139,7 @@ func TestAnyKeysAtAnySize(t *testing.T) {
 			default:
 				before := m.selected
 				key := rapid.SampledFrom(keys).Draw(t, "key")
-				if m, _ = m.Key(key); strings.Contains("1234", key) && m.mode == browsing && m.selected != before {
+				if m, _ = m.Key(key); slices.Contains(keys[len(keys)-4:], key) && m.mode == browsing && m.selected != before {
 					t.Fatalf("%s was selected, and after %s %s is", before, key, m.selected)
 				}
 			}

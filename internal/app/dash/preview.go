@@ -15,7 +15,8 @@ func (m *Model) previewLines() []string {
 	if height == 0 || r == nil {
 		return nil
 	}
-	heading, body := "", []string{}
+	var heading string
+	var body []string
 	switch m.preview {
 	case ScreenPreview:
 		heading, body = string(r.Handle)+": its screen", linesOf(m.text)
