@@ -65,7 +65,7 @@ func aDay() Sight {
 		return &attention.Need{Reason: reason, Since: ago(minutes), What: what}
 	}
 	return Sight{
-		Limits: "5 hours: 42% used, resets in 59m; 7 days: 18% used, resets in 3d",
+		Limits: "5h: 42% used, resets 59m; 7d: 18% used, resets 3d",
 		Rows: []Row{
 			{
 				Who: Who{shop, "alice"}, State: "waiting", Need: need(attention.Waits, 12, ""), Model: "opus-5", Left: 61, Band: agent.Healthy, Cost: 3.2, What: "Bash: rm -rf build",

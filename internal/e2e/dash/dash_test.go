@@ -15,7 +15,7 @@ import (
 type desk struct {
 	*team
 
-	width int
+	server string // as for tmux -L
 }
 
 // open shows the dashboard at a desk of this size.
@@ -27,7 +27,7 @@ func (m *team) open(width, height int, variables ...string) *desk {
 // sit has a desk of this size run a command of the shell.
 func (m *team) sit(width, height int, command string) *desk {
 	m.Helper()
-	d := &desk{team: m, width: width}
+	d := &desk{m, "desk"}
 	d.desk("-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-c", m.Dir, "-s", "desk", command)
 	m.Cleanup(func() { d.desk("kill-server") })
 	return d
@@ -35,7 +35,7 @@ func (m *team) sit(width, height int, command string) *desk {
 
 // desk runs a command on the desk's server.
 func (d *desk) desk(args ...string) string {
-	cmd := exec.Command("tmux", append([]string{"-u", "-L", "desk"}, args...)...)
+	cmd := exec.Command("tmux", append([]string{"-u", "-L", d.server}, args...)...)
 	cmd.Env = d.Env
 	out, _ := cmd.CombinedOutput()
 	return string(out)

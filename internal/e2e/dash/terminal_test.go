@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,4 +56,37 @@ func TestAllProjects(t *testing.T) {
 	m.Check(strings.HasPrefix(m.OK("--root", m.World.Project, "list"), "alpha\tidle\t"), "the agent of this project does not run")
 	d.press("q")
 	d.shows("left with 0")
+}
+
+// In the agents' own tmux server, Enter switches the client to the agent, and the dashboard stays where it is.
+func TestInTheAgentsServer(t *testing.T) {
+	m := standIn(t)
+	for _, name := range []string{"alpha", "beta"} {
+		m.OK("spawn", name)
+		m.WaitState(name, "idle")
+	}
+	d := &desk{m, "default"}
+	d.desk("new-session", "-d", "-x", "100", "-y", "24", "-c", m.Dir, "-s", "desk", m.Worker+" dash; echo left with $?; exec cat")
+	cmd := exec.Command("tmux", "-u", "-L", d.server, "attach-session", "-t", "=desk")
+	cmd.Env = append(m.Env, "TERM=xterm-256color")
+	c := m.Console(cmd)
+	isAt := func(session string) {
+		t.Helper()
+		m.WaitFor("the client is at "+session, func() (bool, string) {
+			at := d.desk("list-clients", "-F", "#{client_session}")
+			return strings.TrimSpace(at) == session, at
+		})
+	}
+	isAt("desk")
+	d.shows("2 agents", "beta")
+	d.press("j", "Enter")
+	isAt("nbs-beta-live")
+	c.Types("\x02L")
+	isAt("desk")
+	d.shows("2 agents", "beta")
+	d.press("Space")
+	d.shows("beta: its screen")
+	d.press("q")
+	d.shows("left with 0")
+	d.isPlain()
 }

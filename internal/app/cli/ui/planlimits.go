@@ -12,6 +12,15 @@ import (
 // PlanLimits describes the limits of an account that are in force: "5 hours: 42% used, resets in 59m; 7 days: ...". It
 // returns "" if none is known.
 func PlanLimits(limits *agent.Limits, now time.Time) string {
+	return planLimits(limits, now, [...]string{"5 hours", "7 days", "spending"}, "resets in")
+}
+
+// ShortPlanLimits is PlanLimits in as few words as possible: "5h: 42% used, resets 59m; 7d: ...".
+func ShortPlanLimits(limits *agent.Limits, now time.Time) string {
+	return planLimits(limits, now, [...]string{"5h", "7d", "spending"}, "resets")
+}
+
+func planLimits(limits *agent.Limits, now time.Time, names [3]string, resets string) string {
 	current := limits.Current(now)
 	if current == nil {
 		return ""
@@ -20,9 +29,9 @@ func PlanLimits(limits *agent.Limits, now time.Time) string {
 	for _, one := range []struct {
 		name  string
 		limit *agent.Limit
-	}{{"5 hours", current.FiveHour}, {"7 days", current.SevenDay}, {"spending", current.Spend}} {
+	}{{names[0], current.FiveHour}, {names[1], current.SevenDay}, {names[2], current.Spend}} {
 		if one.limit != nil {
-			words = append(words, fmt.Sprintf("%s: %d%% used, resets in %s", one.name, one.limit.UsedPercent, human.Brief(one.limit.ResetsAt.Sub(now))))
+			words = append(words, fmt.Sprintf("%s: %d%% used, %s %s", one.name, one.limit.UsedPercent, resets, human.Brief(one.limit.ResetsAt.Sub(now))))
 		}
 	}
 	return strings.Join(words, "; ")
