@@ -79,7 +79,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 	}
 	wantVerbs(t, result)
 	rig.Check(t, result.Inits.Sum > 0 && len(result.Inits.Dearest) == 5, "inits: %+v", result.Inits)
-	rig.Check(t, len(result.Checks) == 6, "checks: %+v", result.Checks)
+	rig.Check(t, len(result.Checks) == 10, "checks: %+v", result.Checks)
 	var out bytes.Buffer
 	err = result.Print(&out)
 	rig.Check(t, err == nil && strings.Contains(out.String(), "session <handle>"), "%v\n%s", err, out.String())
