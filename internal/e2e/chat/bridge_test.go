@@ -23,6 +23,7 @@ type phone struct {
 	bot    *telegram.Server
 	server *e2e.Running
 	read   int // messages of the bot
+	turns  int // of alpha; see rests
 }
 
 const chatNumber = 123456789

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,12 +30,27 @@ type rooms struct {
 	read   map[string]int // messages of the bot, by room
 }
 
+// rooms returns a homeserver with the rooms, which no server serves yet.
+func (m *team) rooms() *rooms {
+	m.Helper()
+	home, err := matrix.Start(matrix.Options{})
+	m.Must(err)
+	m.Cleanup(func() { _ = home.Close() })
+	home.Know(anns, "Ann")
+	home.Room(all, "Home", anns, bobs, matrix.Bot)
+	home.Room(alone, "Ann", anns)
+	m.Must(os.WriteFile(filepath.Join(m.World.RunDir, "token"), []byte(matrix.Token+"\n"), 0o600))
+	return &rooms{team: m, home: home, read: map[string]int{}}
+}
+
 // serves begins the server, as often as it is ended.
-func (r *rooms) serves() {
+func (r *rooms) serves(args ...string) {
 	r.Helper()
 	asked := r.home.Calls("whoami")
-	r.server = r.Begin("serve", "--matrix-token-file", filepath.Join(r.World.RunDir, "token"), "--matrix-homeserver", r.home.URL(),
-		"--matrix-room", all, "--matrix-user", anns, "--matrix-user", bobs, "--system-prompt", "Be terse.")
+	r.server = r.Begin(append([]string{
+		"serve", "--matrix-token-file", filepath.Join(r.World.RunDir, "token"), "--matrix-homeserver", r.home.URL(),
+		"--matrix-room", all, "--matrix-user", anns, "--matrix-user", bobs, "--system-prompt", "Be terse.",
+	}, args...)...)
 	r.Must(r.home.AwaitCalls(rig.Patient(r), "whoami", asked+1))
 	server := r.server
 	r.Cleanup(func() {
@@ -75,14 +91,8 @@ func (r *rooms) end(signal syscall.Signal) {
 // killed in the middle of a turn and while messages come. Each message is answered once, in its room.
 func TestTwoRoomsOfMatrix(t *testing.T) {
 	m := standIn(t)
-	home, err := matrix.Start(matrix.Options{})
-	m.Must(err)
-	m.Cleanup(func() { _ = home.Close() })
-	home.Know(anns, "Ann")
-	home.Room(all, "Home", anns, bobs, matrix.Bot)
-	home.Room(alone, "Ann", anns)
-	m.Must(os.WriteFile(filepath.Join(m.World.RunDir, "token"), []byte(matrix.Token+"\n"), 0o600))
-	r := &rooms{team: m, home: home, read: map[string]int{}}
+	r := m.rooms()
+	home := r.home
 	r.serves()
 	home.Invite(alone, anns)
 	home.Say(alone, anns, "Remember 42.")
@@ -123,4 +133,55 @@ func TestTwoRoomsOfMatrix(t *testing.T) {
 		m.Check(len(home.Sent(room)) == answers, "in %s: %q", room, home.Sent(room))
 	}
 	m.Check(len(home.Faults()) == 0, "%q", home.Faults())
+}
+
+// says waits until the bot has written words into a room, and returns its first message that has them.
+func (r *rooms) says(room string, words ...string) (found matrix.Message) {
+	r.Helper()
+	r.WaitFor(fmt.Sprintf("the bot says %q", words), func() (bool, string) {
+		at := slices.IndexFunc(r.home.Bots(room), func(m matrix.Message) bool {
+			return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(m.Text, w) })
+		})
+		if at >= 0 {
+			found = r.home.Bots(room)[at]
+		}
+		return at >= 0, strings.Join(r.home.Sent(room), "\n--\n") + "\n" + r.server.Err.String()
+	})
+	return found
+}
+
+// A room is told what an agent asks, and answers with a command, since it has no buttons. Whose the room is counts also
+// when a need is told as soon as the server begins.
+func TestARoomAnswersWhatAnAgentAsks(t *testing.T) {
+	m := standIn(t)
+	r := m.rooms()
+	args := []string{"--matrix-room", alone, "--matrix-agents", "private", "--matrix-needs", alone, "--matrix-answers", anns}
+	r.serves(args...)
+	r.home.Invite(alone, anns)
+	r.home.Say(alone, anns, "Remember 42.")
+	r.says(alone, "OK.")
+	r.noted()
+	r.end(syscall.SIGKILL)
+
+	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
+	m.WaitState("alpha", "idle")
+	m.OK("send", "alpha", `[[tool Bash {"command":"touch made"}]]`)
+	var open []struct{ ID string }
+	m.WaitFor("alpha asks", func() (bool, string) {
+		m.Decode(&open, "requests", "alpha", "--json")
+		return len(open) == 1, ""
+	})
+	r.serves(args...)
+	approve := "!approve " + open[0].ID
+	r.says(alone, "alpha asks for permission, since ", "command: touch made", "Approve: "+approve)
+	r.home.Say(all, bobs, approve)
+	r.says(all, "/approve is off in groups.")
+	r.home.Say(alone, anns, approve)
+	r.says(alone, "alpha: allowed.")
+	r.says(alone, "command: touch made", "Allowed at ", ", by matrix:"+anns+".")
+	m.WaitFor("the tool runs", func() (bool, string) {
+		return e2e.Exists(filepath.Join(m.World.Project, "made")), r.server.Err.String()
+	})
+	r.end(syscall.SIGINT)
+	m.Check(len(r.home.Faults()) == 0, "%q", r.home.Faults())
 }

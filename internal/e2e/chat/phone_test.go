@@ -1,95 +1,292 @@
 package chat
 
 import (
-	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/telegram"
-	"nbs-worker/internal/store/private"
-	"nbs-worker/internal/store/projects"
-	"nbs-worker/internal/store/requests"
 )
 
-// asks opens a request of alpha, as its hook does, and takes the answer to it. ran is called with the answer.
-func (m *team) asks(tool string, input map[string]any, ran func(requests.Answer)) *requests.Waiting {
+// What an agent asks is told on the phone of a person, who answers there.
+
+var user = strconv.Itoa(chatNumber)
+
+// asking is a phone whose user may answer what alpha asks.
+func asking(m *team) *phone {
 	m.Helper()
-	drawer := requests.In(private.Tree(filepath.Join(m.World.RunDir, "nbs-worker", projects.HashOf(m.World.Project), "requests")))
-	text, err := json.Marshal(input)
-	m.Must(err)
-	asked, err := drawer.Open(requests.Request{Handle: "alpha", At: time.Now(), Mode: "default", Tool: tool, Input: text})
-	m.Must(err)
-	ended := make(chan struct{})
-	m.Cleanup(func() { asked.Close(); <-ended })
-	go func() {
-		defer close(ended)
-		for m.Context().Err() == nil {
-			if a, there, err := asked.Answer(); err == nil && there {
-				ran(a)
-				_ = asked.Take(a)
-				asked.Close()
-				return
-			}
-			select {
-			case <-m.Context().Done():
-			case <-time.After(20 * time.Millisecond):
-			}
-		}
-	}()
-	return asked
+	m.OK("spawn", "alpha", "--model", "sonnet", "--permission-mode", "default")
+	m.WaitState("alpha", "idle")
+	return m.bridged("--telegram-answers", user)
 }
 
-// last returns the last message of the bot in the chat.
-func (p *phone) last() telegram.Message {
-	bots := p.bot.Bots(chatNumber)
-	return bots[len(bots)-1]
-}
-
-// becomes waits until a message of the bot ends with words.
-func (p *phone) becomes(number int, end string) telegram.Message {
+// again begins the server after its end.
+func (p *phone) again() {
 	p.Helper()
-	p.WaitFor("the message is changed", func() (bool, string) {
-		text := p.bot.Message(number).Text
-		return strings.Contains(text, end), text
-	})
-	return p.bot.Message(number)
+	p.serves("--telegram-answers", user)
 }
 
-// The way of a phone: an agent asks, the chat is told, serve is killed, a button answers, the message says what became of
-// it, and a late answer gets a word.
+// posts returns the messages of the bot that contain words, as they are now.
+func (p *phone) posts(words ...string) []telegram.Message {
+	return slices.DeleteFunc(p.bot.Bots(chatNumber), func(m telegram.Message) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(m.Text, w) })
+	})
+}
+
+// post waits for a message of the bot that contains words, and returns the last one.
+func (p *phone) post(words ...string) telegram.Message {
+	p.Helper()
+	var found []telegram.Message
+	p.WaitFor(fmt.Sprintf("the bot says %q", words), func() (bool, string) {
+		found = p.posts(words...)
+		return len(found) > 0, strings.Join(p.bot.Sent(chatNumber), "\n--\n") + "\n" + p.server.Err.String()
+	})
+	return found[len(found)-1]
+}
+
+// becomes waits until a message of the bot contains words, and has no buttons.
+func (p *phone) becomes(told telegram.Message, words ...string) {
+	p.Helper()
+	p.WaitFor(fmt.Sprintf("the message says %q", words), func() (bool, string) {
+		now := p.bot.Message(told.Number)
+		missing := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(now.Text, w) })
+		return !missing && len(now.Buttons) == 0, now.Text + "\n" + p.server.Err.String()
+	})
+}
+
+// command has alpha ask for a command that makes a file.
+func (p *phone) command(n int) (command string) {
+	p.Helper()
+	command = fmt.Sprintf("touch made%d", n)
+	p.OK("send", "alpha", `[[tool Bash {"command":"`+command+`"}]]`)
+	return command
+}
+
+// asks is command, and waits until the phone was told.
+func (p *phone) asks(n int) telegram.Message {
+	p.Helper()
+	return p.post("alpha asks for permission, since ", "command: "+p.command(n))
+}
+
+// requestOf returns the id of the request that a message tells.
+func requestOf(told telegram.Message) string {
+	_, id, _ := strings.Cut(told.Buttons[0][0].Data, " ")
+	id, _, _ = strings.Cut(id, " ")
+	return id
+}
+
+// presses has the user press a button, which must still be there.
+func (p *phone) presses(told telegram.Message, command string) {
+	p.Helper()
+	p.Check(p.bot.Press(chatNumber, chatNumber, told.Number, command) != "", "no button %s: %+v", command, p.bot.Message(told.Number))
+}
+
+func (p *phone) made(n int) string { return filepath.Join(p.World.Project, fmt.Sprintf("made%d", n)) }
+
+// makes waits until the command has run.
+func (p *phone) makes(n int) {
+	p.Helper()
+	p.WaitFor("the tool runs", func() (bool, string) { return e2e.Exists(p.made(n)), p.server.Err.String() })
+}
+
+// allowed waits until the message says that the phone's user has allowed what was asked, and the command has run.
+func (p *phone) allowed(told telegram.Message, n int) {
+	p.Helper()
+	p.becomes(told, "Allowed at ", ", by telegram:"+user+".")
+	p.makes(n)
+}
+
+// rests waits until alpha's turn has ended and the phone was told so. It looks at alpha, and waits until nothing more is to
+// be told.
+func (p *phone) rests() (done telegram.Message) {
+	p.Helper()
+	p.WaitState("alpha", "idle")
+	p.turns++
+	const words = "alpha is done, since "
+	p.WaitFor("the phone is told that alpha is done", func() (bool, string) {
+		return len(p.posts(words)) >= p.turns, strings.Join(p.bot.Sent(chatNumber), "\n--\n")
+	})
+	p.Screen("alpha")
+	p.noted()
+	all := p.posts(words)
+	p.Check(len(all) == p.turns, "after %d turns, the phone was told %d times that alpha is done", p.turns, len(all))
+	return all[len(all)-1]
+}
+
+// heard waits until claude was sent words.
+func (p *phone) heard(words string) {
+	p.Helper()
+	p.WaitFor("claude gets "+words, func() (bool, string) {
+		asked := p.API.Requests()
+		last := string(asked[len(asked)-1].Body)
+		return strings.Contains(last, words), last
+	})
+}
+
+// The whole way: the agent asks, the phone is told, a button or a word answers, the tool runs or does not, and the message
+// says what became of it, also if that was decided elsewhere. An answer that comes too late gets a word.
 func TestAPhoneAnswersWhatAnAgentAsks(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha", "--model", "sonnet")
-	answers := make(chan requests.Answer, 10)
-	answered := func(a requests.Answer) { answers <- a }
-	user := strconv.Itoa(chatNumber)
-	p := m.bridged("--telegram-answers", user)
-	again := func() { p.end(syscall.SIGKILL); p.serves("--telegram-answers", user) }
+	m := eachVersion(t)
+	p := asking(m)
+	told := p.asks(1)
+	p.Check(len(told.Buttons) == 2 && !told.Quiet, "%+v", told)
+	p.presses(told, "/approve "+requestOf(told))
+	p.allowed(told, 1)
+	p.rests()
+	journal := e2e.Read(t, filepath.Join(m.World.Project, ".nbs/journal.jsonl"))
+	p.Check(strings.Contains(journal, "by telegram:"+user), "the journal does not say who answered")
 
-	asked := m.asks("Bash", map[string]any{"command": "rm -rf build"}, answered)
-	p.hears("alpha asks for permission, since ...")
-	told := p.last()
-	p.Check(strings.Contains(told.Text, "command: rm -rf build") && len(told.Buttons) == 2, "%+v", told)
-	p.isNoted(told)
-	again() // it was told
-	p.bot.Press(chatNumber, chatNumber, told.Number, "/approve "+asked.ID)
-	a := <-answers
-	p.Check(a.Allow && a.By == "telegram:"+user, "%+v", a)
-	changed := p.becomes(told.Number, "Allowed at ")
-	p.Check(strings.HasSuffix(changed.Text, ", by telegram:"+user+".") && len(changed.Buttons) == 0, "%+v", changed)
-	p.writes("/approve "+asked.ID, "You have allowed it.")
-	p.writes("/deny "+asked.ID, "Too late: it was allowed already, by telegram:"+user+".")
-	journal := e2e.Read(m.T, filepath.Join(m.World.Project, ".nbs/journal.jsonl"))
-	m.Check(strings.Contains(journal, "by telegram:"+user), "the journal does not say who answered")
+	told = p.asks(2)
+	p.bot.Say(chatNumber, "/deny "+requestOf(told)+" Use a folder.")
+	p.post("alpha: denied.")
+	p.becomes(told, "Denied at ", ", by telegram:"+user+".")
+	p.heard("Use a folder.")
+	p.rests()
+	p.Check(!e2e.Exists(p.made(2)), "what was denied ran")
 
+	p.OK("send", "alpha", "[[tool AskUserQuestion "+e2e.Question+"]]")
+	told = p.post("alpha has a question, since ", "So?\n")
+	p.Check(told.Buttons[1][0].Text == "2. R", "%+v", told.Buttons)
+	p.presses(told, told.Buttons[1][0].Data)
+	p.becomes(told, "Answered at ", ", by telegram:"+user+".")
+	p.heard(`\"So?\"=\"R\"`)
+	p.rests()
+
+	told = p.asks(3)
+	p.Must(p.server.Process.Signal(syscall.SIGSTOP)) // the phone shows the buttons, and the desk is first
+	p.OK("approve", "alpha")
+	p.presses(told, "/deny "+requestOf(told))
+	p.Must(p.server.Process.Signal(syscall.SIGCONT))
+	p.post("Too late: it was allowed already, by ")
+	p.becomes(told, "Allowed at ", ", by ")
+	p.makes(3)
+	p.rests()
+
+	told = p.asks(4)
+	p.entersAtTheDialog(4)
+	p.becomes(told, "Over: it was answered at the terminal")
+	p.bot.Say(chatNumber, "/deny "+requestOf(told))
+	p.post("Too late: the request is over. ")
+
+	done := p.rests()
+	p.bot.SayAs(chatNumber, chatNumber, "Remember 42.", telegram.ReplyingTo(done.Number))
+	p.post("alpha has it (")
+	p.MustAnswer("alpha", "OK, I will remember 42.")
 	p.end(syscall.SIGINT)
+	p.Check(len(p.bot.Faults()) == 0, "%q", p.bot.Faults())
+}
+
+// entersAtTheDialog presses Enter at alpha's terminal for as long as it shows a dialog.
+func (p *phone) entersAtTheDialog(n int) {
+	p.Helper()
+	target := "=" + p.Session("alpha").TmuxSession + ":"
+	p.WaitFor("the terminal takes the answer", func() (bool, string) {
+		shown := p.Tmux("capture-pane", "-p", "-t", target)
+		if strings.Contains(shown, "❯ 1. ") {
+			p.Tmux("send-keys", "-t", target, "Enter")
+		}
+		return e2e.Exists(p.made(n)), shown
+	})
+}
+
+// A server that is killed at any step of the way leaves the rest to the next one. Nothing is lost, what may be told twice
+// says so, and each message says what became of its request.
+func TestAPhoneAnswersOverKillsOfServe(t *testing.T) {
+	m := &team{e2e.Real(t)}
+	p := asking(m)
+
+	p.bot.Fail(telegram.Failure{Method: "sendMessage", Done: true, Mute: true}) // it is sent, and serve does not learn it
+	p.asks(1)
+	p.end(syscall.SIGKILL)
+	p.again()
+	told := p.post("You may have this already", "touch made1")
+	p.presses(told, "/approve "+requestOf(told))
+	p.allowed(told, 1)
+	p.rests()
+	p.Check(len(p.posts("touch made1")) == 2, "%q", p.bot.Sent(chatNumber))
+
+	p.end(syscall.SIGKILL)
+	p.command(2) // while no one is there to tell it
+	p.WaitFor("alpha asks", func() (bool, string) {
+		open := p.OK("requests", "alpha", "--json")
+		return strings.Contains(open, "touch made2"), open
+	})
+	p.again()
+	told = p.post("touch made2")
+	p.isNoted(told)
+	p.end(syscall.SIGKILL)
+	p.presses(told, "/approve "+requestOf(told)) // while no one is there to take it
+	p.again()
+	p.allowed(told, 2)
+	p.rests()
+
+	told = p.asks(3)
+	p.isNoted(told)
+	hook := p.hook()
+	p.Must(syscall.Kill(hook, syscall.SIGSTOP))
+	p.presses(told, "/approve "+requestOf(told))
+	p.WaitFor("the answer is given", func() (bool, string) {
+		given, err := filepath.Glob(filepath.Join(p.World.RunDir, "nbs-worker/*/requests", requestOf(told)+".answer"))
+		p.Must(err)
+		return len(given) == 1, p.server.Err.String()
+	})
+	p.end(syscall.SIGKILL) // and nothing of the answer is told
+	p.Must(syscall.Kill(hook, syscall.SIGCONT))
+	p.makes(3)
+	p.again()
+	p.allowed(told, 3)
+	p.rests()
+
+	told = p.asks(4)
+	p.isNoted(told)
+	edits := p.bot.Calls("editMessageText")
+	release := p.bot.Hold("editMessageText")
+	p.presses(told, "/approve "+requestOf(told))
+	p.makes(4)
+	p.Must(p.bot.AwaitCalls(p.deadline(), "editMessageText", edits+1))
+	p.end(syscall.SIGKILL) // before the message is changed
+	release()
+	p.again()
+	p.allowed(told, 4)
+	p.rests()
+
+	told = p.asks(5)
+	p.isNoted(told)
+	p.bot.Fail(telegram.Failure{Method: "editMessageText", Done: true, Mute: true})
+	p.presses(told, "/approve "+requestOf(told))
+	p.allowed(told, 5)
+	p.end(syscall.SIGKILL) // it is changed, and serve does not learn it
+	p.again()
+	p.rests()
+
+	for n := 2; n <= 5; n++ {
+		all := p.posts(fmt.Sprintf("touch made%d", n))
+		p.Check(len(all) == 1 && len(all[0].Before) == 1, "request %d was told, and changed, like this: %+v", n, all)
+	}
+	journal := e2e.Read(t, filepath.Join(m.World.Project, ".nbs/journal.jsonl"))
+	p.Check(strings.Count(journal, "by telegram:"+user) == 5, "not every request was answered once:\n%s", journal)
+	p.end(syscall.SIGINT)
+	p.Check(len(p.bot.Faults()) == 0, "%q", p.bot.Faults())
+}
+
+// hook returns the hook that waits for alpha's answer.
+func (p *phone) hook() int {
+	p.Helper()
+	var hooks []int
+	p.WaitFor("one hook waits", func() (bool, string) {
+		hooks = slices.DeleteFunc(p.Carrying("alpha"), func(pid int) bool {
+			args, err := os.ReadFile(e2e.ProcFile(pid, "cmdline"))
+			return err != nil || !strings.Contains(string(args), "\x00hook\x00")
+		})
+		return len(hooks) == 1, fmt.Sprint(hooks)
+	})
+	return hooks[0]
 }
 
 // isNoted waits until the number of a post is written down: who is killed before that tells it again, and says so.
@@ -103,7 +300,6 @@ func (p *phone) isNoted(told telegram.Message) {
 			text, _ := os.ReadFile(note) // it may just be replaced
 			all.Write(text)
 		}
-		growing := regexp.MustCompile(`"growing": ?` + strconv.Itoa(told.Number))
-		return growing.MatchString(all.String()), all.String()
+		return strings.Contains(strings.ReplaceAll(all.String(), " ", ""), fmt.Sprintf(`"growing":%d,`, told.Number)), all.String()
 	})
 }
