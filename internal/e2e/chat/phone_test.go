@@ -45,7 +45,7 @@ func (p *phone) post(words ...string) telegram.Message {
 	var found []telegram.Message
 	p.WaitFor(fmt.Sprintf("the bot says %q", words), func() (bool, string) {
 		found = p.posts(words...)
-		return len(found) > 0, strings.Join(p.bot.Sent(chatNumber), "\n--\n") + "\n" + p.server.Err.String()
+		return len(found) > 0, strings.Join(p.bot.Sent(chatNumber), "\n--\n")
 	})
 	return found[len(found)-1]
 }
@@ -56,7 +56,7 @@ func (p *phone) becomes(told telegram.Message, words ...string) {
 	p.WaitFor(fmt.Sprintf("the message says %q", words), func() (bool, string) {
 		now := p.bot.Message(told.Number)
 		missing := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(now.Text, w) })
-		return !missing && len(now.Buttons) == 0, now.Text + "\n" + p.server.Err.String()
+		return !missing && len(now.Buttons) == 0, now.Text
 	})
 }
 
@@ -92,7 +92,7 @@ func (p *phone) made(n int) string { return filepath.Join(p.World.Project, fmt.S
 // makes waits until the command has run.
 func (p *phone) makes(n int) {
 	p.Helper()
-	p.WaitFor("the tool runs", func() (bool, string) { return e2e.Exists(p.made(n)), p.server.Err.String() })
+	p.WaitFor("the tool runs", func() (bool, string) { return e2e.Exists(p.made(n)), "" })
 }
 
 // allowed waits until the message says that the phone's user has allowed what was asked, and the command has run.
@@ -234,7 +234,7 @@ func TestAPhoneAnswersOverKillsOfServe(t *testing.T) {
 	p.WaitFor("the answer is given", func() (bool, string) {
 		given, err := filepath.Glob(filepath.Join(p.World.RunDir, "nbs-worker/*/requests", requestOf(told)+".answer"))
 		p.Must(err)
-		return len(given) == 1, p.server.Err.String()
+		return len(given) == 1, ""
 	})
 	p.end(syscall.SIGKILL) // and nothing of the answer is told
 	p.Must(syscall.Kill(hook, syscall.SIGCONT))
