@@ -127,6 +127,7 @@ func (n *Needs) hasAsked(handle agent.Handle, at time.Time) {
 
 // tell looks once, and tells what has changed. It returns after which time to look again; 0: at the next change.
 func (n *Needs) tell(ctx context.Context) (again time.Duration) {
+	looked := n.Now()
 	now, err := n.Look(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -147,8 +148,11 @@ func (n *Needs) tell(ctx context.Context) (again time.Duration) {
 		wanted, later := n.wanted(key, now)
 		again = sooner(again, later)
 		for _, p := range wanted {
-			if ctx.Err() != nil {
+			switch {
+			case ctx.Err() != nil:
 				return 0
+			case n.Now().Sub(looked) > rescan: // a chat system was away: what there was to tell may be over
+				return time.Nanosecond
 			}
 			if n.send(ctx, p) != nil {
 				again = sooner(again, rescan)

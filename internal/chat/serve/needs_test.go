@@ -29,6 +29,7 @@ type needy struct {
 	gone  map[string]bool
 	told  []string
 	fails error
+	takes time.Duration // to tell a chat something
 }
 
 func newNeedy(t *testing.T) *needy {
@@ -44,6 +45,7 @@ func (n *needy) begin(notes *deliveries.Drawer) {
 			if n.fails != nil {
 				return n.fails
 			}
+			n.now = n.now.Add(n.takes)
 			n.told = append(n.told, human.OneLine(fmt.Sprintf("%s %s: %s %s (%d)", what, key, p.Title, p.Outcome, len(p.Choices))))
 			return notes.Change(id, func(note *deliveries.Note) { note.State, note.Growing = deliveries.Begun, "1" })
 		}
@@ -203,4 +205,18 @@ func TestAChatThatCannotBeTold(t *testing.T) {
 	n.tells()
 	_, there, err := n.needs.Notes.PostOf("telegram:7", "1")
 	rig.Check(t, err == nil && !there, "%v %v", there, err)
+}
+
+// While a chat system is away, requests come and go. One that is over when it is back is not told.
+func TestWhatIsOverIsNotToldLate(t *testing.T) {
+	t.Parallel()
+	n := newNeedy(t)
+	n.alpha(attention.Waits, 0, false)
+	n.asks("11111111", "make")
+	n.asks("22222222", "make clean")
+	n.takes = time.Hour
+	rig.Check(t, n.tells("post telegram:7: "+askedFor+"(2)") > 0, "it does not look again")
+	n.takes = 0
+	n.state.Requests, n.gone["22222222"] = n.state.Requests[:1], true
+	n.tells()
 }
