@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -71,14 +72,11 @@ func (s *screenTable) draw(all []*ui.OpenProject) error {
 		lines = append(lines[:height-2], fmt.Sprintf("and %d more lines\n", more+1))
 	}
 	const noWrap, wrap, home, clearLine, clearBelow = "\x1b[?7l", "\x1b[?7h", "\x1b[H", "\x1b[K", "\x1b[J"
-	frame := home
+	above := ""
 	if !s.drawn {
-		s.drawn, frame = true, strings.Repeat("\n", max(0, height-1))+home // what is above stays in the terminal's history
+		s.drawn, above = true, strings.Repeat("\n", max(0, height-1)) // what was shown goes to the terminal's history
 	}
-	for _, line := range lines {
-		frame += strings.TrimSuffix(line, "\n") + clearLine + "\n"
-	}
-	_, err = streams.Out.Write([]byte(noWrap + frame + clearBelow + wrap))
+	_, err = io.WriteString(streams.Out, noWrap+above+home+strings.ReplaceAll(strings.Join(lines, ""), "\n", clearLine+"\n")+clearBelow+wrap)
 	return err
 }
 
@@ -113,7 +111,7 @@ func (l *changeLog) print(all []*ui.OpenProject) error {
 		if l.o.usage {
 			p.Inspector.Measure(p.Rows)
 		}
-		for _, one := range jsonRows(p.Rows, l.bands) {
+		for _, one := range jsonRows(p.Rows, p.Judge(l.bands)) {
 			one.Project = l.named(p.Path)
 			text, err := ageless(one)
 			if err != nil {
@@ -169,6 +167,10 @@ func ageless(one wire.Agent) (string, error) {
 	if one.Context != nil {
 		context := *one.Context
 		context.AgeS, one.Context = nil, &context
+	}
+	if one.Needs != nil {
+		needs := *one.Needs
+		needs.Since, one.Needs = nil, &needs // it is reckoned from an age, and trembles
 	}
 	if one.Limits != nil {
 		limits := *one.Limits
