@@ -2,7 +2,6 @@ package dash
 
 import (
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -21,10 +20,7 @@ type follower struct {
 // openWith shows a verb at a desk of this size.
 func (m *team) openWith(verb string, width, height int) *desk {
 	m.Helper()
-	d := &desk{team: m, width: width}
-	d.desk("-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-c", m.Dir, "-s", "desk", m.Worker+" "+verb+"; echo left with $?; exec cat")
-	m.Cleanup(func() { d.desk("kill-server") })
-	return d
+	return m.sit(width, height, m.Worker+" "+verb+"; echo left with $?; exec cat")
 }
 
 func (m *team) follows(args ...string) *follower {

@@ -19,7 +19,7 @@ func TestListWatchOnATerminal(t *testing.T) {
 	m.WaitState("alpha", "idle")
 	d := m.openWith("list --watch", 100, 12)
 	d.shows("HANDLE", "alpha", "idle")
-	m.OK("spawn", "beta", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"true"}]]`)
+	m.spawnAsking("beta")
 	screen := d.shows("beta", "waiting")
 	m.Check(strings.Count(screen, "HANDLE") == 1 && strings.HasPrefix(screen, "HANDLE"), "one table:\n%s", screen)
 	m.OK("stop", "beta")

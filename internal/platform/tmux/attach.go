@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
 )
 
@@ -38,11 +39,8 @@ func (c *Client) MoveTo(socketPath, paneID string) error {
 	if err := cmp.Or(c.check(), checkSocket(inside)); err != nil {
 		return err
 	}
-	line := "exec env -u TMUX"
-	for _, word := range []string{c.binary, "-u", "-S", socketPath, "attach-session", "-t", paneID} {
-		line += " " + human.ShellWord(word)
-	}
-	return c.become(os.Environ(), "-S", inside, "detach-client", "-E", line)
+	line := agent.Mapped([]string{c.binary, "-u", "-S", socketPath, "attach-session", "-t", paneID}, human.ShellWord)
+	return c.become(os.Environ(), "-S", inside, "detach-client", "-E", "exec env -u TMUX "+strings.Join(line, " "))
 }
 
 // Inside returns the socket of the tmux server in which this process runs; "" outside of tmux.

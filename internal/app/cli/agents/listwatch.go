@@ -170,7 +170,7 @@ func ageless(one wire.Agent) (string, error) {
 	}
 	if one.Needs != nil {
 		needs := *one.Needs
-		needs.Since, one.Needs = nil, &needs // it is reckoned from an age, and trembles
+		needs.Since, one.Needs = nil, &needs // computed from an age: it differs by milliseconds
 	}
 	if one.Limits != nil {
 		limits := *one.Limits

@@ -58,7 +58,7 @@ func (s Streams) WhileRead(parent context.Context) context.Context {
 	ctx, end := context.WithCancel(parent)
 	go func() {
 		defer end()
-		out := []unix.PollFd{{Fd: int32(file.Fd())}} // asks for nothing but errors and a hang-up
+		out := []unix.PollFd{{Fd: int32(file.Fd())}} //nolint:gosec // a descriptor is small; asked for are errors and a hang-up alone
 		for {
 			if _, err := unix.Poll(out, -1); !errors.Is(err, unix.EINTR) {
 				return
