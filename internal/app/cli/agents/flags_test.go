@@ -50,7 +50,7 @@ func TestSpawnFlags(t *testing.T) {
 	rig.Must(t, os.MkdirAll("lab/deep", 0o700))
 	rig.Must(t, os.Symlink("lab", "link"))
 	plainSpawn := supervisor.Spawn{UsualMode: agent.BypassPermissions, Spec: agent.Spec{Handle: "a", Env: map[string]string{}, Restart: agent.RestartPolicy{Policy: agent.RestartNo}}}
-	plainSpawn.Wait = 30 * time.Second
+	plainSpawn.Wait, plainSpawn.Patience = 30*time.Second, true
 	with := func(change func(*supervisor.Spawn)) supervisor.Spawn {
 		spawn := plainSpawn
 		change(&spawn)
@@ -73,7 +73,7 @@ func TestSpawnFlags(t *testing.T) {
 		}),
 		"a --prompt-file -":                      with(func(s *supervisor.Spawn) { s.Prompt = "from stdin" }),
 		"a --no-wait":                            with(func(s *supervisor.Spawn) { s.Wait = 0 }),
-		"a --timeout 90s --trust":                with(func(s *supervisor.Spawn) { s.Wait, s.Trust = 90*time.Second, true }),
+		"a --timeout 90s --trust":                with(func(s *supervisor.Spawn) { s.Wait, s.Patience, s.Trust = 90*time.Second, false, true }),
 		"a --trust=link":                         with(func(s *supervisor.Spawn) { s.Trust, s.TrustDir = true, filepath.Join(dir, "lab") }),
 		"a --trust=false":                        plainSpawn,
 		"a --may-manage":                         with(func(s *supervisor.Spawn) { s.MayManage = true }),
