@@ -10,8 +10,7 @@ import (
 // firstScreen returns what nbs-worker alone prints in a terminal of 80 columns and 24 lines, in a folder.
 func (m *team) firstScreen(folder string) []string {
 	m.Helper()
-	d := &desk{m, "desk"}
-	d.desk("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-c", folder, "-s", "desk", m.Worker+"; echo left with $?; exec cat")
+	d := m.sit(80, 24, "cd "+folder+"; "+m.Worker+"; echo left with $?; exec cat")
 	defer d.desk("kill-session", "-t", "=desk:")
 	screen, _, _ := strings.Cut(d.shows("left with 0"), "left with 0")
 	lines := strings.Split(strings.TrimSpace(screen), "\n")
