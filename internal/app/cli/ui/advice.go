@@ -63,13 +63,7 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) Step {
 	nbs := func(verb string) string { return fmt.Sprintf("nbs-worker %s %s", verb, handle) }
 	switch next {
 	case triage.Answer, triage.Attend:
-		switch {
-		case v.Requested:
-			return Step{"it asks a person; to see what, and to answer", nbs("requests")}
-		case next == triage.Attend:
-			return Step{"it waits for a person", nbs("attach")}
-		}
-		return Step{fmt.Sprintf("it asks %s; answer in its terminal", v.Dialog.Question()), nbs("attach")}
+		return answerStep(next, v, nbs)
 	case triage.Allow:
 		return Step{"review what it would run, and allow it", nbs("allow")}
 	case triage.EndOther:
@@ -115,6 +109,17 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) Step {
 	case triage.Resume:
 	}
 	return Step{"bring it back", nbs("resume")}
+}
+
+// answerStep returns how to answer an agent that waits for a person.
+func answerStep(next triage.Step, v inspect.View, nbs func(verb string) string) Step {
+	switch {
+	case v.Requested:
+		return Step{"it asks a person; to see what, and to answer", nbs("requests")}
+	case next == triage.Attend:
+		return Step{"it waits for a person", nbs("attach")}
+	}
+	return Step{fmt.Sprintf("it asks %s; answer in its terminal", v.Dialog.Question()), nbs("attach")}
 }
 
 // dfOf returns the command that shows the disk of an agent's transcript; "" before the transcript exists.
