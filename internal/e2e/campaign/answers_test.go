@@ -120,6 +120,7 @@ const (
 // round has an agent ask, has that answered in one way, and judges.
 func (m *answering) round(i int, k kind, w way) {
 	m.Helper()
+	m.Logf("request %d: %s, %s", i, k.name, w.name)
 	m.WaitState(k.handle, "idle")
 	m.Send(0, "accepted", k.handle, k.line(m, i))
 	r := m.asks(k.handle)
@@ -136,6 +137,8 @@ func (m *answering) round(i int, k kind, w way) {
 	told := ""
 	if became != gone {
 		told = m.told(k.handle)
+	} else { // otherwise the end of this turn would come with the next one
+		m.Send(0, "accepted", k.handle, "Go on.")
 	}
 	m.Check(strings.Contains(told, refusal(i)) == (became == denied), "request %d, %s: the model was told %s", i, what, told)
 	m.Check(became != allowed || w.byOption || strings.Contains(told, k.told), "request %d, %s: the model was told %s", i, what, told)
