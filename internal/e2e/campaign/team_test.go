@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -9,7 +10,11 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Main(m, 10*time.Minute)) }
+// TestMain gives a long campaign of requests more time.
+func TestMain(m *testing.M) {
+	requests, _ := strconv.Atoi(os.Getenv("NBS_REQUESTS")) // 0: the standard number
+	os.Exit(rig.Main(m, 10*time.Minute+time.Duration(requests)*6*time.Second))
+}
 
 // team is a project with the helpers of this package's tests.
 type team struct{ *e2e.Team }
