@@ -60,12 +60,12 @@ func Show(ctx context.Context, source Source, o Options) error {
 	defer fmt.Fprint(o.Out, popTitle)
 	_, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)).Run()
 	switch {
+	case ctx.Err() != nil: // a look that it ended may have reported that first
+		return fail.Errorf(fail.Interrupted, "it was ended by a signal")
 	case s.err != nil:
 		return s.err
 	case err == nil:
 		return nil
-	case ctx.Err() != nil:
-		return fail.Errorf(fail.Interrupted, "it was ended by a signal")
 	}
 	return fail.Errorf(fail.Failed, "the terminal: %w", err)
 }
@@ -179,7 +179,7 @@ func (s *shell) heard(message tea.Msg) tea.Cmd {
 		s.model = s.model.Ended(m.who, m.said, m.failed)
 	case cameBack: // a change of the agent, or of when it was looked at, is a sign
 		if m.err != nil {
-			s.model = s.model.Ended(Who{}, "the terminal could not be shown: "+m.err.Error(), true)
+			s.model = s.model.Ended(Who{}, m.err.Error(), true)
 		}
 	case passed:
 		return passing()

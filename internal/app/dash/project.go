@@ -45,7 +45,7 @@ type event struct {
 func follow(inspector *inspect.Inspector, bands agent.Bands, words Words) (*project, error) {
 	store := inspector.Project.Store
 	signs, err := subscribe.To(inspector.Project, subscribe.Wanted{
-		Files: []string{store.Seen().Path(), store.Requests().Folder() + subscribe.AnyFile},
+		Files: []string{store.Seen().Path(), store.Requests().Folder() + subscribe.AnyFile, store.Journal().Path()},
 	})
 	if err != nil {
 		return nil, err

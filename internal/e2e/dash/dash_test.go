@@ -114,6 +114,10 @@ func TestKeyByKey(t *testing.T) {
 			lines := strings.Split(screen, "\n")
 			m.Check(strings.HasPrefix(lines[2], "asks ") && strings.HasPrefix(lines[3], "ready ") && strings.HasPrefix(lines[4], "works "), "order of the rows:\n%s", screen)
 
+			if size.width >= 120 {
+				d.shows("MEMORY", "MiB", "last events", "spawn works")
+			}
+
 			d.press("Tab", "Space")
 			d.shows("ready: its screen", "Remember 42.", "1 needs you", "not done")
 			d.press("Space")
@@ -165,10 +169,14 @@ func TestDismissAndARefusal(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha")
 	m.WaitState("alpha", "idle")
-	d := m.open(100, 24, "NO_COLOR=1")
+	d := m.open(160, 24, "NO_COLOR=1") // the paths of hints are long
 	d.shows("1 agent, ", "alpha")
 	d.press("r")
 	d.shows("runs already")
+	d.press("x")
+	d.shows("stop is done")
+	d.press("Enter")
+	d.shows("alpha: the agent does not run", "resume alpha")
 	d.press("d")
 	d.shows("remove alpha?")
 	d.press("n")

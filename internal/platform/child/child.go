@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -31,16 +32,27 @@ func Run(ctx context.Context, program string, args ...string) (said string, code
 	return out.String(), 0, err
 }
 
-// Foreground is a command line that gets the terminal until it ends.
-type Foreground struct{ cmd *exec.Cmd }
+// Foreground is a command line that gets the terminal until it ends. What it writes to stderr is for its caller.
+type Foreground struct {
+	cmd  *exec.Cmd
+	said bytes.Buffer
+}
 
 // InForeground returns a command line for the terminal.
 func InForeground(program string, args ...string) *Foreground {
-	return &Foreground{exec.Command(program, args...)} //nolint:noctx // its user ends it
+	f := &Foreground{cmd: exec.Command(program, args...)} //nolint:noctx // its user ends it
+	f.cmd.Stderr = &f.said
+	return f
 }
 
-// Run runs it to its end. Errors: it could not be run, or ended with another code than 0.
-func (f *Foreground) Run() error { return f.cmd.Run() }
+// Run runs it to its end. Errors: it could not be run; or what it wrote to stderr, if it ended with another code than 0.
+func (f *Foreground) Run() error {
+	err := f.cmd.Run()
+	if said := strings.TrimSpace(f.said.String()); err != nil && said != "" {
+		return errors.New(said)
+	}
+	return err
+}
 
 // SetStdin sets its input.
 func (f *Foreground) SetStdin(r io.Reader) { f.cmd.Stdin = r }
@@ -48,5 +60,5 @@ func (f *Foreground) SetStdin(r io.Reader) { f.cmd.Stdin = r }
 // SetStdout sets its output.
 func (f *Foreground) SetStdout(w io.Writer) { f.cmd.Stdout = w }
 
-// SetStderr sets where its errors go.
-func (f *Foreground) SetStderr(w io.Writer) { f.cmd.Stderr = w }
+// SetStderr changes nothing: an error belongs on the screen that comes back.
+func (f *Foreground) SetStderr(io.Writer) {}
