@@ -136,6 +136,8 @@ func TestAPhoneAnswersWhatAnAgentAsks(t *testing.T) {
 	p := asking(m)
 	told := p.asks(1)
 	p.Check(len(told.Buttons) == 2 && !told.Quiet, "%+v", told)
+	p.bot.Say(chatNumber, "/agents")
+	p.post("alpha: waits ")
 	p.presses(told, "/approve "+requestOf(told))
 	p.allowed(told, 1)
 	p.rests()
@@ -265,12 +267,24 @@ func TestAPhoneAnswersOverKillsOfServe(t *testing.T) {
 	p.again()
 	p.rests()
 
+	p.end(syscall.SIGKILL)
+	p.OK("send", "alpha", "[[tool AskUserQuestion "+e2e.Question+"]]") // while no one is there to tell it
+	p.WaitFor("alpha asks", func() (bool, string) {
+		open := p.OK("requests", "alpha", "--json")
+		return strings.Contains(open, "AskUserQuestion"), open
+	})
+	p.again()
+	told = p.post("alpha has a question, since ")
+	p.presses(told, told.Buttons[0][0].Data)
+	p.becomes(told, "Answered at ", ", by telegram:"+user+".")
+	p.rests()
+
 	for n := 2; n <= 5; n++ {
 		all := p.posts(fmt.Sprintf("touch made%d", n))
 		p.Check(len(all) == 1 && len(all[0].Before) == 1, "request %d was told, and changed, like this: %+v", n, all)
 	}
 	journal := e2e.Read(t, filepath.Join(m.World.Project, ".nbs/journal.jsonl"))
-	p.Check(strings.Count(journal, "by telegram:"+user) == 5, "not every request was answered once:\n%s", journal)
+	p.Check(strings.Count(journal, "by telegram:"+user) == 6, "not every request was answered once:\n%s", journal)
 	p.end(syscall.SIGINT)
 	p.Check(len(p.bot.Faults()) == 0, "%q", p.bot.Faults())
 }
