@@ -19,7 +19,10 @@ func (h *house) AnswerAgent(_ context.Context, a bridge.Answering) (bridge.Answe
 	}
 	said := fmt.Sprintf("%s %v %q %q", a.By, a.Allow, a.Choice, a.Message)
 	before, err := h.note("answered", a.Request, said)
-	if before && h.rest("answered", a.Request) != said {
+	switch {
+	case before && h.rest("answered", a.Request) == said:
+		return bridge.Answered{Late: true, Text: "You have said so."}, err
+	case before:
 		return bridge.Answered{Late: true, Text: "Too late."}, err
 	}
 	return bridge.Answered{Text: "alpha: done."}, err

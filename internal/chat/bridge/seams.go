@@ -152,7 +152,7 @@ type Answering struct {
 // Answered is what became of an answer.
 type Answered struct {
 	Text string
-	Late bool // it did nothing: another was first, or the request is over
+	Late bool // it did nothing: the request was answered before, or is over
 }
 
 // Progress is what Claude does in the middle of a turn: it writes a further part of its answer, or uses a tool.

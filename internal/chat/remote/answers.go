@@ -70,7 +70,7 @@ func (t *Team) late(a *bridge.Answering, id string, err error) (bridge.Answered,
 	case fate == requests.Gone || fate == requests.Open:
 		return bridge.Answered{Late: true, Text: "Too late: the request is over. It was answered at the terminal, or what asked has ended."}, nil
 	case earlier.By == a.By && earlier.Allow == (a.Allow || a.Choice != ""):
-		return bridge.Answered{Text: "You have " + answer.Words(&earlier) + " it."}, nil
+		return bridge.Answered{Late: true, Text: "You have " + answer.Words(&earlier) + " it."}, nil
 	}
 	return bridge.Answered{Late: true, Text: "Too late: it was " + answer.Words(&earlier) + " already, by " + human.Legible(earlier.By) + "."}, nil
 }
