@@ -136,6 +136,7 @@ func TestAPhoneAnswersWhatAnAgentAsks(t *testing.T) {
 	p := asking(m)
 	told := p.asks(1)
 	p.Check(len(told.Buttons) == 2 && !told.Quiet, "%+v", told)
+	p.WaitState("alpha", "waiting") // claude's registry may say busy for a moment
 	p.bot.Say(chatNumber, "/agents")
 	p.post("alpha: waits ")
 	p.presses(told, "/approve "+requestOf(told))
