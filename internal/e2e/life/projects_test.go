@@ -121,7 +121,7 @@ func TestAProjectThatCannotBeReadHidesNoOther(t *testing.T) {
 	}
 	rig.Check(t, r.Code == 7 && !strings.Contains(r.Stdout, "carol") && strings.Contains(r.Stdout, "-\tunknown\tthe project cannot be read\t") && strings.Contains(r.Stdout, "\t"+theirs+"\n"), "%s", r)
 	for line := range strings.Lines(r.Stdout) {
-		rig.Equal(t, strings.Count(line, "\t"), 11, "separators of the line %q", line)
+		rig.Equal(t, strings.Count(line, "\t"), 13, "separators of the line %q", line)
 	}
 	r = m.NBS("project", "list")
 	rig.Check(t, r.Code == 7 && strings.Contains(r.Stdout, theirs+"\tclosed\t-\t"), "%s", r)
