@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,7 +126,7 @@ func (m *answering) round(i int, k kind, w way) {
 	m.Send(0, "accepted", k.handle, k.line(m, i))
 	r := m.asks(k.handle)
 	r.kind, r.number = k, i
-	m.Check(k.name == "plan" || strings.Contains(r.Title, fmt.Sprint(i)), "request %d is %+v", i, r)
+	m.Check(k.name == "plan" || strings.Contains(r.Title, strconv.Itoa(i)), "request %d is %+v", i, r)
 	became := w.answer(m, r)
 	what := fmt.Sprintf("%s, %s: %s", k.name, w.name, became)
 	m.tally[what]++

@@ -2,6 +2,7 @@ package dash
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,7 +69,7 @@ func TestInTheAgentsServer(t *testing.T) {
 	d := &desk{m, "default"}
 	d.desk("new-session", "-d", "-x", "100", "-y", "24", "-c", m.Dir, "-s", "desk", m.Worker+" dash; echo left with $?; exec cat")
 	cmd := exec.Command("tmux", "-u", "-L", d.server, "attach-session", "-t", "=desk")
-	cmd.Env = append(m.Env, "TERM=xterm-256color")
+	cmd.Env = slices.Concat(m.Env, []string{"TERM=xterm-256color"})
 	c := m.Console(cmd)
 	isAt := func(session string) {
 		t.Helper()
