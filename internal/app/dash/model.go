@@ -166,7 +166,7 @@ func (m *Model) Selected() *Row {
 	return m.rowAt(m.at)
 }
 
-// Previewed returns the agent of which something is shown, and what; NoPreview if nothing is.
+// Previewed returns the agent that the preview shows, and what it shows of it; NoPreview without a preview.
 func (m *Model) Previewed() (Who, Preview) {
 	if r := m.Selected(); m.preview != NoPreview && r != nil {
 		return r.Who, m.preview

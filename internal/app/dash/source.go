@@ -117,7 +117,7 @@ func (t *Team) Look(ctx context.Context) (Sight, error) {
 	return sight, nil
 }
 
-// find returns the project of an agent; nil if there is none.
+// find returns the project of an agent; nil for an unknown one.
 func (t *Team) find(who Who) *project {
 	for _, p := range t.projects {
 		if p.path() == who.Project {

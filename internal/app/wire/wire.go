@@ -137,7 +137,7 @@ type Need struct {
 	Seen   bool             `json:"seen"` // a person has looked at the agent since
 }
 
-// NewNeed converts a need; nil if there is none.
+// NewNeed converts a need; nil stays nil.
 func NewNeed(need *attention.Need) *Need {
 	if need == nil {
 		return nil

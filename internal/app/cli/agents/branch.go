@@ -30,7 +30,7 @@ func placeOf(project string) func(*inspect.Row) string {
 	}
 }
 
-// worktreeBranch returns the branch of a linked git worktree; "" if the folder is none, or is at no branch. It runs no
+// worktreeBranch returns the branch of a linked git worktree; "" for another folder, or without a branch. It runs no
 // git.
 func worktreeBranch(folder string) string {
 	const limit = 4 << 10 // bytes of a file

@@ -174,10 +174,11 @@ func runSend(ctx context.Context, f *ui.Factory, o *sendOptions) error {
 	return f.Each(ctx, "send", handles, o.Several(), len(handles), func(handle agent.Handle) (ui.Outcome, error) {
 		at := s.Project.Now()
 		receipt, err := sender.To(ctx, handle)
-		if receipt.Answer != nil { // it is shown
-			at = s.Project.Now()
-		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case receipt.Answer != nil: // it is shown
+			ui.NoteAnswer(ctx, s, at, handle)
+		default:
 			ui.NoteLook(ctx, s, at, handle)
 		}
 		return receivedOutcome(f, receipt, o, err), err
