@@ -34,7 +34,7 @@ var claudeTroubles = map[string]claudeTrouble{
 	"slow start": {
 		whims: "start-delay=1h", args: []string{"--timeout", "1s"}, code: 3, runs: true,
 		line: "nbs-worker: spawn alpha: claude was not ready after 1s, and was left running",
-		says: []string{" runs, it is not in Claude's registry yet, its screen is blank", "hint: to wait for it: nbs-worker wait alpha --for ready,waiting --timeout 5m"},
+		says: []string{" runs, it is not in Claude's registry yet, its screen ", "hint: to wait for it: nbs-worker wait alpha --for ready,waiting --timeout 5m"},
 	},
 	"slow start that is waited for": {whims: "start-delay=2s", code: 0, runs: true},
 	"dies after four seconds": {

@@ -129,7 +129,7 @@ func TestRequestsOfOneTurnAreAnswered(t *testing.T) {
 	}
 	m.MustPrint("alpha\n", "approve", "alpha", open[second].ID)
 	m.Check(m.open("alpha", 1)[0].ID == open[1-second].ID, "the other one was answered")
-	m.MustBe("alpha", "waiting")
+	m.WaitState("alpha", "waiting")
 	m.MustPrint("alpha\n", "deny", "alpha", open[1-second].ID, "--message", "Not that.")
 	m.told("the other", "Not that.")
 }
