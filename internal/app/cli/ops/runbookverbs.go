@@ -23,6 +23,7 @@ var notInSteps = map[string]string{
 	"runbook":    "a runbook does not run another one",
 	"attach":     "it takes a person's terminal",
 	"next":       "it takes a person's terminal",
+	"dash":       "it takes a person's terminal",
 	"watch":      "it does not end",
 	"serve":      "it does not end",
 	"run":        "it takes a person's terminal",
