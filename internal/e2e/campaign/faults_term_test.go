@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"nbs-worker/internal/sim/faults"
@@ -23,14 +24,16 @@ func TestVerbKilledRightAfterTerm(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, obeyed before the repair %v", verb, obeyed), func(t *testing.T) {
 				t.Parallel()
 				g := newGround(t, world{kind: "stand-in"})
-				g.Env = append(g.Env, "NBS_SIM_CLAUDE=stop-delay=3s") // less than a verb waits before it kills
-				g.playRightAfterTerm(t, verb, obeyed)
+				gate := filepath.Join(g.World.Home, "gate")
+				rig.Must(t, syscall.Mkfifo(gate, 0o600))
+				g.Env = append(g.Env, "NBS_SIM_CLAUDE=stop-gate="+gate)
+				g.playRightAfterTerm(t, verb, obeyed, gate)
 			})
 		}
 	}
 }
 
-func (g *ground) playRightAfterTerm(t *testing.T, verb faults.Verb, obeyed bool) {
+func (g *ground) playRightAfterTerm(t *testing.T, verb faults.Verb, obeyed bool, gate string) {
 	g.team.T = t
 	g.rounds++
 	fault := faults.Fault{Verb: verb, Victims: []faults.Victim{faults.TheVerb}, Moment: faults.Moment{Step: "verb lock", Nth: 1}}
@@ -48,6 +51,7 @@ func (g *ground) playRightAfterTerm(t *testing.T, verb faults.Verb, obeyed bool)
 	}
 	if obeyed { // after it was seen to run, and with it all that looks after its end
 		seen := r.settled
+		rig.Must(t, os.WriteFile(gate, nil, 0o600))
 		r.settle(r.began.Process.PID)
 		r.settled = seen
 	}

@@ -116,6 +116,16 @@ func (m *Machine) Load() (load float64, cores int) {
 	return load, runtime.NumCPU()
 }
 
+// Patience returns how long to wait on this machine for what usually ends within a limit.
+func (m *Machine) Patience(usual time.Duration) time.Duration { return patience(usual, m.Load) }
+
+// patience is the usual limit as long as two processes share a core, and up to ten times as much where more do.
+func patience(usual time.Duration, loadOf func() (load float64, cores int)) time.Duration {
+	const most = 10
+	load, cores := loadOf()
+	return time.Duration(min(max(load/float64(2*cores), 1), most) * float64(usual)).Round(time.Second)
+}
+
 // Opened reports whether a process has the file open. It fails for a process of another user.
 func (m *Machine) Opened(pid int, path string) (bool, error) { return m.kernel.HasOpen(pid, path) }
 

@@ -3,6 +3,7 @@ package machine
 import (
 	"syscall"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/sim/rig"
 )
@@ -33,4 +34,13 @@ func TestKillsSinceTheStart(t *testing.T) {
 		rig.Equal(t, watch.Kills(), want, "kills at %d", count)
 	}
 	rig.Equal(t, MemoryWatch{}.Kills(), 0, "kills of nothing")
+}
+
+// A limit grows with the load of the machine.
+func TestPatienceOnABusyMachine(t *testing.T) {
+	t.Parallel()
+	for load, want := range map[float64]time.Duration{0: 30 * time.Second, 4: 30 * time.Second, 8: time.Minute, 34: 255 * time.Second, 400: 5 * time.Minute} {
+		got := patience(30*time.Second, func() (float64, int) { return load, 2 })
+		rig.Equal(t, got, want, "limit at load %.0f", load)
+	}
 }

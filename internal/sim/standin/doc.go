@@ -16,6 +16,7 @@
 //	leader-dies=1s     at USR1 let the first thread end, and the others that long after it, as after a kill
 //	refuse-term        ignore TERM, HUP and INT
 //	stop-delay=4s      take that long to shut down after a signal
+//	stop-gate=FIFO     shut down after a signal only when a line is written to this pipe
 //	dialog=NAME        show this dialog although nothing asks for it: trust, api-key, bypass, onboarding, login
 //	no-registry        write no sessions/<pid>.json
 //	no-hooks           run no hooks, as where the user has switched them off

@@ -67,3 +67,11 @@ func pause(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
+
+// linger waits for as long as the process takes to shut down.
+func (w *whims) linger() {
+	if w.stopGate != "" {
+		_, _ = os.ReadFile(w.stopGate) // the first writer that comes and goes ends it
+	}
+	pause(context.Background(), w.stopDelay)
+}

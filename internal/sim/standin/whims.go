@@ -16,6 +16,7 @@ const DefaultVersion = "2.1.332"
 type whims struct {
 	startDelay, dieAfter, stopDelay time.Duration
 	lateTranscript, leaderDies      time.Duration
+	stopGate                        string
 	dieCode                         int
 	refuseTerm                      bool
 	dialog                          string
@@ -51,6 +52,8 @@ func (w *whims) set(name, value string) (err error) {
 		w.dieAfter, err = time.ParseDuration(value)
 	case "stop-delay":
 		w.stopDelay, err = time.ParseDuration(value)
+	case "stop-gate":
+		w.stopGate = value
 	case "late-transcript":
 		w.lateTranscript, err = time.ParseDuration(value)
 	case leaderDies:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -30,6 +31,9 @@ func (d *examination) askClaude(ctx context.Context) saidClaude {
 		return said
 	}
 	env := claude.ScratchEnv(d.project.Env, d.scratch)
+	const usual = 20 * time.Second // a tenth of a second on a machine that is not busy
+	ctx, cancel := context.WithTimeout(ctx, d.project.Machine.Patience(usual))
+	defer cancel()
 	said.version, said.startErr = launcher.Ask(ctx, said.program, []string{"--version"}, env, d.scratch)
 	return said
 }

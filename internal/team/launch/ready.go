@@ -91,17 +91,9 @@ func (w *starting) isLate() bool {
 		return false
 	}
 	if w.plan.Patience {
-		w.limit = max(w.limit, patient(w.plan.Wait, w.Project.Machine.Load))
+		w.limit = max(w.limit, w.Project.Machine.Patience(w.plan.Wait))
 	}
 	return time.Since(w.begun) > w.limit
-}
-
-// patient is the limit on a machine of that load: the usual one as long as two processes share a core, and up to ten
-// times as much where more do.
-func patient(usual time.Duration, loadOf func() (load float64, cores int)) time.Duration {
-	const most = 10
-	load, cores := loadOf()
-	return time.Duration(min(max(load/float64(2*cores), 1), most) * float64(usual)).Round(time.Second)
 }
 
 // tell reports what is being waited for, once the start takes longer than a person expects.

@@ -72,15 +72,6 @@ func TestStartThatCannotReadTranscripts(t *testing.T) {
 	timedOut("the prompt was not in its transcript after 1s")
 }
 
-// A limit that the caller did not give grows with the load of the machine.
-func TestPatienceOnABusyMachine(t *testing.T) {
-	t.Parallel()
-	for load, want := range map[float64]time.Duration{0: 30 * time.Second, 4: 30 * time.Second, 8: time.Minute, 34: 255 * time.Second, 400: 5 * time.Minute} {
-		got := patient(30*time.Second, func() (float64, int) { return load, 2 })
-		rig.Equal(t, got, want, "limit at load %.0f", load)
-	}
-}
-
 // startingIn is a start with a prompt, of a claude that has its configuration in dir.
 func startingIn(t *testing.T, dir string) *starting {
 	t.Helper()

@@ -8,15 +8,13 @@ import (
 )
 
 const (
-	askLimit = 20 * time.Second       // usually it takes a tenth of a second; the machine may be busy
 	askDelay = 500 * time.Millisecond // for the stdout pipe, which another process may keep open
 	askBytes = 1 << 20
 )
 
-// Ask runs claude without a terminal, with arguments that make it print something and exit. It returns the stdout.
+// Ask runs claude without a terminal, with arguments that make it print something and exit, until the context is done.
+// It returns the stdout.
 func Ask(ctx context.Context, program string, args, env []string, dir string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = env, dir, askDelay
 	said := &answer{}
