@@ -57,6 +57,11 @@ func (b *Bridge) noteGathered(ctx context.Context, c *chat) {
 			if parts, err := b.accepted(ctx, c, m.Incoming); err != nil || len(parts) > 0 {
 				return
 			}
+			if _, _, isCommand := b.commandOf(m); !isCommand {
+				if handle, is := b.forAgent(ctx, c, m); is { // the note does not say what the message answers
+					m.Text = "/send " + handle + " " + m.Text
+				}
+			}
 			over, err := b.note(ctx, m)
 			if err != nil {
 				return

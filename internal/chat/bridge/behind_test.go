@@ -73,6 +73,33 @@ func TestWhatIsBehindAPhotoIsNotNotedBeforeIt(t *testing.T) {
 	want(t, texts, "one", "two", "three")
 }
 
+// A reply to a post that is noted goes to its agent, also by the next bridge: a note does not say what it answers.
+func TestAReplyBehindAWaitingCommandIsForItsAgent(t *testing.T) {
+	t.Parallel()
+	server, h := simulator(t), newSlow("")
+	h.path = t.TempDir() + "/house"
+	b, _, stop := runUntil(t, server, &h.house)
+	m := posted(t, b, server, "need:1")
+	server.Say(7, "long")
+	<-h.begun
+	server.Say(7, "/new")
+	server.Write(sim.Message{Chat: 7, From: 7, Text: "use make", ReplyTo: m.Number})
+	rig.WaitFor(t, "the reply is noted", func() (bool, string) { return h.has("command", "telegram:3"), "" })
+	stop()
+
+	next := &house{path: h.path}
+	run(t, server, next)
+	rig.WaitFor(t, "the agent has it", func() (bool, string) {
+		for _, said := range server.Bots(7) {
+			if said.Text == "sent to alpha as telegram:3: use make" {
+				return true, ""
+			}
+		}
+		return false, ""
+	})
+	rig.Equal(t, len(next.all()), 0, "messages for Claude of the next bridge")
+}
+
 // A file that is sent slowly keeps nothing from the others.
 func TestASlowFileDoesNotMakeTheBotDeaf(t *testing.T) {
 	t.Parallel()
