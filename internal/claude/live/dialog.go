@@ -26,6 +26,13 @@ func (d *Dialog) See(status string, at time.Time) {
 	}
 }
 
+// End takes in that the turn of the dialog has ended: it is shown no more, whether it was seen or not.
+func (d *Dialog) End(at time.Time) {
+	if d.shown = true; d.left.IsZero() {
+		d.left = at
+	}
+}
+
 // Forget drops what was seen: the entry is about another dialog of the same claude.
 func (d *Dialog) Forget() { *d = Dialog{} }
 

@@ -118,11 +118,14 @@ func (b *beside) isOver(now time.Time) (over bool, again time.Duration) {
 	if !b.registered {
 		return false, 0
 	}
-	if b.Others() { // the entry is about each of their dialogs
+	entry, err := b.registry.Entry(b.Claude.PID)
+	isOurs := err == nil && entry.StartTicks == b.Claude.StartTicks
+	switch {
+	case isOurs && entry.Status == live.StatusIdle && entry.StatusSince().After(b.At): // no dialog of its turn is left
+		b.dialog.End(now)
+	case b.Others(): // the entry is about each of their dialogs
 		b.dialog.Forget()
-		return false, 0
-	}
-	if entry, err := b.registry.Entry(b.Claude.PID); err == nil && entry.StartTicks == b.Claude.StartTicks {
+	case isOurs:
 		b.dialog.See(entry.Status, now)
 	}
 	return b.dialog.Over(now)
