@@ -96,20 +96,26 @@ func (d *Drawer) load(id string) (r Request, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
+	if err == nil {
+		_, err = agent.ParseHandle(string(r.Handle))
+	}
 	if err == nil && r.ID != id {
 		err = fs.ErrNotExist
 	}
 	return r, err
 }
 
-// isHeld reports whether a hook waits. What a hook that has ended has left is removed.
+// isHeld reports whether a hook waits. What a hook that has ended has left is removed. For a request that is gone it
+// makes no file: those who watch the folder would look again and again.
 func (d *Drawer) isHeld(id string) bool {
-	lock, err := d.tree.TryLock(id + lockEnd)
-	if err != nil || lock == nil {
-		return lock == nil && err == nil
+	if _, err := d.tree.Stat(id + lockEnd); err == nil {
+		lock, err := d.tree.TryLock(id + lockEnd)
+		if err != nil || lock == nil {
+			return lock == nil && err == nil
+		}
+		defer lock.Close()
 	}
 	_ = d.tree.Remove(id+requestEnd, id+answerEnd, id+overEnd, id+lockEnd)
-	_ = lock.Close()
 	return false
 }
 

@@ -1,9 +1,11 @@
 package requests
 
 import (
+	"os"
 	"testing"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/private"
 )
@@ -43,4 +45,32 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 	w.Close()
 	fate, a = d.FateOf(w.ID)
 	rig.Check(t, fate == Taken && a.By == "ann", "fate %d, %+v", fate, a)
+}
+
+// To ask for what is gone changes nothing in the folder: who watches it would ask for ever.
+func TestAGoneRequestIsAskedForWithoutATrace(t *testing.T) {
+	t.Parallel()
+	d := drawer(t)
+	w, err := d.Open(Request{Handle: "alpha", Tool: "Bash"})
+	rig.Must(t, err)
+	w.Close()
+	watch, err := fswatch.New()
+	rig.Must(t, err)
+	defer watch.Close()
+	rig.Must(t, watch.Folder(d.Folder()))
+	fate, _ := d.FateOf(w.ID)
+	rig.Equal(t, fate, Gone, "fate")
+	rig.Must(t, os.WriteFile(d.Folder()+"/last", nil, 0o600))
+	rig.Equal(t, (<-watch.Events()).Name, d.Folder()+"/last", "the first change")
+}
+
+// What is no request of an agent is not listed: its texts would be printed as they are.
+func TestARequestNamesAnAgent(t *testing.T) {
+	t.Parallel()
+	d := drawer(t)
+	w, err := d.Open(Request{Handle: "\x1b[2Jalpha", Tool: "Bash"})
+	rig.Must(t, err)
+	defer w.Close()
+	open, err := d.List()
+	rig.Check(t, err == nil && len(open) == 0, "%+v, %v", open, err)
 }
