@@ -30,8 +30,8 @@ type Needs struct {
 	Now          func() time.Time
 	Said         func(format string, args ...any) // for the operator
 
-	posts map[string]*post     // that may change, by the id of their note
-	asked map[string]time.Time // when the last request of each agent came that is known, by its key
+	posts map[string]*post // that may change, by the id of their note
+	asked map[string]asked // the last known request of each agent, by its key
 }
 
 // Needed is what a look at the agents shows.
@@ -62,6 +62,12 @@ func (n *Needed) asks(handle agent.Handle) bool {
 	return slices.ContainsFunc(n.Requests, func(r requests.Request) bool { return r.Handle.Same(handle) })
 }
 
+// asked is a request that came.
+type asked struct {
+	id string
+	at time.Time
+}
+
 // post is a need that is told, or is about to be.
 type post struct {
 	*deliveries.Post
@@ -74,9 +80,10 @@ type post struct {
 
 // Pauses of a telling.
 const (
-	lookPause = time.Second     // between two looks: agents that work change all the time
-	settles   = 3 * time.Second // a wait that is no request is told when it has lasted so long: a request may follow
-	together  = 2 * time.Second // a request and the agent's state may come so far apart
+	lookPause = time.Second      // between two looks: agents that work change all the time
+	settles   = 3 * time.Second  // a wait that is no request is told when it has lasted so long: a request may follow
+	together  = 2 * time.Second  // a request and the agent's state may come so far apart
+	lingers   = 15 * time.Second // a dialog may stay so long after its answer; then the wait is for another one
 )
 
 // Run tells until the context ends. kicks wakes it when something may have changed.
@@ -107,21 +114,21 @@ func (n *Needs) Run(ctx context.Context, kicks <-chan struct{}) error {
 
 // takeUp takes the posts of an earlier server.
 func (n *Needs) takeUp() error {
-	n.posts, n.asked = map[string]*post{}, map[string]time.Time{}
+	n.posts, n.asked = map[string]*post{}, map[string]asked{}
 	open, err := n.Notes.OpenPosts()
 	for i := range open {
 		p := &post{Post: open[i].Post, key: open[i].Key, id: open[i].ID, sent: open[i].Growing != ""}
 		n.posts[p.id] = p
 		if p.Request != "" {
-			n.hasAsked(agent.Handle(p.Handle), p.Since)
+			n.hasAsked(agent.Handle(p.Handle), asked{p.Request, p.Since})
 		}
 	}
 	return err
 }
 
-func (n *Needs) hasAsked(handle agent.Handle, at time.Time) {
-	if at.After(n.asked[handle.Key()]) {
-		n.asked[handle.Key()] = at
+func (n *Needs) hasAsked(handle agent.Handle, a asked) {
+	if a.at.After(n.asked[handle.Key()].at) {
+		n.asked[handle.Key()] = a
 	}
 }
 
@@ -136,7 +143,7 @@ func (n *Needs) tell(ctx context.Context) (again time.Duration) {
 		return rescan
 	}
 	for i := range now.Requests {
-		n.hasAsked(now.Requests[i].Handle, now.Requests[i].At)
+		n.hasAsked(now.Requests[i].Handle, asked{now.Requests[i].ID, now.Requests[i].At})
 	}
 	for id, p := range n.posts {
 		outcome, later := n.became(p, now)
@@ -196,7 +203,11 @@ func (n *Needs) wanted(key string, now *Needed) (wanted []*post, later time.Dura
 		case known != nil && !known.sent: // by an earlier server
 			wanted = append(wanted, known)
 			continue
-		case known != nil, a.Need == nil, a.Need.Seen, n.isOfRequest(a, now):
+		case known != nil, a.Need == nil, a.Need.Seen:
+			continue
+		}
+		if is, until := n.isOfRequest(a, now); is {
+			later = sooner(later, until)
 			continue
 		}
 		if age := n.Now().Sub(a.Need.Since); a.Need.Reason == attention.Waits && age < settles {
@@ -213,12 +224,24 @@ func isSeen(r *requests.Request, a *AgentNeed) bool {
 	return a != nil && (a.Need != nil && a.Need.Reason == attention.Waits && a.Need.Seen || !a.Looked.IsZero() && !a.Looked.Before(r.At))
 }
 
-// isOfRequest reports whether what an agent needs is the answer to a request, whose post says it.
-func (n *Needs) isOfRequest(a *AgentNeed, now *Needed) bool {
-	if a.Need.Reason != attention.Waits {
-		return false
+// isOfRequest reports whether what an agent needs is the answer to a request, whose post says it; and for how long, if that
+// is known. An agent that still waits when its answer was taken waits for another dialog, such as a subagent's.
+func (n *Needs) isOfRequest(a *AgentNeed, now *Needed) (is bool, until time.Duration) {
+	last := n.asked[a.Handle.Key()]
+	switch {
+	case a.Need.Reason != attention.Waits:
+		return false, 0
+	case now.asks(a.Handle):
+		return true, 0
+	case last.at.Before(a.Need.Since.Add(-together)):
+		return false, 0
 	}
-	return now.asks(a.Handle) || !n.asked[a.Handle.Key()].Before(a.Need.Since.Add(-together))
+	fate, given := n.Fate(last.id)
+	if fate != requests.Taken {
+		return true, 0
+	}
+	until = lingers - n.Now().Sub(given.At)
+	return until > 0, max(0, until)
 }
 
 // known returns the open post of a chat about the present need of an agent; nil if the chat has none.

@@ -147,6 +147,24 @@ func TestADialogThatIsLeftIsTheTerminals(t *testing.T) {
 	n.tells()
 }
 
+// An agent that still waits after its answer was taken waits for another dialog, such as a subagent's, which is told.
+func TestADialogBesideAnAnsweredRequestIsTold(t *testing.T) {
+	t.Parallel()
+	n := newNeedy(t)
+	n.alpha(attention.Waits, 0, false)
+	n.asks("11111111", "make")
+	n.tells("post telegram:7: " + askedFor + "(2)")
+	n.now = n.now.Add(time.Minute)
+	n.state.Requests = nil
+	n.fates["11111111"] = requests.Answer{Allow: true, By: "ann", At: n.now}
+	n.alpha(attention.Waits, time.Minute, false)
+	rig.Equal(t, n.tells("change telegram:7: "+askedFor+"Allowed at 12:01, by ann. (0)"), lingers, "when it is looked at again")
+	n.now = n.now.Add(lingers)
+	n.alpha(attention.Waits, time.Minute+lingers, false)
+	n.tells("post telegram:7: alpha waits, since 12:00: a dialog (0)")
+	n.tells()
+}
+
 // Other needs are told when they have lasted, each once, and end when a person has looked or the agent goes on.
 func TestOtherNeedsAreTold(t *testing.T) {
 	t.Parallel()
