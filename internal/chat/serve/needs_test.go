@@ -113,6 +113,19 @@ func TestARequestIsToldOnce(t *testing.T) {
 	n.tells()
 }
 
+// The button of an option answers that option, also if its number is the label of another one.
+func TestAButtonAnswersItsOption(t *testing.T) {
+	t.Parallel()
+	n := newNeedy(t)
+	p := n.needs.requestPost("telegram:7", &requests.Request{
+		ID: "11111111", Handle: "alpha", At: n.now, Tool: "AskUserQuestion",
+		Input: json.RawMessage(`{"questions":[{"question":"How many?","options":[{"label":"2"},{"label":"4"}]}]}`),
+	})
+	rig.Same(t, "the buttons", []bridge.Choice{
+		{Label: "1. 2", Command: "/answer 11111111 1"}, {Label: "2. 4", Command: "/answer 11111111 2."}, {Label: "Deny", Command: "/deny 11111111"},
+	}, p.choices)
+}
+
 // A request that a person has seen is not told. One that is told stays open when it is seen, and one that is gone is over.
 func TestASeenRequestIsNotTold(t *testing.T) {
 	t.Parallel()

@@ -55,8 +55,8 @@ func choicesOf(id string, text *answer.Text) (choices []bridge.Choice) {
 	}
 	if len(text.Questions) == 1 {
 		for i, o := range text.Questions[0].Options {
-			n := strconv.Itoa(i + 1)
-			choices = append(choices, bridge.Choice{Label: human.Cut(n+". "+o.Label, longest, human.Letter), Command: "/answer " + id + " " + n})
+			label := strconv.Itoa(i+1) + ". " + o.Label
+			choices = append(choices, bridge.Choice{Label: human.Cut(label, longest, human.Letter), Command: "/answer " + id + " " + text.Questions[0].Number(i)})
 		}
 	}
 	return append(choices, bridge.Choice{Label: "Deny", Command: "/deny " + id})

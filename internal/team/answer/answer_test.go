@@ -228,6 +228,29 @@ func TestQuestionIsAnswered(t *testing.T) {
 	}
 }
 
+// A number that is also the label of another option answers nothing. A full stop says that it is meant as a number, and a
+// button says so too.
+func TestANumberThatIsTheLabelOfAnotherOption(t *testing.T) {
+	t.Parallel()
+	const input = `{"questions":[{"question":"How many?","multiSelect":true,"options":[{"label":"2"},{"label":"4"},{"label":"8"}]}]}`
+	for choice, want := range map[string]string{"1": "2", "2.": "4", "1.": "2", "3": "8", "8": "8", "2.,3": "4, 8", "2": "", "1,2": ""} {
+		w := newWorld(t)
+		asked := w.asks("AskUserQuestion", input)
+		given, err := w.answerTo(&asked.Request, &Say{Choices: []string{choice}})
+		if want == "" {
+			rig.Check(t, fail.KindOf(err) == fail.BadInput && strings.Contains(strings.Join(fail.HintsOf(err), "\n"), `for option 2, "4": 2.`), "%s: %v", choice, err)
+			continue
+		}
+		rig.Must(t, err)
+		var got struct{ Answers map[string]string }
+		rig.Must(t, json.Unmarshal(given.Input, &got))
+		rig.Equal(t, got.Answers["How many?"], want, "%s", choice)
+	}
+	r := requests.Request{Tool: "AskUserQuestion", Input: json.RawMessage(input)}
+	question := Describe(r).Questions[0]
+	rig.Same(t, "the choices", []string{"1", "2.", "3"}, []string{question.Number(0), question.Number(1), question.Number(2)})
+}
+
 func TestAnswerThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {

@@ -140,28 +140,47 @@ func (q *Question) parts(choice string) []string {
 		return []string{choice}
 	}
 	parts := strings.FieldsFunc(choice, func(r rune) bool { return r == ',' || r == ' ' })
-	if len(parts) == 0 || slices.ContainsFunc(parts, func(part string) bool { _, err := strconv.Atoi(part); return err != nil }) {
+	if len(parts) == 0 || slices.ContainsFunc(parts, func(part string) bool {
+		_, err := strconv.Atoi(strings.TrimSuffix(part, "."))
+		return err != nil
+	}) {
 		return []string{choice}
 	}
 	return parts
 }
 
-// label returns the label for a number or a label, or words of the user's own as they are.
+// label returns the label for a number or a label, or words of the user's own as they are. With a full stop behind it,
+// a number is no label. Errors: BadInput, also for a number that is the label of another option.
 func (q *Question) label(choice string) (string, error) {
 	choice = strings.TrimSpace(choice)
-	if at := q.index(choice); at >= 0 {
-		return q.Options[at].written, nil
-	}
-	if n, err := strconv.Atoi(choice); err == nil {
-		if n < 1 || n > len(q.Options) {
-			return "", fail.Errorf(fail.BadInput, "the question %s has no option %d; it has %d", human.Quote(q.asked), n, len(q.Options))
-		}
+	number, isNumber := strings.CutSuffix(choice, ".")
+	n, err := strconv.Atoi(number)
+	isOption := err == nil && 1 <= n && n <= len(q.Options)
+	at := q.index(choice)
+	switch {
+	case isOption && (isNumber || at < 0 || at == n-1):
 		return q.Options[n-1].written, nil
-	}
-	if choice == "" {
+	case isOption:
+		return "", fail.Errorf(fail.BadInput, "%d is the number of an option of the question %s, and the label of another", n, human.Quote(q.asked)).
+			Hint("for option %d, %s: %d.", n, human.Quote(q.Options[n-1].Label), n).
+			Hint("for option %d, %s: %d.", at+1, human.Quote(q.Options[at].Label), at+1)
+	case at >= 0:
+		return q.Options[at].written, nil
+	case err == nil && !isNumber:
+		return "", fail.Errorf(fail.BadInput, "the question %s has no option %d; it has %d", human.Quote(q.asked), n, len(q.Options))
+	case choice == "":
 		return "", fail.Errorf(fail.BadInput, "a choice is empty")
 	}
 	return choice, nil
+}
+
+// Number returns the choice that is the i-th option and nothing else.
+func (q *Question) Number(i int) string {
+	number := strconv.Itoa(i + 1)
+	if at := q.index(number); at >= 0 && at != i {
+		number += "."
+	}
+	return number
 }
 
 // index returns the place of the option with a label; -1 if no option has it.
