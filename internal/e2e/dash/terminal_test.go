@@ -82,6 +82,7 @@ func TestInTheAgentsServer(t *testing.T) {
 	d.shows("2 agents", "beta")
 	d.press("j", "Enter")
 	isAt("nbs-beta-live")
+	c.MustShow("to go back: C-b, then L")
 	c.Types("\x02L")
 	isAt("desk")
 	d.shows("2 agents", "beta")

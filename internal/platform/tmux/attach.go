@@ -12,20 +12,23 @@ import (
 )
 
 // Attach replaces this process by a tmux client that shows a pane. Inside a client of the same server it switches
-// that client instead. Claude draws in UTF-8; without -u, tmux shows underscores in a locale without UTF-8. Attach
-// returns only if it fails.
+// that client instead. It has tmux say how to go back. Claude draws in UTF-8; without -u, tmux shows underscores in a
+// locale without UTF-8. Attach returns only if it fails.
 func (c *Client) Attach(socketPath, paneID string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	verb := "attach-session"
-	env := os.Environ()
-	if Inside() == socketPath {
-		verb = "switch-client"
+	verb, back := "attach-session", "#{prefix}, then d"
+	env, inside := os.Environ(), Inside()
+	if inside == socketPath {
+		verb, back = "switch-client", "#{prefix}, then L"
 	} else {
 		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TMUX=") })
 	}
-	return c.become(env, slices.Concat(c.socket, []string{verb, "-t", paneID})...)
+	if inside != "" && inside != socketPath {
+		back = "#{prefix} twice, then d" // the tmux around this one takes the first
+	}
+	return c.become(env, slices.Concat(c.socket, []string{verb, "-t", paneID, ";", "display-message", "-d", "5000", "to go back: " + back})...)
 }
 
 // MoveTo shows a pane as [Client.Attach] does, but never one tmux in another: inside a client of another server, that

@@ -24,7 +24,8 @@ func newNextCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Goes to the terminal of the agent that has needed a person longest: it waits for an answer, is
 down, is short of context or at a usage limit, or its turn has ended and you have not looked.
 Inside tmux the client switches to it, and leaves another tmux server for it; outside, this
-terminal attaches. To leave, press the tmux prefix and d (usually C-b d).
+terminal attaches. To leave, press the tmux prefix (usually C-b) and d; inside tmux, the prefix
+and L go back to the session where you were.
 
 Called again, it goes to the next one: you have seen this one. Agents that you have not seen come
 first. After them come those that still need you, the one that you left longest ago first. If the
