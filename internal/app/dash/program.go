@@ -15,6 +15,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/child"
+	"nbs-worker/internal/team/attention"
 )
 
 // Source is where rows come from.
@@ -23,10 +24,10 @@ type Source interface {
 	Look(ctx context.Context) (Sight, error)
 	// Await waits until an agent may have changed since the last look. Errors: that of the context; Failed.
 	Await(ctx context.Context) error
-	// Screen returns the screen of an agent, in its colours, and notes that the user has looked at it.
-	Screen(ctx context.Context, who Who) (string, error)
-	// Conversation returns what was said last in an agent's conversation, and notes that the user has looked at it.
-	Conversation(ctx context.Context, who Who) (string, error)
+	// Screen returns the screen of an agent, in its colours. If the user is there, it notes the look.
+	Screen(ctx context.Context, who Who, isThere bool) (string, error)
+	// Conversation returns what was said last in an agent's conversation. If the user is there, it notes the look.
+	Conversation(ctx context.Context, who Who, isThere bool) (string, error)
 	// Measure returns what the running agents of the last look use of the machine.
 	Measure() map[Who]Usage
 }
@@ -77,9 +78,10 @@ type shell struct {
 	ctx       context.Context //nolint:containedctx // bubbletea's commands get none
 	source    Source
 	model     Model
-	measuring bool  // a measurement is due
-	following bool  // another look at the shown screen is due
-	err       error // of the source
+	touched   time.Time // when the user last pressed a key, or used the mouse
+	measuring bool      // a measurement is due
+	following bool      // another look at the shown screen is due
+	err       error     // of the source
 }
 
 // What reaches the shell besides keys.
@@ -139,12 +141,12 @@ func (s *shell) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		if m.Text != "" && m.Text != " " {
 			key = m.Text
 		}
-		return s, s.do(s.model.Key(key))
+		return s, tea.Batch(s.touch(), s.do(s.model.Key(key)))
 	case tea.MouseClickMsg:
-		return s, s.do(s.model.Click(m.Y))
+		return s, tea.Batch(s.touch(), s.do(s.model.Click(m.Y)))
 	case tea.MouseWheelMsg:
 		by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}
-		return s, s.do(s.model.Wheel(by[m.Button]))
+		return s, tea.Batch(s.touch(), s.do(s.model.Wheel(by[m.Button])))
 	case tea.PasteMsg:
 		s.model = s.model.Paste(m.Content)
 	default:
@@ -250,13 +252,26 @@ func (s *shell) line(who Who, args ...string) []string {
 	return slices.Concat(args[:1], []string{"--root=" + who.Project}, s.Global, args[1:])
 }
 
+// isThere reports whether the user sits at the screen. A preview that is open while they are away shows them nothing.
+func (s *shell) isThere() bool { return s.model.Now.Sub(s.touched) <= attention.Stays }
+
+// touch notes that the user is there. What was previewed while they were away is looked at now.
+func (s *shell) touch() tea.Cmd {
+	wasThere := s.isThere()
+	s.touched = s.model.Now
+	if who, preview := s.model.Previewed(); preview != NoPreview && !wasThere {
+		return s.peek(who, preview)
+	}
+	return nil
+}
+
 func (s *shell) peek(who Who, preview Preview) tea.Cmd {
-	read := s.source.Screen
+	read, isThere := s.source.Screen, s.isThere()
 	if preview == ConversationPreview {
 		read = s.source.Conversation
 	}
 	return func() tea.Msg {
-		text, err := read(s.ctx, who)
+		text, err := read(s.ctx, who, isThere)
 		if err != nil {
 			text = err.Error()
 		}

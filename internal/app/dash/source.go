@@ -128,17 +128,17 @@ func (t *Team) find(who Who) *project {
 }
 
 // Screen implements [Source].
-func (t *Team) Screen(ctx context.Context, who Who) (string, error) {
-	return t.shown(ctx, who, (*project).screen)
+func (t *Team) Screen(ctx context.Context, who Who, isThere bool) (string, error) {
+	return t.shown(ctx, who, isThere, (*project).screen)
 }
 
 // Conversation implements [Source].
-func (t *Team) Conversation(ctx context.Context, who Who) (string, error) {
-	return t.shown(ctx, who, (*project).conversation)
+func (t *Team) Conversation(ctx context.Context, who Who, isThere bool) (string, error) {
+	return t.shown(ctx, who, isThere, (*project).conversation)
 }
 
-// shown reads what is shown of an agent, and notes that the user has looked at it.
-func (t *Team) shown(ctx context.Context, who Who, read func(*project, context.Context, *inspect.Row) (string, error)) (string, error) {
+// shown reads what is shown of an agent, and notes the look of a user who is there.
+func (t *Team) shown(ctx context.Context, who Who, isThere bool, read func(*project, context.Context, *inspect.Row) (string, error)) (string, error) {
 	p := t.find(who)
 	if p == nil {
 		return "", fail.Errorf(fail.NotFound, "its project is gone")
@@ -151,7 +151,7 @@ func (t *Team) shown(ctx context.Context, who Who, read func(*project, context.C
 	}
 	at := p.inspector.Project.Now()
 	text, err := read(p, ctx, row)
-	if err == nil && !isSeen {
+	if err == nil && isThere && !isSeen {
 		err = p.inspector.Project.Store.Seen().Mark(ctx, at, who.Handle)
 	}
 	return strings.TrimRight(text, "\n "), err

@@ -65,8 +65,8 @@ func (k *Known) isSeen(since time.Time) bool {
 	return !k.Seen.IsZero() && !k.Seen.Before(since) || k.isAttended(since)
 }
 
-// stays is how long a person who has pressed no key is taken to sit at a terminal that shows the agent.
-const stays = 2 * time.Minute
+// Stays is how long a person who has pressed no key is taken to sit at a terminal that shows the agent.
+const Stays = 2 * time.Minute
 
 // isAttended reports whether a person was at the agent's terminal at some time, or has been there since: a key was
 // pressed there after that time; or shortly before it, and the terminal still shows the agent.
@@ -75,7 +75,7 @@ func (k *Known) isAttended(since time.Time) bool {
 	if pane == nil || !pane.Active || pane.Touched.IsZero() {
 		return false
 	}
-	return pane.Touched.After(since) || pane.Attached > 0 && since.Sub(pane.Touched) <= stays
+	return pane.Touched.After(since) || pane.Attached > 0 && since.Sub(pane.Touched) <= Stays
 }
 
 func waits(k *Known) *Need {
