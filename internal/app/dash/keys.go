@@ -36,12 +36,16 @@ func (m Model) Key(key string) (Model, []Deed) {
 		return m, nil
 	case filtering, sending:
 		return m.typed(key)
-	case dismissing:
+	case dismissing, approving:
+		was := m.mode
 		m.mode = browsing
-		if key == "y" {
-			return m.runAbout("dismiss", "dismiss", string(m.about.Handle))
+		switch {
+		case key != "y":
+			return m, nil
+		case was == approving:
+			return m.runAbout("approve", "approve", string(m.about.Handle), m.input)
 		}
-		return m, nil
+		return m.runAbout("dismiss", "dismiss", string(m.about.Handle))
 	case browsing:
 	}
 	m.said, m.failed = "", false
@@ -183,6 +187,9 @@ func (m Model) decide(r *Row, allow bool) (Model, []Deed) {
 	case allow && !r.Ask.Plain:
 		m.said = "it asks a question: nbs-worker answer " + string(r.Handle) + " " + r.Ask.ID + " CHOICE"
 		return m, nil
+	case allow && !m.showsWhole(r.Ask):
+		m.mode, m.about, m.input = approving, r.Who, r.Ask.ID
+		return m, nil
 	case allow:
 		return m.run(r, "approve", "approve", string(r.Handle), r.Ask.ID)
 	}
@@ -251,7 +258,7 @@ func (m Model) entered() (Model, []Deed) {
 	was := m.mode
 	m.mode = browsing
 	if was == sending && m.input != "" {
-		return m.runAbout("send", "send", string(m.about.Handle), "--", m.input)
+		return m.runAbout("send", "send", "--queue", string(m.about.Handle), "--", m.input)
 	}
 	return m, nil
 }

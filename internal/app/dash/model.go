@@ -3,8 +3,6 @@ package dash
 import (
 	"strings"
 	"time"
-
-	"nbs-worker/internal/team/attention"
 )
 
 // Model is what the screen shows. Its methods return the next model; they do nothing else.
@@ -30,6 +28,7 @@ type Model struct {
 	text    string // of the preview, several lines
 
 	askedAt time.Time // when the request on the screen became another one, without a key
+	looked  bool      // there was a look
 	alarm   bool      // an agent has begun to need a person
 
 	running map[Who]string // the verb that runs, by agent
@@ -57,6 +56,7 @@ const (
 	filtering
 	sending    // a message is typed
 	dismissing // y dismisses
+	approving  // y approves a request that is not shown whole; its id is the input
 )
 
 // Look takes a new look at the agents. The selection stays at its agent, or where that agent was.
@@ -64,14 +64,15 @@ func (m Model) Look(sight Sight) Model {
 	before, shown := m.sight, m.shownAsk()
 	order(sight.Rows, m.sorting, m.Grouped)
 	m.sight = sight
-	m.alarm = before.Rows != nil && sight.isAlarming(before.Rows)
+	m.alarm = m.looked && sight.isAlarming(before.Rows)
 	if sight.Trouble != "" && sight.Trouble != before.Trouble {
 		m.said, m.failed = sight.Trouble, true
 	}
 	m = m.refilter()
-	if now := m.shownAsk(); before.Rows != nil && now != "" && now != shown {
+	if now := m.shownAsk(); m.looked && now != "" && now != shown {
 		m.askedAt = m.Now
 	}
+	m.looked = true
 	return m
 }
 
@@ -80,22 +81,24 @@ func (m *Model) Alarms() bool { return m.alarm }
 
 // isAlarming reports whether a row has a need that the rows before do not have.
 func (s *Sight) isAlarming(before []Row) bool {
-	since := map[Who]attention.Need{}
+	last := map[Who]*Row{}
 	for i := range before {
-		if need := before[i].Need; need != nil {
-			since[before[i].Who] = *need
-		}
+		last[before[i].Who] = &before[i]
 	}
 	for i := range s.Rows {
-		need := s.Rows[i].Need
-		if need == nil || need.Seen {
-			continue
-		}
-		if then, had := since[s.Rows[i].Who]; !had || then.Reason != need.Reason || need.Since.After(then.Since) {
+		if r := &s.Rows[i]; r.Need != nil && !r.Need.Seen && r.hasNewNeed(last[r.Who]) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasNewNeed reports whether a row's need is not the one that it had in the look before; before is nil for a new row. A
+// time that is computed from an age differs a little with each look.
+func (r *Row) hasNewNeed(before *Row) bool {
+	const little = 2 * time.Second
+	return before == nil || before.Need == nil || before.Need.Reason != r.Need.Reason || r.Need.Since.Sub(before.Need.Since) > little ||
+		r.Ask != nil && before.Ask != nil && before.Ask.ID != r.Ask.ID
 }
 
 // Use takes what the agents use of the machine.

@@ -72,7 +72,7 @@ func TestKeysOfVerbs(t *testing.T) {
 	t.Parallel()
 	for keys, want := range map[string]string{
 		"r": "resume bob", "R": "recover bob", "x": "stop bob", "i": "interrupt bob", "d y": "dismiss bob", "d n": "", "d N": "",
-		"s h i space ! enter": "send bob -- hi !", "s h esc": "", "tab x": "stop cid", "tab tab x": "stop bob", "2 g x": "stop alice", "3 g x": "stop bob", "4 G x": "stop alice", "G 2 1 x": "stop alice", "G x": "stop alice", "/ c i d enter x": "stop cid",
+		"s h i space ! enter": "send --queue bob -- hi !", "s h esc": "", "tab x": "stop cid", "tab tab x": "stop bob", "2 g x": "stop alice", "3 g x": "stop bob", "4 G x": "stop alice", "G 2 1 x": "stop alice", "G x": "stop alice", "/ c i d enter x": "stop cid",
 		"N": "deny bob abcd1234",
 	} {
 		_, deeds := press(screenOf(team()), strings.Fields(keys)...)
@@ -223,6 +223,49 @@ func TestARequestIsReadFirst(t *testing.T) {
 	rig.Check(t, len(deeds) == 1 && deeds[0].Args[2] == "efgh5678", "%+v", deeds)
 }
 
+// What is approved was shown to its end: a wide line goes on below, and a request that is longer than the screen is asked
+// about once more.
+func TestARequestIsShownWhole(t *testing.T) {
+	t.Parallel()
+	asks := func(body string) Model {
+		rows := team()
+		rows[2].Ask.Body = body
+		return screenOf(rows)
+	}
+	m := asks("command: " + strings.Repeat("echo ", 40) + "; rm -rf /\ndescription: harmless")
+	rig.Check(t, strings.Contains(m.View(), "; rm -rf /") && strings.Contains(m.View(), "\ndescription: harmless"), "%s", m.View())
+	for line := range strings.SplitSeq(m.View(), "\n") {
+		rig.Check(t, !strings.HasPrefix(line, "echo"), "the rest of a line begins as a line does: %q", line)
+	}
+	_, deeds := press(m, "y")
+	rig.Equal(t, len(deeds), 1, "deeds")
+
+	m = asks(strings.Repeat("line\n", 15) + "last")
+	rig.Check(t, strings.Contains(m.View(), "last") && strings.Contains(m.View(), "alice"), "%s", m.View())
+
+	long := asks(strings.Repeat("line\n", 50) + "rm -rf /")
+	low := asks("rm -rf /")
+	low.Height = 11
+	for what, m := range map[string]Model{"a long request": long, "a low screen": low} {
+		m, deeds := press(m, "y")
+		rig.Check(t, len(deeds) == 0 && strings.Contains(m.View(), "approve what is not shown whole?"), "%s: %+v\n%s", what, deeds, m.View())
+		_, deeds = press(m, "n")
+		rig.Equal(t, len(deeds), 0, "%s: deeds after n", what)
+		_, deeds = press(m, "y")
+		rig.Check(t, len(deeds) == 1 && strings.Join(deeds[0].Args, " ") == "approve bob abcd1234", "%s: %+v", what, deeds)
+	}
+}
+
+// The last lines show an error with its hint, and the end of what is typed.
+func TestTheLastLinesAreRead(t *testing.T) {
+	t.Parallel()
+	m := screenOf(team()).Ended(Who{Handle: "bob"}, "nbs-worker: resume bob: "+strings.Repeat("word ", 20)+"\nhint: nbs-worker resume bob --force", true)
+	rig.Check(t, strings.HasSuffix(m.View(), "\nhint: nbs-worker resume bob --force"), "%s", m.View())
+	m, _ = press(m, "s")
+	m = m.Paste(strings.Repeat("word ", 30) + "and this")
+	rig.Check(t, strings.Contains(m.View(), "\nsend bob: …") && strings.HasSuffix(m.View(), "and this"), "%s", m.View())
+}
+
 // Space shows the screen, then the conversation, then neither; the preview follows the selection.
 func TestPreviews(t *testing.T) {
 	t.Parallel()
@@ -281,8 +324,15 @@ func TestAlarms(t *testing.T) {
 		{func(rows []Row) { rows[0].Need = &attention.Need{Reason: attention.Done, Since: noon} }, false},
 		{func(rows []Row) { rows[0].Need = &attention.Need{Reason: attention.Waits, Since: noon} }, true},
 		{func(rows []Row) {
+			rows[0].Need = &attention.Need{Reason: attention.Waits, Since: noon.Add(30 * time.Millisecond)} // computed from an age
+		}, false},
+		{func(rows []Row) {
 			rows[0].Need = &attention.Need{Reason: attention.Waits, Since: noon.Add(time.Hour), Seen: true}
 		}, false},
+		{func(rows []Row) {
+			rows[2].Ask.ID = "efgh5678" // another request, at once
+			rows[0].Need = &attention.Need{Reason: attention.Waits, Since: noon.Add(time.Hour), Seen: true}
+		}, true},
 	} {
 		rows := team()
 		step.change(rows)
@@ -290,4 +340,6 @@ func TestAlarms(t *testing.T) {
 		rig.Equal(t, m.Alarms(), step.alarms, "alarms for %+v", rows[0].Need)
 	}
 	rig.Equal(t, m.Title(), "nbs-worker: 3 need you", "title")
+	m = screenOf(nil).Look(Sight{Rows: team()})
+	rig.Check(t, m.Alarms(), "the first agent does not alarm")
 }

@@ -21,15 +21,15 @@ func (m *Model) previewLines() []string {
 	case ScreenPreview:
 		heading, body = string(r.Handle)+": its screen", linesOf(m.text)
 	case ConversationPreview:
-		heading, body = string(r.Handle)+": its conversation", linesOf(ansi.Wrap(m.text, m.Width, ""))
+		heading, body = string(r.Handle)+": its conversation", linesOf(ansi.Wrap(withoutTabs(m.text), m.Width, ""))
 	default:
-		heading, body = string(r.Handle)+" asks: "+r.Ask.Title, linesOf(r.Ask.Body)
+		heading, body = string(r.Handle)+" asks: "+r.Ask.Title, m.request(r.Ask)
 	}
 	if room := height - 1; len(body) > room {
 		if m.preview != NoPreview {
 			body = body[len(body)-room:] // the prompt, or what was said last, is at the end
 		} else {
-			body = append(body[:room-1], "… the rest: nbs-worker requests "+string(r.Handle))
+			body = append(body[:room-1], m.paint(yellow, "… the rest: nbs-worker requests "+string(r.Handle)))
 		}
 	}
 	lines := []string{m.rule(heading)}
@@ -42,10 +42,34 @@ func (m *Model) previewLines() []string {
 	return lines
 }
 
-// linesOf splits a text. A tab has no width of its own.
-func linesOf(text string) []string {
-	return strings.Split(strings.TrimRight(strings.ReplaceAll(text, "\t", "    "), "\n "), "\n")
+// request returns the lines of a request, and at most one more than the screen has. A line that is wider than the screen
+// goes on indented, so that nothing in it looks like another line.
+func (m *Model) request(ask *Ask) (lines []string) {
+	const indent = "  "
+	for _, line := range linesOf(ask.Body) {
+		if len(lines) > m.Height {
+			break
+		}
+		for i, part := range strings.Split(ansi.Hardwrap(line, max(1, m.Width-len(indent)), true), "\n") {
+			if i > 0 {
+				part = indent + part
+			}
+			lines = append(lines, part)
+		}
+	}
+	return lines
 }
+
+// showsWhole reports whether the screen shows all of what the selected agent asks.
+func (m *Model) showsWhole(ask *Ask) bool { return len(m.request(ask)) < m.previewHeight() }
+
+// linesOf splits a text.
+func linesOf(text string) []string {
+	return strings.Split(strings.TrimRight(withoutTabs(text), "\n "), "\n")
+}
+
+// withoutTabs replaces tabs, which have no width of their own.
+func withoutTabs(text string) string { return strings.ReplaceAll(text, "\t", "    ") }
 
 // reset ends the colours of a line that is not ours.
 func (m *Model) reset() string {
@@ -55,20 +79,51 @@ func (m *Model) reset() string {
 	return ""
 }
 
-// footer returns the last line: what is typed or asked, what a verb said, or the keys of the selected row.
-func (m *Model) footer() string {
-	r := m.Selected()
+// footer returns the last lines: what is typed or asked, what a verb said, or the keys of the selected row.
+func (m *Model) footer() []string {
 	switch {
 	case m.mode == filtering:
-		return "/" + human.Legible(m.input)
+		return []string{m.typing("/")}
 	case m.mode == sending:
-		return "send " + string(m.about.Handle) + ": " + human.Legible(m.input)
+		return []string{m.typing("send " + string(m.about.Handle) + ": ")}
 	case m.mode == dismissing:
-		return m.paint(yellow, "remove "+string(m.about.Handle)+"? its transcript stays (y, or any other key)")
-	case m.said != "" && m.failed:
-		return m.paint(red, human.OneLine(human.Legible(m.said)))
+		return []string{m.paint(yellow, "remove "+string(m.about.Handle)+"? its transcript stays (y, or any other key)")}
+	case m.mode == approving:
+		return []string{m.paint(yellow, "approve what is not shown whole? (y, or any other key)")}
 	case m.said != "":
-		return human.OneLine(human.Legible(m.said))
+		return m.saying()
+	}
+	return []string{m.keys()}
+}
+
+// typing returns a line that is typed: its end, if the screen has no room for all of it.
+func (m *Model) typing(prompt string) string {
+	text := human.Legible(m.input)
+	if over := ansi.StringWidth(prompt+text) - m.Width; over > 0 {
+		text = ansi.TruncateLeft(text, over+1, "…")
+	}
+	return prompt + text
+}
+
+// saying returns what a verb said: its error, and what helps.
+func (m *Model) saying() []string {
+	const most = 5
+	lines := linesOf(ansi.Wrap(withoutTabs(human.Legible(m.said)), m.Width, ""))
+	if room := max(1, min(most, m.Height/3)); len(lines) > room {
+		lines = append(lines[:room-1], lines[room-1]+" …")
+	}
+	if m.failed {
+		for i := range lines {
+			lines[i] = m.paint(red, lines[i])
+		}
+	}
+	return lines
+}
+
+// keys returns the most useful keys of the selected row.
+func (m *Model) keys() string {
+	r := m.Selected()
+	switch {
 	case r == nil:
 		return m.paint(dim, "/ filter  ? help  q quit")
 	case m.preview != NoPreview:
@@ -86,8 +141,7 @@ func (m *Model) help() []string {
 		m.paint(bold, "Keys"),
 		"j k, arrows     move              g G         first, last",
 		"tab             next that needs you",
-		"enter           go to its terminal; the tmux prefix and d come back, or the",
-		"                prefix and L if the dashboard is in the same tmux server",
+		"enter           go to its terminal; tmux says there which keys come back",
 		"space           its screen, its conversation, neither",
 		"esc             close that, and forget the filter",
 		"1 2 3 4         sort by need, name, context left, cost",

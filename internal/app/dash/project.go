@@ -171,12 +171,15 @@ func what(of *inspect.Row, need *attention.Need, ask *Ask) string {
 
 func harmless(text string) string { return human.Legible(human.OneLine(agent.ShortWords(text))) }
 
+const moreThanAScreen = 1 << 16 // characters
+
 // askOf returns the oldest open request of an agent.
 func askOf(open []requests.Request, handle agent.Handle) *Ask {
 	for i := range open {
 		if open[i].Handle.Same(handle) {
 			text := answer.Describe(open[i])
-			return &Ask{ID: open[i].ID, Title: text.Title, Body: text.Body, Plain: len(text.Questions) == 0}
+			body := human.Cut(text.Body, moreThanAScreen, human.Letter)
+			return &Ask{ID: open[i].ID, Title: text.Title, Body: body, Plain: len(text.Questions) == 0}
 		}
 	}
 	return nil

@@ -35,12 +35,13 @@ func (m *Model) View() string {
 	lines = append(lines, m.table()...)
 	lines = append(lines, m.previewLines()...)
 	journal := m.journal()
-	for len(lines)+len(journal) < m.Height-1 {
+	footer := m.footer()
+	room := max(0, m.Height-len(footer))
+	for len(lines)+len(journal) < room {
 		lines = append(lines, "")
 	}
 	lines = append(lines, journal...)
-	lines = lines[:max(0, min(len(lines), m.Height-1))]
-	return m.fit(append(lines, m.footer()))
+	return m.fit(append(lines[:min(len(lines), room)], footer...))
 }
 
 // fit cuts lines to the screen.
@@ -96,14 +97,22 @@ func (m *Model) header() string {
 	return m.paint(bold, text)
 }
 
-// previewHeight is how many lines the preview has, with its heading; 0: it is closed.
+// previewHeight is how many lines the preview has, with its heading; 0: it is closed. A long request leaves a few rows.
 func (m *Model) previewHeight() int {
 	r := m.Selected()
 	if m.preview == NoPreview && (r == nil || r.Ask == nil) || m.Height < 12 {
 		return 0
 	}
-	return m.Height / 2
+	const rows = 3
+	height := m.Height / 2
+	if m.preview == NoPreview {
+		height = max(height, min(1+len(m.request(r.Ask)), m.Height-m.others()-len(m.journal())-rows))
+	}
+	return height
 }
+
+// others is how many lines are neither rows nor preview nor events: the header, the names of the columns, the last lines.
+func (m *Model) others() int { return 2 + len(m.footer()) }
 
 // journalLines is how many events are shown.
 const journalLines = 3
@@ -127,8 +136,7 @@ func (m *Model) rule(heading string) string {
 
 // tableHeight is how many lines of the table are on the screen.
 func (m *Model) tableHeight() int {
-	const others = 3 // header, names of the columns, footer
-	return max(1, m.Height-others-m.previewHeight()-len(m.journal()))
+	return max(1, m.Height-m.others()-m.previewHeight()-len(m.journal()))
 }
 
 // firstLine is the line of the table that is the first on the screen: the selected row is near the middle.

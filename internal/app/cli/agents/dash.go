@@ -21,10 +21,12 @@ func newDashCmd(f *ui.Factory) *cobra.Command {
 		Short: "Watch all agents on one screen",
 		Long: ui.WithCodes(`Shows the agents on the full screen, those that need you first: what each asks, how long it has
 waited, its context and cost; on a wide screen also its model, memory, processor, branch and pull
-request. The screen changes when an agent does. Enter goes to an agent's terminal; the tmux
-prefix and d come back, or, if the dashboard is in the agent's tmux server, the prefix and L.
-Space shows its screen, then its conversation. y and N approve or deny the request that is shown,
-s sends a message, r resumes, x stops, ? lists all keys, q leaves.
+request. The screen changes when an agent does. Enter goes to an agent's terminal, where tmux says
+which keys come back. Space shows its screen, then its conversation. y and N approve or deny the
+request that is shown, s sends a message, r resumes, x stops, ? lists all keys, q leaves.
+
+An agent asks only in another permission mode than bypassPermissions, which is the default:
+nbs-worker spawn HANDLE --permission-mode default.
 
 A verb runs beside the screen; its last words are in the last line. The terminal's title says
 how many agents need you; --bell rings when one begins to. --all-projects shows the agents of all
