@@ -2,8 +2,11 @@ package dash
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -104,6 +107,34 @@ func TestStatusLine(t *testing.T) {
 	m.OK("screen", "alice") // a look
 	w.says("\n\n")
 	w.ends(syscall.SIGTERM)
+}
+
+// A file has the line while the command runs. An agent writes none.
+func TestStatusLineInAFile(t *testing.T) {
+	m := standIn(t)
+	m.spawnDone("alice")
+	file := filepath.Join(m.Dir, "line")
+	w := m.follows("status-line", "--file", file)
+	has := func(line string) {
+		t.Helper()
+		m.WaitFor("the file has "+line, func() (bool, string) {
+			text, _ := os.ReadFile(file)
+			return strings.HasPrefix(string(text), line) && strings.HasSuffix(string(text), "\n"), string(text)
+		})
+	}
+	has("1 needs you: alice done")
+	info, err := os.Stat(file)
+	m.Must(err)
+	rig.Equal(t, info.Mode(), fs.FileMode(0o600), "the mode of the file")
+	m.OK("screen", "alice") // a look
+	has("\n")
+	w.ends(syscall.SIGTERM)
+	_, err = os.Stat(file)
+	m.Check(errors.Is(err, fs.ErrNotExist), "the file is left: %v", err)
+	rig.Equal(t, w.seen(), "", "what is printed")
+	m.MustDenyIn(m.Session("alice"), "agent alice", map[string]string{"nbs-worker status-line --file line": "only a person may keep a line in a file"})
+	_, err = os.Stat(file)
+	m.Check(errors.Is(err, fs.ErrNotExist), "an agent has written a file: %v", err)
 }
 
 // tmux runs one command for each client, shows what it prints, and starts it again if it is killed.

@@ -3,11 +3,13 @@ package agents
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
@@ -16,7 +18,10 @@ import (
 	"nbs-worker/internal/human"
 )
 
-type needsLineOptions struct{ follow, allProjects bool }
+type needsLineOptions struct {
+	follow, allProjects bool
+	file                string
+}
 
 func newNeedsLineCmd(f *ui.Factory) *cobra.Command {
 	o := &needsLineOptions{}
@@ -34,16 +39,22 @@ is interrupted. It sleeps in between. That is for the status line of tmux, in tm
   set -ag status-right ' #(nbs-worker status-line --follow --all-projects)'
 
 tmux starts the command once for each client, shows its last line, ends it with the client, and
-starts it again if it was killed. So no file is needed that could be out of date.`,
+starts it again if it was killed.
+
+--file keeps the line in a file instead, for what reads one, such as the prompt of a shell. The
+file is replaced at each change, is for your user only, and is removed when the command ends; if
+it is killed by signal 9, the file stays. Only a person may.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker status-line
-  nbs-worker status-line --follow --all-projects`,
+  nbs-worker status-line --follow --all-projects
+  nbs-worker status-line --all-projects --file ~/.cache/needs-me`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runNeedsLine(cmd.Context(), f, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.follow, "follow", false, "again each time it changes")
+	cmd.Flags().StringVar(&o.file, "file", "", "keep the line in this file, until it is interrupted")
 	cmd.Flags().BoolVar(&o.allProjects, "all-projects", false, "the agents of all your projects")
 	return cmd
 }
@@ -57,7 +68,12 @@ func runNeedsLine(ctx context.Context, f *ui.Factory, o *needsLineOptions) error
 	if err != nil {
 		return ui.Failed(err, "status-line")
 	}
-	if o.follow {
+	if o.file != "" {
+		if err := f.CheckPerson("keep a line in a file"); err != nil {
+			return ui.Failed(err, "status-line")
+		}
+	}
+	if o.follow || o.file != "" {
 		return ui.Looked(followNeeds(ctx, f, all, o, bands), "status-line")
 	}
 	ui.LookAtEvery(ctx, all)
@@ -80,15 +96,34 @@ func followNeeds(ctx context.Context, f *ui.Factory, all []*ui.OpenProject, o *n
 		return err
 	}
 	defer w.Close()
+	if o.file == "" {
+		ctx = f.Streams.WhileRead(ctx)
+	}
 	var last *string
-	return w.run(f.Streams.WhileRead(ctx), nil, func() (ages bool, err error) {
+	err = w.run(ctx, nil, func() (ages bool, err error) {
 		line := o.line(all, bands, f.Now())
-		if last == nil || line != *last {
-			last = &line
-			_, err = fmt.Fprintln(f.Streams.Out, line)
+		if last != nil && line == *last {
+			return line != "", nil
 		}
-		return line != "", err
+		if err := o.show(f, line); err != nil {
+			return false, err
+		}
+		last = &line
+		return line != "", nil
 	})
+	if o.file != "" && last != nil { // a line that no command keeps true is worse than none
+		_ = os.Remove(o.file)
+	}
+	return err
+}
+
+// show prints a line, or replaces the file by it.
+func (o *needsLineOptions) show(f *ui.Factory, line string) error {
+	if o.file == "" {
+		_, err := fmt.Fprintln(f.Streams.Out, line)
+		return err
+	}
+	return renameio.WriteFile(o.file, []byte(line+"\n"), 0o600, renameio.WithTempDir(filepath.Dir(o.file)), renameio.WithStaticPermissions(0o600))
 }
 
 // line returns who needs the user, after a look.
