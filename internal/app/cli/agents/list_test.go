@@ -3,11 +3,14 @@ package agents
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/cli/ui/uitest"
+	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 )
@@ -57,4 +60,19 @@ func TestListMarksASharedConversation(t *testing.T) {
 	alpha, beta := rowOf(uitest.Record("alpha")), rowOf(uitest.Record("beta"))
 	out := printed(t, ui.Streams{OutTTY: true}, alpha, beta)
 	rig.Check(t, strings.Contains(out, "in the conversation of beta") && strings.Contains(out, "in the conversation of alpha"), "it is\n%s", out)
+}
+
+// list --watch prints an agent whose turn has ended once more, however short it was; and no agent that only waits on.
+func TestWhatIsAChangeOfAnAgent(t *testing.T) {
+	t.Parallel()
+	at := func(reason attention.Reason, since time.Time) string {
+		text, err := ageless(wire.Agent{Needs: &wire.Need{Reason: reason, Since: &since}})
+		rig.Must(t, err)
+		return text
+	}
+	now := time.Now()
+	for _, reason := range attention.Reasons {
+		same := at(reason, now) == at(reason, now.Add(time.Millisecond))
+		rig.Equal(t, same, reason != attention.Done, "%s since a moment later is the same", reason)
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/team/attention"
 )
 
 // The list that is printed again at each change.
@@ -168,7 +169,7 @@ func ageless(one wire.Agent) (string, error) {
 		context := *one.Context
 		context.AgeS, one.Context = nil, &context
 	}
-	if one.Needs != nil {
+	if one.Needs != nil && one.Needs.Reason != attention.Done {
 		needs := *one.Needs
 		needs.Since, one.Needs = nil, &needs // computed from an age: it differs by milliseconds
 	}
