@@ -68,5 +68,5 @@ func TestFirstScreenOutsideOfAProject(t *testing.T) {
 	for _, line := range lines {
 		rig.Check(t, displaywidth.String(line) <= 80, "%d columns: %q", displaywidth.String(line), line)
 	}
-	rig.Check(t, strings.HasSuffix(out, "\nto start an agent: nbs-worker spawn NAME 'TASK'\nto see all agents: nbs-worker list\nto go to one: nbs-worker attach NAME\n"), "it is\n%s", out)
+	rig.Check(t, strings.HasSuffix(out, "\nto start an agent: nbs-worker spawn NAME 'TASK'\nto see and answer all: nbs-worker dash\nto go to one: nbs-worker attach NAME\n"), "it is\n%s", out)
 }

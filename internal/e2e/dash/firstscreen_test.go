@@ -37,6 +37,7 @@ func TestFirstScreenInATerminal(t *testing.T) {
 	m := standIn(t)
 	outside := m.Folder("outside")
 	m.says(m.firstScreen(outside), 0, "no project here")
+	m.says(m.firstScreen(outside), 1, "to start an agent: ")
 	m.spawn()
 	m.WaitFor("a hook waits", func() (bool, string) { open := m.OK("requests"); return open != "", open })
 	lines := m.firstScreen(m.Dir)

@@ -223,11 +223,11 @@ func answerVerb(opened *store.Store, handle agent.Handle) string {
 // showProjects shows the projects of a person, and how to begin.
 func showProjects(ctx context.Context, f *ui.Factory, bands agent.Bands) error {
 	all, _, err := f.EveryProject("see the agents of all projects")
-	if err != nil {
+	ui.LookAtEvery(ctx, all)
+	if err != nil || len(all) == 0 {
 		fmt.Fprintln(f.Streams.Out, "no project here")
 		return printBeginning(f)
 	}
-	ui.LookAtEvery(ctx, all)
 	fmt.Fprintf(f.Streams.Out, "no project here; yours: %s\n", human.Count(len(all), "project"))
 	t := f.NewTable("PROJECT", "AGENTS")
 	for _, p := range all[:min(len(all), mostRows)] {
@@ -237,10 +237,8 @@ func showProjects(ctx context.Context, f *ui.Factory, bands agent.Bands) error {
 		}
 		t.Row(ui.Text(p.Path), cell)
 	}
-	if len(all) > 0 {
-		if err := t.Flush(); err != nil {
-			return err
-		}
+	if err := t.Flush(); err != nil {
+		return err
 	}
 	if more := len(all) - mostRows; more > 0 {
 		fmt.Fprintf(f.Streams.Out, "and %d more: nbs-worker project list\n", more)
@@ -250,7 +248,7 @@ func showProjects(ctx context.Context, f *ui.Factory, bands agent.Bands) error {
 
 // printBeginning prints how to begin.
 func printBeginning(f *ui.Factory) error {
-	for _, line := range []string{"to start an agent: nbs-worker spawn NAME 'TASK'", "to see all agents: nbs-worker list", "to go to one: nbs-worker attach NAME"} {
+	for _, line := range []string{"to start an agent: nbs-worker spawn NAME 'TASK'", "to see and answer all: nbs-worker dash", "to go to one: nbs-worker attach NAME"} {
 		if _, err := fmt.Fprintln(f.Streams.Out, f.Pasteable(line)); err != nil {
 			return err
 		}
