@@ -134,7 +134,8 @@ func lastOf(all []event) []event {
 // row puts an agent in words.
 func (p *project) row(of *inspect.Row, need *attention.Need, ask *Ask, now time.Time) Row {
 	model := strings.TrimPrefix(string(cmp.Or(of.Model, of.Record.Model)), "claude-")
-	r := Row{Who: Who{p.path(), of.Handle}, State: of.Status.Word(), Need: need, Left: -1, Cost: -1, Ask: ask, Model: harmless(model)}
+	state, _, _ := strings.Cut(of.Status.Word(), ":")
+	r := Row{Who: Who{p.path(), of.Handle}, State: state, Need: need, Left: -1, Cost: -1, Ask: ask, Model: harmless(model)}
 	if of.Status.Age != nil {
 		r.Since = now.Add(-*of.Status.Age)
 	}
