@@ -95,8 +95,7 @@ func (d *desk) waits(format, want string) {
 // spawn starts an agent that works, one whose turn has ended, and one that asks.
 func (m *team) spawn() {
 	m.Helper()
-	m.OK("spawn", "asks", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"true"}]]`)
-	m.WaitState("asks", "waiting")
+	m.spawnAsking("asks")
 	m.OK("spawn", "ready", "--model", "sonnet", "--prompt", "Remember 42.")
 	m.WaitState("ready", "idle")
 	m.OK("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")

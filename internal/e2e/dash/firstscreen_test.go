@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"nbs-worker/internal/sim/rig"
 )
 
 // firstScreen returns what nbs-worker alone prints in a terminal of 80 columns and 24 lines, in a folder.
 func (m *team) firstScreen(folder string) []string {
 	m.Helper()
 	d := m.sit(80, 24, "cd "+folder+"; "+m.Worker+"; echo left with $?; exec cat")
-	defer d.desk("kill-session", "-t", "=desk:")
+	defer d.leave()
 	screen, _, _ := strings.Cut(d.shows("left with 0"), "left with 0")
 	lines := strings.Split(strings.TrimSpace(screen), "\n")
 	m.Check(len(lines) <= 20, "%d lines:\n%s", len(lines), screen)
@@ -19,6 +21,16 @@ func (m *team) firstScreen(folder string) []string {
 		m.Check(displaywidth.String(line) <= 80, "%d columns: %s", displaywidth.String(line), line)
 	}
 	return lines
+}
+
+// leave ends the desk's server: the next one would reach it while it ends.
+func (d *desk) leave() {
+	d.Helper()
+	d.desk("kill-server")
+	rig.WaitFor(d, "the desk's server has ended", func() (bool, string) {
+		said := d.desk("list-sessions")
+		return strings.Contains(said, "no server running") || strings.Contains(said, "error connecting"), said
+	})
 }
 
 // says checks a line of a screen.
