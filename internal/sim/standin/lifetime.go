@@ -68,10 +68,10 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// linger waits for as long as the process takes to shut down.
-func (w *whims) linger() {
+// linger waits for as long as the process takes to shut down, whatever ends it.
+func (w *whims) linger(ctx context.Context) {
 	if w.stopGate != "" {
 		_, _ = os.ReadFile(w.stopGate) // the first writer that comes and goes ends it
 	}
-	pause(context.Background(), w.stopDelay)
+	pause(context.WithoutCancel(ctx), w.stopDelay)
 }

@@ -98,7 +98,7 @@ func (s *session) turnResult(r result, took time.Duration) map[string]any {
 // printCutShort is the end by a signal: silent, except for an interrupt, which yields a result and code 0.
 func (s *session) printCutShort(ctx context.Context) (int, error) {
 	end := endOf(ctx)
-	s.whims.linger()
+	s.whims.linger(ctx)
 	tells := s.opts.outputFormat == "json" || s.opts.outputFormat == streamJSON && !s.whims.old()
 	if end.code != 0 || !tells {
 		return end.code, nil

@@ -88,7 +88,7 @@ func (s *session) left(ctx context.Context, err error) (int, error) {
 	switch {
 	case ctx.Err() != nil:
 		end = endOf(ctx)
-		s.whims.linger()
+		s.whims.linger(ctx)
 	case errors.As(err, &end):
 	case errors.Is(err, errLeft):
 		end.code = 1
@@ -171,7 +171,7 @@ func (u *tui) finish(ctx context.Context, end ending) int {
 		u.cancel()
 		u.drain()
 	}
-	u.s.whims.linger()
+	u.s.whims.linger(ctx)
 	u.s.hook(ctx, "SessionEnd", map[string]any{"reason": end.reason})
 	u.s.reg.remove()
 	u.s.forgetKey()
