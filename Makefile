@@ -15,8 +15,8 @@ VULN_VERSION = 1.9.0
 VULN = .cache/bin/govulncheck-$(VULN_VERSION)
 # The tag of the commit, or its day and name. A release from an archive sets it: make install VERSION=1.2.
 VERSION = $$(git describe --tags --dirty 2>/dev/null || git log -1 --date=format:%Y%m%d --format=%cd-%h 2>/dev/null || echo unknown)
-# How many tests of one package run at a time: they mostly wait for claude and tmux.
-AT_ONCE = 4
+# How many tests of one package run at a time. With two packages, six keep both cores busy; more would only be slower each.
+AT_ONCE = 3
 # How many packages are tested at a time. Two use both cores of a small machine; a third makes each start slower.
 PACKAGES_AT_ONCE = 2
 # Our programs, which make test builds once for all packages, without cgo as make build does.
@@ -61,11 +61,11 @@ test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on t
 # The long runs wait as often as the tests of the oldest Claude Code do: they share the machine. A night begins before the
 # others: its limits are by the clock.
 rest-campaign:
-	$(TEST) -parallel 6 ./internal/e2e/campaign
+	$(TEST) -parallel 3 ./internal/e2e/campaign
 
 rest-oldest:
 	NBS_MEMORY_KILLS=20 $(TEST) -run '^TestKilledWorker' ./internal/memory/observer
-	NBS_TEST_OLDEST=1 $(TEST) -p 2 -run "^($$(awk '/^func Test/ { name = $$2 } /eachVersion\(t\)/ && name { sub(/\(.*/, "", name); print name; name = "" }' \
+	NBS_TEST_OLDEST=1 $(TEST) -p 1 -run "^($$(awk '/^func Test/ { name = $$2 } /eachVersion\(t\)/ && name { sub(/\(.*/, "", name); print name; name = "" }' \
 		$$(grep -rl 'eachVersion(t)' --include='*_test.go' internal) | paste -sd '|'))\$$" $(VERSIONS)
 
 programs:
