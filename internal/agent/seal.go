@@ -33,7 +33,7 @@ func (r *Record) LaunchFields() []Field {
 	fields := make([]Field, 0, spec.NumField()+1)
 	for field, value := range spec.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if (name == "memory" || name == "no_answers") && value.IsZero() {
+		if later[name] && value.IsZero() {
 			continue
 		}
 		text := value.String() // of a string, the most frequent kind
@@ -44,6 +44,9 @@ func (r *Record) LaunchFields() []Field {
 	}
 	return append(fields, Field{"process", r.Process.unmarked()})
 }
+
+// later are the fields that the first seals did not have.
+var later = map[string]bool{"memory": true, "no_answers": true, "own_worktree": true}
 
 // sealValue returns a field of a spec as text, so that no two values have the same text.
 func sealValue(value any) string {
@@ -60,6 +63,8 @@ func sealValue(value any) string {
 		return words(all...)
 	case RestartPolicy:
 		return string(value.Policy)
+	case OwnWorktree:
+		return words(value.Path, value.Common, value.Branch, value.Base)
 	default: // a number or a switch
 		return fmt.Sprint(value)
 	}

@@ -35,6 +35,9 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 	r.NoAnswers = true
 	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"no_answers", "true"})
 	rig.Check(t, slices.Equal(got, want), "without answers: got  %q\nwant %q", got, want)
+	r.OwnWorktree = OwnWorktree{"/w", "/r/.git", "b", "c"}
+	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"own_worktree", "\x02/w\x07/r/.git\x01b\x01c"})
+	rig.Check(t, slices.Equal(got, want), "with a worktree: got  %q\nwant %q", got, want)
 }
 
 // Whoever adds a field to the record has to say whether it decides what is run.
@@ -47,7 +50,7 @@ func TestEveryFieldIsOfTheSpecOrObserved(t *testing.T) {
 		rig.Check(t, !field.IsExported() || field.Anonymous || slices.Contains(observed, field.Name), "%s is neither observed nor of the spec", field.Name)
 	}
 	written := []reflect.Kind{reflect.String, reflect.Int, reflect.Bool}
-	lists := []reflect.Type{reflect.TypeFor[[]string](), reflect.TypeFor[[]PreviousSession](), reflect.TypeFor[map[string]string](), reflect.TypeFor[RestartPolicy]()}
+	lists := []reflect.Type{reflect.TypeFor[[]string](), reflect.TypeFor[[]PreviousSession](), reflect.TypeFor[map[string]string](), reflect.TypeFor[RestartPolicy](), reflect.TypeFor[OwnWorktree]()}
 	for field := range reflect.TypeFor[Spec]().Fields() {
 		if !slices.Contains(written, field.Type.Kind()) && !slices.Contains(lists, field.Type) {
 			t.Errorf("%s: sealValue does not know how to write a %s", field.Name, field.Type)

@@ -7,8 +7,8 @@ import "time"
 const Schema = 1
 
 // Spec is the configuration of an agent: it decides what a start runs, and where. A seal covers all of its fields, in
-// their order. The seal leaves out [Spec.Memory] and [Spec.NoAnswers] when they are off, because older seals do not have
-// them, and covers only the ids of previous sessions.
+// their order. The seal leaves out each later field while it is zero, because older seals do not have it, and covers
+// only the ids of previous sessions.
 type Spec struct {
 	Schema    int       `json:"schema"`
 	Handle    Handle    `json:"handle"`
@@ -30,6 +30,8 @@ type Spec struct {
 	Depth     int  `json:"depth,omitzero"`      // agents between it and a person: 0 when a person spawned it
 	Memory    bool `json:"memory,omitzero"`     // its actions are observed and remembered
 	NoAnswers bool `json:"no_answers,omitzero"` // what it asks is answered in its terminal only
+
+	OwnWorktree OwnWorktree `json:"own_worktree,omitzero"` // made for it; zero: it works in a folder that others made
 }
 
 // PreviousSession is an earlier conversation of the agent.

@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+)
+
+// OwnWorktree is the git worktree that was made for an agent. It is removed only on request, and only when nothing in it
+// can be lost.
+type OwnWorktree struct {
+	Path   string `json:"path"`   // its top folder, absolute
+	Common string `json:"common"` // the git directory that all worktrees of the repository share, absolute
+	Branch string `json:"branch"` // without refs/heads/: "nbs/alice"
+	Base   string `json:"base"`   // the commit at which the branch began, in full
+}
+
+func (w *OwnWorktree) validate() error {
+	if *w == (OwnWorktree{}) {
+		return nil
+	}
+	if err := cmp.Or(CheckPath("worktree", w.Path), CheckPath("worktree", w.Common)); err != nil {
+		return err
+	}
+	return cmp.Or(CheckBranch(w.Branch), checkCommit(w.Base))
+}
+
+// CheckBranch checks the name of a branch by the rules of git check-ref-format, and refuses what could be read as an
+// option. Errors: BadInput.
+func CheckBranch(name string) error {
+	if !isBranch(name) {
+		return fail.Errorf(fail.BadInput, "%s is not the name of a branch", human.Quote(name))
+	}
+	return nil
+}
+
+func checkCommit(sum string) error {
+	const sha1, sha256 = 40, 64 // hex digits
+	if len(sum) != sha1 && len(sum) != sha256 || !isHex(sum) {
+		return fail.Errorf(fail.BadInput, "%s is not the name of a commit", human.Quote(sum))
+	}
+	return nil
+}
+
+func isHex(text string) bool {
+	return strings.Trim(text, "0123456789abcdef") == ""
+}
+
+func isBranch(name string) bool {
+	if name == "" || name == "@" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") || !utf8.ValidString(name) {
+		return false
+	}
+	if strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(name, unicode.IsControl)
+}

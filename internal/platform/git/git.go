@@ -1,0 +1,84 @@
+// Package git runs git in a working tree or a git directory. It starts no program that the repository names: no hook, no
+// file system monitor, no pager.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+)
+
+// Dir is a folder in which git runs: a working tree, a folder in it, or a git directory.
+type Dir string
+
+// wait is how long one run may take. A checkout of a large repository takes minutes.
+const wait = 10 * time.Minute
+
+// Run runs git with arguments, and returns what it wrote to stdout, without the last line break. Errors: Unfit without
+// git; TimedOut; Failed with the first line of what git said.
+func (d Dir) Run(ctx context.Context, args ...string) (string, error) {
+	return d.RunWith(ctx, nil, args...)
+}
+
+// RunWith runs git with variables besides those of this process.
+func (d Dir) RunWith(ctx context.Context, env []string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "--no-pager"}, args...)...)
+	cmd.Dir = string(d)
+	cmd.Env = append(without(os.Environ(), "GIT_"), append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return strings.TrimSuffix(stdout.String(), "\n"), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fail.Errorf(fail.Unfit, "git is not installed")
+	case ctx.Err() != nil:
+		return "", fail.Errorf(fail.TimedOut, "git %s: it did not end: %w", args[0], ctx.Err())
+	}
+	return stdout.String(), &Error{Verb: args[0], Said: human.Legible(strings.TrimSpace(stderr.String())), cause: err}
+}
+
+// Error is a run of git that failed.
+type Error struct {
+	Verb, Said string
+	cause      error
+}
+
+func (e *Error) Error() string {
+	said, _, _ := strings.Cut(e.Said, "\n")
+	if said == "" {
+		said = e.cause.Error()
+	}
+	return "git " + e.Verb + ": " + said
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// Code returns the exit code of a run that failed; -1 for another error.
+func Code(err error) int {
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// without returns the variables whose names do not begin with a prefix.
+func without(env []string, prefix string) []string {
+	var rest []string
+	for _, entry := range env {
+		if !strings.HasPrefix(entry, prefix) {
+			rest = append(rest, entry)
+		}
+	}
+	return rest
+}
