@@ -54,7 +54,7 @@ func (m Model) Suggestion() Model {
 		return ""
 	}
 	for _, alias := range modelAliases {
-		if oneSlip(name, alias) {
+		if human.OneSlip(name, alias) {
 			return Model(alias + suffix)
 		}
 	}
@@ -78,7 +78,7 @@ func slipOf(word string) string {
 		return ""
 	}
 	for _, family := range families {
-		if oneSlip(word, family) {
+		if human.OneSlip(word, family) {
 			return family
 		}
 	}
