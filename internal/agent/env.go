@@ -12,7 +12,8 @@ import (
 // through the caller's environment.
 var secretEnds = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "_PASS", "_PAT"}
 
-func namesSecret(name string) bool {
+// NamesSecret reports whether a variable has the name of a secret.
+func NamesSecret(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(name, end) })
 }
@@ -26,7 +27,7 @@ func ParseEnv(assignments []string) (map[string]string, error) {
 		if !ok {
 			return nil, fail.Errorf(fail.BadInput, "--env %s is not NAME=VALUE", human.Quote(name))
 		}
-		if namesSecret(name) {
+		if NamesSecret(name) {
 			return nil, fail.Errorf(fail.BadInput, "--env %s: the record would keep a secret", human.Quote(name)).
 				Hint("export %s in your shell instead: claude gets it from there, and the record does not keep it", name)
 		}

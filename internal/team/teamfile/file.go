@@ -2,7 +2,13 @@
 // templates and no shell.
 package teamfile
 
-import "nbs-worker/internal/agent"
+import (
+	"strings"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+)
 
 // SealKind is the kind of the file's seal by the user.
 const SealKind = "team"
@@ -12,9 +18,15 @@ const DefaultName = "team.yaml"
 
 // File is a team file, with its defaults filled in.
 type File struct {
-	Name   string
+	Name   string  // for people; may be empty
 	Agents []Agent // in the order of the file
-	Groups map[string][]agent.Handle
+	Groups []Group // in the order of the file
+}
+
+// Group is a name for several agents: @reviewers.
+type Group struct {
+	Name    string
+	Members []agent.Handle // as the agents of the file are written
 }
 
 // Agent is what the file says of one agent.
@@ -27,11 +39,11 @@ type Agent struct {
 	Model          agent.Model          // "": the caller's default
 	PermissionMode agent.PermissionMode // "": the caller's default
 	ClaudeArgs     []string             // from agent, effort, settings and args
-	Environment    map[string]string    // ${NAME} is replaced by up
+	Environment    map[string]string    // as written: [Expand] replaces ${NAME}
 	WorkingDir     string               // relative to the project
-	Restart        agent.RestartWord
+	Restart        agent.RestartWord    // "no" if the file names none
 	Prompt         string
-	PromptFile     string // relative to the file
+	PromptFile     string // relative to the file, in its folder or below it; excludes Prompt
 	Memory         bool
 	NoAnswers      bool
 	Worktree       *Worktree // nil: none is made
@@ -44,6 +56,35 @@ type Worktree struct {
 	Setup  string // a program in the project, which the user has allowed; "": none
 }
 
+// Agent returns the agent with a handle, or nil.
+func (f *File) Agent(handle agent.Handle) *Agent {
+	for i := range f.Agents {
+		if f.Agents[i].Handle.Same(handle) {
+			return &f.Agents[i]
+		}
+	}
+	return nil
+}
+
+// Members returns the agents of a group. Errors: NotFound.
+func (f *File) Members(group string) ([]agent.Handle, error) {
+	var names []string
+	for _, g := range f.Groups {
+		if strings.EqualFold(g.Name, group) {
+			return g.Members, nil
+		}
+		names = append(names, g.Name)
+	}
+	err := fail.Errorf(fail.NotFound, "there is no group %s in the team file", human.Quote("@"+group))
+	if near := human.Nearest(group, names); near != "" {
+		return nil, err.Hint("did you mean @%s?", near)
+	}
+	if len(names) > 0 {
+		return nil, err.Hint("there are @%s", strings.Join(names, ", @"))
+	}
+	return nil, err
+}
+
 // Condition is what must be true of an agent before those that depend on it are started.
 type Condition string
 
@@ -54,6 +95,9 @@ const (
 	Idle          Condition = "idle"            // it waits for input
 	FirstTurnDone Condition = "first-turn-done" // it has ended a turn of its present conversation
 )
+
+// Conditions lists all conditions.
+var Conditions = []Condition{Started, Ready, Idle, FirstTurnDone}
 
 // Dependency is an agent that must be there first.
 type Dependency struct {
