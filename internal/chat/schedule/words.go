@@ -2,15 +2,13 @@ package schedule
 
 import (
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/smallfile"
 )
 
 // PromptSealKind is the kind of a prompt file's seal by the user.
@@ -40,34 +38,16 @@ func (e *Entry) Words(project string, check func(kind, name string, content []by
 // ReadPromptFile returns the content of the prompt file, to show it before the user allows it. Errors: NotFound;
 // BadInput.
 func (e *Entry) ReadPromptFile(project string) ([]byte, error) {
-	text, err := readBelow(project, e.PromptFile)
+	text, err := smallfile.ReadBelow(project, e.PromptFile, promptLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fail.Errorf(fail.NotFound, "schedule %s: there is no prompt_file %s in the project", e.Name, human.Quote(e.PromptFile))
+	case errors.As(err, new(smallfile.TooLargeError)):
+		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file %s is larger than %d bytes", e.Name, human.Quote(e.PromptFile), promptLimit)
 	case err != nil:
 		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file cannot be read: %w", e.Name, err)
-	case len(text) > promptLimit:
-		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file %s is larger than %d bytes", e.Name, human.Quote(e.PromptFile), promptLimit)
 	case !utf8.Valid(text) || strings.TrimSpace(string(text)) == "":
 		return nil, fail.Errorf(fail.BadInput, "schedule %s: prompt_file %s contains no text", e.Name, human.Quote(e.PromptFile))
 	}
 	return text, nil
-}
-
-// readBelow reads a file in a folder. It follows no link out of the folder, and does not wait for a pipe.
-func readBelow(folder, name string) ([]byte, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New(human.Quote(name)+" is not a regular file"))
-	}
-	return io.ReadAll(io.LimitReader(f, promptLimit+1))
 }

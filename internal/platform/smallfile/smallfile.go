@@ -19,6 +19,25 @@ func Read(path string, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readRegular(f, path, limit)
+}
+
+// ReadBelow is Read for a file in a folder. It follows no link out of the folder.
+func ReadBelow(folder, name string, limit int) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	return readRegular(f, name, limit)
+}
+
+// readRegular reads a file, and closes it.
+func readRegular(f *os.File, path string, limit int) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
