@@ -39,7 +39,10 @@ type fileSeal struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"` // within the project
 	MAC  string `json:"mac"`
+	Text []byte `json:"text,omitempty"` // what was sealed, to show later what has changed; not kept of a large file
 }
+
+const textLimit = 1 << 18 // bytes
 
 // Seal seals the content of a project file for the user, under the file's name in the project. Errors: Unfit
 // when the key cannot be used; Failed when the key cannot be read now.
@@ -51,7 +54,21 @@ func (f *Files) Seal(kind, name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	return f.nbs.WriteJSON(Folder, sealName(kind, name), fileSeal{Kind: kind, Name: name, MAC: mac}, fileLimit)
+	seal := fileSeal{Kind: kind, Name: name, MAC: mac}
+	if len(content) <= textLimit {
+		seal.Text = content
+	}
+	return f.nbs.WriteJSON(Folder, sealName(kind, name), seal, fileLimit)
+}
+
+// Sealed returns the content that the user has sealed last; nil if that is unknown.
+func (f *Files) Sealed(kind, name string) []byte {
+	data, err := f.nbs.Read(Folder, sealName(kind, name), fileLimit)
+	var seal fileSeal
+	if err != nil || json.Unmarshal(data, &seal) != nil || f.nbs.Keeper.Check(kind, trust.Placed(seal.Text, f.nbs.Project, name), seal.MAC) != nil {
+		return nil
+	}
+	return seal.Text
 }
 
 // Check checks that the user has sealed this content of a project file. Errors: Held when it is not sealed;
