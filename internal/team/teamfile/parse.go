@@ -19,8 +19,11 @@ const agentsLimit = 1000
 
 // Parse parses a team file; name is used in messages. Errors: BadInput, which lists all mistakes, each with its place
 // and what is expected there.
-func Parse(name string, text []byte) (*File, error) {
-	p := &parser{file: &File{}}
+func Parse(name string, text []byte) (*File, error) { return parse(name, text, nil) }
+
+// parse is Parse; it also reads the prompt files, if there is a function for it.
+func parse(name string, text []byte, readPrompt func(path string) (string, error)) (*File, error) {
+	p := &parser{file: &File{}, readPrompt: readPrompt}
 	err := strictyaml.Read("team file", name, text, func(r *strictyaml.Reader, root *yaml.Node) {
 		p.Reader = r
 		p.read(root)
@@ -41,6 +44,8 @@ type parser struct {
 	file  *File
 	usual draft // the defaults
 	needs []need
+
+	readPrompt func(path string) (string, error) // nil: prompt files are not read
 }
 
 // need is a dependency, with its place.

@@ -83,7 +83,7 @@ func (p *parser) own(d *draft, what string, has map[string]*yaml.Node) {
 		if has["prompt"] != nil {
 			p.Wrong(node, "%s: prompt and prompt_file exclude each other", what)
 		}
-		d.PromptFile = p.below(node, what+": prompt_file", "the folder of the team file")
+		d.PromptFile = p.promptFile(node, what+": prompt_file")
 	}
 }
 

@@ -36,19 +36,35 @@ func (p *parser) line(node *yaml.Node, what string) string {
 	return text
 }
 
-// prompt reads a prompt. The last line break of a block is not part of it.
+// prompt reads a prompt. White space around it is not part of it, as with spawn.
 func (p *parser) prompt(node *yaml.Node, what string) string {
-	text := p.Text(node)
-	if node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		text = strings.TrimRight(text, "\n")
-	}
-	if text != "" || node.Value != "" {
-		if strings.TrimSpace(text) == "" {
-			p.Wrong(node, "%s: the prompt is empty", what)
-		}
-		p.refused(node, what, claude.CheckPrompt(text))
+	text := strings.TrimSpace(p.Text(node))
+	if node.Value != "" {
+		p.checkPrompt(node, what, text)
 	}
 	return text
+}
+
+func (p *parser) checkPrompt(node *yaml.Node, what, text string) {
+	if text == "" {
+		p.Wrong(node, "%s: the prompt is empty", what)
+	} else if err := claude.CheckPrompt(text); err != nil {
+		p.Wrong(node, "%s: %v", what, err)
+	}
+}
+
+// promptFile reads the path of a prompt file, and checks what is in the file.
+func (p *parser) promptFile(node *yaml.Node, what string) string {
+	path := p.below(node, what, "the folder of the team file")
+	if path == "" || p.readPrompt == nil || !filepath.IsLocal(path) {
+		return path
+	}
+	if text, err := p.readPrompt(path); err != nil {
+		p.Wrong(node, "%s: %s: %v", what, human.Quote(path), err)
+	} else {
+		p.checkPrompt(node, what+": "+human.Quote(path), strings.TrimSpace(text))
+	}
+	return path
 }
 
 // below reads the path of a file that must be in a folder.
