@@ -31,9 +31,8 @@ func (d Dir) Run(ctx context.Context, args ...string) (string, error) {
 func (d Dir) RunWith(ctx context.Context, env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "--no-pager"}, args...)...)
-	cmd.Dir = string(d)
-	cmd.Env = append(without(os.Environ(), "GIT_"), append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")...)
+	cmd := exec.CommandContext(ctx, "git", quiet(args)...)
+	d.in(cmd, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -46,6 +45,16 @@ func (d Dir) RunWith(ctx context.Context, env []string, args ...string) (string,
 		return "", fail.Errorf(fail.TimedOut, "git %s: it did not end: %w", args[0], ctx.Err())
 	}
 	return stdout.String(), &Error{Verb: args[0], Said: human.Legible(strings.TrimSpace(stderr.String())), cause: err}
+}
+
+// quiet returns the arguments of a run that starts neither a hook nor a file system monitor, and no pager.
+func quiet(args []string) []string {
+	return append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "--no-pager"}, args...)
+}
+
+// in has a command run in the folder, with these variables and those of this process that are not git's.
+func (d Dir) in(cmd *exec.Cmd, env []string) {
+	cmd.Dir, cmd.Env = string(d), append(without(os.Environ(), "GIT_"), env...)
 }
 
 // Error is a run of git that failed.
