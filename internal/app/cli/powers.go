@@ -69,6 +69,7 @@ var powers = map[string]caller.Rule{
 	"deny":    {Right: caller.Manager, What: "answer for an agent"},
 	"answer":  {Right: caller.Manager, What: "answer for an agent"},
 	"next":    {Right: caller.Manager, What: "see which agent has needed a person longest"},
+	"changes": {Right: caller.Manager, What: "see what an agent has changed"},
 	"adopt":   {Right: caller.Manager, What: "adopt a claude"},
 	"pause":   {Right: caller.Manager, What: "pause a project"},
 	"unpause": {Right: caller.Manager, What: "unpause a project"},

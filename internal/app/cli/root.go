@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/app/cli/agents"
 	"nbs-worker/internal/app/cli/chat"
+	"nbs-worker/internal/app/cli/crew"
 	"nbs-worker/internal/app/cli/memory"
 	"nbs-worker/internal/app/cli/messages"
 	"nbs-worker/internal/app/cli/ops"
@@ -26,6 +27,7 @@ const plumbing = "Plumbing:"
 func groups() []group {
 	return []group{
 		{"Agents:", agents.Commands},
+		{"Team:", crew.Commands},
 		{"Messages:", messages.Commands},
 		{"Health:", ops.Commands},
 		{"Conversations:", chat.Commands},

@@ -32,18 +32,14 @@ func (t *Tree) BaseOf(ctx context.Context, named string) (Base, error) {
 		}
 		return Base{commit, named}, err
 	}
-	head, err := t.commit(ctx, "HEAD")
-	if git.Code(err) > 0 { // nothing is committed yet
+	if t.Head == "" {
 		empty, err := t.run(ctx, nil, "hash-object", "-t", "tree", "--stdin")
-		return Base{empty, "nothing: it has no commit yet"}, err
-	}
-	if err != nil {
-		return Base{}, err
+		return Base{empty, "an empty tree: there is no commit yet"}, err
 	}
 	if t.IsMain {
-		return t.atFirstStart(ctx, head)
+		return t.atFirstStart(ctx)
 	}
-	return t.whereItLeft(ctx, head)
+	return t.whereItLeft(ctx)
 }
 
 // commit returns the commit that a word names.
@@ -52,20 +48,20 @@ func (t *Tree) commit(ctx context.Context, word string) (string, error) {
 }
 
 // whereItLeft returns the last commit that the branch shares with that of the main tree.
-func (t *Tree) whereItLeft(ctx context.Context, head string) (Base, error) {
+func (t *Tree) whereItLeft(ctx context.Context) (Base, error) {
 	began, branch := "", t.Branch
 	if branch == "" {
 		branch = "its commit"
 	}
 	if t.Own {
 		began = t.record.OwnWorktree.Base
-		if !t.isAncestor(ctx, began, head) { // it was rebased, or another branch is checked out
+		if !t.isAncestor(ctx, began, t.Head) { // it was rebased, or another branch is checked out
 			began = ""
 		}
 	}
 	shared := ""
 	if t.Main.Branch != "" {
-		shared = t.shared(ctx, head, "refs/heads/"+t.Main.Branch)
+		shared = t.shared(ctx, t.Head, "refs/heads/"+t.Main.Branch)
 	}
 	switch {
 	case shared != "" && (began == "" || t.isAncestor(ctx, began, shared)):
@@ -73,25 +69,25 @@ func (t *Tree) whereItLeft(ctx context.Context, head string) (Base, error) {
 	case began != "":
 		return Base{began, "where " + branch + " began"}, nil
 	}
-	return Base{head, "its last commit: where its branch began is unknown"}, nil
+	return Base{t.Head, "its last commit: where its branch began is unknown"}, nil
 }
 
 // atFirstStart returns what was checked out when the agent was first started.
-func (t *Tree) atFirstStart(ctx context.Context, head string) (Base, error) {
+func (t *Tree) atFirstStart(ctx context.Context) (Base, error) {
 	at := t.record.Created
 	if at.IsZero() {
 		at = t.record.Started
 	}
 	then, err := t.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD@{"+at.UTC().Format("2006-01-02 15:04:05")+" +0000}")
 	if git.Code(err) > 0 || err == nil && then == "" {
-		return Base{head, "its last commit: git kept no log of what was checked out before"}, nil
+		return Base{t.Head, "its last commit: git kept no log of what was checked out before"}, nil
 	}
 	if err != nil {
 		return Base{}, err
 	}
-	if !t.isAncestor(ctx, then, head) {
-		if then = t.shared(ctx, head, then); then == "" {
-			return Base{head, "its last commit: what was checked out at its first start has no part in it"}, nil
+	if !t.isAncestor(ctx, then, t.Head) {
+		if then = t.shared(ctx, t.Head, then); then == "" {
+			return Base{t.Head, "its last commit: what was checked out at its first start has no part in it"}, nil
 		}
 	}
 	return Base{then, fmt.Sprintf("what was checked out at its first start, %s", at.UTC().Format(time.RFC3339))}, nil

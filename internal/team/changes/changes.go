@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -24,10 +25,25 @@ type Changes struct {
 // File is a changed file.
 type File struct {
 	Path, From     string // From: the name before; "": the same
-	Kind           string // git's letter: A added, D deleted, M modified, R renamed, T another type
+	Kind           string // git's letter; see Word
 	Added, Removed int    // lines
 	Binary         bool   // it has no lines
 	Uncommitted    bool   // some of the change is not committed
+}
+
+// Word returns what happened to the file.
+func (f *File) Word() string {
+	switch f.Kind {
+	case "A":
+		return "added"
+	case "D":
+		return "deleted"
+	case "R":
+		return "renamed"
+	case "T":
+		return "retyped" // such as a link in the place of a file
+	}
+	return "modified"
 }
 
 // Wanted says what an agent's tree is compared with.
@@ -98,8 +114,8 @@ func (c *Changes) readCommits(ctx context.Context) (err error) {
 
 // count counts commits; 0 where there is none, as in a new repository.
 func (c *Changes) count(ctx context.Context, which string) (int, error) {
-	if _, err := c.commit(ctx, "HEAD"); err != nil {
-		return 0, nil //nolint:nilerr // nothing is committed
+	if c.Head == "" {
+		return 0, nil
 	}
 	text, err := c.run(ctx, nil, "rev-list", "--count", which, "--")
 	if err != nil {
@@ -110,11 +126,8 @@ func (c *Changes) count(ctx context.Context, which string) (int, error) {
 
 // readUncommitted marks the files whose change is not all committed.
 func (c *Changes) readUncommitted(ctx context.Context, index []string) error {
-	head, err := c.commit(ctx, "HEAD")
-	if err != nil {
-		head = c.Base.Commit // nothing is committed
-	}
-	text, err := c.run(ctx, index, compared(head, append(plain, "--name-only", "--no-renames", "-z")...)...)
+	committed := cmp.Or(c.Head, c.Base.Commit)
+	text, err := c.run(ctx, index, compared(committed, append(plain, "--name-only", "--no-renames", "-z")...)...)
 	if err != nil {
 		return err
 	}

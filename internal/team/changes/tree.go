@@ -19,6 +19,7 @@ type Tree struct {
 	Top    string // its top folder
 	Folder string // where the agent works, in it
 	Branch string // "": a commit is checked out, and no branch
+	Head   string // the commit that is checked out; "": there is none yet
 	Main   Main   // the main working tree of the repository
 	IsMain bool   // it is the main tree itself
 	Own    bool   // it was made for the agent
@@ -38,7 +39,7 @@ type Main struct {
 // moved, or that of its start.
 func folderOf(r *agent.Record, report *agent.Report) string {
 	entered := ""
-	if report.Worktree != nil && filepath.IsAbs(report.Worktree.Path) {
+	if r.Process != nil && r.Process.Invocation == report.Invocation && report.Worktree != nil && filepath.IsAbs(report.Worktree.Path) {
 		entered = report.Worktree.Path
 	}
 	return cmp.Or(entered, r.OwnWorktree.Path, r.LaunchCwd())
@@ -64,6 +65,9 @@ func Find(ctx context.Context, r *agent.Record, report *agent.Report) (*Tree, er
 		return nil, err
 	}
 	if t.Branch, err = t.run(ctx, nil, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil && git.Code(err) != 1 {
+		return nil, err
+	}
+	if t.Head, err = t.commit(ctx, "HEAD"); err != nil && git.Code(err) != 1 {
 		return nil, err
 	}
 	t.Main, err = t.main(ctx)

@@ -62,6 +62,7 @@ var verbs = []printed{
 	{verb: "pause", one: []any{wire.Pause{}}},
 	{verb: "unpause", one: []any{wire.Pause{}}},
 	{verb: "screen", one: []any{wire.Screen{}}},
+	{verb: "changes", one: []any{wire.Changes{}}},
 	{verb: "doctor", one: []any{wire.Checkup{}}},
 	{verb: "export", one: []any{[]wire.Unit{}}},
 	{verb: "runbook", one: []any{[]wire.Runbook{}, wire.Runbook{}, wire.RunbookRun{}}},

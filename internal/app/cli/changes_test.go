@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+)
+
+// gitIn runs git in a folder, as a user.
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=u", "-c", "user.email=u@example.org"}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	rig.Check(t, err == nil, "git %s: %v: %s", strings.Join(args, " "), err, out)
+	return strings.TrimSpace(string(out))
+}
+
+// withWorktree makes a project with an agent alpha that has a worktree, in which it has committed a file and left another.
+func withWorktree(t *testing.T) (project, tree string) {
+	t.Helper()
+	repo := filepath.Join(rig.MemoryDir(t), "the shop")
+	rig.Must(t, os.Mkdir(repo, 0o700))
+	gitIn(t, repo, "init", "-q", "-b", "main")
+	gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "first")
+	tree = repo + ".nbs/alpha"
+	gitIn(t, repo, "worktree", "add", "-q", "-b", "nbs/alpha", tree)
+	alpha := uitest.Record("alpha")
+	alpha.Cwd = tree
+	alpha.OwnWorktree = agent.OwnWorktree{Path: tree, Common: repo + "/.git", Branch: "nbs/alpha", Base: gitIn(t, repo, "rev-parse", "HEAD")}
+	rig.Must(t, os.WriteFile(tree+"/done.go", []byte("a\nb\n"), 0o600))
+	gitIn(t, tree, "add", ".")
+	gitIn(t, tree, "commit", "-q", "-m", "done")
+	rig.Must(t, os.WriteFile(tree+"/open.go", []byte("c\td\n"), 0o600))
+	return newProject(t, alpha), tree
+}
+
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	project, tree := withWorktree(t)
+	merge := "git -C '" + strings.TrimSuffix(tree, ".nbs/alpha") + "' merge nbs/alpha"
+	r := run("changes", "alpha", "--root", project).want(t, 0, "hint: to merge: "+merge+"\n", "--root "+project+" changes alpha --patch", "leaves out what is not committed")
+	rig.Equal(t, r.out, "added\t2\t0\tyes\tdone.go\nadded\t1\t0\tno\topen.go\n", "the list in a pipe")
+	rig.Check(t, !strings.Contains(r.err, "others"), "others may have changed its own worktree: %s", r.err)
+
+	r = runOn(ui.Streams{OutTTY: true, ErrTTY: true, Width: 80}, "changes", "alpha", "--root", project).want(t, 0, "where nbs/alpha left main; 1 commit since")
+	uitest.MustFit(t, r.out, "CHANGE  ADDED  REMOVED  COMMITTED  FILE\n", "added   2      0        yes        done.go\n")
+
+	r = run("changes", "alpha", "--root", project, "--patch").want(t, 0)
+	rig.Check(t, strings.HasPrefix(r.out, "diff --git a/done.go b/done.go\n") && strings.HasSuffix(r.out, "+c\td\n") && r.err == "", "the patch:\n%s\n%s", r.out, r.err)
+
+	r = run("changes", "alpha", "--root", project, "--json").want(t, 0)
+	var got struct {
+		Tree, Branch string
+		Own          bool
+		BaseIs       string `json:"base_is"`
+		Merge        []string
+		Files        []struct {
+			Path      string
+			Added     int
+			Committed bool
+		}
+	}
+	rig.Must(t, json.Unmarshal([]byte(r.out), &got))
+	rig.Check(t, got.Tree == tree && got.Own && got.Branch == "nbs/alpha" && len(got.Merge) == 1 && got.Merge[0] == merge && len(got.Files) == 2 && got.Files[0].Added == 2 && !got.Files[1].Committed, "%s", r.out)
+	run("changes", "alpha", "--root", project, "--against", "no-such").want(t, fail.NotFound, `"no-such" is no commit`)
+}
+
+// In a folder that agents share, the list has the changes of all; it says so.
+func TestChangesInASharedFolder(t *testing.T) {
+	t.Parallel()
+	alpha, dir := uitest.Record("alpha"), rig.MemoryDir(t)
+	alpha.Cwd = dir
+	project := newProject(t, alpha)
+	run("changes", "alpha", "--root", project).want(t, fail.NotFound, "in no git working tree")
+	gitIn(t, dir, "init", "-q", "-b", "main")
+	gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "first")
+	r := run("changes", "alpha", "--root", project).want(t, 0, "what others have changed there too")
+	rig.Check(t, r.out == "" && !strings.Contains(r.err, "merge"), "%s\n%s", r.out, r.err)
+	runOn(ui.Streams{OutTTY: true, ErrTTY: true}, "changes", "alpha", "--root", project, "--patch").want(t, 0, "alpha has changed nothing")
+}
