@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -90,7 +89,7 @@ func (t *Tree) atFirstStart(ctx context.Context) (Base, error) {
 			return Base{t.Head, "its last commit: what was checked out at its first start has no part in it"}, nil
 		}
 	}
-	return Base{then, fmt.Sprintf("what was checked out at its first start, %s", at.UTC().Format(time.RFC3339))}, nil
+	return Base{then, "what was checked out at its first start, " + at.UTC().Format(time.RFC3339)}, nil
 }
 
 // isAncestor reports whether a commit is part of the history of another.

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/changes"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/message"
 	"nbs-worker/internal/team/supervisor"
@@ -25,6 +27,7 @@ type sendOptions struct {
 	message message.Message
 	text    string // as typed: "-" for standard input
 	file    string
+	about   string // a place in the agent's tree
 
 	timeoutGiven bool
 }
@@ -47,6 +50,9 @@ a dialog, a shell or unsent text. It prints a receipt:
             send the same text again, send looks for it first; --force
             types it again if it has not arrived
 
+--about FILE:LINE, or FILE:FIRST-LAST, puts a place in the agent's tree before the text, with what
+stands there.
+
 --queue puts a text that would be held into the agent's outbox, with exit code 0. The launcher
 types it when the agent is ready, usually at once, at the latest some ten seconds later.
 
@@ -63,6 +69,7 @@ its sender. --json prints an array.`,
   nbs-worker send theologian 'What is left?' --wait-reply --timeout 10m
   nbs-worker send scout gatekeeper - <notes.md
   nbs-worker send --all --file ANNOUNCEMENT.md --queue
+  nbs-worker send theologian --about cart/price.go:42 'Round this up.'
   nbs-worker send theologian /compact --raw
   nbs-worker send theologian 'Go on.' --json | jq -r '.[0].receipt'`,
 		Args:              o.positional,
@@ -78,6 +85,7 @@ its sender. --json prints an array.`,
 func (o *sendOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.file, "file", "", "read the text from this file")
+	flags.StringVar(&o.about, "about", "", "the text is about this place in the agent's tree: FILE:LINE")
 	flags.BoolVar(&o.All, "all", false, "all agents of the project that should run, except the caller")
 	flags.BoolVar(&o.message.Raw, "raw", false, "the text is a command of Claude's own")
 	flags.BoolVar(&o.message.ByFile, "by-file", false, "pass the text in a file, whatever its length")
@@ -88,6 +96,7 @@ func (o *sendOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	f.WithJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("raw", "by-file")
 	cmd.MarkFlagsMutuallyExclusive("raw", "wait-reply")
+	cmd.MarkFlagsMutuallyExclusive("raw", "about")
 	cmd.MarkFlagsMutuallyExclusive("queue", "raw")
 	cmd.MarkFlagsMutuallyExclusive("queue", "wait-reply")
 	cmd.MarkFlagsMutuallyExclusive("queue", "force")
@@ -150,6 +159,32 @@ func (o *sendOptions) readText(f *ui.Factory, s *supervisor.Supervisor) (err err
 	return err
 }
 
+// addPlace puts the place that the text is about before it. For an agent that may not have files read, only its name.
+func (o *sendOptions) addPlace(ctx context.Context, s *supervisor.Supervisor) error {
+	if o.about == "" {
+		return nil
+	}
+	if o.Several() {
+		return fail.Errorf(fail.BadInput, "--about is for one agent: each has a tree of its own")
+	}
+	place, err := changes.ParsePlace(o.about)
+	if err != nil {
+		return err
+	}
+	r, err := s.Project.Store.Load(o.Handles[0])
+	if err != nil {
+		return err
+	}
+	line, report := "", s.Project.Store.Report(r.Handle)
+	if s.Caller.CheckFile("about", place.File) == nil {
+		if line, err = place.Read(ctx, &r, &report); err != nil {
+			return err
+		}
+	}
+	o.message.Text = place.In(line, o.message.Text)
+	return nil
+}
+
 func runSend(ctx context.Context, f *ui.Factory, o *sendOptions) error {
 	s, err := f.Supervisor()
 	if err != nil {
@@ -167,7 +202,7 @@ func runSend(ctx context.Context, f *ui.Factory, o *sendOptions) error {
 	if len(handles) == 0 {
 		return ui.Failed(fail.Errorf(fail.NotFound, "no agent of this project should run").Hint("to see the agents: nbs-worker list"), "send")
 	}
-	if err := o.unquoted(s); err != nil {
+	if err := cmp.Or(o.unquoted(s), o.addPlace(ctx, s)); err != nil {
 		return ui.Failed(err, "send")
 	}
 	sender := f.NewSending(s, o.message, o.timeoutGiven)
