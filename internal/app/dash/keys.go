@@ -9,7 +9,7 @@ import (
 type Deed struct {
 	Kind    DeedKind
 	Who     Who
-	Args    []string // of Run: a command line of this program
+	Args    []string // of Visit and Run: a command line of this program
 	Verb    string   // of Run: shown while it runs
 	Preview Preview  // of Peek
 }
@@ -19,10 +19,10 @@ type DeedKind int
 
 // The deeds.
 const (
-	Quit   DeedKind = iota
-	Attach          // go to the agent's terminal, and come back
-	Peek            // show something of the agent below the rows
-	Run             // run a command line beside the screen
+	Quit  DeedKind = iota
+	Visit          // give the terminal to a command line, and come back
+	Peek           // show something of the agent below the rows
+	Run            // run a command line beside the screen
 )
 
 // Key takes a key by its name: "j", "enter", "ctrl+c". It returns what is to be done.
@@ -144,7 +144,9 @@ func (m Model) act(r *Row, key string) (Model, []Deed) {
 	handle := string(r.Handle)
 	switch key {
 	case "enter":
-		return m, []Deed{{Kind: Attach, Who: r.Who}}
+		return m, []Deed{{Kind: Visit, Who: r.Who, Args: []string{"attach", handle}}}
+	case "D":
+		return m, []Deed{{Kind: Visit, Who: r.Who, Args: []string{"changes", handle, "--patch", "--stay"}}}
 	case "space":
 		m.preview, m.text = (m.preview+1)%previews, ""
 		if m.preview != NoPreview {

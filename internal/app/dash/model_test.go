@@ -73,7 +73,7 @@ func TestKeysOfVerbs(t *testing.T) {
 	for keys, want := range map[string]string{
 		"r": "resume bob", "R": "recover bob", "x": "stop bob", "i": "interrupt bob", "d y": "dismiss bob", "d n": "", "d N": "",
 		"s h i space ! enter": "send --queue bob -- hi !", "s h esc": "", "tab x": "stop cid", "tab tab x": "stop bob", "2 g x": "stop alice", "3 g x": "stop bob", "4 G x": "stop alice", "G 2 1 x": "stop alice", "G x": "stop alice", "/ c i d enter x": "stop cid",
-		"N": "deny bob abcd1234",
+		"N": "deny bob abcd1234", "D": "changes bob --patch --stay", "enter": "attach bob",
 	} {
 		_, deeds := press(screenOf(team()), strings.Fields(keys)...)
 		got := ""
@@ -123,7 +123,7 @@ func TestTabsOfARequest(t *testing.T) {
 func TestAnyKeysAtAnySize(t *testing.T) {
 	t.Parallel()
 	keys := []string{
-		"j", "k", "g", "G", "enter", "space", "tab", "/", "y", "N", "s", "r", "R", "x", "i", "d", "?", "q", "esc", "backspace",
+		"j", "k", "g", "G", "enter", "space", "tab", "/", "y", "N", "s", "r", "R", "x", "i", "d", "D", "?", "q", "esc", "backspace",
 		"up", "down", "pgup", "pgdown", "ctrl+u", "é", "世", "a", "ctrl+c", "f1", "1", "2", "3", "4",
 	}
 	rapid.Check(t, func(t *rapid.T) {

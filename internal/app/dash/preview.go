@@ -132,6 +132,8 @@ func (m *Model) keys() string {
 		return m.paint(dim, "y approve  N deny  enter attach  space screen  tab next  ? help  q quit")
 	case r.Need != nil && r.Need.Reason == attention.Down:
 		return m.paint(dim, "r resume  R recover  d dismiss  tab next  ? help  q quit")
+	case r.Need != nil && r.Need.Reason == attention.Done:
+		return m.paint(dim, "D changes  enter attach  space screen  s send  x stop  tab next  ? help")
 	}
 	return m.paint(dim, "enter attach  space screen  s send  i interrupt  x stop  tab next  ? help")
 }
@@ -143,6 +145,7 @@ func (m *Model) help() []string {
 		"tab             next that needs you",
 		"enter           go to its terminal; tmux says there which keys come back",
 		"space           its screen, its conversation, neither",
+		"D               what it has changed, in your pager",
 		"esc             close that, and forget the filter",
 		"1 2 3 4         sort by need, name, context left, cost",
 		"/               filter            s           send it a message",

@@ -237,8 +237,8 @@ func (s *shell) do(model Model, deeds []Deed) tea.Cmd {
 			cmds = append(cmds, tea.Quit)
 		case Peek:
 			cmds = append(cmds, s.peek(deed.Who, deed.Preview))
-		case Attach:
-			line := s.line(deed.Who, "attach", string(deed.Who.Handle))
+		case Visit:
+			line := s.line(deed.Who, deed.Args...)
 			cmds = append(cmds, tea.Exec(child.InForeground(s.Program, line...), func(err error) tea.Msg { return cameBack{err} }))
 		case Run:
 			cmds = append(cmds, s.run(deed))

@@ -23,7 +23,8 @@ func newDashCmd(f *ui.Factory) *cobra.Command {
 waited, its context and cost; on a wide screen also its model, memory, processor, branch and pull
 request. The screen changes when an agent does. Enter goes to an agent's terminal, where tmux says
 which keys come back. Space shows its screen, then its conversation. y and N approve or deny the
-request that is shown, s sends a message, r resumes, x stops, ? lists all keys, q leaves.
+request that is shown, D shows what an agent has changed, s sends a message, r resumes, x stops,
+? lists all keys, q leaves.
 
 An agent asks only in another permission mode than bypassPermissions, which is the default:
 nbs-worker spawn HANDLE --permission-mode default.
