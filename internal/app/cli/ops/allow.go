@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -142,45 +141,6 @@ func allowOne(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, hand
 	}
 	done.Words = "allowed"
 	return done, nil
-}
-
-// ownFile is a file of the project that runs only with the user's seal.
-type ownFile struct {
-	kind, name string
-	text       []byte
-}
-
-// allowFiles shows the files that are not allowed, and asks for permission. lines say what would run. They come last,
-// right above the question: the files may be long.
-func allowFiles(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, named, what string, lines []ui.Line, files []ownFile) error {
-	done := ui.Outcome{Handle: agent.Handle(named), Words: "allowed"}
-	files = slices.DeleteFunc(files, func(file ownFile) bool {
-		return s.Project.Store.Allowed().Check(file.kind, file.name, file.text) == nil
-	})
-	if len(files) == 0 {
-		done.Words = "is allowed already"
-		return f.Show(done, "")
-	}
-	for _, file := range files {
-		if _, err := fmt.Fprintf(f.Streams.Out, "%s:\n\n%s\n\n", human.Legible(file.name), human.Legible(string(file.text))); err != nil {
-			return err
-		}
-	}
-	if _, err := fmt.Fprint(f.Streams.Out, "this would run:\n\n"); err != nil {
-		return err
-	}
-	if err := f.PrintLines(lines, 0); err != nil {
-		return err
-	}
-	if !f.Confirmed("\nallow " + what + "? [y/N] ") {
-		return fail.Errorf(fail.Failed, "not allowed; nothing was changed")
-	}
-	for _, file := range files {
-		if err := s.AllowFile(ctx, file.kind, file.name, file.text); err != nil {
-			return err
-		}
-	}
-	return f.Show(done, "")
 }
 
 // requestLines returns everything that a record would make run, one part a line. Its texts are quoted, so that they

@@ -39,9 +39,9 @@ func runAllowPolicy(ctx context.Context, f *ui.Factory, path string) error {
 	if err != nil {
 		return err
 	}
-	var files []ownFile
+	var files []ui.OwnFile
 	if file.Name != "" { // in the project
-		files = []ownFile{{watch.SealKind, file.Name, file.Text}}
+		files = []ui.OwnFile{{Kind: watch.SealKind, Name: file.Name, Text: file.Text}}
 	}
-	return allowFiles(ctx, f, s, path, "this policy", lines, files)
+	return f.AllowFiles(ctx, s, path, "this policy", lines, files)
 }

@@ -29,7 +29,7 @@ func runAllowRunbook(ctx context.Context, f *ui.Factory, name string) error {
 			lines = append(lines, ui.Line{step.Name, "nbs-worker " + command.String()})
 		}
 	}
-	return allowFiles(ctx, f, s, name, "the runbook "+name, lines, []ownFile{{runbook.SealKind, page.File, []byte(page.Text)}})
+	return f.AllowFiles(ctx, s, name, "the runbook "+name, lines, []ui.OwnFile{{Kind: runbook.SealKind, Name: page.File, Text: []byte(page.Text)}})
 }
 
 // completeBarred completes the project's pages that are not allowed.

@@ -48,7 +48,7 @@ func runAllowSchedules(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	files := []ownFile{{schedule.SealKind, schedules.Name, text}}
+	files := []ui.OwnFile{{Kind: schedule.SealKind, Name: schedules.Name, Text: text}}
 	for _, e := range file.Entries {
 		if e.PromptFile == "" {
 			continue
@@ -57,7 +57,7 @@ func runAllowSchedules(ctx context.Context, f *ui.Factory) error {
 		if err != nil {
 			return err
 		}
-		files = append(files, ownFile{schedule.PromptSealKind, e.PromptFile, prompt})
+		files = append(files, ui.OwnFile{Kind: schedule.PromptSealKind, Name: e.PromptFile, Text: prompt})
 	}
-	return allowFiles(ctx, f, s, "schedules", "these schedules", scheduleLines(file), files)
+	return f.AllowFiles(ctx, s, "schedules", "these schedules", scheduleLines(file), files)
 }
