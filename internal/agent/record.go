@@ -18,6 +18,7 @@ type Record struct {
 	Created       time.Time `json:"created,omitzero"` // the first start
 	ClaudeVersion string    `json:"claude_version,omitempty"`
 	Desired       Desired   `json:"desired,omitempty"`
+	Downed        bool      `json:"downed,omitzero"` // down stopped it, with its team: up starts it again
 
 	Seal *Seal `json:"seal,omitempty"` // over the Spec; nil: the record is not allowed
 

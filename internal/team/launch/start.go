@@ -283,7 +283,7 @@ func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	}
 	self.Identified = agent.Identified{}
 	r := p.Record
-	r.Desired = agent.DesiredRunning
+	r.Desired, r.Downed = agent.DesiredRunning, false
 	r.PID = 0
 	r.Restarts = agent.Restarts{}
 	if p.Again {

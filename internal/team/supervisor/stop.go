@@ -23,13 +23,23 @@ type Stopped struct {
 // Stop ends an agent and keeps its record. The stop is recorded before the first signal, so that nothing starts the
 // agent again in between.
 func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, error) {
+	return s.halt(ctx, handle, false)
+}
+
+// Down is Stop for a whole team: up starts the agent again. If a person has stopped the agent before, that stands.
+func (s *Supervisor) Down(ctx context.Context, handle agent.Handle) (Stopped, error) {
+	return s.halt(ctx, handle, true)
+}
+
+func (s *Supervisor) halt(ctx context.Context, handle agent.Handle, down bool) (Stopped, error) {
 	unlock, err := s.awaitVerb(ctx, handle, "stop")
 	if err != nil {
 		return Stopped{}, err
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx) // what has begun is completed, whatever the caller does
-	stopped, err := s.stop(ctx, handle, false)
+	mark := func(r *agent.Record) { r.Downed = down && (r.Downed || r.Desired != agent.DesiredStopped) }
+	stopped, err := s.stop(ctx, handle, func(spec *agent.Spec) error { return s.Caller.CheckAct(spec, "stop") }, mark)
 	if err != nil {
 		return stopped, err
 	}
@@ -49,7 +59,7 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx)
-	stopped, err := s.stop(ctx, handle, true)
+	stopped, err := s.stop(ctx, handle, s.Caller.CheckDismiss, func(*agent.Record) {})
 	if err != nil {
 		return stopped, err
 	}
@@ -83,16 +93,11 @@ func butDone(err error, done string) error {
 }
 
 // stop makes all its checks before it writes, and writes before the first signal. If it cannot write, it still ends
-// the agent: a full disk must not keep an agent alive that fills it.
-func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool) (Stopped, error) {
+// the agent: a full disk must not keep an agent alive that fills it. mark completes the record of the stopped agent.
+func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, allowed func(*agent.Spec) error, mark func(*agent.Record)) (Stopped, error) {
 	r, err := s.Project.Store.Load(handle)
-	if err != nil {
-		return Stopped{}, err
-	}
-	if remove {
-		err = s.Caller.CheckDismiss(&r.Spec)
-	} else {
-		err = s.Caller.CheckAct(&r.Spec, "stop")
+	if err == nil {
+		err = allowed(&r.Spec)
 	}
 	if err != nil {
 		return Stopped{}, err
@@ -106,6 +111,7 @@ func (s *Supervisor) stop(ctx context.Context, handle agent.Handle, remove bool)
 		return Stopped{}, err
 	}
 	written, unwritten := s.update(ctx, handle, func(r *agent.Record) error {
+		mark(r)
 		r.Desired = agent.DesiredStopped
 		s.follow(r)
 		config, err := s.Project.ConfigOf(r)

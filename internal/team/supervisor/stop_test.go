@@ -148,3 +148,32 @@ func TestRecordOfTheOriginalTools(t *testing.T) {
 	_, err = w.PlanResume(t.Context(), "alpha", inPlace)
 	mustSay(t, "elsewhere", err, fail.NotFound, "its transcript is gone")
 }
+
+// What stopped an agent decides whether up starts it again: its team, or a person who meant this one.
+func TestWhoseStopItWas(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		stops  []string
+		downed bool
+	}{
+		"a person's":              {[]string{"stop"}, false},
+		"the team's":              {[]string{"down"}, true},
+		"the team's, twice":       {[]string{"down", "down"}, true},
+		"a person's, then a down": {[]string{"stop", "down"}, false},
+		"a person's after a down": {[]string{"down", "stop"}, false},
+	} {
+		w := newWorld(t)
+		w.has("alpha", asItIs)
+		for _, verb := range c.stops {
+			stop := w.Stop
+			if verb == "down" {
+				stop = w.Down
+			}
+			_, err := stop(t.Context(), "alpha")
+			w.must(err)
+		}
+		r, err := w.Project.Store.Load("alpha")
+		w.must(err)
+		rig.Check(t, r.Desired == agent.DesiredStopped && r.Downed == c.downed, "%s: desired %s, downed %t", what, r.Desired, r.Downed)
+	}
+}
