@@ -3,6 +3,8 @@ package supervisor
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +24,8 @@ type Set struct {
 	Restart        *agent.RestartWord
 	Memory         *bool // its actions are observed
 	Answers        *bool // a hook waits beside its dialogs for an answer
+	Args           *[]string
+	Env            *map[string]string
 }
 
 // Change is a field with a new value.
@@ -60,7 +64,7 @@ func (s *Supervisor) Set(ctx context.Context, handle agent.Handle, set Set) (Cha
 				return err
 			}
 		}
-		changes = set.apply(&r.Spec)
+		changes = set.Apply(&r.Spec)
 		if r.LaunchRestart() == agent.RestartNo {
 			r.Restarts.Next = time.Time{} // a launcher that waits to start it again leaves
 		}
@@ -91,8 +95,8 @@ func (s *Supervisor) signed(set Set) (Set, error) {
 	return set, nil
 }
 
-// apply changes a spec, and returns what has changed.
-func (set Set) apply(spec *agent.Spec) (changes []Change) {
+// Apply changes a spec, and returns what has changed.
+func (set Set) Apply(spec *agent.Spec) (changes []Change) {
 	note := func(field, from, to string, now bool) {
 		if from != to {
 			changes = append(changes, Change{Field: field, From: from, To: to, Now: now})
@@ -122,7 +126,34 @@ func (set Set) apply(spec *agent.Spec) (changes []Change) {
 		note("answers", switched(!spec.NoAnswers), switched(*set.Answers), false)
 		spec.NoAnswers = !*set.Answers
 	}
+	if set.Args != nil {
+		note("args", shellWords(spec.ClaudeArgs), shellWords(*set.Args), false)
+		spec.ClaudeArgs = *set.Args
+	}
+	if set.Env != nil {
+		note("environment", envWords(spec.Env), envWords(*set.Env), false)
+		spec.Env = *set.Env
+	}
 	return changes
+}
+
+// envWords returns variables as they are typed, in the order of their names.
+func envWords(env map[string]string) string {
+	words := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		words = append(words, name+"="+env[name])
+	}
+	return shellWords(words)
+}
+
+// shellWords returns words as they are typed.
+func shellWords(words []string) string {
+	return strings.Join(agent.Mapped(words, func(word string) string {
+		if word == "" || strings.ContainsAny(word, " \t\n'\"\\") {
+			return human.ShellWord(word)
+		}
+		return word
+	}), " ")
 }
 
 func switched(on bool) string {

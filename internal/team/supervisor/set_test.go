@@ -38,6 +38,21 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// Arguments and variables are compared as a whole, and shown as they are typed.
+func TestSetOfArgumentsAndVariables(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has("alpha", func(r *agent.Record) { r.ClaudeArgs, r.Env = []string{"--effort", "low"}, map[string]string{"B": "2", "A": "1"} })
+	changed, err := w.Set(t.Context(), "alpha", Set{Args: &[]string{"--effort", "low"}, Env: &map[string]string{"A": "1", "C": "x y"}})
+	w.must(err)
+	want := []Change{{Field: "environment", From: "A=1 B=2", To: "A=1 'C=x y'"}}
+	rig.Check(t, slices.Equal(changed.Changes, want), "%+v", changed.Changes)
+	r, err := w.Project.Store.Load("alpha")
+	w.must(err)
+	w.must(w.Project.Store.CheckSeal(&r))
+	rig.Check(t, len(r.Env) == 2 && r.Env["C"] == "x y", "%+v", r.Env)
+}
+
 // What is refused changes nothing of it.
 func TestSetOfWhatIsRefused(t *testing.T) {
 	t.Parallel()
