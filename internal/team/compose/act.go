@@ -1,0 +1,93 @@
+package compose
+
+import (
+	"context"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/supervisor"
+	"nbs-worker/internal/team/teamfile"
+	"nbs-worker/internal/team/wait"
+)
+
+// Team is a team file with the project whose agents it names.
+type Team struct {
+	*supervisor.Supervisor
+	File *teamfile.File
+	Home *Home
+}
+
+// Start starts an agent that does not run, as the file has it now. The conversation of a record stays.
+func (t *Team) Start(ctx context.Context, step *Step, start launch.Start) (supervisor.Started, error) {
+	want, err := t.Home.Spec(step.Agent)
+	if err != nil {
+		return supervisor.Started{}, err
+	}
+	if step.Action == Spawn {
+		start.Prompt = want.InitialPrompt
+		return t.Spawn(ctx, supervisor.Spawn{Spec: want, Start: start})
+	}
+	return t.bringBack(ctx, step.Agent, want, supervisor.Resume{Start: start})
+}
+
+// Again starts an agent again as the file has it now, and ends it first if it runs.
+func (t *Team) Again(ctx context.Context, a *teamfile.Agent, start launch.Start) (supervisor.Started, error) {
+	want, err := t.Home.Spec(a)
+	if err != nil {
+		return supervisor.Started{}, err
+	}
+	return t.bringBack(ctx, a, want, supervisor.Resume{Start: start, Force: true})
+}
+
+func (t *Team) bringBack(ctx context.Context, a *teamfile.Agent, want agent.Spec, resume supervisor.Resume) (supervisor.Started, error) {
+	r, err := t.Project.Store.Load(a.Handle)
+	if err != nil {
+		return supervisor.Started{}, err
+	}
+	differs := Compare(&r, a, want)
+	if slices.ContainsFunc(differs, func(d Difference) bool { return d.Field == "working_dir" }) {
+		resume.Cwd = want.Cwd
+	}
+	if len(differs) > 0 {
+		if _, err := t.Set(ctx, a.Handle, SetOf(&want)); err != nil {
+			return supervisor.Started{}, err
+		}
+	}
+	return t.Resume(ctx, a.Handle, resume)
+}
+
+// Await waits until an agent meets a condition. wanted has the limit, and what says that it takes long.
+func (t *Team) Await(ctx context.Context, first *Step, until teamfile.Condition, wanted wait.Wanted) error {
+	words := []string{string(agent.Idle), string(agent.Busy)} // both take input
+	switch until {
+	case teamfile.Idle:
+		words = words[:1]
+	case teamfile.FirstTurnDone:
+		if first.Action != Spawn && t.hasSpoken(ctx, first.Handle) {
+			return nil
+		}
+		words = []string{"done"}
+	case teamfile.Started, teamfile.Ready:
+	}
+	wanted.Handles, wanted.For = []agent.Handle{first.Handle}, nil
+	for _, word := range words {
+		condition, err := wait.ParseCondition(word)
+		if err != nil {
+			return err
+		}
+		wanted.For = append(wanted.For, condition)
+	}
+	_, err := wait.For(ctx, t.Inspector, wanted)
+	return err
+}
+
+// hasSpoken reports whether an idle agent has had a turn in its present conversation, perhaps before its last start.
+func (t *Team) hasSpoken(ctx context.Context, handle agent.Handle) bool {
+	r, err := t.Project.Store.Load(handle)
+	if err != nil {
+		return false
+	}
+	sight := t.Project.LookAt(ctx, r)
+	return sight.Status.State == agent.Idle && !sight.Record.TranscriptSeen.IsZero()
+}
