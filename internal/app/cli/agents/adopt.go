@@ -141,7 +141,7 @@ func runAdopt(ctx context.Context, f *ui.Factory, o *adoptOptions) error {
 		return err
 	}
 	r := &adopted.Record
-	warnUnkept(f, "adopt", r.Handle, adopted.Unkept)
+	f.WarnUnkept("adopt", r.Handle, adopted.Unkept)
 	words := fmt.Sprintf("adopted, %s, pid %d, model %s, %s, session %s", adopted.Status.Word(), r.PID, ui.ModelName(r.Model), r.PermissionMode, r.SessionID)
 	if len(r.ClaudeArgs) > 0 {
 		words += ", with " + strings.Join(agent.Mapped(r.ClaudeArgs, ui.ShellQuote), " ")

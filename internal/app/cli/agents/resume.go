@@ -122,11 +122,11 @@ func runResume(ctx context.Context, f *ui.Factory, o *resumeOptions) error {
 		if started.Fresh { // for scripts too: a conversation was replaced
 			f.Say("resume %s: a new conversation in place of %s", handle, wire.NewStarted(started).Previous)
 		}
-		sayStarted(f, handle, started)
+		f.SayStarted(handle, started)
 		if err != nil {
 			return ui.Outcome{}, err
 		}
-		return startedOutcome(f, s, started), nil
+		return f.StartedOutcome(s, started), nil
 	})
 }
 

@@ -60,7 +60,7 @@ func runRun(ctx context.Context, f *ui.Factory, handle agent.Handle) (int, error
 
 // runHere runs the launcher in the caller's terminal, unless the agent could not be prepared.
 func runHere(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, handle agent.Handle, ready supervisor.Prepared, unready error) (int, error) {
-	sayTranscript(f, handle, ready.Restored, ready.Loss)
+	f.SayTranscript(handle, ready.Restored, ready.Loss)
 	if unready != nil {
 		return 0, unready
 	}

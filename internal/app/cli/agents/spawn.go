@@ -141,14 +141,14 @@ func runSpawn(ctx context.Context, f *ui.Factory, o *spawnOptions) (int, error) 
 		return runHere(ctx, f, s, spawn.Handle, ready, err)
 	}
 	started, err := s.Spawn(ctx, spawn)
-	sayStarted(f, spawn.Handle, started)
+	f.SayStarted(spawn.Handle, started)
 	if err != nil {
 		return 0, err
 	}
 	if o.cwd == "" {
 		sayFolder(f, &started.Record)
 	}
-	return 0, f.ShowOne(startedOutcome(f, s, started))
+	return 0, f.ShowOne(f.StartedOutcome(s, started))
 }
 
 // parse checks the options and the environment.

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -11,9 +10,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
-	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -89,41 +86,4 @@ func readPrompt(path string, in io.Reader, start *launch.Start) (err error) {
 		return err
 	}
 	return trimPrompt(start, true)
-}
-
-// sayStarted reports effects beyond a start, to scripts too, even of a failed or late start.
-func sayStarted(f *ui.Factory, handle agent.Handle, started supervisor.Started) {
-	warnUnkept(f, "keep", handle, started.Unkept)
-	sayTranscript(f, handle, started.Restored, started.Loss)
-	if started.Unsaid != "" {
-		f.Say("%s: its first prompt was never delivered; the new prompt was sent instead. The record still has the first one: nbs-worker session %s --json", handle, handle)
-	}
-	if missed := started.Briefed.Missed; missed != nil {
-		f.Say("%s: the briefing is incomplete: %s", handle, missed)
-	}
-	if moved := started.Moved; moved != nil {
-		f.Say("%s: its folder has moved from %s to %s", handle, moved.From, moved.To)
-	}
-	if started.WorksIn != "" {
-		f.Say("%s: its session works in %s, which it entered earlier", handle, human.Quote(started.WorksIn))
-	}
-	if started.Unsaved != "" {
-		f.Say("%s: its turns are being lost: %s", handle, started.Unsaved)
-	}
-	if started.Mute != "" && started.Record.TakesAnswers() {
-		f.Say("%s: commands cannot answer what it asks: its Claude runs no hooks: %s", handle, started.Mute)
-	}
-	if started.Old { // it runs and is what was asked for; its later output is unknown
-		f.Hint("claude %s is older than the versions that nbs-worker is tested with", human.Quote(started.Record.ClaudeVersion))
-	}
-}
-
-// startedOutcome returns the outcome of a start. It tells a person how to answer what the agent asks already.
-func startedOutcome(f *ui.Factory, s *supervisor.Supervisor, started supervisor.Started) ui.Outcome {
-	r := &started.Record
-	if started.Status.State == agent.Waiting {
-		f.Note("%s asks something; a person has to answer %s", r.Handle, s.Project.WayToAnswer(r.Handle))
-	}
-	words := fmt.Sprintf("%s, model %s, %s, session %s, tmux %s", started.Status.Word(), ui.ModelName(r.Model), r.LaunchPermissionMode(), r.SessionID, r.TmuxSession)
-	return ui.Outcome{JSON: wire.NewStarted(started), Handle: r.Handle, Words: words}
 }

@@ -131,10 +131,7 @@ func runEnding(ctx context.Context, f *ui.Factory, verb string, o *endingOptions
 		if err != nil {
 			return ui.Outcome{}, err
 		}
-		warnUnkept(f, verb, handle, gone.Unkept)
-		if gone.Unsaved != "" {
-			f.Say("%s %s: the last messages may be lost: %s", verb, handle, gone.Unsaved)
-		}
+		f.SayEnded(verb, gone)
 		if gone.Dropped > 0 {
 			f.Say("%s %s: dropped %s from its outbox; the journal has the beginning of each: nbs-worker events %s", verb, handle, human.Count(gone.Dropped, "message"), handle)
 		}
