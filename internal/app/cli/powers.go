@@ -23,6 +23,7 @@ var powers = map[string]caller.Rule{
 	"runbook list":                  {Right: caller.Anyone, What: "list the runbooks"},
 	"runbook run":                   {Right: caller.Anyone, What: "run the steps of a runbook, each by its own right"},
 
+	"diff":                 {Right: caller.Member, What: "compare the agents with the team file"},
 	"session":              {Right: caller.Member, What: "show the record and the state of an agent"},
 	"runbook show":         {Right: caller.Member, What: "show a runbook"},
 	"schedule list":        {Right: caller.Member, What: "list the schedules"},
@@ -56,6 +57,7 @@ var powers = map[string]caller.Rule{
 	"ask":        {Right: caller.Within, What: "take a turn in a conversation"},
 	"interrupt":  {Right: caller.Within, What: "end the present turn of agents"},
 	"stop":       {Right: caller.Within, What: "stop agents"},
+	"down":       {Right: caller.Within, What: "stop a team"},
 	"dismiss":    {Right: caller.Within, What: "remove agents"},
 	"set":        {Right: caller.Within, What: "change the record of an agent"},
 	"reset":      {Right: caller.Within, What: "forget the failures of agents"},
@@ -75,6 +77,8 @@ var powers = map[string]caller.Rule{
 	"unpause": {Right: caller.Manager, What: "unpause a project"},
 
 	"allow":                {Right: caller.Person, What: "allow"},
+	"up":                   {Right: caller.Person, What: "start a team"},
+	"restart":              {Right: caller.Person, What: "restart a team"},
 	"project list":         {Right: caller.Person, What: "see the user's projects"},
 	"project forget":       {Right: caller.Person, What: "forget a project"},
 	"attach":               {Right: caller.Person, What: "go to the terminal of an agent"},

@@ -2,14 +2,13 @@ package compose
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
-	"nbs-worker/internal/team/supervisor"
 	"nbs-worker/internal/team/teamfile"
 )
 
@@ -77,43 +76,72 @@ func (d *Diff) Equal() bool {
 	return !d.Missing && !d.Extra && len(d.Fields) == 0 && len(d.Drift) == 0 && d.Err == nil
 }
 
-// Diffs compares a team with its file, first the agents of the file, then the others. An agent that starts only with
-// a profile is not missing.
-func Diffs(file *teamfile.File, home *Home, s *supervisor.Supervisor, rows []inspect.Row) []Diff {
-	diffs := make([]Diff, 0, len(file.Agents))
-	for i := range file.Agents {
-		a := &file.Agents[i]
-		d := Diff{Handle: a.Handle}
-		at := slices.IndexFunc(rows, func(row inspect.Row) bool { return row.Handle.Same(a.Handle) })
-		if at < 0 {
-			d.Missing = len(a.Profiles) == 0
-		} else {
-			d = diffOf(&rows[at], a, home, s)
+// Diffs compares the chosen agents with the file, and without a choice the whole team with it: first the agents of the
+// file, then those that it does not have. An agent that starts only with a profile is not missing. Errors: NotFound.
+func (t *Team) Diffs(ctx context.Context, names []string) ([]Diff, error) {
+	var rows []inspect.Row
+	if t.Project.Store.Exists() {
+		var err error
+		if rows, err = t.Inspector.List(ctx); err != nil {
+			return nil, err
 		}
-		diffs = append(diffs, d)
+	}
+	every := Selection{Names: names}
+	for i := range t.File.Agents {
+		every.Profiles = append(every.Profiles, t.File.Agents[i].Profiles...)
+	}
+	chosen, err := Choose(t.File, every)
+	if err != nil {
+		return nil, err
+	}
+	diffs := make([]Diff, 0, len(chosen))
+	for _, handle := range chosen {
+		a := t.File.Agent(handle)
+		at := slices.IndexFunc(rows, func(row inspect.Row) bool { return row.Handle.Same(handle) })
+		if at < 0 {
+			diffs = append(diffs, Diff{Handle: handle, Missing: len(a.Profiles) == 0 || len(names) > 0})
+		} else {
+			diffs = append(diffs, t.diffOf(&rows[at], a))
+		}
 	}
 	for i := range rows {
-		if file.Agent(rows[i].Handle) == nil {
+		if len(names) == 0 && t.File.Agent(rows[i].Handle) == nil {
 			diffs = append(diffs, Diff{Handle: rows[i].Handle, Extra: true, Running: rows[i].Status.Running()})
 		}
 	}
-	return diffs
+	return diffs, nil
 }
 
-func diffOf(row *inspect.Row, a *teamfile.Agent, home *Home, s *supervisor.Supervisor) Diff {
+func (t *Team) diffOf(row *inspect.Row, a *teamfile.Agent) Diff {
 	d := Diff{Handle: a.Handle, Running: row.Status.Running()}
 	if row.Record.Handle == "" {
 		d.Err = row.Err
 		return d
 	}
-	want, err := home.Spec(a)
+	want, err := t.Home.Spec(a)
 	if err != nil {
-		d.Err = fail.Errorf(fail.KindOf(err), "%w", err)
+		d.Err = err
 		return d
 	}
 	d.Fields = Compare(&row.Record, a, want)
 	if row.Status.SamePID {
-		d.Drift, _ = s.Project.DriftOf(&row.Record) // an agent that has just ended has no drift
+		d.Drift, _ = t.Project.DriftOf(&row.Record) // an agent that has just ended has no drift
 	}
 	return d
+}
+
+// Word returns how an agent is compared with the file.
+func (d *Diff) Word() string {
+	switch {
+	case d.Err != nil:
+		return "unknown"
+	case d.Missing:
+		return "missing"
+	case d.Extra:
+		return "extra"
+	case d.Equal():
+		return "equal"
+	default:
+		return "changed"
+	}
 }

@@ -42,7 +42,9 @@ func TestSet(t *testing.T) {
 func TestSetOfArgumentsAndVariables(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.has("alpha", func(r *agent.Record) { r.ClaudeArgs, r.Env = []string{"--effort", "low"}, map[string]string{"B": "2", "A": "1"} })
+	w.has("alpha", func(r *agent.Record) {
+		r.ClaudeArgs, r.Env = []string{"--effort", "low"}, map[string]string{"B": "2", "A": "1"}
+	})
 	changed, err := w.Set(t.Context(), "alpha", Set{Args: &[]string{"--effort", "low"}, Env: &map[string]string{"A": "1", "C": "x y"}})
 	w.must(err)
 	want := []Change{{Field: "environment", From: "A=1 B=2", To: "A=1 'C=x y'"}}

@@ -6,4 +6,8 @@ import "nbs-worker/internal/app/cli/ui"
 // Commands are the commands for a team.
 var Commands = []ui.Command{
 	{Name: "changes", Make: newChangesCmd},
+	{Name: "up", Make: newUpCmd},
+	{Name: "down", Make: newDownCmd},
+	{Name: "diff", Make: newDiffCmd},
+	{Name: "restart", Make: newRestartCmd},
 }
