@@ -108,5 +108,5 @@ func (s *Source) argument() string {
 	if s.name == DefaultName {
 		return ""
 	}
-	return "=" + human.ShellWord(s.Path)
+	return " --file " + human.ShellWord(s.Path)
 }

@@ -23,21 +23,31 @@ type allowOptions struct {
 	runbook   string
 	policy    string
 	schedules bool
+	team      bool
+	file      string // of the team
 }
 
 // positional checks the handles. With a flag that names project files there must be no handle.
 func (o *allowOptions) positional(cmd *cobra.Command, args []string) error {
-	named := cmd.Flags().Changed("runbook")
-	if o.policy == "" && !named && !o.schedules {
+	if o.file != "" && !o.team {
+		return fail.Errorf(fail.BadInput, "allow: --file belongs to --team")
+	}
+	given := 0
+	for _, flag := range []string{"runbook", "policy", "schedules", "team"} {
+		if cmd.Flags().Changed(flag) {
+			given++
+		}
+	}
+	if given == 0 {
 		return o.Selection.Positional(cmd, args)
 	}
-	if len(args) > 0 || o.All || o.policy != "" && o.runbook != "" || o.schedules && (named || o.policy != "") {
-		return fail.Errorf(fail.BadInput, "allow: handles, --runbook, --policy and --schedules exclude each other")
+	if len(args) > 0 || o.All || given > 1 {
+		return fail.Errorf(fail.BadInput, "allow: handles, --runbook, --policy, --schedules and --team exclude each other")
 	}
-	if o.policy != "" || o.schedules {
-		return nil
+	if cmd.Flags().Changed("runbook") {
+		return runbook.ParseName(o.runbook)
 	}
-	return runbook.ParseName(o.runbook)
+	return nil
 }
 
 // String returns the arguments that name what to allow, as typed.
@@ -51,17 +61,23 @@ func (o *allowOptions) String() string {
 	if o.schedules {
 		return "--schedules"
 	}
+	if o.file != "" {
+		return "--team --file " + human.ShellWord(o.file)
+	}
+	if o.team {
+		return "--team"
+	}
 	return o.Selection.String()
 }
 
 func newAllowCmd(f *ui.Factory) *cobra.Command {
 	o := &allowOptions{}
 	cmd := &cobra.Command{
-		Use:   "allow {<handle>... | --all | --runbook NAME | --policy FILE | --schedules}",
+		Use:   "allow {<handle>... | --all | --runbook NAME | --policy FILE | --schedules | --team}",
 		Short: "Review what a record or a file would run, and allow it",
-		Long: ui.WithCodes(`Shows what a record, runbook, policy or schedule would run, and asks you on the terminal. A
-project can come from anywhere, so nothing in it is trusted by itself: it needs your seal, whose
-key is outside of all projects. Your own commands seal the records that they write. A record
+		Long: ui.WithCodes(`Shows what a record, runbook, policy, schedule or team file would run, and asks you on the
+terminal. A project can come from anywhere, so nothing in it is trusted by itself: it needs your
+seal, whose key is outside of all projects. Your own commands seal the records that they write. A record
 without your seal, from a clone, from the original tools or edited by hand, is "not allowed", and
 nothing is started from it.
 
@@ -81,6 +97,8 @@ was copied to another folder. Input that was typed before the question does not 
 	cmd.Flags().StringVar(&o.runbook, "runbook", "", "name of a page in the project's runbooks/")
 	cmd.Flags().StringVar(&o.policy, "policy", "", "file of a watch policy in the project")
 	cmd.Flags().BoolVar(&o.schedules, "schedules", false, "the project's schedules, with their prompts")
+	cmd.Flags().BoolVar(&o.team, "team", false, "the team file, with its prompt files (nbs-worker help team)")
+	cmd.Flags().StringVar(&o.file, "file", "", "with --team: another file than team.yaml in the project root")
 	ui.CompleteWith(cmd, "runbook", completeBarred(f))
 	return cmd
 }
@@ -89,6 +107,9 @@ func runAllow(ctx context.Context, f *ui.Factory, o *allowOptions) error {
 	if !f.Streams.InTTY || !f.Streams.ErrTTY || !f.Streams.OutTTY {
 		return ui.Failed(fail.Errorf(fail.Held, "only a person can allow this, on a terminal").
 			Hint("in a terminal: nbs-worker allow %s", o), "allow")
+	}
+	if o.team {
+		return ui.Failed(runAllowTeam(ctx, f, o.file), "allow --team")
 	}
 	if o.schedules {
 		return ui.Failed(runAllowSchedules(ctx, f), "allow --schedules")

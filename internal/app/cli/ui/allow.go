@@ -29,7 +29,7 @@ func (f *Factory) AllowFiles(ctx context.Context, s *supervisor.Supervisor, name
 		return f.Show(done, "")
 	}
 	for _, file := range files {
-		if _, err := fmt.Fprintf(f.Streams.Out, "%s:\n\n%s\n\n", human.Legible(file.Name), human.Legible(string(file.Text))); err != nil {
+		if err := f.showFile(s, file); err != nil {
 			return err
 		}
 	}
@@ -48,4 +48,14 @@ func (f *Factory) AllowFiles(ctx context.Context, s *supervisor.Supervisor, name
 		}
 	}
 	return f.Show(done, "")
+}
+
+// showFile prints a file; one that was allowed before with what has changed since.
+func (f *Factory) showFile(s *supervisor.Supervisor, file OwnFile) error {
+	text, heading := string(file.Text), ""
+	if before := s.Project.Store.Allowed().Sealed(file.Kind, file.Name); before != nil {
+		text, heading = human.Diff(string(before), text), ", with what has changed since you allowed it"
+	}
+	_, err := fmt.Fprintf(f.Streams.Out, "%s%s:\n\n%s\n\n", human.Legible(file.Name), heading, human.Legible(text))
+	return err
 }

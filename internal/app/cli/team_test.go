@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+)
+
+// A team counts with its prompt files, as a person has seen both. A changed file is shown with what has changed.
+func TestAllowTeam(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	file, prompt := filepath.Join(project, "team.yaml"), filepath.Join(project, "task.md")
+	put := func(path, text string) { rig.Must(t, os.WriteFile(path, []byte(text), 0o600)) }
+	allow := func(answer string, more ...string) ran {
+		args := append([]string{"--root", project, "allow", "--team"}, more...)
+		return runOn(ui.Streams{In: strings.NewReader(answer), InTTY: true, OutTTY: true, ErrTTY: true}, args...)
+	}
+	allow("y\n").want(t, fail.NotFound, " team init")
+	put(file, "agents:\n  alice: {model: opus, prompt_file: task.md}\n  bob:\n")
+	allow("y\n").want(t, fail.BadInput, "line 2, column 37", "there is no such file")
+	put(prompt, "Begin.")
+	allow("n\n").want(t, fail.Failed)
+	out := allow("y\n").want(t, 0).out
+	for _, text := range []string{"  alice: {model: opus", "\nBegin.\n", `alice: model opus, the usual permission mode, with the text of "task.md"`, "team.yaml: allowed"} {
+		rig.Check(t, strings.Contains(strings.Join(strings.Fields(out), " "), strings.Join(strings.Fields(text), " ")), "no %q in\n%s", text, out)
+	}
+	rig.Check(t, strings.HasSuffix(allow("").want(t, 0).out, "team.yaml: is allowed already\n"), "it is allowed")
+	put(file, "agents:\n  alice: {model: haiku, prompt_file: task.md}\n  bob:\n")
+	out = allow("n\n").want(t, fail.Failed).out
+	rig.Check(t, strings.Contains(out, "-  alice: {model: opus, prompt_file: task.md}\n+  alice: {model: haiku,") && !strings.Contains(out, "Begin."), "%s", out)
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	put(other, "agents: {carol: }")
+	allow("y\n", "--file", other).want(t, 0, "allow this team?")
+	allow("y\n", "bob").want(t, fail.BadInput, "exclude each other")
+	allow("y\n", "--schedules").want(t, fail.BadInput, "exclude each other")
+	run("--root", project, "allow", "--team", "--file", other).want(t, fail.Held, "only a person can allow this", "--team --file ")
+	run("--root", project, "allow", "bob", "--file", other).want(t, fail.BadInput, "--file belongs to --team")
+}
