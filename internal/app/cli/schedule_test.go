@@ -81,7 +81,7 @@ func TestScheduleListAndNext(t *testing.T) {
 	run("--root", t.TempDir(), "schedule", "list").want(t, fail.NotFound, "no .nbs folder")
 	run("--root", project, "schedule", "run", "a").want(t, fail.NotFound, "there are no schedules", "schedule --help")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1, prompt: x}\n  b: {prompt: x}\n")
-	run("--root", project, "schedule", "next").want(t, fail.BadInput, "2 mistakes", "line 2: ", "line 3: b: it is not said when")
+	run("--root", project, "schedule", "next").want(t, fail.BadInput, "2 mistakes", "line 2, column 14: ", "line 3, column 3: b: it is not said when")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt: x}\n  b: {every: 24h, send: {to: alpha, text: x}}\n  c: {every: 1h, prompt: x, permission_mode: plan, allowed_tools: [Read, 'Bash(git *)'], on_denied: fail}\n")
 	r := run("--root", project, "schedule", "list").want(t, 0, "is not allowed", " allow --schedules\n")
 	if !strings.HasPrefix(r.out, "a\tevery 1h0m0s\tturn\t") || !strings.Contains(r.out, "\nb\tevery 24h0m0s\tmessage to alpha\t") || !strings.Contains(r.out, "\tturn: plan; allowed tools Read, Bash(git *)\t") {
