@@ -29,16 +29,16 @@ func ParseModel(s string) (Model, error) {
 	return "", fail.Errorf(fail.BadInput, "model %s is not valid: use a name like opus, sonnet[1m] or claude-sonnet-5-5", human.Quote(s))
 }
 
-// exactly is the prefix of a name that is correct although it looks like a typing mistake.
-const exactly = "exactly:"
+// Exactly is the prefix of a name that is correct although it looks like a typing mistake.
+const Exactly = "exactly:"
 
 // ChooseModel checks the name of a requested model. It refuses a name that is one slip away from a known one: an
 // agent would start, and fail at its first turn. exactly:NAME is NAME, whatever it resembles. Errors: BadInput.
 func ChooseModel(s string) (Model, error) {
-	name, meant := strings.CutPrefix(s, exactly)
+	name, meant := strings.CutPrefix(s, Exactly)
 	model, err := ParseModel(name)
 	if near := model.Suggestion(); err == nil && !meant && near != "" {
-		return "", fail.Errorf(fail.BadInput, "unknown model %s; did you mean %s? To use the name unchanged: %s", human.Quote(name), near, exactly+name)
+		return "", fail.Errorf(fail.BadInput, "unknown model %s; did you mean %s? To use the name unchanged: %s", human.Quote(name), near, Exactly+name)
 	}
 	return model, err
 }

@@ -113,10 +113,14 @@ func (p *parser) profiles(node *yaml.Node, what string) []string {
 // subagent reads the name of an agent of Claude's, such as those in .claude/agents.
 func (p *parser) subagent(node *yaml.Node, what string) string {
 	name := p.Text(node)
-	if strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\n\x00") || !human.IsLegible(name) {
+	if name != "" && !isSubagent(name) {
 		p.Wrong(node, "%s: agent: %s is not the name of an agent of Claude's, such as reviewer", what, human.Quote(name))
 	}
 	return name
+}
+
+func isSubagent(name string) bool {
+	return name != "" && !strings.HasPrefix(name, "-") && !strings.ContainsAny(name, " \t\n\x00") && human.IsLegible(name)
 }
 
 // args reads additional arguments for claude.
@@ -148,11 +152,14 @@ func (p *parser) argsTwice(d *draft, what string, has map[string]*yaml.Node) {
 		if at == nil {
 			at = has[field]
 		}
-		if given && at != nil && slices.ContainsFunc(d.args, func(arg string) bool { return arg == option || strings.HasPrefix(arg, option+"=") }) {
+		if given && at != nil && slices.ContainsFunc(d.args, func(arg string) bool { return isOption(arg, option) }) {
 			p.Wrong(at, "%s: %s is given twice, as a field and in args", what, field)
 		}
 	}
 }
+
+// isOption reports whether an argument gives an option, with or without a value in it.
+func isOption(arg, name string) bool { return arg == name || strings.HasPrefix(arg, name+"=") }
 
 // environment reads variables; those of the defaults stay.
 func (p *parser) environment(d *draft, what string, node *yaml.Node) {
