@@ -18,7 +18,8 @@ type Team struct {
 	Home *Home
 }
 
-// Start starts an agent that does not run, as the file has it now. The conversation of a record stays.
+// Start starts an agent that does not run, as the file has it now. The conversation of a record stays. The result has no
+// record if the agent runs: another command has started it, and may have been killed then.
 func (t *Team) Start(ctx context.Context, step *Step, start launch.Start) (supervisor.Started, error) {
 	want, err := t.Home.Spec(step.Agent)
 	if err != nil {
@@ -28,7 +29,20 @@ func (t *Team) Start(ctx context.Context, step *Step, start launch.Start) (super
 		start.Prompt = want.InitialPrompt
 		return t.Spawn(ctx, supervisor.Spawn{Spec: want, Start: start})
 	}
+	if t.arrives(ctx, step.Handle) {
+		return supervisor.Started{}, nil
+	}
 	return t.bringBack(ctx, step.Agent, want, supervisor.Resume{Start: start})
+}
+
+// arrives waits while an agent is being started, and reports whether it runs then.
+func (t *Team) arrives(ctx context.Context, handle agent.Handle) bool {
+	r, err := t.Project.Store.Load(handle)
+	if err != nil || t.Project.LookAt(ctx, r).Status.State != agent.Starting {
+		return false
+	}
+	_, err = wait.For(ctx, t.Inspector, wait.Wanted{Handles: []agent.Handle{handle}, For: conditions(agent.Idle, agent.Busy, agent.Waiting, "failed")})
+	return err == nil
 }
 
 // Again starts an agent again as the file has it now, and ends it first if it runs.
@@ -59,27 +73,27 @@ func (t *Team) bringBack(ctx context.Context, a *teamfile.Agent, want agent.Spec
 
 // Await waits until an agent meets a condition. wanted has the limit, and what says that it takes long.
 func (t *Team) Await(ctx context.Context, first *Step, until teamfile.Condition, wanted wait.Wanted) error {
-	words := []string{string(agent.Idle), string(agent.Busy)} // both take input
+	wanted.Handles, wanted.For = []agent.Handle{first.Handle}, conditions(agent.Idle, agent.Busy) // both take input
 	switch until {
 	case teamfile.Idle:
-		words = words[:1]
+		wanted.For = conditions(agent.Idle)
 	case teamfile.FirstTurnDone:
 		if first.Action != Spawn && t.hasSpoken(ctx, first.Handle) {
 			return nil
 		}
-		words = []string{"done"}
+		wanted.For = conditions("done")
 	case teamfile.Started, teamfile.Ready:
-	}
-	wanted.Handles, wanted.For = []agent.Handle{first.Handle}, nil
-	for _, word := range words {
-		condition, err := wait.ParseCondition(word)
-		if err != nil {
-			return err
-		}
-		wanted.For = append(wanted.For, condition)
 	}
 	_, err := wait.For(ctx, t.Inspector, wanted)
 	return err
+}
+
+// conditions returns states to wait for.
+func conditions(words ...agent.State) []wait.Condition {
+	return agent.Mapped(words, func(word agent.State) wait.Condition {
+		condition, _ := wait.ParseCondition(string(word)) // a test waits for each
+		return condition
+	})
 }
 
 // hasSpoken reports whether an idle agent has had a turn in its present conversation, perhaps before its last start.

@@ -22,7 +22,8 @@ import (
 // Seen is what is known of an agent before a plan is made; zero: it has no record.
 type Seen struct {
 	Recorded bool
-	Running  bool
+	Running  bool // or is being started
+	Starting bool // perhaps by a command that was killed: it may still end before it runs
 	Stopped  bool // it is marked as stopped, and does not run
 	Downed   bool // down has stopped it, with its team
 }
@@ -36,7 +37,7 @@ func SeenOf(rows []inspect.Row) func(agent.Handle) Seen {
 		}
 		row := &rows[i]
 		runs := row.Status.Running()
-		return Seen{Recorded: true, Running: runs, Stopped: !runs && row.Record.Desired == agent.DesiredStopped, Downed: row.Record.Downed}
+		return Seen{Recorded: true, Running: runs, Starting: row.Status.State == agent.Starting, Stopped: !runs && row.Record.Desired == agent.DesiredStopped, Downed: row.Record.Downed}
 	}
 }
 
@@ -153,7 +154,7 @@ func PlanRestart(file *teamfile.File, chosen Selection, seen func(agent.Handle) 
 
 func actionOf(seen Seen, named bool) Action {
 	switch {
-	case seen.Running:
+	case seen.Running && !seen.Starting:
 		return Keep
 	case seen.Stopped && !seen.Downed && !named:
 		return Stay

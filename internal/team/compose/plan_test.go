@@ -70,6 +70,7 @@ func TestPlanUp(t *testing.T) {
 	}{
 		"nothing is there":     {three, Selection{}, nil, []string{"alpha:spawn", "beta:spawn(alpha)", "gamma:spawn(beta)"}},
 		"one runs":             {three, Selection{}, map[agent.Handle]Seen{"alpha": running}, []string{"alpha:keep", "beta:spawn(alpha)", "gamma:spawn(beta)"}},
+		"one is being started": {three, Selection{}, map[agent.Handle]Seen{"alpha": {Recorded: true, Running: true, Starting: true}}, []string{"alpha:resume", "beta:spawn(alpha)", "gamma:spawn(beta)"}},
 		"all run":              {three, Selection{}, map[agent.Handle]Seen{"alpha": running, "beta": running, "gamma": running}, []string{"alpha:keep", "beta:keep", "gamma:keep"}},
 		"one has ended":        {three, Selection{Names: []string{"beta"}}, map[agent.Handle]Seen{"alpha": running, "beta": ended}, []string{"alpha:keep", "beta:resume(alpha)"}},
 		"a person stopped one": {three, Selection{}, map[agent.Handle]Seen{"alpha": running, "beta": running, "gamma": stopped}, []string{"alpha:keep", "beta:keep", "gamma:stay"}},
