@@ -47,8 +47,12 @@ func runInterrupt(ctx context.Context, f *ui.Factory, o *ui.Selection) error {
 	if err != nil {
 		return ui.Failed(err, "interrupt")
 	}
+	handles, err := o.Named(s)
+	if err != nil {
+		return ui.Failed(err, "interrupt")
+	}
 	sender := message.New(s)
-	return f.Each(ctx, "interrupt", o.Handles, o.Several(), len(o.Handles), func(handle agent.Handle) (ui.Outcome, error) {
+	return f.Each(ctx, "interrupt", handles, o.Several(), len(handles), func(handle agent.Handle) (ui.Outcome, error) {
 		done, err := sender.Interrupt(ctx, handle)
 		if err == nil && done.Outcome == message.Interrupted {
 			err = sender.GoOn(ctx, done.Handle)

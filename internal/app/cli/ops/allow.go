@@ -121,7 +121,10 @@ func runAllow(ctx context.Context, f *ui.Factory, o *allowOptions) error {
 		return ui.Failed(runAllowRunbook(ctx, f, o.runbook), "allow --runbook", o.runbook)
 	}
 	s, err := f.Supervisor()
-	handles := o.Handles
+	var handles []agent.Handle
+	if err == nil {
+		handles, err = o.Named(s)
+	}
 	if err == nil && o.All {
 		handles, err = s.Project.Store.Handles()
 	}

@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/supervisor"
+	"nbs-worker/internal/team/teamfile"
 )
 
 // Confirmed asks a person at a terminal. Input typed before the question is discarded.
@@ -29,16 +30,26 @@ func (f *Factory) Confirmed(question string) bool {
 // Selection is which agents a verb acts on, as typed.
 type Selection struct {
 	Handles []agent.Handle
-	All     bool // all of the project
-	Down    bool // those that should run and do not
-	Yes     bool // skip the question
+	Groups  []string // of the team file, without the @
+	All     bool     // all of the project
+	Down    bool     // those that should run and do not
+	Yes     bool     // skip the question
 
 	stopped []agent.Handle // agents of the selection that a person has stopped
 }
 
-// Positional checks the handles: at least one, or --all instead.
+// Positional checks the handles and groups: at least one, or --all instead.
 func (o *Selection) Positional(cmd *cobra.Command, args []string) error {
-	o.Handles = HandlesOf(args)
+	var handles []string
+	o.Groups = nil
+	for _, arg := range args {
+		if group, is := strings.CutPrefix(arg, "@"); is {
+			o.Groups = append(o.Groups, group)
+		} else {
+			handles = append(handles, arg)
+		}
+	}
+	o.Handles = HandlesOf(handles)
 	switch {
 	case (o.All || o.Down) && len(args) > 0:
 		return fail.Errorf(fail.BadInput, "%s: handles and --all or --down exclude each other", cmd.Name())
@@ -46,8 +57,10 @@ func (o *Selection) Positional(cmd *cobra.Command, args []string) error {
 		return fail.Errorf(fail.BadInput, "%s: --all and --down exclude each other", cmd.Name())
 	case o.All || o.Down:
 		return nil
+	case len(o.Groups) > 0 && len(handles) == 0:
+		return nil
 	}
-	return SomeHandles(cmd, args)
+	return SomeHandles(cmd, handles)
 }
 
 // String returns the selection as typed.
@@ -58,17 +71,49 @@ func (o *Selection) String() string {
 	case o.Down:
 		return "--down"
 	default:
-		return strings.ReplaceAll(Joined(o.Handles), ",", "")
+		words := agent.Mapped(o.Handles, func(handle agent.Handle) string { return string(handle) })
+		for _, group := range o.Groups {
+			words = append(words, "@"+group)
+		}
+		return strings.Join(words, " ")
 	}
 }
 
 // Several reports whether the output is a list, of any length.
-func (o *Selection) Several() bool { return o.All || o.Down || len(o.Handles) > 1 }
+func (o *Selection) Several() bool { return o.All || o.Down || len(o.Handles) > 1 || len(o.Groups) > 0 }
+
+// Named returns the named agents, with those of the named groups of the project's team file. The file must be allowed:
+// otherwise it could have a command act on other agents than its user means. Errors: NotFound; BadInput; Held.
+func (o *Selection) Named(s *supervisor.Supervisor) ([]agent.Handle, error) {
+	if len(o.Groups) == 0 {
+		return o.Handles, nil
+	}
+	source, err := teamfile.Open(s.Project.Store.Project(), "")
+	if err == nil {
+		err = source.Check(s.Project.Store.Allowed().Check)
+	}
+	if err != nil {
+		return nil, err
+	}
+	handles := slices.Clone(o.Handles)
+	for _, group := range o.Groups {
+		members, err := source.File.Members(group)
+		if err != nil {
+			return nil, err
+		}
+		for _, handle := range members {
+			if !slices.ContainsFunc(handles, handle.Same) {
+				handles = append(handles, handle)
+			}
+		}
+	}
+	return handles, nil
+}
 
 // Resolve finds the handles. wanted filters those of --all.
 func (o *Selection) Resolve(ctx context.Context, s *supervisor.Supervisor, wanted func(inspect.Row) bool) ([]agent.Handle, error) {
 	if !o.All && !o.Down {
-		return o.Handles, nil
+		return o.Named(s)
 	}
 	rows, err := s.Inspector.List(ctx)
 	if err != nil {
