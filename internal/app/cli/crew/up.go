@@ -82,8 +82,7 @@ func runUp(ctx context.Context, f *ui.Factory, o *upOptions) error {
 		err := run.Do(ctx, handle, func(step *compose.Step) error {
 			started, err := team.Start(ctx, step, startOf(f, handle, o.trust))
 			f.SayStarted(handle, started)
-			made = ui.Outcome{}
-			if err == nil {
+			if err == nil && started.Record.Handle != "" {
 				made = f.StartedOutcome(team.Supervisor, started)
 				made.JSON = wire.NewTeamStep(step, nil).With(started)
 			}
